@@ -1,0 +1,184 @@
+package mark
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxLine is the longest line of a companion, in characters.
+const MaxLine = 2000
+
+const (
+	first = "> "  // begins a line of quoted text
+	more  = ">+ " // goes on with a line that would pass MaxLine
+)
+
+// Quote returns text as lines that each begin with "> " after the indent, escaped so that nothing in them can pose
+// as ours. A line that would pass MaxLine characters goes on in lines that begin with ">+ ". Every line ends with a
+// newline. Unquote gives text back.
+func Quote(indent, text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/16 + len(indent) + 8)
+	for {
+		line, rest, found := strings.Cut(text, "\n")
+		quoteLine(&b, indent, line)
+		if !found {
+			return b.String()
+		}
+		text = rest
+	}
+}
+
+func quoteLine(b *strings.Builder, indent, line string) {
+	b.WriteString(indent)
+	b.WriteString(first)
+	room := MaxLine - len(indent) - len(more)
+	n := 0
+	for len(line) > 0 {
+		piece, size := escapeNext(line)
+		w := utf8.RuneCountInString(piece)
+		if n+w > room {
+			b.WriteString("\n" + indent + more)
+			n = 0
+		}
+		b.WriteString(piece)
+		n += w
+		line = line[size:]
+	}
+	b.WriteByte('\n')
+}
+
+// Inline returns text made fit to stand inside a line of ours: escaped as Quote does, line ends and runs of white
+// space as one space, cut to at most max characters with an ellipsis (max <= 0: not cut).
+func Inline(text string, max int) string {
+	var b strings.Builder
+	n, space := 0, false
+	for len(text) > 0 {
+		switch text[0] {
+		case ' ', '\t', '\n', '\r':
+			space = b.Len() > 0
+			text = text[1:]
+			continue
+		}
+		piece, size := escapeNext(text)
+		w := utf8.RuneCountInString(piece)
+		if space {
+			w++
+		}
+		if max > 0 && n+w > max-1 && (n+w > max || strings.TrimSpace(text[size:]) != "") {
+			b.WriteString("…")
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteString(piece)
+		n += w
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// escapeNext returns the escaped form of what text begins with, and how many bytes of text it stands for.
+// The set is contract.md's: our marker's beginning, control (but tab), bidi and zero-width characters, bytes that are
+// not UTF-8, and a backslash that would read as the start of one of these escapes.
+func escapeNext(text string) (string, int) {
+	switch c := text[0]; {
+	case c == '[' && strings.HasPrefix(text, "[ccd"):
+		return `[\ccd`, 4
+	case c == '[' && strings.HasPrefix(text, `[\ccd`):
+		return `[\x5cccd`, 5
+	case c == '\\' && looksEscaped(text):
+		return `\x5c`, 1
+	case c == '\t':
+		return "\t", 1
+	case c < 0x20 || c == 0x7f:
+		return fmt.Sprintf(`\x%02x`, c), 1
+	case c < utf8.RuneSelf:
+		return text[:1], 1
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if (r == utf8.RuneError && size == 1) || hidden(r) {
+		var b strings.Builder
+		for i := range size {
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		}
+		return b.String(), size
+	}
+	return text[:size], size
+}
+
+// looksEscaped reports whether the backslash that text begins with would be undone by Unquote.
+func looksEscaped(text string) bool {
+	return len(text) >= 4 && text[1] == 'x' && isHex(text[2]) && isHex(text[3])
+}
+
+// isHex takes upper case too, although Quote never writes it: a reader that undoes `\xAB` must find none that is text.
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// hidden reports whether r is a C1 control, a bidi control, a zero-width character or a line separator: text that
+// could change how a line reads without being seen.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x80 && r <= 0x9f,
+		r == 0x00ad, r == 0x034f, r == 0x061c, r == 0x180e,
+		r >= 0x200b && r <= 0x200f,
+		r >= 0x2028 && r <= 0x202e,
+		r >= 0x2060 && r <= 0x206f,
+		r == 0xfeff,
+		r >= 0xfff9 && r <= 0xfffb,
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// Unquote returns the text that Quote was given, from its lines. It fails on a line that is not quoted.
+func Unquote(lines string) (string, error) {
+	var b strings.Builder
+	begun := false
+	for line := range strings.Lines(lines) {
+		line = strings.TrimLeft(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case strings.HasPrefix(line, more):
+			line = line[len(more):]
+		case strings.HasPrefix(line, first):
+			if begun {
+				b.WriteByte('\n')
+			}
+			line = line[len(first):]
+		default:
+			return "", fmt.Errorf("unquote line %q: it is not quoted", line)
+		}
+		begun = true
+		unescape(&b, line)
+	}
+	return b.String(), nil
+}
+
+func unescape(b *strings.Builder, line string) {
+	for len(line) > 0 {
+		switch {
+		case strings.HasPrefix(line, `[\ccd`):
+			b.WriteString("[ccd")
+			line = line[len(`[\ccd`):]
+		case line[0] == '\\' && looksEscaped(line):
+			b.WriteByte(unhex(line[2])<<4 | unhex(line[3]))
+			line = line[4:]
+		default:
+			b.WriteByte(line[0])
+			line = line[1:]
+		}
+	}
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return (c | 0x20) - 'a' + 10
+}
