@@ -6,10 +6,30 @@ type Format struct {
 	// Roots returns the directories that hold transcripts, from the environment (getenv, as os.Getenv) and the home
 	// directory. They need not exist.
 	Roots func(getenv func(string) string, home string) []string
-	// Match tells what the file at rel (slashes, below a root as Roots gives them; base is the root's last element)
-	// is, from its name alone. ok is false for files that are nobody's. Agent, Path and Root are filled in by Find.
-	Match func(base, rel string) (s Session, ok bool)
-	// decode understands one line (or, for a JSON array of messages, one element). It fills everything of r but
-	// N, Span, Raw and Hash, which are set. Item spans are absolute: base is the offset of line[0].
-	decode func(r *Record, line []byte, base int64)
+
+	// match tells what the file at rel (slashes, below a root as Roots gives them, without ".zst"; base is the root's
+	// last element) is, from its name alone. Agent, Path, Root, Source and Packed are filled in by Find.
+	match func(base, rel string) (s Session, ok bool)
+	parse parser
+}
+
+// Messages is the agent of plain message lists, which have no home of their own.
+const Messages = "messages"
+
+// Formats returns what is known of each agent, in a fixed order.
+func Formats() []Format {
+	return []Format{
+		{Agent: "claude-code", Roots: claudeRoots, match: claudeMatch, parse: parseClaude},
+		{Agent: "codex", Roots: codexRoots, match: codexMatch, parse: parseCodex},
+	}
+}
+
+// Lookup returns the row of the agent.
+func Lookup(agent string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Agent == agent {
+			return f, true
+		}
+	}
+	return Format{}, false
 }

@@ -1,0 +1,164 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"hash"
+	"iter"
+
+	"ccd/internal/mark"
+)
+
+// Decoder turns the bytes of one generation of a session's file into records. It keeps what later lines need of
+// earlier ones (an unfinished line, which call a result answers) and nothing that grows with the file.
+// The records do not depend on how the bytes were cut into segments.
+type Decoder struct {
+	parse parser
+	array *array // of a JSON array of messages; nil while the document is lines, or not yet known to be one
+
+	class Class
+	n     int        // records given so far
+	open  bool       // the last record had no line end
+	start int64      // offset of the unfinished line
+	size  int64      // its bytes so far
+	part  []byte     // its bytes, while they are not too many
+	long  hash.Hash  // of its bytes, once they are too many to keep
+	tools *callTable // which tool each call named
+	last  repeated   // strings that repeat from record to record
+	rec   Record     // given anew for each line
+	items []Item     // rec.Items' memory
+	usage Usage      // rec.Usage's memory
+	bound Boundary   // rec.Boundary's memory
+	codex codexState // what a rollout's header tells
+}
+
+// parser fills everything of r but N, Span, Raw and Hash from one JSON value of its line, which is known to be valid.
+// Several values of one line are given in order; r.Items grows.
+type parser func(d *Decoder, r *Record, value node)
+
+// NewDecoder returns a decoder for a transcript of the agent. Class Main or SubAgent tells whose words a prompt is:
+// in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of an agent that is not in
+// Formats nor "messages", every line is a record without items.
+func NewDecoder(agent string, class Class) *Decoder {
+	d := &Decoder{class: class, tools: newCallTable()}
+	switch {
+	case class == Attachment:
+		d.parse = parseNothing
+	case agent == Messages:
+		d.parse = parseMessage
+	default:
+		d.parse = parseNothing
+		if f, ok := Lookup(agent); ok {
+			d.parse = f.parse
+		}
+	}
+	if agent == Messages && class != Attachment {
+		d.array = &array{}
+	}
+	return d
+}
+
+func parseNothing(*Decoder, *Record, node) {}
+
+// Open reports whether the last record that Records gave had no line end: it was at rest (Segment.Rest). If more
+// bytes come, they may belong to it, and the caller must fold anew from the first byte with another Decoder.
+func (d *Decoder) Open() bool { return d.open }
+
+// Records gives the records of the next segment, in order. The record and all that it holds are reused: they are
+// valid until the next one. A line that goes on in the next segment is kept, at most MaxLine bytes of it. The sequence
+// must be taken to its end, once.
+func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		data, off := seg.Data, seg.Start.Offset
+		if d.array != nil && d.array.is(data) {
+			d.array.records(d, data, off, seg.Rest, yield)
+			return
+		}
+		if d.array != nil && d.array.known {
+			d.array = nil
+		}
+		for len(data) > 0 {
+			i := bytes.IndexByte(data, '\n')
+			if i < 0 {
+				d.keep(data, off)
+				break
+			}
+			r := d.line(data[:i], off)
+			data, off = data[i+1:], off+int64(i)+1
+			if !yield(r) {
+				return
+			}
+		}
+		if seg.Rest && d.size > 0 {
+			r := d.line(nil, off)
+			d.open = true
+			yield(r)
+		}
+	}
+}
+
+// keep stores the beginning, or the next stretch, of a line that has not ended. A line that is too long leaves only
+// its hash and its length.
+func (d *Decoder) keep(data []byte, off int64) {
+	if d.size == 0 {
+		d.start = off
+	}
+	d.size += int64(len(data))
+	if d.long == nil && d.size <= MaxLine {
+		d.part = appendTight(d.part, data)
+		return
+	}
+	if d.long == nil {
+		d.long = sha256.New()
+		d.long.Write(d.part)
+		d.part = nil
+	}
+	d.long.Write(data)
+}
+
+// appendTight appends without ever reserving more than twice the need or MaxLine.
+func appendTight(to, data []byte) []byte {
+	need := len(to) + len(data)
+	if need > cap(to) {
+		to = append(make([]byte, 0, max(need, min(2*cap(to), MaxLine))), to...)
+	}
+	return append(to, data...)
+}
+
+// line gives the record of the line that ends with tail, which begins at off.
+func (d *Decoder) line(tail []byte, off int64) *Record {
+	if d.size == 0 && len(tail) <= MaxLine {
+		return d.record(tail, off, mark.Sum(tail))
+	}
+	if len(tail) > 0 || d.size == 0 {
+		d.keep(tail, off)
+	}
+	size, long, part := d.size, d.long, d.part
+	d.size, d.long = 0, nil
+	if d.part = part[:0]; cap(part) > keepLine {
+		d.part = nil
+	}
+	if long == nil {
+		return d.record(part, d.start, mark.Sum(part))
+	}
+	r := d.next(Span{d.start, size}, mark.Hash(long.Sum(nil)))
+	r.Long = true
+	return r
+}
+
+// keepLine is the largest buffer that outlives its line.
+const keepLine = 256 << 10
+
+func (d *Decoder) next(span Span, sum mark.Hash) *Record {
+	d.n++
+	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0]}
+	return &d.rec
+}
+
+func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
+	r := d.next(Span{off, int64(len(line))}, sum)
+	r.Raw = line
+	d.values(r, line)
+	d.items = r.Items
+	return r
+}
