@@ -1,0 +1,125 @@
+package compactor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"ccd/internal/mark"
+)
+
+// Rules is the version of everything in this package that decides what a companion says. It changes whenever equal
+// records and equal options would give another companion.
+const Rules = 1
+
+// Level is how hard the compression zone is compacted.
+type Level uint8
+
+// The levels. ByPressure lets the highest pressure so far decide.
+const (
+	ByPressure Level = iota
+	Gentle           // below 0.60: 70 % off the compression zone
+	Standard         // below 0.75: 80 %
+	Aggressive       // below 0.90: 90 %
+	Maximum          // 95 %
+)
+
+var levelNames = [...]string{"by-pressure", "gentle", "standard", "aggressive", "maximum"}
+
+// String returns the level's name as companions, flags and --json show it.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return "level-" + strconv.Itoa(int(l))
+}
+
+// off is the part of the compression zone that the level takes away.
+func (l Level) off() float64 {
+	switch l {
+	case Standard:
+		return 0.80
+	case Aggressive:
+		return 0.90
+	case Maximum:
+		return 0.95
+	}
+	return 0.70
+}
+
+// Options is everything that changes a companion but for the records themselves. Tokens are estimated ones (chars*4/3)
+// unless said otherwise. Start from Defaults: a zero limit is a limit of zero.
+type Options struct {
+	MaxTokens      int              `json:"max_tokens"`           // of the text after the front matter
+	Level          Level            `json:"level"`                // ByPressure, or given by hand
+	Host           string           `json:"host"`                 // named in the companion's lead
+	Windows        map[string]int64 `json:"windows"`              // context window in real tokens by prefix of the model's name; the longest prefix wins
+	Window         int64            `json:"window"`               // assumed where nothing tells it, real tokens
+	LargeWindow    int64            `json:"large_window"`         // proven by a reported context above the smaller one, real tokens
+	MaxOutput      int64            `json:"max_output"`           // tokens of one reply
+	Threshold      int64            `json:"threshold"`            // estimate of the context that triggers; 0: from window and MaxOutput
+	Pressure       float64          `json:"pressure"`             // that triggers, 0..1
+	MinSavings     int64            `json:"min_savings"`          // below it neither threshold nor pressure triggers
+	RecentShare    float64          `json:"recent_share"`         // newest part of the context that stays verbatim, 0..1
+	RecentMessages int              `json:"recent_messages"`      // that stay verbatim at the least
+	RecentResults  time.Duration    `json:"recent_results"`       // tool results younger than this stay verbatim
+	FileAge        time.Duration    `json:"file_age"`             // file content older than this is replaced
+	TalkAge        time.Duration    `json:"talk_age"`             // assistant text older than this is shortened
+	OutputChars    int              `json:"output_chars"`         // command output from this length on is replaced, chars
+	MicroKeep      int              `json:"microcompact_keep"`    // newest tool results that microcompact leaves alone
+	MicroTokens    int              `json:"microcompact_tokens"`  // results above this are microcompacted
+	Dedup          bool             `json:"dedup"`                // exact duplicates of 200 chars or more become references
+	RestoreFiles   int              `json:"restore_files"`        // recently touched files that come back
+	RestoreTokens  int              `json:"restore_file_tokens"`  // of each of them
+	RestoreTotal   int              `json:"restore_total_tokens"` // of all of them
+	LeadChars      int              `json:"lead_chars"`           // kept free for the lead that internal/sidecar writes
+}
+
+// Defaults returns the limits of docs/ENGINE.md.
+func Defaults() Options {
+	return Options{
+		MaxTokens:      72000,
+		Windows:        map[string]int64{},
+		Window:         200000,
+		LargeWindow:    1000000,
+		MaxOutput:      16384,
+		Pressure:       0.60,
+		MinSavings:     20000,
+		RecentShare:    0.30,
+		RecentMessages: 5,
+		RecentResults:  5 * time.Minute,
+		FileAge:        time.Hour,
+		TalkAge:        30 * time.Minute,
+		OutputChars:    1000,
+		MicroKeep:      3,
+		MicroTokens:    1000,
+		Dedup:          true,
+		RestoreFiles:   5,
+		RestoreTokens:  5000,
+		RestoreTotal:   50000,
+		LeadChars:      400,
+	}
+}
+
+// Hash returns 8 hexadecimal digits that name the options together with Rules.
+func (o Options) Hash() string {
+	// Marshal cannot fail: no field is a channel, a function or a NaN that validation lets through; should one be, its
+	// text still hashes to something that differs from every valid set.
+	data, err := json.Marshal(o)
+	if err != nil {
+		data = []byte(err.Error())
+	}
+	sum := sha256.Sum256(append(data, "/rules "+strconv.Itoa(Rules)...))
+	return hex.EncodeToString(sum[:4])
+}
+
+// budget is the number of chars that the text after the front matter may have, the lead taken off.
+func (o Options) budget() int { return max(0, o.MaxTokens*3/4-o.LeadChars) }
+
+// tokens is the estimator: chars * 4 / 3. It over-estimates on purpose, so that compaction comes early.
+func tokens[N int | int64](chars N) N { return chars * 4 / 3 }
+
+// maxLine is the longest line of a body, in chars.
+const maxLine = mark.MaxLine
