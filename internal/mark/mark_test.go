@@ -25,6 +25,21 @@ func TestKnownID(t *testing.T) {
 	}
 }
 
+// The worked examples of docs/FORMAT.md: an ID means the same bytes for ever.
+func TestIDsOfTheFormat(t *testing.T) {
+	one, two := Sum([]byte(`{"n":1}`)).ID(), Sum([]byte(`{"n":2}`)).ID()
+	for _, c := range []struct{ got, want ID }{
+		{Sum([]byte(`"hello"`)).ID(), "bakp5bhr7yxq"},
+		{one, "5fyh9x1x2zy7"},
+		{two, "6rsqjx1fg2th"},
+		{Combine([]ID{one, two}).ID(), "mv3hx5n4qwg0"},
+	} {
+		if c.got != c.want {
+			t.Errorf("ID = %s, want %s", c.got, c.want)
+		}
+	}
+}
+
 func TestQuoteKnown(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "a\nb", "> a\n> b\n"},
