@@ -1,0 +1,35 @@
+// Command mk writes a home directory of invented transcripts, for benchmarks and for trying things by hand:
+//
+//	go run ./internal/gen/mk -bytes 1GB -seed 1 DIR
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/internal/gen"
+)
+
+func main() {
+	size := flag.String("bytes", "100MB", "how much, such as 1GB")
+	seed := flag.Uint64("seed", 1, "the same seed gives the same files")
+	flag.Parse()
+	if err := run(flag.Arg(0), *seed, *size); err != nil {
+		fmt.Fprintln(os.Stderr, "mk:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, seed uint64, size string) error {
+	n, err := humanize.ParseBytes(size)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return gen.Tree(dir, seed, int64(n))
+}

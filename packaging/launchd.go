@@ -1,0 +1,98 @@
+package packaging
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/xml"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+//go:embed ccd.plist.tmpl
+var plistText string
+
+// launchd is driven by bootstrap, bootout and kickstart: load and unload fail on recent systems.
+func launchd(o Options, h host) (manager, error) {
+	domain, file := "gui/"+strconv.Itoa(h.uid), filepath.Join(o.Home, "Library/LaunchAgents", name+".plist")
+	if o.System {
+		domain, file = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
+	}
+	text, err := plistOf(o)
+	if err != nil {
+		return manager{}, err
+	}
+	job := domain + "/" + name
+	do := func(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
+	may := func(args ...string) step { st := do(args...); st.may = true; return st }
+	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
+	load := step{argv: []string{"launchctl", "bootstrap", domain, file}, tries: 50}
+	return manager{
+		name: "launchctl", file: file, text: text,
+		dirs:    []folder{{filepath.Dir(file), 0o755}, {o.StateDir, 0o700}},
+		hint:    "log in on the machine's own screen once, or run `ccd run` from a login item",
+		probe:   []step{do("print", domain)},
+		install: []step{may("bootout", job), do("enable", job), load, do("kickstart", job)},
+		remove:  []step{may("bootout", job), may("disable", job)},
+		// A job that was stopped by bootout elsewhere is loaded again; one that is loaded refuses, and is kicked.
+		start:   []step{may("bootstrap", domain, file), do("kickstart", job)},
+		stop:    []step{do("kill", "SIGTERM", job)},
+		restart: []step{may("bootstrap", domain, file), do("kickstart", "-k", job)},
+		status: func(ctx context.Context, run runner, st *State) error {
+			out, err := run(ctx, do("print", job).argv)
+			if err == nil {
+				readJob(out, st)
+				return nil
+			}
+			st.Detail = "not loaded"
+			_, err = run(ctx, do("print", domain).argv)
+			return err
+		},
+	}, nil
+}
+
+func plistOf(o Options) ([]byte, error) {
+	type variable struct{ Key, Value string }
+	var env []variable
+	for _, v := range environment(o) {
+		key, val, _ := strings.Cut(v, "=")
+		env = append(env, variable{escape(key), escape(val)})
+	}
+	args := arguments(o)
+	for i, a := range args {
+		args[i] = escape(a)
+	}
+	t, err := template.New(name).Parse(plistText)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]any{
+		"Label": name, "Arguments": args, "Environment": env, "User": escape(o.User),
+		"Log": escape(filepath.Join(o.StateDir, name+".log")),
+	})
+	return b.Bytes(), err
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	return b.String()
+}
+
+// readJob reads what `launchctl print` says of a loaded job.
+func readJob(out string, st *State) {
+	st.Enabled = true
+	for line := range strings.Lines(out) {
+		key, val, ok := strings.Cut(strings.TrimSpace(line), " = ")
+		switch {
+		case !ok:
+		case key == "pid":
+			st.Pid, _ = strconv.Atoi(val)
+		case key == "state" && st.Detail == "":
+			st.Detail, st.Active = val, val == "running"
+		}
+	}
+}
