@@ -84,7 +84,7 @@ func (c *claude) todo(t *tool) {
 	t.copy = func(d []byte) []byte { return fill(d, `{"oldTodos":@,"newTodos":@}`, string(was), string(b)) }
 }
 
-var pictureSize = quantiles{{0, 8000}, {500, 60000}, {900, 250000}, {1000, 900000}}
+var pictureSize = quantiles{{0, 8000}, {500, 40000}, {900, 150000}, {1000, 700000}}
 
 func (c *claude) picture(t *tool) {
 	path := c.cwd + "/shot-" + c.r.hex(6) + ".png"
@@ -131,7 +131,7 @@ func (c *claude) task(t *tool) {
 // subAgent writes the sub-agent's file, and in older versions its messages into the parent's file as they come.
 func (c *claude) subAgent(w io.Writer, agent string, t *tool, prompt string, report []byte, size int64) error {
 	s := &claude{
-		r: mix(c.r.next(), 3), v: c.v, out: &sink{w: w}, files: c.files, now: c.now,
+		r: mix(c.r.next(), 3), v: c.v, out: newSink(w), files: c.files, now: c.now,
 		id: c.id, cwd: c.cwd, version: c.version, branch: c.branch, model: c.model, slug: c.slug, agent: agent, old: c.old,
 	}
 	if c.old {

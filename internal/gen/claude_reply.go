@@ -54,8 +54,9 @@ func (c *claude) text(m *message, last bool) {
 	b = c.v.prose(b, &c.r, words)
 	if c.r.chance(66) {
 		b = append(b, "```go\\n"...)
+		dialect := c.v.dialect(&c.r)
 		for range c.r.between(3, 20) {
-			b = append(c.v.code(b, &c.r), '\\', 'n')
+			b = append(c.v.code(b, &c.r, dialect), '\\', 'n')
 		}
 		b = append(b, "```\\n"...)
 	}

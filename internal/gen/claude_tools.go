@@ -21,20 +21,22 @@ type tool struct {
 func (c *claude) tool() *tool {
 	t := &tool{id: c.r.id("toolu_01", 22)}
 	switch p := c.r.n(1000); {
-	case p < 330:
+	case p < 300:
 		c.read(t)
-	case p < 570:
+	case p < 540:
 		c.bash(t)
-	case p < 690:
+	case p < 650:
 		c.grep(t)
-	case p < 900:
+	case p < 880:
 		c.edit(t)
-	case p < 920:
+	case p < 900:
 		c.write(t)
-	case p < 985:
+	case p < 965:
 		c.todo(t)
-	case p < 993 && c.agent == "":
+	case p < 992 && c.agent == "":
 		c.task(t)
+	case p < 992:
+		c.read(t)
 	default:
 		c.picture(t)
 	}
@@ -63,7 +65,7 @@ func (c *claude) read(t *tool) {
 	}
 }
 
-var outputLines = quantiles{{0, 0}, {300, 4}, {700, 30}, {900, 120}, {990, 400}, {1000, 1500}}
+var outputLines = quantiles{{0, 0}, {300, 4}, {700, 30}, {900, 120}, {970, 400}, {1000, 2500}}
 
 // tooLong is from where an output, in bytes, is spilled to a file.
 const tooLong = 30000
@@ -74,8 +76,9 @@ func (c *claude) bash(t *tool) {
 	t.input = fill(nil, `{"command":"@ ./@/... -run @ 2>&1 | tail -@","description":"`, pick(&c.r, []string{"go test", "make", "npm run", "git log", "rg -n"}),
 		pick(&c.r, v.paths), v.names[c.r.n(3000)], strconv.Itoa(c.r.between(5, 200)))
 	t.input = append(v.prose(t.input, &c.r, 7), '"', '}')
-	var out []byte
-	for range outputLines.draw(&c.r) {
+	n := outputLines.draw(&c.r)
+	out := make([]byte, 0, 64*n+64)
+	for range n {
 		out = append(v.logLine(out, &c.r, c.now), '\\', 'n')
 	}
 	t.failed = c.r.chance(90)

@@ -1,11 +1,15 @@
 package gen
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // file is a file of the invented project, its lines in escaped form.
 type file struct {
-	path  string // absolute
-	lines [][]byte
+	path    string // absolute
+	dialect int
+	lines   [][]byte
 }
 
 var fileLines = quantiles{{0, 12}, {250, 60}, {500, 150}, {750, 320}, {900, 600}, {980, 1100}, {1000, 2200}}
@@ -19,13 +23,22 @@ func newWorkspace(v *vocabulary, r *rng, cwd string, n int) *workspace {
 	w := &workspace{}
 	for range n {
 		path := cwd + "/" + pick(r, v.paths) + "/" + v.words[40+r.n(2000)] + pick(r, []string{".go", ".go", "_test.go", ".ts", ".py", ".md"})
-		f := &file{path: path}
-		for range fileLines.draw(r) {
-			f.lines = append(f.lines, v.code(nil, r))
-		}
+		f := &file{path: path, dialect: v.dialect(r)}
+		f.lines = v.listing(r, f.dialect, fileLines.draw(r))
 		w.files = append(w.files, f)
 	}
 	return w
+}
+
+// listing returns n lines of code; they share one block of memory.
+func (v *vocabulary) listing(r *rng, dialect, n int) [][]byte {
+	block, lines := make([]byte, 0, 48*n), make([][]byte, n)
+	for i := range lines {
+		from := len(block)
+		block = v.code(block, r, dialect)
+		lines[i] = block[from:len(block):len(block)]
+	}
+	return lines
 }
 
 // whole appends the file's content.
@@ -59,12 +72,9 @@ func (f *file) numbered(b []byte, from, n int) []byte {
 }
 
 // change replaces n lines from from by new ones.
-func (f *file) change(v *vocabulary, r *rng, from, n int) (made [][]byte) {
-	for range max(1, n+r.between(-2, 5)) {
-		made = append(made, v.code(nil, r))
-	}
-	lines := append([][]byte{}, f.lines[:from]...)
-	f.lines = append(append(lines, made...), f.lines[from+n:]...)
+func (f *file) change(v *vocabulary, r *rng, from, n int) [][]byte {
+	made := v.listing(r, f.dialect, max(1, n+r.between(-2, 5)))
+	f.lines = slices.Concat(f.lines[:from], made, f.lines[from+n:])
 	return made
 }
 

@@ -20,7 +20,7 @@ const (
 // spilled outputs have files of their own, which only Tree writes; here they are mentioned and not there. It fails for
 // an agent that it does not know, and with the error of w.
 func Write(w io.Writer, agent string, seed uint64, size int64) error {
-	s := &sink{w: w}
+	s := newSink(w)
 	id := identity{r: mix(seed, 1), now: epoch}
 	switch agent {
 	case Claude:
@@ -51,6 +51,8 @@ type sink struct {
 }
 
 const flushAt = 256 << 10
+
+func newSink(w io.Writer) *sink { return &sink{w: w, b: make([]byte, 0, flushAt*5/4)} }
 
 // end marks the end of what was appended to b since the last call.
 func (s *sink) end(b []byte) {

@@ -1,6 +1,9 @@
 package gen
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // rng is splitmix64: small, fast and the same everywhere. No floating point is used anywhere, for the same reason.
 type rng uint64
@@ -59,6 +62,7 @@ const (
 )
 
 func (r *rng) chars(b []byte, alphabet string, n int) []byte {
+	b = slices.Grow(b, n)
 	for n > 0 {
 		x := r.next()
 		for range min(n, 10) {

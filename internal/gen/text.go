@@ -38,6 +38,11 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
+// dialectNames is how many identifiers a file knows; dialect draws the first of them.
+const dialectNames = 120
+
+func (v *vocabulary) dialect(r *rng) int { return r.n(len(v.names) - dialectNames) }
+
 func (v *vocabulary) word(r *rng, n int) string {
 	var b strings.Builder
 	for range n {
@@ -57,6 +62,9 @@ func (v *vocabulary) name(r *rng) string {
 	return a + strings.ToUpper(b[:1]) + b[1:]
 }
 
+// common draws a word of prose; a few words make most of it, as in every language.
+func (v *vocabulary) common(r *rng) string { return v.words[r.skewed(1+r.skewed(len(v.words)))] }
+
 // fill replaces each @ of pattern by the next of args.
 func fill(b []byte, pattern string, args ...string) []byte {
 	for _, a := range args {
@@ -72,7 +80,7 @@ func (v *vocabulary) prose(b []byte, r *rng, n int) []byte {
 	for n > 0 {
 		k := min(n, r.between(4, 22))
 		for i := range k {
-			w := v.words[r.skewed(len(v.words))]
+			w := v.common(r)
 			switch {
 			case i == 0:
 				b = append(append(b, w[0]&^0x20), w[1:]...)
@@ -100,17 +108,17 @@ var statements = []string{
 	`<@ className=\"~-~\" on@={@}>`, `self.@ = @.get(\"~\", #)`, `def @(self, @, @=None):`, `raise @(f\"~ ~ {@!r}\")`,
 }
 
-// code appends one line of code.
-func (v *vocabulary) code(b []byte, r *rng) []byte {
+// code appends one line of code. Its identifiers are those of the dialect: a file speaks of few things, and often.
+func (v *vocabulary) code(b []byte, r *rng, dialect int) []byte {
 	for range r.skewed(4) {
 		b = append(b, '\\', 't')
 	}
 	for _, c := range []byte(statements[r.n(len(statements))]) {
 		switch c {
 		case '@':
-			b = append(b, v.names[r.skewed(len(v.names))]...)
+			b = append(b, v.names[dialect+r.skewed(dialectNames)]...)
 		case '~':
-			b = append(b, v.words[r.skewed(len(v.words))]...)
+			b = append(b, v.common(r)...)
 		case '#':
 			b = strconv.AppendInt(b, int64(r.skewed(5000)), 10)
 		default:
@@ -134,8 +142,8 @@ func (v *vocabulary) logLine(b []byte, r *rng, now int64) []byte {
 			strconv.Itoa(r.n(60)), v.names[r.skewed(3000)])
 	}
 	b = stamp(b, now)
-	return fill(b, ` @ @ @=@ @=@`, pick(r, []string{"INFO", "INFO", "DEBUG", "WARN"}), v.words[r.skewed(6000)],
-		v.words[r.skewed(300)], r.hex(8), v.words[r.skewed(300)], strconv.Itoa(r.n(100000)))
+	return fill(b, ` @ @ @ @=@ @=@`, pick(r, []string{"INFO", "INFO", "DEBUG", "WARN"}), v.common(r), v.common(r),
+		v.words[r.skewed(100)], r.hex(4), v.words[r.skewed(100)], strconv.Itoa(r.skewed(100000)))
 }
 
 // jsonLine appends one line of a pretty-printed object.

@@ -45,45 +45,46 @@ type tree struct {
 }
 
 func (t *tree) claude(id identity, limit int64) error {
-	s := &sink{}
+	s := newSink(nil)
 	c := newClaude(id, t.v, s)
 	project := filepath.Join(t.dir, ".claude/projects", slugOf(c.cwd))
-	f, err := t.create(filepath.Join(project, c.id+".jsonl"))
+	f, err := t.create(filepath.Join(project, c.id+".jsonl"), &c.now)
 	if err != nil {
 		return err
 	}
 	s.w = f
 	c.beside = func(name string) (io.WriteCloser, error) {
-		return t.create(filepath.Join(project, c.id, name))
+		return t.create(filepath.Join(project, c.id, name), &c.now)
 	}
 	c.run(min(limit, int64(claudeSize.draw(&c.r))))
-	return f.finish(s, c.now)
+	return f.finish(s)
 }
 
 func (t *tree) codex(id identity, limit int64) error {
-	s := &sink{}
+	s := newSink(nil)
 	c := newCodex(id, t.v, s)
 	at := time.UnixMilli(id.now).UTC()
 	name := at.Format("2006/01/02/rollout-2006-01-02T15-04-05-") + c.id + ".jsonl"
 	before := t.n
-	f, err := t.create(filepath.Join(t.dir, ".codex/sessions", name))
+	f, err := t.create(filepath.Join(t.dir, ".codex/sessions", name), &c.now)
 	if err != nil {
 		return err
 	}
 	s.w = f
 	c.run(min(limit, int64(codexSize.draw(&c.r))))
-	err = f.finish(s, c.now)
+	err = f.finish(s)
 	t.coded += t.n - before
 	return err
 }
 
-// counted is a file whose bytes the tree counts.
+// counted is a file whose bytes the tree counts, and whose time is that of its session when it is closed.
 type counted struct {
 	*os.File
-	t *tree
+	t   *tree
+	now *int64
 }
 
-func (t *tree) create(path string) (*counted, error) {
+func (t *tree) create(path string, now *int64) (*counted, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (t *tree) create(path string) (*counted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &counted{f, t}, nil
+	return &counted{f, t, now}, nil
 }
 
 // Write counts what it writes.
@@ -101,16 +102,21 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) finish(s *sink, now int64) error {
+// Close closes the file and gives it the time of its session's last record.
+func (c *counted) Close() error {
+	if err := c.File.Close(); err != nil {
+		return err
+	}
+	at := time.UnixMilli(*c.now)
+	return os.Chtimes(c.Name(), at, at)
+}
+
+func (c *counted) finish(s *sink) error {
 	err := s.close()
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil {
-		return err
-	}
-	at := time.UnixMilli(now)
-	return os.Chtimes(c.Name(), at, at)
+	return err
 }
 
 // slugOf is the directory name that Claude Code makes of a working directory.
