@@ -14,7 +14,7 @@ import (
 // The records do not depend on how the bytes were cut into segments.
 type Decoder struct {
 	parse parser
-	array *array // of a JSON array of messages; nil while the document is lines, or not yet known to be one
+	array *array // how far a JSON array of messages is; nil where only lines can come
 
 	class Class
 	n     int        // records given so far
@@ -29,7 +29,10 @@ type Decoder struct {
 	items []Item     // rec.Items' memory
 	usage Usage      // rec.Usage's memory
 	bound Boundary   // rec.Boundary's memory
-	codex codexState // what a rollout's header tells
+
+	recent    ring // UUIDs of the last records
+	titleRank int  // of the best title so far
+	begun     bool // a rollout's own session_meta has been seen
 }
 
 // parser fills everything of r but N, Span, Raw and Hash from one JSON value of its line, which is known to be valid.
@@ -70,30 +73,37 @@ func (d *Decoder) Open() bool { return d.open }
 func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		data, off := seg.Data, seg.Start.Offset
-		if d.array != nil && d.array.is(data) {
-			d.array.records(d, data, off, seg.Rest, yield)
-			return
-		}
-		if d.array != nil && d.array.known {
-			d.array = nil
-		}
-		for len(data) > 0 {
-			i := bytes.IndexByte(data, '\n')
-			if i < 0 {
-				d.keep(data, off)
-				break
-			}
-			r := d.line(data[:i], off)
-			data, off = data[i+1:], off+int64(i)+1
-			if !yield(r) {
+		if d.array != nil {
+			data, off = d.array.begin(data, off, seg.Rest)
+			if d.array.open {
+				d.elements(data, off, seg.Rest, yield)
 				return
 			}
 		}
-		if seg.Rest && d.size > 0 {
-			r := d.line(nil, off)
-			d.open = true
-			yield(r)
+		d.lines(data, off, seg.Rest, yield)
+	}
+}
+
+func (d *Decoder) lines(data []byte, off int64, rest bool, yield func(*Record) bool) {
+	for len(data) > 0 {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			d.keep(data, off)
+			break
 		}
+		r := d.line(data[:i], off)
+		data, off = data[i+1:], off+int64(i)+1
+		if !yield(r) {
+			return
+		}
+	}
+	d.atRest(rest, yield)
+}
+
+// atRest gives what has not ended as a record, if nothing follows for now.
+func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
+	if d.open = rest && d.size > 0; d.open {
+		yield(d.line(nil, 0))
 	}
 }
 

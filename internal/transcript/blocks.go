@@ -1,0 +1,189 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// voice tells who speaks in a message, so that its blocks become items of the right kinds.
+type voice struct {
+	role    string // "user", "assistant", "system", "developer", "tool", as the record has it
+	human   bool   // a text in the user's role may be a person's
+	summary bool   // the text is the agent's summary of what its compaction dropped
+	local   bool   // the client made up the reply: no model said it
+	side    bool   // of an inline sub-agent
+	message string // Item.Message
+}
+
+// content adds the items of a message's content: a string, or a list of blocks.
+func (d *Decoder) content(r *Record, content node, v voice) {
+	if content.is('"') {
+		d.say(r, content, v)
+		return
+	}
+	for block := range content.elements() {
+		if block.is('"') {
+			d.say(r, block, v)
+			continue
+		}
+		d.block(r, block, v)
+	}
+}
+
+// say adds a text that someone says.
+func (d *Decoder) say(r *Record, text node, v voice) {
+	if len(text.raw) > len(`""`) {
+		r.add(Item{Kind: v.kind(text), Message: v.message, Side: v.side}, text)
+	}
+}
+
+// kind tells what a text is, by who says it; of the user's role, the text itself is asked whether a person wrote it.
+func (v voice) kind(text node) Kind {
+	switch {
+	case v.summary:
+		return Summary
+	case v.local:
+		return Meta
+	case v.role == "assistant" || v.role == "model":
+		return Text
+	case v.role == "system" || v.role == "developer":
+		return System
+	case v.role != "user":
+		return Meta
+	}
+	said := text.text()
+	switch {
+	case isSummary(said):
+		return Summary
+	case v.human && HumanText(said) != "":
+		return Human
+	}
+	return Meta
+}
+
+// block adds the item of one content block, in Anthropic's form. A block of an unknown type is kept whole as Meta.
+func (d *Decoder) block(r *Record, block node, v voice) {
+	b := blockFields(block)
+	item := Item{Message: v.message, Side: v.side}
+	switch {
+	case b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text"):
+		d.say(r, b.text, v)
+	case b.is("thinking") || b.is("redacted_thinking"):
+		item.Kind = Thinking
+		r.addFirst(item, b.thinking, b.data, b.signature)
+	case b.is("image") || b.is("document") || b.is("input_image"):
+		item.Kind = Image
+		r.addFirst(item, b.source, b.imageURL)
+	case b.is("tool_use") || b.ends("_tool_use"):
+		item.Kind, item.Call, item.Tool = Call, b.id.text(), b.name.text()
+		d.call(r, item, b.input, block)
+	case b.is("tool_result") || b.ends("_tool_result"):
+		d.result(r, b, block, v)
+	default:
+		r.Unknown = true
+		item.Kind = Meta
+		r.addFirst(item, b.text, block)
+	}
+}
+
+// fields are the members of a content block that any block type uses.
+type fields struct {
+	kind, text, thinking, signature, data, source, imageURL node
+	id, name, input, useID, content, isError                node
+}
+
+func blockFields(block node) (b fields) {
+	for key, value := range block.members() {
+		switch string(key) {
+		case "type":
+			b.kind = value
+		case "text":
+			b.text = value
+		case "thinking":
+			b.thinking = value
+		case "signature":
+			b.signature = value
+		case "data":
+			b.data = value
+		case "source":
+			b.source = value
+		case "image_url":
+			b.imageURL = value
+		case "id":
+			b.id = value
+		case "name":
+			b.name = value
+		case "input":
+			b.input = value
+		case "tool_use_id":
+			b.useID = value
+		case "content":
+			b.content = value
+		case "is_error":
+			b.isError = value
+		}
+	}
+	return b
+}
+
+func (b *fields) is(kind string) bool {
+	return len(b.kind.raw) == len(kind)+2 && string(b.kind.raw[1:len(kind)+1]) == kind
+}
+
+func (b *fields) ends(suffix string) bool { return bytes.HasSuffix(b.kind.raw, []byte(suffix+`"`)) }
+
+// call adds a call and remembers its tool. Where it has no input, the whole block stands for it.
+func (d *Decoder) call(r *Record, item Item, input, block node) {
+	item.Kind = Call
+	if !item.Side {
+		d.tools.put(item.Call, item.Tool)
+	}
+	r.addFirst(item, input, block)
+}
+
+// result adds a result; what a person answered, or said when refusing, is Human.
+func (d *Decoder) result(r *Record, b fields, block node, v voice) {
+	item := Item{Kind: Result, Call: b.useID.text(), Message: v.message, Side: v.side, Failed: b.isError.isTrue()}
+	item.Tool = d.tools.tool(item.Call)
+	if !v.side && d.class == Main && answers(item, b.content) {
+		item.Kind = Human
+	}
+	r.addFirst(item, b.content, block)
+}
+
+// answers reports whether a result holds a person's own words.
+func answers(item Item, content node) bool {
+	if !item.Failed {
+		return isAsk(item.Tool) && HumanText(plainText(content)) != ""
+	}
+	return bytes.Contains(content.raw, []byte("the user said:")) && strings.HasPrefix(plainText(content), refusal) &&
+		HumanText(plainText(content)) != ""
+}
+
+func plainText(n node) string {
+	text, _ := plain(n)
+	return string(text)
+}
+
+// add appends an item whose original is n.
+func (r *Record) add(item Item, n node) {
+	item.Span, item.Raw = Span{n.off, int64(len(n.raw))}, n.raw
+	r.Items = append(r.Items, item)
+}
+
+// addFirst appends an item whose original is the first of ns that is there and not empty, else the first that is
+// there at all.
+func (r *Record) addFirst(item Item, ns ...node) {
+	for _, n := range ns {
+		if n.full() {
+			r.add(item, n)
+			return
+		}
+	}
+	for _, n := range ns {
+		if n.has() {
+			r.add(item, n)
+			return
+		}
+	}
+}

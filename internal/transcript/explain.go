@@ -1,0 +1,258 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Explain tells what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
+// Failed. A status is told only where the result states it, or where the agent's way of writing leaves no other: of
+// Claude Code's Bash, a result that is no error ended with 0.
+func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
+	o := Outcome{Failed: failed}
+	if !valid(raw) {
+		o.Text = string(raw)
+		return o
+	}
+	n := node{raw: raw}
+	text, ok := plain(n)
+	if !ok {
+		text = mixed(n, &o)
+	}
+	o.Text = string(text)
+	if !explainCodex(&o) {
+		explainClaude(&o, tool, op)
+	}
+	explainRefused(&o)
+	switch op {
+	case Plan:
+		o.PlanID = created(o.Text)
+	case Agent:
+		o.AgentID = agentID(o.Text)
+	}
+	return o
+}
+
+// mixed reads a result that is neither a string nor a list of texts: images are counted, texts joined.
+func mixed(n node, o *Outcome) []byte {
+	if n.is('{') {
+		return objectText(n, o)
+	}
+	if !n.is('[') {
+		return n.raw
+	}
+	var parts []string
+	for block := range n.elements() {
+		switch t := blockText(block); {
+		case t.is('"'):
+			parts = append(parts, t.text())
+		case isImage(block):
+			o.Images++
+		default:
+			parts = append(parts, string(block.raw))
+		}
+	}
+	return []byte(strings.Join(parts, "\n"))
+}
+
+// objectText reads a result that is one object: a block, or the parts of an output under their names.
+func objectText(n node, o *Outcome) []byte {
+	if isImage(n) {
+		o.Images++
+		return nil
+	}
+	if exit := n.field("exitCode"); exit.has() {
+		o.Exit, o.HasExit = int(exit.integer()), true
+		o.Failed = o.Failed || o.Exit != 0
+	}
+	for _, name := range []string{"text", "content", "output", "stdout"} {
+		if v := n.field(name); v.is('"') {
+			text := v.text()
+			if stderr := n.field("stderr").text(); stderr != "" {
+				text += "\n" + stderr
+			}
+			return []byte(text)
+		}
+	}
+	return n.raw
+}
+
+// explainCodex reads the frames that Codex puts around output: an object with metadata (until 2025), or header lines
+// that end with "Output:".
+func explainCodex(o *Outcome) bool {
+	if strings.HasPrefix(o.Text, `{"output":`) && valid([]byte(o.Text)) {
+		n := node{raw: []byte(o.Text)}
+		meta := n.field("metadata")
+		if !n.field("output").is('"') || !meta.is('{') {
+			return false
+		}
+		o.Text = n.field("output").text()
+		if exit := meta.field("exit_code"); exit.has() {
+			o.ended(int(exit.integer()))
+		}
+		o.Duration = seconds(string(meta.field("duration_seconds").raw))
+		return true
+	}
+	if !isCodexHead(o.Text) {
+		return false
+	}
+	head, body, ok := strings.Cut(o.Text, "\nOutput:\n")
+	if !ok {
+		if head, ok = strings.CutSuffix(o.Text, "\nOutput:"); !ok {
+			return false
+		}
+	}
+	for line := range strings.Lines(head) {
+		o.codexHead(strings.TrimSpace(line))
+	}
+	o.Text = body
+	return true
+}
+
+// isCodexHead reports whether a text begins as Codex begins a framed output.
+func isCodexHead(text string) bool {
+	for _, p := range []string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process "} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *Outcome) codexHead(line string) {
+	if v, ok := strings.CutPrefix(line, "Exit code: "); ok {
+		o.endedText(v)
+	} else if v, ok := strings.CutPrefix(line, "Process exited with code "); ok {
+		o.endedText(v)
+	} else if v, ok := strings.CutPrefix(line, "Wall time: "); ok {
+		o.Duration = seconds(strings.TrimSuffix(v, " seconds"))
+	} else if strings.HasPrefix(line, "Process running with session ID") {
+		o.Running = true
+	}
+}
+
+func (o *Outcome) ended(exit int) {
+	o.Exit, o.HasExit = exit, true
+	o.Failed = o.Failed || exit != 0
+}
+
+func (o *Outcome) endedText(exit string) {
+	if n, err := strconv.Atoi(strings.TrimSpace(exit)); err == nil {
+		o.ended(n)
+	}
+}
+
+// seconds reads a number of seconds, 0 where it is none.
+func seconds(text string) time.Duration {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < 0 || f > 1e9 {
+		return 0
+	}
+	return time.Duration(f * float64(time.Second))
+}
+
+func explainClaude(o *Outcome, tool string, op Op) {
+	if inner, ok := strings.CutPrefix(o.Text, "<tool_use_error>"); ok {
+		o.Failed = true
+		o.Text = strings.TrimSuffix(strings.TrimSpace(inner), "</tool_use_error>")
+		return
+	}
+	o.Spilled = spilled(o.Text)
+	if op != Command {
+		return
+	}
+	switch strings.ToLower(tool) {
+	case "bash":
+		explainBash(o)
+	case "bashoutput", "taskoutput":
+		explainTask(o)
+	}
+}
+
+// explainBash reads how Claude Code's Bash ended: "Exit code N" stands before the output where N is not 0.
+func explainBash(o *Outcome) {
+	if strings.HasPrefix(o.Text, "Command running in background with ID") || strings.Contains(o.Text, "Command was manually backgrounded") {
+		o.Running = true
+		return
+	}
+	first, rest, _ := strings.Cut(o.Text, "\n")
+	if code, ok := strings.CutPrefix(first, "Exit code "); ok && o.Failed {
+		if n, err := strconv.Atoi(code); err == nil {
+			o.ended(n)
+			o.Text = rest
+		}
+		return
+	}
+	if !o.Failed {
+		o.ended(0)
+	}
+}
+
+// explainTask reads what is told of a command in the background.
+func explainTask(o *Outcome) {
+	o.Running = between(o.Text, "<status>", "</status>") == "running"
+	if code := between(o.Text, "<exit_code>", "</exit_code>"); code != "" {
+		o.endedText(code)
+	}
+}
+
+// spilled returns the path of the file that holds the whole output, where the client says that it cut it.
+func spilled(text string) string {
+	const maxNotice = 2000
+	if !strings.HasPrefix(text, "<persisted-output>") && !strings.HasPrefix(text, "Error: result") {
+		return ""
+	}
+	head := text[:min(len(text), maxNotice)]
+	for _, mark := range []string{"Full output saved to: ", "Output has been saved to "} {
+		if _, rest, ok := strings.Cut(head, mark); ok {
+			path, _, _ := strings.Cut(rest, "\n")
+			return strings.TrimSuffix(strings.TrimSpace(path), ".")
+		}
+	}
+	return ""
+}
+
+// explainRefused recognises calls that the human, a rule or a hook did not let run.
+func explainRefused(o *Outcome) {
+	for _, p := range refusals {
+		if strings.HasPrefix(o.Text, p) {
+			o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0
+			return
+		}
+	}
+}
+
+var refusals = []string{
+	refusal, "Permission to use ", "[Request interrupted by user", "exec command rejected by user", "rejected by user",
+	"patch rejected by user", "aborted by user", "Claude requested permissions to ", "This command requires approval",
+}
+
+// created reads the key of a task that a call created: "Task #3 created successfully: ...".
+func created(text string) string {
+	rest, ok := strings.CutPrefix(text, "Task #")
+	if !ok {
+		return ""
+	}
+	key, rest, _ := strings.Cut(rest, " ")
+	if !strings.HasPrefix(rest, "created") {
+		return ""
+	}
+	return strings.Clone(key)
+}
+
+// agentID reads the sub-agent's ID from the receipt or the report of a launch.
+func agentID(text string) string {
+	for _, mark := range []string{"agentId: ", `"agent_id":"`, `"agent_id": "`} {
+		_, rest, ok := strings.Cut(text, mark)
+		if !ok {
+			continue
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return notPlain(r) || strings.ContainsRune("./:,=@%+", r) })
+		if end < 0 {
+			end = len(rest)
+		}
+		return strings.Clone(rest[:end])
+	}
+	return ""
+}

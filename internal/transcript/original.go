@@ -1,0 +1,215 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Original returns an item's original as the agent saw it, from its raw span: of a JSON string its text (a surrogate
+// that stands alone as the three bytes of WTF-8), of a list of text blocks their texts joined by newline, of an image
+// the decoded bytes, of anything else the raw bytes. It fails on an image whose base64 is damaged. The result may be a
+// view of raw; of raw bytes that are no valid JSON it is raw itself.
+func Original(kind Kind, raw []byte) ([]byte, error) {
+	if kind == File || !valid(raw) {
+		return raw, nil
+	}
+	n := node{raw: bytes.Trim(raw, " \t\r\n")}
+	if kind == Image {
+		return imageBytes(n)
+	}
+	if text, ok := plain(n); ok {
+		return text, nil
+	}
+	return raw, nil
+}
+
+// plain returns the text of a string, or of a list that holds nothing but strings and text blocks.
+func plain(n node) ([]byte, bool) {
+	if n.is('"') {
+		return unquote(nil, n.raw), true
+	}
+	if !n.is('[') {
+		return nil, false
+	}
+	var text []byte
+	count := 0
+	for block := range n.elements() {
+		t := blockText(block)
+		if !t.is('"') {
+			return nil, false
+		}
+		if count++; count > 1 {
+			text = append(text, '\n')
+		}
+		text = unquote(text, t.raw)
+	}
+	return text, count > 0
+}
+
+// blockText returns the text of a content block: of a string itself, of a text block its text, else nothing.
+func blockText(block node) node {
+	if block.is('"') {
+		return block
+	}
+	if block.field("source").has() || block.field("image_url").has() {
+		return node{}
+	}
+	return block.field("text")
+}
+
+// imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. Any other URL stays.
+func imageBytes(n node) ([]byte, error) {
+	data := n
+	if n.is('{') {
+		if data = n.field("data"); !data.has() {
+			data = n.field("url")
+		}
+	}
+	if !data.is('"') {
+		return n.raw, nil
+	}
+	text := unquote(nil, data.raw)
+	if head, tail, ok := bytes.Cut(text, []byte(";base64,")); ok && bytes.HasPrefix(head, []byte("data:")) {
+		text = tail
+	} else if bytes.Contains(text, []byte(":")) {
+		return text, nil
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	size, err := base64.StdEncoding.Decode(out, text)
+	if err != nil {
+		return nil, fmt.Errorf("decode image of %d base64 characters: %w", len(text), err)
+	}
+	return out[:size], nil
+}
+
+// Chars returns the number of Unicode characters of the text that Original(Text, raw) gives, without building it. A
+// byte that is not UTF-8 counts as one, as does a lone surrogate. A value that is no string and no list counts its raw
+// bytes' characters; of a list, only the texts of its blocks and the raw blocks of an unknown shape count: images and
+// documents count 0.
+func Chars(raw []byte) int {
+	n := node{raw: bytes.Trim(raw, " \t\r\n")}
+	if len(n.raw) == 0 || !valid(n.raw) {
+		return utf8.RuneCount(raw)
+	}
+	switch n.raw[0] {
+	case '"':
+		return stringChars(n.raw)
+	case '{':
+		if isImage(n) {
+			return 0
+		}
+	case '[':
+		return listChars(n)
+	}
+	return utf8.RuneCount(n.raw)
+}
+
+func listChars(n node) int {
+	total, count := 0, 0
+	for block := range n.elements() {
+		switch t := blockText(block); {
+		case t.is('"'):
+			total += stringChars(t.raw)
+		case isImage(block):
+			continue
+		default:
+			total += utf8.RuneCount(block.raw)
+		}
+		if count++; count > 1 {
+			total++ // the newline between two
+		}
+	}
+	return total
+}
+
+// isImage reports whether the value is an image's or document's source, or a block that holds one.
+func isImage(n node) bool {
+	switch string(n.field("type").raw) {
+	case `"image"`, `"input_image"`, `"document"`:
+		return true
+	case `"base64"`:
+		return n.field("data").has()
+	}
+	return false
+}
+
+// stringChars counts the characters of a JSON string with its quotes.
+func stringChars(raw []byte) int {
+	body := raw[1 : len(raw)-1]
+	count := 0
+	for {
+		i := bytes.IndexByte(body, '\\')
+		if i < 0 {
+			return count + utf8.RuneCount(body)
+		}
+		count += utf8.RuneCount(body[:i]) + 1
+		if body[i+1] != 'u' {
+			body = body[i+2:]
+			continue
+		}
+		_, size := escaped(body[i:])
+		body = body[i+size:]
+	}
+}
+
+// unquote appends the text of a JSON string, which has its quotes and is valid.
+func unquote(to, raw []byte) []byte {
+	body := raw[1 : len(raw)-1]
+	for {
+		i := bytes.IndexByte(body, '\\')
+		if i < 0 {
+			if to == nil {
+				return body[:len(body):len(body)]
+			}
+			return append(to, body...)
+		}
+		if to == nil {
+			to = make([]byte, 0, len(body))
+		}
+		to = append(to, body[:i]...)
+		r, size := escaped(body[i:])
+		if utf16.IsSurrogate(r) {
+			to = append(to, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0xbf)
+		} else {
+			to = utf8.AppendRune(to, r)
+		}
+		body = body[i+size:]
+	}
+}
+
+// escaped returns the character that an escape sequence stands for, and how many bytes it takes: a surrogate pair
+// counts as one, a lone surrogate is returned as it is.
+func escaped(b []byte) (rune, int) {
+	switch b[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+	default:
+		return rune(b[1]), 2
+	}
+	r := unit(b)
+	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if pair := utf16.DecodeRune(r, unit(b[6:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return r, 6
+}
+
+// unit returns the UTF-16 code unit of `\uXXXX`.
+func unit(b []byte) rune {
+	u, _ := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(u)
+}
