@@ -24,14 +24,17 @@ func launchd(o Options, h host) (manager, error) {
 	if err != nil {
 		return manager{}, err
 	}
+	dirs := []folder{{filepath.Dir(file), 0o755}}
+	if !o.System { // root must not make the user's directories
+		dirs = append(dirs, folder{o.StateDir, 0o700})
+	}
 	job := domain + "/" + name
 	do := func(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
 	may := func(args ...string) step { st := do(args...); st.may = true; return st }
 	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
 	load := step{argv: []string{"launchctl", "bootstrap", domain, file}, tries: 50}
 	return manager{
-		name: "launchctl", file: file, text: text,
-		dirs:    []folder{{filepath.Dir(file), 0o755}, {o.StateDir, 0o700}},
+		name: "launchctl", file: file, text: text, dirs: dirs,
 		hint:    "log in on the machine's own screen once, or run `ccd run` from a login item",
 		probe:   []step{do("print", domain)},
 		install: []step{may("bootout", job), do("enable", job), load, do("kickstart", job)},

@@ -99,10 +99,7 @@ func managerOf(o Options, h host) (manager, error) {
 // moves tells the variables that a shell may have and a service manager does not: without them the service would watch
 // other roots, or use another archive, than the same ccd in the foreground.
 func moves(variable string) bool {
-	key, _, ok := strings.Cut(variable, "=")
-	if !ok {
-		return true // not a variable: a path
-	}
+	key, _, _ := strings.Cut(variable, "=")
 	known := []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 	return slices.Contains(known, key) || strings.HasPrefix(key, "CCD_")
 }
@@ -114,7 +111,7 @@ func environment(o Options) []string {
 	}
 	var env []string
 	for _, v := range o.Environ {
-		if strings.Contains(v, "=") && moves(v) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
+		if moves(v) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
 			env = append(env, v)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"ccd/internal/atomicfile"
@@ -87,8 +88,11 @@ func check(o Options) error {
 			return fmt.Errorf("path %q is not absolute", p)
 		}
 	}
-	for _, v := range append([]string{o.Executable, o.Home, o.StateDir, o.Config, o.User}, o.Environ...) {
-		if moves(v) && strings.ContainsFunc(v, isControl) {
+	if o.Config != "" && !filepath.IsAbs(o.Config) {
+		return fmt.Errorf("path %q is not absolute", o.Config)
+	}
+	for _, v := range slices.Concat([]string{o.Executable, o.Home, o.StateDir, o.Config, o.User}, environment(o)) {
+		if strings.ContainsFunc(v, isControl) {
 			return fmt.Errorf("%q holds a control character, which no service file can carry", v)
 		}
 	}

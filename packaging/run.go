@@ -53,6 +53,10 @@ func Run(ctx context.Context, loop func(context.Context) error) error {
 	if service.Interactive() {
 		return loop(ctx)
 	}
+	return managed(ctx, loop)
+}
+
+func managed(ctx context.Context, loop func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	result := make(chan error, 1)

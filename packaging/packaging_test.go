@@ -1,0 +1,349 @@
+package packaging
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fake is a machine whose service manager answers from a table and writes down what it was asked.
+type fake struct {
+	asked  []string
+	answer func(command string) (string, error)
+}
+
+func (f *fake) run(_ context.Context, argv []string) (string, error) {
+	command := strings.Join(argv, " ")
+	f.asked = append(f.asked, command)
+	if f.answer == nil {
+		return "", nil
+	}
+	return f.answer(command)
+}
+
+func options(home string) Options {
+	return Options{
+		Executable: "/opt/my tools/ccd", StateDir: home + "/state/ccd", Home: home,
+		Environ: []string{"PATH=/bin", "CODEX_HOME=/data/50% off/codex", "CCD_LOG_LEVEL=debug", "CCDX=1"},
+	}
+}
+
+func serviceOn(t *testing.T, o Options, goos string, uid int, f *fake) (*Service, *bytes.Buffer) {
+	t.Helper()
+	var out bytes.Buffer
+	o.Out = &out
+	s, err := newService(o, host{goos: goos, uid: uid, run: f.run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, &out
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestText holds the files that the managers read.
+func TestText(t *testing.T) {
+	o := options("/home/sam")
+	system := Options{
+		Executable: "/usr/bin/ccd", Config: "/etc/ccd & co/c.toml", StateDir: "/home/sam/state", Home: "/home/sam",
+		System: true, User: "sam", Environ: []string{"CODEX_HOME=/root's"},
+	}
+	for name, c := range map[string]struct {
+		o    Options
+		goos string
+	}{
+		"user.service": {o, "linux"}, "system.service": {system, "linux"},
+		"user.plist": {o, "darwin"}, "system.plist": {system, "darwin"},
+	} {
+		s, _ := serviceOn(t, c.o, c.goos, 0, &fake{})
+		golden(t, name, string(s.mgr.text))
+	}
+}
+
+func TestPlistIsXML(t *testing.T) {
+	o := options("/home/sam")
+	o.Environ = append(o.Environ, `CCD_X=<&"'>`)
+	s, _ := serviceOn(t, o, "darwin", 501, &fake{})
+	d := xml.NewDecoder(bytes.NewReader(s.mgr.text))
+	var words []string
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := tok.(xml.CharData); ok {
+			words = append(words, string(c))
+		}
+	}
+	if !slices.Contains(words, `<&"'>`) {
+		t.Errorf("the value did not come through: %q", words)
+	}
+}
+
+// TestSystemdAcceptsUnit asks the real systemd, where there is one.
+func TestSystemdAcceptsUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed: the unit's syntax is held by golden files only")
+	}
+	o := options("/home/sam")
+	o.Executable = "/bin/true"
+	s, _ := serviceOn(t, o, "linux", 1000, &fake{})
+	verify := func(text []byte) string {
+		file := filepath.Join(t.TempDir(), "ccd.service")
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := exec.Command(analyze, "verify", "--man=no", file).CombinedOutput()
+		return string(out)
+	}
+	if out := verify(bytes.ReplaceAll(s.mgr.text, []byte("Restart="), []byte("Restrat="))); !strings.Contains(out, "Restrat") {
+		t.Skipf("systemd-analyze cannot judge units here: %q", out)
+	}
+	if out := verify(s.mgr.text); strings.Contains(out, "ccd.service") {
+		t.Errorf("systemd-analyze verify: %s", out)
+	}
+}
+
+// TestVerbs holds the commands of each verb, in order.
+func TestVerbs(t *testing.T) {
+	ctx := t.Context()
+	var got strings.Builder
+	for _, c := range []struct {
+		goos   string
+		uid    int
+		system bool
+	}{{"linux", 1000, false}, {"linux", 0, true}, {"darwin", 501, false}} {
+		o := options(t.TempDir())
+		o.System, o.User = c.system, "sam"
+		f := &fake{answer: running}
+		s, _ := serviceOn(t, o, c.goos, c.uid, f)
+		if c.system { // its own places are the machine's
+			s.mgr.file = filepath.Join(o.Home, name)
+			s.mgr.dirs, s.mgr.links = nil, nil
+		}
+		for _, v := range []struct {
+			name string
+			do   func(context.Context) error
+		}{{"install", s.Install}, {"stop", s.Stop}, {"start", s.Start}, {"restart", s.Restart}, {"uninstall", s.Uninstall}} {
+			f.asked = nil
+			if err := v.do(ctx); err != nil {
+				t.Fatalf("%s %s: %v", c.goos, v.name, err)
+			}
+			fmt.Fprintf(&got, "%s, system %v: %s\n\t%s\n", c.goos, c.system, v.name,
+				strings.ReplaceAll(strings.Join(f.asked, "\n\t"), o.Home, "HOME"))
+		}
+	}
+	golden(t, "verbs.txt", got.String())
+}
+
+func running(command string) (string, error) {
+	if strings.Contains(command, "LoadState") {
+		return "LoadState=loaded\nUnitFileState=enabled\nActiveState=active\nSubState=running\nMainPID=42\nResult=success\n", nil
+	}
+	return "gui/501/ccd = {\n\tstate = running\n\tpid = 42\n}\n", nil
+}
+
+func TestInstallIsIdempotent(t *testing.T) {
+	o := options(t.TempDir())
+	s, out := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	for n, want := range []string{"wrote ", "is up to date"} {
+		out.Reset()
+		if err := s.Install(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "ccd uninstall") {
+			t.Errorf("install %d says %q", n+1, out)
+		}
+	}
+	if err := os.WriteFile(s.mgr.file, []byte("[Unit]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(s.mgr.file); !bytes.Equal(text, s.mgr.text) {
+		t.Errorf("a changed unit was not repaired")
+	}
+}
+
+func TestUninstall(t *testing.T) {
+	o := options(t.TempDir())
+	f := &fake{answer: running}
+	s, out := serviceOn(t, o, "linux", 1000, f)
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	link := s.mgr.links[0]
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(s.mgr.file, link); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(o.StateDir, "archive.db")
+	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.answer = func(string) (string, error) { return "", errors.New("no bus") } // also without a manager
+	out.Reset()
+	if err := s.Uninstall(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{s.mgr.file, link} {
+		if _, err := os.Lstat(p); err == nil {
+			t.Errorf("%s is still there", p)
+		}
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the archive went too: %v", err)
+	}
+	if !strings.Contains(out.String(), "the archive stays in "+o.StateDir) {
+		t.Errorf("uninstall says %q", out)
+	}
+	out.Reset()
+	if err := s.Uninstall(t.Context()); err != nil || !strings.Contains(out.String(), "no service was installed") {
+		t.Errorf("a second uninstall: %v, %q", err, out)
+	}
+}
+
+// TestRefused holds what Install does not do, and that nothing is left behind then.
+func TestRefused(t *testing.T) {
+	silent := func(string) (string, error) { return "", errors.New("Failed to connect to bus") }
+	home := t.TempDir()
+	for name, c := range map[string]struct {
+		change func(*Options)
+		uid    int
+		answer func(string) (string, error)
+		want   string
+	}{
+		"root":           {func(*Options) {}, 0, running, "root has no service"},
+		"system, user":   {func(o *Options) { o.System = true }, 1000, running, "needs root"},
+		"system, nobody": {func(o *Options) { o.System = true }, 0, running, "needs the user"},
+		"no manager":     {func(*Options) {}, 1000, silent, "does not answer: Failed to connect to bus"},
+		"go run":         {func(o *Options) { o.Executable = "/tmp/go-build1/b001/exe/ccd" }, 1000, running, "will remove"},
+	} {
+		o := options(home)
+		c.change(&o)
+		s, _ := serviceOn(t, o, "linux", c.uid, &fake{answer: c.answer})
+		err := s.Install(t.Context())
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+			continue
+		}
+		var h interface{ Hint() string }
+		if !errors.As(err, &h) || h.Hint() == "" {
+			t.Errorf("%s: no hint", name)
+		}
+	}
+	if left, _ := os.ReadDir(home); len(left) > 0 {
+		t.Errorf("refused, and yet wrote %v", left)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"relative":  func(o *Options) { o.Executable = "ccd" },
+		"no home":   func(o *Options) { o.Home = "" },
+		"line end":  func(o *Options) { o.Config = "/a\nExecStart=/bin/evil" },
+		"line end2": func(o *Options) { o.Environ = []string{"CODEX_HOME=/a\nUser=root"} },
+	} {
+		o := options("/home/sam")
+		change(&o)
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	o := options("/home/sam")
+	o.Environ = append(o.Environ, "PS1=a\nb") // not ours: no matter
+	if _, err := New(o); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerbsNeedService(t *testing.T) {
+	f := &fake{answer: func(string) (string, error) { return "LoadState=not-found\nActiveState=inactive\nSubState=dead\n", nil }}
+	s, _ := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
+	for _, do := range []func(context.Context) error{s.Start, s.Stop, s.Restart} {
+		if err := do(t.Context()); !errors.Is(err, ErrNotInstalled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		name, goos string
+		answer     func(string) (string, error)
+		want       State
+	}{
+		{"systemd", "linux", running, State{true, true, true, 42, "active (running)"}},
+		{"launchd", "darwin", running, State{false, true, true, 42, "running"}},
+		{"failed", "linux", func(string) (string, error) {
+			return "LoadState=loaded\nUnitFileState=disabled\nActiveState=failed\nSubState=failed\nMainPID=0\nResult=exit-code\n", nil
+		}, State{Installed: true, Detail: "failed (failed), exit-code"}},
+		{
+			"silent", "linux", func(string) (string, error) { return "", errors.New("no bus") },
+			State{Detail: "systemctl --user does not answer: no bus"},
+		},
+		{"not loaded", "darwin", func(c string) (string, error) {
+			if strings.HasSuffix(c, "/ccd") {
+				return "", errors.New("Could not find service")
+			}
+			return "", nil
+		}, State{Detail: "not loaded"}},
+	} {
+		s, _ := serviceOn(t, options(t.TempDir()), c.goos, 501, &fake{answer: c.answer})
+		got, err := s.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestNative only builds the library's own service, which it does on every system.
+func TestNative(t *testing.T) {
+	s, _ := serviceOn(t, options(t.TempDir()), "windows", -1, &fake{})
+	if s.mgr.file != "" || len(s.mgr.install) == 0 || s.mgr.name == "" {
+		t.Errorf("%s on %s: %+v", name, runtime.GOOS, s.mgr)
+	}
+}
