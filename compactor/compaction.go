@@ -1,6 +1,13 @@
 package compactor
 
-import "ccd/internal/transcript"
+import (
+	"math"
+	"sort"
+	"strings"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
 
 // Compaction is what the compactor has to say in a companion.
 type Compaction struct {
@@ -34,7 +41,7 @@ type Tokens struct {
 	Original     int64   // estimated, of all items that the agent saw
 	Companion    int64   // estimated, of the sections and the lead
 	Reported     int64   // real ones, of the context as the transcript reports it; 0 where it does not
-	SavedPercent float64 // of Original, one decimal
+	SavedPercent float64 // of Original, one decimal; negative where the companion is longer
 }
 
 // KeyInformation counts key facts: human messages, edited paths, open errors, commands, plan items, decisions and the
@@ -43,14 +50,181 @@ type KeyInformation struct{ Visible, Recoverable, Lost int }
 
 // Saving tells what replacing items of one kind saved.
 type Saving struct {
-	Kind   string // "file", "output", "result", "cut", "dup", "range", "image"
+	Kind   string // "file", "output", "result", "cut", "dup", "image", "range"
 	Items  int
 	Tokens int64 // estimated
 }
 
-// Compaction chooses what the companion shows and renders it. Text gives the bytes of a span of the transcript; only
-// spans that are printed or summarised are asked for. Equal records, options and text give equal results. It fails
-// with text's error, or where a span's bytes are not those that were folded.
+// Compaction chooses what the companion shows and renders it. Text gives the bytes of a span of the transcript, valid
+// until its next call; only spans that are printed or summarised are asked for. Equal records, options and text give
+// equal results. It fails with text's error, or where a span's bytes are not those that were folded.
 func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Compaction, error) {
-	return &Compaction{Header: Header{Level: Gentle}}, nil
+	d := newDraft(c, text)
+	p := d.compose()
+	if small := d.tiny(p); small != nil {
+		p = small
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.finish(p), nil
+}
+
+// page is a companion's text in the making.
+type page struct {
+	state, files string
+	earlier      earlierPart
+	recent       recentPart
+	ranges       string // of the records of Recent, for what is not shown there
+}
+
+// headings are the chars of the four section headings with their blank lines.
+const headings = len("\n## State\n\n\n## Earlier\n\n\n## Files\n\n\n## Recent\n\n")
+
+func (p *page) sections() []Section {
+	var all []Section
+	for _, s := range []Section{
+		{"State", p.state},
+		{"Earlier", p.earlier.text},
+		{"Files", p.files},
+		{"Recent", p.recent.text + p.ranges},
+	} {
+		if s.Body != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (p *page) runes() int {
+	n := 0
+	for _, s := range p.sections() {
+		n += runes(s.Body) + len("\n##  \n\n") + len(s.Name)
+	}
+	return n
+}
+
+// compose fills the budget: State first, as much as it needs within its share; then Recent what it must have, Files
+// their share, Earlier what its level leaves, and Recent again whatever then is free.
+func (d *draft) compose() *page {
+	sh := d.c.o.shares()
+	wanted := d.recentStart()
+	text := d.c.held.total
+	free := sh.whole - headings
+	p := &page{}
+	d.recent = d.last
+	parts := d.state(min(sh.state, free))
+	p.state = joined(parts)
+	free = min(free, int(text*6/10)) - runes(p.state)
+	p.recent = d.recentUnits(wanted, max(0, free*sh.recent/100))
+	d.recent = p.recent.start
+	p.files = d.filesSection(max(0, free*sh.files/100))
+
+	off := 1 - d.level.off()
+	need := int(off * float64(d.zoneChars(p.recent.start)))
+	rest := free - runes(p.files)
+	rest += d.dropAnswer(p, parts)
+	if spare := rest - need - runes(p.recent.text); spare > 0 && p.recent.start > wanted {
+		p.recent = d.recentUnits(wanted, rest-need)
+		d.recent = p.recent.start
+	}
+	rest += d.dropAnswer(p, parts)
+	for _, i := range p.recent.shown {
+		d.show(i)
+	}
+	first := (p.recent.start + block - 1) / block * block
+	p.ranges = d.tailRanges(first)
+	need = int(off * float64(d.zoneChars(p.recent.start)))
+	p.earlier = d.earlierLines(p.recent.start, max(0, min(need, rest-runes(p.recent.text)-runes(p.ranges))))
+	return p
+}
+
+// dropAnswer takes the last answer out of State once Recent shows it, and returns the chars that this frees.
+func (d *draft) dropAnswer(p *page, parts []*part) int {
+	i := d.notes.answer
+	if i < 0 || int(d.row(i).rec) < d.recent {
+		return 0
+	}
+	d.notes.answer = -1
+	parts[len(parts)-1].text = ""
+	before := runes(p.state)
+	p.state = joined(parts)
+	return before - runes(p.state)
+}
+
+// tailRanges names the records from first on, which stand under Recent: for what is not shown there.
+func (d *draft) tailRanges(first int) string {
+	if first >= d.last {
+		return ""
+	}
+	var marks []string
+	for from := first; from < d.last; from += block {
+		marks = append(marks, d.rangeMarker(stretch{from, min(from+block, d.last)}))
+	}
+	var b strings.Builder
+	for n := 0; n < len(marks); n += 16 {
+		b.WriteString("Whole, with what is not shown here: " + strings.Join(marks[n:min(n+16, len(marks))], " ") + "\n")
+	}
+	return b.String()
+}
+
+// finish counts, collects the pointers of what was printed, and verifies.
+func (d *draft) finish(p *page) *Compaction {
+	c := d.c
+	s := c.Status()
+	out := &Compaction{Sections: p.sections()}
+	var body strings.Builder
+	for _, sec := range out.Sections {
+		body.WriteString(sec.Body)
+	}
+	for _, id := range mark.IDs(body.String()) {
+		if ptr, ok := d.known[id]; ok {
+			out.Pointers = append(out.Pointers, ptr)
+		}
+	}
+	out.Header = Header{
+		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure, Level: d.level,
+		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
+		Saved:  d.savings(p),
+	}
+	if s.Total > 0 {
+		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)
+		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
+	}
+	d.verify(out, body.String(), p)
+	return out
+}
+
+// savings adds up what the short forms saved, and what stands under ranges only.
+func (d *draft) savings(p *page) []Saving {
+	sums := map[string]*Saving{}
+	add := func(kind string, items int, chars int64) {
+		if kind == "" || chars <= 0 {
+			return
+		}
+		if sums[kind] == nil {
+			sums[kind] = &Saving{Kind: kind}
+		}
+		sums[kind].Items += items
+		sums[kind].Tokens += tokens(chars)
+	}
+	for _, f := range p.earlier.saved {
+		add(f.kind, 1, f.saved)
+	}
+	var chars int64
+	items := 0
+	for rec := range min(p.earlier.detail, p.recent.start) {
+		from, to := d.c.items(rec)
+		for i := from; i < to; i++ {
+			chars += int64(d.c.rows.at(i).chars)
+			items++
+		}
+	}
+	add("range", items, chars)
+	all := make([]Saving, 0, len(sums))
+	for _, s := range sums {
+		all = append(all, *s)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Kind < all[j].Kind })
+	return all
 }

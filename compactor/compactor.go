@@ -10,6 +10,7 @@ package compactor
 import (
 	"time"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -18,6 +19,18 @@ type Compactor struct {
 	o       Options
 	session transcript.Session
 	status  Status
+
+	records chunks[recordRow]
+	rows    chunks[itemRow]
+	humans  chunks[int32]        // rows of the human messages
+	huge    map[int]int64        // bytes of lines over 4 GB
+	names   names                // of tools
+	calls   *table[string, call] // that wait for their result, by the agent's name for them
+	held    held                 // what the agent still holds
+	gauge   gauge                // tokens reported, window, pressure
+	tables  tables               // what State tells
+	lastRow int32                // newest assistant text, -1 while there is none
+	given   int32                // first text that was given to a session without human messages, -1
 }
 
 // Status is what the fold knows of its session so far. Tokens are estimated unless said otherwise.
@@ -39,19 +52,159 @@ type Status struct {
 	Branch          string
 	Title           string          // as given in the transcript, "" where none
 	Asked           transcript.Span // the first human message, zero where there is none
-	SubAgents       []string        // IDs, in order of appearance
+	SubAgents       []string        // IDs, in order of appearance, the newest 256
 }
 
-// New returns the fold of a session before its first record. Of s only Agent, ID, Parent and Source are used.
+// New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o Options, s transcript.Session) *Compactor {
-	return &Compactor{o: o, session: s}
+	return &Compactor{
+		o: o, session: s,
+		huge:    map[int]int64{},
+		calls:   newTable[string, call](maxCalls),
+		held:    held{last: make([]int64, max(1, o.RecentMessages))},
+		gauge:   gauge{window: o.Window, assumed: true},
+		tables:  newTables(),
+		lastRow: -1,
+		given:   -1,
+	}
 }
 
 // Add folds one record in, in file order. It keeps nothing of r.
-func (c *Compactor) Add(r *transcript.Record) { c.status.Records++ }
+func (c *Compactor) Add(r *transcript.Record) {
+	rec := c.pushRecord(r)
+	c.note(r)
+	if r.Boundary != nil {
+		c.held.cut(c, rec, r.Boundary)
+		c.gauge.cut()
+	}
+	for i := range r.Items {
+		c.addItem(rec, r, &r.Items[i])
+	}
+	if r.Agent != "" {
+		c.tables.report(c, r.Agent, rec)
+	}
+	c.gauge.take(c.o, r, c.held.chars)
+	c.trigger(r.Boundary != nil)
+}
+
+// note takes what a record tells of its session.
+func (c *Compactor) note(r *transcript.Record) {
+	s := &c.status
+	s.Records++
+	if r.Broken {
+		s.Broken++
+	}
+	if r.Unknown {
+		s.Unknown++
+	}
+	if !r.Time.IsZero() {
+		if s.First.IsZero() {
+			s.First = r.Time.UTC()
+		}
+		s.Last = r.Time.UTC()
+	}
+	keep(&s.Model, modelOf(r))
+	keep(&s.Cwd, r.Cwd)
+	keep(&s.Branch, r.Branch)
+	keep(&s.Title, r.Title)
+}
+
+// maxNote bounds the strings that a record tells of its session, in bytes.
+const maxNote = 1024
+
+// keep sets the string to a copy of the newer one, unless there is none.
+func keep(s *string, newer string) {
+	if newer != "" && newer != *s {
+		*s = clip(newer, maxNote)
+	}
+}
 
 // Status returns what is known so far.
-func (c *Compactor) Status() Status { return c.status }
+func (c *Compactor) Status() Status {
+	s := c.status
+	s.Items = c.rows.n
+	s.Context, s.Total = tokens(c.held.chars), tokens(c.held.total)
+	s.Reported, s.Window, s.Assumed = c.gauge.reported, c.gauge.window, c.gauge.assumed
+	s.Pressure, s.Highest = c.gauge.pressure, c.gauge.highest
+	s.Level = c.level()
+	s.SubAgents = c.tables.agentIDs()
+	return s
+}
 
 // Size returns about how many bytes of memory the fold holds.
-func (c *Compactor) Size() int64 { return 0 }
+func (c *Compactor) Size() int64 {
+	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.tables.bytes() + int64(c.calls.len())*256 + 4096
+}
+
+// addItem makes the row of one item and lets the tables learn from it while its text is at hand.
+func (c *Compactor) addItem(rec int, r *transcript.Record, it *transcript.Item) {
+	row := itemRow{
+		off: it.Span.Off, size: uint32(it.Span.Len), key: mark.Sum(it.Raw).Key(),
+		chars: uint32(transcript.Chars(it.Raw)), rec: uint32(rec), pair: -1, kind: it.Kind,
+	}
+	if it.Kind == transcript.Image || it.Kind == transcript.File {
+		row.chars = 0
+	}
+	if it.Side {
+		row.flags |= side
+	}
+	c.held.add(it, &row)
+	i := int32(c.rows.push(row))
+	switch it.Kind {
+	case transcript.Human:
+		c.addHuman(i, it)
+	case transcript.Text:
+		c.addText(i, it)
+	case transcript.Call:
+		c.addCall(i, it)
+	case transcript.Result:
+		c.addResult(i, it)
+	case transcript.Meta:
+		if c.given < 0 && c.session.Class == transcript.SubAgent && !r.Unknown && row.chars > 0 {
+			c.given = i
+		}
+	}
+}
+
+func (c *Compactor) addHuman(i int32, it *transcript.Item) {
+	row := c.rows.at(int(i))
+	if row.has(side) {
+		return
+	}
+	c.humans.push(i)
+	if c.status.Asked.Len == 0 {
+		c.status.Asked = it.Span
+	}
+	text := humanText(it.Raw)
+	if anySentence(text, isCorrection) {
+		row.flags |= corrects
+	}
+	if anySentence(text, isConstraint) {
+		row.flags |= constrains
+	}
+}
+
+func (c *Compactor) addText(i int32, it *transcript.Item) {
+	row := c.rows.at(int(i))
+	if row.has(side) {
+		return
+	}
+	c.lastRow = i
+	text := original(transcript.Text, it.Raw)
+	if hasAny(text, decisionWords) {
+		row.flags |= decides
+	}
+	row.flags |= shapeOf(text)
+}
+
+// original is the item's text as the agent saw it; where it cannot be read so, its raw bytes.
+func original(kind transcript.Kind, raw []byte) string {
+	text, err := transcript.Original(kind, raw)
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
+}
+
+// humanText is what the person typed of a Human item.
+func humanText(raw []byte) string { return transcript.HumanText(original(transcript.Human, raw)) }

@@ -1,0 +1,180 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ccd/internal/mark"
+)
+
+const (
+	longAsk  = 2000 // chars from which on a human message stands as head, tail and ID
+	askHead  = 1200
+	askTail  = 500
+	shortAsk = 200 // chars of a message for which there is no room
+	askCost  = 40  // chars of the line above a message, about
+)
+
+// how much of a human message is shown.
+type measure uint8
+
+const (
+	unshown measure = iota // in a range only
+	brief                  // its first 200 chars
+	entire                 // whole, or head, tail and ID where it is long
+)
+
+// askedPart shows the human messages in order. Where not all fit, the first and the newest stay whole, the others
+// shrink to 200 chars, and then to counted ranges.
+func (d *draft) askedPart(budget int) string {
+	n := d.c.humans.n
+	d.notes.asked = map[int32]int{}
+	if n == 0 {
+		return d.givenPart(budget)
+	}
+	for room := budget; ; room = room * 3 / 4 {
+		text := d.asked(d.measures(room))
+		if runes(text) <= budget || room < 400 || d.err != nil {
+			return text
+		}
+	}
+}
+
+// measures chooses how each message is shown, from the chars that the rows tell.
+func (d *draft) measures(room int) []measure {
+	n := d.c.humans.n
+	m := make([]measure, n)
+	room -= 80
+	take := func(i int, to measure) bool {
+		cost := d.askChars(i, to) - d.askChars(i, m[i])
+		if m[i] >= to || cost > room {
+			return m[i] >= to
+		}
+		room -= cost
+		m[i] = to
+		return true
+	}
+	if !take(n-1, entire) {
+		take(n-1, brief)
+	}
+	if !take(0, entire) {
+		take(0, brief)
+	}
+	for i := n - 2; i > 0 && take(i, brief); i-- {
+	}
+	for i := n - 2; i > 0; i-- {
+		if m[i] == brief {
+			take(i, entire)
+		}
+	}
+	return m
+}
+
+// askChars is about what a message costs.
+func (d *draft) askChars(i int, m measure) int {
+	chars := int(d.row(*d.c.humans.at(i)).chars)
+	switch m {
+	case unshown:
+		return 0
+	case brief:
+		return askCost + min(chars, shortAsk) + 45
+	}
+	return askCost + min(chars, longAsk) + chars/40
+}
+
+func (d *draft) asked(m []measure) string {
+	shown := 0
+	for _, x := range m {
+		if x != unshown {
+			shown++
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Asked (%d of %d, in order)\n", shown, len(m))
+	var before time.Time
+	clear(d.notes.asked)
+	for i := 0; i < len(m); i++ {
+		if m[i] == unshown {
+			from := i
+			for i+1 < len(m) && m[i+1] == unshown {
+				i++
+			}
+			b.WriteString(d.askedRange(from, i+1))
+			continue
+		}
+		row := *d.c.humans.at(i)
+		t := d.c.records.at(int(d.row(row).rec)).time()
+		fmt.Fprintf(&b, "%d. #%d%s", i+1, d.row(row).record(), moment(t, before))
+		before = t
+		b.WriteString(d.askedText(i, row, m[i]))
+	}
+	return b.String()
+}
+
+// askedRange counts messages that are not shown, each under the ID of the list.
+func (d *draft) askedRange(from, to int) string {
+	var b strings.Builder
+	for from < to {
+		next := min(to, from+maxList)
+		rows := make([]int32, 0, next-from)
+		for i := from; i < next; i++ {
+			rows = append(rows, *d.c.humans.at(i))
+		}
+		fmt.Fprintf(&b, "%d-%d. #%d-#%d %s\n", from+1, next, d.row(rows[0]).record(), d.row(rows[len(rows)-1]).record(),
+			mark.New(d.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows))))
+		from = next
+	}
+	return b.String()
+}
+
+// askedText is a message behind its number.
+func (d *draft) askedText(i int, row int32, m measure) string {
+	if newer, ok := d.askedAgain(i, row); ok {
+		return fmt.Sprintf(" %s\n", mark.New(d.id(row), fmt.Sprintf("dup of #%d, %d chars", newer, d.row(row).chars)))
+	}
+	text := d.text(row)
+	n := runes(text)
+	whole := d.body(row).whole
+	switch {
+	case m == brief && (n > shortAsk+60 || !whole):
+		return fmt.Sprintf("\n%s   %s\n", mark.Quote("   ", head(text, shortAsk)), mark.New(d.id(row), fmt.Sprintf("cut, %d chars", n)))
+	case n <= longAsk && whole:
+		d.notes.asked[row] = i + 1
+		return "\n" + mark.Quote("   ", text)
+	}
+	d.notes.asked[row] = i + 1
+	return fmt.Sprintf("\n%s   %s\n%s", mark.Quote("   ", head(text, askHead)),
+		mark.New(d.id(row), fmt.Sprintf("cut, %d chars", max(n, int(d.row(row).chars)))), mark.Quote("   ", tail(text, askTail)))
+}
+
+// askedAgain finds a newer copy of a message, which then stands for both.
+func (d *draft) askedAgain(i int, row int32) (record int, ok bool) {
+	r := d.row(row)
+	if r.chars < dupChars || !d.c.o.Dedup {
+		return 0, false
+	}
+	for j := i + 1; j < d.c.humans.n && j < i+maxList; j++ {
+		if o := d.row(*d.c.humans.at(j)); o.key == r.key {
+			return o.record(), true
+		}
+	}
+	return 0, false
+}
+
+// givenPart is the task of a session that no person spoke in: a sub-agent's.
+func (d *draft) givenPart(budget int) string {
+	i := d.c.given
+	if i < 0 {
+		return ""
+	}
+	text := d.text(i)
+	title := fmt.Sprintf("### Task given by the parent session (#%d)\n", d.row(i).record())
+	if n := min(longAsk, budget-len(title)-80); runes(text) > n {
+		if n < shortAsk {
+			return ""
+		}
+		return title + mark.Quote("   ", head(text, n*9/10)) + "   " + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", runes(text))) + "\n"
+	}
+	return title + mark.Quote("   ", text)
+}

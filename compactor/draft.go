@@ -1,0 +1,200 @@
+package compactor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	giant     = 256 << 10 // bytes of an item beyond which only its ends are read
+	giantEnd  = 32 << 10  // bytes read of each end
+	cacheSize = 4 << 20   // bytes of fetched items kept during one compaction
+)
+
+// draft is one compaction in the making. The first fetch that fails stops it: later ones give nothing and err stays.
+type draft struct {
+	c     *Compactor
+	fetch func(transcript.Span) ([]byte, error)
+	now   int64 // Unix time of the last record that has one, milliseconds
+	level Level
+	err   error
+
+	cache  map[int32]body
+	cached int
+	known  map[mark.ID]transcript.Pointer // whatever an ID may be printed for
+	newest map[uint64]int32               // by content: the newest row that the companion shows
+	recent int                            // first record of the verbatim part
+	last   int                            // its end: the number of records
+	notes  notes
+}
+
+// body is an item's raw bytes as fetched: the whole span, or, of a giant, a JSON value made of its two ends.
+type body struct {
+	raw   []byte
+	hash  mark.Hash
+	whole bool
+}
+
+func newDraft(c *Compactor, fetch func(transcript.Span) ([]byte, error)) *draft {
+	d := &draft{
+		c: c, fetch: fetch, level: c.level(), last: c.records.n,
+		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, newest: map[uint64]int32{},
+	}
+	if !c.status.Last.IsZero() {
+		d.now = c.status.Last.UnixMilli()
+	}
+	return d
+}
+
+func (d *draft) row(i int32) *itemRow { return d.c.rows.at(int(i)) }
+
+// age is how much older than the last record an item is, in milliseconds; an item without a time is older than
+// everything.
+func (d *draft) age(row *itemRow) int64 {
+	t := d.c.records.at(int(row.rec)).milli
+	if t == 0 {
+		return 1 << 62
+	}
+	return max(0, d.now-t)
+}
+
+func (d *draft) span(s transcript.Span) []byte {
+	if d.err != nil {
+		return nil
+	}
+	data, err := d.fetch(s)
+	if err == nil && int64(len(data)) != s.Len {
+		err = fmt.Errorf("%d bytes came", len(data))
+	}
+	if err != nil {
+		d.err = fmt.Errorf("read %d bytes at offset %d: %w", s.Len, s.Off, err)
+		return nil
+	}
+	return data
+}
+
+// body fetches an item and checks that it is what was folded.
+func (d *draft) body(i int32) body {
+	if b, ok := d.cache[i]; ok {
+		return b
+	}
+	row := d.row(i)
+	var b body
+	if row.size > giant {
+		b = d.ends(row)
+	} else {
+		raw := d.span(row.span())
+		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
+		if d.err == nil && b.hash.Key() != row.key {
+			d.err = fmt.Errorf("read item at offset %d: its bytes are not those that were folded", row.off)
+		}
+	}
+	b.raw = bytes.Clone(b.raw)
+	if d.cached+len(b.raw) <= cacheSize {
+		d.cached += len(b.raw)
+		d.cache[i] = b
+	}
+	return b
+}
+
+// ends reads the two ends of a giant and makes a JSON string of what they hold.
+func (d *draft) ends(row *itemRow) body {
+	s := row.span()
+	head := bytes.Clone(d.span(transcript.Span{Off: s.Off, Len: giantEnd}))
+	tail := d.span(transcript.Span{Off: s.End() - giantEnd, Len: giantEnd})
+	if d.err != nil {
+		return body{}
+	}
+	text := string(head) + "\n…\n" + string(tail)
+	if head[0] == '"' {
+		// A blank is never part of an escape: between blanks both ends are JSON.
+		if i, j := bytes.LastIndexByte(head, ' '), bytes.IndexByte(tail, ' '); i > 0 && j >= 0 {
+			text = original(transcript.Text, append(head[:i:i], '"')) + "\n…\n" +
+				original(transcript.Text, append([]byte{'"'}, tail[j:]...))
+		}
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		raw = []byte(`""`)
+	}
+	return body{raw: raw}
+}
+
+// text is an item's text as the agent saw it; of a human message, what the person typed.
+func (d *draft) text(i int32) string {
+	b := d.body(i)
+	if d.row(i).kind == transcript.Human {
+		return humanText(b.raw)
+	}
+	return original(d.row(i).kind, b.raw)
+}
+
+func (d *draft) action(i int32) transcript.Action {
+	return transcript.Understand(d.c.names.name(d.row(i).tool), d.body(i).raw)
+}
+
+func (d *draft) outcome(i int32) transcript.Outcome {
+	row := d.row(i)
+	return transcript.Explain(d.c.names.name(row.tool), row.op, d.body(i).raw, row.has(failed))
+}
+
+// id makes the pointer of an item and returns its ID. A giant is named by its whole line, whose hash is known.
+func (d *draft) id(i int32) mark.ID {
+	row := d.row(i)
+	b := d.body(i)
+	if !b.whole {
+		return d.lines(int(row.rec), int(row.rec)+1)
+	}
+	id := b.hash.ID()
+	if _, ok := d.known[id]; !ok {
+		d.known[id] = transcript.Pointer{
+			Hash: b.hash, Shape: transcript.Single,
+			Parts:  []transcript.Part{{Span: row.span(), Kind: row.kind}},
+			Record: row.record(), Last: row.record(),
+			Time: d.c.records.at(int(row.rec)).time(), Note: row.kind.String(),
+		}
+	}
+	return id
+}
+
+// lines makes the pointer of the records from..to (behind the last) and returns its ID. Nothing is read for it.
+func (d *draft) lines(from, to int) mark.ID {
+	parts := make([]mark.ID, 0, to-from)
+	for r := from; r < to; r++ {
+		parts = append(parts, mark.KeyID(d.c.records.at(r).key))
+	}
+	h := mark.Combine(parts)
+	start := d.c.line(from).Off
+	d.known[h.ID()] = transcript.Pointer{
+		Hash: h, Shape: transcript.Lines,
+		Parts:  []transcript.Part{{Span: transcript.Span{Off: start, Len: d.c.line(to-1).End() - start}, Kind: transcript.Meta}},
+		Record: from + 1, Last: to,
+		Time: d.c.records.at(from).time(), Note: "range",
+	}
+	return h.ID()
+}
+
+// maxList bounds the items of one list.
+const maxList = 512
+
+// list makes the pointer of several items, at most maxList, in the order given. Nothing is read for it.
+func (d *draft) list(items []int32, note string) mark.ID {
+	ids := make([]mark.ID, 0, len(items))
+	p := transcript.Pointer{Shape: transcript.List, Note: note}
+	for n, i := range items {
+		row := d.row(i)
+		ids = append(ids, mark.KeyID(row.key))
+		p.Parts = append(p.Parts, transcript.Part{Span: row.span(), Kind: row.kind})
+		if n == 0 || row.record() < p.Record {
+			p.Record, p.Time = row.record(), d.c.records.at(int(row.rec)).time()
+		}
+		p.Last = max(p.Last, row.record())
+	}
+	p.Hash = mark.Combine(ids)
+	d.known[p.Hash.ID()] = p
+	return p.Hash.ID()
+}

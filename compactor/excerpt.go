@@ -1,0 +1,192 @@
+package compactor
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"ccd/internal/mark"
+)
+
+// runes counts characters, the unit of every limit on text.
+func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// head is the first n characters of a text.
+func head(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// tail is the last n characters of a text.
+func tail(s string, n int) string {
+	for i := len(s); i > 0; n-- {
+		if n == 0 {
+			return s[i:]
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return s
+}
+
+// code is a piece of the transcript as inline code of a line of ours.
+func code(s string, most int) string { return "`" + mark.Inline(s, most) + "`" }
+
+// errorStarts begin a line that reports something wrong.
+var errorStarts = []string{
+	"error", "err:", "fatal", "panic", "traceback", "exception", "fail", "--- fail", "e   ", "assert", "warning", "warn:",
+	"undefined", "syntaxerror", "typeerror", "✗", "✕", "×", "caused by", "npm err",
+}
+
+// errorParts make a line one that reports something wrong wherever they stand.
+var errorParts = []string{
+	"error:", "error[", "error ", "errors ", "exception:", "panic:", "failed", "failure", "fatal:", "cannot ", "can't ",
+	"not found", "no such file", "permission denied", "undefined", "unexpected", "assertion", "timed out", "timeout",
+	"refused", "invalid", "unable to", "segmentation", "warning:", "does not exist", "command not found",
+}
+
+// errorNots take a line out again: counts of nothing.
+var errorNots = []string{"0 error", "no error", "0 failed", "0 failure", "errors: 0", "0 warning", "failed: 0", "failures: 0"}
+
+// isError reports whether a line tells of something wrong. A strict look takes only lines that begin so, after a place
+// such as `a.go:12:3:`; it is meant for the output of commands that succeeded, where source text is likely.
+func isError(line string, strict bool) bool {
+	low := strings.ToLower(strings.TrimSpace(line[:min(len(line), 600)]))
+	for _, n := range errorNots {
+		if i := strings.Index(low, n); i == 0 || (i > 0 && (low[i-1] < '0' || low[i-1] > '9')) {
+			return false
+		}
+	}
+	bare := strings.TrimLeft(afterPlace(low), "[]()*-> ")
+	for _, s := range errorStarts {
+		if strings.HasPrefix(bare, s) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "E  ") {
+		return true
+	}
+	if i := strings.Index(bare, "error: "); i >= 0 && i < 60 && !strings.ContainsAny(bare[:i], "\"'`({") {
+		return true
+	}
+	if strict {
+		return false
+	}
+	for _, p := range errorParts {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// afterPlace is a line without a leading `path:line:col:`.
+func afterPlace(line string) string {
+	first, rest, ok := strings.Cut(line, ": ")
+	if ok && strings.Contains(first, ":") && !strings.Contains(first, " ") {
+		return rest
+	}
+	return line
+}
+
+// errorsOf gives the distinct error and warning lines of an output, at most n, the first ones and the last. Where
+// there are more, hidden counts them.
+func errorsOf(text string, n int, strict bool) (lines []string, hidden int) {
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || !isError(line, strict) || seen[line] {
+			continue
+		}
+		seen[line] = true
+		if len(lines) >= n && n > 0 {
+			hidden++
+			lines[n-1] = line
+			continue
+		}
+		if n > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, hidden
+}
+
+// counted are the nouns of a summary line: `38 passed`, `3 files changed`.
+var counted = map[string]bool{
+	"passed": true, "failed": true, "test": true, "tests": true, "errors": true, "error": true, "warnings": true,
+	"warning": true, "failures": true, "failure": true, "examples": true, "suites": true, "files": true, "file": true,
+	"insertions": true, "insertion": true, "deletions": true, "problems": true, "matches": true, "skipped": true,
+	"packages": true, "passing": true, "failing": true, "pending": true, "assertions": true, "total": true, "modules": true,
+}
+
+// summaryStarts begin a summary line.
+var summaryStarts = []string{
+	"ok ", "ok\t", "FAIL", "PASS", "Tests:", "Test Suites:", "BUILD", "Finished", "Successfully", "Done", "Ran ", "test result:",
+	"All checks passed", "Build succeeded",
+}
+
+func isSummary(line string) bool {
+	for _, s := range summaryStarts {
+		if strings.HasPrefix(line, s) {
+			return true
+		}
+	}
+	fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;:=()[]", r) })
+	for i := 1; i < len(fields); i++ {
+		if counted[strings.ToLower(strings.Trim(fields[i], "(+-).!"))] && isNumber(fields[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if (s[i] < '0' || s[i] > '9') && s[i] != ',' && s[i] != '.' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// summaryOf is the newest line of an output that sums it up, among its last 40; "" where there is none.
+func summaryOf(text string) string {
+	lines := lastLines(text, 40)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); len(l) < 400 && isSummary(l) {
+			return strings.Trim(l, "= ")
+		}
+	}
+	return ""
+}
+
+// lastLines gives the last n lines that are not blank, in order.
+func lastLines(text string, n int) []string {
+	var lines []string
+	for text != "" && len(lines) < n {
+		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')
+		if l := strings.TrimRight(text[i+1:], "\r\n\t "); l != "" {
+			lines = append(lines, l)
+		}
+		text = text[:i+1]
+	}
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	return lines
+}
+
+// countLines counts lines that are not blank.
+func countLines(text string) int {
+	n := 0
+	for l := range strings.Lines(text) {
+		if strings.TrimSpace(l) != "" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// minFile is the room below which no file is restored, in chars.
+const minFile = 400
+
+// filesSection brings back the files that were touched last, newest first, from what the transcript itself tells of
+// their content. Files whose content stands in the verbatim part are left out.
+func (d *draft) filesSection(budget int) string {
+	o := d.c.o
+	budget = min(budget, o.RestoreTotal*3/4)
+	var b strings.Builder
+	n := 0
+	for _, f := range d.c.tables.files.newestFirst() {
+		if n >= o.RestoreFiles || budget < minFile || d.err != nil {
+			break
+		}
+		if f.deleted || f.to != "" {
+			continue
+		}
+		text := d.restored(f, min(budget, o.RestoreTokens*3/4))
+		if text == "" || runes(text) > budget {
+			continue
+		}
+		budget -= runes(text)
+		b.WriteString(text)
+		n++
+	}
+	return b.String()
+}
+
+// restored renders one file within most chars; "" where its content is not known or stands in Recent.
+func (d *draft) restored(f *fileState, most int) string {
+	content, from, title := d.content(f)
+	if title == "" || content == "" || int(d.row(from).rec) >= d.recent {
+		return ""
+	}
+	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
+	q := mark.Quote("", strings.TrimSuffix(content, "\n"))
+	if runes(title)+runes(q) <= most {
+		return title + q
+	}
+	room := most - runes(title) - 80
+	if room < minFile/2 {
+		return ""
+	}
+	room = room * 9 / 10
+	for {
+		kept := wholeLines(head(content, room))
+		if q := mark.Quote("", kept); runes(q) <= most-runes(title)-60 || room < 50 {
+			m := mark.New(d.id(from), fmt.Sprintf("cut, %d more chars", runes(content)-runes(kept)))
+			return title + q + m + "\n"
+		}
+		room = room * 4 / 5
+	}
+}
+
+// wholeLines is the text up to its last line end, where it has one.
+func wholeLines(s string) string {
+	if i := strings.LastIndexByte(s, '\n'); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// content is what a file holds as far as the transcript knows, the row it comes from and what it is; no title where it
+// is not known.
+func (d *draft) content(f *fileState) (text string, from int32, title string) {
+	if f.base >= 0 && !f.lost {
+		if text, ok := d.replayed(f); ok {
+			at := f.base
+			if n := len(f.replay); n > 0 {
+				at = f.replay[n-1]
+			}
+			return text, f.base, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), strings.Count(text, "\n")+1)
+		}
+	}
+	if f.read < 0 || d.row(f.read).edits != f.edits || d.row(f.read).has(failed|pictured) {
+		return "", 0, ""
+	}
+	body, first, ok := transcript.FileText(d.outcome(f.read).Text)
+	if !ok {
+		return "", 0, ""
+	}
+	n := strings.Count(strings.TrimSuffix(body, "\n"), "\n") + 1
+	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
+}
+
+// replayed is the whole content that a write or a read gave, with the later edits applied. ok is false where one of
+// them does not apply cleanly.
+func (d *draft) replayed(f *fileState) (string, bool) {
+	row := d.row(f.base)
+	text, ok := "", false
+	if row.kind == transcript.Call {
+		text, ok = written(d.body(f.base).raw, f.path)
+	} else if !row.has(pictured) {
+		var first int
+		text, first, ok = transcript.FileText(d.outcome(f.base).Text)
+		ok = ok && first == 1
+	}
+	ok = ok && d.body(f.base).whole
+	for _, i := range f.replay {
+		if !ok || d.err != nil {
+			return "", false
+		}
+		text, ok = edited(text, d.body(i).raw, f.path)
+	}
+	return text, ok
+}

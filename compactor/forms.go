@@ -1,0 +1,414 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// detail is how much of an item its short form shows, in chars and numbers of lines.
+type detail struct {
+	text   int // of a message or an output
+	cmd    int // of a command, a path or a query
+	err    int // of an error line
+	errors int // error lines
+	hits   int // of a search
+}
+
+// whole is the length below which assistant text is never shortened, dupChars that from which on content is looked up
+// for duplicates.
+const (
+	wholeText = 120
+	dupChars  = 200
+)
+
+// full and terse are the two sizes of a short form at level gentle.
+var (
+	full  = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4}
+	terse = detail{text: wholeText, cmd: 90, err: 140, errors: 2, hits: 0}
+)
+
+// at is the detail for a level: harder levels show less of what is said, and as much of what went wrong.
+func (v detail) at(l Level) detail {
+	switch l {
+	case Standard:
+		v.text = v.text * 4 / 5
+	case Aggressive:
+		v.text = v.text * 3 / 5
+	case Maximum:
+		v.text = v.text * 2 / 5
+	}
+	v.text = max(v.text, wholeText)
+	return v
+}
+
+// form is the short form of a unit: one line, and what it saved.
+type form struct {
+	line  string
+	kind  string // the strategy, as Saving.Kind
+	saved int64  // chars
+}
+
+// form gives the line of a unit in Earlier, without its line end; "" where the unit needs none: its records are under
+// their range all the same.
+func (d *draft) form(u unit, v detail) form {
+	row := d.row(u.first)
+	switch row.kind {
+	case transcript.Text:
+		return d.talkForm(u.first, "assistant", v)
+	case transcript.Summary:
+		return d.talkForm(u.first, "summary by the agent", v)
+	case transcript.Image:
+		return form{line: fmt.Sprintf("- #%d %s", row.record(), d.imageMarker(u.first)), kind: "image"}
+	case transcript.Call:
+		return d.callForm(u, v)
+	case transcript.Result:
+		return d.resultForm(u.first, fmt.Sprintf("- #%d result", row.record()), v)
+	}
+	return form{}
+}
+
+func (d *draft) talkForm(i int32, who string, v detail) form {
+	row := d.row(i)
+	start := fmt.Sprintf("- #%d %s", row.record(), who)
+	if at, ok := d.copyOf(i); ok {
+		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
+		return form{line: start + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
+	}
+	text := d.text(i)
+	if d.age(row) < int64(d.c.o.TalkAge/time.Millisecond) {
+		v.text *= 2
+	}
+	whole := mark.Inline(text, 0)
+	if runes(whole) <= wholeText {
+		return form{line: start + ": " + whole}
+	}
+	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", runes(text), mark.Inline(text, v.text)))
+	if runes(m) >= runes(whole) && runes(whole) < maxLine-100 {
+		return form{line: start + ": " + whole}
+	}
+	return form{line: start + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
+}
+
+// copyOf finds the newer copy of an item's content that the companion shows.
+func (d *draft) copyOf(i int32) (record int, ok bool) {
+	row := d.row(i)
+	if !d.c.o.Dedup || row.chars < dupChars {
+		return 0, false
+	}
+	at, ok := d.newest[row.key]
+	if !ok || at <= i {
+		return 0, false
+	}
+	return d.row(at).record(), true
+}
+
+// show remembers that the companion shows an item's content.
+func (d *draft) show(i int32) {
+	if i < 0 {
+		return
+	}
+	row := d.row(i)
+	if row.chars < dupChars {
+		return
+	}
+	if at, ok := d.newest[row.key]; !ok || at < i {
+		d.newest[row.key] = i
+	}
+}
+
+// callForm is a call and its result as one line.
+func (d *draft) callForm(u unit, v detail) form {
+	row := d.row(u.first)
+	a := d.action(u.first)
+	start := fmt.Sprintf("- #%d %s", row.record(), d.label(row, &a, v.cmd))
+	switch a.Op {
+	case transcript.Plan:
+		return form{}
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return d.editForm(u, start, v)
+	}
+	if u.result < 0 {
+		return form{line: start + " (no result)"}
+	}
+	return d.resultForm(u.result, start, v)
+}
+
+// label is the tool and what it was about: Bash `pytest -q`.
+func (d *draft) label(row *itemRow, a *transcript.Action, most int) string {
+	tool := mark.Inline(d.c.names.name(row.tool), 60)
+	switch {
+	case a.Op == transcript.Command && a.Command != "":
+		return tool + " " + code(a.Command, most)
+	case a.Op == transcript.Read && len(a.Files) > 0:
+		return tool
+	case len(a.Files) > 0:
+		return tool + " " + d.paths(a.Files, most)
+	case a.Query != "":
+		return tool + " " + code(a.Query, most)
+	}
+	return tool
+}
+
+// paths names the files of a call.
+func (d *draft) paths(files []transcript.FileChange, most int) string {
+	var b strings.Builder
+	if len(files) > 2 {
+		most = min(most, 100)
+	}
+	for n, f := range files {
+		if n == 6 {
+			fmt.Fprintf(&b, " and %d more", len(files)-n)
+			break
+		}
+		if n > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(code(d.short(f.Path), most))
+		if f.To != "" {
+			b.WriteString(" -> " + code(d.short(f.To), most))
+		}
+	}
+	return b.String()
+}
+
+// short is a path relative to the working directory, where it lies below it.
+func (d *draft) short(path string) string {
+	cwd := d.c.status.Cwd
+	if cwd == "" || len(path) <= len(cwd)+1 || !strings.HasPrefix(path, cwd) {
+		return path
+	}
+	if c := path[len(cwd)]; c != '/' && c != '\\' {
+		return path
+	}
+	return path[len(cwd)+1:]
+}
+
+// editForm shows that a file was changed; State tells the net effect and the input is one ID away.
+func (d *draft) editForm(u unit, start string, v detail) form {
+	row := d.row(u.first)
+	var b strings.Builder
+	b.WriteString(start)
+	if u.result >= 0 && d.row(u.result).has(failed|rejected) {
+		b.WriteString(" -> failed: " + d.wrong(u.result, v))
+	}
+	m := mark.New(d.id(u.first), fmt.Sprintf("cut, %d chars", row.chars))
+	if v.hits == 0 || runes(m) >= int(row.chars) {
+		return form{line: b.String(), kind: "cut", saved: int64(row.chars)}
+	}
+	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
+}
+
+// wrong is what a failed result says, in short.
+func (d *draft) wrong(i int32, v detail) string {
+	row := d.row(i)
+	out := d.outcome(i)
+	if row.has(rejected) {
+		return "refused: " + mark.Inline(out.Text, v.err)
+	}
+	lines, hidden := errorsOf(out.Text, v.errors, false)
+	if len(lines) == 0 {
+		lines = lastLines(out.Text, min(2, v.errors))
+	}
+	for n := range lines {
+		lines[n] = code(lines[n], v.err)
+	}
+	s := strings.Join(lines, "; ")
+	if hidden > 0 {
+		s += fmt.Sprintf(" (%d more)", hidden)
+	}
+	return s
+}
+
+// resultForm is a result behind the line's start, by the strategy for what the call does.
+func (d *draft) resultForm(i int32, start string, v detail) form {
+	row := d.row(i)
+	if at, ok := d.copyOf(i); ok {
+		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
+		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
+	}
+	switch {
+	case row.op == transcript.Read && !row.has(failed|rejected):
+		return d.fileForm(i, start)
+	case row.op == transcript.Command:
+		return d.outputForm(i, start, v)
+	}
+	return d.answerForm(i, start, v)
+}
+
+// status is the exit status of a command, or that a tool failed.
+func (d *draft) status(i int32) string {
+	row := d.row(i)
+	switch {
+	case row.has(rejected):
+		return " -> refused"
+	case row.has(exits):
+		return fmt.Sprintf(" -> %d", row.exit)
+	case row.has(failed):
+		return " -> failed"
+	}
+	return ""
+}
+
+// fileForm stands for the content of a file that was read.
+func (d *draft) fileForm(i int32, start string) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	if row.has(pictured) && out.Text == "" {
+		m := d.imageMarker(i)
+		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(runes(m))}
+	}
+	path := ""
+	if row.pair >= 0 {
+		if a := d.action(row.pair); len(a.Files) > 0 {
+			path = a.Files[0].Path
+		}
+	}
+	content, first, ok := transcript.FileText(out.Text)
+	lines := strings.Count(content, "\n")
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		lines++
+	}
+	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.short(path), 300), lines)
+	if ok && row.has(partial) {
+		what = fmt.Sprintf("file %s, lines %d-%d", mark.Inline(d.short(path), 300), first, first+max(0, lines-1))
+	}
+	if t := d.c.records.at(int(row.rec)).time(); !t.IsZero() {
+		what += ", read " + t.Format("2006-01-02T15:04Z")
+	}
+	if f := d.c.tables.files.get(row.subject); f != nil && f.edits > row.edits {
+		what += fmt.Sprintf(", edited %dx later", f.edits-row.edits)
+	}
+	m := mark.New(d.id(i), what)
+	if whole := mark.Inline(out.Text, 0); runes(whole) <= runes(m) {
+		return form{line: start + " " + code(d.short(path), 300) + ": " + whole}
+	}
+	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(runes(m))}
+}
+
+// outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
+func (d *draft) outputForm(i int32, start string, v detail) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	start += d.status(i)
+	whole := mark.Inline(out.Text, 0)
+	if n := runes(whole); n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars) {
+		if whole == "" {
+			return form{line: start}
+		}
+		return form{line: start + ": " + whole}
+	}
+	gist := d.gist(row, &out, v)
+	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(int64(row.size))))
+	if out.Duration > 0 {
+		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
+	}
+	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+		return form{line: start + ": " + whole}
+	}
+	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+}
+
+// gist is what an output says, in short: its error lines and its summary; where it has neither, how it begins or, of
+// a failure, how it ends.
+func (d *draft) gist(row *itemRow, out *transcript.Outcome, v detail) string {
+	bad := row.has(failed)
+	n := v.errors
+	if !bad {
+		n = min(n, 2)
+	}
+	lines, hidden := errorsOf(out.Text, n, !bad)
+	sum := summaryOf(out.Text)
+	parts := make([]string, 0, len(lines)+2)
+	for _, l := range lines {
+		parts = append(parts, code(l, v.err))
+	}
+	if hidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", hidden))
+	}
+	if sum != "" && !contains(lines, sum) {
+		parts = append(parts, mark.Inline(sum, v.err))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	if bad {
+		return mark.Inline(strings.Join(lastLines(out.Text, 3), " / "), v.text)
+	}
+	return mark.Inline(strings.TrimSpace(head(out.Text, 4*v.text)), min(v.text, 160))
+}
+
+func contains(lines []string, s string) bool {
+	for _, l := range lines {
+		if strings.Contains(l, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerForm stands for the result of a search, of the web or of any other tool.
+func (d *draft) answerForm(i int32, start string, v detail) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	start += d.status(i)
+	whole := mark.Inline(out.Text, 0)
+	if runes(whole) <= wholeText {
+		if whole == "" && row.has(pictured) {
+			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
+		}
+		return form{line: start + ": " + whole}
+	}
+	kind, gist := "result", ""
+	switch {
+	case row.has(failed):
+		gist = d.wrong(i, v)
+	case row.op == transcript.Search:
+		gist = searchGist(out.Text, v)
+	case row.op == transcript.Web:
+		gist = webGist(out.Text, v)
+	default:
+		gist = mark.Inline(out.Text, max(60, v.text/2))
+	}
+	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(int64(row.size))))
+	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+		return form{line: start + ": " + whole}
+	}
+	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+}
+
+// searchGist counts the hits of a search and names the first ones.
+func searchGist(text string, v detail) string {
+	n := countLines(text)
+	s := fmt.Sprintf("%d lines", n)
+	shown := 0
+	for line := range strings.Lines(text) {
+		if shown == v.hits {
+			break
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			s += ", " + code(line, 100)
+			shown++
+		}
+	}
+	return s
+}
+
+// webGist is how a page or a list of finds begins, and its first addresses.
+func webGist(text string, v detail) string {
+	s := mark.Inline(text, max(60, v.text/2))
+	shown := 0
+	for _, w := range strings.Fields(head(text, 20000)) {
+		w = strings.Trim(w, "\"'<>()[]{},")
+		i := strings.Index(w, "http")
+		if i < 0 || shown == v.hits || strings.Contains(s, w[i:]) || !strings.Contains(w[i:], "://") {
+			continue
+		}
+		s += " " + mark.Inline(w[i:], 120)
+		shown++
+	}
+	return s
+}

@@ -1,0 +1,61 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+
+	"ccd/internal/mark"
+)
+
+// block is the number of records under one range marker where the records' own lines are shown. Larger ranges are
+// eight times the next smaller one.
+const (
+	block      = 64
+	largest    = block << 12
+	blockRatio = 8
+)
+
+// span of records [from, to).
+type stretch struct{ from, to int }
+
+// cut divides the records [0, to) into ranges whose ends are fixed: as large as the place allows, so that records added
+// behind change only the last.
+func cut(to int) []stretch {
+	var all []stretch
+	for from := 0; from < to; {
+		size := largest
+		for size > block && (from%size != 0 || from+size > to) {
+			size /= blockRatio
+		}
+		next := min(from+size, to)
+		all = append(all, stretch{from, next})
+		from = next
+	}
+	return all
+}
+
+// rangeMarker names records [s.from, s.to), all that is in them.
+func (d *draft) rangeMarker(s stretch) string {
+	n := s.to - s.from
+	size := d.c.line(s.to-1).End() - d.c.line(s.from).Off
+	name := fmt.Sprintf("range #%d-#%d, %d records, %s", s.from+1, s.to, n, bytesText(size))
+	if n == 1 {
+		name = fmt.Sprintf("range #%d, 1 record, %s", s.to, bytesText(size))
+	}
+	return mark.New(d.lines(s.from, s.to), name)
+}
+
+// bytesText is a number of bytes for people: 1.2 MB.
+func bytesText(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000*1000:
+		return trimZero(fmt.Sprintf("%.1f", float64(n)/1000)) + " KB"
+	case n < 1000*1000*1000:
+		return trimZero(fmt.Sprintf("%.1f", float64(n)/1e6)) + " MB"
+	}
+	return trimZero(fmt.Sprintf("%.1f", float64(n)/1e9)) + " GB"
+}
+
+func trimZero(s string) string { return strings.TrimSuffix(s, ".0") }

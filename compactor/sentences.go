@@ -1,0 +1,94 @@
+package compactor
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentences gives the sentences of a text in order: a line that is not prose (a bullet, a heading) is one of its own,
+// and a dot within a name or a number ends nothing. Fenced code is left out. Linear in the text.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fence := false
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "```") {
+				fence = !fence
+				continue
+			}
+			if fence {
+				continue
+			}
+			for line != "" {
+				n := sentenceEnd(line)
+				s := strings.TrimSpace(line[:n])
+				line = strings.TrimSpace(line[n:])
+				if s = bare(s); s != "" && !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sentenceEnd is the length of the first sentence of a line.
+func sentenceEnd(line string) int {
+	for i := range len(line) {
+		if c := line[i]; c != '.' && c != '!' && c != '?' {
+			continue
+		}
+		if i+1 == len(line) {
+			return len(line)
+		}
+		if line[i+1] != ' ' {
+			continue
+		}
+		r, _ := utf8.DecodeRuneInString(strings.TrimLeft(line[i+1:], " "))
+		if !unicode.IsLower(r) && !abbreviates(line[:i]) {
+			return i + 1
+		}
+	}
+	return len(line)
+}
+
+// abbreviates reports whether what stands before a dot ends in an abbreviation, or in the number of a list item.
+func abbreviates(before string) bool {
+	word := before[strings.LastIndexAny(before, " (")+1:]
+	switch strings.ToLower(word) {
+	case "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "dr", "no", "approx", "fig":
+		return true
+	}
+	return isNumber(word) && len(word) <= 2 && strings.TrimSpace(before) == word
+}
+
+// bare is a sentence without its bullet, heading and emphasis marks.
+func bare(s string) string {
+	s = strings.TrimLeft(s, "-*#>•+ \t")
+	if n, rest, ok := strings.Cut(s, ". "); ok && isNumber(n) && len(n) <= 3 {
+		s = rest
+	}
+	return strings.TrimSpace(strings.ReplaceAll(s, "**", ""))
+}
+
+// saysNo reports whether a sentence opens with a plain no.
+func saysNo(s string) bool {
+	low := lower(s[:min(len(s), 8)])
+	return strings.HasPrefix(low, "no ") || strings.HasPrefix(low, "no,") || strings.HasPrefix(low, "no.") ||
+		strings.HasPrefix(low, "nope") || low == "no"
+}
+
+// isCorrection and isConstraint look at one sentence of a human.
+func isCorrection(s string) bool { return saysNo(s) || hasAny(s, correctionWords) }
+func isConstraint(s string) bool { return hasAny(s, constraintWords) }
+
+// anySentence reports whether one sentence of the text, within the first 64 KB, is as is says.
+func anySentence(text string, is func(string) bool) bool {
+	for s := range sentences(text[:min(len(text), maxSignal)]) {
+		if is(s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ccd/internal/mark"
+)
+
+// notes is what the parts of a companion tell each other and the verification.
+type notes struct {
+	asked  map[int32]int // human messages that Asked shows whole, by row, and their number there
+	facts  []fact
+	seen   map[factKey]bool
+	answer int32 // row of the last answer, -1 where State does not show it
+}
+
+// fact is one key fact: the text that shows it. One whose text is nowhere in the companion is recoverable by the range
+// of its record.
+type fact struct {
+	kind string
+	text string
+	row  int32
+	must bool // human messages, edited paths, open errors: shown or counted
+}
+
+// part is one heading of State. Render gives its lines within about budget chars.
+type part struct {
+	title  string
+	weight int // its share where not all fit
+	render func(budget int) string
+	text   string
+}
+
+// state renders State into at most budget chars: each part whole where all fit, else by their weights.
+func (d *draft) state(budget int) []*part {
+	parts := []*part{
+		{weight: 40, render: d.askedPart},
+		{weight: 8, title: "### Corrections and constraints\n", render: d.correctionsPart},
+		{weight: 6, render: d.planPart},
+		{weight: 16, render: d.filesPart},
+		{weight: 10, title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
+		{weight: 14, render: d.errorsPart},
+		{weight: 12, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
+		{weight: 8, title: "### Sub-agents\n", render: d.agentsPart},
+		{weight: 8, render: d.answerPart},
+	}
+	for _, p := range parts {
+		p.fill(budget)
+	}
+	fit(parts, budget)
+	return parts
+}
+
+func joined(parts []*part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+func (p *part) fill(budget int) {
+	p.text = ""
+	if budget <= len(p.title) {
+		return
+	}
+	if body := p.render(budget - len(p.title)); body != "" {
+		p.text = p.title + body
+	}
+}
+
+// fit renders those parts again that take more than their share, until the whole fits. What small parts do not need
+// goes to the others.
+func fit(parts []*part, budget int) {
+	for range 4 {
+		sum := 0
+		for _, p := range parts {
+			sum += runes(p.text)
+		}
+		if sum <= budget {
+			return
+		}
+		for i, share := range divide(parts, budget) {
+			if runes(parts[i].text) > share {
+				parts[i].fill(share)
+			}
+		}
+		budget -= max(0, budget/100)
+	}
+}
+
+// divide gives each part what it needs, at most its weight's part of what the smaller ones leave.
+func divide(parts []*part, budget int) []int {
+	share := make([]int, len(parts))
+	done := make([]bool, len(parts))
+	left, weight := budget, 0
+	for _, p := range parts {
+		weight += p.weight
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, p := range parts {
+			if n := runes(p.text); !done[i] && n*weight <= left*p.weight {
+				done[i], share[i], changed = true, n, true
+				left -= n
+				weight -= p.weight
+			}
+		}
+	}
+	for i, p := range parts {
+		if !done[i] {
+			share[i] = left * p.weight / weight
+		}
+	}
+	return share
+}
+
+// lines collects lines, or pieces of a line, while they fit.
+type lines struct {
+	b    strings.Builder
+	room int
+}
+
+// add takes a piece unless it does not fit.
+func (l *lines) add(s string) bool {
+	n := runes(s)
+	if n > l.room {
+		return false
+	}
+	l.room -= n
+	l.b.WriteString(s)
+	return true
+}
+
+// flow joins pieces by " · " to list lines of about 1000 chars.
+func flow(pieces []string) string {
+	var b strings.Builder
+	n := 0
+	for _, p := range pieces {
+		switch {
+		case n == 0:
+			b.WriteString("- ")
+		case n+runes(p) > 1000:
+			b.WriteString("\n- ")
+			n = 0
+		default:
+			b.WriteString(" · ")
+			n += 3
+		}
+		b.WriteString(p)
+		n += runes(p)
+	}
+	if n > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// fitting is how many of the pieces, from the first on, fit into room once they flow.
+func fitting(pieces []string, room int) int {
+	used := 2
+	for n, p := range pieces {
+		if used += runes(p) + 3; used > room {
+			return n
+		}
+	}
+	return len(pieces)
+}
+
+// rest names the items that a list could not hold: at most maxList of them have an ID of their own, all of them stand
+// in their ranges.
+func (d *draft) rest(items []int32, what string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	named := items[:min(len(items), maxList)]
+	return mark.New(d.list(named, what), fmt.Sprintf("range of %d more", len(items)))
+}
+
+// moment is when a record was written: with the day where it differs from the one before.
+func moment(t, before time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	if t.Format(time.DateOnly) == before.Format(time.DateOnly) {
+		return " " + t.Format("15:04Z")
+	}
+	return " " + t.Format("2006-01-02T15:04Z")
+}

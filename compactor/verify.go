@@ -1,0 +1,131 @@
+package compactor
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ccd/internal/mark"
+)
+
+// fact notes a key fact by the text that shows it.
+func (d *draft) fact(kind, text string, row int32, must bool) {
+	key := factKey{kind, row, text}
+	if d.notes.seen == nil {
+		d.notes.seen = map[factKey]bool{}
+	}
+	if !d.notes.seen[key] {
+		d.notes.seen[key] = true
+		d.notes.facts = append(d.notes.facts, fact{kind: kind, text: text, row: row, must: must})
+	}
+}
+
+type factKey struct {
+	kind string
+	row  int32
+	text string
+}
+
+// tiny gives the items whole under Recent where a compaction would not be shorter than that; nil where it is.
+func (d *draft) tiny(p *page) *page {
+	most := p.runes()
+	if d.c.held.total > int64(most) {
+		return nil
+	}
+	asked, recent := d.notes.asked, d.recent
+	d.notes.asked, d.recent = nil, 0
+	small := &page{recent: d.recentUnits(0, math.MaxInt32)}
+	small.ranges = d.tailRanges(0)
+	if d.err == nil && small.recent.start == 0 && small.runes() < most {
+		d.notes.facts = nil
+		return small
+	}
+	d.notes.asked, d.recent = asked, recent
+	return nil
+}
+
+// verify checks the text against what it must hold and counts the key facts.
+func (d *draft) verify(out *Compaction, body string, p *page) {
+	h := &out.Header
+	h.Verified = true
+	d.count(h, body, p)
+	switch {
+	case len(out.Pointers) != len(mark.IDs(body)):
+		d.doubt(h, "an ID has no pointer")
+	case longest(body) > maxLine:
+		d.doubt(h, "a line is too long")
+	case p.runes() > d.c.o.budget():
+		d.doubt(h, fmt.Sprintf("%d chars are over the budget", p.runes()))
+	}
+	if missing := d.uncovered(out); missing > 0 {
+		h.KeyInformation.Lost += missing
+		d.doubt(h, fmt.Sprintf("%d items are under no ID", missing))
+	}
+	if all := h.KeyInformation; all.Lost*20 > all.Visible+all.Recoverable+all.Lost {
+		d.doubt(h, "more than 5 % of the key information is lost")
+	}
+	if t := d.c.held.total; int64(p.runes()) > t*6/10 && t > 0 {
+		d.doubt(h, fmt.Sprintf("over 60 %% of the text: %d of %d chars", p.runes(), t))
+	}
+}
+
+func (d *draft) doubt(h *Header, why string) {
+	if h.Verified {
+		h.Verified, h.Reason = false, why
+	}
+}
+
+// count sorts the key facts into those that stand in the text and those under an ID.
+func (d *draft) count(h *Header, body string, p *page) {
+	k := &h.KeyInformation
+	for n := range d.c.humans.n {
+		row := *d.c.humans.at(n)
+		if _, ok := d.notes.asked[row]; ok || (p.state == "" && int(d.row(row).rec) >= p.recent.start) {
+			k.Visible++
+		} else {
+			k.Recoverable++
+		}
+	}
+	for _, f := range d.notes.facts {
+		if strings.Contains(body, f.text) {
+			k.Visible++
+		} else {
+			k.Recoverable++
+		}
+	}
+	if i := d.c.lastRow; i >= 0 {
+		if d.notes.answer == i || int(d.row(i).rec) >= p.recent.start {
+			k.Visible++
+		} else {
+			k.Recoverable++
+		}
+	}
+}
+
+// uncovered counts the records with items that stand under none of the pointers.
+func (d *draft) uncovered(out *Compaction) int {
+	covered := make([]bool, d.last)
+	for _, p := range out.Pointers {
+		if p.Note == "range" {
+			for r := p.Record - 1; r < p.Last && r < d.last; r++ {
+				covered[r] = true
+			}
+		}
+	}
+	n := 0
+	for rec, ok := range covered {
+		if from, to := d.c.items(rec); !ok && from < to {
+			n++
+		}
+	}
+	return n
+}
+
+// longest is the longest line of a text, in chars.
+func longest(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		n = max(n, runes(strings.TrimSuffix(line, "\n")))
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+package compactor
+
+import "ccd/internal/transcript"
+
+// recentStart is the first record of what should stay verbatim: the newest part of the context's tokens, at least the
+// last messages, and the tool results of the last minutes. The budget may still send the older ones away.
+func (d *draft) recentStart() int {
+	o := d.c.o
+	share := int64(o.RecentShare * float64(d.c.held.chars))
+	young := o.RecentResults.Milliseconds()
+	var chars int64
+	messages := 0
+	rec := d.last
+	for rec > 0 {
+		from, to := d.c.items(rec - 1)
+		held, fresh := rec-1 >= d.c.held.start, false
+		for i := from; i < to; i++ {
+			row := d.c.rows.at(i)
+			fresh = fresh || (row.kind == transcript.Result && !row.has(side) && d.age(row) <= young)
+		}
+		if messages >= o.RecentMessages && !(held && (chars < share || fresh)) && from < to {
+			break
+		}
+		for i := from; i < to; i++ {
+			if row := d.c.rows.at(i); !row.has(side) {
+				chars += int64(row.chars)
+				if row.has(opens) {
+					messages++
+				}
+			}
+		}
+		rec--
+	}
+	return rec
+}
+
+// zoneChars is the text of the compression zone: everything before record rec.
+func (d *draft) zoneChars(rec int) int64 {
+	var sum int64
+	to := d.c.rows.n
+	if rec < d.last {
+		to = int(d.c.records.at(rec).first)
+	}
+	for i := range to {
+		if row := d.c.rows.at(i); !row.has(side) {
+			sum += int64(row.chars)
+		}
+	}
+	return sum
+}
+
+// shares are the parts of the text's budget, in chars. From 40,000 chars up State takes at most 60 %; as the budget
+// shrinks, Recent gives way first, then Earlier, then Files.
+type shares struct {
+	whole  int // of everything, the lead not counted
+	state  int // at most
+	recent int // at least, of what State leaves
+	files  int // at most, of what State leaves
+}
+
+const (
+	roomy  = 40000 // chars from which on the shares no longer change
+	narrow = 10000 // chars at which State is still nearly whole
+)
+
+// shares divides the budget.
+func (o Options) shares() shares {
+	b := o.budget()
+	wide := float64(min(max(b-narrow, 0), roomy-narrow)) / (roomy - narrow) // 0..1
+	s := shares{whole: b}
+	s.state = int(float64(b) * (0.97 - 0.37*wide))
+	s.recent = int(100 * 0.40 * wide)
+	s.files = int(100 * (0.10 + 0.15*wide))
+	return s
+}
