@@ -28,7 +28,7 @@ func (d *Decoder) claudeAttachment(r *Record, l *claudeLine) {
 		}
 		return
 	}
-	for _, n := range []node{a.content, a.text, a.snippet, a.stdout, a.prompt} {
+	for _, n := range []node{a.content, a.text, a.snippet, a.prompt} {
 		if n.full() {
 			r.add(item, n)
 			return
@@ -48,7 +48,7 @@ func (d *Decoder) queued(r *Record, l *claudeLine, a attached) {
 	}
 }
 
-type attached struct{ kind, content, text, snippet, stdout, prompt, mode, origin, meta node }
+type attached struct{ kind, content, text, snippet, prompt, mode, origin, meta node }
 
 func readAttachment(n node) (a attached) {
 	for key, v := range n.members() {
@@ -61,8 +61,6 @@ func readAttachment(n node) (a attached) {
 			a.text = v
 		case "snippet":
 			a.snippet = v
-		case "stdout":
-			a.stdout = v
 		case "prompt":
 			a.prompt = v
 		case "commandMode":

@@ -79,6 +79,10 @@ func (d *Decoder) block(r *Record, block node, v voice) {
 		d.call(r, item, b.input, block)
 	case b.is("tool_result") || b.ends("_tool_result"):
 		d.result(r, b, block, v)
+	case b.is("encrypted_content"):
+		item.Kind = Thinking
+		r.addFirst(item, b.encrypted)
+	case b.is("fallback"): // another model took over: nothing that it sees
 	default:
 		r.Unknown = true
 		item.Kind = Meta
@@ -89,7 +93,7 @@ func (d *Decoder) block(r *Record, block node, v voice) {
 // fields are the members of a content block that any block type uses.
 type fields struct {
 	kind, text, thinking, signature, data, source, imageURL node
-	id, name, input, useID, content, isError                node
+	id, name, input, useID, content, isError, encrypted     node
 }
 
 func blockFields(block node) (b fields) {
@@ -121,6 +125,8 @@ func blockFields(block node) (b fields) {
 			b.content = value
 		case "is_error":
 			b.isError = value
+		case "encrypted_content":
+			b.encrypted = value
 		}
 	}
 	return b

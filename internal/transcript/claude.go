@@ -214,7 +214,7 @@ func (d *Decoder) claudeAssistant(r *Record, l *claudeLine) {
 	v := voice{role: "assistant", message: id.text(), side: l.side}
 	if m := same(&d.last.model, model); m == synthetic {
 		v.local = true
-	} else {
+	} else if !l.side {
 		r.Model = m
 	}
 	d.content(r, content, v)

@@ -6,7 +6,7 @@ import (
 )
 
 // codexLine is the members of a rollout's line. Old rollouts (before 0.32) have no envelope: the line is the payload.
-type codexLine struct{ timestamp, createdAt, kind, payload, recordType node }
+type codexLine struct{ timestamp, createdAt, kind, payload, recordType, metadata node }
 
 // parseCodex understands one line of a rollout. What the model sees stands in response_item lines (bare lines in old
 // rollouts) and in compacted; event_msg lines are the same once more for the screen, and never items, also where their
@@ -29,6 +29,8 @@ func parseCodex(d *Decoder, r *Record, value node) {
 			l.payload = v
 		case "record_type":
 			l.recordType = v
+		case "metadata":
+			l.metadata = v
 		}
 	}
 	if r.Time = clock(l.timestamp); r.Time.IsZero() {
@@ -46,7 +48,7 @@ func (d *Decoder) codexEnvelope(r *Record, l codexLine) {
 	switch l.kind.text() {
 	case "response_item":
 		p := readCodexItem(l.payload)
-		sub = p.kind
+		p.metadata, sub = l.metadata, p.kind
 		d.codexItem(r, &p)
 	case "event_msg":
 		sub = l.payload.field("type")
@@ -113,6 +115,10 @@ func (d *Decoder) codexMeta(r *Record, meta node) {
 			if v.field("subagent").has() {
 				d.class = SubAgent
 			}
+		case "thread_source":
+			if v.text() == "subagent" {
+				d.class = SubAgent
+			}
 		}
 	}
 }
@@ -158,8 +164,8 @@ func (d *Decoder) codexCompacted(r *Record, payload node) {
 // codexItem is the members of a response_item that any item type uses.
 type codexItem struct {
 	kind, role, content, message, id, callID, name, arguments, input, output, result, action node
-	function, encrypted, summary, tools, author, passthrough, metadata                               node
-	whole                                                                                            node
+	function, encrypted, summary, tools, author, passthrough, metadata                       node
+	whole                                                                                    node
 }
 
 func readCodexItem(payload node) (p codexItem) {
@@ -202,8 +208,6 @@ func readCodexItem(payload node) (p codexItem) {
 			p.author = v
 		case "internal_chat_message_metadata_passthrough":
 			p.passthrough = v
-		case "metadata":
-			p.metadata = v
 		}
 	}
 	return p

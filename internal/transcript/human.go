@@ -8,20 +8,24 @@ import "strings"
 // command as typed, where it was given arguments. It is "" where no person wrote any of it. What is left is never
 // changed inside.
 func HumanText(text string) string {
-	text = strings.TrimSpace(text)
+	core := strings.TrimSpace(text)
+	whole := len(core)
 	for {
-		rest, cut := cutMachine(text)
+		rest, cut := cutMachine(core)
 		if !cut {
 			break
 		}
-		text = strings.TrimSpace(rest)
+		core = strings.TrimSpace(rest)
 	}
 	for _, p := range machinePrefixes {
-		if strings.HasPrefix(text, p) {
+		if strings.HasPrefix(core, p) {
 			return ""
 		}
 	}
-	return unframe(text)
+	if core = unframe(core); len(core) > 0 && len(core) == whole {
+		return text // untouched: also the white space around it
+	}
+	return core
 }
 
 // machineTags are the elements that clients write into the user's role. Sources: the clients' own transcripts.

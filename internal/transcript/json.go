@@ -51,27 +51,43 @@ func (d *Decoder) values(r *Record, line []byte) {
 	}
 }
 
-// glued parses one of several values of a line: items add up, what is told once keeps its first value.
+// glued parses one of several values of a line: items add up, what is told once keeps its first value. The type is that
+// of the first value that is more than bookkeeping.
 func (d *Decoder) glued(r *Record, value node) {
 	first := *r
 	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items}
 	d.parse(d, r, value)
 	if first.Type == "" {
+		r.Unknown = r.Unknown || first.Unknown
 		return
 	}
-	second := *r
-	*r = first
-	r.Items = second.Items
-	r.UI = first.UI && second.UI
-	r.Unknown = first.Unknown || second.Unknown
-	if second.Usage != nil {
-		r.Usage = second.Usage
+	if !first.UI || r.UI {
+		r.Type = first.Type
 	}
-	if r.Boundary == nil {
-		r.Boundary = second.Boundary
+	r.UI = first.UI && r.UI
+	r.Unknown = first.Unknown || r.Unknown
+	if r.Usage == nil {
+		r.Usage = first.Usage
 	}
-	if r.Title == "" {
-		r.Title = second.Title
+	if first.Boundary != nil {
+		r.Boundary = first.Boundary
+	}
+	if !first.Time.IsZero() {
+		r.Time = first.Time
+	}
+	keep(&r.UUID, first.UUID)
+	keep(&r.Model, first.Model)
+	keep(&r.Cwd, first.Cwd)
+	keep(&r.Branch, first.Branch)
+	keep(&r.Version, first.Version)
+	keep(&r.Title, first.Title)
+	keep(&r.Agent, first.Agent)
+}
+
+// keep sets s to what was told first, if it was told.
+func keep(s *string, first string) {
+	if first != "" {
+		*s = first
 	}
 }
 
