@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 	o := options("/home/sam")
 	system := Options{
 		Executable: "/usr/bin/ccd", Config: "/etc/ccd & co/c.toml", StateDir: "/home/sam/state", Home: "/home/sam",
-		System: true, User: "sam", Environ: []string{"CODEX_HOME=/root's"},
+		System: true, User: "sam", Environ: []string{"CODEX_HOME=/srv/o's"},
 	}
 	for name, c := range map[string]struct {
 		o    Options
