@@ -1,0 +1,5 @@
+//go:build linux || windows
+
+package watcher
+
+func openEvents() (*stream, error) { return openNotify() }

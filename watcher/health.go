@@ -1,0 +1,58 @@
+package watcher
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Health is how the watching goes, as of the last scan.
+type Health struct {
+	Roots      []RootHealth
+	Dirs       int               // directories seen
+	Watched    int               // of these, watched by events
+	Files      int               // files that are offered when they change
+	Skipped    int               // with a transcript's name but a symlink, FIFO, socket, device, or control characters in the name
+	Unreadable map[string]string // directory -> cause; at most 100 of them
+	Overflows  int               // times that events were lost; each was healed by a scan
+	LastScan   time.Time
+	ScanTook   time.Duration
+	Waiting    int // files waiting to be offered
+}
+
+// RootHealth is how the watching of one root goes.
+type RootHealth struct {
+	Root
+	Present bool
+	Polled  bool   // by looking at recent files once in a while, not by events
+	Why     string // it is polled or absent: the cause
+	Files   int
+}
+
+const maxUnreadable = 100
+
+func (l *loop) publish() {
+	h := &Health{
+		Dirs: len(l.tree.dirs), Skipped: l.tree.skipped, Unreadable: map[string]string{}, Overflows: l.overflows,
+		LastScan: l.scanned, ScanTook: l.scanTook, Waiting: l.queue.waiting(),
+	}
+	for i, r := range l.tree.roots {
+		h.Roots = append(h.Roots, RootHealth{
+			Root: l.o.Roots[i], Present: r.present, Polled: r.polled != "", Why: r.why(), Files: 0,
+		})
+	}
+	for _, d := range l.tree.dirs {
+		h.Files += len(d.files)
+		h.Roots[d.root].Files += len(d.files)
+		if d.watched {
+			h.Watched++
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(l.tree.unreadable)) {
+		if len(h.Unreadable) == maxUnreadable {
+			break
+		}
+		h.Unreadable[dir] = l.tree.unreadable[dir].cause
+	}
+	l.w.health.Store(h)
+}

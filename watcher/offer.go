@@ -1,0 +1,143 @@
+package watcher
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// next returns the next offer. ok is false where none is due.
+func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
+	l.asked()
+	for ctx.Err() == nil {
+		now := time.Now()
+		o, took, ok := l.pick(ctx, now)
+		if !took {
+			return Offer{}, false
+		}
+		if ok {
+			o.More = l.queue.more(now)
+			return o, true
+		}
+	}
+	return Offer{}, false
+}
+
+// asked takes what the consumer called Again and Retry with.
+func (l *loop) asked() {
+	l.queue.again = append(l.queue.again, l.w.again...)
+	l.w.again = l.w.again[:0]
+	for _, path := range l.w.retry {
+		if f := l.tree.find(path); f != nil {
+			f.stamp = 0 // no file has it: to the next scan this one has changed
+		}
+	}
+	l.w.retry = l.w.retry[:0]
+}
+
+// pick takes one from the queue. took is false where nothing is due; ok is false where it is not to be offered (now).
+func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool) {
+	if f := l.queue.due(now); f != nil {
+		o, ok = l.offerLive(ctx, f, now)
+		return o, true, ok
+	}
+	if len(l.queue.gone) > 0 {
+		p := l.queue.gone[0]
+		if l.queue.gone = l.queue.gone[1:]; len(l.queue.gone) == 0 {
+			l.queue.gone = nil
+		}
+		o, ok = l.offerGone(p)
+		return o, true, ok
+	}
+	path, cold, took := l.queue.popIdle()
+	if took {
+		o, ok = l.offerIdle(path, cold, now)
+	}
+	return o, took, ok
+}
+
+// offerLive looks at a live file that is due. Events may have been lost: the file itself tells whether it rests.
+func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bool) {
+	info, err := os.Lstat(f.path)
+	if err != nil || !info.Mode().IsRegular() {
+		l.queue.remove(f)
+		return l.offerStrange(ctx, f, info, err)
+	}
+	if s := stamp(info); s != f.stamp {
+		late := f.stamp != 0 && !f.unsynced // it changed since the last offer, and no event told of it
+		f.stamp = s
+		if late {
+			l.queue.changed(f.place, now, now)
+		} else if m := info.ModTime(); m.After(f.last) && !m.After(now) {
+			l.queue.changed(f.place, m, m)
+		}
+		if f.due.After(now) {
+			return Offer{}, false
+		}
+	}
+	l.tree.put(f.path, f.stamp)
+	o := l.offer(f.place, now.Sub(f.last))
+	o.Live = true
+	l.queue.synced(f, now)
+	return o, true
+}
+
+// offerStrange deals with a live path that is no regular file (any more).
+func (l *loop) offerStrange(ctx context.Context, f *live, info fs.FileInfo, err error) (Offer, bool) {
+	switch {
+	case err != nil && absent(err):
+		// What came and went before it was ever offered or scanned was nobody's business.
+		known := l.tree.drop(f.path) || f.offered
+		o := l.offer(f.place, 0)
+		o.Gone = true
+		return o, known
+	case err == nil && info.IsDir():
+		l.scanTree(ctx, f.root, f.path, true)
+	}
+	return Offer{}, false // the next scan counts it
+}
+
+func (l *loop) offerGone(p place) (Offer, bool) {
+	if _, err := os.Lstat(p.path); err == nil || !absent(err) {
+		return Offer{}, false // it is back, or nobody knows
+	}
+	o := l.offer(p, 0)
+	o.Gone = true
+	return o, true
+}
+
+func (l *loop) offerIdle(path string, cold bool, now time.Time) (Offer, bool) {
+	f := l.queue.live[path]
+	if f != nil && cold {
+		return Offer{}, false // it came alive meanwhile, and has its schedule
+	}
+	info, err := os.Lstat(path)
+	root, ok := l.tree.rootOf(path)
+	if err != nil || !ok || !info.Mode().IsRegular() {
+		return Offer{}, false // the next scan tells what became of it
+	}
+	p := place{path, root}
+	quiet := now.Sub(info.ModTime())
+	if f != nil {
+		quiet = now.Sub(f.last)
+	}
+	if cold && quiet < l.o.RefreshIdle {
+		at := now.Add(-max(quiet, 0))
+		l.queue.changed(p, at, at)
+		return Offer{}, false
+	}
+	if f == nil {
+		l.tree.put(path, stamp(info))
+	}
+	o := l.offer(p, quiet)
+	o.Live = f != nil
+	return o, true
+}
+
+func (l *loop) offer(p place, quiet time.Duration) Offer {
+	if quiet < l.o.Settle {
+		quiet = 0
+	}
+	return Offer{Path: p.path, Root: l.o.Roots[p.root], Quiet: quiet}
+}

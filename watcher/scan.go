@@ -1,0 +1,59 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Found is a file that a scan found.
+type Found struct {
+	Path    string
+	Root    Root
+	Size    int64 // bytes
+	ModTime time.Time
+}
+
+// Scan looks once through all roots and returns what Options.Match accepts, newest first. The errors tell of roots
+// and directories that could not be read (a root that does not exist is none); the rest is found all the same.
+func Scan(ctx context.Context, o Options) ([]Found, []error) {
+	o = o.complete()
+	var found []Found
+	var errs []error
+	w := newWalk(&o)
+	w.file = func(root int, dir, name string, info fs.FileInfo) {
+		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime()})
+	}
+	w.fail = func(_ int, dir string, err error) { errs = append(errs, fmt.Errorf("scan %s: %w", dir, cause(err))) }
+	for i, err := range w.resolve() {
+		switch {
+		case err == nil:
+			w.tree(ctx, i, o.Roots[i].Path)
+		case !absent(err) && !errors.Is(err, errTwice):
+			errs = append(errs, fmt.Errorf("scan %s: %w", o.Roots[i].Path, cause(err)))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		errs = append(errs, fmt.Errorf("scan: %w", err))
+	}
+	slices.SortStableFunc(found, func(a, b Found) int { return b.ModTime.Compare(a.ModTime) })
+	return found, errs
+}
+
+// cause strips what an error says of the path: the caller names it.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// absent reports whether err says for certain that the file is not there.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotADirectory)
+}

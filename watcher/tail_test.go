@@ -1,0 +1,605 @@
+package watcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ccd/internal/transcript"
+)
+
+var (
+	atRest = TailOptions{Rest: true}
+	torn   = TailOptions{Rest: true, Torn: true}
+)
+
+// follower plays the consumer: it keeps a cursor, and of every generation the bytes that it got.
+type follower struct {
+	t    testing.TB
+	s    transcript.Session
+	at   transcript.Cursor
+	gens map[int][]byte
+}
+
+func follow(t testing.TB, path string) *follower {
+	return &follower{t: t, s: transcript.Session{Path: path, Root: filepath.Dir(path)}, gens: map[int][]byte{}}
+}
+
+// tail takes what is new, checks each segment's promises, and returns the segments' data.
+func (f *follower) tail(o TailOptions) (data []string) {
+	f.t.Helper()
+	data, err := f.try(o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return data
+}
+
+func (f *follower) try(o TailOptions) (data []string, err error) {
+	f.t.Helper()
+	for seg, err := range Tail(context.Background(), f.s, f.at, o) {
+		if err != nil {
+			return data, err
+		}
+		f.check(seg, o)
+		f.at = seg.End
+		f.gens[seg.End.Generation] = append(f.gens[seg.End.Generation], seg.Data...)
+		data = append(data, string(seg.Data))
+	}
+	return data, nil
+}
+
+func (f *follower) check(seg transcript.Segment, o TailOptions) {
+	f.t.Helper()
+	switch {
+	case len(seg.Data) == 0 || len(seg.Data) > pieceBytes:
+		f.t.Fatalf("a segment of %d bytes", len(seg.Data))
+	case seg.Start.Generation == f.at.Generation && seg.Start.Offset != f.at.Offset:
+		f.t.Fatalf("starts at %+v, want %+v", seg.Start, f.at)
+	case seg.Start.Generation != f.at.Generation && seg.Start != transcript.Cursor{Generation: f.at.Generation + 1}:
+		f.t.Fatalf("a new generation starts at %+v", seg.Start)
+	case seg.End.Offset != seg.Start.Offset+int64(len(seg.Data)) || seg.End.Generation != seg.Start.Generation:
+		f.t.Fatalf("ends at %+v", seg.End)
+	case !o.Rest && (seg.Rest || !bytes.HasSuffix(seg.Data, []byte("\n")) && len(seg.Data) < pieceBytes):
+		f.t.Fatalf("a segment that is not of whole lines (rest %v)", seg.Rest)
+	}
+}
+
+func (f *follower) want(generation int, want []byte) {
+	f.t.Helper()
+	if got := f.gens[generation]; !bytes.Equal(got, want) {
+		f.t.Fatalf("generation %d: %d bytes, want %d; they part at %d", generation, len(got), len(want), parting(got, want))
+	}
+}
+
+func parting(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+func TestTailWholeLinesOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	f := follow(t, path)
+	for _, step := range []struct {
+		append string
+		o      TailOptions
+		want   string
+	}{
+		{"", atRest, ""},
+		{`{"a":1}` + "\n" + `{"b"`, TailOptions{}, `{"a":1}` + "\n"},
+		{``, TailOptions{}, ``},
+		{``, atRest, ``},
+		{`:2}`, TailOptions{}, ``},
+		{``, atRest, `{"b":2}`}, // it parses, and nothing follows
+		{``, atRest, ``},
+		{"\n", TailOptions{}, "\n"},
+		{"{\"c\"\r\n", TailOptions{}, "{\"c\"\r\n"}, // broken, but whole
+		{`{"d":`, atRest, ``},
+		{``, torn, `{"d":`},
+		{`1}`, atRest, ``}, // the end of a line whose beginning is taken
+		{"\n", atRest, "1}\n"},
+		{"12", atRest, ``}, // may be the beginning of 123
+		{"3\n\n", TailOptions{}, "123\n\n"},
+	} {
+		appendTo(t, path, step.append)
+		if got := strings.Join(f.tail(step.o), ""); got != step.want {
+			t.Fatalf("after %q: got %q, want %q", step.append, got, step.want)
+		}
+	}
+}
+
+func TestTailAttachmentAtRest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.txt")
+	f := follow(t, path)
+	f.s.Class = transcript.Attachment
+	appendTo(t, path, "no line end")
+	if got := f.tail(TailOptions{}); len(got) != 0 {
+		t.Fatalf("not at rest: %q", got)
+	}
+	if got := f.tail(atRest); len(got) != 1 || got[0] != "no line end" {
+		t.Fatalf("at rest: %q", got)
+	}
+}
+
+func TestTailRestIsOnTheLastSegment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	line := strings.Repeat("x", 1<<20-1) + "\n"
+	appendTo(t, path, strings.Repeat(line, 8)) // exactly two segments
+	var rests []bool
+	for seg, err := range Tail(context.Background(), transcript.Session{Path: path}, transcript.Cursor{}, atRest) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rests = append(rests, seg.Rest)
+	}
+	if fmt.Sprint(rests) != "[false true]" {
+		t.Errorf("rests = %v", rests)
+	}
+}
+
+// A line of any length comes through whole or in pieces, with little memory.
+func TestTailLongLines(t *testing.T) {
+	for _, n := range []int{
+		segmentBytes - 1, segmentBytes, segmentBytes + 1, segmentBytes + 2,
+		pieceBytes - 1, pieceBytes, pieceBytes + 1, 2*pieceBytes + 5,
+	} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			want := "short\n" + strings.Repeat("y", n) + "\nafter\n"
+			appendTo(t, path, want)
+			f := follow(t, path)
+			f.tail(TailOptions{})
+			f.want(1, []byte(want))
+		})
+	}
+	t.Run("unterminated", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		appendTo(t, path, strings.Repeat("z", pieceBytes+10))
+		f := follow(t, path)
+		if got := f.tail(TailOptions{}); len(got) != 1 || len(got[0]) != pieceBytes {
+			t.Fatalf("%d segments", len(got))
+		}
+		if got := f.tail(atRest); len(got) != 0 {
+			t.Fatalf("the rest of a long line was taken: %d", len(got[0]))
+		}
+		f.tail(torn)
+		f.want(1, bytes.Repeat([]byte("z"), pieceBytes+10))
+	})
+}
+
+func TestTailMemoryIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	f, err := os.Create(path)
+	must(t, err)
+	must(t, f.Truncate(200<<20)) // one line of 200 MB
+	must(t, f.Close())
+	var scratch []byte
+	res := testing.Benchmark(func(b *testing.B) {
+		for range b.N {
+			for seg, err := range Tail(context.Background(), transcript.Session{Path: path}, transcript.Cursor{}, TailOptions{Scratch: &scratch}) {
+				if err != nil || len(seg.Data) > pieceBytes {
+					b.Fatal(err, len(seg.Data))
+				}
+			}
+		}
+	})
+	if got := res.AllocedBytesPerOp(); got > 14<<20 {
+		t.Errorf("%d bytes allocated for a line of 200 MB", got)
+	}
+}
+
+func TestTailKeepsScratch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	appendTo(t, path, strings.Repeat("line\n", 1000))
+	var scratch []byte
+	s := transcript.Session{Path: path}
+	read := func() {
+		for _, err := range Tail(context.Background(), s, transcript.Cursor{}, TailOptions{Scratch: &scratch}) {
+			must(t, err)
+		}
+	}
+	read()
+	if cap(scratch) < 5000 {
+		t.Fatalf("scratch of %d bytes", cap(scratch))
+	}
+	before := &scratch[:1][0]
+	read()
+	if &scratch[:1][0] != before {
+		t.Error("the buffer was made anew")
+	}
+}
+
+// Generations: each way in which a file can turn into another one.
+func TestTailGenerations(t *testing.T) {
+	head := strings.Repeat(`{"same":"head"}`+"\n", 400) // more than a fingerprint covers
+	for _, c := range []struct {
+		name   string
+		first  string
+		change func(t *testing.T, path string)
+		want   map[int]string
+	}{
+		{
+			"append", "a\n", func(t *testing.T, path string) { appendTo(t, path, "b\n") },
+			map[int]string{1: "a\nb\n"},
+		},
+		{
+			"touched", "a\n", func(t *testing.T, path string) { appendTo(t, path, "") },
+			map[int]string{1: "a\n"},
+		},
+		{
+			"truncated and rewritten shorter", "aaa\nbbb\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\n") },
+			map[int]string{1: "aaa\nbbb\n", 2: "ccc\n"},
+		},
+		{
+			"truncated and regrown past the offset", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\nddd\neee\n") },
+			map[int]string{1: "aaa\n", 2: "ccc\nddd\neee\n"},
+		},
+		{
+			"regrown past the offset with the same head", head + "old\n", func(t *testing.T, path string) { overwrite(t, path, head+"new\nmore\n") },
+			map[int]string{1: head + "old\n", 2: head + "new\nmore\n"},
+		},
+		{
+			"same length, other head", "aaa\n" + head, func(t *testing.T, path string) { overwrite(t, path, "bbb\n"+head) },
+			map[int]string{1: "aaa\n" + head, 2: "bbb\n" + head},
+		},
+		{
+			"replaced by rename", "aaa\n", func(t *testing.T, path string) {
+				overwrite(t, path+".new", "other\nfile\n")
+				must(t, os.Rename(path+".new", path))
+			},
+			map[int]string{1: "aaa\n", 2: "other\nfile\n"},
+		},
+		{
+			"replaced by a copy that goes on", "aaa\n", func(t *testing.T, path string) { // copied, synced back: the same life
+				overwrite(t, path+".new", "aaa\nbbb\n")
+				must(t, os.Rename(path+".new", path))
+			},
+			map[int]string{1: "aaa\nbbb\n"},
+		},
+		{
+			"deleted and made anew", "aaa\n", func(t *testing.T, path string) { // the inode is likely to be used again
+				must(t, os.Remove(path))
+				overwrite(t, path, "bbb\nccc\n")
+			},
+			map[int]string{1: "aaa\n", 2: "bbb\nccc\n"},
+		},
+		{
+			"emptied, then the same again", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, ""); overwrite(t, path, "aaa\nbbb\n") },
+			map[int]string{1: "aaa\nbbb\n"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			overwrite(t, path, c.first)
+			f := follow(t, path)
+			f.tail(TailOptions{})
+			c.change(t, path)
+			f.tail(TailOptions{})
+			if len(f.gens) != len(c.want) {
+				t.Fatalf("%d generations, want %d", len(f.gens), len(c.want))
+			}
+			for n, text := range c.want {
+				f.want(n, []byte(text))
+			}
+		})
+	}
+}
+
+// Control: without the fingerprint before the cursor, a file that was truncated and regrew would be read on in the
+// middle. It is what finds it.
+func TestTailBackFingerprintIsNeeded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	head := strings.Repeat("h", printBytes) + "\n"
+	overwrite(t, path, head+"old\n")
+	f := follow(t, path)
+	f.tail(TailOptions{})
+	f.at.Back = transcript.Fingerprint{}
+	overwrite(t, path, head+"NEW\nnext\n")
+	if got := f.tail(TailOptions{}); strings.Join(got, "") != "next\n" {
+		t.Fatalf("got %q: the control did not go wrong, so the test above proves nothing", got)
+	}
+}
+
+func TestTailHeadGrowsWithTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	f := follow(t, path)
+	want := 0
+	for range 100 {
+		appendTo(t, path, strings.Repeat("x", 99)+"\n")
+		f.tail(TailOptions{})
+		want = min(want+100, printBytes)
+		if f.at.Head.N != int64(want) || f.at.Back.N != int64(want) {
+			t.Fatalf("at %d: head %d, back %d, want %d", f.at.Offset, f.at.Head.N, f.at.Back.N, want)
+		}
+	}
+}
+
+func TestTailPackedAndBack(t *testing.T) {
+	dir := t.TempDir()
+	plain, packed := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.jsonl.zst")
+	text := strings.Repeat(`{"text":"a line of a transcript"}`+"\n", 500_000) // 17 MB
+	overwrite(t, plain, text)
+	f := follow(t, plain)
+	f.tail(atRest)
+
+	overwrite(t, packed, pack(text))
+	f.s.Path, f.s.Packed = packed, true
+	if got := f.tail(atRest); len(got) != 0 {
+		t.Errorf("packed: %d segments are new", len(got))
+	}
+	overwrite(t, packed, pack(text)+pack("more\n")) // two frames
+	f.tail(atRest)
+	f.s.Path, f.s.Packed = plain, false
+	appendTo(t, plain, "more\n")
+	if got := f.tail(atRest); len(got) != 0 {
+		t.Errorf("plain again: %d segments are new", len(got))
+	}
+	f.want(1, []byte(text+"more\n"))
+
+	overwrite(t, packed, pack("another\n"))
+	f.s.Path, f.s.Packed = packed, true
+	f.tail(atRest)
+	f.want(2, []byte("another\n"))
+}
+
+func TestTailDamagedPacked(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl.zst")
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for text.Len() < 12<<20 {
+		fmt.Fprintf(&text, "%x\n", r.Uint64())
+	}
+	whole := pack(text.String())
+	for name, data := range map[string]string{
+		"cut":     whole[:len(whole)*2/3],
+		"not zst": "plain text\n",
+		"flipped": whole[:len(whole)*2/3] + string(whole[len(whole)*2/3]^0x55) + whole[len(whole)*2/3+1:],
+	} {
+		t.Run(name, func(t *testing.T) {
+			overwrite(t, path, data)
+			f := follow(t, path)
+			f.s.Packed = true
+			_, err := f.try(atRest)
+			if err == nil || !strings.Contains(err.Error(), path) {
+				t.Fatalf("err = %v", err)
+			}
+			if got := f.gens[1]; !strings.HasPrefix(text.String(), string(got)) {
+				t.Fatalf("wrong bytes were yielded (%d)", len(got))
+			}
+			// What was yielded stays valid: once the file is whole, it goes on from there.
+			overwrite(t, path, whole)
+			f.tail(atRest)
+			f.want(1, []byte(text.String()))
+		})
+	}
+}
+
+func TestTailPackedBomb(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl.zst")
+	overwrite(t, path, pack(strings.Repeat("\x00", 100<<20)))
+	f := follow(t, path)
+	f.s.Packed = true
+	if _, err := f.try(atRest); err == nil || !strings.Contains(err.Error(), "hold more than") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestTailRefusesWhatIsNotRegular(t *testing.T) {
+	dir := t.TempDir()
+	overwrite(t, filepath.Join(dir, "secret"), "secret\n")
+	must(t, os.Mkdir(filepath.Join(dir, "dir.jsonl"), 0o700))
+	must(t, os.Symlink("secret", filepath.Join(dir, "link.jsonl")))
+	makeFIFO(t, filepath.Join(dir, "fifo.jsonl"))
+	for _, name := range []string{"dir.jsonl", "link.jsonl", "fifo.jsonl"} {
+		for _, root := range []string{"", dir} {
+			f := follow(t, filepath.Join(dir, name))
+			f.s.Root = root
+			if _, err := f.try(atRest); !errors.Is(err, ErrIrregular) {
+				t.Errorf("%s: %v, want ErrIrregular", name, err)
+			}
+		}
+	}
+	f := follow(t, filepath.Join(dir, "absent.jsonl"))
+	if _, err := f.try(atRest); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+// A directory below the root that became a symlink leads nowhere.
+func TestTailStaysBelowTheRoot(t *testing.T) {
+	root, out := t.TempDir(), t.TempDir()
+	overwrite(t, filepath.Join(out, "a.jsonl"), "outside\n")
+	must(t, os.Symlink(out, filepath.Join(root, "project")))
+	f := follow(t, filepath.Join(root, "project", "a.jsonl"))
+	f.s.Root = root
+	if got, err := f.try(atRest); err == nil {
+		t.Errorf("read %q", got)
+	}
+	f.s.Root = "" // control: without a root it is read
+	f.tail(atRest)
+}
+
+func TestTailThroughALinkedRoot(t *testing.T) {
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "projects")
+	must(t, os.Symlink(real, link))
+	overwrite(t, filepath.Join(real, "a.jsonl"), "a\n")
+	f := follow(t, filepath.Join(link, "a.jsonl"))
+	f.tail(TailOptions{})
+	f.want(1, []byte("a\n"))
+}
+
+func TestTailEndsWithTheContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	overwrite(t, path, "a\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range Tail(ctx, transcript.Session{Path: path}, transcript.Cursor{}, atRest) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("err = %v", err)
+		}
+	}
+}
+
+func TestTailStopsWhenTheFileShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	line := strings.Repeat("x", 1<<20-1) + "\n"
+	overwrite(t, path, strings.Repeat(line, 20))
+	f := follow(t, path)
+	n := 0
+	for seg, err := range Tail(context.Background(), f.s, f.at, TailOptions{}) {
+		must(t, err)
+		f.at = seg.End
+		f.gens[1] = append(f.gens[1], seg.Data...)
+		if n++; n == 2 {
+			must(t, os.Truncate(path, 3<<20))
+		}
+	}
+	if n != 2 {
+		t.Fatalf("%d segments after the file shrank", n-2)
+	}
+	f.tail(TailOptions{})
+	f.want(2, []byte(strings.Repeat(line, 3)))
+}
+
+// Torn writes: lines go out in many small writes, while a reader takes what it can. No fragment may ever be seen.
+func TestTailTornWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	overwrite(t, path, "")
+	const lines = 2000
+	done := make(chan error, 1)
+	go func() { done <- writeTorn(path, lines) }()
+	f := follow(t, path)
+	for running := true; running; {
+		select {
+		case err := <-done:
+			must(t, err)
+			running = false
+		default:
+		}
+		f.tail(TailOptions{})
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	f.want(1, want)
+	if n := bytes.Count(f.gens[1], []byte("\n")); n != lines {
+		t.Errorf("%d lines of %d", n, lines)
+	}
+}
+
+func writeTorn(path string, lines int) error {
+	w, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range lines {
+		line := fmt.Appendf(nil, `{"n":%d,"text":"%s"}`+"\n", i, strings.Repeat("t", r.IntN(3000)))
+		for len(line) > 0 {
+			n := 1 + r.IntN(len(line))
+			if _, err := w.Write(line[:n]); err != nil {
+				return err
+			}
+			line = line[n:]
+		}
+	}
+	return nil
+}
+
+// Whatever the pattern of growth, joined data is the file.
+func FuzzTailJoined(f *testing.F) {
+	f.Add([]byte("{\"a\":1}\n{\"b\":2}\n"), []byte{3, 1, 9, 200})
+	f.Add([]byte("no end"), []byte{0})
+	f.Add([]byte("\n\n\r\n\x00[1]"), []byte{1, 1, 1, 0, 1})
+	f.Add(bytes.Repeat([]byte("0123456789\n"), 1000), []byte{255, 254, 100, 3})
+	f.Fuzz(func(t *testing.T, data, steps []byte) {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		overwrite(t, path, "")
+		f := follow(t, path)
+		written := 0
+		for _, s := range steps {
+			n := min(int(s/4)*17, len(data)-written)
+			appendTo(t, path, string(data[written:written+n]))
+			written += n
+			f.tail([]TailOptions{{}, {}, atRest, torn}[s%4])
+		}
+		appendTo(t, path, string(data[written:]))
+		f.tail(torn)
+		want, err := os.ReadFile(path)
+		must(t, err)
+		f.want(1, want)
+		if f.at.Offset > 0 && len(f.gens) != 1 {
+			t.Fatalf("%d generations", len(f.gens))
+		}
+	})
+}
+
+func BenchmarkTail(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a.jsonl")
+	overwrite(b, path, strings.Repeat(strings.Repeat("x", 2000)+"\n", 16<<20/2001))
+	var scratch []byte
+	b.SetBytes(16 << 20)
+	for b.Loop() {
+		for _, err := range Tail(context.Background(), transcript.Session{Path: path}, transcript.Cursor{}, TailOptions{Scratch: &scratch}) {
+			must(b, err)
+		}
+	}
+}
+
+func BenchmarkTailAppended(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a.jsonl")
+	overwrite(b, path, strings.Repeat("line\n", 10_000))
+	f := follow(b, path)
+	f.tail(TailOptions{})
+	from := f.at
+	appendTo(b, path, strings.Repeat("x", 2000)+"\n")
+	var scratch []byte
+	for b.Loop() {
+		for _, err := range Tail(context.Background(), f.s, from, TailOptions{Scratch: &scratch}) {
+			must(b, err)
+		}
+	}
+}
+
+func pack(text string) string {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	return string(enc.EncodeAll([]byte(text), nil))
+}
+
+func appendTo(t testing.TB, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	must(t, err)
+	_, err = f.WriteString(text)
+	must(t, errors.Join(err, f.Close()))
+}
+
+// overwrite truncates the file that is there: it keeps its inode.
+func overwrite(t testing.TB, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,48 @@
+package watcher
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// What a .zst may cost: a file of a few bytes can unpack to all the disk.
+const (
+	maxWindow   = 32 << 20 // bytes of memory, more than any agent's own level asks for
+	maxUnpacked = 16 << 30
+	maxRatio    = 2000 // beyond ratioFrom bytes
+	ratioFrom   = 64 << 20
+)
+
+// unpacker reads a .zst as what it holds, within limits.
+type unpacker struct {
+	dec      *zstd.Decoder
+	in       *io.SectionReader
+	size     int64
+	unpacked int64
+}
+
+func unpack(f io.ReaderAt, size int64) (*unpacker, error) {
+	u := &unpacker{in: io.NewSectionReader(f, 0, size), size: size}
+	var err error
+	u.dec, err = zstd.NewReader(u.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	return u, nil
+}
+
+func (u *unpacker) Read(b []byte) (int, error) {
+	n, err := u.dec.Read(b)
+	u.unpacked += int64(n)
+	if u.unpacked > maxUnpacked || u.unpacked > ratioFrom && u.unpacked > maxRatio*u.size {
+		return n, fmt.Errorf("unpack: %d bytes hold more than %d", u.size, u.unpacked)
+	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("unpack: %w", err)
+	}
+	return n, err
+}
+
+func (u *unpacker) Close() { u.dec.Close() }
