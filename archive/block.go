@@ -1,0 +1,139 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+)
+
+// chunkSize is the bytes of a value in "frames" and "tail": two of them fill eight pages of 4096 bytes exactly, with
+// the headers that bbolt puts before them.
+const chunkSize = 16<<10 - 34
+
+// block is a stretch of a stream that is stored as one zstd frame.
+type block struct {
+	Off  int64     // in the stream
+	Len  int64     // raw bytes, at most maxFrame
+	Tail bool      // a tail piece, in the bucket "tail"; else a frame, in "frames"
+	ID   uint64    // in that bucket
+	Sum  mark.Hash // of the raw bytes
+}
+
+func (b block) end() int64 { return b.Off + b.Len }
+
+func (b block) bucket(tx *bolt.Tx) *bolt.Bucket {
+	if b.Tail {
+		return tx.Bucket(bucketTail)
+	}
+	return tx.Bucket(bucketFrames)
+}
+
+// A stored block begins with how it is packed.
+const (
+	packedRaw  = 0 // as it is: zstd did not make it smaller
+	packedZstd = 1
+)
+
+func newEncoder() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxFrame), zstd.WithEncoderCRC(false),
+		zstd.WithSingleSegment(true))
+}
+
+func newDecoder() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(2*maxFrame), zstd.WithDecodeAllCapLimit(true))
+}
+
+// pack appends the stored form of raw to dst.
+func (a *Archive) pack(dst, raw []byte) []byte {
+	start := len(dst)
+	dst = a.enc.EncodeAll(raw, append(dst, packedZstd))
+	if len(dst)-start > len(raw) {
+		dst = append(append(dst[:start], packedRaw), raw...)
+	}
+	return dst
+}
+
+// unpack returns the raw bytes of b from its stored form, in buf if they fit, after checking length and hash.
+func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
+	if b.Len < 0 || b.Len > maxFrame || len(stored) == 0 {
+		return nil, fmt.Errorf("block of %d bytes, stored in %d", b.Len, len(stored))
+	}
+	if int64(cap(buf)) < b.Len {
+		buf = make([]byte, 0, b.Len)
+	}
+	var raw []byte
+	var err error
+	switch stored[0] {
+	case packedRaw:
+		raw = append(buf[:0], stored[1:]...)
+	case packedZstd:
+		raw, err = a.dec.DecodeAll(stored[1:], buf[:0:b.Len])
+	default:
+		err = fmt.Errorf("packed in an unknown way (%d)", stored[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) != b.Len || !a.genuine(b, raw) {
+		return nil, errors.New("hash mismatch")
+	}
+	return raw, nil
+}
+
+// genuine reports whether raw is what b's hash says.
+func (a *Archive) genuine(b block, raw []byte) bool { return mark.Sum(raw) == b.Sum }
+
+func chunkKey(id uint64, chunk int) []byte {
+	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(nil, id), uint16(chunk))
+}
+
+// putChunks stores a block under id. stored must not change before the commit.
+func putChunks(b *bolt.Bucket, id uint64, stored []byte) error {
+	b.FillPercent = 0.95 // keys only ever grow
+	for i := 0; len(stored) > 0; i++ {
+		n := min(len(stored), chunkSize)
+		if err := b.Put(chunkKey(id, i), stored[:n]); err != nil {
+			return err
+		}
+		stored = stored[n:]
+	}
+	return nil
+}
+
+// getChunks appends the stored form of the block id to dst.
+func getChunks(b *bolt.Bucket, id uint64, dst []byte) ([]byte, error) {
+	prefix := chunkKey(id, 0)[:8]
+	c := b.Cursor()
+	n := 0
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if len(k) != 10 || int(binary.BigEndian.Uint16(k[8:])) != n || len(v) > chunkSize || n > maxFrame/chunkSize+1 {
+			return nil, fmt.Errorf("chunk %d of block %d is damaged", n, id)
+		}
+		dst = append(dst, v...)
+		n++
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("block %d is missing", id)
+	}
+	return dst, nil
+}
+
+// deleteChunks removes the block id: a tail piece, so a few chunks.
+func deleteChunks(b *bolt.Bucket, id uint64) error {
+	prefix := chunkKey(id, 0)[:8]
+	c := b.Cursor()
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Seek(prefix) {
+		if err := c.Delete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

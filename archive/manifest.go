@@ -1,0 +1,120 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+)
+
+// blockRecord is what "manifest" holds, in big-endian binary.
+type blockRecord struct {
+	Tail bool
+	ID   uint64
+	Len  uint32
+	Sum  mark.Hash
+}
+
+func manifestKey(s stream, off int64) []byte {
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, len(s)+8), s[:]...), uint64(off))
+}
+
+func putBlock(tx *bolt.Tx, s stream, b block) error {
+	record, err := binary.Append(nil, binary.BigEndian, blockRecord{b.Tail, b.ID, uint32(b.Len), b.Sum})
+	if err != nil {
+		return err
+	}
+	key := manifestKey(s, b.Off)
+	return tx.Bucket(bucketManifest).Put(key, seal(key, record))
+}
+
+func deleteBlock(tx *bolt.Tx, s stream, b block) error {
+	if err := deleteChunks(b.bucket(tx), b.ID); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketManifest).Delete(manifestKey(s, b.Off))
+}
+
+func parseBlock(key, v []byte) (b block, err error) {
+	var r blockRecord
+	record, err := unseal(key, v)
+	if err == nil && binary.Size(r) != len(record) {
+		err = errors.New("wrong size")
+	}
+	if err == nil {
+		_, err = binary.Decode(record, binary.BigEndian, &r)
+	}
+	if err != nil {
+		return b, fmt.Errorf("manifest: %w", err)
+	}
+	off := int64(binary.BigEndian.Uint64(key[len(stream{}):]))
+	return block{Off: off, Len: int64(r.Len), Tail: r.Tail, ID: r.ID, Sum: r.Sum}, nil
+}
+
+// findBlock returns the block of s that holds the byte at off.
+func findBlock(tx *bolt.Tx, s stream, off int64) (block, error) {
+	key := manifestKey(s, off)
+	c := tx.Bucket(bucketManifest).Cursor()
+	k, v := c.Seek(key)
+	if !bytes.Equal(k, key) { // the block starts before off
+		if k == nil {
+			k, v = c.Last()
+		} else {
+			k, v = c.Prev()
+		}
+	}
+	if len(k) != len(key) || !bytes.HasPrefix(k, s[:]) {
+		return block{}, fmt.Errorf("no block at offset %d", off)
+	}
+	b, err := parseBlock(k, v)
+	if err != nil {
+		return block{}, err
+	}
+	if off < b.Off || off >= b.end() {
+		return block{}, fmt.Errorf("no block at offset %d", off)
+	}
+	return b, nil
+}
+
+// sharedRecord is what "hash" holds of a frame, in big-endian binary.
+type sharedRecord struct {
+	ID  uint64
+	Len uint32
+}
+
+func parseShared(key, v []byte) (b block, err error) {
+	var r sharedRecord
+	record, err := unseal(key, v)
+	if err == nil && (binary.Size(r) != len(record) || len(key) != len(b.Sum)) {
+		err = errors.New("wrong size")
+	}
+	if err == nil {
+		_, err = binary.Decode(record, binary.BigEndian, &r)
+	}
+	if err != nil {
+		return b, fmt.Errorf("frame index: %w", err)
+	}
+	return block{Len: int64(r.Len), ID: r.ID, Sum: mark.Hash(key)}, nil
+}
+
+// getShared returns the frame whose raw bytes hash to sum; its Off means nothing. A damaged entry is as none.
+func getShared(tx *bolt.Tx, sum mark.Hash) (b block, ok bool) {
+	v := tx.Bucket(bucketHash).Get(sum[:])
+	if v == nil {
+		return b, false
+	}
+	b, err := parseShared(sum[:], v)
+	return b, err == nil
+}
+
+func putShared(tx *bolt.Tx, b block) error {
+	record, err := binary.Append(nil, binary.BigEndian, sharedRecord{b.ID, uint32(b.Len)})
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketHash).Put(b.Sum[:], seal(b.Sum[:], record))
+}

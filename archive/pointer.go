@@ -1,0 +1,125 @@
+package archive
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// pointerKey is the hash and the shape: what differs in shape is another original, even under one hash.
+func pointerKey(p transcript.Pointer) []byte {
+	return append(append(make([]byte, 0, len(p.Hash)+1), p.Hash[:]...), byte(p.Shape))
+}
+
+// encodePointer returns what "ids" holds of a pointer: a sequence of varints and strings.
+func encodePointer(k transcript.Key, generation int, p transcript.Pointer) []byte {
+	var b []byte
+	b = appendString(b, k.Agent)
+	b = appendString(b, k.ID)
+	b = binary.AppendUvarint(b, uint64(generation))
+	b = binary.AppendVarint(b, int64(p.Record))
+	b = binary.AppendVarint(b, int64(p.Last))
+	b = binary.AppendVarint(b, p.Time.Unix())
+	b = binary.AppendUvarint(b, uint64(p.Time.Nanosecond()))
+	b = appendString(b, p.Note)
+	b = binary.AppendUvarint(b, uint64(len(p.Parts)))
+	at := int64(0)
+	for _, part := range p.Parts {
+		b = append(b, byte(part.Kind))
+		b = binary.AppendVarint(b, part.Span.Off-at)
+		b = binary.AppendUvarint(b, uint64(part.Span.Len))
+		at = part.Span.Off
+	}
+	return b
+}
+
+func decodePointer(key, record []byte) (f Found, err error) {
+	if len(key) != len(f.Hash)+1 {
+		return f, errors.New("index key of a wrong size")
+	}
+	f.Hash, f.Shape = mark.Hash(key[:len(f.Hash)]), transcript.Shape(key[len(f.Hash)])
+	d := varints{b: record}
+	f.Key = transcript.Key{Agent: d.string(), ID: d.string()}
+	f.Generation = int(d.uint())
+	f.Record, f.Last = int(d.int()), int(d.int())
+	f.Time = time.Unix(d.int(), int64(d.uint())).UTC()
+	f.Note = d.string()
+	n := d.uint()
+	if n > uint64(len(d.b)) { // a part takes three bytes at least
+		d.fail()
+	}
+	at := int64(0)
+	for i := uint64(0); i < n && d.err == nil; i++ {
+		p := transcript.Part{Kind: transcript.Kind(d.byte())}
+		p.Span.Off = at + d.int()
+		p.Span.Len = int64(d.uint())
+		at = p.Span.Off
+		f.Parts = append(f.Parts, p)
+	}
+	if d.err == nil && len(d.b) > 0 {
+		d.fail()
+	}
+	return f, d.err
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// varints reads what encodePointer wrote; the first fault sticks.
+type varints struct {
+	b   []byte
+	err error
+}
+
+func (d *varints) fail() {
+	d.b = nil
+	if d.err == nil {
+		d.err = fmt.Errorf("index record cannot be decoded")
+	}
+}
+
+func (d *varints) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *varints) int() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *varints) byte() byte {
+	if len(d.b) == 0 {
+		d.fail()
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *varints) string() string {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}

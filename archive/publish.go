@@ -1,0 +1,178 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/transcript"
+)
+
+// Publication is a companion, or another carrier of IDs, about to be put in place.
+type Publication struct {
+	Key      transcript.Key
+	At       transcript.Cursor    // what it was made from: the stored tip must be there (generation and offset)
+	State    []byte               // what it was made from: must equal the stored state
+	Pointers []transcript.Pointer // what its IDs stand for, in generation At.Generation
+	// Replace puts the carrier in place, under the lock, and returns the state to store. It must be quick: all but
+	// the rename belongs before Publish. Nil where the caller puts it in place afterwards, and the state stays.
+	Replace func() (state []byte, err error)
+}
+
+// indexBatch is how many new pointers one transaction indexes.
+const indexBatch = 2000
+
+// Publish makes the IDs of a publication resolve, durably, then has it replaced, then stores the new state; all that
+// only if tip and state are still those it was made from, else ErrStale. Pointers that are indexed already cost a
+// look-up. When Replace fails its error is returned and the state stays; the IDs stay indexed.
+func (a *Archive) Publish(ctx context.Context, p Publication) error {
+	if err := a.publish(ctx, p); err != nil {
+		return fmt.Errorf("publish session %s %s: %w", p.Key.Agent, p.Key.ID, err)
+	}
+	return nil
+}
+
+func (a *Archive) publish(ctx context.Context, p Publication) error {
+	entries, err := p.entries()
+	if err != nil {
+		return err
+	}
+	entries, err = a.unindexed(ctx, entries)
+	if err != nil {
+		return err
+	}
+	for len(entries) > indexBatch {
+		if err := a.index(ctx, p, entries[:indexBatch]); err != nil {
+			return err
+		}
+		entries = entries[indexBatch:]
+	}
+	s, err := a.openWrite(ctx, entrySize(entries))
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.publish(p, entries)
+}
+
+func (s *store) publish(p Publication, entries []entry) error {
+	if err := s.view(func(tx *bolt.Tx) error { return s.a.current(tx, p) }); err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		if err := s.update(func(tx *bolt.Tx) error { return putEntries(tx, entries) }); err != nil {
+			return err
+		}
+	}
+	if p.Replace == nil {
+		return nil
+	}
+	state, err := p.Replace()
+	if err != nil || bytes.Equal(state, p.State) {
+		return err
+	}
+	return s.update(func(tx *bolt.Tx) error { return putState(tx, p.Key, state) })
+}
+
+// index stores entries in a transaction of their own.
+func (a *Archive) index(ctx context.Context, p Publication, entries []entry) error {
+	return a.update(ctx, entrySize(entries), func(tx *bolt.Tx) error {
+		if err := a.current(tx, p); err != nil {
+			return err
+		}
+		return putEntries(tx, entries)
+	})
+}
+
+// current fails with ErrStale where tip or state are no longer those of p.
+func (a *Archive) current(tx *bolt.Tx, p Publication) error {
+	r, ok, err := getSession(tx, p.Key)
+	var g generationRecord
+	var state []byte
+	if err == nil && ok {
+		g, _, err = getGeneration(tx, newStream(r.Num, r.Generation))
+	}
+	if err == nil {
+		state, err = getState(tx, p.Key)
+	}
+	if err != nil {
+		return a.damageIn(p.Key, p.At, err)
+	}
+	if !ok {
+		return ErrNotFound
+	}
+	if r.Generation != p.At.Generation || g.Offset != p.At.Offset {
+		return fmt.Errorf("%w: made from generation %d, offset %d, the tip is generation %d, offset %d",
+			ErrStale, p.At.Generation, p.At.Offset, r.Generation, g.Offset)
+	}
+	if !bytes.Equal(state, p.State) {
+		return fmt.Errorf("%w: its state is another", ErrStale)
+	}
+	return nil
+}
+
+// entry is one line of the index.
+type entry struct{ key, value []byte }
+
+func entrySize(entries []entry) (n int64) {
+	for _, e := range entries {
+		n += int64(len(e.key) + len(e.value))
+	}
+	return n
+}
+
+// entries checks the pointers and encodes them.
+func (p Publication) entries() ([]entry, error) {
+	entries := make([]entry, 0, len(p.Pointers))
+	for _, ptr := range p.Pointers {
+		if err := checkPointer(ptr, p.At.Offset); err != nil {
+			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
+		}
+		key := pointerKey(ptr)
+		entries = append(entries, entry{key, seal(key, encodePointer(p.Key, p.At.Generation, ptr))})
+	}
+	return entries, nil
+}
+
+func checkPointer(p transcript.Pointer, tip int64) error {
+	if len(p.Parts) == 0 || p.Shape != transcript.List && len(p.Parts) != 1 {
+		return fmt.Errorf("%d parts", len(p.Parts))
+	}
+	for _, part := range p.Parts {
+		if s := part.Span; s.Off < 0 || s.Len < 0 || s.End() < s.Off || s.End() > tip {
+			return fmt.Errorf("span %d to %d is not archived, the tip is %d", s.Off, s.End(), tip)
+		}
+	}
+	return nil
+}
+
+// unindexed returns the entries whose keys the index does not hold.
+func (a *Archive) unindexed(ctx context.Context, entries []entry) (missing []entry, err error) {
+	err = a.view(ctx, func(tx *bolt.Tx) error {
+		ids := tx.Bucket(bucketIDs)
+		for _, e := range entries {
+			v := ids.Get(e.key)
+			if _, err := unseal(e.key, v); v == nil || err != nil {
+				missing = append(missing, e)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errAbsent) {
+		return entries, nil
+	}
+	return missing, err
+}
+
+func putEntries(tx *bolt.Tx, entries []entry) error {
+	ids := tx.Bucket(bucketIDs)
+	for _, e := range entries {
+		if err := ids.Put(e.key, e.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	sealSize  = 8        // bytes of SHA-256 before each record
+	maxRecord = 32 << 20 // bytes; a longer record can only be damage
+)
+
+// seal returns the record with the hash of key and record before it.
+func seal(key, record []byte) []byte {
+	return append(sealOf(key, record), record...)
+}
+
+func sealOf(key, record []byte) []byte {
+	h := sha256.New()
+	h.Write(key)
+	h.Write([]byte{0})
+	h.Write(record)
+	return h.Sum(make([]byte, 0, sha256.Size))[:sealSize]
+}
+
+// unseal returns the record of key: a view of value.
+func unseal(key, value []byte) ([]byte, error) {
+	if len(value) < sealSize || len(value) > maxRecord || len(key) > bolt.MaxKeySize {
+		return nil, errors.New("record of a wrong size")
+	}
+	record := value[sealSize:]
+	if !bytes.Equal(sealOf(key, record), value[:sealSize]) {
+		return nil, errors.New("record with a wrong hash")
+	}
+	return record, nil
+}
+
+// sessionRecord is what "sessions" holds, as JSON.
+type sessionRecord struct {
+	Num        uint64 `json:"num"`        // numbers its streams
+	Generation int    `json:"generation"` // the current one, 0 while nothing is archived
+	Class      uint8  `json:"class"`
+	Parent     string `json:"parent,omitempty"`
+	Path       string `json:"path"`
+	Root       string `json:"root"`
+	Source     string `json:"source"`
+	Packed     bool   `json:"packed,omitempty"`
+}
+
+func newSessionRecord(s transcript.Session) sessionRecord {
+	return sessionRecord{
+		Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed,
+	}
+}
+
+func (r sessionRecord) session(k transcript.Key) transcript.Session {
+	return transcript.Session{
+		Key: k, Class: transcript.Class(r.Class), Parent: r.Parent, Path: r.Path, Root: r.Root, Source: r.Source,
+		Packed: r.Packed,
+	}
+}
+
+func sessionKey(k transcript.Key) []byte { return []byte(k.Agent + "\x00" + k.ID) }
+
+func parseSessionKey(b []byte) (transcript.Key, error) {
+	agent, id, ok := bytes.Cut(b, []byte{0})
+	if !ok {
+		return transcript.Key{}, errors.New("session key without an agent")
+	}
+	return transcript.Key{Agent: string(agent), ID: string(id)}, nil
+}
+
+// getSession returns the record of a session, ok false where there is none.
+func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err error) {
+	key := sessionKey(k)
+	v := tx.Bucket(bucketSessions).Get(key)
+	if v == nil {
+		return r, false, nil
+	}
+	r, err = parseSession(key, v)
+	return r, true, err
+}
+
+func parseSession(key, v []byte) (r sessionRecord, err error) {
+	record, err := unseal(key, v)
+	if err == nil {
+		err = json.Unmarshal(record, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("session record: %w", err)
+	}
+	return r, nil
+}
+
+func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
+	record, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	key := sessionKey(k)
+	return tx.Bucket(bucketSessions).Put(key, seal(key, record))
+}
+
+// stream names the bytes of one generation: session number, generation.
+type stream [12]byte
+
+func newStream(num uint64, generation int) (s stream) {
+	binary.BigEndian.PutUint64(s[:8], num)
+	binary.BigEndian.PutUint32(s[8:], uint32(generation))
+	return s
+}
+
+func (s stream) generation() int { return int(binary.BigEndian.Uint32(s[8:])) }
+
+// generationRecord is what "generations" holds, in big-endian binary of fixed size. It is all that Append needs to go
+// on without reading what is stored.
+type generationRecord struct {
+	Offset     int64
+	Head, Back transcript.Fingerprint
+	Cut        cutter
+	Hash       [108]byte // the SHA-256 of the generation so far, as crypto/sha256 marshals its state
+}
+
+func (g generationRecord) cursor(n int) transcript.Cursor {
+	return transcript.Cursor{Generation: n, Offset: g.Offset, Head: g.Head, Back: g.Back}
+}
+
+func (g *generationRecord) setHash(h hash.Hash) error {
+	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err == nil && len(state) != len(g.Hash) {
+		err = fmt.Errorf("it takes %d bytes", len(state))
+	}
+	if err != nil {
+		return fmt.Errorf("marshal the state of SHA-256: %w", err)
+	}
+	copy(g.Hash[:], state)
+	return nil
+}
+
+func (g *generationRecord) hash() (hash.Hash, error) {
+	h := sha256.New()
+	if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(g.Hash[:]); err != nil {
+		return nil, fmt.Errorf("generation record: %w", err)
+	}
+	return h, nil
+}
+
+func (g *generationRecord) sum() (mark.Hash, error) {
+	h, err := g.hash()
+	if err != nil {
+		return mark.Hash{}, err
+	}
+	return mark.Hash(h.Sum(nil)), nil
+}
+
+// matches fails unless h has hashed the bytes of the generation.
+func (g *generationRecord) matches(h hash.Hash) error {
+	want, err := g.sum()
+	if err == nil && mark.Hash(h.Sum(nil)) != want {
+		err = errors.New("hash mismatch of the whole generation")
+	}
+	return err
+}
+
+func getGeneration(tx *bolt.Tx, s stream) (g generationRecord, ok bool, err error) {
+	v := tx.Bucket(bucketGenerations).Get(s[:])
+	if v == nil {
+		return g, false, nil
+	}
+	g, err = parseGeneration(s[:], v)
+	return g, true, err
+}
+
+func parseGeneration(key, v []byte) (g generationRecord, err error) {
+	record, err := unseal(key, v)
+	if err == nil && len(record) != binary.Size(g) {
+		err = errors.New("wrong size")
+	}
+	if err == nil {
+		_, err = binary.Decode(record, binary.BigEndian, &g)
+	}
+	if err != nil {
+		return g, fmt.Errorf("generation record: %w", err)
+	}
+	return g, nil
+}
+
+func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
+	record, err := binary.Append(nil, binary.BigEndian, g)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketGenerations).Put(s[:], seal(s[:], record))
+}

@@ -1,0 +1,180 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/transcript"
+)
+
+// Session returns what is held of a session, ErrNotFound where it is nothing.
+func (a *Archive) Session(ctx context.Context, k transcript.Key) (Session, error) {
+	var s Session
+	err := a.view(ctx, func(tx *bolt.Tx) error {
+		r, ok, err := getSession(tx, k)
+		if err == nil && ok {
+			s, err = a.session(tx, k, r)
+		}
+		if err != nil {
+			return a.damageIn(k, transcript.Cursor{}, err)
+		}
+		if !ok {
+			return ErrNotFound
+		}
+		return nil
+	})
+	if errors.Is(err, errAbsent) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
+	}
+	return s, nil
+}
+
+// session reads all of a session but its bytes.
+func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord) (Session, error) {
+	s := Session{Session: r.session(k)}
+	for n := 1; n <= r.Generation; n++ {
+		g, ok, err := getGeneration(tx, newStream(r.Num, n))
+		if err == nil && !ok {
+			err = fmt.Errorf("generation %d is missing", n)
+		}
+		if err != nil {
+			return s, err
+		}
+		sum, err := g.sum()
+		if err != nil {
+			return s, err
+		}
+		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
+	}
+	state, err := getState(tx, k)
+	s.State = bytes.Clone(state)
+	return s, err
+}
+
+func getState(tx *bolt.Tx, k transcript.Key) ([]byte, error) {
+	key := sessionKey(k)
+	v := tx.Bucket(bucketState).Get(key)
+	if v == nil {
+		return nil, nil
+	}
+	state, err := unseal(key, v)
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	return state, nil
+}
+
+func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
+	key := sessionKey(k)
+	return tx.Bucket(bucketState).Put(key, seal(key, state))
+}
+
+// Sessions returns all sessions, ordered by agent and ID. Damaged ones are left out, and reported together in a
+// DamageError beside the sound ones.
+func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
+	var all []Session
+	var damaged error
+	err := a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, v []byte) error {
+		k, err := parseSessionKey(key)
+		var r sessionRecord
+		if err == nil {
+			r, err = parseSession(key, v)
+		}
+		var s Session
+		if err == nil {
+			s, err = a.session(tx, k, r)
+		}
+		if err != nil {
+			damaged = errors.Join(damaged, a.damageIn(k, transcript.Cursor{}, err))
+			return nil
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return all, damaged
+}
+
+// pageSize is how many entries each reads in one transaction.
+const pageSize = 512
+
+// each calls fn with every entry of a bucket, in order, in as many short read transactions as it takes. Entries that
+// are added meanwhile may be missed. fn runs under the lock.
+func (a *Archive) each(ctx context.Context, bucket []byte, fn func(tx *bolt.Tx, k, v []byte) error) error {
+	var last []byte
+	for more := true; more; {
+		var err error
+		if last, more, err = a.page(ctx, bucket, last, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page calls fn with the entries behind the key last, pageSize at most, and returns the last key and whether there
+// are more.
+func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bolt.Tx, k, v []byte) error) (
+	_ []byte, more bool, err error,
+) {
+	err = a.view(ctx, func(tx *bolt.Tx) error {
+		c := tx.Bucket(bucket).Cursor()
+		k, v := c.Seek(last)
+		if last != nil && bytes.Equal(k, last) {
+			k, v = c.Next()
+		}
+		for n := 0; k != nil; k, v = c.Next() {
+			if n++; n > pageSize {
+				more = true
+				break
+			}
+			last = bytes.Clone(k)
+			if err := fn(tx, k, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		more = false
+	}
+	if errors.Is(err, errAbsent) {
+		err = nil
+	}
+	return last, more, err
+}
+
+// SetState stores the caller's state of a session, which becomes known by it if it was not.
+func (a *Archive) SetState(ctx context.Context, s transcript.Session, state []byte) error {
+	err := a.update(ctx, int64(len(state)), func(tx *bolt.Tx) error {
+		was, known, err := getSession(tx, s.Key)
+		if err != nil {
+			return a.damageIn(s.Key, transcript.Cursor{}, err)
+		}
+		r := newSessionRecord(s)
+		r.Num, r.Generation = was.Num, was.Generation
+		if !known {
+			if r.Num, err = tx.Bucket(bucketSessions).NextSequence(); err != nil {
+				return err
+			}
+		}
+		if r != was {
+			if err := putSession(tx, s.Key, r); err != nil {
+				return err
+			}
+		}
+		return putState(tx, s.Key, state)
+	})
+	if err != nil {
+		return fmt.Errorf("store state of session %s %s: %w", s.Agent, s.ID, err)
+	}
+	return nil
+}
