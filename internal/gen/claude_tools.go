@@ -35,7 +35,7 @@ func (c *claude) tool() *tool {
 		c.todo(t)
 	case p < 992 && c.agent == "":
 		c.task(t)
-	case p < 992:
+	case p < 996:
 		c.read(t)
 	default:
 		c.picture(t)

@@ -31,7 +31,7 @@ func (c *codex) run(size int64) {
 	c.begin()
 	for first := true; first || c.out.n < size && c.out.err == nil; first = false {
 		c.turn(size)
-		if c.held/4 > window*8/10 {
+		if !c.bare && c.held/4 > window*8/10 { // the first generation never compacted
 			c.compact()
 		}
 	}
