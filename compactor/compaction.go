@@ -120,23 +120,26 @@ func (d *draft) compose() *page {
 	d.recent = p.recent.start
 	p.files = d.filesSection(max(0, free*sh.files/100))
 
-	off := 1 - d.level.off()
-	need := int(off * float64(d.zoneChars(p.recent.start)))
-	rest := free - runes(p.files)
-	rest += d.dropAnswer(p, parts)
-	if spare := rest - need - runes(p.recent.text); spare > 0 && p.recent.start > wanted {
-		p.recent = d.recentUnits(wanted, rest-need)
+	rest := free - runes(p.files) + d.dropAnswer(p, parts)
+	d.fill(p, rest)
+	// What Earlier did not need goes to Recent: older records, or more of the large ones.
+	if spare := rest - runes(p.earlier.text) - runes(p.ranges); spare > runes(p.recent.text)+unitStep || p.recent.start > wanted {
+		p.recent = d.recentUnits(wanted, max(spare, runes(p.recent.text)))
 		d.recent = p.recent.start
+		rest += d.dropAnswer(p, parts)
+		d.fill(p, rest)
 	}
-	rest += d.dropAnswer(p, parts)
+	return p
+}
+
+// fill renders what Recent leaves: the ranges of its own records and Earlier, in at most rest chars with Recent.
+func (d *draft) fill(p *page, rest int) {
 	for _, i := range p.recent.shown {
 		d.show(i)
 	}
-	first := (p.recent.start + block - 1) / block * block
-	p.ranges = d.tailRanges(first)
-	need = int(off * float64(d.zoneChars(p.recent.start)))
+	p.ranges = d.tailRanges((p.recent.start + block - 1) / block * block)
+	need := int((1 - d.level.off()) * float64(d.zoneChars(p.recent.start)))
 	p.earlier = d.earlierLines(p.recent.start, max(0, min(need, rest-runes(p.recent.text)-runes(p.ranges))))
-	return p
 }
 
 // dropAnswer takes the last answer out of State once Recent shows it, and returns the chars that this frees.
@@ -159,6 +162,9 @@ func (d *draft) tailRanges(first int) string {
 	}
 	var marks []string
 	for from := first; from < d.last; from += block {
+		if a, _ := d.c.items(from); a == d.c.rows.n {
+			break
+		}
 		marks = append(marks, d.rangeMarker(stretch{from, min(from+block, d.last)}))
 	}
 	var b strings.Builder

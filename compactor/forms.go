@@ -148,9 +148,18 @@ func (d *draft) label(row *itemRow, a *transcript.Action, most int) string {
 	case len(a.Files) > 0:
 		return tool + " " + d.paths(a.Files, most)
 	case a.Query != "":
-		return tool + " " + code(a.Query, most)
+		return tool + " " + code(d.nearText(a.Query), most)
 	}
 	return tool
+}
+
+// nearText is text in which paths below the working directory are relative, as those of the labels.
+func (d *draft) nearText(s string) string {
+	cwd := d.c.status.Cwd
+	if len(cwd) < 2 {
+		return s
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(s, " in "+cwd), cwd+"/", "")
 }
 
 // paths names the files of a call.
@@ -167,9 +176,9 @@ func (d *draft) paths(files []transcript.FileChange, most int) string {
 		if n > 0 {
 			b.WriteString(" ")
 		}
-		b.WriteString(code(d.short(f.Path), most))
+		b.WriteString(code(d.near(f.Path), most))
 		if f.To != "" {
-			b.WriteString(" -> " + code(d.short(f.To), most))
+			b.WriteString(" -> " + code(d.near(f.To), most))
 		}
 	}
 	return b.String()
@@ -185,6 +194,20 @@ func (d *draft) short(path string) string {
 		return path
 	}
 	return path[len(cwd)+1:]
+}
+
+// near is a path as lines of work name it: what lies outside of the working directory by its last elements, as State
+// and the originals name it whole.
+func (d *draft) near(path string) string {
+	s := d.short(path)
+	if !strings.HasPrefix(s, "/") {
+		return s
+	}
+	parts := strings.Split(s, "/")
+	if len(parts) <= 5 {
+		return s
+	}
+	return "…/" + strings.Join(parts[len(parts)-3:], "/")
 }
 
 // editForm shows that a file was changed; State tells the net effect and the input is one ID away.
@@ -237,178 +260,4 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 		return d.outputForm(i, start, v)
 	}
 	return d.answerForm(i, start, v)
-}
-
-// status is the exit status of a command, or that a tool failed.
-func (d *draft) status(i int32) string {
-	row := d.row(i)
-	switch {
-	case row.has(rejected):
-		return " -> refused"
-	case row.has(exits):
-		return fmt.Sprintf(" -> %d", row.exit)
-	case row.has(failed):
-		return " -> failed"
-	}
-	return ""
-}
-
-// fileForm stands for the content of a file that was read.
-func (d *draft) fileForm(i int32, start string) form {
-	row := d.row(i)
-	out := d.outcome(i)
-	if row.has(pictured) && out.Text == "" {
-		m := d.imageMarker(i)
-		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(runes(m))}
-	}
-	path := ""
-	if row.pair >= 0 {
-		if a := d.action(row.pair); len(a.Files) > 0 {
-			path = a.Files[0].Path
-		}
-	}
-	content, first, ok := transcript.FileText(out.Text)
-	lines := strings.Count(content, "\n")
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		lines++
-	}
-	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.short(path), 300), lines)
-	if ok && row.has(partial) {
-		what = fmt.Sprintf("file %s, lines %d-%d", mark.Inline(d.short(path), 300), first, first+max(0, lines-1))
-	}
-	if t := d.c.records.at(int(row.rec)).time(); !t.IsZero() {
-		what += ", read " + t.Format("2006-01-02T15:04Z")
-	}
-	if f := d.c.tables.files.get(row.subject); f != nil && f.edits > row.edits {
-		what += fmt.Sprintf(", edited %dx later", f.edits-row.edits)
-	}
-	m := mark.New(d.id(i), what)
-	if whole := mark.Inline(out.Text, 0); runes(whole) <= runes(m) {
-		return form{line: start + " " + code(d.short(path), 300) + ": " + whole}
-	}
-	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(runes(m))}
-}
-
-// outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
-func (d *draft) outputForm(i int32, start string, v detail) form {
-	row := d.row(i)
-	out := d.outcome(i)
-	start += d.status(i)
-	whole := mark.Inline(out.Text, 0)
-	if n := runes(whole); n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars) {
-		if whole == "" {
-			return form{line: start}
-		}
-		return form{line: start + ": " + whole}
-	}
-	gist := d.gist(row, &out, v)
-	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(int64(row.size))))
-	if out.Duration > 0 {
-		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
-	}
-	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
-		return form{line: start + ": " + whole}
-	}
-	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
-}
-
-// gist is what an output says, in short: its error lines and its summary; where it has neither, how it begins or, of
-// a failure, how it ends.
-func (d *draft) gist(row *itemRow, out *transcript.Outcome, v detail) string {
-	bad := row.has(failed)
-	n := v.errors
-	if !bad {
-		n = min(n, 2)
-	}
-	lines, hidden := errorsOf(out.Text, n, !bad)
-	sum := summaryOf(out.Text)
-	parts := make([]string, 0, len(lines)+2)
-	for _, l := range lines {
-		parts = append(parts, code(l, v.err))
-	}
-	if hidden > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", hidden))
-	}
-	if sum != "" && !contains(lines, sum) {
-		parts = append(parts, mark.Inline(sum, v.err))
-	}
-	if len(parts) > 0 {
-		return strings.Join(parts, "; ")
-	}
-	if bad {
-		return mark.Inline(strings.Join(lastLines(out.Text, 3), " / "), v.text)
-	}
-	return mark.Inline(strings.TrimSpace(head(out.Text, 4*v.text)), min(v.text, 160))
-}
-
-func contains(lines []string, s string) bool {
-	for _, l := range lines {
-		if strings.Contains(l, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// answerForm stands for the result of a search, of the web or of any other tool.
-func (d *draft) answerForm(i int32, start string, v detail) form {
-	row := d.row(i)
-	out := d.outcome(i)
-	start += d.status(i)
-	whole := mark.Inline(out.Text, 0)
-	if runes(whole) <= wholeText {
-		if whole == "" && row.has(pictured) {
-			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
-		}
-		return form{line: start + ": " + whole}
-	}
-	kind, gist := "result", ""
-	switch {
-	case row.has(failed):
-		gist = d.wrong(i, v)
-	case row.op == transcript.Search:
-		gist = searchGist(out.Text, v)
-	case row.op == transcript.Web:
-		gist = webGist(out.Text, v)
-	default:
-		gist = mark.Inline(out.Text, max(60, v.text/2))
-	}
-	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(int64(row.size))))
-	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
-		return form{line: start + ": " + whole}
-	}
-	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}
-}
-
-// searchGist counts the hits of a search and names the first ones.
-func searchGist(text string, v detail) string {
-	n := countLines(text)
-	s := fmt.Sprintf("%d lines", n)
-	shown := 0
-	for line := range strings.Lines(text) {
-		if shown == v.hits {
-			break
-		}
-		if line = strings.TrimSpace(line); line != "" {
-			s += ", " + code(line, 100)
-			shown++
-		}
-	}
-	return s
-}
-
-// webGist is how a page or a list of finds begins, and its first addresses.
-func webGist(text string, v detail) string {
-	s := mark.Inline(text, max(60, v.text/2))
-	shown := 0
-	for _, w := range strings.Fields(head(text, 20000)) {
-		w = strings.Trim(w, "\"'<>()[]{},")
-		i := strings.Index(w, "http")
-		if i < 0 || shown == v.hits || strings.Contains(s, w[i:]) || !strings.Contains(w[i:], "://") {
-			continue
-		}
-		s += " " + mark.Inline(w[i:], 120)
-		shown++
-	}
-	return s
 }

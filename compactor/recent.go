@@ -12,6 +12,10 @@ import (
 const (
 	cutHead = 2000 // chars shown of an item that is too large for Recent
 	minUnit = 700  // chars that a unit of Recent may always take
+
+	// unitStep is what the largest unit grows by with the budget: coarse, so that one more record seldom cuts all
+	// large units anew.
+	unitStep = 1000
 )
 
 // recentPart is the verbatim part: whole units from record start to the end, or as many as fit into budget.
@@ -26,11 +30,12 @@ func (d *draft) recentUnits(limit, budget int) recentPart {
 	p := recentPart{start: d.last}
 	var blocks []string
 	room := budget
+	most := max(minUnit, budget/3/unitStep*unitStep)
 	for rec := d.last - 1; rec >= limit && d.err == nil; rec-- {
 		var b strings.Builder
 		var whole []int32
 		for _, u := range d.units(rec) {
-			text, shown := d.verbatim(u, max(minUnit, budget/3))
+			text, shown := d.verbatim(u, most)
 			b.WriteString(text)
 			whole = append(whole, shown...)
 		}
@@ -97,7 +102,10 @@ func (d *draft) quoted(i int32, text string, most int) (string, bool) {
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
 	s.WriteString(mark.Quote("", first) + m + "\n")
-	lines, _ := errorsOf(rest, 8, false)
+	var lines []string
+	if row := d.row(i); row.kind == transcript.Result && row.op != transcript.Read && row.op != transcript.Search {
+		lines, _ = errorsOf(rest, 8, false)
+	}
 	for _, l := range lines {
 		s.WriteString(mark.Quote("", head(l, min(200, most/8))))
 	}
@@ -118,7 +126,7 @@ func (d *draft) verbatimCall(u unit, most int) (string, []int32) {
 	input, shownInput := d.input(u.first, &a, most)
 	label := d.label(row, &a, 300)
 	if a.Op == transcript.Read && len(a.Files) > 0 {
-		label += " " + d.paths(a.Files, 300)
+		label += " " + d.paths(a.Files, 300) + d.readLines(u.result)
 	}
 	fmt.Fprintf(&b, "#%d %s", row.record(), label)
 	shown := whole(shownInput, u.first)
@@ -138,9 +146,28 @@ func (d *draft) verbatimCall(u unit, most int) (string, []int32) {
 	if out.Text == "" || trivial(&a, res) {
 		return b.String(), shown
 	}
-	body, ok := d.quoted(u.result, out.Text, most)
+	text, exact := out.Text, true
+	if a.Op == transcript.Read {
+		// The file's own lines, without the numbers and the reminders that the tool adds.
+		if content, _, ok := transcript.FileText(out.Text); ok && !res.has(failed) {
+			text, exact = strings.TrimSuffix(content, "\n"), false
+		}
+	}
+	body, ok := d.quoted(u.result, text, most)
 	b.WriteString(body)
-	return b.String(), append(shown, whole(ok, u.result)...)
+	return b.String(), append(shown, whole(ok && exact, u.result)...)
+}
+
+// readLines tells which lines of a file a read gave, where not all.
+func (d *draft) readLines(i int32) string {
+	if i < 0 || !d.row(i).has(partial) {
+		return ""
+	}
+	content, first, ok := transcript.FileText(d.outcome(i).Text)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(", lines %d-%d", first, first+strings.Count(strings.TrimSuffix(content, "\n"), "\n"))
 }
 
 // trivial reports whether a result says only that a change was made, or repeats what was changed.

@@ -25,7 +25,7 @@ var decisionWords = phrases("decided", "decide", "decision", "i'll use", "we'll 
 	"choose", "chosen", "instead of", "rather than", "because", "root cause", "the cause", "the reason", "the problem is",
 	"the problem was", "the issue is", "the issue was", "the bug is", "the bug was", "turns out", "rejected", "reject",
 	"ruled out", "won't work", "doesn't work", "does not work", "didn't work", "trade-off", "tradeoff", "conclusion",
-	"found that", "approach", "therefore", "so the fix", "the fix is", "the fix was", "fixed by", "works because", "better to",
+	"found that", "therefore", "so the fix", "the fix is", "the fix was", "fixed by", "works because", "better to",
 	"opted", "settled on", "confirmed")
 
 // phrases maps the first word of each phrase to its whole forms.

@@ -158,7 +158,16 @@ func flow(pieces []string) string {
 	return b.String()
 }
 
-// fitting is how many of the pieces, from the first on, fit into room once they flow.
+// bullets lists pieces one a line: what is added later leaves the other lines as they are.
+func bullets(pieces []string) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString("- " + p + "\n")
+	}
+	return b.String()
+}
+
+// fitting is how many of the pieces, from the first on, fit into room once they are listed.
 func fitting(pieces []string, room int) int {
 	used := 2
 	for n, p := range pieces {

@@ -12,6 +12,7 @@ const (
 	maxSentence = 300 // chars shown of a sentence
 	minSentence = 12  // chars; shorter ones say nothing alone
 	maxScan     = 400 // messages looked at for sentences
+	maxOfOne    = 10  // sentences taken of one message
 )
 
 // said is a sentence that State repeats, and where it stands.
@@ -34,6 +35,7 @@ func (d *draft) pick(rows []int32, is func(string) bool, budget int) []said {
 			seen[s] = true
 			of = append(of, said{text: s, row: i})
 		}
+		of = of[:min(len(of), maxOfOne)]
 		for n := len(of) - 1; n >= 0; n-- {
 			budget -= min(runes(of[n].text), maxSentence) + 12
 			if budget < 0 {
@@ -52,14 +54,11 @@ func backward(all []said) []said {
 	return all
 }
 
-// saidLines lists sentences, those of one record on one line.
+// saidLines lists sentences.
 func (d *draft) saidLines(all []said) string {
 	var b strings.Builder
-	for n, s := range all {
-		b.WriteString("- " + mark.Inline(s.text, maxSentence))
-		fmt.Fprintf(&b, " (#%d)", d.row(s.row).record())
-		b.WriteByte('\n')
-		_ = n
+	for _, s := range all {
+		fmt.Fprintf(&b, "- %s (#%d)\n", mark.Inline(s.text, maxSentence), d.row(s.row).record())
 	}
 	return b.String()
 }

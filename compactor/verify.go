@@ -28,20 +28,35 @@ type factKey struct {
 
 // tiny gives the items whole under Recent where a compaction would not be shorter than that; nil where it is.
 func (d *draft) tiny(p *page) *page {
-	most := p.runes()
-	if d.c.held.total > int64(most) {
+	if d.c.held.total > int64(p.runes()) || p.recent.start == 0 && p.state == "" {
 		return nil
 	}
 	asked, recent := d.notes.asked, d.recent
 	d.notes.asked, d.recent = nil, 0
 	small := &page{recent: d.recentUnits(0, math.MaxInt32)}
-	small.ranges = d.tailRanges(0)
-	if d.err == nil && small.recent.start == 0 && small.runes() < most {
-		d.notes.facts = nil
+	if d.hides(small) {
+		small.ranges = d.tailRanges(0)
+	}
+	if d.err == nil && small.recent.start == 0 && small.runes() <= d.c.o.budget() {
+		d.notes.facts, d.notes.answer = nil, -1
 		return small
 	}
 	d.notes.asked, d.recent = asked, recent
 	return nil
+}
+
+// hides reports whether a page that is Recent alone leaves an item out or cuts one.
+func (d *draft) hides(p *page) bool {
+	shown := map[int32]bool{}
+	for _, i := range p.recent.shown {
+		shown[i] = true
+	}
+	for i := range d.c.rows.n {
+		if !shown[int32(i)] {
+			return true
+		}
+	}
+	return false
 }
 
 // verify checks the text against what it must hold and counts the key facts.
@@ -57,7 +72,7 @@ func (d *draft) verify(out *Compaction, body string, p *page) {
 	case p.runes() > d.c.o.budget():
 		d.doubt(h, fmt.Sprintf("%d chars are over the budget", p.runes()))
 	}
-	if missing := d.uncovered(out); missing > 0 {
+	if missing := d.uncovered(out, p); missing > 0 {
 		h.KeyInformation.Lost += missing
 		d.doubt(h, fmt.Sprintf("%d items are under no ID", missing))
 	}
@@ -102,8 +117,11 @@ func (d *draft) count(h *Header, body string, p *page) {
 	}
 }
 
-// uncovered counts the records with items that stand under none of the pointers.
-func (d *draft) uncovered(out *Compaction) int {
+// uncovered counts the records with items that neither stand whole nor under one of the pointers.
+func (d *draft) uncovered(out *Compaction, p *page) int {
+	if len(out.Pointers) == 0 && !d.hides(p) {
+		return 0
+	}
 	covered := make([]bool, d.last)
 	for _, p := range out.Pointers {
 		if p.Note == "range" {

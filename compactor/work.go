@@ -72,7 +72,7 @@ func (d *draft) filesPart(budget int) string {
 	if n < len(changed) {
 		changed = append(changed[:n:n], "changed too: "+d.rest(changedRows[n:], "files"))
 	}
-	text := flow(changed)
+	text := bullets(changed)
 	room -= runes(text)
 	if m := fitting(read, room); m < len(read) {
 		read = append(read[:m:m], d.rest(readRows[m:], "files"))
@@ -140,7 +140,7 @@ func (d *draft) commandsPart(budget int) string {
 	if n < len(pieces) {
 		pieces = append(pieces[:n:n], d.rest(rows[n:], "commands"))
 	}
-	return flow(pieces)
+	return bullets(pieces)
 }
 
 func (d *draft) commandText(s *commandState) string {

@@ -1,0 +1,234 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// status is the exit status of a command, or that a tool failed.
+func (d *draft) status(i int32) string {
+	row := d.row(i)
+	switch {
+	case row.has(rejected):
+		return " -> refused"
+	case row.has(exits):
+		return fmt.Sprintf(" -> %d", row.exit)
+	case row.has(failed):
+		return " -> failed"
+	}
+	return ""
+}
+
+// fileForm stands for the content of a file that was read.
+func (d *draft) fileForm(i int32, start string) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	if row.has(pictured) && out.Text == "" {
+		m := d.imageMarker(i)
+		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(runes(m))}
+	}
+	path := ""
+	if row.pair >= 0 {
+		if a := d.action(row.pair); len(a.Files) > 0 {
+			path = a.Files[0].Path
+		}
+	}
+	content, first, ok := transcript.FileText(out.Text)
+	lines := strings.Count(content, "\n")
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		lines++
+	}
+	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.near(path), 300), lines)
+	if ok && row.has(partial) {
+		what = fmt.Sprintf("file %s, lines %d-%d", mark.Inline(d.near(path), 300), first, first+max(0, lines-1))
+	}
+	if t := d.c.records.at(int(row.rec)).time(); !t.IsZero() {
+		what += ", read " + t.Format("2006-01-02T15:04Z")
+	}
+	if f := d.c.tables.files.get(row.subject); f != nil && f.edits > row.edits {
+		what += fmt.Sprintf(", edited %dx later", f.edits-row.edits)
+	}
+	m := mark.New(d.id(i), what)
+	if whole := mark.Inline(out.Text, 0); runes(whole) <= runes(m) {
+		return form{line: start + " " + code(d.near(path), 300) + ": " + whole}
+	}
+	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(runes(m))}
+}
+
+// outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
+func (d *draft) outputForm(i int32, start string, v detail) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	start += d.status(i)
+	whole := mark.Inline(out.Text, 0)
+	if n := runes(whole); n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars) {
+		if whole == "" {
+			return form{line: start}
+		}
+		return form{line: start + ": " + whole}
+	}
+	gist := gistOf(d.commandOf(row), row.has(failed), out.Text, v)
+	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(int64(row.size))))
+	if out.Duration > 0 {
+		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
+	}
+	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+		return form{line: start + ": " + whole}
+	}
+	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+}
+
+// commandOf is the command that a result answers, "" where it is not known.
+func (d *draft) commandOf(row *itemRow) string {
+	if row.pair < 0 {
+		return ""
+	}
+	a := d.action(row.pair)
+	return a.Command
+}
+
+// gistOf is what an output says, in short: its error lines and its summary; where it has neither, how it begins or, of
+// a failure, how it ends. What a command merely shows of files is no error of its own.
+func gistOf(command string, bad bool, text string, v detail) string {
+	n := v.errors
+	if !bad {
+		n = min(n, 2)
+	}
+	if !bad && showsText(command) {
+		return mark.Inline(strings.TrimSpace(head(text, 4*v.text)), min(v.text, 160))
+	}
+	lines, hidden := errorsOf(text, n, !bad)
+	sum := summaryOf(text)
+	parts := make([]string, 0, len(lines)+2)
+	for _, l := range lines {
+		parts = append(parts, code(l, v.err))
+	}
+	if hidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", hidden))
+	}
+	if sum != "" && !contains(lines, sum) {
+		parts = append(parts, mark.Inline(sum, v.err))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	if bad {
+		return mark.Inline(strings.Join(lastLines(text, 3), " / "), v.text)
+	}
+	return mark.Inline(strings.TrimSpace(head(text, 4*v.text)), min(v.text, 160))
+}
+
+// showsText reports whether a command prints what files hold.
+func showsText(command string) bool {
+	words := strings.Fields(plainCommand(command))
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "cat", "sed", "head", "tail", "nl", "less", "grep", "rg", "find", "ls", "tree", "awk", "jq", "wc", "echo", "bat":
+		return true
+	case "git":
+		return len(words) > 1 && (words[1] == "show" || words[1] == "diff" || words[1] == "log" || words[1] == "status")
+	}
+	return false
+}
+
+func contains(lines []string, s string) bool {
+	for _, l := range lines {
+		if strings.Contains(l, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerForm stands for the result of a search, of the web or of any other tool.
+func (d *draft) answerForm(i int32, start string, v detail) form {
+	row := d.row(i)
+	out := d.outcome(i)
+	start += d.status(i)
+	whole := mark.Inline(out.Text, 0)
+	if runes(whole) <= wholeText {
+		if whole == "" && row.has(pictured) {
+			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
+		}
+		return form{line: start + ": " + whole}
+	}
+	kind, gist := "result", ""
+	switch {
+	case row.has(failed):
+		gist = d.wrong(i, v)
+	case row.op == transcript.Search:
+		gist = d.searchGist(out.Text, v)
+	case row.op == transcript.Web:
+		gist = webGist(out.Text, v)
+	default:
+		gist = mark.Inline(out.Text, max(60, v.text/2))
+	}
+	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(int64(row.size))))
+	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+		return form{line: start + ": " + whole}
+	}
+	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+}
+
+// searchGist counts the hits of a search and names the first ones. Lines of context (`path-12-text`) are no hits.
+func (d *draft) searchGist(text string, v detail) string {
+	text = d.nearText(text)
+	var hits []string
+	n := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "--" || isContext(line) {
+			continue
+		}
+		n++
+		if len(hits) < v.hits {
+			hits = append(hits, code(line, 100))
+		}
+	}
+	s := fmt.Sprintf("%d hits", n)
+	if len(hits) > 0 {
+		s += ": " + strings.Join(hits, ", ")
+	}
+	return s
+}
+
+// isContext reports whether a line of a search's result only surrounds a hit: a number between two dashes.
+func isContext(line string) bool {
+	for i := strings.IndexByte(line, '-'); i >= 0 && i < len(line); {
+		j := i + 1
+		for j < len(line) && line[j] >= '0' && line[j] <= '9' {
+			j++
+		}
+		if j > i+1 && j < len(line) && line[j] == '-' {
+			return !strings.Contains(line[:i], ":")
+		}
+		k := strings.IndexByte(line[i+1:], '-')
+		if k < 0 {
+			break
+		}
+		i += 1 + k
+	}
+	return line[0] >= '0' && line[0] <= '9' && strings.IndexByte(strings.TrimLeft(line, "0123456789"), '-') == 0
+}
+
+// webGist is how a page or a list of finds begins, and its first addresses.
+func webGist(text string, v detail) string {
+	s := mark.Inline(text, max(60, v.text/2))
+	shown := 0
+	for _, w := range strings.Fields(head(text, 20000)) {
+		w = strings.Trim(w, "\"'<>()[]{},")
+		i := strings.Index(w, "http")
+		if i < 0 || shown == v.hits || strings.Contains(s, w[i:]) || !strings.Contains(w[i:], "://") {
+			continue
+		}
+		s += " " + mark.Inline(w[i:], 120)
+		shown++
+	}
+	return s
+}
