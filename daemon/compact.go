@@ -1,0 +1,202 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// CompactOptions is what a person asks of one compaction.
+type CompactOptions struct {
+	MaxTokens int  // estimated tokens; 0: as configured, or as asked before
+	Reset     bool // forget what was asked before
+	Write     bool // put the companion in place, and keep MaxTokens as the session's option; else only the text is made
+}
+
+// Compacted is a companion made on request.
+type Compacted struct {
+	sidecar.Document
+	Header compactor.Header
+	Path   string // of the companion, "" where none was written
+}
+
+// ErrUnknown tells that the archive and the watched roots hold no such session.
+var ErrUnknown = errors.New("no such session")
+
+// Known returns the session whose transcript stands at path below a watched root, whether or not it was archived yet.
+func (d *Daemon) Known(path string) (transcript.Session, bool) {
+	for _, r := range d.Watch.Roots {
+		s, err := d.session(watcher.Offer{Path: path, Root: r})
+		if err == nil && s != nil {
+			return s.Session, true
+		}
+	}
+	return transcript.Session{}, false
+}
+
+// Compact brings a known session up to date and makes its companion, whatever its size. A session whose file is gone
+// is made from the archive. IDs in the text resolve when it returns.
+func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptions) (Compacted, error) {
+	s := d.sessions[key]
+	if s == nil {
+		return Compacted{}, fmt.Errorf("compact %s: %w", key.ID, ErrUnknown)
+	}
+	if s.Class == transcript.Attachment {
+		return Compacted{}, fmt.Errorf("compact %s: it is an attachment of session %s", key.ID, s.Parent)
+	}
+	s.ask(o)
+	s.held = true
+	defer func() {
+		s.held, s.asked = false, nil
+		s.unfold()
+	}()
+	for range attempts - 1 {
+		s.unfold() // options are part of a fold
+		if c, err := d.compact(ctx, s, o.Write); !raced(err) {
+			return c, err
+		}
+	}
+	return d.compact(ctx, s, o.Write)
+}
+
+// raced reports whether another process was faster: the session is folded anew and the step done again.
+func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
+
+func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted, error) {
+	if err := d.sync(ctx, watcher.Offer{Path: s.Path, Quiet: atRest}); err != nil {
+		return Compacted{}, err
+	}
+	if err := d.fold(ctx, s); err != nil {
+		return Compacted{}, err
+	}
+	if write {
+		return d.publish(ctx, s)
+	}
+	doc, c, _, err := d.document(ctx, s)
+	if err != nil {
+		return Compacted{}, err
+	}
+	return Compacted{Document: doc, Header: c.Header}, d.store(ctx, s, c.Pointers, s.same)
+}
+
+// CompactFile archives a transcript that lies below no watched root and makes its companion's text, as Compact does.
+// Its bytes are read from s.Path, or from stream where that is not nil.
+func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, stream io.Reader, o CompactOptions) (Compacted, error) {
+	if stream != nil {
+		path, err := d.spool(stream)
+		if err != nil {
+			return Compacted{}, err
+		}
+		defer os.Remove(path)
+		s.Path = path
+	}
+	adopted := d.sessions[s.Key]
+	if adopted == nil {
+		adopted = &session{}
+		d.sessions[s.Key] = adopted
+	}
+	adopted.Session = s
+	d.owners[s.Path] = s.Key
+	o.Write = false
+	return d.Compact(ctx, s.Key, o)
+}
+
+// Preview makes the companion's text of a transcript without the archive: its IDs resolve only once the same bytes
+// are archived. It writes nothing but, for a stream or a compressed transcript, a temporary file.
+func (d *Daemon) Preview(ctx context.Context, s transcript.Session, stream io.Reader, o CompactOptions) (Compacted, error) {
+	p := &session{Session: s}
+	p.ask(o)
+	p.begin(d, transcript.Cursor{})
+	f, err := d.open(&p.Session, stream)
+	if err != nil {
+		return Compacted{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	for seg, err := range watcher.Tail(ctx, p.Session, p.cursor, watcher.TailOptions{Rest: true, Torn: true}) {
+		if err != nil {
+			return Compacted{}, err
+		}
+		sum.Write(seg.Data)
+		p.take(seg)
+	}
+	c, err := p.compactor.Compaction(func(span transcript.Span) ([]byte, error) {
+		b := make([]byte, span.Len)
+		_, err := f.ReadAt(b, span.Off)
+		return b, err
+	})
+	if err != nil {
+		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
+	}
+	return Compacted{Document: d.render(p, c, mark.Hash(sum.Sum(nil))), Header: c.Header}, nil
+}
+
+func (s *session) ask(o CompactOptions) {
+	s.asked = nil
+	if o.MaxTokens > 0 || o.Reset {
+		s.asked = &o.MaxTokens
+	}
+}
+
+// open makes the transcript of s readable at any place: a stream, or what is compressed, goes through a temporary file.
+func (d *Daemon) open(s *transcript.Session, stream io.Reader) (*os.File, error) {
+	if stream == nil && s.Packed {
+		packed, err := os.Open(s.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		defer packed.Close()
+		dec, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		defer dec.Close()
+		stream = dec
+	}
+	if stream == nil {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		return f, nil
+	}
+	path, err := d.spool(stream)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	s.Path, s.Packed = path, false
+	return f, nil
+}
+
+// spool writes a stream into a temporary file of the state directory, readable by its owner alone.
+func (d *Daemon) spool(stream io.Reader) (path string, err error) {
+	if err := os.MkdirAll(d.StateDir, 0o700); err != nil {
+		return "", fmt.Errorf("make state directory: %w", err)
+	}
+	f, err := os.CreateTemp(d.StateDir, ".ccd-*.tmp")
+	if err != nil {
+		return "", fmt.Errorf("spool input: %w", err)
+	}
+	defer f.Close()
+	if _, err := io.Copy(f, stream); err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("spool input: %w", err)
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,178 @@
+// Package daemon owns the loop and the order of its steps. Every transcript under the watched roots is offered, again
+// and again, to one idempotent function, sync, which reads what is new, appends it to the archive, folds it into the
+// compacted form and, when a trigger has fired, replaces the companion.
+//
+// Four invariants carry everything; each has a test of its name.
+//
+//  1. Originals are never written. Transcripts are opened read-only, always.
+//  2. Archive before companion. No companion ever holds an ID that the archive cannot resolve: store, fsync, then
+//     publish.
+//  3. A companion is a pure function of the transcript's bytes of this generation, its path below its root, and the
+//     options. Nothing is read from other files, other sessions, the clock or the archive's history.
+//  4. Restore is exact. What comes out hashes to what went in, or the command fails and says so.
+//
+// It is level-triggered: file events only shorten the wait, the periodic scan is the truth. Crash recovery, lost
+// events, retry, a changed rule and the first start are one mechanism, the next scan, and nothing is flushed at
+// shutdown. The package knows nothing of flags, TOML or service managers.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// maxFolds bounds the rows of all folds kept in memory, in bytes; beyond it the longest unused are folded again from
+// the archive when they are needed.
+const maxFolds = 32 << 20
+
+// slice is how much of one session is taken before the others get a turn, in bytes.
+const slice = 32 << 20
+
+// Options is what a daemon needs to know.
+type Options struct {
+	Archive      *archive.Archive
+	StateDir     string             // ccd's own directory; made with mode 0700 where missing
+	Watch        watcher.Options    // roots and timing; Match and Known are the daemon's
+	Compaction   compactor.Options  // for every session but those with options of their own
+	CompanionDir string             // "": companions stand beside their transcripts
+	Log          *slog.Logger       // nil: discarded. Never holds content of transcripts
+	Version      string             // of the program, for status
+	Notify       func(state string) // told "READY=1" and, by the work loop only, "WATCHDOG=1"; may be nil
+}
+
+// Daemon brings archive and companions up to date with the transcripts. It is not safe for concurrent use: one
+// goroutine calls its methods. Several processes may each have one; the archive decides between them.
+type Daemon struct {
+	Options
+	sessions map[transcript.Key]*session
+	owners   map[string]transcript.Key // by path: which session a file belongs to
+	folds    folds
+	health   health
+}
+
+// New returns a daemon that knows what the archive knows.
+func New(ctx context.Context, o Options) (*Daemon, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}}
+	stored, err := o.Archive.Sessions(ctx)
+	var damage *archive.DamageError
+	if errors.As(err, &damage) {
+		d.Log.Error("sessions damaged in the archive, the others go on; see ccd verify", "err", err)
+	} else if err != nil {
+		return nil, err
+	}
+	for _, a := range stored {
+		s := d.stored(a)
+		d.sessions[s.Key] = s
+		d.owners[s.Path] = s.Key
+	}
+	return d, nil
+}
+
+// Run watches until ctx ends, and returns its error. It fails with *RunningError where another daemon runs.
+func (d *Daemon) Run(ctx context.Context) error {
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	w := watcher.New(d.watch())
+	d.notify("READY=1")
+	for offer := range w.Run(ctx) {
+		err := d.sync(ctx, offer)
+		if errors.Is(err, errMore) || raced(err) {
+			w.Again(offer.Path)
+			err = nil
+		}
+		if s := d.sessions[d.owners[offer.Path]]; err != nil || s != nil && s.state.Companion != "" {
+			w.Retry(offer.Path) // the next scan offers it even unchanged: its companion may be gone, its trouble mended
+		}
+		d.note(offer, err, w)
+	}
+	return ctx.Err()
+}
+
+// errMore says that a session has more new bytes than one turn takes; what was taken is safe and folded.
+var errMore = errors.New("more to come")
+
+// sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: run again
+// after any failure, it ends in the same state.
+func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
+	s, err := d.session(o)
+	if err != nil || s == nil || s.current(d, o) {
+		return err
+	}
+	if s.missing {
+		return d.purge(ctx, s)
+	}
+	defer func() {
+		if err != nil && !errors.Is(err, errMore) {
+			d.forget(s) // state is a cache: after an error, fold again
+		}
+	}()
+	if err := d.fold(ctx, s); err != nil {
+		return err
+	}
+	taken := 0
+	for seg, err := range watcher.Tail(ctx, s.Session, s.cursor, s.tail(d, o)) {
+		if err != nil {
+			return err
+		}
+		if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // compare-and-swap on the tip
+			return err
+		}
+		if err := d.add(ctx, s, seg); err != nil {
+			return err
+		}
+		if taken += len(seg.Data); taken >= slice && o.More {
+			return errMore
+		}
+	}
+	s.update()
+	switch {
+	case s.held:
+		return nil
+	case s.due(d, o):
+		_, err = d.publish(ctx, s)
+		return err
+	}
+	return d.keep(ctx, s)
+}
+
+func (d *Daemon) notify(state string) {
+	if d.Notify != nil {
+		d.Notify(state)
+	}
+}
+
+// watch completes the watcher's options: which files are offered is the formats' matter, but never a companion.
+func (d *Daemon) watch() watcher.Options {
+	o := d.Watch
+	o.Log = d.Log
+	o.Match = func(r watcher.Root, path string) bool {
+		if sidecar.Is(path) {
+			return false
+		}
+		_, ok := transcript.Find(r.Agent, r.Path, path)
+		return ok
+	}
+	for _, s := range d.sessions {
+		if !s.state.Gone {
+			o.Known = append(o.Known, s.Path)
+		}
+	}
+	return o
+}
+
+// atRest is how long a file found by a scan of `run --once` counts as unchanged.
+const atRest = 100 * 365 * 24 * time.Hour

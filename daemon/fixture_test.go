@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// house is a HOME of a test's own, with a daemon's archive and state.
+type house struct {
+	t    *testing.T
+	home string
+	o    Options
+}
+
+// newHouse returns an empty HOME. Its triggers fire early: fixtures are small.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	return houseIn(t, t.TempDir())
+}
+
+func houseIn(t *testing.T, home string) *house {
+	t.Helper()
+	state := filepath.Join(home, "state")
+	a, err := archive.Open(filepath.Join(state, "archive.db"), archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, home: home}
+	h.o = Options{Archive: a, StateDir: state, Compaction: compactor.Defaults()}
+	h.o.Compaction.Threshold, h.o.Compaction.MinSavings = 2000, 0
+	h.o.Watch.Roots = []watcher.Root{
+		{Agent: "claude-code", Path: filepath.Join(home, ".claude", "projects")},
+		{Agent: "codex", Path: filepath.Join(home, ".codex", "sessions")},
+	}
+	h.o.Watch.Settle, h.o.Watch.MaxWait = 20*time.Millisecond, 100*time.Millisecond
+	h.o.Watch.RefreshIdle, h.o.Watch.ScanInterval = 60*time.Millisecond, 200*time.Millisecond
+	return h
+}
+
+// path of the main session n.
+func (h *house) path(n int) string {
+	return filepath.Join(h.home, ".claude", "projects", "-work", fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
+}
+
+func (h *house) write(path, text string) {
+	h.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) append(path, text string) {
+	h.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// daemon returns a daemon that knows what the archive knows, as after a start.
+func (h *house) daemon() *Daemon {
+	h.t.Helper()
+	d, err := New(context.Background(), h.o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d
+}
+
+// once brings everything up to date as a newly started program does, and fails the test where a session failed.
+func (h *house) once() Report {
+	h.t.Helper()
+	r, err := h.daemon().Once(context.Background(), func(Progress) {})
+	if err != nil || len(r.Failed) > 0 {
+		h.t.Fatalf("once: %v, failed: %v", err, r.Failed)
+	}
+	return r
+}
+
+func (h *house) companion(path string) string {
+	h.t.Helper()
+	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// restore returns the bytes of the session's last generation as the archive has them.
+func (h *house) restore(key transcript.Key) string {
+	h.t.Helper()
+	s, err := h.o.Archive.Session(context.Background(), key)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var b strings.Builder
+	for seg, err := range h.o.Archive.Reader(key, len(s.Generations)).Segments(context.Background()) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		b.Write(seg.Data)
+	}
+	return b.String()
+}
+
+func key(path string) transcript.Key {
+	return transcript.Key{Agent: "claude-code", ID: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+}
+
+// turn is the lines of one turn of an invented session: a prompt, a command with its output, an answer.
+func turn(n int) string {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * 7 * time.Minute)
+	stamp := func(s int) string { return at.Add(time.Duration(s) * time.Second).Format("2006-01-02T15:04:05.000Z") }
+	common := fmt.Sprintf(`"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0","gitBranch":"main"`)
+	var out strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&out, `row %d of run %d: balance %d cents, checked\n`, i, n, 7919*(n+1)*(i+3)%100003)
+	}
+	failed := n%4 == 3
+	if failed {
+		out.WriteString(`E   AssertionError: 48212 != 48213\n1 failed, 37 passed\n`)
+	}
+	return fmt.Sprintf(`{"parentUuid":null,%s,"type":"user","message":{"role":"user","content":"Please check invoice %d and keep integer cents."},"uuid":"u%d","timestamp":"%s"}`+"\n"+
+		`{"parentUuid":"u%d",%s,"type":"assistant","message":{"id":"m%d","type":"message","role":"assistant","model":"claude-test-1","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":"pytest -q tests/test_%d.py"}}],"usage":{"input_tokens":10,"cache_read_input_tokens":%d,"cache_creation_input_tokens":5,"output_tokens":20}},"requestId":"r%d","uuid":"a%d","timestamp":"%s"}`+"\n"+
+		`{"parentUuid":"a%d",%s,"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"%s","is_error":%t}]},"uuid":"v%d","timestamp":"%s","toolUseResult":{"stdout":"","stderr":""}}`+"\n"+
+		`{"parentUuid":"v%d",%s,"type":"assistant","message":{"id":"n%d","type":"message","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"Invoice %d is checked; I decided to scale by 100 in integers because floats lose a cent."}],"usage":{"input_tokens":10,"cache_read_input_tokens":%d,"cache_creation_input_tokens":5,"output_tokens":20}},"requestId":"q%d","uuid":"b%d","timestamp":"%s"}`+"\n",
+		common, n, n, stamp(0),
+		n, common, n, n, n, 1000*n, n, n, stamp(5),
+		n, common, n, out.String(), failed, n, stamp(9),
+		n, common, n, n, 1000*n+400, n, n, stamp(14))
+}
+
+func turns(from, to int) string {
+	var b strings.Builder
+	for n := from; n < to; n++ {
+		b.WriteString(turn(n))
+	}
+	return b.String()
+}
+
+// eventually fails the test when cond does not come true within ten seconds.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within ten seconds: %s", what)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package daemon
+
+import "slices"
+
+// folds are the sessions whose fold is in memory, the least recently used first.
+type folds []*session
+
+// use notes that s was used, and drops the folds of others until all rows together stay below max bytes.
+func (f *folds) use(s *session, max int64) {
+	list := slices.DeleteFunc(*f, func(o *session) bool { return o == s || !o.folded })
+	if s.folded && s.compactor != nil {
+		list = append(list, s)
+	}
+	var total int64
+	for _, o := range list {
+		total += o.compactor.Size()
+	}
+	for len(list) > 1 && total > max {
+		total -= list[0].compactor.Size()
+		list[0].unfold()
+		list = list[1:]
+	}
+	*f = list
+}

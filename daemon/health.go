@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ccd/internal/atomicfile"
+	"ccd/watcher"
+)
+
+// RunInfo is what a running daemon tells of itself, in STATE/run.json. It is replaced when it changes, at most every
+// five seconds.
+type RunInfo struct {
+	Pid      int            `json:"pid"`
+	Version  string         `json:"version"`
+	Start    time.Time      `json:"start"`
+	LastPass time.Time      `json:"last_pass"` // end of the last scan of all roots
+	Sessions int            `json:"sessions"`
+	Errors   []Failure      `json:"errors"` // what fails now, newest last, at most 20
+	Watch    watcher.Health `json:"watch"`
+}
+
+// Failure is a transcript that could not be brought up to date.
+type Failure struct {
+	Path  string    `json:"path"`
+	Error string    `json:"error"`
+	Time  time.Time `json:"time"`
+}
+
+// RunningError tells that another daemon has the state directory.
+type RunningError struct{ Pid int }
+
+// Error names the process.
+func (e *RunningError) Error() string {
+	return fmt.Sprintf("run daemon: already running, pid %d", e.Pid)
+}
+
+const (
+	maxFailures = 20
+	tellEvery   = 5 * time.Second
+)
+
+// health is what run.json is made from.
+type health struct {
+	info RunInfo
+	told time.Time
+	last []byte
+}
+
+func runFile(stateDir string) string  { return filepath.Join(stateDir, "run.json") }
+func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
+
+// lock takes run.lock for life, so that one daemon runs in a state directory. The returned function gives it back.
+func (d *Daemon) lock() (func(), error) {
+	if err := os.MkdirAll(d.StateDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make state directory: %w", err)
+	}
+	f, err := os.OpenFile(lockFile(d.StateDir), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open run lock: %w", err)
+	}
+	if err := flock(f); err != nil {
+		f.Close()
+		info, _, _ := ReadRun(d.StateDir)
+		return nil, &RunningError{Pid: info.Pid}
+	}
+	d.health.info = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: time.Now().UTC(), Errors: []Failure{}}
+	if err := d.tell(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// ReadRun returns what the daemon of a state directory last told of itself, and whether it runs: whether run.lock is
+// held. It writes nothing.
+func ReadRun(stateDir string) (RunInfo, bool, error) {
+	var info RunInfo
+	b, err := os.ReadFile(runFile(stateDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return info, false, fmt.Errorf("read run state: %w", err)
+	}
+	if err == nil {
+		if err := json.Unmarshal(b, &info); err != nil {
+			return info, false, fmt.Errorf("read run state: %w", err)
+		}
+	}
+	f, err := os.Open(lockFile(stateDir))
+	if err != nil {
+		return info, false, nil
+	}
+	defer f.Close()
+	return info, flock(f) != nil, nil
+}
+
+// note takes the outcome of one sync into account: errors are logged once and told until they are mended.
+func (d *Daemon) note(o watcher.Offer, err error, w *watcher.Watcher) {
+	d.notify("WATCHDOG=1")
+	h := &d.health.info
+	before := len(h.Errors)
+	h.Errors = slices.DeleteFunc(h.Errors, func(f Failure) bool { return f.Path == o.Path })
+	if err != nil {
+		if len(h.Errors) == before {
+			d.Log.Error("session not brought up to date", "path", o.Path, "err", err)
+		}
+		h.Errors = append(h.Errors, Failure{Path: o.Path, Error: err.Error(), Time: time.Now().UTC()})
+		h.Errors = h.Errors[max(0, len(h.Errors)-maxFailures):]
+	}
+	h.Sessions = len(d.sessions)
+	h.Watch = w.Health()
+	h.LastPass = h.Watch.LastScan
+	if time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
+		if err := d.tell(); err != nil {
+			d.Log.Error("run state not written", "err", err)
+		}
+	}
+}
+
+// tell replaces run.json where it changed.
+func (d *Daemon) tell() error {
+	b, err := json.MarshalIndent(d.health.info, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode run state: %w", err)
+	}
+	d.health.told = time.Now()
+	if string(b) == string(d.health.last) {
+		return nil
+	}
+	if err := atomicfile.Write(runFile(d.StateDir), 0o600, b); err != nil {
+		return fmt.Errorf("write run state: %w", err)
+	}
+	d.health.last = b
+	return nil
+}

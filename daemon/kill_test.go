@@ -1,0 +1,146 @@
+package daemon
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/sidecar"
+)
+
+// victim, in the environment, makes the test binary a daemon in that HOME, to be killed.
+const victim = "CCD_TEST_VICTIM"
+
+func TestMain(m *testing.M) {
+	if home := os.Getenv(victim); home != "" {
+		beVictim(home)
+	}
+	os.Exit(m.Run())
+}
+
+func beVictim(home string) {
+	t := &testing.T{}
+	h := houseIn(t, home)
+	_ = h.daemon().Run(context.Background())
+	os.Exit(1)
+}
+
+// Killed at random moments while the transcript grows, and started again: the same companion as of an undisturbed run,
+// the same bytes back, every ID that was ever published still resolves.
+func TestKilledAtAnyMoment(t *testing.T) {
+	rounds := 25
+	if testing.Short() {
+		rounds = 5
+	}
+	h := newHouse(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	published := map[mark.ID]bool{}
+	for n := range rounds {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), victim+"="+h.home)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.After(time.Duration(rng.IntN(180)) * time.Millisecond)
+		text := turns(2*n, 2*n+2)
+		for half := range 2 {
+			h.append(h.path(1), text[half*len(text)/2:(half+1)*len(text)/2])
+			if half == 0 {
+				<-time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
+			}
+		}
+		<-kill
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if b, err := os.ReadFile(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
+			if _, err := sidecar.Parse(b); err != nil {
+				t.Fatalf("round %d: %v", n, err)
+			}
+			for _, id := range mark.IDs(string(b)) {
+				published[id] = true
+			}
+		}
+	}
+	h.once()
+	want := turns(0, 2*rounds)
+	if got := h.restore(key(h.path(1))); got != want {
+		t.Error("the session comes back changed")
+	}
+	for id := range published {
+		if err := h.lookup(id); err != nil {
+			t.Errorf("ID %s, once published: %v", id, err)
+		}
+	}
+	quiet := newHouse(t)
+	quiet.write(quiet.path(1), want)
+	quiet.once()
+	if a, b := quiet.companion(quiet.path(1)), h.companion(h.path(1)); a != b {
+		t.Errorf("the companion differs from an undisturbed run's:\n%s", firstDifference(a, b))
+	}
+	report, err := h.o.Archive.Verify(context.Background(), func(int64, int64) {})
+	if err != nil || len(report.Damage) > 0 {
+		t.Errorf("verify: %v, damage %v", err, report.Damage)
+	}
+	if len(published) == 0 {
+		t.Error("no companion was seen in any round: this test cannot fail")
+	}
+}
+
+// A reader in a loop sees the old companion or the new one, never a part of one, and never none once there was one.
+func TestReaderNeverSeesATornCompanion(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	done := make(chan int)
+	stop := make(chan struct{})
+	go func() {
+		reads := 0
+		for {
+			select {
+			case <-stop:
+				done <- reads
+				return
+			default:
+			}
+			if err := whole(companion); err != nil {
+				t.Error(err)
+			}
+			reads++
+		}
+	}()
+	for n := 12; n < 30; n++ {
+		h.append(h.path(1), turn(n))
+		h.once()
+	}
+	close(stop)
+	if reads := <-done; reads < 18 {
+		t.Errorf("only %d reads: this test cannot fail", reads)
+	}
+	torn := filepath.Join(t.TempDir(), "torn.ccd.md") // control
+	h.write(torn, h.companion(h.path(1))[:900])
+	if whole(torn) == nil {
+		t.Error("half a companion passes for a whole one: this test cannot fail")
+	}
+}
+
+// whole fails where path is not a companion with all the sections that its front matter names.
+func whole(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	p, err := sidecar.Parse(b)
+	if err != nil {
+		return err
+	}
+	return p.Check()
+}

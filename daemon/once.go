@@ -1,0 +1,156 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ccd/watcher"
+)
+
+// Progress is how far Once has come. Bytes are those of the transcripts as they lie on disk.
+type Progress struct {
+	Path              string
+	Files, AllFiles   int
+	Bytes, AllBytes   int64
+	Companions, Wrong int
+}
+
+// Report is what one pass did.
+type Report struct {
+	Files      int           `json:"files"`
+	Sessions   int           `json:"sessions"`
+	Bytes      int64         `json:"bytes"`
+	Companions int           `json:"companions"` // that stand now
+	Failed     []Failure     `json:"failed"`
+	Took       time.Duration `json:"took_ns"`
+}
+
+// attempts is how often a session is tried again in one pass when another process was faster.
+const attempts = 5
+
+// Once brings everything up to date and returns: live sessions first, then newest first. A session that fails is
+// listed in the report and keeps none of the others from their turn. It fails with *RunningError where a daemon runs.
+func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, error) {
+	start := time.Now()
+	unlock, err := d.lock()
+	if err != nil {
+		return Report{}, err
+	}
+	defer unlock()
+	found, wrong := watcher.Scan(ctx, d.watch())
+	slices.SortStableFunc(found, func(a, b watcher.Found) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	report := Report{Failed: []Failure{}}
+	for _, err := range wrong {
+		report.fail("", err)
+	}
+	p := Progress{AllFiles: len(found)}
+	for _, f := range found {
+		p.AllBytes += f.Size
+	}
+	for _, f := range found {
+		if ctx.Err() != nil {
+			return report, ctx.Err()
+		}
+		if err := d.bring(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}); err != nil {
+			report.fail(f.Path, err)
+		}
+		p.Path, p.Files, p.Bytes, p.Wrong = f.Path, p.Files+1, p.Bytes+f.Size, len(report.Failed)
+		progress(p)
+	}
+	d.leave(ctx, &report)
+	report.Files, report.Bytes, report.Took = p.Files, p.Bytes, time.Since(start)
+	for _, s := range d.sessions {
+		report.Sessions++
+		if s.state.Companion != "" {
+			report.Companions++
+		}
+	}
+	return report, ctx.Err()
+}
+
+func (r *Report) fail(path string, err error) {
+	r.Failed = append(r.Failed, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
+}
+
+// bring syncs one file until no other process is in the way, and drops its fold.
+func (d *Daemon) bring(ctx context.Context, o watcher.Offer) error {
+	var err error
+	for range attempts {
+		if err = d.sync(ctx, o); !raced(err) {
+			break
+		}
+	}
+	if s := d.sessions[d.owners[o.Path]]; s != nil {
+		s.unfold()
+	}
+	return err
+}
+
+// leave notes the sessions whose files are gone.
+func (d *Daemon) leave(ctx context.Context, report *Report) {
+	for _, s := range d.sessions {
+		if !s.state.Gone && !exists(s.Path) {
+			if err := d.purge(ctx, s); err != nil {
+				report.fail(s.Path, err)
+			}
+		}
+	}
+}
+
+// Plan is what a pass would read and write.
+type Plan struct {
+	Roots     []RootPlan `json:"roots"`
+	Sessions  int        `json:"sessions"`
+	Bytes     int64      `json:"bytes"`
+	New       int64      `json:"new_bytes"`     // not yet in the archive, about
+	Archive   int64      `json:"archive_bytes"` // what New will need there, about
+	Errors    []string   `json:"errors"`
+	Companion string     `json:"companions"` // where they stand: a directory, or "beside each transcript"
+}
+
+// RootPlan is one watched directory.
+type RootPlan struct {
+	Agent    string `json:"agent"`
+	Path     string `json:"path"`
+	Present  bool   `json:"present"`
+	Sessions int    `json:"sessions"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// shrink is what the archive needs of each byte that is new to it: measured on real transcripts, docs/PERFORMANCE.md.
+const shrink = 0.25
+
+// Plan looks at what there is and changes nothing.
+func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
+	found, wrong := watcher.Scan(ctx, d.watch())
+	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}
+	for _, err := range wrong {
+		p.Errors = append(p.Errors, err.Error())
+	}
+	at := map[watcher.Root]int{}
+	for i, r := range d.Watch.Roots {
+		at[r] = i
+		p.Roots = append(p.Roots, RootPlan{Agent: r.Agent, Path: r.Path, Present: exists(r.Path)})
+	}
+	for _, f := range found {
+		i, ok := at[f.Root]
+		if !ok {
+			return p, fmt.Errorf("plan: %s lies below no root", f.Path)
+		}
+		p.Roots[i].Sessions++
+		p.Roots[i].Bytes += f.Size
+		p.Sessions++
+		p.Bytes += f.Size
+		p.New += f.Size
+		if s := d.sessions[d.owners[f.Path]]; s != nil {
+			p.New -= min(f.Size, s.state.At.Offset)
+		}
+	}
+	p.Archive = int64(float64(p.New) * shrink)
+	return p, nil
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package daemon
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// flock takes the file's lock without waiting; it is given back when the file is closed, also by a crash.
+func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+func inode(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Ino)
+	}
+	return 0
+}

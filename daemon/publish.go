@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+)
+
+// publish makes the session's companion and puts it in place: IDs into the index, durable, then the file. Under the
+// archive's lock the session must still be as it was folded; else the caller syncs again.
+func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
+	doc, c, next, err := d.document(ctx, s)
+	if err != nil {
+		return Compacted{}, err
+	}
+	path, old := d.companion(s), s.state.Companion
+	pending, err := sidecar.Prepare(path, doc.Text)
+	if err != nil {
+		return Compacted{}, err
+	}
+	defer pending.Discard()
+	info, err := pending.Stat() // now: once it is in place others may change it
+	if err != nil {
+		return Compacted{}, err
+	}
+	err = d.store(ctx, s, c.Pointers, func() (State, error) {
+		if err := pending.Commit(); err != nil {
+			return next, err
+		}
+		next.Companion, next.Written = path, statOf(info)
+		return next, nil
+	})
+	if err != nil {
+		return Compacted{}, err
+	}
+	if old != "" && old != path {
+		err = sidecar.Remove(old)
+	}
+	return Compacted{Document: doc, Header: c.Header, Path: path}, err
+}
+
+// document makes the companion's text from the fold, and what the state becomes once it is in place. It writes nothing.
+func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *compactor.Compaction, State, error) {
+	var doc sidecar.Document
+	next := s.state
+	a, err := d.Archive.Session(ctx, s.Key)
+	if err != nil {
+		return doc, nil, next, err
+	}
+	r := d.Archive.Reader(s.Key, s.cursor.Generation)
+	c, err := s.compactor.Compaction(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) })
+	if err != nil {
+		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
+	}
+	var sum mark.Hash
+	if n := len(a.Generations); n > 0 {
+		sum = a.Generations[n-1].Sum
+	}
+	doc = d.render(s, c, sum)
+	next.Covers, next.Options = next.At, d.options(s).Hash()
+	next.Original, next.Compacted, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.Saved
+	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
+	if next.Fired == "" {
+		next.Fired = "manual"
+	}
+	if s.asked != nil {
+		next.MaxTokens = *s.asked
+	}
+	return doc, c, next, nil
+}
+
+func (d *Daemon) render(s *session, c *compactor.Compaction, sum mark.Hash) sidecar.Document {
+	o := d.options(s)
+	return sidecar.Render(sidecar.Front{
+		Header: c.Header, Options: o.Hash(),
+		Agent: s.Agent, Session: s.ID, Parent: s.Parent, Source: s.Source,
+		Records: s.compactor.Status().Records, Bytes: s.cursor.Offset, Sum: sum,
+		Host: o.Host,
+	}, c.Sections)
+}
+
+// update brings the state in memory up to what the last look and the fold tell.
+func (s *session) update() {
+	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
+	if !s.missing {
+		s.state.Source, s.state.Gone = s.seen, false
+	}
+	if s.compactor != nil {
+		s.state.record(s.compactor.Status())
+	}
+}
+
+// keep stores what is now true of a session whose companion is not due. A whole attachment gets its ID here.
+func (d *Daemon) keep(ctx context.Context, s *session) error {
+	if s.Class != transcript.Attachment {
+		s.state.Options = d.options(s).Hash()
+	}
+	if raw, err := s.state.encode(); err != nil || bytes.Equal(raw, s.raw) {
+		return err
+	}
+	var pointers []transcript.Pointer
+	if s.Class == transcript.Attachment && s.cursor.Offset > 0 {
+		p, err := d.attachment(ctx, s)
+		if err != nil {
+			return err
+		}
+		pointers = append(pointers, p)
+	}
+	return d.store(ctx, s, pointers, s.same)
+}
+
+// same is for store: the state as it is in memory.
+func (s *session) same() (State, error) { return s.state, nil }
+
+// attachment returns the pointer of a whole attachment: its ID is the hash of its bytes.
+func (d *Daemon) attachment(ctx context.Context, s *session) (transcript.Pointer, error) {
+	a, err := d.Archive.Session(ctx, s.Key)
+	if err != nil {
+		return transcript.Pointer{}, err
+	}
+	return transcript.Pointer{
+		Hash:  a.Generations[len(a.Generations)-1].Sum,
+		Parts: []transcript.Part{{Span: transcript.Span{Len: s.cursor.Offset}, Kind: transcript.File}},
+		Note:  "attachment",
+	}, nil
+}
+
+// store indexes pointers and then takes over the state that replace returns, in the archive and in memory.
+func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Pointer, replace func() (State, error)) error {
+	var next State
+	var raw []byte
+	encode := func() ([]byte, error) {
+		var err error
+		if next, err = replace(); err != nil {
+			return nil, err
+		}
+		raw, err = next.encode()
+		return raw, err
+	}
+	if err := d.place(ctx, s); err != nil {
+		return err
+	}
+	err := d.Archive.Publish(ctx, archive.Publication{
+		Key: s.Key, At: s.cursor, State: s.raw, Pointers: pointers, Replace: encode,
+	})
+	if err != nil {
+		return err
+	}
+	s.state, s.raw, s.failures = next, raw, 0
+	return nil
+}
+
+// place makes the archive know where the session's file stands: a move, or an empty file, brings no bytes that would
+// tell it.
+func (d *Daemon) place(ctx context.Context, s *session) error {
+	if s.placed == s.Path {
+		return nil
+	}
+	if err := d.Archive.SetState(ctx, s.Session, s.raw); err != nil {
+		return err
+	}
+	s.placed = s.Path
+	return nil
+}
+
+// purge notes that a transcript is gone. The archive stays, the companion moves into the state directory.
+func (d *Daemon) purge(ctx context.Context, s *session) error {
+	d.Log.Info("transcript gone, kept in the archive", "session", s.ID)
+	s.unfold()
+	delete(d.owners, s.Path)
+	a, err := d.Archive.Session(ctx, s.Key)
+	if errors.Is(err, archive.ErrNotFound) {
+		delete(d.sessions, s.Key) // it came and went without a byte
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fresh := d.stored(a)
+	s.state, s.raw, s.cursor = fresh.state, fresh.raw, a.Tip()
+	s.state.Gone = true
+	next := s.state
+	if from, to := s.state.Companion, d.companion(s); from != "" && from != to && d.CompanionDir == "" {
+		if err := sidecar.Move(from, to); err != nil {
+			return err
+		}
+		if next.Written, err = stat(to); err != nil {
+			next.Written, to = Stat{}, "" // it was gone too: `ccd show` makes it anew
+		}
+		next.Companion = to
+	}
+	return d.store(ctx, s, nil, func() (State, error) { return next, nil })
+}

@@ -1,0 +1,187 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/sidecar"
+)
+
+// running starts a daemon and returns a function that stops it and returns what Run returned.
+func (h *house) running() (stop func() error) {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	d := h.daemon()
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(5 * time.Second):
+			return errors.New("run does not end within five seconds")
+		}
+	}
+	h.t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func (h *house) has(path, text string) func() bool {
+	return func() bool {
+		b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
+		return err == nil && strings.Contains(string(b), text)
+	}
+}
+
+// covers reports whether the companion covers n bytes of its transcript.
+func (h *house) covers(path string) func() bool {
+	return func() bool {
+		b, err := os.ReadFile(path)
+		return err == nil && h.has(path, "sha256: "+mark.Sum(b).String())()
+	}
+}
+
+func TestRunFollowsASession(t *testing.T) {
+	h := newHouse(t)
+	stop := h.running()
+	h.write(h.path(1), turns(0, 2))
+	h.append(h.path(1), turns(2, 12))
+	eventually(t, "the first companion", h.has(h.path(1), "## State"))
+	for n := 12; n < 18; n++ {
+		h.append(h.path(1), turn(n))
+	}
+	eventually(t, "the companion covers the session at rest", h.covers(h.path(1)))
+	got := h.companion(h.path(1))
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Errorf("run = %v", err)
+	}
+	fresh := newHouse(t)
+	fresh.write(fresh.path(1), turns(0, 18))
+	fresh.once()
+	if want := fresh.companion(fresh.path(1)); got != want {
+		t.Errorf("followed live, the companion differs from the one made at once:\n%s", firstDifference(want, got))
+	}
+}
+
+func TestRunMendsWhatWasTakenAway(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.running()
+	eventually(t, "the companion", h.covers(h.path(1)))
+	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	want := h.companion(h.path(1))
+	if err := os.Remove(companion); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a removed companion is written again", h.covers(h.path(1)))
+	h.append(companion, "scribbled\n")
+	eventually(t, "a changed companion is written again", func() bool { return h.covers(h.path(1))() && h.companion(h.path(1)) == want })
+}
+
+func TestForeignFileIsNeverTouched(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.write(h.path(2), turns(0, 12))
+	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	h.write(foreign, "my own notes\n")
+	r, err := h.daemon().Once(context.Background(), func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, sidecar.ErrForeign.Error()) {
+		t.Errorf("failed = %+v, want the foreign file", r.Failed)
+	}
+	if b, _ := os.ReadFile(foreign); string(b) != "my own notes\n" {
+		t.Errorf("the foreign file is now %q", b)
+	}
+	h.companion(h.path(2)) // the other session went on
+	if got := h.restore(key(h.path(1))); got != turns(0, 12) {
+		t.Error("the session was not archived")
+	}
+}
+
+func TestTwoDaemons(t *testing.T) {
+	h := newHouse(t)
+	stop := h.running()
+	eventually(t, "the first runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
+	var other *RunningError
+	if err := h.daemon().Run(context.Background()); !errors.As(err, &other) || other.Pid != os.Getpid() {
+		t.Errorf("the second daemon = %v, want the first one's pid", err)
+	}
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, running, _ := ReadRun(h.o.StateDir); running {
+		t.Error("still running after its end")
+	}
+}
+
+func TestGenerationsAndMoves(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	old := h.companion(h.path(1))
+	h.write(h.path(1), turns(20, 32)) // replaced
+	h.once()
+	s, err := h.o.Archive.Session(context.Background(), key(h.path(1)))
+	if err != nil || len(s.Generations) != 2 {
+		t.Fatalf("generations = %d, %v; want 2", len(s.Generations), err)
+	}
+	h.resolves(mark.IDs(old)) // of the replaced life too
+	to := filepath.Join(filepath.Dir(filepath.Dir(h.path(1))), "-elsewhere", filepath.Base(h.path(1)))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(h.path(1), to); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	if !strings.Contains(h.companion(to), "source: projects/-elsewhere/") {
+		t.Error("the companion did not follow its transcript")
+	}
+	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
+		t.Error("a companion is left behind")
+	}
+	s, err = h.o.Archive.Session(context.Background(), key(to))
+	if err != nil || len(s.Generations) != 2 || s.Path != to {
+		t.Errorf("after the move: %d generations at %s, %v", len(s.Generations), s.Path, err)
+	}
+}
+
+func TestCompactOnRequest(t *testing.T) {
+	h := newHouse(t)
+	h.o.Compaction.Threshold = 1 << 40 // nothing fires by itself
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
+		t.Fatal("a companion without a trigger")
+	}
+	d := h.daemon()
+	c, err := d.Compact(context.Background(), key(h.path(1)), CompactOptions{MaxTokens: 6000, Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.companion(h.path(1)); got != string(c.Text) || c.Tokens > 6000 {
+		t.Errorf("companion of %d tokens, want at most 6000, as returned", c.Tokens)
+	}
+	h.append(h.path(1), turns(12, 20))
+	h.once() // it follows its session from now on, with the budget that was asked for
+	if !h.covers(h.path(1))() {
+		t.Error("the companion does not follow")
+	}
+	if n := sidecar.Tokens(h.companion(h.path(1))); n > 6000+600 {
+		t.Errorf("%d tokens: the budget was forgotten", n)
+	}
+}

@@ -1,0 +1,281 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// session is one session in memory: what was stored when it was last synced, what its files look like now, and, while
+// it is worth keeping, its fold.
+type session struct {
+	transcript.Session
+	state  State
+	raw    []byte // state as the archive has it, for compare-and-swap
+	placed string // path of the transcript as the archive has it
+
+	seen    Stat // of the transcript, by the last look
+	missing bool
+	held    bool // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
+	asked   *int // MaxTokens that the person asked for, nil where none; 0: as configured
+
+	folded    bool
+	cursor    transcript.Cursor
+	decoder   *transcript.Decoder
+	compactor *compactor.Compactor
+	used      time.Time // of the fold
+
+	failures int
+	failedAt Stat      // of the transcript when it failed last
+	retry    time.Time // an unchanged transcript is not tried again before
+}
+
+// stored makes a session of what the archive knows. A state that cannot be read is as good as none: it is a cache.
+func (d *Daemon) stored(a archive.Session) *session {
+	s := &session{Session: a.Session, raw: a.State, placed: a.Path}
+	var err error
+	if s.state, err = DecodeState(a.State); err != nil {
+		d.Log.Warn("session state unreadable, made anew", "session", s.ID, "err", err)
+	}
+	return s
+}
+
+// session returns the session that the offered file belongs to, nil where it is nobody's or another file speaks for it.
+func (d *Daemon) session(o watcher.Offer) (*session, error) {
+	key, known := d.owners[o.Path]
+	if s := d.sessions[key]; known && s.Path == o.Path && !s.Packed {
+		return s, nil
+	}
+	found, ok := transcript.Find(o.Root.Agent, o.Root.Path, o.Path)
+	if !ok || found.Packed && exists(plainPath(found.Path)) { // the plain file wins
+		return nil, nil
+	}
+	if !known {
+		if o.Gone {
+			return nil, nil
+		}
+		key = d.claim(found)
+	}
+	s := d.sessions[key]
+	if s == nil {
+		s = &session{Session: found}
+		s.Key = key
+		d.sessions[key] = s
+	}
+	if s.Path != o.Path {
+		if o.Gone {
+			delete(d.owners, o.Path) // it moved, and is known by its new path
+			return nil, nil
+		}
+		s.moveTo(found)
+	}
+	d.owners[o.Path] = key
+	return s, nil
+}
+
+// claim decides whose file a new path is: of the session that its name tells, unless that one's own file still stands
+// elsewhere; then it is a session of its own, by its path.
+func (d *Daemon) claim(found transcript.Session) transcript.Key {
+	owner := d.sessions[found.Key]
+	if owner == nil || owner.Path == found.Path || !exists(owner.Path) ||
+		owner.Packed && plainPath(owner.Path) == found.Path {
+		return found.Key
+	}
+	return transcript.Key{Agent: found.Agent, ID: strings.TrimSuffix(found.Source, ".jsonl")}
+}
+
+func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func (s *session) moveTo(found transcript.Session) {
+	key := s.Key
+	s.Session = found
+	s.Key = key
+	s.unfold() // the path below the root is part of what a companion is made from
+}
+
+// options returns what decides the session's companion: the daemon's options and the session's own.
+func (d *Daemon) options(s *session) compactor.Options {
+	o := d.Compaction
+	own := s.state.MaxTokens
+	if s.asked != nil {
+		own = *s.asked
+	}
+	if own > 0 {
+		o.MaxTokens = own
+	}
+	return o
+}
+
+// current reports whether nothing is to be done. It costs two stats: of the source and of the companion, against what
+// was stored when each was last synced.
+func (s *session) current(d *Daemon, o watcher.Offer) bool {
+	seen, err := stat(s.Path)
+	s.seen, s.missing = seen, errors.Is(err, fs.ErrNotExist)
+	switch {
+	case s.missing:
+		return s.state.Gone
+	case err != nil || s.held:
+		return false
+	case s.failures > 0 && seen == s.failedAt && time.Now().Before(s.retry):
+		return true
+	case seen != s.state.Source || s.state.Gone:
+		return false
+	case s.Class == transcript.Attachment:
+		return true
+	case s.state.Options != d.options(s).Hash():
+		return false
+	case s.state.Fired == "":
+		return true
+	}
+	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
+}
+
+// companion is where the session's companion stands: once its transcript is gone, in the state directory.
+func (d *Daemon) companion(s *session) string {
+	if s.state.Gone && d.CompanionDir == "" {
+		return sidecar.Path(s.Session, filepath.Join(d.StateDir, "companions"))
+	}
+	return sidecar.Path(s.Session, d.CompanionDir)
+}
+
+// asWritten reports whether the companion stands at path as ccd last left it.
+func (s *session) asWritten(path string) bool {
+	if s.state.Companion != path {
+		return false
+	}
+	written, err := stat(path)
+	return err == nil && written == s.state.Written
+}
+
+// refreshDue reports whether the file is at rest and the companion does not cover all of it.
+func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
+	return s.state.At != s.state.Covers && o.Quiet >= idle
+}
+
+// due reports whether the companion is to be written now (engine.md, "When"): when a trigger first fires, then when
+// the new bytes reach a quarter of the companion's own size, or the transcript is at rest; at once
+// when it is not as written, or when the options changed.
+func (s *session) due(d *Daemon, o watcher.Offer) bool {
+	if s.Class == transcript.Attachment || s.state.Fired == "" && s.compactor.Status().Trigger == "" {
+		return false
+	}
+	return s.state.Options != d.options(s).Hash() || !s.asWritten(d.companion(s)) ||
+		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= max(1, s.state.Written.Size/4) ||
+		s.refreshDue(o, d.Watch.RefreshIdle)
+}
+
+// grown is how many bytes the companion does not cover yet.
+func (s *session) grown() int64 { return s.state.At.Offset - s.state.Covers.Offset }
+
+// fold brings the session's fold up to the archive's tip: it is cached, or folded anew.
+func (d *Daemon) fold(ctx context.Context, s *session) error {
+	s.used = time.Now()
+	if s.folded {
+		return nil
+	}
+	a, err := d.Archive.Session(ctx, s.Key)
+	if errors.Is(err, archive.ErrNotFound) {
+		s.begin(d, transcript.Cursor{})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fresh := d.stored(a)
+	s.state, s.raw, s.placed = fresh.state, fresh.raw, fresh.placed
+	if len(a.Generations) == 0 {
+		s.begin(d, transcript.Cursor{})
+		return nil
+	}
+	last := a.Generations[len(a.Generations)-1]
+	s.begin(d, transcript.Cursor{Generation: last.N})
+	if s.Class != transcript.Attachment {
+		if err := d.replay(ctx, s, last); err != nil {
+			s.unfold()
+			return err
+		}
+	}
+	s.cursor = last.Tip
+	return nil
+}
+
+// replay folds what the archive has of the session's last generation.
+func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) error {
+	for seg, err := range d.Archive.Reader(s.Key, g.N).Segments(ctx) {
+		if err != nil {
+			return fmt.Errorf("fold session %s: %w", s.ID, err)
+		}
+		s.take(seg)
+	}
+	if s.cursor.Offset != g.Tip.Offset { // another process went on meanwhile
+		return archive.ErrTip
+	}
+	return nil
+}
+
+// begin starts an empty fold at a cursor.
+func (s *session) begin(d *Daemon, at transcript.Cursor) {
+	s.cursor, s.folded = at, true
+	if s.Class != transcript.Attachment {
+		s.decoder = transcript.NewDecoder(s.Agent, s.Class)
+		s.compactor = compactor.New(d.options(s), s.Session)
+	}
+}
+
+// add folds a segment that the archive has taken.
+func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) error {
+	switch {
+	case s.Class == transcript.Attachment:
+		s.cursor = seg.End
+		return nil
+	case s.cursor.Generation != 0 && seg.Start.Generation != s.cursor.Generation:
+		d.Log.Info("transcript replaced, its earlier content stays in the archive", "session", s.ID, "generation", seg.Start.Generation)
+		s.begin(d, seg.Start)
+	case s.decoder.Open(): // the line that was taken without its end goes on: it was folded too early
+		s.unfold()
+		return d.fold(ctx, s)
+	}
+	s.take(seg)
+	return nil
+}
+
+func (s *session) take(seg transcript.Segment) {
+	for r := range s.decoder.Records(seg) {
+		s.compactor.Add(r)
+	}
+	s.cursor = seg.End
+}
+
+func (s *session) unfold() {
+	s.folded, s.decoder, s.compactor = false, nil, nil
+}
+
+// forget drops what is in memory of a session after an error: the next sync folds it anew.
+func (d *Daemon) forget(s *session) {
+	s.unfold()
+	s.failures++
+	s.failedAt = s.seen
+	s.retry = time.Now().Add(min(time.Hour, d.Watch.ScanInterval<<min(s.failures-1, 6)))
+}
+
+// tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not
+// parse from a file at rest for long.
+func (s *session) tail(d *Daemon, o watcher.Offer) watcher.TailOptions {
+	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle}
+}

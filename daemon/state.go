@@ -1,0 +1,106 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"ccd/compactor"
+)
+
+// State is what the archive keeps for the daemon with each session: what was true when it was last synced. It is a
+// cache with one exception, MaxTokens, which a person chose. Tokens are estimates but for Reported.
+type State struct {
+	Source    Stat   `json:"source"`               // of the transcript
+	At        Place  `json:"at"`                   // how far it was taken
+	Fired     string `json:"fired,omitempty"`      // the trigger that fired, "" while none has
+	Gone      bool   `json:"gone,omitempty"`       // the transcript's file is gone; the archive has it
+	Companion string `json:"companion,omitempty"`  // path, "" while there is none
+	Written   Stat   `json:"written,omitzero"`     // of the companion
+	Covers    Place  `json:"covers,omitzero"`      // how far the companion goes
+	Options   string `json:"options,omitempty"`    // hash of the options of the last fold
+	MaxTokens int    `json:"max_tokens,omitempty"` // asked for by a person, 0 where none was
+
+	Records   int       `json:"records,omitempty"`
+	Broken    int       `json:"broken,omitempty"`
+	Unknown   int       `json:"unknown,omitempty"`
+	First     time.Time `json:"first,omitzero"`
+	Last      time.Time `json:"last,omitzero"`
+	Model     string    `json:"model,omitempty"`
+	Cwd       string    `json:"cwd,omitempty"`
+	Title     string    `json:"title,omitempty"`
+	Estimate  int64     `json:"estimate,omitempty"` // of the context
+	Reported  int64     `json:"reported,omitempty"`
+	Window    int64     `json:"window,omitempty"`
+	Assumed   bool      `json:"assumed,omitempty"`
+	Pressure  float64   `json:"pressure,omitempty"`
+	Level     string    `json:"level,omitempty"`
+	Original  int64     `json:"original,omitempty"`  // of what the companion covers
+	Compacted int64     `json:"compacted,omitempty"` // of the companion
+	Saved     float64   `json:"saved,omitempty"`     // percent
+	Verified  bool      `json:"verified,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Lost      int       `json:"lost,omitempty"`
+}
+
+// Place is a place in a session.
+type Place struct {
+	Generation int   `json:"generation"`
+	Offset     int64 `json:"offset"` // bytes
+}
+
+// Stat is what two stats are compared by.
+type Stat struct {
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mtime"` // nanoseconds since 1970
+	Inode   uint64 `json:"inode,omitempty"`
+}
+
+// IsZero reports whether nothing was ever seen.
+func (s Stat) IsZero() bool { return s == Stat{} }
+
+func stat(path string) (Stat, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Stat{}, err
+	}
+	return statOf(info), nil
+}
+
+func statOf(info fs.FileInfo) Stat {
+	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+}
+
+// DecodeState reads what the archive keeps with a session. Nothing kept is the zero State.
+func DecodeState(b []byte) (State, error) {
+	var s State
+	if len(b) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("decode session state: %w", err)
+	}
+	return s, nil
+}
+
+func (s State) encode() ([]byte, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode session state: %w", err)
+	}
+	return b, nil
+}
+
+// record takes over what the fold knows.
+func (s *State) record(c compactor.Status) {
+	s.Records, s.Broken, s.Unknown = c.Records, c.Broken, c.Unknown
+	s.First, s.Last = c.First, c.Last
+	s.Model, s.Cwd, s.Title = c.Model, c.Cwd, c.Title
+	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
+	s.Pressure, s.Level = c.Pressure, c.Level.String()
+	if s.Fired == "" {
+		s.Fired = c.Trigger
+	}
+}

@@ -1,0 +1,90 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccd/compactor"
+)
+
+// Parsed is a companion taken apart. Joining Front, Lead and the sections gives the text back.
+type Parsed struct {
+	Fields   map[string]string // front matter: key to value as it stands, quotes undone
+	Lead     string
+	Sections []compactor.Section
+}
+
+// Parse takes a companion apart. It fails where text is not one of ours.
+func Parse(text []byte) (Parsed, error) {
+	s := string(text)
+	if !strings.HasPrefix(s, magic) {
+		return Parsed{}, fmt.Errorf("parse companion: %w", ErrForeign)
+	}
+	head, body, ok := strings.Cut(s[len("---\n"):], "\n---\n")
+	if !ok {
+		return Parsed{}, fmt.Errorf("parse companion: front matter has no end")
+	}
+	p := Parsed{Fields: map[string]string{}}
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if strings.HasPrefix(value, `"`) {
+			var plain string
+			if err := json.Unmarshal([]byte(value), &plain); err == nil {
+				value = plain
+			}
+		}
+		p.Fields[key] = value
+	}
+	p.Lead, p.Sections = split(body)
+	return p, nil
+}
+
+// split cuts a body at its headings. Quoted text cannot hold one: each of its lines begins with the quote sign.
+func split(body string) (lead string, sections []compactor.Section) {
+	var b strings.Builder
+	name := ""
+	flush := func() {
+		if name == "" {
+			lead = b.String()
+		} else {
+			sections = append(sections, compactor.Section{Name: name, Body: b.String()})
+		}
+		b.Reset()
+	}
+	for line := range strings.Lines(body) {
+		if h, ok := strings.CutPrefix(line, "## "); ok {
+			flush()
+			name = strings.TrimSuffix(h, "\n")
+			continue
+		}
+		b.WriteString(line)
+	}
+	flush()
+	return lead, sections
+}
+
+// Check reports what is missing of a companion: every section that the front matter names must stand in its place, and
+// the text must have the tokens that it says.
+func (p Parsed) Check() error {
+	var names []string
+	body := p.Lead
+	for _, s := range p.Sections {
+		names = append(names, s.Name)
+		body += "## " + s.Name + "\n" + s.Body
+	}
+	var want []string
+	for _, part := range strings.Split(strings.Trim(p.Fields["sections"], "{}"), ", ") {
+		if name, _, ok := strings.Cut(part, ": "); ok {
+			want = append(want, name)
+		}
+	}
+	if !slices.Equal(names, want) {
+		return fmt.Errorf("check companion: sections %v, the front matter names %v", names, want)
+	}
+	if tokens := fmt.Sprintf("companion: %d,", Tokens(body)); !strings.Contains(p.Fields["tokens"], tokens) {
+		return fmt.Errorf("check companion: %s by its length, the front matter says %s", tokens, p.Fields["tokens"])
+	}
+	return nil
+}
