@@ -1,0 +1,161 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Search is where Find looks for an ID.
+type Search struct {
+	Archive  *archive.Archive
+	Sessions []archive.Session // newest first
+	// Pointers returns what the companion of a generation would point at: ranges and lists have no other home.
+	Pointers func(ctx context.Context, s archive.Session, generation int) ([]transcript.Pointer, error)
+	Progress func(done, total int64) // bytes folded; may be nil
+}
+
+// Find returns the originals whose IDs begin with prefix, from the index or, where it has none, from the first session
+// that holds one: attachments, then items and lines, then ranges and lists. It fails with ErrNotFound after all of
+// them, and on a prefix that no ID can have. A session that cannot be read does not end the search, but what it was
+// is told with ErrNotFound.
+func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error) {
+	lo, hi, err := mark.PrefixRange(prefix)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Archive.Lookup(ctx, prefix)
+	if len(found) > 0 || err != nil && !errors.Is(err, archive.ErrNotFound) {
+		return found, err
+	}
+	w := want{lo, hi}
+	if found = w.attachment(s.Sessions); found != nil {
+		return found, nil
+	}
+	found, broken := w.folded(ctx, s)
+	if len(found) > 0 {
+		return found, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = fmt.Errorf("find id %s: %w in any archived session", prefix, ErrNotFound)
+	if broken != nil {
+		err = fmt.Errorf("%w; not all of them could be read: %w", err, broken)
+	}
+	return nil, err
+}
+
+// want is a range of hash keys.
+type want struct{ lo, hi uint64 }
+
+func (w want) has(h mark.Hash) bool { return w.lo <= h.Key() && h.Key() <= w.hi }
+
+// attachment looks at the sums that the archive keeps of whole files: nothing is read for it.
+func (w want) attachment(sessions []archive.Session) []archive.Found {
+	var found []archive.Found
+	for _, s := range sessions {
+		if s.Class != transcript.Attachment {
+			continue
+		}
+		for _, g := range s.Generations {
+			if w.has(g.Sum) {
+				p := transcript.Pointer{Hash: g.Sum, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}, Kind: transcript.File}}, Note: "file"}
+				found = distinct(found, archive.Found{Pointer: p, Key: s.Key, Generation: g.N})
+			}
+		}
+	}
+	return found
+}
+
+// folded folds one session after the other until one holds what is wanted.
+func (w want) folded(ctx context.Context, s Search) (found []archive.Found, broken error) {
+	var done, total int64
+	for _, one := range s.Sessions {
+		total += size(one)
+	}
+	for _, one := range s.Sessions {
+		if one.Class == transcript.Attachment {
+			continue
+		}
+		for i := len(one.Generations) - 1; i >= 0; i-- {
+			g := one.Generations[i].N
+			got, err := w.generation(ctx, s, one, g)
+			if len(got) > 0 || ctx.Err() != nil {
+				return got, ctx.Err()
+			}
+			if err != nil && broken == nil {
+				broken = err
+			}
+		}
+		if done += size(one); s.Progress != nil {
+			s.Progress(done, total)
+		}
+	}
+	return nil, broken
+}
+
+func size(s archive.Session) int64 {
+	var n int64
+	if s.Class != transcript.Attachment {
+		for _, g := range s.Generations {
+			n += g.Tip.Offset
+		}
+	}
+	return n
+}
+
+func (w want) generation(ctx context.Context, s Search, one archive.Session, g int) ([]archive.Found, error) {
+	var found []archive.Found
+	add := func(p transcript.Pointer) {
+		found = distinct(found, archive.Found{Pointer: p, Key: one.Key, Generation: g})
+	}
+	for r, err := range Records(ctx, s.Archive, one.Session, g) {
+		if err != nil {
+			return found, err
+		}
+		w.record(r, add)
+	}
+	if len(found) > 0 || s.Pointers == nil {
+		return found, nil
+	}
+	pointers, err := s.Pointers(ctx, one, g)
+	for _, p := range pointers {
+		if w.has(p.Hash) {
+			add(p)
+		}
+	}
+	return found, err
+}
+
+func (w want) record(r *transcript.Record, add func(transcript.Pointer)) {
+	single := func(h mark.Hash, span transcript.Span, kind transcript.Kind, note string) {
+		if w.has(h) {
+			add(transcript.Pointer{
+				Hash: h, Parts: []transcript.Part{{Span: span, Kind: kind}},
+				Record: r.N, Last: r.N, Time: r.Time, Note: note,
+			})
+		}
+	}
+	single(r.Hash, r.Span, transcript.Meta, "record")
+	if whole := Whole(*r); w.has(whole.Hash) {
+		add(whole)
+	}
+	for _, it := range r.Items {
+		single(mark.Sum(it.Raw), it.Span, it.Kind, it.Kind.String())
+	}
+}
+
+// distinct appends f unless the same original is there already.
+func distinct(found []archive.Found, f archive.Found) []archive.Found {
+	for _, have := range found {
+		if have.Hash == f.Hash {
+			return found
+		}
+	}
+	return append(found, f)
+}

@@ -1,0 +1,109 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Records folds one generation of an archived session and gives its records in order. A record is valid until the
+// next one. A damaged or missing stretch ends the sequence with its error.
+func Records(ctx context.Context, a *archive.Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		d := transcript.NewDecoder(s.Agent, s.Class)
+		for seg, err := range a.Reader(s.Key, generation).Segments(ctx) {
+			if err != nil {
+				yield(nil, fmt.Errorf("read session %s: %w", s.ID, err))
+				return
+			}
+			for r := range d.Records(seg) {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Record returns record number n of a generation, as a copy of its own. It fails with ErrNotFound where the generation
+// has fewer.
+func Record(ctx context.Context, a *archive.Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
+	last := 0
+	for r, err := range Records(ctx, a, s, generation) {
+		if err != nil {
+			return transcript.Record{}, err
+		}
+		if last = r.N; r.N == n {
+			return own(r), nil
+		}
+	}
+	return transcript.Record{}, fmt.Errorf("find record %s#%d: %w: the session has %d records", s.ID, n, ErrNotFound, last)
+}
+
+// own copies the parts of a record that the next one would overwrite and that a restore needs.
+func own(r *transcript.Record) transcript.Record {
+	c := *r
+	c.Raw = slices.Clone(r.Raw)
+	c.Items = slices.Clone(r.Items)
+	for i := range c.Items {
+		c.Items[i].Raw = slices.Clone(r.Items[i].Raw)
+	}
+	return c
+}
+
+// Whole returns the pointer to a record's whole line.
+func Whole(r transcript.Record) transcript.Pointer {
+	return transcript.Pointer{
+		Hash: mark.Combine([]mark.ID{r.Hash.ID()}), Shape: transcript.Lines, Parts: []transcript.Part{{Span: r.Span}},
+		Record: r.N, Last: r.N, Time: r.Time, Note: "record",
+	}
+}
+
+// Items returns the pointer to what a record says: its items as a list, its one item, or its whole line where it has
+// none.
+func Items(r transcript.Record) transcript.Pointer {
+	p := Whole(r)
+	var ids []mark.ID
+	var parts []transcript.Part
+	for _, it := range r.Items {
+		ids = append(ids, mark.Sum(it.Raw).ID())
+		parts = append(parts, transcript.Part{Span: it.Span, Kind: it.Kind})
+	}
+	switch len(parts) {
+	case 0:
+		return p
+	case 1:
+		p.Shape, p.Hash = transcript.Single, mark.Sum(r.Items[0].Raw)
+	default:
+		p.Shape, p.Hash = transcript.List, mark.Combine(ids)
+	}
+	p.Parts, p.Note = parts, "record"
+	return p
+}
+
+// Holding gives the records whose lines hold any of the parts, in order. It stops behind the last part.
+func Holding(ctx context.Context, a *archive.Archive, s transcript.Session, generation int, parts []transcript.Part) iter.Seq2[*transcript.Record, error] {
+	var end int64
+	for _, p := range parts {
+		end = max(end, p.Span.End())
+	}
+	return func(yield func(*transcript.Record, error) bool) {
+		for r, err := range Records(ctx, a, s, generation) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			holds := slices.ContainsFunc(parts, func(p transcript.Part) bool {
+				return p.Span.Off < r.Span.End() && r.Span.Off < p.Span.End()
+			})
+			if holds && !yield(r, nil) || r.Span.End() >= end {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package history
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// The most that a turn lists; what is beyond is counted.
+const (
+	maxAsked    = 2000 // characters
+	maxFiles    = 50
+	maxCommands = 200
+)
+
+// Turn is what followed one human message, up to the next one. What came before the first has an empty Asked.
+type Turn struct {
+	Record      int       `json:"record"` // of the human message, or the first record
+	Last        int       `json:"last"`   // last record of the turn
+	Time        time.Time `json:"time,omitzero"`
+	End         time.Time `json:"end,omitzero"`
+	Asked       string    `json:"asked"`        // what the person wrote, at most 2000 characters
+	ID          mark.ID   `json:"id,omitempty"` // of the human message
+	Tools       []Tool    `json:"tools"`        // in the order of their first call
+	Files       []string  `json:"files"`        // written, edited, deleted or renamed, at most 50
+	MoreFiles   int       `json:"more_files"`
+	Commands    []Command `json:"commands"` // at most 200
+	MoreCommand int       `json:"more_commands"`
+	Failed      int       `json:"failed"`      // tool results that are failures
+	Compactions int       `json:"compactions"` // times the agent compacted its own context
+}
+
+// Tool counts the calls of one tool.
+type Tool struct {
+	Name  string `json:"name"`
+	Calls int    `json:"calls"`
+}
+
+// Command is one shell command of a turn.
+type Command struct {
+	Record  int     `json:"record"`  // of its call
+	Command string  `json:"command"` // one line, at most 200 characters
+	Exit    *int    `json:"exit"`    // nil where no status is told
+	ID      mark.ID `json:"id"`      // of its output; "" while there is none
+}
+
+// Turns cuts a conversation into turns. Inline sub-agents do not count: they are no part of it. A turn is given when it
+// has ended; an error of the records ends the sequence with it.
+func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] {
+	return func(yield func(Turn, error) bool) {
+		var b builder
+		for r, err := range records {
+			if err != nil {
+				yield(Turn{}, err)
+				return
+			}
+			if done, ok := b.add(r); ok && !yield(done, nil) {
+				return
+			}
+		}
+		if b.begun {
+			yield(b.turn, nil)
+		}
+	}
+}
+
+// builder holds the turn that has not ended.
+type builder struct {
+	turn  Turn
+	begun bool
+	calls map[string]call // by call ID, of this turn
+	names map[string]int  // tool name to its place in turn.Tools
+}
+
+type call struct {
+	op      transcript.Op
+	tool    string
+	command int // place in turn.Commands, -1 where it is none
+}
+
+// add takes the next record, and returns the turn that it ends.
+func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
+	if i := slices.IndexFunc(r.Items, isAsked); i >= 0 {
+		done, ok = b.turn, b.begun
+		b.begin(r)
+		b.ask(r)
+	}
+	if !b.begun && len(r.Items) > 0 {
+		b.begin(r)
+	}
+	if !b.begun {
+		return done, ok
+	}
+	b.turn.Last = r.N
+	if !r.Time.IsZero() {
+		b.turn.End = r.Time
+	}
+	if r.Boundary != nil {
+		b.turn.Compactions++
+	}
+	for i := range r.Items {
+		b.item(r, &r.Items[i])
+	}
+	return done, ok
+}
+
+func isAsked(it transcript.Item) bool { return it.Kind == transcript.Human && !it.Side }
+
+func (b *builder) begin(r *transcript.Record) {
+	b.begun = true
+	b.calls, b.names = map[string]call{}, map[string]int{}
+	b.turn = Turn{Record: r.N, Time: r.Time, Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
+}
+
+func (b *builder) ask(r *transcript.Record) {
+	for _, it := range r.Items {
+		if !isAsked(it) {
+			continue
+		}
+		text, err := transcript.Original(it.Kind, it.Raw)
+		if err != nil {
+			continue
+		}
+		if b.turn.Asked != "" {
+			b.turn.Asked += "\n"
+		} else {
+			b.turn.ID = mark.Sum(it.Raw).ID()
+		}
+		b.turn.Asked = head(b.turn.Asked+transcript.HumanText(string(text)), maxAsked)
+	}
+}
+
+func (b *builder) item(r *transcript.Record, it *transcript.Item) {
+	switch {
+	case it.Side:
+	case it.Kind == transcript.Call:
+		b.call(r, it)
+	case it.Kind == transcript.Result:
+		b.result(it)
+	}
+}
+
+func (b *builder) call(r *transcript.Record, it *transcript.Item) {
+	i, known := b.names[it.Tool]
+	if !known {
+		i = len(b.turn.Tools)
+		b.names[it.Tool] = i
+		b.turn.Tools = append(b.turn.Tools, Tool{Name: it.Tool})
+	}
+	b.turn.Tools[i].Calls++
+	action := transcript.Understand(it.Tool, it.Raw)
+	for _, f := range action.Files {
+		b.file(f)
+	}
+	c := call{op: action.Op, tool: it.Tool, command: -1}
+	if action.Op == transcript.Command && !action.Stdin {
+		if len(b.turn.Commands) < maxCommands {
+			c.command = len(b.turn.Commands)
+			b.turn.Commands = append(b.turn.Commands, Command{Record: r.N, Command: mark.Inline(action.Command, 200)})
+		} else {
+			b.turn.MoreCommand++
+		}
+	}
+	if it.Call != "" && len(b.calls) < 4*maxCommands {
+		b.calls[it.Call] = c
+	}
+}
+
+func (b *builder) file(f transcript.FileChange) {
+	name := f.Path
+	if f.Op == transcript.Rename {
+		name = f.To
+	}
+	switch {
+	case f.Op == transcript.Read, f.Op == transcript.Other, slices.Contains(b.turn.Files, name):
+	case len(b.turn.Files) < maxFiles:
+		b.turn.Files = append(b.turn.Files, name)
+	default:
+		b.turn.MoreFiles++
+	}
+}
+
+func (b *builder) result(it *transcript.Item) {
+	c, ok := b.calls[it.Call]
+	if !ok {
+		c = call{tool: it.Tool, command: -1}
+	}
+	delete(b.calls, it.Call)
+	out := transcript.Explain(c.tool, c.op, it.Raw, it.Failed)
+	if out.Failed || it.Failed {
+		b.turn.Failed++
+	}
+	if c.command < 0 {
+		return
+	}
+	cmd := &b.turn.Commands[c.command]
+	cmd.ID = mark.Sum(it.Raw).ID()
+	if out.HasExit {
+		cmd.Exit = &out.Exit
+	}
+}
+
+// head returns the first n characters of s.
+func head(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
