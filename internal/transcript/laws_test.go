@@ -1,0 +1,254 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/mark"
+)
+
+// records decodes data cut into segments at cuts and returns all records as text, and checks that each shows the bytes
+// where it says it stands.
+func records(t testing.TB, agent string, class Class, data []byte, cuts ...int) []string {
+	t.Helper()
+	d := NewDecoder(agent, class)
+	var out []string
+	from := 0
+	for _, to := range append(cuts, len(data)) {
+		seg := Segment{Data: bytes.Clone(data[from:to]), Rest: to == len(data)}
+		seg.Start.Offset = int64(from)
+		for r := range d.Records(seg) {
+			checkRecord(t, r, data, len(out)+1)
+			var b strings.Builder
+			dump(&b, r)
+			out = append(out, b.String())
+		}
+		for i := range seg.Data { // a record must not lean on a segment that is over
+			seg.Data[i] = '#'
+		}
+		from = to
+	}
+	return out
+}
+
+func checkRecord(t testing.TB, r *Record, data []byte, n int) {
+	t.Helper()
+	if r.N != n {
+		t.Fatalf("record %d calls itself #%d", n, r.N)
+	}
+	line := data[r.Span.Off:r.Span.End()]
+	if r.Hash != mark.Hash(sha256.Sum256(line)) {
+		t.Fatalf("#%d: hash is not of the line", r.N)
+	}
+	if !r.Long && !bytes.Equal(r.Raw, line) {
+		t.Fatalf("#%d: Raw = %q, file has %q", r.N, r.Raw, line)
+	}
+	for _, i := range r.Items {
+		if i.Span.Off < r.Span.Off || i.Span.End() > r.Span.End() || !bytes.Equal(i.Raw, data[i.Span.Off:i.Span.End()]) {
+			t.Fatalf("#%d: item %v at %+v shows %q", r.N, i.Kind, i.Span, i.Raw)
+		}
+		if i.Span.Len == 0 {
+			t.Fatalf("#%d: item %v is empty", r.N, i.Kind)
+		}
+		original, _ := Original(i.Kind, i.Raw)
+		HumanText(string(original))
+		Chars(i.Raw)
+		switch i.Kind {
+		case Call:
+			Understand(i.Tool, i.Raw)
+		case Result:
+			FileText(Explain(i.Tool, toolOp(i.Tool), i.Raw, i.Failed).Text)
+		}
+	}
+}
+
+// joined checks that the spans of the records and one line end between each two are the whole file.
+func joined(t testing.TB, agent string, data []byte) {
+	t.Helper()
+	next, open := int64(0), false
+	d := NewDecoder(agent, Main)
+	for r := range d.Records(Segment{Data: data, Rest: true}) {
+		if r.Span.Off != next {
+			t.Fatalf("#%d begins at %d, want %d", r.N, r.Span.Off, next)
+		}
+		next = r.Span.End() + 1
+	}
+	if open = d.Open(); open {
+		next--
+	}
+	if next != int64(len(data)) {
+		t.Fatalf("records end at %d of %d bytes (open %v)", next, len(data), open)
+	}
+	if ends := len(data) > 0 && data[len(data)-1] != '\n'; open != ends {
+		t.Fatalf("Open = %v, last line without a line end: %v", open, ends)
+	}
+}
+
+func FuzzRecordsLossless(f *testing.F) {
+	for i, x := range fixtures {
+		f.Add(read(f, filepath.Join("testdata", x.file)), uint8(i), uint64(i))
+	}
+	for _, s := range []string{
+		"", "\n", "\r\n", "a", "\ufeff{}\n{}", "[", "[]", "  [1,\n\"a]\\\"\",{\"a\":[1]}]x]", "{\"a\":\x00}\n", "{\"type\":\"user\"}{",
+		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\\ud800\"}]}}",
+		`{"\u0074ype":"user","message":{"content":"x"}}`, "[1 2", strings.Repeat("[", 300), strings.Repeat(" ", 5000) + "[1]",
+	} {
+		f.Add([]byte(s), uint8(0), uint64(1))
+		f.Add([]byte(s), uint8(4), uint64(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, which uint8, seed uint64) {
+		x := fixtures[int(which)%len(fixtures)]
+		whole := records(t, x.agent, x.class, data)
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var cuts []int
+		for at := 0; at < len(data); at += 1 + rnd.IntN(1+len(data)/3) {
+			cuts = append(cuts, at)
+		}
+		if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, cuts...)); diff != "" {
+			t.Fatalf("cut at %v the records differ:\n%s", cuts, diff)
+		}
+		if x.agent != Messages {
+			joined(t, x.agent, data)
+		}
+	})
+}
+
+// TestCutAnywhere cuts the fixtures at every byte.
+func TestCutAnywhere(t *testing.T) {
+	for _, x := range fixtures[2:] {
+		data := read(t, filepath.Join("testdata", x.file))
+		data = data[:min(len(data), 3000)]
+		whole := records(t, x.agent, x.class, data)
+		for at := range data {
+			if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, at)); diff != "" {
+				t.Fatalf("%s cut at %d:\n%s", x.file, at, diff)
+			}
+		}
+	}
+}
+
+// TestCutLawCanFail is the negative control: a decoder that forgets what it has kept breaks the law.
+func TestCutLawCanFail(t *testing.T) {
+	data := read(t, filepath.Join("testdata", "codex.jsonl"))
+	d := NewDecoder("codex", Main)
+	n, broken := 0, 0
+	for _, part := range [][]byte{data[:100], data[100:]} {
+		for r := range d.Records(Segment{Data: part}) {
+			n++
+			if r.Broken {
+				broken++
+			}
+		}
+		d.size, d.part = 0, nil
+	}
+	if broken == 0 {
+		t.Errorf("%d records, none broken although the first line lost its beginning", n)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	d := NewDecoder("claude-code", Main)
+	take := func(data string, rest bool) (n int) {
+		for range d.Records(Segment{Data: []byte(data), Rest: rest}) {
+			n++
+		}
+		return n
+	}
+	for _, step := range []struct {
+		data string
+		rest bool
+		n    int
+		open bool
+	}{
+		{"{}\n{", false, 1, false},
+		{"}", false, 0, false},
+		{"", true, 1, true},
+		{"{}\n", true, 1, false},
+		{"", true, 0, false},
+		{"x", true, 1, true},
+	} {
+		if n := take(step.data, step.rest); n != step.n || d.Open() != step.open {
+			t.Fatalf("%q: %d records, open %v; want %+v", step.data, n, d.Open(), step)
+		}
+	}
+}
+
+// TestLongLine: a line over MaxLine is a record with its span and hash, and is never held whole.
+func TestLongLine(t *testing.T) {
+	long := append(append([]byte(`{"type":"user","x":"`), bytes.Repeat([]byte("ab"), MaxLine/2)...), `"}`...)
+	data := append(append([]byte("{}\n"), long...), "\n{\"type\":\"user\",\"message\":{\"content\":\"after\"}}\n"...)
+	whole := records(t, "claude-code", Main, data)
+	if len(whole) != 3 || !strings.Contains(whole[1], " Long") || !strings.Contains(whole[2], `human`) {
+		t.Fatalf("records: %.200q", whole)
+	}
+	var cuts []int
+	for at := 1 << 20; at < len(data); at += 1 << 20 {
+		cuts = append(cuts, at)
+	}
+	if diff := cmp.Diff(whole, records(t, "claude-code", Main, data, cuts...)); diff != "" {
+		t.Fatal(diff)
+	}
+	d := NewDecoder("claude-code", Main)
+	for range d.Records(Segment{Data: long}) {
+		t.Fatal("a record of a line that has not ended")
+	}
+	if cap(d.part) > 0 || d.long == nil {
+		t.Errorf("%d bytes of a line of %d are kept", cap(d.part), len(long))
+	}
+	exact := append(bytes.Repeat([]byte(" "), MaxLine-2), "{}"...)
+	for r := range NewDecoder("claude-code", Main).Records(Segment{Data: exact, Rest: true}) {
+		if r.Long || !r.Unknown {
+			t.Errorf("a line of MaxLine bytes is not parsed: %+v", r.Span)
+		}
+	}
+}
+
+// TestBombs: what is hostile costs time and memory in proportion, and never the process.
+func TestBombs(t *testing.T) {
+	const n = 1 << 20
+	for name, line := range map[string]string{
+		"deep lists":       strings.Repeat("[", n),
+		"deep objects":     strings.Repeat(`{"message":`, n/8),
+		"deep content":     `{"type":"user","message":{"content":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}}",
+		"backslashes":      `{"type":"user","x":"` + strings.Repeat(`\\`, n) + `"}`,
+		"escaped quotes":   `{"type":"user","message":{"content":"` + strings.Repeat(`\"`, n) + `"}}`,
+		"many values":      strings.Repeat(`{"type":"user","message":{"content":"x"}}`, 20000),
+		"same key":         "{" + strings.Repeat(`"message":{"content":[]},`, n/16) + `"type":"user"}`,
+		"many blocks":      `{"type":"user","message":{"content":[` + strings.Repeat(`{"type":"text","text":"x"},`, 30000) + `""]}}`,
+		"open reminders":   `{"type":"user","message":{"content":"` + strings.Repeat(`<system-reminder>`, n/16) + `"}}`,
+		"closed reminders": `{"type":"user","message":{"content":"` + strings.Repeat(`<tick></tick>`, n/16) + `"}}`,
+		"last reminders":   `{"type":"user","message":{"content":"x` + strings.Repeat(`<tick></tick>`, n/16) + `"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, agent := range []string{"claude-code", "codex", Messages} {
+				if got := records(t, agent, Main, []byte(line)); len(got) != 1 {
+					t.Errorf("%s: %d records, want 1", agent, len(got))
+				}
+			}
+		})
+	}
+}
+
+func TestCallTableForgets(t *testing.T) {
+	table := newCallTable()
+	for i := range 3 * maxCalls {
+		table.put(fmt.Sprint("call", i), fmt.Sprint("tool", i))
+	}
+	table.put(fmt.Sprint("call", 3*maxCalls-1), "again")
+	if len(table.tools) != maxCalls || len(table.order) != maxCalls {
+		t.Errorf("%d calls kept, %d in order, want %d", len(table.tools), len(table.order), maxCalls)
+	}
+	if got := table.tool("call0"); got != "" {
+		t.Errorf("the first call is still known: %q", got)
+	}
+	if got := table.tool(fmt.Sprint("call", 3*maxCalls-1)); got != "again" {
+		t.Errorf("the last call's tool = %q", got)
+	}
+}
