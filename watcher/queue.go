@@ -1,9 +1,11 @@
 package watcher
 
 import (
+	"cmp"
 	"container/heap"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -109,7 +111,9 @@ func (q *queue) due(now time.Time) *live {
 
 func (q *queue) found(f []found) {
 	q.cold = append(q.cold, f...)
-	slices.SortStableFunc(q.cold, func(a, b found) int { return a.mtime.Compare(b.mtime) })
+	slices.SortFunc(q.cold, func(a, b found) int {
+		return cmp.Or(a.mtime.Compare(b.mtime), strings.Compare(b.dir.path, a.dir.path), strings.Compare(b.name, a.name))
+	})
 }
 
 // popIdle takes the next of what waits behind the live files. ok is false where nothing does.

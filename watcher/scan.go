@@ -1,12 +1,14 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,7 +42,9 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	if err := ctx.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("scan: %w", err))
 	}
-	slices.SortStableFunc(found, func(a, b Found) int { return b.ModTime.Compare(a.ModTime) })
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), strings.Compare(a.Path, b.Path))
+	})
 	return found, errs
 }
 

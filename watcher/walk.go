@@ -31,7 +31,6 @@ type walk struct {
 	fail    func(root int, dir string, err error)              // it could not be
 	skip    func(root int, dir, name string)                   // accepted by name, but not regular or badly named
 	descend func(dir string) bool                              // nil: into every directory
-	openDir func(dir string, flags int) (directory, error)     // tests put errors here
 }
 
 // directory is what walk needs of an open directory.
@@ -41,6 +40,8 @@ type directory interface {
 	Close() error
 }
 
+func openDirectory(dir string, flags int) (directory, error) { return os.OpenFile(dir, flags, 0) }
+
 func newWalk(o *Options) *walk {
 	return &walk{
 		o:       o,
@@ -49,7 +50,6 @@ func newWalk(o *Options) *walk {
 		leave:   func(int, string) {},
 		skip:    func(int, string, string) {},
 		descend: func(string) bool { return true },
-		openDir: func(dir string, flags int) (directory, error) { return os.OpenFile(dir, flags, 0) },
 	}
 }
 
@@ -107,7 +107,7 @@ func (w *walk) list(ctx context.Context, root int, dir string) (below []string, 
 	if dir == w.o.Roots[root].Path {
 		flags = os.O_RDONLY // the root may be a symlink
 	}
-	d, err := w.openDir(dir, flags)
+	d, err := w.o.openDir(dir, flags)
 	if err != nil {
 		return nil, err
 	}

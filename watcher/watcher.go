@@ -35,6 +35,8 @@ type Options struct {
 	// Known are paths that were offered in an earlier life: those that are gone are offered once as Gone.
 	Known []string
 	Log   *slog.Logger // nil: no log
+
+	openDir func(dir string, flags int) (directory, error) // tests put errors here
 }
 
 // Offer names a file that changed, or may have.
@@ -73,6 +75,9 @@ func (o Options) complete() Options {
 	or(&o.MaxWait, 15*time.Second)
 	or(&o.RefreshIdle, 30*time.Second)
 	or(&o.ScanInterval, time.Minute)
+	if o.openDir == nil {
+		o.openDir = openDirectory
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

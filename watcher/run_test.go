@@ -1,0 +1,498 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const s = time.Second
+
+func TestScheduleOfOneChange(t *testing.T) {
+	play(t, func(r *rig) {
+		r.run()
+		r.pass(10 * s)
+		r.write("a.jsonl")
+		r.pass(11900 * time.Millisecond)
+		r.want()
+		r.pass(5 * 60 * s)
+		r.want("12s a.jsonl live quiet 2s", "40s a.jsonl live quiet 30s")
+	})
+}
+
+func TestScheduleOfFileThatNeverRests(t *testing.T) {
+	play(t, func(r *rig) {
+		r.run()
+		for i := range 40 { // at 0, 1 ... 39 s
+			r.pass(time.Duration(i) * s)
+			r.write("a.jsonl")
+		}
+		r.pass(10 * 60 * s)
+		r.want(
+			"15s a.jsonl live quiet 0s", // max_wait after the first change
+			"30s a.jsonl live quiet 0s", // the change at 15 s came with or just after the offer
+			"41s a.jsonl live quiet 2s",
+			"1m9s a.jsonl live quiet 30s",
+		)
+	})
+}
+
+func TestChangeBeforeTheRefreshMovesIt(t *testing.T) {
+	play(t, func(r *rig) {
+		r.run()
+		r.write("a.jsonl")
+		r.pass(20 * s)
+		r.write("a.jsonl")
+		r.pass(200 * s)
+		r.want("2s a.jsonl live quiet 2s", "22s a.jsonl live quiet 2s", "50s a.jsonl live quiet 30s")
+	})
+}
+
+// Live files first, the one due longest first; then what the scan found, newest first.
+func TestOrderAtStart(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("old.jsonl", 3*time.Hour)
+		r.put("p/older.jsonl", 30*24*time.Hour)
+		r.put("p/q/hour.jsonl", time.Hour)
+		r.put("ten.jsonl", 10*s)
+		r.put("now.jsonl", 0)
+		r.put("p/five.jsonl", 5*s)
+		r.put("p/notes.md", 0)
+		r.run()
+		r.want(
+			"0s ten.jsonl live quiet 10s",
+			"0s p/five.jsonl live quiet 5s",
+			"0s p/q/hour.jsonl quiet 1h0m0s",
+			"0s old.jsonl quiet 3h0m0s",
+			"0s p/older.jsonl quiet 720h0m0s",
+		)
+		r.pass(200 * s)
+		r.want(
+			"2s now.jsonl live quiet 2s",
+			"20s ten.jsonl live quiet 30s",
+			"25s p/five.jsonl live quiet 30s",
+			"30s now.jsonl live quiet 30s",
+		)
+	})
+}
+
+// While the consumer is busy with a long list, a live file goes ahead as soon as it is due.
+func TestLiveGoesAheadOfTheRest(t *testing.T) {
+	play(t, func(r *rig) {
+		for i := range 5 {
+			r.put(fmt.Sprintf("old%d.jsonl", i), time.Duration(i+1)*time.Hour)
+		}
+		r.consume = func(o Offer) string {
+			if strings.HasSuffix(o.Path, "old0.jsonl") {
+				r.put("live.jsonl", 0)
+				r.events <- fsnotify.Event{Name: r.path("live.jsonl"), Op: fsnotify.Create}
+			}
+			<-time.After(s)
+			return ""
+		}
+		r.run()
+		r.pass(10 * s)
+		r.want(
+			"0s old0.jsonl quiet 1h0m0s", "1s old1.jsonl quiet 2h0m1s", "2s live.jsonl live quiet 2s",
+			"3s old2.jsonl quiet 3h0m3s", "4s old3.jsonl quiet 4h0m4s", "5s old4.jsonl quiet 5h0m5s",
+		)
+	})
+}
+
+func TestAgainTakesTurns(t *testing.T) {
+	play(t, func(r *rig) {
+		for i := range 3 {
+			r.put(fmt.Sprintf("old%d.jsonl", i), time.Duration(i+1)*time.Hour)
+		}
+		n := 0
+		r.consume = func(o Offer) string {
+			if n++; strings.HasSuffix(o.Path, "old0.jsonl") && n < 6 {
+				r.w.Again(o.Path)
+			}
+			return fmt.Sprint("more ", o.More)
+		}
+		r.run()
+		var order []string
+		for _, line := range r.offers {
+			order = append(order, strings.TrimSuffix(strings.Fields(line)[1], ".jsonl"))
+		}
+		r.offers = nil
+		if got := strings.Join(order, " "); got != "old0 true old0 true old1 true old0 true old2 true old0 false" {
+			t.Errorf("order = %s", got)
+		}
+		r.pass(10 * 60 * s)
+		r.want()
+	})
+}
+
+func TestRetryWaitsForTheScan(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("a.jsonl", time.Hour)
+		fails := 2
+		r.consume = func(o Offer) string {
+			if fails--; fails >= 0 {
+				r.w.Retry(o.Path)
+			}
+			return ""
+		}
+		r.run()
+		r.pass(10 * 60 * s)
+		r.want("0s a.jsonl quiet 1h0m0s", "1m0s a.jsonl quiet 1h1m0s", "2m0s a.jsonl quiet 1h2m0s")
+	})
+}
+
+// Events that never came: the scan finds the change all the same. An overflow makes it come at once.
+func TestLostEvents(t *testing.T) {
+	for _, overflow := range []bool{false, true} {
+		t.Run(fmt.Sprint("overflow ", overflow), func(t *testing.T) {
+			play(t, func(r *rig) {
+				r.put("known.jsonl", time.Hour)
+				r.run()
+				r.want("0s known.jsonl quiet 1h0m0s")
+				r.pass(10 * s)
+				r.put("known.jsonl", 0)
+				r.put("new/dir/new.jsonl", 0)
+				if overflow {
+					r.errs <- fsnotify.ErrEventOverflow
+				}
+				r.pass(10*60*s - 1)
+				want := []string{"1m0s known.jsonl live quiet 50s", "1m0s new/dir/new.jsonl quiet 50s"}
+				if overflow {
+					want = []string{
+						"12s known.jsonl live quiet 2s", "12s new/dir/new.jsonl live quiet 2s",
+						"40s known.jsonl live quiet 30s", "40s new/dir/new.jsonl live quiet 30s",
+					}
+				}
+				r.want(want...)
+				if h := r.w.Health(); overflow != (h.Overflows == 1) || h.Roots[0].Polled {
+					t.Errorf("health = %+v", h)
+				}
+			})
+		})
+	}
+}
+
+// A source that breaks is given up: from then on recent files and directories are polled.
+func TestBrokenSourceIsReplacedByPolling(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("p/a.jsonl", time.Minute)
+		r.put("p/ancient.jsonl", 48*time.Hour)
+		r.run()
+		r.offers = nil
+		r.pass(5 * s)
+		r.errs <- errors.New("read: bad file descriptor")
+		r.pass(7 * s)
+		if h := r.w.Health(); !h.Roots[0].Polled || !strings.Contains(h.Roots[0].Why, "bad file descriptor") {
+			t.Errorf("health = %+v", h)
+		}
+		r.put("p/a.jsonl", 0)   // a recent file
+		r.put("p/new.jsonl", 0) // a new file in a known directory
+		r.put("q/r/b.jsonl", 0) // a new directory
+		r.pass(12 * s)
+		r.wantNames("p/a.jsonl", "p/new.jsonl", "q/r/b.jsonl")
+		r.put("p/ancient.jsonl", 0) // not polled any more: the scan finds it
+		r.pass(40 * s)
+		r.wantNames("p/a.jsonl", "p/new.jsonl", "q/r/b.jsonl") // the refresh
+		r.pass(67 * s)
+		r.wantNames("p/ancient.jsonl")
+	})
+}
+
+func TestPollFromTheStart(t *testing.T) {
+	play(t, func(r *rig) {
+		r.o.Poll = true
+		r.dir = r.path("not/yet")
+		r.o.Roots[0].Path = r.dir
+		r.run()
+		r.pass(5 * s)
+		if h := r.w.Health(); h.Roots[0].Present || h.Roots[0].Why == "" {
+			t.Errorf("health = %+v", h)
+		}
+		r.put("a.jsonl", 0)
+		r.pass(9 * s)
+		r.wantNames("a.jsonl")
+		must(t, os.Remove(r.path("a.jsonl")))
+		r.pass(20 * s)
+		if len(r.offers) != 1 || !strings.HasSuffix(r.offers[0], "a.jsonl gone") {
+			t.Errorf("offers = %q", r.offers)
+		}
+	})
+}
+
+// wantNames checks the names of the offers since the last check, in any order.
+func (r *rig) wantNames(names ...string) {
+	r.t.Helper()
+	var got []string
+	for _, o := range r.offers {
+		got = append(got, strings.Fields(o)[1])
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, names) {
+		r.t.Fatalf("at %v offers are %q, want names %q", time.Since(r.start), r.offers, names)
+	}
+	r.offers = nil
+}
+
+func TestWatchLimit(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("p/a.jsonl", time.Hour)
+		r.addErr = func(dir string) error {
+			if dir != r.dir {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		r.run()
+		r.want("0s p/a.jsonl quiet 1h0m0s")
+		if h := r.w.Health(); !h.Roots[0].Polled || !strings.Contains(h.Roots[0].Why, "no further watches") {
+			t.Errorf("health = %+v", h)
+		}
+		r.put("p/new.jsonl", 0)
+		r.pass(6 * s)
+		r.wantNames("p/new.jsonl")
+	})
+}
+
+func TestRootThatComesLater(t *testing.T) {
+	play(t, func(r *rig) {
+		home := r.dir
+		r.dir = filepath.Join(home, ".agent", "projects")
+		r.o.Roots[0].Path = r.dir
+		r.run()
+		r.pass(5 * s)
+		if !r.watched[home] {
+			t.Fatalf("watched = %v", r.watched)
+		}
+		must(t, os.Mkdir(filepath.Join(home, ".agent"), 0o700))
+		r.events <- fsnotify.Event{Name: filepath.Join(home, ".agent"), Op: fsnotify.Create}
+		r.pass(6 * s)
+		if !r.watched[filepath.Join(home, ".agent")] || r.watched[home] {
+			t.Fatalf("watched = %v", r.watched)
+		}
+		r.put("p/a.jsonl", 0)
+		r.events <- fsnotify.Event{Name: r.dir, Op: fsnotify.Create}
+		r.pass(20 * s)
+		r.want("8s p/a.jsonl live quiet 2s")
+		if !r.watched[r.dir] || !r.watched[r.path("p")] || r.watched[filepath.Join(home, ".agent")] {
+			t.Fatalf("watched = %v", r.watched)
+		}
+	})
+}
+
+// A root that goes says nothing of its files: it may be a disk that is not mounted.
+func TestRootThatGoes(t *testing.T) {
+	play(t, func(r *rig) {
+		r.dir = r.path("projects")
+		r.o.Roots[0].Path = r.dir
+		r.put("p/a.jsonl", time.Hour)
+		r.run()
+		r.offers = nil
+		must(t, os.Rename(r.dir, r.dir+".away"))
+		r.events <- fsnotify.Event{Name: r.dir, Op: fsnotify.Rename}
+		r.pass(200 * s)
+		r.want()
+		if h := r.w.Health(); h.Roots[0].Present {
+			t.Errorf("health = %+v", h)
+		}
+		must(t, os.Rename(r.dir+".away", r.dir))
+		r.pass(300 * s)
+		r.want() // nothing has changed
+		r.put("p/a.jsonl", 0)
+		r.pass(400 * s)
+		r.wantNames("p/a.jsonl")
+	})
+}
+
+func TestGone(t *testing.T) {
+	play(t, func(r *rig) {
+		for _, name := range []string{"a", "b", "p/c", "p/q/d", "p/q/e", "stays"} {
+			r.put(name+".jsonl", time.Hour)
+		}
+		r.o.Known = []string{r.path("earlier.jsonl"), r.path("stays.jsonl"), r.path("no/dir/x.jsonl"), "/elsewhere/y.jsonl"}
+		r.run()
+		r.want(
+			"0s earlier.jsonl gone", "0s no/dir/x.jsonl gone",
+			"0s a.jsonl quiet 1h0m0s", "0s b.jsonl quiet 1h0m0s", "0s stays.jsonl quiet 1h0m0s",
+			"0s p/c.jsonl quiet 1h0m0s", "0s p/q/d.jsonl quiet 1h0m0s", "0s p/q/e.jsonl quiet 1h0m0s",
+		)
+		r.pass(10 * s)
+		r.remove("a.jsonl") // with an event
+		r.pass(15 * s)
+		r.want("12s a.jsonl gone")
+		must(t, os.Remove(r.path("b.jsonl"))) // without
+		r.pass(61 * s)
+		r.want("1m0s b.jsonl gone")
+		r.remove("p/q") // a directory
+		r.pass(70 * s)
+		r.wantNames("p/q/d.jsonl", "p/q/e.jsonl")
+		r.write("a.jsonl") // it comes back
+		r.pass(73 * s)
+		r.want("1m12s a.jsonl live quiet 2s")
+	})
+}
+
+// A name that comes and goes before it is due was nobody's; one that is replaced is not gone.
+func TestShortLived(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("keep.jsonl", time.Hour)
+		r.run()
+		r.offers = nil
+		r.write("tmp.jsonl")
+		r.remove("tmp.jsonl")
+		r.remove("keep.jsonl")
+		r.write("keep.jsonl")
+		r.pass(5 * s)
+		r.want("2s keep.jsonl live quiet 2s")
+	})
+}
+
+func TestRenamedDirectory(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("old/sub/a.jsonl", time.Hour)
+		r.run()
+		r.offers = nil
+		r.pass(5 * s)
+		must(t, os.Rename(r.path("old"), r.path("new")))
+		r.events <- fsnotify.Event{Name: r.path("old"), Op: fsnotify.Rename}
+		r.event("new", fsnotify.Create)
+		r.pass(8 * s)
+		r.wantNames("new/sub/a.jsonl", "old/sub/a.jsonl") // the second as gone
+		if !r.watched[r.path("new/sub")] || r.watched[r.path("old/sub")] {
+			t.Errorf("watched = %v", r.watched)
+		}
+	})
+}
+
+// What Match refuses never causes an offer, and what is no regular file is counted.
+func TestStrangeFiles(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("good.jsonl", time.Hour)
+		r.put("p/line\nend.jsonl", time.Hour)
+		r.put("p\nq/in.jsonl", time.Hour)
+		r.put("dir.jsonl/inner.jsonl", 2*time.Hour)
+		must(t, os.Symlink(r.path("good.jsonl"), r.path("link.jsonl")))
+		must(t, os.Symlink("/", r.path("p/linked")))
+		makeFIFO(t, r.path("fifo.jsonl"))
+		r.run()
+		r.want("0s good.jsonl quiet 1h0m0s", "0s dir.jsonl/inner.jsonl quiet 2h0m0s")
+		if h := r.w.Health(); h.Skipped != 3 || h.Files != 2 {
+			t.Errorf("skipped %d, files %d", h.Skipped, h.Files)
+		}
+		r.write("good.ccd.md")
+		r.event("fifo.jsonl", fsnotify.Create)
+		r.event("link.jsonl", fsnotify.Create)
+		r.write("p/line\nend.jsonl")
+		must(t, os.Mkdir(r.path("later.jsonl"), 0o700))
+		r.event("later.jsonl", fsnotify.Create)
+		r.pass(30 * 60 * s)
+		r.want()
+	})
+}
+
+func TestIgnore(t *testing.T) {
+	play(t, func(r *rig) {
+		r.o.Ignore = []string{"tmp-*", "p/secret/*", "*.part.jsonl"}
+		for _, name := range []string{"a", "tmp-1/b", "p/tmp-2", "p/secret/c", "p/d.part", "p/e"} {
+			r.put(name+".jsonl", time.Hour)
+		}
+		r.run()
+		r.wantNames("a.jsonl", "p/e.jsonl")
+		r.write("p/secret/new.jsonl")
+		r.write("tmp-9.jsonl")
+		r.write("p/f.jsonl")
+		r.pass(3 * s)
+		r.wantNames("p/f.jsonl")
+	})
+}
+
+// One root inside another, one twice by another name, one through a symlink: every file is offered once.
+func TestRootsThatOverlap(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("inner/b.jsonl", 2*time.Hour)
+		r.put("a.jsonl", time.Hour)
+		must(t, os.Symlink(r.dir, r.dir+".link"))
+		must(t, os.MkdirAll(r.dir+".real/p", 0o700))
+		must(t, os.Symlink(r.dir+".real", r.path("linked")))
+		r.put("linked/p/c.jsonl", 3*time.Hour)
+		r.o.Roots = []Root{{"x", r.dir}, {"y", r.path("inner")}, {"z", r.dir + ".link"}, {"w", r.path("linked") + "/"}}
+		r.consume = func(o Offer) string { return o.Root.Agent }
+		r.run()
+		r.want(
+			"0s a.jsonl quiet 1h0m0s", "x", "0s inner/b.jsonl quiet 2h0m0s", "y", "0s linked/p/c.jsonl quiet 3h0m0s", "w",
+		)
+		r.write("inner/b.jsonl")
+		r.pass(3 * s)
+		r.want("2s inner/b.jsonl live quiet 2s", "y")
+	})
+}
+
+// A file system whose clock is ahead, or times out of order: nothing is lost, and rest is seen by watching.
+func TestStrangeTimes(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("future.jsonl", -1000*time.Hour)
+		r.put("1970.jsonl", time.Since(time.Unix(0, 0)))
+		r.run()
+		r.wantNames("1970.jsonl")
+		r.pass(3 * s)
+		r.want("2s future.jsonl live quiet 2s")
+		r.pass(40 * s)
+		r.want("30s future.jsonl live quiet 30s")
+		r.put("1970.jsonl", time.Hour) // known, changed, with an old time
+		r.pass(200 * s)
+		r.want("1m2s 1970.jsonl live quiet 2s", "1m30s 1970.jsonl live quiet 30s")
+	})
+}
+
+func TestUnreadableDirectory(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("good/a.jsonl", time.Hour)
+		r.put("bad/sub/b.jsonl", 2*time.Hour)
+		r.put("worse/c.jsonl", 2*time.Hour)
+		var denied sync.Map
+		denied.Store(r.path("worse"), true)
+		r.o.openDir = func(dir string, flags int) (directory, error) {
+			if _, no := denied.Load(dir); no {
+				return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}
+			}
+			return openDirectory(dir, flags)
+		}
+		r.run()
+		r.wantNames("bad/sub/b.jsonl", "good/a.jsonl")
+		denied.Store(r.path("bad"), true)
+		r.pass(61 * s)
+		r.want() // what cannot be read is not gone
+		h := r.w.Health()
+		if len(h.Unreadable) != 2 || h.Unreadable[r.path("bad")] != "permission denied" || h.Files != 2 {
+			t.Errorf("health = %+v", h)
+		}
+		denied.Clear()
+		r.pass(121 * s)
+		r.wantNames("worse/c.jsonl")
+		if h := r.w.Health(); len(h.Unreadable) != 0 {
+			t.Errorf("health = %+v", h)
+		}
+	})
+}
+
+func TestLeavingTheLoopEndsIt(t *testing.T) {
+	play(t, func(r *rig) {
+		r.put("a.jsonl", time.Hour)
+		r.put("b.jsonl", time.Hour)
+		r.w = New(r.o)
+		r.w.o.Poll = true
+		for range r.w.Run(context.Background()) {
+			break
+		}
+	})
+}
