@@ -1,7 +1,7 @@
 # The checks themselves stand in .ci/run; here are their short names.
 .PHONY: check test race fuzz bench golden build
 
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
 
 check:
@@ -35,4 +35,4 @@ golden:
 	done
 
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ccd ./cmd/ccd
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o ccd ./cmd/ccd

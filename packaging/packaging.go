@@ -199,10 +199,19 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	} else {
 		fmt.Fprintf(s.o.Out, "service %s is stopped and removed\n", name)
 	}
-	fmt.Fprintf(s.o.Out, "the archive stays in %s\n", s.o.StateDir)
+	fmt.Fprintf(s.o.Out, "the archive stays in %s\n", s.archive())
 	return nil
 }
 
+// archive tells where the archive stands. Of a system service only its user's environment knows that.
+func (s *Service) archive() string {
+	if s.o.System {
+		return "the state directory of the user that the service ran as"
+	}
+	return s.o.StateDir
+}
+
+// unlink removes the service's file and the links to it, and tells each.
 func (s *Service) unlink() (removed bool, err error) {
 	for _, p := range append([]string{s.mgr.file}, s.mgr.links...) {
 		if p == "" {
