@@ -100,6 +100,8 @@ type Archive struct {
 	dec    *zstd.Decoder
 	polite politeness
 	known  atomic.Pointer[verdict]
+
+	unchecked bool // tests only: what is read without the hashes
 }
 
 // Open returns the archive at path, which need not exist: it is made by the first write (directories 0700, files

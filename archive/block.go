@@ -89,7 +89,7 @@ func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
 }
 
 // genuine reports whether raw is what b's hash says.
-func (a *Archive) genuine(b block, raw []byte) bool { return mark.Sum(raw) == b.Sum }
+func (a *Archive) genuine(b block, raw []byte) bool { return a.unchecked || mark.Sum(raw) == b.Sum }
 
 func chunkKey(id uint64, chunk int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(nil, id), uint16(chunk))

@@ -194,14 +194,15 @@ func (r *Reader) fetch(ctx context.Context, off, end int64) error {
 	err := r.a.view(ctx, func(tx *bolt.Tx) error {
 		for at := off; at < end && (at == off || at-off < fetchSize); {
 			b, err := findBlock(tx, r.stream, at)
-			from := len(r.arena)
+			var arena []byte
 			if err == nil {
-				r.arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
+				arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
 			}
 			if err != nil {
 				return r.damage(at, err)
 			}
-			r.ahead = append(r.ahead, stored{b, from, len(r.arena)})
+			r.ahead = append(r.ahead, stored{b, len(r.arena), len(arena)})
+			r.arena = arena
 			at = b.end()
 		}
 		return nil

@@ -1,0 +1,343 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// childEnv makes the test binary another process at work on an archive: "role path seed".
+const childEnv = "ARCHIVE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childEnv); role != "" {
+		if err := child(strings.Fields(role)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func child(args []string) error {
+	seed, err := strconv.ParseUint(args[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	a, err := Open(args[1], Options{})
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "write":
+		return write(a, seed, false)
+	case "lie":
+		return write(a, seed, true)
+	case "read":
+		return read(args[1], seed)
+	}
+	return fmt.Errorf("unknown role %s", args[0])
+}
+
+const (
+	crashSessions = 3
+	crashBytes    = 24 << 20
+)
+
+// crashData is what session i holds in the end, whoever writes it.
+func crashData(i int) []byte { return talk(uint64(100+i), crashBytes) }
+
+// write goes on where the archive is, until it is killed, and says on stdout what is durable: before it is, if lying.
+func write(a *Archive, seed uint64, lying bool) error {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var data [crashSessions][]byte
+	for i := range data {
+		data[i] = crashData(i)
+	}
+	fmt.Println("go")
+	for {
+		i := r.IntN(crashSessions)
+		s := session(fmt.Sprint("crash", i))
+		held, err := a.Session(ctx, s.Key)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		off := held.Tip().Offset
+		n := min(1+r.IntN(1<<(4+r.IntN(18))), len(data[i])-int(off))
+		if lying {
+			fmt.Printf("tip %d %d\n", i, off+int64(n))
+		}
+		if err := a.Append(ctx, s, segment(1, off, data[i][off:off+int64(n)])); err != nil {
+			return err
+		}
+		if !lying {
+			fmt.Printf("tip %d %d\n", i, off+int64(n))
+		}
+		if n == 0 || r.IntN(4) > 0 {
+			continue
+		}
+		p := single(data[i], int(off), n)
+		err = a.Publish(ctx, Publication{
+			Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: off + int64(n)}, State: held.State,
+			Pointers: []transcript.Pointer{p},
+			Replace: func() ([]byte, error) {
+				fmt.Printf("id %d %d %d\n", i, off, n)
+				return []byte(strconv.FormatInt(off, 10)), nil
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func start(t *testing.T, role, path string, seed int) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe)
+	c.Env = []string{fmt.Sprintf("%s=%s %s %d", childEnv, role, path, seed), "HOME=" + t.TempDir()}
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c, out
+}
+
+// kill runs a writer, kills it after a while, and returns what it said.
+func kill(t *testing.T, role, path string, seed int, after time.Duration) []string {
+	t.Helper()
+	c, out := start(t, role, path, seed)
+	var said []string
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() == "go" {
+			time.AfterFunc(after, func() { _ = c.Process.Kill() })
+			continue
+		}
+		said = append(said, lines.Text())
+	}
+	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() == 1 {
+		t.Fatalf("the writer ended by itself: %v", err)
+	}
+	if len(said) > 0 && lines.Err() == nil && strings.Count(said[len(said)-1], " ") < 2 {
+		said = said[:len(said)-1] // cut off in the middle of a line
+	}
+	return said
+}
+
+// lost returns what was said to be durable and is not, or is not right.
+func lost(t *testing.T, path string, said []string) (lost []string) {
+	t.Helper()
+	ctx := context.Background()
+	a := openAt(t, path, Options{})
+	r, err := a.Verify(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range r.Damage {
+		lost = append(lost, d.Error())
+	}
+	var data, held [crashSessions][]byte
+	for i := range data {
+		data[i] = crashData(i)
+		held[i], _, err = everything(a.Reader(session(fmt.Sprint("crash", i)).Key, 0))
+		if err != nil && !errors.Is(err, ErrNotFound) || !bytes.HasPrefix(data[i], held[i]) {
+			lost = append(lost, fmt.Sprintf("session %d: %v", i, err))
+		}
+	}
+	for _, line := range said {
+		var what string
+		var i, off, n int
+		if _, err := fmt.Sscan(line, &what, &i, &off, &n); err != nil && what != "tip" {
+			t.Fatalf("%q: %v", line, err)
+		}
+		switch {
+		case what == "tip" && off > len(held[i]):
+			lost = append(lost, line)
+		case what == "id":
+			found, err := a.Lookup(ctx, string(mark.Sum(data[i][off:off+n]).ID()))
+			if len(found) != 1 || err != nil {
+				lost = append(lost, fmt.Sprintf("%s: %v", line, err))
+			}
+		}
+	}
+	return lost
+}
+
+func TestKilledAtAnyMoment(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	path := filepath.Join(t.TempDir(), "archive.db")
+	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	var said []string
+	for i := range rounds {
+		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(150_000))*time.Microsecond)...)
+		if lost := lost(t, path, said); len(lost) > 0 {
+			t.Fatalf("round %d: lost: %q", i, lost)
+		}
+	}
+	t.Logf("%d kills, %d acknowledgements, none lost", rounds, len(said))
+}
+
+func TestKillTestSeesALie(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	r := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
+	for i := range 40 {
+		said := kill(t, "lie", path, i, time.Duration(r.IntN(60_000))*time.Microsecond)
+		if len(lost(t, path, said)) > 0 {
+			t.Logf("caught after %d kills", i+1)
+			return
+		}
+	}
+	t.Error("a writer that acknowledges too early was not caught in 40 kills")
+}
+
+// read does what a shell command does, again and again, and prints how long each took.
+func read(path string, seed uint64) error {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(seed, 3))
+	for range 40 {
+		begun := time.Now()
+		a, err := Open(path, Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		s, err := a.Session(ctx, session(fmt.Sprint("crash", r.IntN(crashSessions))).Key)
+		if errors.Is(err, ErrNotFound) || err == nil && s.Tip().Offset == 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tip := s.Tip().Offset
+		off := r.Int64N(tip)
+		if _, err = a.Reader(s.Key, 1).Span(ctx, transcript.Span{Off: off, Len: min(tip-off, 5000)}); err != nil {
+			return err
+		}
+		fmt.Println(time.Since(begun).Microseconds())
+		time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond) // what is between two commands; no test waits for it
+	}
+	return nil
+}
+
+// A writer in a cold catch-up and 20 readers: none of them starves.
+func TestReadersBesideAWriter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of both cores")
+	}
+	path := filepath.Join(t.TempDir(), "archive.db")
+	writer, out := start(t, "write", path, 1)
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	lines.Scan()
+	var writes int
+	var group sync.WaitGroup
+	group.Go(func() {
+		for lines.Scan() {
+			writes++
+		}
+	})
+	var mu sync.Mutex
+	var took []float64
+	var readers sync.WaitGroup
+	begun := time.Now()
+	for i := range 20 {
+		c, out := start(t, "read", path, i)
+		readers.Go(func() {
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				us, _ := strconv.ParseFloat(lines.Text(), 64)
+				mu.Lock()
+				took = append(took, us/1000)
+				mu.Unlock()
+			}
+			if err := c.Wait(); err != nil {
+				t.Errorf("reader %d: %v", i, err)
+			}
+		})
+	}
+	readers.Wait()
+	span := time.Since(begun)
+	_ = writer.Process.Kill()
+	group.Wait()
+	_ = writer.Wait()
+	slices.Sort(took)
+	if len(took) < 100 || writes < 10 {
+		t.Fatalf("%d reads, %d writes", len(took), writes)
+	}
+	p99 := took[len(took)*99/100]
+	t.Logf("in %v: %d writes, %d reads; ms p50 %.1f, p99 %.1f, max %.1f", span, writes, len(took), took[len(took)/2], p99, took[len(took)-1])
+	if p99 > 2000 {
+		t.Errorf("p99 is %.0f ms", p99)
+	}
+}
+
+// Goroutines of one process are strangers to each other too.
+func TestWritersInOneProcess(t *testing.T) {
+	a := open(t)
+	var group sync.WaitGroup
+	for i := range 6 {
+		group.Go(func() {
+			data := talk(uint64(i), 700<<10)
+			fill(t, a, session(fmt.Sprint("g", i)), 1, data, func() int { return 100 << 10 })
+			got, _, err := everything(a.Reader(session(fmt.Sprint("g", i)).Key, 1))
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("session %d: %v", i, err)
+			}
+		})
+	}
+	// All of them want to add the same bytes to one session: one wins each time.
+	won := make([]int, 6)
+	for i := range won {
+		group.Go(func() {
+			for off := int64(0); off < 40; {
+				err := a.Append(context.Background(), session("contested"), segment(1, off, []byte{byte(off)}))
+				if err == nil {
+					won[i]++
+				} else if !errors.Is(err, ErrTip) {
+					t.Error(err)
+				}
+				s, err := a.Session(context.Background(), session("contested").Key)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				off = s.Tip().Offset
+			}
+		})
+	}
+	group.Wait()
+	total := 0
+	for _, n := range won {
+		total += n
+	}
+	if total != 40 {
+		t.Errorf("%d appends won, want 40: %v", total, won)
+	}
+}
