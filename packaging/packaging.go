@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ccd/internal/atomicfile"
 )
@@ -63,7 +64,7 @@ type host struct {
 }
 
 // New prepares the service of o. It fails where o cannot be written into a service's file: a relative path, a control
-// character. Nothing is run and nothing is written yet.
+// character, bytes that are not UTF-8. Nothing is run and nothing is written yet.
 func New(o Options) (*Service, error) {
 	return newService(o, host{goos: runtime.GOOS, uid: os.Geteuid(), run: command})
 }
@@ -92,8 +93,8 @@ func check(o Options) error {
 		return fmt.Errorf("path %q is not absolute", o.Config)
 	}
 	for _, v := range slices.Concat([]string{o.Executable, o.Home, o.StateDir, o.Config, o.User}, environment(o)) {
-		if strings.ContainsFunc(v, isControl) {
-			return fmt.Errorf("%q holds a control character, which no service file can carry", v)
+		if strings.ContainsFunc(v, isControl) || !utf8.ValidString(v) {
+			return fmt.Errorf("%q is not plain UTF-8 text, and no service file can carry it", v)
 		}
 	}
 	return nil
