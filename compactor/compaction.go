@@ -60,7 +60,7 @@ type Saving struct {
 // equal results. It fails with text's error, or where a span's bytes are not those that were folded.
 func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Compaction, error) {
 	d := newDraft(c, text)
-	p := d.compose()
+	p := d.fitted()
 	if small := d.tiny(p); small != nil {
 		p = small
 	}
@@ -104,18 +104,36 @@ func (p *page) runes() int {
 	return n
 }
 
-// compose fills the budget: State first, as much as it needs within its share; then Recent what it must have, Files
+// fitted composes until the text is within the budget: escapes and the last lines of lists can take a little more than
+// was planned for them.
+func (d *draft) fitted() *page {
+	whole := d.c.o.budget()
+	room := whole
+	for range 6 {
+		p := d.compose(room)
+		over := p.runes() - whole
+		if over <= 0 || d.err != nil {
+			return p
+		}
+		room = max(0, room-over-whole/50)
+	}
+	return d.compose(0)
+}
+
+// compose fills the budget of whole chars: State first, as much as it needs within its share; then Recent what it must have, Files
 // their share, Earlier what its level leaves, and Recent again whatever then is free.
-func (d *draft) compose() *page {
-	sh := d.c.o.shares()
+func (d *draft) compose(whole int) *page {
+	sh := divided(whole)
+	d.notes = notes{answer: -1}
+	d.newest = map[uint64]int32{}
 	wanted := d.recentStart()
 	text := d.c.held.total
-	free := sh.whole - headings
+	free := max(0, sh.whole-headings-d.rangesCost(d.last))
 	p := &page{}
 	d.recent = d.last
 	parts := d.state(min(sh.state, free))
 	p.state = joined(parts)
-	free = min(free, int(text*6/10)) - runes(p.state)
+	free = min(free, int(text*6/10)) + d.rangesCost(d.last) - runes(p.state)
 	p.recent = d.recentUnits(wanted, max(0, free*sh.recent/100))
 	d.recent = p.recent.start
 	p.files = d.filesSection(max(0, free*sh.files/100))

@@ -162,20 +162,29 @@ func (d *draft) id(i int32) mark.ID {
 }
 
 // lines makes the pointer of the records from..to (behind the last) and returns its ID. Nothing is read for it.
+// Records that are not lines (the elements of a JSON array) make a list; its ID is the same.
 func (d *draft) lines(from, to int) mark.ID {
-	parts := make([]mark.ID, 0, to-from)
-	for r := from; r < to; r++ {
-		parts = append(parts, mark.KeyID(d.c.records.at(r).key))
-	}
-	h := mark.Combine(parts)
-	start := d.c.line(from).Off
-	d.known[h.ID()] = transcript.Pointer{
-		Hash: h, Shape: transcript.Lines,
-		Parts:  []transcript.Part{{Span: transcript.Span{Off: start, Len: d.c.line(to-1).End() - start}, Kind: transcript.Meta}},
-		Record: from + 1, Last: to,
+	p := transcript.Pointer{
+		Shape: transcript.Lines, Record: from + 1, Last: to,
 		Time: d.c.records.at(from).time(), Note: "range",
 	}
-	return h.ID()
+	ids := make([]mark.ID, 0, to-from)
+	for r := from; r < to; r++ {
+		ids = append(ids, mark.KeyID(d.c.records.at(r).key))
+		if r > from && d.c.line(r-1).End()+1 != d.c.line(r).Off {
+			p.Shape = transcript.List
+		}
+	}
+	if start := d.c.line(from).Off; p.Shape == transcript.Lines {
+		p.Parts = []transcript.Part{{Span: transcript.Span{Off: start, Len: d.c.line(to-1).End() - start}}}
+	} else {
+		for r := from; r < to; r++ {
+			p.Parts = append(p.Parts, transcript.Part{Span: d.c.line(r)})
+		}
+	}
+	p.Hash = mark.Combine(ids)
+	d.known[p.Hash.ID()] = p
+	return p.Hash.ID()
 }
 
 // maxList bounds the items of one list.

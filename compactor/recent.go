@@ -75,8 +75,9 @@ func (d *draft) verbatim(u unit, most int) (text string, shown []int32) {
 	case transcript.Call:
 		return d.verbatimCall(u, most)
 	}
-	body, ok := d.quoted(u.first, d.outcome(u.first).Text, most)
-	return fmt.Sprintf("#%d result%s\n", row.record(), d.status(u.first)) + body, whole(ok, u.first)
+	text = d.outcome(u.first).Text
+	body, ok := d.quoted(u.first, text, most)
+	return fmt.Sprintf("#%d result%s\n", row.record(), d.status(u.first)) + body, whole(ok && text == d.text(u.first), u.first)
 }
 
 func whole(ok bool, i int32) []int32 {
@@ -146,7 +147,7 @@ func (d *draft) verbatimCall(u unit, most int) (string, []int32) {
 	if out.Text == "" || trivial(&a, res) {
 		return b.String(), shown
 	}
-	text, exact := out.Text, true
+	text, exact := out.Text, out.Text == d.text(u.result)
 	if a.Op == transcript.Read {
 		// The file's own lines, without the numbers and the reminders that the tool adds.
 		if content, _, ok := transcript.FileText(out.Text); ok && !res.has(failed) {

@@ -86,16 +86,22 @@ func shapeOf(text string) flag {
 }
 
 // errorWords are what tools write where something is wrong; they are looked for as they stand.
-var errorWords = []string{
-	"rror", "RROR", "FAIL", "ailed", "ailure", "panic", "raceback", "xception", "atal", "FATAL", "ssert", "arning", "WARN",
-	"ndefined", "annot ", "ot found", "o such file", "denied", "segfault", "egmentation", "imed out", "imeout",
-}
+var errorWords = []string{"rror", "FAIL", "ailed", "panic", "xception", "raceback", "atal", "ssert"}
+
+// errorEnd is how much of each end of an output is searched for them, in bytes: tools tell at an end what went wrong.
+const errorEnd = 8 << 10
 
 // hasErrorWord reports whether a text may hold error lines: cheap, for every result.
 func hasErrorWord(text string) bool {
-	for _, w := range errorWords {
-		if strings.Contains(text, w) {
-			return true
+	ends := [2]string{text}
+	if len(text) > 2*errorEnd {
+		ends = [2]string{text[:errorEnd], text[len(text)-errorEnd:]}
+	}
+	for _, end := range ends {
+		for _, w := range errorWords {
+			if strings.Contains(end, w) {
+				return true
+			}
 		}
 	}
 	return false

@@ -63,9 +63,8 @@ const (
 	narrow = 10000 // chars at which State is still nearly whole
 )
 
-// shares divides the budget.
-func (o Options) shares() shares {
-	b := o.budget()
+// divided divides a budget of b chars.
+func divided(b int) shares {
 	wide := float64(min(max(b-narrow, 0), roomy-narrow)) / (roomy - narrow) // 0..1
 	s := shares{whole: b}
 	s.state = int(float64(b) * (0.97 - 0.37*wide))
