@@ -75,7 +75,7 @@ func readAttachment(n node) (a attached) {
 }
 
 // maxRecent is how many of the last UUIDs a decoder remembers, to tell what a preserved segment holds.
-const maxRecent = 512
+const maxRecent = 256
 
 // ring holds the UUIDs of the last records that have one.
 type ring struct {

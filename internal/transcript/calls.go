@@ -4,7 +4,7 @@ import "hash/fnv"
 
 // maxCalls is how many calls a decoder remembers. A result follows its call closely; far more than any agent has ever
 // had open at once.
-const maxCalls = 512
+const maxCalls = 256
 
 // callTable remembers which tool each of the last calls named. What it forgets is a function of the records alone.
 type callTable struct {

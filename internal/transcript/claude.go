@@ -115,6 +115,9 @@ func parseClaude(d *Decoder, r *Record, value node) {
 		}
 	}
 	r.Type = d.typeName(l.kind, sub)
+	if !r.UI {
+		d.recent.add(r.UUID)
+	}
 }
 
 // claudeBookkeeping are the record types that hold nothing that reached the model.
@@ -135,7 +138,6 @@ func (d *Decoder) claudeHeader(r *Record, l *claudeLine) {
 	r.Branch = same(&d.last.branch, l.branch)
 	r.Version = same(&d.last.version, l.version)
 	l.side = l.side && d.class == Main
-	d.recent.add(r.UUID)
 }
 
 // clock reads an RFC 3339 time; the zero time where there is none.

@@ -72,6 +72,7 @@ func (d *Decoder) Open() bool { return d.open }
 // must be taken to its end, once.
 func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
+		defer d.release()
 		data, off := seg.Data, seg.Start.Offset
 		if d.array != nil {
 			data, off = d.array.begin(data, off, seg.Rest)
@@ -156,8 +157,20 @@ func (d *Decoder) line(tail []byte, off int64) *Record {
 	return r
 }
 
-// keepLine is the largest buffer that outlives its line.
-const keepLine = 256 << 10
+// What may outlive its use: a buffer of bytes, a list of items. Decoders at rest are many.
+const (
+	keepLine  = 4 << 10
+	keepItems = 16
+)
+
+// release lets go of the segment's bytes.
+func (d *Decoder) release() {
+	d.rec = Record{}
+	clear(d.items[:cap(d.items)])
+	if cap(d.items) > keepItems {
+		d.items = nil
+	}
+}
 
 func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 	d.n++

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 // Claude Code's Bash, a result that is no error ended with 0.
 func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	o := Outcome{Failed: failed}
-	if !valid(raw) {
+	if !quoted(raw) && !valid(raw) {
 		o.Text = string(raw)
 		return o
 	}
@@ -20,9 +21,11 @@ func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	if !ok {
 		text = mixed(n, &o)
 	}
-	o.Text = string(text)
-	if !explainCodex(&o) {
-		explainClaude(&o, tool, op)
+	if !explainObject(&o, text) {
+		o.Text = string(text)
+		if !explainHead(&o) {
+			explainClaude(&o, tool, op)
+		}
 	}
 	explainRefused(&o)
 	switch op {
@@ -78,22 +81,33 @@ func objectText(n node, o *Outcome) []byte {
 	return n.raw
 }
 
-// explainCodex reads the frames that Codex puts around output: an object with metadata (until 2025), or header lines
-// that end with "Output:".
-func explainCodex(o *Outcome) bool {
-	if strings.HasPrefix(o.Text, `{"output":`) && valid([]byte(o.Text)) {
-		n := node{raw: []byte(o.Text)}
-		meta := n.field("metadata")
-		if !n.field("output").is('"') || !meta.is('{') {
-			return false
-		}
-		o.Text = n.field("output").text()
-		if exit := meta.field("exit_code"); exit.has() {
-			o.ended(int(exit.integer()))
-		}
-		o.Duration = seconds(string(meta.field("duration_seconds").raw))
-		return true
+// explainObject reads the object that Codex put around output until 2025: {"output":..., "metadata":{...}}.
+func explainObject(o *Outcome, text []byte) bool {
+	if !bytes.HasPrefix(text, []byte(`{"output":"`)) || !valid(text) {
+		return false
 	}
+	var output, meta node
+	for key, v := range (node{raw: text}).members() {
+		switch string(key) {
+		case "output":
+			output = v
+		case "metadata":
+			meta = v
+		}
+	}
+	if !output.is('"') || !meta.is('{') {
+		return false
+	}
+	o.Text = output.text()
+	if exit := meta.field("exit_code"); exit.has() {
+		o.ended(int(exit.integer()))
+	}
+	o.Duration = seconds(string(meta.field("duration_seconds").raw))
+	return true
+}
+
+// explainHead reads the header lines that Codex puts before output; "Output:" ends them.
+func explainHead(o *Outcome) bool {
 	if !isCodexHead(o.Text) {
 		return false
 	}

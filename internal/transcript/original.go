@@ -14,6 +14,9 @@ import (
 // the decoded bytes, of anything else the raw bytes. It fails on an image whose base64 is damaged. The result may be a
 // view of raw; of raw bytes that are no valid JSON it is raw itself.
 func Original(kind Kind, raw []byte) ([]byte, error) {
+	if quoted(raw) && kind != Image && kind != File {
+		return unquote(nil, raw), nil
+	}
 	if kind == File || !valid(raw) {
 		return raw, nil
 	}
@@ -91,6 +94,9 @@ func imageBytes(n node) ([]byte, error) {
 // bytes' characters; of a list, only the texts of its blocks and the raw blocks of an unknown shape count: images and
 // documents count 0.
 func Chars(raw []byte) int {
+	if quoted(raw) {
+		return stringChars(raw)
+	}
 	n := node{raw: bytes.Trim(raw, " \t\r\n")}
 	if len(n.raw) == 0 || !valid(n.raw) {
 		return utf8.RuneCount(raw)
@@ -135,6 +141,28 @@ func isImage(n node) bool {
 		return n.field("data").has()
 	}
 	return false
+}
+
+// quoted reports whether raw is one string in quotes, looking for where it ends alone: the text of a string needs no
+// more, and an escape that JSON does not know stands for the character behind the backslash.
+func quoted(raw []byte) bool {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return false
+	}
+	for i := 1; ; i++ {
+		next := bytes.IndexByte(raw[i:], '"')
+		if next < 0 {
+			return false
+		}
+		i += next
+		n := i
+		for raw[n-1] == '\\' {
+			n--
+		}
+		if (i-n)%2 == 0 {
+			return i == len(raw)-1
+		}
+	}
 }
 
 // stringChars counts the characters of a JSON string with its quotes.
@@ -199,9 +227,13 @@ func escaped(b []byte) (rune, int) {
 	default:
 		return rune(b[1]), 2
 	}
-	r := unit(b)
+	r, ok := unit(b)
+	if !ok {
+		return 'u', 2
+	}
 	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		if pair := utf16.DecodeRune(r, unit(b[6:])); pair != utf8.RuneError {
+		second, _ := unit(b[6:])
+		if pair := utf16.DecodeRune(r, second); pair != utf8.RuneError {
 			return pair, 12
 		}
 	}
@@ -209,7 +241,10 @@ func escaped(b []byte) (rune, int) {
 }
 
 // unit returns the UTF-16 code unit of `\uXXXX`.
-func unit(b []byte) rune {
-	u, _ := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(u)
+func unit(b []byte) (rune, bool) {
+	if len(b) < 6 {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(u), err == nil
 }

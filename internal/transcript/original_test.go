@@ -33,6 +33,8 @@ func TestOriginal(t *testing.T) {
 		{"file id", Image, `{"type":"file","file_id":"f1"}`, `{"type":"file","file_id":"f1"}`},
 		{"attachment", File, `"as it stands"`, `"as it stands"`},
 		{"not json", Text, `"torn`, `"torn`},
+		{"escapes that JSON does not know", Text, `"\x\u12\uzzzz\\"`, `xu12uzzzz\`},
+		{"two strings", Text, `"a" "b"`, `"a" "b"`},
 		{"nothing", Text, ``, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
