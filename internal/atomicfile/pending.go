@@ -109,6 +109,9 @@ func (p *Pending) Seal() error {
 	return nil
 }
 
+// Stat describes the file as it will stand at its path: Commit changes nothing of size, time and inode.
+func (p *Pending) Stat() (fs.FileInfo, error) { return p.dir.Lstat(p.temp) }
+
 // Commit puts the file in its place, over the one that stands there. At return it is durable; after an error the old
 // file stands, or (where only the last fsync, of the directory, failed) the new one does.
 func (p *Pending) Commit() error {
