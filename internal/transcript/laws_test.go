@@ -120,11 +120,11 @@ func FuzzRecordsLossless(f *testing.F) {
 	})
 }
 
-// TestCutAnywhere cuts the fixtures at every byte.
+// TestCutAnywhere cuts the beginnings of the fixtures at every byte.
 func TestCutAnywhere(t *testing.T) {
-	for _, x := range fixtures[2:] {
+	for _, x := range fixtures {
 		data := read(t, filepath.Join("testdata", x.file))
-		data = data[:min(len(data), 3000)]
+		data = data[:min(len(data), 1500)]
 		whole := records(t, x.agent, x.class, data)
 		for at := range data {
 			if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, at)); diff != "" {
@@ -212,7 +212,7 @@ func TestLongLine(t *testing.T) {
 
 // TestBombs: what is hostile costs time and memory in proportion, and never the process.
 func TestBombs(t *testing.T) {
-	const n = 1 << 20
+	const n = 1 << 18
 	for name, line := range map[string]string{
 		"deep lists":       strings.Repeat("[", n),
 		"deep objects":     strings.Repeat(`{"message":`, n/8),
