@@ -36,6 +36,9 @@ const maxFolds = 32 << 20
 // slice is how much of one session is taken before the others get a turn, in bytes.
 const slice = 32 << 20
 
+// maxUnsaved is how many states are stored together at the most, while offers wait.
+const maxUnsaved = 64
+
 // Options is what a daemon needs to know.
 type Options struct {
 	Archive      *archive.Archive
@@ -55,6 +58,7 @@ type Daemon struct {
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path: which session a file belongs to
 	folds    folds
+	unsaved  map[*session]bool // whose state is to be stored
 	health   health
 }
 
@@ -63,7 +67,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}}
+	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}}
 	stored, err := o.Archive.Sessions(ctx)
 	var damage *archive.DamageError
 	if errors.As(err, &damage) {
@@ -146,7 +150,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		_, err = d.publish(ctx, s)
 		return err
 	}
-	return d.keep(ctx, s)
+	return d.keep(ctx, s, o)
 }
 
 func (d *Daemon) notify(state string) {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,17 +53,20 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 	for _, f := range found {
 		p.AllBytes += f.Size
 	}
-	for _, f := range found {
+	for i, f := range found {
 		if ctx.Err() != nil {
 			return report, ctx.Err()
 		}
-		if err := d.bring(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}); err != nil {
+		if err := d.bring(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest, More: i < len(found)-1}); err != nil {
 			report.fail(f.Path, err)
 		}
 		p.Path, p.Files, p.Bytes, p.Wrong = f.Path, p.Files+1, p.Bytes+f.Size, len(report.Failed)
 		progress(p)
 	}
 	d.leave(ctx, &report)
+	if err := d.save(ctx); err != nil {
+		report.fail("", err)
+	}
 	report.Files, report.Bytes, report.Took = p.Files, p.Bytes, time.Since(start)
 	for _, s := range d.sessions {
 		report.Sessions++
@@ -80,8 +84,10 @@ func (r *Report) fail(path string, err error) {
 // bring syncs one file until no other process is in the way, and drops its fold.
 func (d *Daemon) bring(ctx context.Context, o watcher.Offer) error {
 	var err error
-	for range attempts {
-		if err = d.sync(ctx, o); !raced(err) {
+	for tries := 0; tries < attempts; tries++ {
+		if err = d.sync(ctx, o); errors.Is(err, errMore) {
+			tries--
+		} else if !raced(err) {
 			break
 		}
 	}
@@ -94,7 +100,7 @@ func (d *Daemon) bring(ctx context.Context, o watcher.Offer) error {
 // leave notes the sessions whose files are gone.
 func (d *Daemon) leave(ctx context.Context, report *Report) {
 	for _, s := range d.sessions {
-		if !s.state.Gone && !exists(s.Path) {
+		if !s.state.Gone && !exists(s.Path) && exists(s.Root) {
 			if err := d.purge(ctx, s); err != nil {
 				report.fail(s.Path, err)
 			}

@@ -2,15 +2,18 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // publish makes the session's companion and puts it in place: IDs into the index, durable, then the file. Under the
@@ -97,40 +100,54 @@ func (s *session) update() {
 	}
 }
 
-// keep stores what is now true of a session whose companion is not due. A whole attachment gets its ID here.
-func (d *Daemon) keep(ctx context.Context, s *session) error {
+// keep notes what is now true of a session whose companion is not due, to be stored together with that of others: it
+// is a cache, and losing it costs a look at the session.
+func (d *Daemon) keep(ctx context.Context, s *session, o watcher.Offer) error {
 	if s.Class != transcript.Attachment {
 		s.state.Options = d.options(s).Hash()
 	}
-	if raw, err := s.state.encode(); err != nil || bytes.Equal(raw, s.raw) {
+	if raw, err := s.state.encode(); err != nil || bytes.Equal(raw, s.raw) && s.placed == s.Path {
 		return err
 	}
-	var pointers []transcript.Pointer
-	if s.Class == transcript.Attachment && s.cursor.Offset > 0 {
-		p, err := d.attachment(ctx, s)
+	d.unsaved[s] = true
+	if o.More && len(d.unsaved) < maxUnsaved {
+		return nil
+	}
+	return d.save(ctx)
+}
+
+// save stores the noted states. One that another process has changed is read again when its session is offered next.
+func (d *Daemon) save(ctx context.Context) error {
+	var changes []archive.Change
+	for s := range d.unsaved {
+		raw, err := s.state.encode()
 		if err != nil {
 			return err
 		}
-		pointers = append(pointers, p)
+		changes = append(changes, archive.Change{Session: s.Session, Old: s.raw, New: raw})
 	}
-	return d.store(ctx, s, pointers, s.same)
+	if len(changes) == 0 {
+		return nil
+	}
+	slices.SortFunc(changes, func(a, b archive.Change) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
+	stale, err := d.Archive.SetStates(ctx, changes)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		s := d.sessions[c.Session.Key]
+		s.raw, s.placed, s.failures = c.New, c.Session.Path, 0
+	}
+	for _, k := range stale {
+		d.sessions[k].unfold()
+		d.sessions[k].state.Source = Stat{}
+	}
+	clear(d.unsaved)
+	return nil
 }
 
 // same is for store: the state as it is in memory.
 func (s *session) same() (State, error) { return s.state, nil }
-
-// attachment returns the pointer of a whole attachment: its ID is the hash of its bytes.
-func (d *Daemon) attachment(ctx context.Context, s *session) (transcript.Pointer, error) {
-	a, err := d.Archive.Session(ctx, s.Key)
-	if err != nil {
-		return transcript.Pointer{}, err
-	}
-	return transcript.Pointer{
-		Hash:  a.Generations[len(a.Generations)-1].Sum,
-		Parts: []transcript.Part{{Span: transcript.Span{Len: s.cursor.Offset}, Kind: transcript.File}},
-		Note:  "attachment",
-	}, nil
-}
 
 // store indexes pointers and then takes over the state that replace returns, in the archive and in memory.
 func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Pointer, replace func() (State, error)) error {
@@ -154,6 +171,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 		return err
 	}
 	s.state, s.raw, s.failures = next, raw, 0
+	delete(d.unsaved, s)
 	return nil
 }
 
@@ -163,8 +181,12 @@ func (d *Daemon) place(ctx context.Context, s *session) error {
 	if s.placed == s.Path {
 		return nil
 	}
-	if err := d.Archive.SetState(ctx, s.Session, s.raw); err != nil {
+	stale, err := d.Archive.SetStates(ctx, []archive.Change{{Session: s.Session, Old: s.raw, New: s.raw}})
+	if err != nil {
 		return err
+	}
+	if len(stale) > 0 {
+		return archive.ErrStale
 	}
 	s.placed = s.Path
 	return nil
