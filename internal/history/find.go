@@ -29,18 +29,24 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		return nil, err
 	}
 	found, err := s.Archive.Lookup(ctx, prefix)
-	if len(found) > 0 || err != nil && !errors.Is(err, archive.ErrNotFound) {
-		return found, err
+	var damage *archive.DamageError
+	switch {
+	case len(found) > 0: // a damaged entry beside them does not stop the sound ones
+		return found, nil
+	case err != nil && !errors.As(err, &damage):
+		return nil, err
 	}
 	w := want{lo, hi}
 	if found = w.attachment(s.Sessions); found != nil {
 		return found, nil
 	}
 	found, broken := w.folded(ctx, s)
-	if len(found) > 0 {
+	switch {
+	case len(found) > 0:
 		return found, nil
-	}
-	if err := ctx.Err(); err != nil {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil: // an entry of the index is damaged, and the archive does not make up for it
 		return nil, err
 	}
 	err = fmt.Errorf("find id %s: %w in any archived session", prefix, ErrNotFound)

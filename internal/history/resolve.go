@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,7 +51,8 @@ const live = 10 * time.Minute
 
 // Resolve returns the one session that arg names: a session ID, a unique prefix of one, a transcript's path, `latest`
 // or `latest:DIR`. It fails with ErrNotFound, or with *AmbiguousError where several are meant.
-// An exact ID wins over a prefix, conversations over the attachments whose IDs begin with theirs.
+// An exact ID wins over a prefix, conversations over the attachments whose IDs begin with theirs. Of an ID that is a
+// path below the root, the last element's prefix will do.
 func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	all = ofAgent(all, by.Agent)
 	if dir, ok := strings.CutPrefix(arg, "latest"); ok && (dir == "" || dir[0] == ':') {
@@ -62,10 +64,15 @@ func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	if found := filter(all, func(c Candidate) bool { return c.ID == arg }); len(found) > 0 {
 		return one(arg, found)
 	}
-	found := filter(all, func(c Candidate) bool {
-		return arg != "" && c.Class != transcript.Attachment && strings.HasPrefix(c.ID, arg)
-	})
-	return one(arg, found)
+	begins := func(name func(Candidate) string) []Candidate {
+		return filter(all, func(c Candidate) bool {
+			return arg != "" && c.Class != transcript.Attachment && strings.HasPrefix(name(c), arg)
+		})
+	}
+	if found := begins(func(c Candidate) string { return c.ID }); len(found) > 0 {
+		return one(arg, found)
+	}
+	return one(arg, begins(func(c Candidate) string { return path.Base(c.ID) })) // where the ID is a path
 }
 
 func ofAgent(all []Candidate, agent string) []Candidate {
@@ -85,16 +92,16 @@ func filter(all []Candidate, keep func(Candidate) bool) []Candidate {
 	return found
 }
 
-// byPath finds the sessions whose transcript stands, or stood, at path. A packed transcript is also known by its plain
+// byPath finds the sessions whose transcript stands, or stood, at a place. A packed transcript is also known by its plain
 // name, and the other way round.
-func byPath(path string, all []Candidate, dir string) []Candidate {
-	if !strings.ContainsAny(path, `/\.`) {
+func byPath(place string, all []Candidate, dir string) []Candidate {
+	if !strings.ContainsAny(place, `/\.`) {
 		return nil
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
+	if !filepath.IsAbs(place) {
+		place = filepath.Join(dir, place)
 	}
-	plain := strings.TrimSuffix(filepath.Clean(path), ".zst")
+	plain := strings.TrimSuffix(filepath.Clean(place), ".zst")
 	return filter(all, func(c Candidate) bool { return strings.TrimSuffix(c.Path, ".zst") == plain })
 }
 
@@ -118,8 +125,8 @@ func latest(arg, dir string, all []Candidate, by Choice) (Candidate, error) {
 	return found[0], nil
 }
 
-func below(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+func below(place, dir string) bool {
+	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 func newestFirst(a, b Candidate) int {

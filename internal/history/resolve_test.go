@@ -34,13 +34,15 @@ func candidates() []history.Candidate {
 func TestResolve(t *testing.T) {
 	made := candidate("claude-code", "cccc4444", "/h/p/cccc4444.jsonl", "/src/ledger", transcript.Main, time.Second)
 	made.Made = true
-	all := append(candidates(), made)
+	all := append(candidates(), made,
+		candidate("claude-code", "-src/notes-one", "/h/p/-src/notes-one.jsonl", "/src/notes", transcript.Main, 50*time.Hour))
 	tests := []struct {
 		name, arg, agent string
 		want             string // session ID, or "none" or "several"
 	}{
 		{"id", "aaaa1111", "", "aaaa1111"},
 		{"prefix", "bb", "", "bbbb3333"},
+		{"a part that is no prefix", "otes", "", "none"},
 		{"prefix of two", "aaaa", "", "several"},
 		{"the same id of two agents", "aaaa2222", "", "several"},
 		{"told apart by agent", "aaaa2222", "codex", "aaaa2222"},
@@ -58,6 +60,7 @@ func TestResolve(t *testing.T) {
 		{"latest of a project, not of its namesake", "latest:/src/ledger", "codex", "none"},
 		{"latest of a directory above", "latest:/src", "", "aaaa1111"},
 		{"latest of all", "latest:/", "", "aaaa1111"},
+		{"the name of a file whose id is its path", "notes", "", "-src/notes-one"},
 		{"empty", "", "", "none"},
 		{"unknown", "zzzz", "", "none"},
 		{"unknown path", "/nowhere/a.jsonl", "", "none"},

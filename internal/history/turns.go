@@ -16,7 +16,7 @@ const (
 	maxCommands = 200
 )
 
-// Turn is what followed one human message, up to the next one. What came before the first has an empty Asked.
+// Turn is what followed one human message, up to the next one. What the agent did before the first has an empty Asked.
 type Turn struct {
 	Record      int       `json:"record"` // of the human message, or the first record
 	Last        int       `json:"last"`   // last record of the turn
@@ -88,7 +88,7 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 		b.begin(r)
 		b.ask(r)
 	}
-	if !b.begun && len(r.Items) > 0 {
+	if !b.begun && slices.ContainsFunc(r.Items, isDone) {
 		b.begin(r)
 	}
 	if !b.begun {
@@ -108,6 +108,11 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 }
 
 func isAsked(it transcript.Item) bool { return it.Kind == transcript.Human && !it.Side }
+
+// isDone reports whether the item is something that the agent said or did: what a machine put before it begins no turn.
+func isDone(it transcript.Item) bool {
+	return !it.Side && (it.Kind == transcript.Text || it.Kind == transcript.Call)
+}
 
 func (b *builder) begin(r *transcript.Record) {
 	b.begun = true

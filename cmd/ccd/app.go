@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// std is what a command reads from and writes to.
+type std struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// app is what every command is given: the streams, the environment and the global flags.
+type app struct {
+	std
+	env        []string
+	configFile string
+	json       bool
+	quiet      bool
+	verbose    bool
+}
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, args []string, s std, env []string) int {
+	a := &app{std: s, env: env}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
+		err = cause
+	}
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	report(s.err, err)
+	return exitCode(err)
+}
+
+// root is the command table. The order within a group is the order of help.
+func (a *app) root() *cobra.Command {
+	root := a.rootCommand()
+	root.AddCommand(
+		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(),
+		a.restoreCommand(), a.pathCommand(),
+		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
+		a.configCommand(), a.completionCommand(),
+		a.verifyCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
+	)
+	return root
+}
+
+// getenv is os.Getenv over the environment that the command was given.
+func (a *app) getenv(key string) string {
+	for _, e := range a.env {
+		if value, ok := strings.CutPrefix(e, key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// home returns the home directory. It fails where there is none: nothing may then be guessed.
+func (a *app) home() (string, error) {
+	key := "HOME"
+	if os.PathSeparator == '\\' {
+		key = "USERPROFILE"
+	}
+	dir := a.getenv(key)
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("find home directory: $%s is %q, want an absolute path", key, dir)
+	}
+	return dir, nil
+}
+
+// say tells people something on stderr, unless they asked for quiet.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}
+
+// printJSON writes v as one indented JSON value and a newline.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// print writes text as it is.
+func (a *app) print(text string) error {
+	if _, err := io.WriteString(a.out, text); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// table writes rows as columns, each as wide as it needs.
+func (a *app) table(rows [][]string) error {
+	w := tabwriter.NewWriter(a.out, 0, 8, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// terminal reports whether w is a terminal: only there do colour and progress belong.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// progress returns a function that shows how far a long command is, on a terminal and at most ten times a second, and
+// one that wipes what it showed.
+func (a *app) progress(what string) (show func(done, total int64), wipe func()) {
+	if a.quiet || a.json || !terminal(a.err) {
+		return func(int64, int64) {}, func() {}
+	}
+	var last time.Time
+	show = func(done, total int64) {
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
+			last = now
+			fmt.Fprintf(a.err, "\r%s %d%%\x1b[K", what, 100*done/max(total, 1))
+		}
+	}
+	return show, func() {
+		if !last.IsZero() {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+	}
+}

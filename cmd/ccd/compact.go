@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/daemon"
+	"ccd/internal/transcript"
+)
+
+type compactFlags struct {
+	agent                            string
+	maxTokens                        int
+	reset, dryRun, stdout, noArchive bool
+}
+
+// compactOutput is what compact prints with --json.
+type compactOutput struct {
+	Agent     string         `json:"agent"`
+	Session   string         `json:"session"`
+	Companion string         `json:"companion"`
+	Original  int64          `json:"original_tokens"`
+	Compacted int64          `json:"companion_tokens"`
+	Saved     float64        `json:"saved_percent"`
+	Reported  int64          `json:"reported_tokens"`
+	Level     string         `json:"level"`
+	Verified  bool           `json:"verified"`
+	Reason    string         `json:"reason"`
+	Kinds     []savingOutput `json:"kinds"`
+}
+
+type savingOutput struct {
+	Kind   string `json:"kind"`
+	Items  int    `json:"items"`
+	Tokens int64  `json:"tokens"`
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	p := page{
+		use: "compact SESSION|FILE|-", group: everyday, short: "compact a session, a file or stdin now",
+		long: `A SESSION's companion is brought up to date and written, whatever its size; its path is printed.
+--max-tokens stays that session's option until --reset. A FILE, or stdin (-), is compacted to stdout: a
+transcript of a known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a
+line). A FILE below a watched root is its SESSION, unless --stdout is given.
+
+The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
+written, and they cannot.`,
+		examples: []example{
+			{"ccd compact latest", "write the companion of the session that grew last, now"},
+			{"ccd compact --max-tokens 20000 5d2f7a1e", "a shorter one, also from now on"},
+			{"ccd compact --dry-run latest", "what would be saved, by kind"},
+			{"ccd compact messages.json > short.md", "a file, to stdout"},
+			{"my-agent export | ccd compact --no-archive -", "as a filter, leaving no trace"},
+		},
+		json: `one object: agent, session, companion ("" where none was written), original_tokens and
+companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,
+kinds [{kind, items, tokens}] (what was saved)`,
+		exits: []int{exitNotFound, exitDamage},
+	}
+	var f compactFlags
+	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if err := f.check(a.json, args[0]); err != nil {
+			return usage(c, err)
+		}
+		return a.compact(c.Context(), args[0], f)
+	})
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.maxTokens, "max-tokens", 0, "compact to `N` estimated tokens at most; kept as the session's option")
+	flags.BoolVar(&f.reset, "reset", false, "forget that option")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
+	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
+	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
+	agentFlag(c, &f.agent)
+	return c
+}
+
+func (f compactFlags) check(json bool, arg string) error {
+	switch {
+	case f.maxTokens < 0:
+		return errors.New("--max-tokens must be above 0")
+	case f.maxTokens > 0 && f.reset:
+		return errors.New("--max-tokens and --reset contradict each other")
+	case json && (f.stdout || arg == "-") && !f.dryRun:
+		return errors.New("--json goes with a written companion or with --dry-run")
+	}
+	return nil
+}
+
+// compact decides what the argument is: a stream, a file of its own, or a session.
+func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
+	asked := daemon.CompactOptions{MaxTokens: f.maxTokens, Reset: f.reset, Write: !f.stdout}
+	d, _, err := a.daemonFor(ctx, f.dryRun || f.noArchive)
+	if err != nil {
+		return err
+	}
+	if arg == "-" || isFile(arg) {
+		if s, ok := d.Known(absolute(arg)); ok && arg != "-" && !f.stdout {
+			return a.compactSession(ctx, d, s, f, asked)
+		}
+		return a.compactFile(ctx, d, arg, f, asked)
+	}
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := l.find(arg, f.agent)
+	if err != nil {
+		return err
+	}
+	return a.compactSession(ctx, d, e.Session.Session, f, asked)
+}
+
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+	if s.Class == transcript.Attachment {
+		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", s.ID)
+	}
+	if f.dryRun || f.noArchive {
+		return a.previewed(ctx, d, s, f, o)
+	}
+	made, err := d.Compact(ctx, s.Key, o)
+	if err != nil {
+		return err
+	}
+	if f.stdout {
+		a.say("%s", savedLine(made))
+		return a.print(string(made.Text))
+	}
+	if a.json {
+		return a.printJSON(outputOf(s, made))
+	}
+	a.say("%s", savedLine(made))
+	return a.print(made.Path + "\n")
+}
+
+// compactFile compacts what lies below no watched root.
+func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f compactFlags, o daemon.CompactOptions) error {
+	s, done, err := a.input(arg)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if f.dryRun || f.noArchive {
+		return a.previewed(ctx, d, s, f, o)
+	}
+	made, err := d.CompactFile(ctx, s, nil, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(outputOf(s, made))
+	}
+	a.say("%s", savedLine(made))
+	return a.print(string(made.Text))
+}
+
+// previewed makes the text and writes nothing.
+func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+	made, err := d.Preview(ctx, s, nil, o)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(outputOf(s, made))
+	case f.dryRun:
+		return a.printSavings(made)
+	}
+	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
+	a.say("%s", savedLine(made))
+	return a.print(string(made.Text))
+}
+
+func (a *app) printSavings(made daemon.Compacted) error {
+	rows := [][]string{{"KIND", "ITEMS", "TOKENS SAVED (est)"}}
+	for _, k := range made.Header.Saved {
+		rows = append(rows, []string{k.Kind, fmt.Sprint(k.Items), humanize.Comma(k.Tokens)})
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	return a.print(savedLine(made) + "\n")
+}
+
+func savedLine(made daemon.Compacted) string {
+	h := made.Header
+	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, level %s",
+		humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens), made.Saved, h.Level)
+	if h.Tokens.Reported > 0 {
+		line = humanize.Comma(h.Tokens.Reported) + " tokens reported; " + line
+	}
+	if h.Verified {
+		return line + ", verified"
+	}
+	return line + ", not verified: " + strings.TrimSpace(h.Reason)
+}
+
+func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
+	h := made.Header
+	out := compactOutput{
+		Agent: s.Agent, Session: s.ID, Companion: made.Path, Original: h.Tokens.Original, Compacted: made.Tokens,
+		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
+		Kinds: []savingOutput{},
+	}
+	for _, k := range h.Saved {
+		out.Kinds = append(out.Kinds, savingOutput{k.Kind, k.Items, k.Tokens})
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ccd/internal/config"
+)
+
+type valueOutput struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
+}
+
+func (a *app) configCommand() *cobra.Command {
+	p := page{
+		use: "config", group: setup, short: "print the effective configuration, and where each value comes from",
+		forms: []string{"ccd config [--default]"},
+		long: `Later wins: default, file, environment (CCD_SECTION_KEY), flag. The file is --config FILE, else
+$CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml; none is needed.`,
+		examples: []example{
+			{"ccd config", "every key, its value and its source"},
+			{"ccd config --default > ~/.config/ccd/config.toml", "a file to begin with: every key, explained"},
+		},
+		json: "one array, an object a key: key, value, source",
+	}
+	var defaults bool
+	c := p.command(cobra.NoArgs, func(*cobra.Command, []string) error { return a.showConfig(defaults) })
+	c.Flags().BoolVar(&defaults, "default", false, "print the defaults as a TOML file instead")
+	return c
+}
+
+func (a *app) showConfig(defaults bool) error {
+	if defaults {
+		return a.print(config.Example())
+	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	rows, out := [][]string{}, []valueOutput{}
+	for _, v := range c.Values() {
+		out = append(out, valueOutput{v.Key, v.Value, v.Source})
+		value, err := json.Marshal(v.Value)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", v.Key, err)
+		}
+		rows = append(rows, []string{v.Key, "= " + string(value), "# " + v.Source})
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	return a.table(rows)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"ccd/internal/atomicfile"
+)
+
+// deliver gives what write produces to stdout, or to a file that appears whole or not at all.
+func (a *app) deliver(file string, force bool, write func(io.Writer) error) error {
+	if file == "" {
+		end := &lastByte{w: a.out}
+		err := write(end)
+		if err == nil && end.last != '\n' && end.any && terminal(a.out) {
+			fmt.Fprintln(a.err) // for the prompt's sake; the data stays exact
+		}
+		return err
+	}
+	refuse := hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "--force overwrites it")
+	if _, err := os.Lstat(file); err == nil && !force {
+		return refuse
+	}
+	p, err := atomicfile.Create(file, 0o600)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(p, 256<<10)
+	if err := errors.Join(write(buffered), buffered.Flush()); err != nil {
+		p.Discard()
+		return err
+	}
+	if force {
+		return p.Commit()
+	}
+	if err := p.CommitNew(); errors.Is(err, fs.ErrExist) {
+		return refuse
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// lastByte remembers how what passed ended.
+type lastByte struct {
+	w    io.Writer
+	last byte
+	any  bool
+}
+
+// Write implements io.Writer.
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.last, l.any = p[len(p)-1], true
+	}
+	return l.w.Write(p)
+}

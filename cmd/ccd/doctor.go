@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/daemon"
+	"ccd/watcher"
+)
+
+// finding is what one check of doctor says. State is "ok", "note" (worth knowing) or "wrong".
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"`
+	Detail string `json:"detail"`
+	Mend   string `json:"mend"`
+}
+
+func ok(check, detail string, args ...any) finding {
+	return finding{Check: check, State: "ok", Detail: fmt.Sprintf(detail, args...)}
+}
+
+func note(check, mend, detail string, args ...any) finding {
+	return finding{Check: check, State: "note", Detail: fmt.Sprintf(detail, args...), Mend: mend}
+}
+
+func wrong(check, mend, detail string, args ...any) finding {
+	return finding{Check: check, State: "wrong", Detail: fmt.Sprintf(detail, args...), Mend: mend}
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	p := page{
+		use: "doctor", group: care, short: "check the surroundings, and say how to mend what is wrong",
+		long: `Checked are: configuration, watched roots and their permissions, watch limits, state directory, archive,
+free space, service and daemon, the agents' purge settings. It changes nothing, and exits 1 if something
+is wrong.`,
+		examples: []example{
+			{"ccd doctor", "each check, and how to mend it"},
+			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
+		},
+		json: `one array, an object a check: check, state ("ok", "note", "wrong"), detail, mend`,
+	}
+	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) })
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	all := a.examine(ctx)
+	bad := 0
+	rows := [][]string{}
+	for _, f := range all {
+		if f.State == "wrong" {
+			bad++
+		}
+		rows = append(rows, []string{f.State, f.Check, f.Detail})
+		if f.Mend != "" {
+			rows = append(rows, []string{"", "", "mend: " + f.Mend})
+		}
+	}
+	var err error
+	if a.json {
+		err = a.printJSON(all)
+	} else {
+		err = a.table(rows)
+	}
+	if err == nil && bad > 0 {
+		return errSaid
+	}
+	return err
+}
+
+// examine runs the checks. Without a configuration the others have nothing to look at.
+func (a *app) examine(ctx context.Context) []finding {
+	l, err := a.locate(true)
+	if err != nil {
+		return []finding{wrong("config", "`ccd config --default` prints a valid one", "%v", err)}
+	}
+	all := []finding{checkConfig(l)}
+	all = append(all, checkRoots(ctx, l)...)
+	all = append(all, checkWatchLimits(l)...)
+	all = append(all, checkStateDir(l), checkArchive(ctx, l), checkSpace(l))
+	all = append(all, a.checkDaemon(ctx, l)...)
+	return append(all, a.checkPurge())
+}
+
+func checkConfig(l *library) finding {
+	if l.configPath == "" {
+		return ok("config", "defaults; no file is needed")
+	}
+	return ok("config", "%s", l.configPath)
+}
+
+// checkRoots looks at every watched directory: can it be read, and can a companion be written beside a transcript?
+func checkRoots(ctx context.Context, l *library) []finding {
+	var all []finding
+	present := 0
+	for _, r := range l.roots {
+		check := "root " + r.Agent
+		info, err := os.Stat(r.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			all = append(all, ok(check, "%s is not there yet; it is waited for", r.Path))
+			continue
+		case err != nil:
+			all = append(all, wrong(check, "chmod u+rx "+filepath.Dir(r.Path), "%v", err))
+			continue
+		case !info.IsDir():
+			all = append(all, wrong(check, "point [watch.roots] at a directory", "%s is not a directory", r.Path))
+			continue
+		}
+		present++
+		all = append(all, checkRoot(ctx, l, r)...)
+	}
+	if present == 0 {
+		all = append(all, note("roots", "use an agent, or add directories under [watch.roots]", "no agent has left a transcript yet"))
+	}
+	return all
+}
+
+func checkRoot(ctx context.Context, l *library, r watcher.Root) []finding {
+	check := "root " + r.Agent
+	o := l.watch
+	o.Roots = []watcher.Root{r}
+	found, problems := watcher.Scan(ctx, o)
+	var all []finding
+	const show = 5
+	for _, err := range problems[:min(show, len(problems))] {
+		all = append(all, wrong(check, "chmod -R u+rX "+r.Path+", or name it under [watch] ignore", "%v", err))
+	}
+	if more := len(problems) - show; more > 0 {
+		all = append(all, wrong(check, "", "%d more of that kind", more))
+	}
+	if l.config.Companion.Dir == "" && !writable(r.Path) {
+		all = append(all, wrong(check, "set companion.dir to a directory of yours", "%s cannot be written to: no companion can stand there", r.Path))
+	}
+	if len(all) == 0 {
+		all = append(all, ok(check, "%s, %d files", r.Path, len(found)))
+	}
+	return all
+}
+
+func checkStateDir(l *library) finding {
+	const check = "state"
+	info, err := os.Stat(l.stateDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ok(check, "%s is not there yet; `ccd run` makes it", l.stateDir)
+	case err != nil:
+		return wrong(check, "chmod 700 "+l.stateDir, "%v", err)
+	case !writable(l.stateDir):
+		return wrong(check, "chown and chmod 700 "+l.stateDir, "%s cannot be written to", l.stateDir)
+	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
+		return wrong(check, "chmod 700 "+l.stateDir, "%s can be read by others (mode %04o)", l.stateDir, info.Mode().Perm())
+	}
+	return ok(check, "%s", l.stateDir)
+}
+
+func checkArchive(ctx context.Context, l *library) finding {
+	const check = "archive"
+	size, err := l.archive.Size(ctx)
+	if err != nil {
+		return wrong(check, "ccd verify", "%v", err)
+	}
+	if size.File == 0 {
+		return ok(check, "%s is not there yet; `ccd run` makes it", l.archivePath)
+	}
+	return ok(check, "%s, %s for %s of transcripts", l.archivePath, humanize.IBytes(uint64(size.File)), humanize.IBytes(uint64(size.Raw)))
+}
+
+func checkSpace(l *library) finding {
+	const check = "space"
+	free, err := freeSpace(existing(filepath.Dir(l.archivePath)))
+	switch least := l.minFree(); {
+	case err != nil:
+		return note(check, "", "cannot be told: %v", err)
+	case free < least:
+		return wrong(check, "make room, or lower archive.min_free", "%s free, below archive.min_free of %s: nothing is archived",
+			humanize.IBytes(uint64(free)), humanize.IBytes(uint64(least)))
+	}
+	return ok(check, "%s free for the archive", humanize.IBytes(uint64(free)))
+}
+
+// existing returns the nearest directory above dir that is there.
+func existing(dir string) string {
+	for dir != filepath.Dir(dir) && !exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+func (a *app) checkDaemon(ctx context.Context, l *library) []finding {
+	info, running, err := daemon.ReadRun(l.stateDir)
+	if err != nil {
+		return []finding{wrong("daemon", "ccd restart", "%v", err)}
+	}
+	var all []finding
+	installed := false
+	if s, err := a.service(l, false, ""); err != nil {
+		all = append(all, note("service", "", "%v", err))
+	} else if state, err := s.Status(ctx); err != nil {
+		all = append(all, note("service", "", "%v", err))
+	} else if installed = state.Installed; installed {
+		all = append(all, ok("service", "installed, %s", state.Detail))
+	} else {
+		all = append(all, note("service", "ccd install", "not installed: `ccd run` must be started by hand"))
+	}
+	switch {
+	case running && len(info.Errors) > 0:
+		all = append(all, wrong("daemon", "ccd status tells which", "pid %d, %d transcripts could not be brought up to date", info.Pid, len(info.Errors)))
+	case running:
+		all = append(all, ok("daemon", "running, pid %d", info.Pid))
+	case installed:
+		all = append(all, wrong("daemon", "ccd start", "not running, although its service is installed"))
+	default:
+		all = append(all, note("daemon", "ccd run, or ccd install", "not running"))
+	}
+	return all
+}
+
+// claudeKeeps is how many days Claude Code keeps a transcript where nothing is set.
+const claudeKeeps = 30
+
+// checkPurge tells when agents remove their transcripts: what is not archived by then is gone.
+func (a *app) checkPurge() finding {
+	const check = "purge"
+	dir := a.getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		home, err := a.home()
+		if err != nil {
+			return note(check, "", "%v", err)
+		}
+		dir = filepath.Join(home, ".claude")
+	}
+	file := filepath.Join(dir, "settings.json")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok(check, "claude-code removes transcripts after %d days (its default); the archive keeps them", claudeKeeps)
+	}
+	var settings struct {
+		Days *float64 `json:"cleanupPeriodDays"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &settings)
+	}
+	switch {
+	case err != nil:
+		return note(check, "", "claude-code's settings cannot be read: %v", err)
+	case settings.Days == nil:
+		return ok(check, "claude-code removes transcripts after %d days (its default); the archive keeps them", claudeKeeps)
+	case *settings.Days < 1:
+		return wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
+			"claude-code keeps no transcripts (cleanupPeriodDays %v): there is nothing to archive", *settings.Days)
+	}
+	return ok(check, "claude-code removes transcripts after %v days; the archive keeps them", *settings.Days)
+}
+
+// writable reports whether a file could be made in dir, by its permissions: nothing is written to find out.
+func writable(dir string) bool { return access(dir) == nil }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"ccd/archive"
+	"ccd/internal/history"
+)
+
+// The exit codes, as every command's help and the man page list them.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitDamage      = 4
+	exitInterrupted = 130
+)
+
+var exitMeaning = map[int]string{
+	exitDone: "done", exitFailed: "failed", exitUsage: "usage", exitNotFound: "not found or ambiguous",
+	exitDamage: "damage found", exitInterrupted: "interrupted",
+}
+
+var (
+	errInterrupted = errors.New("interrupted")
+	errTerminated  = errors.New("terminated")
+	// errSaid ends a command that has already told what is wrong.
+	errSaid = errors.New("failed")
+	// errDamaged ends a command that has already listed the damage.
+	errDamaged = errors.New("damage found")
+)
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// hintError adds the command to try next.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+
+// Hint returns the command to try. Other packages' errors may have one too.
+func (e hintError) Hint() string { return e.hint }
+
+func hint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return hintError{err, fmt.Sprintf(format, args...)}
+}
+
+// exitCode is the one place where an error becomes a number.
+func exitCode(err error) int {
+	var usage usageError
+	var several *history.AmbiguousError
+	var damage *archive.DamageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errInterrupted), errors.Is(err, errTerminated), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &damage), errors.Is(err, errDamaged):
+		return exitDamage
+	case errors.As(err, &several), errors.Is(err, history.ErrNotFound), errors.Is(err, archive.ErrNotFound):
+		return exitNotFound
+	}
+	return exitFailed
+}
+
+// report tells what went wrong in one line, with what matches and what to try below it.
+func report(w io.Writer, err error) {
+	var several *history.AmbiguousError
+	var next interface{ Hint() string }
+	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || exitCode(err) == exitInterrupted {
+		return
+	}
+	fmt.Fprintf(w, "ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
+	if errors.As(err, &several) {
+		for _, m := range several.Matches {
+			fmt.Fprintf(w, "  %s\n", m)
+		}
+	}
+	if errors.As(err, &next) {
+		fmt.Fprintf(w, "hint: %s\n", next.Hint())
+	}
+}
+
+// signals returns a context that the first SIGINT or SIGTERM ends, with errInterrupted or errTerminated as its cause.
+// The second one ends the process at once.
+func signals() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		cause := errInterrupted
+		if s, ok := <-c; !ok {
+			return
+		} else if s == syscall.SIGTERM {
+			cause = errTerminated
+		}
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		cancel(cause)
+	}()
+	return ctx, func() { signal.Stop(c); cancel(nil) }
+}

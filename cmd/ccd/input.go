@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// sniffed is how much of a file is looked at to tell whose transcript it is.
+const sniffed = 64 << 10
+
+// input describes a transcript that lies below no watched root: a file, or stdin (-) through a temporary file, which
+// done removes.
+func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
+	done = func() {}
+	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
+	s.ID = filepath.ToSlash(strings.TrimSuffix(strings.TrimSuffix(s.Path, ".zst"), ".jsonl"))
+	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
+	if arg == "-" {
+		if s, err = a.spool(); err != nil {
+			return s, done, err
+		}
+		done = func() { os.Remove(s.Path) }
+	}
+	if s.Agent, err = agentOf(s); err != nil {
+		done()
+		return s, func() {}, err
+	}
+	return s, done, nil
+}
+
+// spool keeps stdin in a temporary file that only its owner can read. The session is named by its content.
+func (a *app) spool() (transcript.Session, error) {
+	f, err := os.CreateTemp("", "ccd-*.jsonl")
+	if err != nil {
+		return transcript.Session{}, fmt.Errorf("keep stdin: %w", err)
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, sum), a.in)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return transcript.Session{}, fmt.Errorf("read stdin: %w", err)
+	}
+	id := "stdin-" + string(mark.Hash(sum.Sum(nil)).ID())
+	return transcript.Session{Key: transcript.Key{ID: id}, Path: f.Name(), Source: id}, nil
+}
+
+// agentOf looks at the beginning of a file.
+func agentOf(s transcript.Session) (string, error) {
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("read transcript: %w", err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if s.Packed {
+		d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
+		if err != nil {
+			return "", fmt.Errorf("read transcript: %w", err)
+		}
+		defer d.Close()
+		r = d
+	}
+	head := make([]byte, sniffed)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read transcript: %w", err)
+	}
+	agent, ok := transcript.Sniff(head[:n])
+	if !ok {
+		return "", fmt.Errorf("compact %s: neither a known agent's transcript nor a list of messages", cmp.Or(s.Source, s.Path))
+	}
+	return agent, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// absolute makes a path absolute; one that cannot be is left as it is, and whatever opens it will say so.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/config"
+	"ccd/internal/history"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// library is what reading commands look at: the archive, opened for reading only, and what it knows of each session,
+// newest first.
+type library struct {
+	config      config.Config
+	configPath  string // the file it was read from, "" where there is none
+	stateDir    string
+	roots       []watcher.Root
+	watch       watcher.Options
+	archivePath string
+	archive     *archive.Archive
+	sessions    []entry
+}
+
+// entry is one session and what the daemon last kept of it.
+type entry struct {
+	archive.Session
+	state daemon.State
+}
+
+// library opens the archive for reading. That there is none yet is no error: it then holds no sessions.
+func (a *app) library(ctx context.Context) (*library, error) {
+	l, err := a.locate(true)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.load(ctx)
+}
+
+// load reads what the archive knows of each session.
+func (l *library) load(ctx context.Context) error {
+	stored, err := l.archive.Sessions(ctx)
+	if err != nil {
+		return fmt.Errorf("read archive: %w", err)
+	}
+	l.sessions = nil
+	for _, s := range stored {
+		e := entry{Session: s}
+		if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
+			e.state = state
+		}
+		l.sessions = append(l.sessions, e)
+	}
+	slices.SortStableFunc(l.sessions, func(x, y entry) int {
+		return cmp.Or(y.last().Compare(x.last()), cmp.Compare(x.ID, y.ID))
+	})
+	return nil
+}
+
+// last is when the session last grew: by its own clock, else by its file's.
+func (e entry) last() time.Time {
+	if e.state.Last.IsZero() && e.state.Source.ModTime != 0 {
+		return time.Unix(0, e.state.Source.ModTime).UTC()
+	}
+	return e.state.Last
+}
+
+// candidates are the sessions as arguments may name them.
+func (l *library) candidates() []history.Candidate {
+	all := make([]history.Candidate, 0, len(l.sessions))
+	for _, e := range l.sessions {
+		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.last(), Cwd: e.state.Cwd, Made: e.Root == ""})
+	}
+	return all
+}
+
+// find returns the session that a SESSION argument names.
+func (l *library) find(arg, agent string) (entry, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return entry{}, fmt.Errorf("find working directory: %w", err)
+	}
+	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now()})
+	if err != nil {
+		if len(l.sessions) == 0 {
+			return entry{}, hint(err, "ccd run --once (nothing is archived yet)")
+		}
+		return entry{}, hint(err, "ccd ls --all")
+	}
+	e, _ := l.entry(got.Key)
+	return e, nil
+}
+
+func (l *library) entry(k transcript.Key) (entry, bool) {
+	i := slices.IndexFunc(l.sessions, func(e entry) bool { return e.Key == k })
+	if i < 0 {
+		return entry{}, false
+	}
+	return l.sessions[i], true
+}
+
+// generation returns number n of the session's generations, the current one for 0.
+func (e entry) generation(n int) (archive.Generation, error) {
+	if len(e.Generations) == 0 {
+		return archive.Generation{}, fmt.Errorf("read session %s: %w: nothing of it is archived", e.ID, history.ErrNotFound)
+	}
+	if n == 0 {
+		return e.Generations[len(e.Generations)-1], nil
+	}
+	for _, g := range e.Generations {
+		if g.N == n {
+			return g, nil
+		}
+	}
+	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: it has %d", n, e.ID, history.ErrNotFound, len(e.Generations))
+}
+
+// search is where an ID that is not in the index is looked for.
+func (l *library) search(progress func(done, total int64)) history.Search {
+	s := history.Search{Archive: l.archive, Progress: progress, Pointers: l.pointers}
+	for _, e := range l.sessions {
+		s.Sessions = append(s.Sessions, e.Session)
+	}
+	return s
+}
+
+// pointers returns what a companion of one generation would point at.
+func (l *library) pointers(ctx context.Context, s archive.Session, generation int) ([]transcript.Pointer, error) {
+	e, _ := l.entry(s.Key)
+	c, _, err := l.compaction(ctx, e, generation)
+	if err != nil {
+		return nil, err
+	}
+	return c.Pointers, nil
+}
+
+// options returns what decides the session's companion: the configured options and the session's own.
+func (l *library) options(e entry) compactor.Options {
+	o := compactionOptions(l.config)
+	if e.state.MaxTokens > 0 {
+		o.MaxTokens = e.state.MaxTokens
+	}
+	return o
+}
+
+// compaction folds one generation from the archive, and counts its records.
+func (l *library) compaction(ctx context.Context, e entry, generation int) (*compactor.Compaction, int, error) {
+	c := compactor.New(l.options(e), e.Session.Session)
+	for r, err := range history.Records(ctx, l.archive, e.Session.Session, generation) {
+		if err != nil {
+			return nil, 0, err
+		}
+		c.Add(r)
+	}
+	r := l.archive.Reader(e.Key, generation)
+	made, err := c.Compaction(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) })
+	if err != nil {
+		return nil, 0, fmt.Errorf("compact session %s: %w", e.ID, err)
+	}
+	return made, c.Status().Records, nil
+}

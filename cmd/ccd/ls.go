@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// sessionOutput is a session as ls and status print it.
+type sessionOutput struct {
+	Agent       string    `json:"agent"`
+	Session     string    `json:"session"`
+	Parent      string    `json:"parent"`
+	Project     string    `json:"project"`
+	Title       string    `json:"title"`
+	Last        time.Time `json:"last,omitzero"`
+	Records     int       `json:"records"`
+	Bytes       int64     `json:"bytes"`
+	Generations int       `json:"generations"`
+	Model       string    `json:"model"`
+	Reported    int64     `json:"reported_tokens"`
+	Estimate    int64     `json:"estimated_tokens"`
+	Window      int64     `json:"context_window"`
+	Assumed     bool      `json:"context_window_assumed"`
+	Pressure    float64   `json:"pressure"`
+	Level       string    `json:"level"`
+	Trigger     string    `json:"trigger"`
+	Original    int64     `json:"original_tokens"`
+	Compacted   int64     `json:"companion_tokens"`
+	Saved       float64   `json:"saved_percent"`
+	Verified    bool      `json:"verified"`
+	Companion   string    `json:"companion"`
+	Source      string    `json:"source"`
+	Present     bool      `json:"source_present"`
+}
+
+const sessionKeys = `agent, session, parent, project, title, last, records, bytes, generations, model,
+reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
+trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
+verified, companion ("" while there is none), source, source_present`
+
+type lsFlags struct {
+	all, size bool
+	agent     string
+}
+
+func (a *app) lsCommand() *cobra.Command {
+	p := page{
+		use: "ls", group: everyday, short: "list the sessions: tokens, pressure, what was saved",
+		forms: []string{"ccd ls [--all] [--agent AGENT]", "ccd ls --size"},
+		long: `Newest first. TOKENS is what the agent's model reported last, or our estimate marked est. PRESSURE is
+their share of the context window; SAVED what the companion takes less than the original. A companion
+"-" means that no trigger has fired yet. A source is "purged" where the agent removed its transcript:
+the archive has it.`,
+		examples: []example{
+			{"ccd ls", "the sessions, newest first"},
+			{"ccd ls --all", "with sub-agents under their parents"},
+			{"ccd ls --size", "bytes by project"},
+			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "the ones that are filling up"},
+		},
+		json: "one array, an object a session:\n" + sessionKeys +
+			".\nWith --size: one array, an object a project: project, sessions, bytes, companions, last",
+	}
+	var f lsFlags
+	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
+	c.Flags().BoolVar(&f.all, "all", false, "sub-agents too, under their parents")
+	c.Flags().BoolVar(&f.size, "size", false, "bytes by project instead")
+	c.Flags().StringVar(&f.agent, "agent", "", "only `AGENT`'s sessions (claude-code, codex)")
+	return c
+}
+
+func (a *app) ls(ctx context.Context, f lsFlags) error {
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	if f.agent != "" {
+		l.sessions = slices.DeleteFunc(l.sessions, func(e entry) bool { return e.Agent != f.agent })
+	}
+	if f.size {
+		return a.lsSize(l)
+	}
+	rows := family(l.sessions, f.all)
+	if a.json {
+		all := make([]sessionOutput, 0, len(rows))
+		for _, e := range rows {
+			all = append(all, e.output())
+		}
+		return a.printJSON(all)
+	}
+	if len(rows) == 0 {
+		a.say("nothing is archived yet; `ccd run --once` archives what there is, `ccd demo` shows how it goes")
+		return nil
+	}
+	table := [][]string{{"AGENT", "SESSION", "PROJECT", "AGE", "TOKENS", "PRESSURE", "SAVED", "COMPANION", "SOURCE"}}
+	for _, e := range rows {
+		table = append(table, e.row())
+	}
+	return a.table(table)
+}
+
+// family orders sessions for people: main ones newest first, and with all each sub-agent below its parent.
+func family(sessions []entry, all bool) []entry {
+	children := map[transcript.Key][]entry{}
+	var rows, orphans []entry
+	known := map[transcript.Key]bool{}
+	for _, e := range sessions {
+		known[e.Key] = true
+	}
+	for _, e := range sessions {
+		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		switch {
+		case e.Class == transcript.Main:
+			rows = append(rows, e)
+		case e.Class != transcript.SubAgent || !all:
+		case known[parent]:
+			children[parent] = append(children[parent], e)
+		default:
+			orphans = append(orphans, e)
+		}
+	}
+	var ordered []entry
+	for _, e := range rows {
+		ordered = append(append(ordered, e), children[e.Key]...)
+	}
+	return append(ordered, orphans...)
+}
+
+func (e entry) output() sessionOutput {
+	s := e.state
+	return sessionOutput{
+		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: e.last(),
+		Records: s.Records, Bytes: e.bytes(), Generations: len(e.Generations), Model: s.Model,
+		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
+		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
+		Verified: s.Verified, Companion: s.Companion, Source: e.Path, Present: e.present(),
+	}
+}
+
+func (e entry) row() []string {
+	id := shortID(e.ID)
+	if e.Class == transcript.SubAgent {
+		id = "  " + id
+	}
+	saved, companion, source := "", "-", "present"
+	if e.state.Companion != "" {
+		saved, companion = fmt.Sprintf("%.1f%%", e.state.Saved), "yes"
+		if !e.state.Verified {
+			companion = "unverified"
+		}
+	}
+	if !e.present() {
+		source = "purged"
+	}
+	return []string{e.Agent, id, mark.Inline(e.state.Cwd, 40), age(e.last()), e.tokens(), e.pressure(), saved, companion, source}
+}
+
+// shortID is enough of an ID to name the session: the beginning of a UUID.
+func shortID(id string) string {
+	if len(id) == 36 && strings.Count(id, "-") == 4 {
+		return id[:13]
+	}
+	return mark.Inline(id, 48)
+}
+
+func (e entry) tokens() string {
+	if e.state.Reported > 0 {
+		return humanize.Comma(e.state.Reported)
+	}
+	return humanize.Comma(e.state.Estimate) + " est"
+}
+
+func (e entry) pressure() string {
+	text := fmt.Sprintf("%.2f", e.state.Pressure)
+	if e.state.Assumed {
+		text += " (assumed)"
+	}
+	return text
+}
+
+func (e entry) bytes() int64 {
+	var n int64
+	for _, g := range e.Generations {
+		n += g.Tip.Offset
+	}
+	return n
+}
+
+// present reports whether the transcript stands where it was last seen.
+func (e entry) present() bool {
+	_, err := os.Lstat(e.Path)
+	return err == nil
+}
+
+type projectOutput struct {
+	Project    string    `json:"project"`
+	Sessions   int       `json:"sessions"`
+	Bytes      int64     `json:"bytes"`
+	Companions int       `json:"companions"`
+	Last       time.Time `json:"last,omitzero"`
+}
+
+// lsSize adds up by project: a session's own working directory, for attachments and sub-agents their parent's.
+func (a *app) lsSize(l *library) error {
+	cwd := map[transcript.Key]string{}
+	for _, e := range l.sessions {
+		cwd[e.Key] = e.state.Cwd
+	}
+	at := map[string]*projectOutput{}
+	all := []*projectOutput{}
+	for _, e := range l.sessions {
+		name := cmp.Or(cwd[transcript.Key{Agent: e.Agent, ID: e.Parent}], e.state.Cwd, "(unknown)")
+		p := at[name]
+		if p == nil {
+			p = &projectOutput{Project: name}
+			at[name], all = p, append(all, p)
+		}
+		p.Bytes += e.bytes()
+		if e.Class != transcript.Attachment {
+			p.Sessions++
+		}
+		if e.state.Companion != "" {
+			p.Companions++
+		}
+		if e.last().After(p.Last) {
+			p.Last = e.last()
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *projectOutput) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	if a.json {
+		return a.printJSON(all)
+	}
+	table := [][]string{{"PROJECT", "SESSIONS", "BYTES", "COMPANIONS", "AGE"}}
+	for _, p := range all {
+		table = append(table, []string{mark.Inline(p.Project, 80), fmt.Sprint(p.Sessions), humanize.IBytes(uint64(p.Bytes)), fmt.Sprint(p.Companions), age(p.Last)})
+	}
+	return a.table(table)
+}

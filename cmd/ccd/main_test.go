@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ccd": main})
+}
+
+// TestScript runs every command as a process of its own, in a home directory of the script's.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home")
+			e.Setenv("HOME", home)
+			e.Setenv("USERPROFILE", home)
+			e.Setenv("TERM", "dumb")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command takes a second under the race detector
+			for _, k := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CCD_CONFIG", "NOTIFY_SOCKET"} {
+				e.Setenv(k, "")
+			}
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: commands,
+	})
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/config"
+	"ccd/internal/transcript"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+// config reads the configuration: defaults, file, environment. Its file is --config, else $CCD_CONFIG, else the usual
+// place, where none needs to be.
+func (a *app) config() (config.Config, error) {
+	home, err := a.home()
+	if err != nil {
+		return config.Config{}, err
+	}
+	file, explicit := a.configFile, a.configFile != ""
+	if !explicit {
+		if file = a.getenv("CCD_CONFIG"); file != "" {
+			explicit = true
+		} else if file, err = config.File(a.getenv, home); err != nil {
+			return config.Config{}, err
+		}
+	}
+	return config.Load(file, explicit, a.env)
+}
+
+// locate reads the configuration and finds what it names. Nothing is made, and nothing is read but the configuration.
+func (a *app) locate(readOnly bool) (*library, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	l := &library{config: c, configPath: c.Path()}
+	if l.stateDir, err = config.StateDir(a.getenv, home); err != nil {
+		return nil, err
+	}
+	if l.archivePath = c.Archive.Path; l.archivePath == "" {
+		l.archivePath = filepath.Join(l.stateDir, "archive.db")
+	}
+	l.roots = a.roots(c, home)
+	l.watch = watcher.Options{
+		Roots: l.roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
+		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
+		Match: func(r watcher.Root, path string) bool { _, ok := transcript.Find(r.Agent, r.Path, path); return ok },
+	}
+	o := archive.Options{ReadOnly: readOnly, MinFree: c.Archive.MinFree, MaxSize: c.Archive.MaxSize}
+	l.archive, err = archive.Open(l.archivePath, o)
+	return l, err
+}
+
+// roots are each agent's own directories, then those that the configuration adds.
+func (a *app) roots(c config.Config, home string) []watcher.Root {
+	var all []watcher.Root
+	for _, f := range transcript.Formats() {
+		for _, dir := range append(f.Roots(a.getenv, home), c.Watch.Roots[f.Agent]...) {
+			all = append(all, watcher.Root{Agent: f.Agent, Path: dir})
+		}
+	}
+	return all
+}
+
+// compactionOptions is what the configuration says of everything that changes a companion.
+func compactionOptions(c config.Config) compactor.Options {
+	o := compactor.Defaults()
+	o.MaxTokens, o.RestoreFiles, o.Host = c.Companion.MaxTokens, c.Companion.RestoreFiles, c.Companion.Host
+	o.Windows = c.Models.Windows
+	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
+	o.RecentShare, o.RecentMessages, o.RecentResults = c.Compaction.RecentShare, c.Compaction.RecentMessages, c.Compaction.RecentResults
+	o.FileAge, o.TalkAge, o.OutputChars = c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.OutputChars
+	o.MicroKeep, o.MicroTokens, o.Dedup = c.Compaction.MicrocompactKeep, c.Compaction.MicrocompactTokens, c.Compaction.Dedup
+	if o.Host == "" {
+		if name, err := os.Hostname(); err == nil {
+			o.Host = name
+		}
+	}
+	return o
+}
+
+// daemonFor makes a daemon of the configuration; readOnly for one that is only asked what it would do.
+func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *library, error) {
+	l, err := a.locate(readOnly)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := a.logger(l.config)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := daemon.New(ctx, daemon.Options{
+		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
+		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version,
+		Notify: func(state string) {
+			if err := packaging.Notify(state); err != nil {
+				log.Warn("service manager not told", "err", err)
+			}
+		},
+	})
+	return d, l, err
+}
+
+// logger writes to stderr what [log] asks for: -q errors only, -v everything.
+func (a *app) logger(c config.Config) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
+		return nil, fmt.Errorf("read log.level: %w", err)
+	}
+	if a.quiet {
+		level = slog.LevelError
+	} else if a.verbose {
+		level = slog.LevelDebug
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if c.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(a.err, o)), nil
+	}
+	return slog.New(slog.NewTextHandler(a.err, o)), nil
+}
+
+func (l *library) minFree() int64 { return l.config.Archive.MinFree }

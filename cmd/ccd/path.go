@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ccd/internal/history"
+)
+
+type pathOutput struct {
+	Agent     string `json:"agent"`
+	Session   string `json:"session"`
+	Companion string `json:"companion"`
+	Source    string `json:"source"`
+	Present   bool   `json:"source_present"`
+}
+
+func (a *app) pathCommand() *cobra.Command {
+	p := page{
+		use: "path SESSION", group: agents, short: "print where a session's companion stands",
+		long: "It exits 3 where the session has no companion: none of its triggers has fired yet.\n" +
+			"`ccd compact SESSION` makes one all the same.",
+		examples: []example{
+			{"ccd path latest", "the companion of the session that grew last"},
+			{"ccd path latest:.", "of the project in this directory"},
+			{"less $(ccd path 5d2f7a1e)", "read it"},
+		},
+		json:  "one object: agent, session, companion, source (the transcript), source_present",
+		exits: []int{exitNotFound},
+	}
+	var agent string
+	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		l, err := a.library(c.Context())
+		if err != nil {
+			return err
+		}
+		e, err := l.find(args[0], agent)
+		if err != nil {
+			return err
+		}
+		if e.state.Companion == "" {
+			return hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
+				"ccd compact %s", e.ID)
+		}
+		if a.json {
+			return a.printJSON(pathOutput{e.Agent, e.ID, e.state.Companion, e.Path, e.present()})
+		}
+		return a.print(e.state.Companion + "\n")
+	})
+	agentFlag(c, &agent)
+	return c
+}
+
+func agentFlag(c *cobra.Command, agent *string) {
+	c.Flags().StringVar(agent, "agent", "", "SESSION is one of `AGENT`'s (claude-code, codex)")
+}

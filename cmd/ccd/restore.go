@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/internal/history"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+type restoreFlags struct {
+	session, agent, output string
+	generation             int
+	raw, full, info, force bool
+}
+
+var restorePage = page{
+	use: "restore ID|SESSION#N", group: agents, short: "print an archived original, exactly",
+	forms: []string{
+		"ccd restore [--raw | --full | --info] [-o FILE [--force]] ID|SESSION#N",
+		"ccd restore --session SESSION [--generation N] [--info] [-o FILE [--force]]",
+	},
+	long: `ID is what a marker "[ccd ID ...]" names, or a unique prefix of it of 4 or more characters. SESSION#N is
+record number N of a session. Printed is the original as the agent saw it: strings unescaped, text
+blocks joined by newline, images decoded, anything else as it stands; of a record its items in that
+way, or the line where it has none; of a range the lines as they stand.
+
+What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
+published yet is looked for in all archived sessions, newest first. Text that looks like a secret is
+printed all the same, with one line of warning on stderr.`,
+	examples: []example{
+		{"ccd restore 4tq9c1m7x2ka", "the original, to stdout"},
+		{"ccd restore 4tq9 | less", "a prefix will do while it is unique"},
+		{"ccd restore --info 4tq9c1m7x2ka", "what it is, where it stood, its SHA-256"},
+		{"ccd restore --raw 5d2f7a1e#611", "line 611 of a session, byte for byte"},
+		{"ccd restore --full 9h2rv0s8d4pe -o build.log", "the whole of an output that the agent saw cut, into a file"},
+		{"ccd restore --session latest -o session.jsonl", "a whole transcript, also when its file is gone"},
+	},
+	json: `one object, with --info only: id, kind, shape ("single", "lines", "list"), agent, session,
+generation, path (of the transcript), record, last_record, time, offset and bytes (of the raw span),
+size (bytes that restore prints), sha256 (of the raw span; of a range of its lines; of a list of its
+raw parts joined by newline), parts, note`,
+	exits: []int{exitNotFound, exitDamage},
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var f restoreFlags
+	args := func(c *cobra.Command, args []string) error { return f.check(args, a.json) }
+	c := restorePage.command(args, func(c *cobra.Command, args []string) error {
+		return a.restore(c.Context(), f, args)
+	})
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.raw, "raw", false, "print the transcript's line(s) that hold the original, byte for byte")
+	flags.BoolVar(&f.full, "full", false, "print the spilled file of a result that the agent saw cut")
+	flags.BoolVar(&f.info, "info", false, "tell what it is instead of printing it")
+	flags.StringVar(&f.session, "session", "", "restore the whole transcript of `SESSION`")
+	flags.IntVar(&f.generation, "generation", 0, "an earlier life `N` of that transcript's file (default: the last one)")
+	flags.StringVar(&f.agent, "agent", "", "SESSION is one of `AGENT`'s")
+	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, whole or not at all; refuses to overwrite")
+	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
+	return c
+}
+
+func (f restoreFlags) check(args []string, json bool) error {
+	switch {
+	case f.session == "" && len(args) != 1:
+		return fmt.Errorf("want one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
+	case f.session != "" && len(args) != 0:
+		return fmt.Errorf("--session takes no ID")
+	case f.raw && f.full, f.full && f.session != "":
+		return fmt.Errorf("--full goes with an ID or SESSION#N alone")
+	case f.generation < 0:
+		return fmt.Errorf("--generation counts from 1")
+	case json && !f.info:
+		return fmt.Errorf("--json goes with --info: an original is printed as it is")
+	case f.info && f.output != "":
+		return fmt.Errorf("--info writes no file")
+	}
+	return nil
+}
+
+func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error {
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	o, err := a.original(ctx, l, f, args)
+	if err != nil {
+		return err
+	}
+	if f.info {
+		return a.restoreInfo(ctx, o)
+	}
+	return a.deliver(f.output, f.force, func(w io.Writer) error {
+		watch := &secretWatch{w: w}
+		err := o.write(ctx, watch)
+		if watch.seen != "" {
+			fmt.Fprintf(a.err, "ccd: warning: this looks like it holds %s\n", watch.seen)
+		}
+		return err
+	})
+}
+
+// original finds what the command line asks for.
+func (a *app) original(ctx context.Context, l *library, f restoreFlags, args []string) (original, error) {
+	if f.session != "" {
+		return l.wholeSession(f)
+	}
+	name, number, isRecord := strings.Cut(args[0], "#")
+	o := original{library: l, raw: f.raw}
+	var err error
+	if isRecord {
+		o, err = l.record(ctx, name, number, f)
+	} else if o.found, err = a.lookup(ctx, l, args[0]); err == nil {
+		o.entry, _ = l.entry(o.found.Key)
+	}
+	if err != nil {
+		return original{}, err
+	}
+	if f.full {
+		return o.spilled(ctx)
+	}
+	return o, nil
+}
+
+// lookup finds the one original that an ID, or a prefix of one, names.
+func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Found, error) {
+	if _, _, err := mark.PrefixRange(prefix); err != nil {
+		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", prefix)
+	}
+	show, wipe := a.progress("looking through the archive:")
+	defer wipe()
+	found, err := history.Find(ctx, l.search(show), prefix)
+	switch {
+	case err != nil && len(l.sessions) == 0:
+		return archive.Found{}, hint(err, "ccd run --once (nothing is archived yet)")
+	case err != nil:
+		return archive.Found{}, err
+	case len(found) > 1:
+		return archive.Found{}, severalFound(prefix, found)
+	}
+	return found[0], nil
+}
+
+func severalFound(prefix string, found []archive.Found) error {
+	e := &history.AmbiguousError{What: "id " + prefix}
+	for _, f := range found {
+		line := fmt.Sprintf("%s  %s  %s#%d", f.Hash.ID(), f.Note, f.Key.ID, f.Record)
+		if len(found) > 1 && found[0].Hash.ID() == found[1].Hash.ID() {
+			line += "  sha256 " + f.Hash.String()
+		}
+		e.Matches = append(e.Matches, line)
+	}
+	return e
+}
+
+func (l *library) wholeSession(f restoreFlags) (original, error) {
+	e, err := l.find(f.session, f.agent)
+	if err != nil {
+		return original{}, err
+	}
+	g, err := e.generation(f.generation)
+	if err != nil {
+		return original{}, err
+	}
+	return original{library: l, entry: e, session: &g}, nil
+}
+
+// record finds SESSION#N.
+func (l *library) record(ctx context.Context, name, number string, f restoreFlags) (original, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return original{}, usageError{fmt.Errorf("parse record %q: want a number from 1 on", number)}
+	}
+	e, err := l.find(name, f.agent)
+	if err != nil {
+		return original{}, err
+	}
+	g, err := e.generation(f.generation)
+	if err != nil {
+		return original{}, err
+	}
+	if e.Class == transcript.Attachment {
+		return original{}, hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, not lines", e.ID, n, history.ErrNotFound),
+			"ccd restore --session %s", e.ID)
+	}
+	r, err := history.Record(ctx, l.archive, e.Session.Session, g.N, n)
+	if err != nil {
+		return original{}, err
+	}
+	found := archive.Found{Pointer: history.Whole(r), Key: e.Key, Generation: g.N}
+	if !f.raw {
+		found.Pointer = history.Items(r)
+	}
+	return original{library: l, entry: e, found: found, raw: f.raw}, nil
+}

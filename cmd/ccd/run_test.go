@@ -1,0 +1,195 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ccd/daemon"
+)
+
+// child is a ccd of its own process and home directory.
+type child struct {
+	*exec.Cmd
+	home   string
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+func spawn(t *testing.T, home string, args ...string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	c := &child{Cmd: exec.CommandContext(ctx, exe, args...), home: home}
+	c.Args[0] = "ccd"
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	c.Stderr = &c.stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.stdout = bufio.NewReader(out)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// until reads stdout up to a line that holds text.
+func (c *child) until(t *testing.T, text string) {
+	t.Helper()
+	for {
+		line, err := c.stdout.ReadString('\n')
+		if strings.Contains(line, text) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("waiting for %q: %v; stderr: %s", text, err, c.stderr.String())
+		}
+	}
+}
+
+// eventually waits until cond holds.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: not within 20 s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *child) stateDir() string {
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(c.home, "Library", "Application Support", "ccd")
+	}
+	return filepath.Join(c.home, ".local", "state", "ccd")
+}
+
+func (c *child) running(t *testing.T) bool {
+	t.Helper()
+	info, running, err := daemon.ReadRun(c.stateDir())
+	return err == nil && running && info.Pid == c.Process.Pid
+}
+
+func TestRunEndsBySignal(t *testing.T) {
+	tests := []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"interrupted", syscall.SIGINT, exitInterrupted},
+		{"told to stop", syscall.SIGTERM, exitDone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := spawn(t, t.TempDir(), "run")
+			c.until(t, "There is nothing yet")
+			eventually(t, "the daemon runs", func() bool { return c.running(t) })
+			begun := time.Now()
+			if err := c.Process.Signal(tt.signal); err != nil {
+				t.Fatal(err)
+			}
+			err := c.Wait()
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("ended after %v, want a second at most", took)
+			}
+			if got := c.ProcessState.ExitCode(); got != tt.code {
+				t.Errorf("exit code %d (%v), want %d; stderr: %s", got, err, tt.code, c.stderr.String())
+			}
+			if strings.Contains(c.stderr.String(), "ccd:") {
+				t.Errorf("an ordered end is no error, yet it says: %s", c.stderr.String())
+			}
+		})
+	}
+}
+
+func TestOnlyOneRuns(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	first := spawn(t, home, "run")
+	eventually(t, "the daemon runs", func() bool { return first.running(t) })
+	for _, args := range [][]string{{"run"}, {"run", "--once"}} {
+		second := spawn(t, home, args...)
+		var exit *exec.ExitError
+		if err := second.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+			t.Errorf("ccd %v: %v, want exit %d", args, err, exitFailed)
+		}
+		if want := "already running, pid " + strconv.Itoa(first.Process.Pid); !strings.Contains(second.stderr.String(), want) {
+			t.Errorf("ccd %v says %q, want %q", args, second.stderr.String(), want)
+		}
+	}
+	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIdleMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("NOTICE: anonymous memory is read from /proc")
+	}
+	t.Parallel()
+	c := spawn(t, t.TempDir(), "run")
+	eventually(t, "the first scan is over", func() bool {
+		info, _, err := daemon.ReadRun(c.stateDir())
+		return err == nil && c.running(t) && info.Pid > 0
+	})
+	const limit = 30 << 10 // KB
+	if got := anonymous(t, c.Process.Pid); got > limit {
+		t.Errorf("%d KB of anonymous memory, want %d at most", got, limit)
+	} else {
+		t.Logf("%d KB of anonymous memory", got)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// anonymous returns a process's anonymous memory in KB.
+func anonymous(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kb
+		}
+	}
+	t.Skip("NOTICE: the kernel does not tell anonymous memory")
+	return 0
+}

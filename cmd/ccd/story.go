@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// storySession is the ID of the demo's session.
+const storySession = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+
+// story is an invented session, as Claude Code would write it: what a person asked, and for each wish a few commands
+// with long outputs, reads and edits.
+type story struct {
+	lines   [][]byte
+	outputs []string // of the commands, as the agent saw them
+	clock   time.Time
+	context int
+	n       int
+	parent  string
+}
+
+var wishes = []string{
+	"The nightly export writes 48,212 cents where the invoice says 48,213. Find out why and fix it. Don't touch the schema.",
+	"no, keep it integer cents everywhere, no floats, also not in tests",
+	"also add a regression test for invoice 48213",
+	"run the whole suite, then tell me what is left",
+}
+
+// tell returns the story: the lines of a session that fills three quarters of its context window.
+func tell() *story {
+	s := &story{clock: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), context: 14000}
+	for i, wish := range wishes {
+		s.user(wish)
+		for step := range 12 {
+			s.command(i, step)
+		}
+		s.edit(i)
+		s.say(fmt.Sprintf("Step %d is done: `cents()` now parses decimals as text and scales by 100 in integers, because float(\"482.13\") * 100 is 48212.999999999996. I rejected Decimal everywhere: it is slower on the nightly batch.", i+1))
+	}
+	return s
+}
+
+func (s *story) command(wish, step int) {
+	call := fmt.Sprintf("toolu_demo_%d_%d", wish, step)
+	cmd := fmt.Sprintf("pytest -q tests/part_%d_%d", wish, step)
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "tests/part_%d_%d/test_money.py::test_invoice_%05d PASSED [%3d%%]\n", wish, step, 48000+wish*997+step*61+i, i*100/60)
+	}
+	if step%5 == 3 {
+		fmt.Fprintf(&b, "E   AssertionError: Money(48212) != Money(48213)\ntests/part_%d_%d/test_money.py:41: AssertionError\n", wish, step)
+	}
+	fmt.Fprintf(&b, "60 passed in %d.%02ds\n", step+1, wish*7)
+	out := b.String()
+	s.outputs = append(s.outputs, out)
+	s.call(call, "Bash", map[string]any{"command": cmd, "description": "run one part of the tests"})
+	s.result(call, out)
+}
+
+func (s *story) edit(wish int) {
+	call := fmt.Sprintf("toolu_demo_edit_%d", wish)
+	s.call(call, "Edit", map[string]any{
+		"file_path": "/home/you/ledger/money.py", "old_string": fmt.Sprintf("return round(value * %d)", 100+wish),
+		"new_string": "whole, _, frac = text.partition(\".\")",
+	})
+	s.result(call, "The file /home/you/ledger/money.py has been updated.")
+}
+
+func (s *story) user(text string) { s.add("user", map[string]any{"role": "user", "content": text}) }
+
+func (s *story) say(text string) {
+	s.assistant(map[string]any{"type": "text", "text": text})
+}
+
+func (s *story) call(id, tool string, input map[string]any) {
+	s.assistant(map[string]any{"type": "tool_use", "id": id, "name": tool, "input": input})
+}
+
+func (s *story) result(id, text string) {
+	s.add("user", map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": id, "content": text},
+	}})
+}
+
+func (s *story) assistant(block map[string]any) {
+	s.context += 1250
+	s.add("assistant", map[string]any{
+		"id": fmt.Sprintf("msg_demo_%d", s.n), "type": "message", "role": "assistant", "model": "claude-demo",
+		"content": []any{block},
+		"usage":   map[string]any{"input_tokens": 8, "cache_read_input_tokens": s.context, "output_tokens": 120},
+	})
+}
+
+func (s *story) add(kind string, message map[string]any) {
+	s.n++
+	s.clock = s.clock.Add(20 * time.Second)
+	uuid := fmt.Sprintf("%08d-0000-4000-8000-000000000000", s.n)
+	line, err := json.Marshal(map[string]any{
+		"parentUuid": s.parent, "isSidechain": false, "userType": "external", "cwd": "/home/you/ledger",
+		"sessionId": storySession, "version": "2.1.0", "gitBranch": "fix/cents", "type": kind, "message": message,
+		"requestId": fmt.Sprintf("req_demo_%d", s.n), "uuid": uuid, "timestamp": s.clock.Format("2006-01-02T15:04:05.000Z"),
+	})
+	if err != nil {
+		panic("demo: its own words do not encode: " + err.Error())
+	}
+	s.parent = uuid
+	s.lines = append(s.lines, append(line, '\n'))
+}

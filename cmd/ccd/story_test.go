@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ccd/internal/mark"
+)
+
+// commands are what scripts have beside testscript's own.
+var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"code":  cmdCode,
+	"story": cmdStory,
+	"pick":  cmdPick,
+	"flip":  cmdFlip,
+	"idof":  cmdIDOf,
+
+	"snapshot": cmdSnapshot,
+}
+
+// cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// cmdStory appends the demo's session to a transcript: `story FILE [FROM TO]`, lines counted from 0.
+func cmdStory(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 && len(args) != 3 {
+		ts.Fatalf("usage: story FILE [FROM TO]")
+	}
+	lines := tell().lines
+	if len(args) == 3 {
+		from, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		to, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		lines = lines[from:to]
+	}
+	path := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	_, err = f.Write(bytes.Join(lines, nil))
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// cmdPick sets $ID to an ID of a companion that names an output of the story, and writes that output: `pick COMPANION OUT`.
+func cmdPick(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pick COMPANION OUT")
+	}
+	known := map[mark.ID]string{}
+	for _, out := range tell().outputs {
+		known[mark.Sum(quoted(out)).ID()] = out
+	}
+	for _, id := range mark.IDs(ts.ReadFile(args[0])) {
+		if out, ok := known[id]; ok {
+			ts.Setenv("ID", string(id))
+			ts.Setenv("PREFIX", string(id[:6]))
+			ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out), 0o600))
+			return
+		}
+	}
+	ts.Fatalf("%s points at no output of the story", args[0])
+}
+
+// cmdFlip damages a file: one bit in every 4096 bytes, but for its first eighth: `flip FILE`.
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip FILE")
+	}
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	for at := len(data) / 8; at < len(data); at += 4096 {
+		data[at] ^= 0x10
+	}
+	ts.Check(os.WriteFile(path, data, 0o600))
+}
+
+// cmdSnapshot lists what stands below some directories, with size and time of the last change: `snapshot OUT DIR...`.
+func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: snapshot OUT DIR...")
+	}
+	var b bytes.Buffer
+	for _, dir := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(&b, path, info.Size(), info.Mode(), info.ModTime().UnixNano())
+			return nil
+		}))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+}
+
+// cmdIDOf sets a variable to the ID of a file's bytes: `idof VAR FILE`.
+func cmdIDOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: idof VAR FILE")
+	}
+	ts.Setenv(args[0], string(mark.Sum([]byte(ts.ReadFile(args[1]))).ID()))
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+)
+
+// verifyOutput is what verify prints. Unresolved are IDs that stand in a companion and that the index does not know.
+type verifyOutput struct {
+	Sessions    int            `json:"sessions"`
+	Generations int            `json:"generations"`
+	Frames      int            `json:"frames"`
+	Pieces      int            `json:"pieces"`
+	Pointers    int            `json:"pointers"`
+	Bytes       int64          `json:"bytes"`
+	Companions  int            `json:"companions"`
+	IDs         int            `json:"ids"`
+	Damage      []damageOutput `json:"damage"`
+}
+
+type damageOutput struct {
+	Session    string  `json:"session"`
+	Generation int     `json:"generation"`
+	Offset     int64   `json:"offset"`
+	ID         mark.ID `json:"id"`
+	Companion  string  `json:"companion"`
+	Cause      string  `json:"cause"`
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	p := page{
+		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
+		long: `It reads the whole archive and changes nothing. Damage is listed, one line each, and does not stop the
+rest: what is not damaged still restores exactly.`,
+		examples: []example{
+			{"ccd verify", "exit 0: all is well"},
+			{"ccd verify --json", "counts, and the list of what is damaged"},
+		},
+		json: `one object: sessions, generations, frames, pieces, pointers, bytes, companions, ids,
+damage [{session, generation, offset, id, companion, cause}]`,
+		exits: []int{exitDamage},
+	}
+	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.verify(c.Context()) })
+}
+
+func (a *app) verify(ctx context.Context) error {
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	show, wipe := a.progress("verifying:")
+	report, err := l.archive.Verify(ctx, show)
+	wipe()
+	if err != nil {
+		return fmt.Errorf("verify archive: %w", err)
+	}
+	out := verifyOutput{
+		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
+		Pointers: report.Pointers, Bytes: report.Bytes, Damage: []damageOutput{},
+	}
+	for _, d := range report.Damage {
+		out.Damage = append(out.Damage, damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()})
+	}
+	for _, e := range l.sessions {
+		if err := l.verifyCompanion(ctx, e, &out); err != nil {
+			return err
+		}
+	}
+	return a.printVerify(out)
+}
+
+// verifyCompanion looks up every ID of one companion. That a companion is gone is no damage: it can be made anew.
+func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutput) error {
+	if e.state.Companion == "" {
+		return nil
+	}
+	text, err := os.ReadFile(e.state.Companion)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read companion: %w", err)
+	}
+	out.Companions++
+	for _, id := range mark.IDs(string(text)) {
+		out.IDs++
+		found, err := l.archive.Lookup(ctx, string(id))
+		var damage *archive.DamageError
+		switch {
+		case errors.As(err, &damage):
+			out.Damage = append(out.Damage, damageOutput{Session: e.ID, ID: id, Companion: e.state.Companion, Cause: err.Error()})
+		case err != nil && !errors.Is(err, archive.ErrNotFound):
+			return fmt.Errorf("look up %s: %w", id, err)
+		case len(found) == 0:
+			out.Damage = append(out.Damage, damageOutput{Session: e.ID, ID: id, Companion: e.state.Companion, Cause: "the archive does not know this id"})
+		}
+	}
+	return nil
+}
+
+func (a *app) printVerify(out verifyOutput) error {
+	if a.json {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range out.Damage {
+			where := d.Cause
+			if d.Companion != "" {
+				where = fmt.Sprintf("%s: id %s: %s", d.Companion, d.ID, d.Cause)
+			}
+			if err := a.print("damaged: " + where + "\n"); err != nil {
+				return err
+			}
+		}
+		a.say("verified %d sessions, %s in %d frames and %d pieces, %d pointers, %d ids of %d companions: %d damaged",
+			out.Sessions, humanize.IBytes(uint64(out.Bytes)), out.Frames, out.Pieces, out.Pointers, out.IDs, out.Companions, len(out.Damage))
+	}
+	if len(out.Damage) > 0 {
+		return errDamaged
+	}
+	return nil
+}

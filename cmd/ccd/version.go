@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"ccd/compactor"
+	"ccd/internal/sidecar"
+)
+
+// release is set by the linker for releases; else the build information tells.
+var release string
+
+type versionOutput struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision"`
+	Modified  bool   `json:"modified"`
+	Go        string `json:"go"`
+	Platform  string `json:"platform"`
+	Companion int    `json:"companion"`
+	Rules     int    `json:"rules"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	p := page{
+		use: "version", group: care, short: "tell which ccd this is",
+		json: "one object: version, revision, modified (built from a changed tree), go, platform,\ncompanion (version of its form), rules (version of what is compacted how)",
+		examples: []example{
+			{"ccd version", "version, revision, Go version, platform"},
+			{"ccd version --json", "the same for scripts"},
+		},
+	}
+	return p.command(cobra.NoArgs, func(*cobra.Command, []string) error {
+		v := version()
+		if a.json {
+			return a.printJSON(v)
+		}
+		text := "ccd " + v.Version
+		if v.Revision != "" {
+			text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
+		}
+		return a.print(fmt.Sprintf("%s %s %s, companion %d, rules %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
+	})
+}
+
+func version() versionOutput {
+	v := versionOutput{
+		Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Companion: sidecar.Version, Rules: compactor.Rules,
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if v.Version == "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
