@@ -257,7 +257,7 @@ func (d *demo) restoreOne(ctx context.Context, s *story) error {
 func markerLine(text string, id mark.ID) string {
 	_, rest, _ := strings.Cut(text, "[ccd "+string(id))
 	rest, _, _ = strings.Cut(rest, "]")
-	return "[ccd " + string(id) + mark.Inline(rest, 100) + "]"
+	return mark.New(id, mark.Inline(rest, 100))
 }
 
 func (d *demo) restoreAll(ctx context.Context) error {

@@ -68,11 +68,20 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 		return err
 	}
 	if f.once {
-		return a.runOnce(ctx, d)
+		return told(a.runOnce(ctx, d))
 	}
 	err = packaging.Run(ctx, d.Run)
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
 		return errStopped
+	}
+	return told(err)
+}
+
+// told adds where to look when another daemon has the state directory.
+func told(err error) error {
+	var running *daemon.RunningError
+	if errors.As(err, &running) {
+		return hint(err, "ccd status")
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func tell() *story {
 	s := &story{clock: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), context: 14000}
 	for i, wish := range wishes {
 		s.user(wish)
-		for step := range 12 {
+		for step := range 24 {
 			s.command(i, step)
 		}
 		s.edit(i)
@@ -47,7 +47,7 @@ func (s *story) command(wish, step int) {
 	cmd := fmt.Sprintf("pytest -q tests/part_%d_%d", wish, step)
 	var b strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&b, "tests/part_%d_%d/test_money.py::test_invoice_%05d PASSED [%3d%%]\n", wish, step, 48000+wish*997+step*61+i, i*100/60)
+		fmt.Fprintf(&b, "tests/part_%d_%d/test_money.py::test_invoice_%05d PASSED [%3d%%]\n", wish, step, 48000+wish*1499+step*61+i, i*100/60)
 	}
 	if step%5 == 3 {
 		fmt.Fprintf(&b, "E   AssertionError: Money(48212) != Money(48213)\ntests/part_%d_%d/test_money.py:41: AssertionError\n", wish, step)

@@ -22,6 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pick":  cmdPick,
 	"flip":  cmdFlip,
 	"idof":  cmdIDOf,
+	"twins": cmdTwins,
 
 	"snapshot": cmdSnapshot,
 }
@@ -129,4 +130,27 @@ func cmdIDOf(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: idof VAR FILE")
 	}
 	ts.Setenv(args[0], string(mark.Sum([]byte(ts.ReadFile(args[1]))).ID()))
+}
+
+// cmdTwins writes a session with two wishes whose IDs begin alike, and sets $PREFIX to that: `twins FILE`.
+func cmdTwins(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: twins FILE")
+	}
+	seen := map[string]string{}
+	for i := 0; ; i++ {
+		wish := fmt.Sprintf("wish %d", i)
+		prefix := string(mark.Sum(quoted(wish)).ID()[:mark.MinPrefix])
+		if other, ok := seen[prefix]; ok {
+			s := &story{}
+			s.user(other)
+			s.user(wish)
+			ts.Setenv("PREFIX", prefix)
+			path := ts.MkAbs(args[0])
+			ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+			ts.Check(os.WriteFile(path, bytes.Join(s.lines, nil), 0o600))
+			return
+		}
+		seen[prefix] = wish
+	}
 }
