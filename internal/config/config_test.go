@@ -1,0 +1,333 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var update = flag.Bool("update", false, "write config.toml.example anew")
+
+var exported = cmpopts.IgnoreUnexported(Config{})
+
+// load reads text as a file, with the environment env.
+func load(t *testing.T, text string, env ...string) (Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file, true, append(env, "HOME=/home/me"))
+	if err != nil && !strings.Contains(err.Error(), file) && len(env) == 0 {
+		t.Errorf("the error does not name the file: %v", err)
+	}
+	return c, err
+}
+
+func TestDefaults(t *testing.T) {
+	got, err := Load(filepath.Join(t.TempDir(), "absent.toml"), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Watch:   Watch{Roots: map[string][]string{}, Ignore: []string{}, Settle: 2 * time.Second, MaxWait: 15 * time.Second, ScanInterval: time.Minute},
+		Trigger: Trigger{Threshold: 0, Pressure: 0.6, MinSavings: 20000},
+		Models:  Models{Windows: map[string]int64{"claude-": 200000, "claude-opus-5-5": 1000000, "gpt-5": 272000}},
+		Compaction: Compaction{
+			RecentShare: 0.3, RecentMessages: 5, RecentResults: 5 * time.Minute, FileAge: time.Hour, TalkAge: 30 * time.Minute,
+			OutputChars: 1000, MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,
+		},
+		Companion: Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
+		Archive:   Archive{MinFree: 256_000_000},
+		Log:       Log{Level: "info", Format: "text"},
+	}
+	if diff := cmp.Diff(want, got, exported); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	if got.Path() != "" {
+		t.Errorf("path = %q", got.Path())
+	}
+}
+
+// The example at the root of the project is what Example says, and reading it changes nothing.
+func TestExampleEqualsDefaults(t *testing.T) {
+	file := filepath.Join("..", "..", "config.toml.example")
+	if *update {
+		if err := os.WriteFile(file, []byte(Example()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Example(), string(text)); diff != "" {
+		t.Errorf("config.toml.example is out of date, `go test ./internal/config -update` mends it (-want +got):\n%s", diff)
+	}
+	got, err := load(t, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(defaults(), got, exported); diff != "" {
+		t.Errorf("the example differs from the defaults (-want +got):\n%s", diff)
+	}
+	for _, v := range got.Values() {
+		if v.Source == "default" && v.Key != "watch.roots" {
+			t.Errorf("the example does not set %s", v.Key)
+		}
+	}
+}
+
+// Every field of a Config has a key, and every key a meaning.
+func TestEveryFieldHasAKey(t *testing.T) {
+	fields := 0
+	for _, s := range exportedFields(reflect.TypeFor[Config]()) {
+		for range exportedFields(s.Type) {
+			fields++
+		}
+	}
+	if n := len(allKeys()); n != fields {
+		t.Errorf("%d keys for %d fields", n, fields)
+	}
+	for _, s := range sections() {
+		for _, k := range s.keys {
+			if s.doc == "" || len(k.doc) < 10 || !strings.HasSuffix(strings.TrimRight(k.doc, `"]`), ".") && !k.table {
+				t.Errorf("%s.%s: meaning %q", s.name, k.name, k.doc)
+			}
+		}
+	}
+}
+
+func exportedFields(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return !f.IsExported() })
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "[watch]\nsettle = \"2s\"\nmax_wiat = \"3s\"\n", `line 3: watch.max_wiat: unknown key "watch.max_wiat", the nearest is "watch.max_wait"`},
+		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: trigger.settle: unknown key "trigger.settle", the nearest is "watch.settle"`},
+		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: wacth: unknown key "wacth", the nearest is "watch"`},
+		{"nothing near", "[zzzzzzzzz]\n", `line 1: zzzzzzzzz: unknown key "zzzzzzzzz"`},
+		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: settle: unknown key, it belongs under [watch]`},
+		{"section as a value", "watch = 3", `line 1: watch: want a section, [watch]`},
+		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: integer 5: want a duration such as "2s"`},
+		{"bad duration", "[watch]\nsettle = \"2 seconds\"", `line 2: watch.settle: "2 seconds" is not a duration such as "500ms", "2s", "15m", "1h" or "90d"`},
+		{"duration too small", "[watch]\nscan_interval = \"1ms\"", `line 2: watch.scan_interval: 1ms is less than 1s`},
+		{"string for integer", "[companion]\nmax_tokens = \"many\"", `line 2: companion.max_tokens: string "many": want a whole number`},
+		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: float 1.5: want a whole number`},
+		{"too small", "[companion]\nmax_tokens = 7", `line 2: companion.max_tokens: 7 is less than 2000`},
+		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: string "true": want true or false`},
+		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: 60 is not between 0 and 1`},
+		{"not a number", "[trigger]\npressure = nan", `line 2: trigger.pressure: NaN is not between 0 and 1`},
+		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: 0 is not between 0 and 1`},
+		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: string "high": want "auto" or a whole number above 0`},
+		{"bad size", "[archive]\nmax_size = \"20 giga\"", `line 2: archive.max_size: "20 giga" is not a size such as "256MB" or "20GB"`},
+		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: integer -1: want a size such as "256MB"`},
+		{"relative path", "[companion]\ndir = \"here\"", `line 2: companion.dir: "here" is not an absolute path`},
+		{"level", "[log]\nlevel = \"loud\"", `line 2: log.level: string "loud": want one of debug, info, warn, error`},
+		{"glob", "[watch]\nignore = [\"a\", \"[\"]", `line 2: watch.ignore: "[" is not a glob`},
+		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: integer 1 in the list: want strings`},
+		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: string "tmp": want a list of strings such as ["a", "b"]`},
+		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots: unknown key "claude" (of an agent)`},
+		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown key "claude-cod", the nearest is "claude-code" (of an agent)`},
+		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: codex: "x" is not an absolute path`},
+		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: my.model: string "1M": want a whole number of tokens above 0`},
+		{"syntax", "[watch]\nsettle = 2s\n", `line 2: `},
+		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: `},
+		{"first of two", "[log]\nlevel = 1\n[watch]\nsettle = 2\n", `line 2: log.level`},
+		{"together", "[watch]\nsettle = \"20s\"\n", `watch.max_wait (default) is 15s, less than watch.settle (`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := load(t, c.text)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("err = %v\nwant   %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPrecedenceAndSources(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	text := "[watch]\nsettle = \"3s\"\nmax_wait = \"1m\"\npoll = true\n[models.windows]\n\"my-model-2.5\" = 50000\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file, true, []string{
+		"HOME=/home/me", "CCD_CONFIG=/x", "CCD_WATCH_SETTLE=4s", "CCD_WATCH_MAX_WAIT=2m", "CCD_LOG_LEVEL=", "CCD_DEBUG=1",
+		"CCD_TRIGGER_THRESHOLD=1000", "CCD_WATCH_IGNORE=a*, b", "CCD_COMPANION_DIR=~/c", "CCD_TRIGGER_PRESSURE=0.5",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set("watch.max_wait", "3m"); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Value{
+		"watch.settle":         {Value: "4s", Source: "environment CCD_WATCH_SETTLE"},
+		"watch.max_wait":       {Value: "3m", Source: "flag"},
+		"watch.poll":           {Value: true, Source: file + ":4"},
+		"watch.ignore":         {Value: []string{"a*", "b"}, Source: "environment CCD_WATCH_IGNORE"},
+		"watch.scan_interval":  {Value: "60s", Source: "default"},
+		"trigger.threshold":    {Value: int64(1000), Source: "environment CCD_TRIGGER_THRESHOLD"},
+		"trigger.pressure":     {Value: 0.5, Source: "environment CCD_TRIGGER_PRESSURE"},
+		"companion.dir":        {Value: "/home/me/c", Source: "environment CCD_COMPANION_DIR"},
+		"companion.max_tokens": {Value: int64(72000), Source: "default"},
+		"log.level":            {Value: "info", Source: "default"},
+		"archive.min_free":     {Value: "256MB", Source: "default"},
+		"archive.max_size":     {Value: "0", Source: "default"},
+	}
+	seen := 0
+	for _, v := range c.Values() {
+		if w, ok := want[v.Key]; ok {
+			seen++
+			w.Key = v.Key
+			if diff := cmp.Diff(w, v); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", v.Key, diff)
+			}
+		}
+	}
+	if seen != len(want) || c.Watch.MaxWait != 3*time.Minute || c.Path() != file {
+		t.Errorf("%d of %d keys, %v, path %q", seen, len(want), c.Watch.MaxWait, c.Path())
+	}
+	if w := c.Models.Windows; w["my-model-2.5"] != 50000 || w["claude-"] != 200000 {
+		t.Errorf("windows = %v", w)
+	}
+}
+
+func TestBadEnvironment(t *testing.T) {
+	for _, c := range []struct{ env, want string }{
+		{"CCD_WATCH_SETLE=1s", `CCD_WATCH_SETLE: unknown key "CCD_WATCH_SETLE", the nearest is "CCD_WATCH_SETTLE"`},
+		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: "1" is not a duration`},
+		{"CCD_COMPANION_MAX_TOKENS=x", `CCD_COMPANION_MAX_TOKENS: "x": want a whole number`},
+		{"CCD_WATCH_ROOTS=/x", `unknown key "CCD_WATCH_ROOTS"`},
+		{"CCD_WATCH_POLL=perhaps", `CCD_WATCH_POLL: "perhaps": want true or false`},
+	} {
+		if _, err := load(t, "", c.env); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.env, err, c.want)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	c := defaults()
+	for _, bad := range [][2]string{{"watch.setle", "1s"}, {"watch.settle", "soon"}, {"watch.roots", "/x"}, {"watch.settle", "1h"}} {
+		if err := c.Set(bad[0], bad[1]); err == nil || !strings.HasPrefix(err.Error(), "set "+bad[0]+": ") {
+			t.Errorf("Set(%q, %q) = %v", bad[0], bad[1], err)
+		}
+	}
+}
+
+func TestFileThatIsAskedForMustBeThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "absent.toml")
+	if _, err := Load(file, true, nil); err == nil || err.Error() != "read config "+file+": no such file or directory" {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := Load(t.TempDir(), false, nil); err == nil {
+		t.Error("a directory is no config")
+	}
+}
+
+func TestRoots(t *testing.T) {
+	c, err := load(t, "[watch]\n[watch.roots]\nclaude-code = [\"~/a/../b\", \"/srv/x/\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string][]string{"claude-code": {"/home/me/b", "/srv/x"}}, c.Watch.Roots); diff != "" {
+		t.Error(diff)
+	}
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte("[companion]\ndir = \"~/c\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file, true, []string{"HOME=rel"}); err == nil || !strings.Contains(err.Error(), "not set to an absolute path") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for in, want := range map[string]string{
+		"60s": "60s", "90s": "90s", "150s": "2m30s", "1h": "1h", "90m": "1h30m", "90d": "90d", "1d": "24h", "1d12h": "36h", "2160h": "90d", "500ms": "500ms", "0s": "0s", "0": "0s",
+	} {
+		d, err := parseDuration(in)
+		if err != nil || duration(d) != want {
+			t.Errorf("%s: %s, %v; want %s", in, duration(d), err, want)
+		}
+		if again, err := parseDuration(duration(d)); err != nil || again != d {
+			t.Errorf("%s: shown as %s, which is %v, %v", in, duration(d), again, err)
+		}
+	}
+	for _, bad := range []string{"", "d", "2", "-1s", "1.5d", "1d-1h", "99999999d", "1s2d", "1h d"} {
+		if d, err := parseDuration(bad); err == nil {
+			t.Errorf("%q: %v, want an error", bad, d)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	var n int64
+	for in, want := range map[string]string{"256MB": "256MB", "256 MiB": "268435456", "20GB": "20GB", "1500000": "1500kB", "0": "0", "1": "1"} {
+		if err := (size{&n}).set(in); err != nil || (size{&n}).shown() != want {
+			t.Errorf("%s: %v, %v; want %s", in, (size{&n}).shown(), err, want)
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for _, c := range []struct {
+		goos, home string
+		env        map[string]string
+		want       string
+	}{
+		{"linux", "/home/me", nil, "/home/me/.local/state/ccd"},
+		{"darwin", "/Users/me", nil, "/Users/me/Library/Application Support/ccd"},
+		{"darwin", "/Users/me", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/ccd"},
+		{"linux", "", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/ccd"},
+		{"linux", "/home/me", map[string]string{"XDG_STATE_HOME": "relative"}, "/home/me/.local/state/ccd"},
+		{"linux", "", nil, ""},
+		{"linux", ".", nil, ""},
+	} {
+		got, err := stateDir(c.goos, func(k string) string { return c.env[k] }, c.home)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	getenv := func(k string) string { return map[string]string{"XDG_CONFIG_HOME": "/c"}[k] }
+	if got, err := File(getenv, ""); err != nil || got != "/c/ccd/config.toml" {
+		t.Errorf("File = %q, %v", got, err)
+	}
+	if got, err := File(func(string) string { return "" }, ""); err == nil {
+		t.Errorf("File without HOME = %q, want an error", got)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"settle", "setle", 1}, {"wait", "wiat", 1}, {"poll", "pool", 1}, {"ab", "ba", 1}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// Whatever the file holds, reading it ends, in a configuration or in an error with a line.
+func FuzzDecode(f *testing.F) {
+	f.Add(Example())
+	f.Add("[watch]\nroots.codex = [\"/a\"]\n[[log]]\n")
+	f.Add("watch = {settle = \"1s\", x.y = 3}\nmodels.windows.\"a.b\" = -1")
+	f.Fuzz(func(t *testing.T, text string) {
+		c := defaults()
+		if err := c.decode(text); err != nil && (!strings.HasPrefix(err.Error(), "line ") || strings.HasPrefix(err.Error(), "line 0")) {
+			t.Fatalf("%q: %v", text, err)
+		}
+	})
+}
