@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 const (
@@ -80,6 +81,9 @@ func (d *draft) askChars(i int, m measure) int {
 	case brief:
 		return askCost + min(chars, shortAsk) + 45
 	}
+	if chars <= shortReply {
+		chars += maxQuestion
+	}
 	return askCost + min(chars, longAsk) + chars/40
 }
 
@@ -107,9 +111,47 @@ func (d *draft) asked(m []measure) string {
 		t := d.c.records.at(int(d.row(row).rec)).time()
 		fmt.Fprintf(&b, "%d. #%d%s", i+1, d.row(row).record(), moment(t, before))
 		before = t
+		b.WriteString(d.question(row))
 		b.WriteString(d.askedText(i, row, m[i]))
 	}
 	return b.String()
+}
+
+const (
+	shortReply  = 60  // chars up to which a message is read as a reply to a question of the agent
+	shortest    = 12  // chars up to which it is a reply to whatever the agent said last
+	maxQuestion = 200 // chars shown of that
+	maxBack     = 40  // items looked back for it
+)
+
+// question is what a short message answers: without it, "yes please" says nothing.
+func (d *draft) question(row int32) string {
+	if d.row(row).chars > shortReply {
+		return ""
+	}
+	for i := row - 1; i >= 0 && i > row-maxBack; i-- {
+		r := d.row(i)
+		if r.has(side) {
+			continue
+		}
+		if r.kind == transcript.Human {
+			return ""
+		}
+		if r.kind != transcript.Text {
+			continue
+		}
+		last := ""
+		for s := range sentences(d.text(i)) {
+			if strings.HasSuffix(s, "?") || !strings.HasSuffix(last, "?") {
+				last = s
+			}
+		}
+		if last == "" || (!strings.HasSuffix(last, "?") && d.row(row).chars > shortest) {
+			return ""
+		}
+		return fmt.Sprintf(" to #%d: \"%s\"", r.record(), mark.Inline(last, maxQuestion))
+	}
+	return ""
 }
 
 // askedRange counts messages that are not shown, each under the ID of the list.

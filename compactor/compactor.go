@@ -172,6 +172,7 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 		return
 	}
 	c.humans.push(i)
+	c.answer(i, it)
 	if c.status.Asked.Len == 0 {
 		c.status.Asked = it.Span
 	}
@@ -182,6 +183,26 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 	if anySentence(text, isConstraint) {
 		row.flags |= constrains
 	}
+}
+
+// answer pairs what a person said with the call that asked for it, or that was refused with these words.
+func (c *Compactor) answer(i int32, it *transcript.Item) {
+	if it.Call == "" {
+		return
+	}
+	p := c.calls.get(it.Call)
+	if p == nil {
+		return
+	}
+	asked := c.rows.at(int(p.row))
+	if asked.pair < 0 {
+		asked.pair = i
+	}
+	if asked.op != transcript.Ask {
+		asked.flags |= rejected
+	}
+	c.rows.at(int(i)).pair = p.row
+	c.calls.remove(it.Call)
 }
 
 func (c *Compactor) addText(i int32, it *transcript.Item) {

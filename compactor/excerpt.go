@@ -44,7 +44,7 @@ var errorStarts = []string{
 
 // errorParts make a line one that reports something wrong wherever they stand.
 var errorParts = []string{
-	"error:", "error[", "error ", "errors ", "exception:", "panic:", "failed", "failure", "fatal:", "cannot ", "can't ",
+	"error:", "error[", " error ", " errors ", "exception:", "panic:", "failed", "failure", "fatal:", "cannot ", "can't ",
 	"not found", "no such file", "permission denied", "undefined", "unexpected", "assertion", "timed out", "timeout",
 	"refused", "invalid", "unable to", "segmentation", "warning:", "does not exist", "command not found",
 }

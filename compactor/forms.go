@@ -134,12 +134,22 @@ func (d *draft) callForm(u unit, v detail) form {
 	if u.result < 0 {
 		return form{line: start + " (no result)"}
 	}
+	if d.row(u.result).kind == transcript.Human {
+		return form{line: start + d.reply(u)}
+	}
 	return d.resultForm(u.result, start, v)
+}
+
+var verbs = map[transcript.Op]string{
+	transcript.Write: "write", transcript.Edit: "edit", transcript.Delete: "delete", transcript.Rename: "rename",
 }
 
 // label is the tool and what it was about: Bash `pytest -q`.
 func (d *draft) label(row *itemRow, a *transcript.Action, most int) string {
 	tool := mark.Inline(d.c.names.name(row.tool), 60)
+	if verb := verbs[a.Op]; verb != "" && a.Command != "" {
+		tool = verb // a patch that came through the shell
+	}
 	switch {
 	case a.Op == transcript.Command && a.Command != "":
 		return tool + " " + code(a.Command, most)
@@ -215,14 +225,56 @@ func (d *draft) editForm(u unit, start string, v detail) form {
 	row := d.row(u.first)
 	var b strings.Builder
 	b.WriteString(start)
-	if u.result >= 0 && d.row(u.result).has(failed|rejected) {
+	if u.result >= 0 && d.row(u.result).kind == transcript.Human {
+		b.WriteString(d.reply(u))
+	} else if u.result >= 0 && d.row(u.result).has(failed|rejected) {
 		b.WriteString(" -> failed: " + d.wrong(u.result, v))
 	}
 	m := mark.New(d.id(u.first), fmt.Sprintf("cut, %d chars", row.chars))
 	if v.hits == 0 || runes(m) >= int(row.chars) {
 		return form{line: b.String(), kind: "cut", saved: int64(row.chars)}
 	}
+	if what := changeGist(d.changeText(u.first)); row.op == transcript.Edit && what != "" && runes(what)+runes(m) < int(row.chars) {
+		b.WriteString(": " + what)
+	}
 	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
+}
+
+// reply tells where the human's answer to a call stands.
+func (d *draft) reply(u unit) string {
+	if d.row(u.first).has(rejected) {
+		return fmt.Sprintf(" -> refused by the human (#%d)", d.row(u.result).record())
+	}
+	return fmt.Sprintf(" -> answered by the human (#%d)", d.row(u.result).record())
+}
+
+// changeGist is the first line that a change takes out for good and the first new one that it puts in.
+func changeGist(text string) string {
+	signs := map[string]byte{}
+	for l := range strings.Lines(text) {
+		if l = strings.TrimRight(l, " \t\r\n"); len(l) > 1 && (l[0] == '-' || l[0] == '+') {
+			signs[strings.TrimSpace(l[1:])] |= l[0] & 6 // '+' is 2b, '-' is 2d: 2 and 4
+		}
+	}
+	var out, in string
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if len(l) < 4 || strings.HasPrefix(l, "---") || strings.HasPrefix(l, "+++") || signs[strings.TrimSpace(l[1:])] == 6 {
+			continue
+		}
+		if l[0] == '-' && out == "" {
+			out = l
+		} else if l[0] == '+' && in == "" {
+			in = l
+		}
+	}
+	var parts []string
+	for _, l := range []string{out, in} {
+		if l != "" {
+			parts = append(parts, code(l, 80))
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // wrong is what a failed result says, in short.

@@ -135,6 +135,10 @@ func (d *draft) verbatimCall(u unit, most int) (string, []int32) {
 		b.WriteString(" (no result)\n" + input)
 		return b.String(), shown
 	}
+	if d.row(u.result).kind == transcript.Human {
+		b.WriteString(d.reply(u) + "\n" + input)
+		return b.String(), shown
+	}
 	b.WriteString(d.status(u.result) + "\n" + input)
 	res := d.row(u.result)
 	out := d.outcome(u.result)

@@ -29,6 +29,7 @@ type fact struct {
 type part struct {
 	title  string
 	weight int // its share where not all fit
+	most   int // chars that it takes at most even where there is room: the rest is counted
 	render func(budget int) string
 	text   string
 }
@@ -36,18 +37,18 @@ type part struct {
 // state renders State into at most budget chars: each part whole where all fit, else by their weights.
 func (d *draft) state(budget int) []*part {
 	parts := []*part{
-		{weight: 40, render: d.askedPart},
-		{weight: 8, title: "### Corrections and constraints\n", render: d.correctionsPart},
-		{weight: 6, render: d.planPart},
-		{weight: 16, render: d.filesPart},
-		{weight: 10, title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
-		{weight: 14, render: d.errorsPart},
-		{weight: 12, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
-		{weight: 8, title: "### Sub-agents\n", render: d.agentsPart},
-		{weight: 8, render: d.answerPart},
+		{weight: 40, most: budget, render: d.askedPart},
+		{weight: 8, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
+		{weight: 6, most: 3000, render: d.planPart},
+		{weight: 16, most: 6000, render: d.filesPart},
+		{weight: 10, most: 5000, title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
+		{weight: 14, most: 5000, render: d.errorsPart},
+		{weight: 12, most: 5000, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
+		{weight: 8, most: 6000, title: "### Sub-agents\n", render: d.agentsPart},
+		{weight: 8, most: 5000, render: d.answerPart},
 	}
 	for _, p := range parts {
-		p.fill(budget)
+		p.fill(min(budget, p.most))
 	}
 	fit(parts, budget)
 	return parts

@@ -241,7 +241,8 @@ func plainCommand(cmd string) string {
 	for {
 		head, tail, ok := cutLast(cmd, '|')
 		tail = strings.TrimSpace(tail)
-		if !ok || strings.HasSuffix(head, "|") || !(strings.HasPrefix(tail, "head") || strings.HasPrefix(tail, "tail")) {
+		filter, _, _ := strings.Cut(tail, " ")
+		if !ok || strings.HasSuffix(head, "|") || (filter != "head" && filter != "tail") {
 			break
 		}
 		cmd = strings.TrimSpace(head)

@@ -114,7 +114,7 @@ func (d *draft) changedText(f *fileState) string {
 	case f.to != "":
 		return "renamed " + path + " -> " + code(d.short(f.to), 300) + " (" + at + ")"
 	case f.edits == 0:
-		return fmt.Sprintf("not changed, tried %dx: %s (%s)", f.tried, path, at)
+		return fmt.Sprintf("not changed, %s: %s (%s)", d.why(last), path, at)
 	case f.created && f.edits == 1:
 		return "created " + path + " (" + at + ")"
 	case f.created:
@@ -123,6 +123,17 @@ func (d *draft) changedText(f *fileState) string {
 		return "edited " + path + " (" + at + ")"
 	}
 	return fmt.Sprintf("edited %dx %s (last %s)", f.edits, path, at)
+}
+
+// why tells what became of a change that was not made.
+func (d *draft) why(call int32) string {
+	switch pair := d.row(call).pair; {
+	case pair < 0:
+		return "no result yet"
+	case d.row(call).has(rejected), d.row(pair).has(rejected):
+		return "refused by the human"
+	}
+	return "the edit failed"
 }
 
 // commandsPart lists the distinct commands, newest first, with the status they last ended with.

@@ -1,0 +1,238 @@
+package compactor
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestErrorLines(t *testing.T) {
+	for _, c := range []struct {
+		line          string
+		loose, strict bool
+	}{
+		{"error: no such thing", true, true},
+		{"main.go:12:3: error: undefined: x", true, true},
+		{"E   AssertionError: 1 != 2", true, true},
+		{"--- FAIL: TestX (0.00s)", true, true},
+		{"npm ERR! code 1", true, true},
+		{"Warning: deprecated", true, true},
+		{"panic: runtime error", true, true},
+		{"  TypeError: x is not a function", true, true},
+		{"bash: foo: command not found", true, false},
+		{"return fmt.Errorf(\"failed to open\")", true, false},
+		{"0 errors, 0 warnings", false, false},
+		{"10 errors found", true, false},
+		{"no errors", false, false},
+		{"all fine", false, false},
+		{"the terror of it", false, false},
+	} {
+		if got := isError(c.line, false); got != c.loose {
+			t.Errorf("isError(%q, loose) = %v", c.line, got)
+		}
+		if got := isError(c.line, true); got != c.strict {
+			t.Errorf("isError(%q, strict) = %v", c.line, got)
+		}
+	}
+	text := strings.Repeat("error: the same\n", 50) + "error: a\nerror: b\nerror: c\nerror: d\n"
+	lines, hidden := errorsOf(text, 3, false)
+	if want := []string{"error: the same", "error: a", "error: d"}; !slices.Equal(lines, want) || hidden != 2 {
+		t.Errorf("errorsOf = %q, %d hidden", lines, hidden)
+	}
+}
+
+func TestSummaryLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"..\n==== 1 failed, 37 passed in 2.1s ====\n": "1 failed, 37 passed in 2.1s",
+		"Tests: 3 passed, 3 total\nTime: 2 s\n":       "Tests: 3 passed, 3 total",
+		"?   \tx\nok  \tccd/compactor\t0.3s\n":        "ok  \tccd/compactor\t0.3s",
+		" 3 files changed, 12 insertions(+)\n":        "3 files changed, 12 insertions(+)",
+		"nothing\nof note\n":                          "",
+		"":                                            "",
+	} {
+		if got := summaryOf(text); got != want {
+			t.Errorf("summaryOf(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for text, want := range map[string][]string{
+		"One. Two! Three?":                       {"One.", "Two!", "Three?"},
+		"See config.yaml and v1.2.3. Then go.":   {"See config.yaml and v1.2.3.", "Then go."},
+		"Use e.g. Go. Or not.":                   {"Use e.g. Go.", "Or not."},
+		"- a bullet\n- another. With two.":       {"a bullet", "another.", "With two."},
+		"1. First item\n2. Second item":          {"First item", "Second item"},
+		"```go\ncode. Here.\n```\nAfter it.":     {"After it."},
+		"no end":                                 {"no end"},
+		"**Bold** is bare. ":                     {"Bold is bare."},
+		"It ends with dots... and goes on. Yes.": {"It ends with dots... and goes on.", "Yes."},
+		"":                                       nil,
+	} {
+		if got := slices.Collect(sentences(text)); !slices.Equal(got, want) {
+			t.Errorf("sentences(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSentencesAreLinear(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("word ", 200000), strings.Repeat("a.b", 300000), strings.Repeat("ab-", 300000), strings.Repeat(". ", 400000),
+	} {
+		start := time.Now()
+		for range sentences(text) {
+		}
+		errorsOf(text, 5, false)
+		hasAny(text, decisionWords)
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%q...: %v", text[:9], took)
+		}
+	}
+}
+
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		text                  string
+		correction, constrain bool
+	}{
+		{"no, keep it integer", true, true},
+		{"Nope. That is wrong.", true, false},
+		{"I know nothing about it", false, false},
+		{"Don't touch the schema", true, true},
+		{"don’t use floats", true, true},
+		{"use Decimal instead of float", true, false},
+		{"It must be exact", false, true},
+		{"mustard is fine", false, false},
+		{"please add a test", false, false},
+	} {
+		if got := isCorrection(c.text); got != c.correction {
+			t.Errorf("isCorrection(%q) = %v", c.text, got)
+		}
+		if got := isConstraint(c.text); got != c.constrain {
+			t.Errorf("isConstraint(%q) = %v", c.text, got)
+		}
+	}
+}
+
+func TestPlainCommand(t *testing.T) {
+	for cmd, want := range map[string]string{
+		"make all":                          "make all",
+		" cd /x && make all 2>&1 | tail -5": "make all",
+		"make all | head -n 3 | tail -1":    "make all",
+		"make a || tail -f x":               "make a || tail -f x",
+		"cd /x":                             "cd /x",
+		"grep x f | sort":                   "grep x f | sort",
+		"a | tailor":                        "a | tailor",
+	} {
+		if got := plainCommand(cmd); got != want {
+			t.Errorf("plainCommand(%q) = %q, want %q", cmd, got, want)
+		}
+	}
+}
+
+func TestReplay(t *testing.T) {
+	js := func(v any) []byte {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	patch := "*** Begin Patch\n*** Add File: b.go\n+package b\n+var x = 1\n*** Update File: a.go\n@@ func\n one\n-two\n+2\n three\n@@\n-five\n+5\n*** End Patch"
+	if got, ok := written(js(map[string]any{"content": "a\nb"}), "/x"); !ok || got != "a\nb" {
+		t.Errorf("written = %q, %v", got, ok)
+	}
+	if got, ok := written(js(map[string]any{"input": patch}), "/r/b.go"); !ok || got != "package b\nvar x = 1\n" {
+		t.Errorf("written by a patch = %q, %v", got, ok)
+	}
+	for _, c := range []struct {
+		name, text string
+		raw        []byte
+		want       string
+		ok         bool
+	}{
+		{"edit", "a b c", js(map[string]any{"old_string": "b", "new_string": "B"}), "a B c", true},
+		{"not found", "a b c", js(map[string]any{"old_string": "x", "new_string": "B"}), "", false},
+		{"ambiguous", "a a", js(map[string]any{"old_string": "a", "new_string": "B"}), "", false},
+		{"all", "a a", js(map[string]any{"old_string": "a", "new_string": "B", "replace_all": true}), "B B", true},
+		{"several", "a b", js(map[string]any{"edits": []any{map[string]any{"old_string": "a", "new_string": "b2"}, map[string]any{"old_string": "b2 b", "new_string": "c"}}}), "c", true},
+		{"patch", "one\ntwo\nthree\nfour\nfive\n", js(map[string]any{"input": patch}), "one\n2\nthree\nfour\n5\n", true},
+		{"patch as text", "one\ntwo\nthree\nfive\n", js(patch), "one\n2\nthree\n5\n", true},
+		{"patch of another text", "one\nthree\n", js(map[string]any{"input": patch}), "", false},
+		{"not an edit", "a", js(map[string]any{"command": "ls"}), "", false},
+		{"not JSON", "a", []byte("{"), "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := edited(c.text, c.raw, "/r/a.go")
+			if ok != c.ok || (ok && got != c.want) {
+				t.Errorf("edited = %q, %v; want %q, %v", got, ok, c.want, c.ok)
+			}
+		})
+	}
+}
+
+func TestRangesAreCutAtFixedCounts(t *testing.T) {
+	for _, c := range []struct {
+		to   int
+		want []stretch
+	}{
+		{0, nil},
+		{5, []stretch{{0, 5}}},
+		{64, []stretch{{0, 64}}},
+		{65, []stretch{{0, 64}, {64, 65}}},
+		{512 + 70, []stretch{{0, 512}, {512, 576}, {576, 582}}},
+		{4096 + 512, []stretch{{0, 4096}, {4096, 4608}}},
+	} {
+		if d := cmp.Diff(c.want, cut(c.to), cmp.AllowUnexported(stretch{})); d != "" {
+			t.Errorf("cut(%d): %s", c.to, d)
+		}
+	}
+	if n := len(cut(1 << 20)); n > 60 {
+		t.Errorf("a million records in %d ranges", n)
+	}
+	for _, to := range []int{1, 63, 64, 700, 5000, 300000} {
+		old, now := cut(to), cut(to+1)
+		at := 0
+		for _, s := range now {
+			if s.from != at {
+				t.Fatalf("cut(%d) has a gap at %d", to+1, at)
+			}
+			at = s.to
+		}
+		// What no longer is a range of its own became part of a larger one: the ends of ranges stay.
+		for _, s := range old[:len(old)-1] {
+			if !slices.ContainsFunc(now, func(n stretch) bool { return n == s || n.from <= s.from && n.to >= s.to }) {
+				t.Errorf("cut(%d): the range %v is torn", to+1, s)
+			}
+		}
+	}
+}
+
+func TestTableEvictsTheLeastRecentlyTouched(t *testing.T) {
+	tab := newTable[int, string](3)
+	for _, k := range []int{1, 2, 3, 1, 4} {
+		*tab.touch(k) += "x"
+	}
+	if tab.get(2) != nil || tab.len() != 3 || tab.evicted != 1 {
+		t.Errorf("2 is still there, or %d entries, %d evicted", tab.len(), tab.evicted)
+	}
+	tab.remove(3)
+	var got []string
+	for _, v := range tab.newestFirst() {
+		got = append(got, *v)
+	}
+	if d := cmp.Diff([]string{"x", "xx"}, got); d != "" {
+		t.Error(d)
+	}
+	var n names
+	for i := range maxNames + 5 {
+		n.number("tool " + string(rune('a'+i%26)) + strings.Repeat("x", i/26))
+	}
+	if len(n.list) != maxNames || n.name(0) != "tool" || n.name(1) != "tool a" {
+		t.Errorf("%d names, %q, %q", len(n.list), n.name(0), n.name(1))
+	}
+}
