@@ -50,6 +50,8 @@ func child(args []string) error {
 		return write(a, seed, false)
 	case "lie":
 		return write(a, seed, true)
+	case "few":
+		return few(a)
 	case "read":
 		return read(args[1], seed)
 	}
@@ -58,20 +60,24 @@ func child(args []string) error {
 
 const (
 	crashSessions = 3
-	crashBytes    = 24 << 20
+	crashBytes    = 4 << 20
 )
 
-// crashData is what session i holds in the end, whoever writes it.
-func crashData(i int) []byte { return talk(uint64(100+i), crashBytes) }
+// crashData is what each session holds in the end, whoever writes it.
+type crashData [crashSessions][]byte
+
+func newCrashData() (d crashData) {
+	for i := range d {
+		d[i] = talk(uint64(100+i), crashBytes)
+	}
+	return d
+}
 
 // write goes on where the archive is, until it is killed, and says on stdout what is durable: before it is, if lying.
 func write(a *Archive, seed uint64, lying bool) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(seed, 1))
-	var data [crashSessions][]byte
-	for i := range data {
-		data[i] = crashData(i)
-	}
+	data := newCrashData()
 	fmt.Println("go")
 	for {
 		i := r.IntN(crashSessions)
@@ -81,7 +87,7 @@ func write(a *Archive, seed uint64, lying bool) error {
 			return err
 		}
 		off := held.Tip().Offset
-		n := min(1+r.IntN(1<<(4+r.IntN(18))), len(data[i])-int(off))
+		n := min(1+r.IntN(1<<(4+r.IntN(17))), len(data[i])-int(off))
 		if lying {
 			fmt.Printf("tip %d %d\n", i, off+int64(n))
 		}
@@ -107,6 +113,40 @@ func write(a *Archive, seed uint64, lying bool) error {
 			return err
 		}
 	}
+}
+
+// few does ten steps as the daemon would: after an error it looks where the archive is, and tries again.
+func few(a *Archive) error {
+	ctx := context.Background()
+	s := session("crash0")
+	data := talk(100, 10*40_000) // the beginning of crashData[0]
+	for fails := 0; fails < 20; {
+		held, err := a.Session(ctx, s.Key)
+		off := held.Tip().Offset
+		if off > 9*40_000 {
+			fmt.Println("done")
+			return nil
+		}
+		if err == nil || errors.Is(err, ErrNotFound) {
+			err = a.Append(ctx, s, segment(1, off, data[off:off+40_000]))
+		}
+		if err == nil {
+			fmt.Println("tip 0", off+40_000)
+			err = a.Publish(ctx, Publication{
+				Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: off + 40_000}, State: held.State,
+				Pointers: []transcript.Pointer{single(data, int(off), 40_000)},
+				Replace: func() ([]byte, error) {
+					fmt.Println("id 0", off, 40_000)
+					return []byte(strconv.FormatInt(off, 10)), nil
+				},
+			})
+		}
+		if err != nil {
+			fmt.Println("error", err)
+			fails++
+		}
+	}
+	return errors.New("it fails and fails")
 }
 
 func start(t *testing.T, role, path string, seed int) (*exec.Cmd, io.Reader) {
@@ -151,7 +191,7 @@ func kill(t *testing.T, role, path string, seed int, after time.Duration) []stri
 }
 
 // lost returns what was said to be durable and is not, or is not right.
-func lost(t *testing.T, path string, said []string) (lost []string) {
+func (data crashData) lost(t *testing.T, path string, said []string) (lost []string) {
 	t.Helper()
 	ctx := context.Background()
 	a := openAt(t, path, Options{})
@@ -162,9 +202,8 @@ func lost(t *testing.T, path string, said []string) (lost []string) {
 	for _, d := range r.Damage {
 		lost = append(lost, d.Error())
 	}
-	var data, held [crashSessions][]byte
+	var held crashData
 	for i := range data {
-		data[i] = crashData(i)
 		held[i], _, err = everything(a.Reader(session(fmt.Sprint("crash", i)).Key, 0))
 		if err != nil && !errors.Is(err, ErrNotFound) || !bytes.HasPrefix(data[i], held[i]) {
 			lost = append(lost, fmt.Sprintf("session %d: %v", i, err))
@@ -197,9 +236,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var said []string
+	data := newCrashData()
 	for i := range rounds {
 		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(150_000))*time.Microsecond)...)
-		if lost := lost(t, path, said); len(lost) > 0 {
+		if lost := data.lost(t, path, said); len(lost) > 0 {
 			t.Fatalf("round %d: lost: %q", i, lost)
 		}
 	}
@@ -209,9 +249,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 func TestKillTestSeesALie(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
 	r := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
+	data := newCrashData()
 	for i := range 40 {
 		said := kill(t, "lie", path, i, time.Duration(r.IntN(60_000))*time.Microsecond)
-		if len(lost(t, path, said)) > 0 {
+		if len(data.lost(t, path, said)) > 0 {
 			t.Logf("caught after %d kills", i+1)
 			return
 		}

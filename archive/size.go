@@ -10,7 +10,7 @@ import (
 
 // Size tells how large the archive is.
 type Size struct {
-	File     int64 // bytes of the archive file on disk
+	File     int64 // length of the archive file in bytes
 	Free     int64 // bytes of it that wait to be used again
 	Raw      int64 // bytes of transcripts that it holds, all generations
 	Frames   int   // stored, each once

@@ -1,0 +1,175 @@
+//go:build linux
+
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// disk mounts a file system of size bytes, or skips.
+func disk(t *testing.T, size int) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); err != nil {
+		t.Skipf("mount tmpfs: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+func TestDiskThatFillsUp(t *testing.T) {
+	dir := disk(t, 4<<20)
+	ctx := context.Background()
+	path := filepath.Join(dir, "archive.db")
+	a := openAt(t, path, Options{})
+	s := session("s")
+	data := noise(1, 16<<20)
+	acked, refused := 0, 0
+	// Each failure gets a little more space: the disk is full at another write each time.
+	for size := 4 << 20; acked < 6<<20; {
+		n := 150_000
+		err := a.Append(ctx, s, segment(1, int64(acked), data[acked:acked+n]))
+		if err == nil {
+			acked += n
+			continue
+		}
+		refused++
+		if !errors.Is(err, ErrFull) {
+			t.Fatalf("after %d bytes: %v, want ErrFull", acked, err)
+		}
+		got, _, err := everything(openAt(t, path, Options{}).Reader(s.Key, 1))
+		if err != nil || !bytes.Equal(got, data[:acked]) {
+			t.Fatalf("on a full disk: %d bytes of %d, %v", len(got), acked, err)
+		}
+		size += 20_000
+		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%d", size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound(t, a)
+	if refused < 10 {
+		t.Errorf("the disk was full %d times only", refused)
+	}
+	t.Logf("%d times full, %d bytes kept", refused, acked)
+}
+
+func TestReadOnlyFileSystem(t *testing.T) {
+	dir := disk(t, 8<<20)
+	path := filepath.Join(dir, "archive.db")
+	data := talk(1, 1<<20)
+	fill(t, openAt(t, path, Options{}), session("s"), 1, data, whole)
+	lockPath, gatePath := lockPaths(path)
+	for _, without := range []string{"", gatePath, lockPath} { // a copied archive has no lock files
+		if without != "" {
+			if err := os.Remove(without); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+		a := openAt(t, path, Options{})
+		got, _, err := everything(a.Reader(session("s").Key, 0))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("without %q: %v", without, err)
+		}
+		sound(t, a)
+		if err := a.Append(context.Background(), session("s"), segment(1, int64(len(data)), []byte("x"))); err == nil {
+			t.Errorf("without %q: it was written", without)
+		}
+		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An archive that belongs to somebody else may be read where its mode allows it.
+func TestUnwritableDirectory(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere; TestReadOnlyFileSystem covers it")
+	}
+	path := filepath.Join(t.TempDir(), "archive.db")
+	fill(t, openAt(t, path, Options{}), session("s"), 1, []byte("x\n"), whole)
+	lockPath, gatePath := lockPaths(path)
+	for _, p := range []string{path, lockPath, gatePath, filepath.Dir(path)} {
+		if err := os.Chmod(p, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
+	sound(t, openAt(t, path, Options{}))
+}
+
+// TestFailingSystemCalls lets the n-th call of a kind fail, or be the last thing that the process does, in a writer
+// that goes on after errors as the daemon does. What it acknowledged must be there.
+func TestFailingSystemCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	data := newCrashData()
+	for i, call := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "flock"} {
+		for j, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
+			for when := 1 + (5*i+j)%12; when <= sweepEnd(); when += 12 {
+				path := filepath.Join(t.TempDir(), "archive.db")
+				c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
+					"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
+				c.Env = []string{childEnv + "=few " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
+				out, err := c.Output()
+				if err != nil && len(out) == 0 && strings.Contains(fmt.Sprint(err), "status 1") {
+					t.Skip("strace may not trace here")
+				}
+				said := strings.Split(strings.TrimSpace(string(out)), "\n")
+				failed += strings.Count(string(out), "error")
+				said = acks(said)
+				if lost := data.lost(t, path, said); len(lost) > 0 {
+					t.Errorf("%s, %s at %d: lost %q", call, fault, when, lost)
+				}
+				if fault != "signal=SIGKILL" && !strings.Contains(string(out), "done") {
+					t.Errorf("%s, %s at %d: the writer did not get through: %v\n%s", call, fault, when, err, out)
+				}
+			}
+		}
+	}
+	t.Logf("%d errors were met and got over", failed)
+}
+
+// sweepEnd is the last call that fails: the sweep is a sample unless ARCHIVE_TEST_SWEEP asks for more.
+func sweepEnd() int {
+	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_SWEEP")); err == nil {
+		return n
+	}
+	return 12
+}
+
+// acks keeps the acknowledgements.
+func acks(said []string) (kept []string) {
+	for _, s := range said {
+		if strings.HasPrefix(s, "tip ") || strings.HasPrefix(s, "id ") {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
