@@ -218,14 +218,8 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 	row.flags |= shapeOf(text)
 }
 
-// original is the item's text as the agent saw it; where it cannot be read so, its raw bytes.
-func original(kind transcript.Kind, raw []byte) string {
-	text, err := transcript.Original(kind, raw)
-	if err != nil {
-		return string(raw)
-	}
-	return string(text)
-}
+// original is the item's text as the agent saw it.
+func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }
 
 // humanText is what the person typed of a Human item.
 func humanText(raw []byte) string { return transcript.HumanText(original(transcript.Human, raw)) }

@@ -81,9 +81,7 @@ func (o original) writeParts(ctx context.Context, w io.Writer, seen bool) error 
 		}
 		data := p.Data
 		if seen && !p.More && o.found.Shape != transcript.Lines && p.Part.Span.Len == int64(len(data)) {
-			if data, err = transcript.Original(p.Part.Kind, data); err != nil {
-				return fmt.Errorf("restore %s: %w", o.found.Hash.ID(), err)
-			}
+			data = transcript.Original(p.Part.Kind, data)
 		}
 		if p.Index >= begun {
 			if begun > 0 {

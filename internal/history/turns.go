@@ -125,10 +125,7 @@ func (b *builder) ask(r *transcript.Record) {
 		if !isAsked(it) {
 			continue
 		}
-		text, err := transcript.Original(it.Kind, it.Raw)
-		if err != nil {
-			continue
-		}
+		text := transcript.Original(it.Kind, it.Raw)
 		if b.turn.Asked != "" {
 			b.turn.Asked += "\n"
 		} else {

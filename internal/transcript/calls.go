@@ -49,7 +49,7 @@ func (t *callTable) tool(id string) string {
 
 // repeated holds strings that stand in record after record, so that each is made once.
 type repeated struct {
-	cwd, branch, version, model string
+	session, cwd, branch, version, model string
 	types                       map[string]string
 }
 

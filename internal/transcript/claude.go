@@ -7,11 +7,11 @@ import (
 
 // claudeLine is the members of a Claude Code record that ccd reads; the rest is never looked at.
 type claudeLine struct {
-	kind, subtype, uuid, timestamp, cwd, branch, version, requestID node
-	message, attachment, rendered, result, compact, content, data   node
-	origin, name, input, output, id                                 node
-	title, aiTitle, summary, agentName                              node
-	side, meta, isSummary, transcriptOnly                           bool
+	kind, subtype, uuid, timestamp, session, cwd, branch, version, requestID node
+	message, attachment, rendered, result, compact, content, data            node
+	origin, name, input, output, id                                          node
+	title, aiTitle, summary, agentName                                       node
+	side, meta, isSummary, transcriptOnly                                    bool
 }
 
 func readClaude(value node) (l claudeLine) {
@@ -25,6 +25,8 @@ func readClaude(value node) (l claudeLine) {
 			l.uuid = v
 		case "timestamp":
 			l.timestamp = v
+		case "sessionId":
+			l.session = v
 		case "cwd":
 			l.cwd = v
 		case "gitBranch":
@@ -135,6 +137,9 @@ func (d *Decoder) claudeHeader(r *Record, l *claudeLine) {
 	r.UUID = l.uuid.text()
 	r.Time = clock(l.timestamp)
 	r.Cwd = same(&d.last.cwd, l.cwd)
+	if d.class == SubAgent { // its lines carry the session that started it
+		r.Parent = same(&d.last.session, l.session)
+	}
 	r.Branch = same(&d.last.branch, l.branch)
 	r.Version = same(&d.last.version, l.version)
 	l.side = l.side && d.class == Main

@@ -112,9 +112,14 @@ func (d *Decoder) codexMeta(r *Record, meta node) {
 		case "git":
 			r.Branch = same(&d.last.branch, v.field("branch"))
 		case "source":
-			if v.field("subagent").has() {
+			if sub := v.field("subagent"); sub.has() {
 				d.class = SubAgent
+				if parent := sub.field("thread_spawn").field("parent_thread_id"); parent.has() {
+					r.Parent = parent.text()
+				}
 			}
+		case "parent_thread_id":
+			r.Parent = v.text()
 		case "thread_source":
 			if v.text() == "subagent" {
 				d.class = SubAgent

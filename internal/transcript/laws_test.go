@@ -57,7 +57,7 @@ func checkRecord(t testing.TB, r *Record, data []byte, n int) {
 		if i.Span.Len == 0 {
 			t.Fatalf("#%d: item %v is empty", r.N, i.Kind)
 		}
-		original, _ := Original(i.Kind, i.Raw)
+		original := Original(i.Kind, i.Raw)
 		HumanText(string(original))
 		Chars(i.Raw)
 		switch i.Kind {

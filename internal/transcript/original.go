@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -11,23 +10,23 @@ import (
 
 // Original returns an item's original as the agent saw it, from its raw span: of a JSON string its text (a surrogate
 // that stands alone as the three bytes of WTF-8), of a list of text blocks their texts joined by newline, of an image
-// the decoded bytes, of anything else the raw bytes. It fails on an image whose base64 is damaged. The result may be a
-// view of raw; of raw bytes that are no valid JSON it is raw itself.
-func Original(kind Kind, raw []byte) ([]byte, error) {
+// the decoded bytes, of anything else (an image that does not decode, too) the raw bytes. The result may be a view of
+// raw; of raw bytes that are no valid JSON it is raw itself.
+func Original(kind Kind, raw []byte) []byte {
 	if quoted(raw) && kind != Image && kind != File {
-		return unquote(nil, raw), nil
+		return unquote(nil, raw)
 	}
 	if kind == File || !valid(raw) {
-		return raw, nil
+		return raw
 	}
 	n := node{raw: bytes.Trim(raw, " \t\r\n")}
 	if kind == Image {
 		return imageBytes(n)
 	}
 	if text, ok := plain(n); ok {
-		return text, nil
+		return text
 	}
-	return raw, nil
+	return raw
 }
 
 // plain returns the text of a string, or of a list that holds nothing but strings and text blocks.
@@ -65,7 +64,7 @@ func blockText(block node) node {
 }
 
 // imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. Any other URL stays.
-func imageBytes(n node) ([]byte, error) {
+func imageBytes(n node) []byte {
 	data := n
 	if n.is('{') {
 		if data = n.field("data"); !data.has() {
@@ -73,20 +72,20 @@ func imageBytes(n node) ([]byte, error) {
 		}
 	}
 	if !data.is('"') {
-		return n.raw, nil
+		return n.raw
 	}
 	text := unquote(nil, data.raw)
 	if head, tail, ok := bytes.Cut(text, []byte(";base64,")); ok && bytes.HasPrefix(head, []byte("data:")) {
 		text = tail
 	} else if bytes.Contains(text, []byte(":")) {
-		return text, nil
+		return text
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	size, err := base64.StdEncoding.Decode(out, text)
 	if err != nil {
-		return nil, fmt.Errorf("decode image of %d base64 characters: %w", len(text), err)
+		return n.raw
 	}
-	return out[:size], nil
+	return out[:size]
 }
 
 // Chars returns the number of Unicode characters of the text that Original(Text, raw) gives, without building it. A

@@ -34,18 +34,15 @@ func TestOriginal(t *testing.T) {
 		{"attachment", File, `"as it stands"`, `"as it stands"`},
 		{"not json", Text, `"torn`, `"torn`},
 		{"escapes that JSON does not know", Text, `"\x\u12\uzzzz\\"`, `xu12uzzzz\`},
+		{"an image that does not decode", Image, `"a?"`, `"a?"`},
 		{"two strings", Text, `"a" "b"`, `"a" "b"`},
 		{"nothing", Text, ``, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Original(c.kind, []byte(c.raw))
-			if err != nil || string(got) != c.want {
-				t.Errorf("Original = %q, %v; want %q", got, err, c.want)
+			if got := Original(c.kind, []byte(c.raw)); string(got) != c.want {
+				t.Errorf("Original = %q, want %q", got, c.want)
 			}
 		})
-	}
-	if _, err := Original(Image, []byte(`"a?"`)); err == nil {
-		t.Error("damaged base64 gives no error")
 	}
 }
 
@@ -58,10 +55,7 @@ func FuzzOriginal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		got, err := Original(Text, raw)
-		if err != nil {
-			t.Fatalf("Original = %v", err)
-		}
+		got := Original(Text, raw)
 		chars := Chars(raw)
 		if !bytes.Equal(raw, before) {
 			t.Fatal("raw was changed")

@@ -151,6 +151,7 @@ type Record struct {
 	Model    string // the model that it names, "" where none or synthetic
 	Cwd      string
 	Branch   string
+	Parent   string // ID of the session that started this one, where the record tells it
 	Agent    string // ID of the sub-agent whose launch or report this record is
 	Version  string // the agent's own version
 	Title    string // a title given to the session
