@@ -111,7 +111,7 @@ func (l *loop) merge(ctx context.Context, b batch) {
 			d.watched = false // it may have been made anew; to watch it twice costs nothing
 		}
 	}
-	if b.broken != nil {
+	if b.broken != nil && l.source != nil {
 		l.source.close()
 		l.source = nil
 		l.pollAll(b.broken.Error())

@@ -2,7 +2,9 @@ package watcher
 
 import (
 	"context"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -18,10 +20,15 @@ const (
 // found by the next scan.
 type poller struct {
 	at    time.Time
-	since time.Time // older files are not polled; as of the scan that goes on
-	files []found
+	since time.Time // older files are not polled; as of the last scan
+	files map[fileKey]time.Time
 	dirs  []*dir
 	tree  *tree
+}
+
+type fileKey struct {
+	dir  *dir
+	name string
 }
 
 func (p *poller) polled(root int) bool { return p.tree.roots[root].polled != "" }
@@ -38,13 +45,13 @@ func (p *poller) next() (at time.Time, ok bool) {
 
 func (p *poller) begin(now time.Time) {
 	p.since = now.Add(-pollRecent)
-	p.files = nil
+	p.files = map[fileKey]time.Time{}
 }
 
 // seen is told of every file that a scan sees.
 func (p *poller) seen(d *dir, name string, mtime time.Time) {
 	if p.polled(d.root) && mtime.After(p.since) {
-		p.files = append(p.files, found{d, name, mtime})
+		p.files[fileKey{d, name}] = mtime
 		if len(p.files) >= 4*pollMax {
 			p.cut()
 		}
@@ -52,8 +59,10 @@ func (p *poller) seen(d *dir, name string, mtime time.Time) {
 }
 
 func (p *poller) cut() {
-	slices.SortFunc(p.files, func(a, b found) int { return b.mtime.Compare(a.mtime) })
-	p.files = slices.Clone(p.files[:min(len(p.files), pollMax)])
+	newest := slices.SortedFunc(maps.Keys(p.files), func(a, b fileKey) int { return p.files[b].Compare(p.files[a]) })
+	for _, k := range newest[min(len(newest), pollMax):] {
+		delete(p.files, k)
+	}
 }
 
 func (p *poller) end() {
@@ -74,7 +83,7 @@ func (l *loop) pollWhenDue(ctx context.Context) {
 	if !ok || start.Before(at) {
 		return
 	}
-	for _, f := range l.poll.files {
+	for f := range l.poll.files {
 		l.pollFile(f)
 	}
 	for _, d := range l.poll.dirs {
@@ -88,19 +97,20 @@ func (l *loop) pollWhenDue(ctx context.Context) {
 	l.poll.at = start.Add(max(min(pollEvery, l.o.Settle/2), time.Since(start)*restFactor))
 }
 
-func (l *loop) pollFile(f found) {
+func (l *loop) pollFile(f fileKey) {
 	known := f.dir.find(f.name)
 	if known == nil {
 		return
 	}
-	info, err := os.Lstat(f.path())
+	path := filepath.Join(f.dir.path, f.name)
+	info, err := os.Lstat(path)
 	now := time.Now()
 	switch {
 	case err == nil && stamp(info) != known.stamp:
 		known.stamp = stamp(info)
-		l.queue.changed(place{f.path(), f.dir.root}, now, now)
+		l.queue.changed(place{path, f.dir.root}, now, now)
 	case err != nil && absent(err):
-		l.queue.changed(place{f.path(), f.dir.root}, now, now) // it is looked at again when it is due
+		l.queue.changed(place{path, f.dir.root}, now, now) // it is looked at again when it is due
 	}
 }
 

@@ -434,6 +434,13 @@ func TestRootsThatOverlap(t *testing.T) {
 		r.write("inner/b.jsonl")
 		r.pass(3 * s)
 		r.want("2s inner/b.jsonl live quiet 2s", "y")
+		r.pass(30 * s)
+		r.want("30s inner/b.jsonl live quiet 30s", "y")
+		r.pass(10 * 60 * s) // further scans
+		r.want()
+		if h := r.w.Health(); h.Dirs != 4 || h.Files != 3 || h.Roots[2].Present {
+			t.Errorf("health = %+v", h)
+		}
 	})
 }
 

@@ -30,6 +30,7 @@ type tree struct {
 // trouble is why a directory could not be read, and the scan that met it last.
 type trouble struct {
 	cause string
+	root  int
 	pass  uint32
 }
 
@@ -138,7 +139,7 @@ func (t *tree) scan(ctx context.Context, w *walk, root int, top string, deep boo
 	w.descend = func(dir string) bool { return deep || t.dirs[dir] == nil }
 	w.tree(ctx, root, top)
 	if deep && ctx.Err() == nil {
-		t.sweep(top)
+		t.sweep(root, top)
 	}
 }
 
@@ -189,7 +190,7 @@ func (t *tree) fail(root int, path string, err error) {
 	if _, told := t.unreadable[path]; !told {
 		t.o.Log.Warn("cannot read directory", "dir", path, "err", cause(err))
 	}
-	t.unreadable[path] = trouble{cause(err).Error(), t.pass}
+	t.unreadable[path] = trouble{cause(err).Error(), root, t.pass}
 	for p, d := range t.dirs {
 		if within(p, path) {
 			d.pass = t.pass
@@ -205,10 +206,10 @@ func (t *tree) fail(root int, path string, err error) {
 
 func (t *tree) skip(int, string, string) { t.skipped++ }
 
-// sweep drops the directories at and below top that the scan did not see.
-func (t *tree) sweep(top string) {
+// sweep drops the root's directories at and below top that the scan did not see.
+func (t *tree) sweep(root int, top string) {
 	for p, d := range t.dirs {
-		if d.pass == t.pass || !within(p, top) {
+		if d.pass == t.pass || d.root != root || !within(p, top) {
 			continue
 		}
 		for _, f := range d.files {
@@ -217,7 +218,7 @@ func (t *tree) sweep(top string) {
 		delete(t.dirs, p)
 	}
 	for p, u := range t.unreadable {
-		if u.pass != t.pass && within(p, top) {
+		if u.pass != t.pass && u.root == root && within(p, top) {
 			delete(t.unreadable, p)
 		}
 	}

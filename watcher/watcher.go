@@ -140,7 +140,8 @@ type TailOptions struct {
 // line is longer than 4 MB; a line over 8 MB travels in pieces). Where the file is not the one that from was taken
 // of (shorter, or other bytes at its head or before the cursor), the segments begin a new generation at 0; a rewrite
 // in place that keeps the length, the head and the bytes before the cursor is not seen. A file at rest with nothing
-// new yields nothing.
+// new yields nothing. A cursor counts the bytes of the transcript: packing a file (Session.Packed) or unpacking it
+// makes nothing new. A packed one is read to its end, for its checksum, before any of it is yielded.
 //
 // An error ends it; what was yielded before stays valid, and the next call goes on from the last End. It wraps
 // fs.ErrNotExist where the file is gone, and ErrIrregular where it is not a regular file. A file that shrinks
