@@ -32,6 +32,7 @@ type part struct {
 	most   int // chars that it takes at most even where there is room: the rest is counted
 	render func(budget int) string
 	text   string
+	short  bool // it had to be shortened
 }
 
 // state renders State into at most budget chars: each part whole where all fit, else by their weights.
@@ -51,6 +52,7 @@ func (d *draft) state(budget int) []*part {
 		p.fill(min(budget, p.most))
 	}
 	fit(parts, budget)
+	spread(parts, budget)
 	return parts
 }
 
@@ -86,9 +88,29 @@ func fit(parts []*part, budget int) {
 		for i, share := range divide(parts, budget) {
 			if runes(parts[i].text) > share {
 				parts[i].fill(share)
+				parts[i].short = true
 			}
 		}
 		budget -= max(0, budget/100)
+	}
+}
+
+// spread gives what is left to the parts that had to be shortened, the first ones first.
+func spread(parts []*part, budget int) {
+	for _, p := range parts {
+		budget -= runes(p.text)
+	}
+	for _, p := range parts {
+		if !p.short || budget < 100 {
+			continue
+		}
+		old, n := p.text, runes(p.text)
+		p.fill(min(n+budget, p.most))
+		if grown := runes(p.text) - n; grown <= budget && grown > 0 {
+			budget -= grown
+		} else {
+			p.text = old
+		}
 	}
 }
 
