@@ -125,21 +125,15 @@ func (e entry) generation(n int) (archive.Generation, error) {
 
 // search is where an ID that is not in the index is looked for.
 func (l *library) search(progress func(done, total int64)) history.Search {
-	s := history.Search{Archive: l.archive, Progress: progress, Pointers: l.pointers}
+	s := history.Search{Archive: l.archive, Progress: progress}
 	for _, e := range l.sessions {
 		s.Sessions = append(s.Sessions, e.Session)
 	}
-	return s
-}
-
-// pointers returns what a companion of one generation would point at.
-func (l *library) pointers(ctx context.Context, s archive.Session, generation int) ([]transcript.Pointer, error) {
-	e, _ := l.entry(s.Key)
-	c, _, err := l.compaction(ctx, e, generation)
-	if err != nil {
-		return nil, err
+	s.Fold = func(one archive.Session, generation int) history.Folder {
+		e, _ := l.entry(one.Key)
+		return l.fold(e, generation)
 	}
-	return c.Pointers, nil
+	return s
 }
 
 // options returns what decides the session's companion: the configured options and the session's own.
@@ -151,19 +145,31 @@ func (l *library) options(e entry) compactor.Options {
 	return o
 }
 
-// compaction folds one generation from the archive, and counts its records.
-func (l *library) compaction(ctx context.Context, e entry, generation int) (*compactor.Compaction, int, error) {
-	c := compactor.New(l.options(e), e.Session.Session)
-	for r, err := range history.Records(ctx, l.archive, e.Session.Session, generation) {
-		if err != nil {
-			return nil, 0, err
-		}
-		c.Add(r)
-	}
-	r := l.archive.Reader(e.Key, generation)
-	made, err := c.Compaction(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) })
+// fold is one generation on its way into a companion.
+type fold struct {
+	*compactor.Compactor
+	reader *archive.Reader
+	id     string
+}
+
+func (l *library) fold(e entry, generation int) fold {
+	return fold{compactor.New(l.options(e), e.Session.Session), l.archive.Reader(e.Key, generation), e.ID}
+}
+
+// compaction makes the companion's text from what was added.
+func (f fold) compaction(ctx context.Context) (*compactor.Compaction, error) {
+	c, err := f.Compaction(func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) })
 	if err != nil {
-		return nil, 0, fmt.Errorf("compact session %s: %w", e.ID, err)
+		return nil, fmt.Errorf("compact session %s: %w", f.id, err)
 	}
-	return made, c.Status().Records, nil
+	return c, nil
+}
+
+// Pointers implements history.Folder.
+func (f fold) Pointers(ctx context.Context) ([]transcript.Pointer, error) {
+	c, err := f.compaction(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Pointers, nil
 }

@@ -1,24 +1,28 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"regexp"
 )
 
 // secretShapes are general shapes of credentials, as their issuers document them. They only warn: a miss is possible
-// and a hit may be an example.
+// and a hit may be an example. Each begins with one of a few fixed texts, which are looked for first: an expression
+// over all of a long transcript would take longer than to restore it.
 var secretShapes = []struct {
-	name  string
-	shape *regexp.Regexp
+	name   string
+	starts []string
+	shape  *regexp.Regexp // from the start on
 }{
-	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----`)},
-	{"an AWS access key", regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{"a GitHub token", regexp.MustCompile(`\b(gh[pousr]_[0-9A-Za-z]{36}|github_pat_[0-9A-Za-z_]{40})`)},
-	{"a GitLab token", regexp.MustCompile(`\bglpat-[0-9A-Za-z_-]{20}`)},
-	{"an API key", regexp.MustCompile(`\bsk-[0-9A-Za-z_-]{20}`)},
-	{"a Google API key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
-	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{10}`)},
-	{"a JSON web token", regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{10,200}\.eyJ[0-9A-Za-z_-]{10}`)},
+	{"a private key", []string{"-----BEGIN "}, regexp.MustCompile(`^-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----`)},
+	{"an AWS access key", []string{"AKIA", "ASIA"}, regexp.MustCompile(`^A[KS]IA[0-9A-Z]{16}\b`)},
+	{"a GitHub token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regexp.MustCompile(`^gh[pousr]_[0-9A-Za-z]{36}`)},
+	{"a GitHub token", []string{"github_pat_"}, regexp.MustCompile(`^github_pat_[0-9A-Za-z_]{40}`)},
+	{"a GitLab token", []string{"glpat-"}, regexp.MustCompile(`^glpat-[0-9A-Za-z_-]{20}`)},
+	{"an API key", []string{"sk-"}, regexp.MustCompile(`^sk-[0-9A-Za-z_-]{20}`)},
+	{"a Google API key", []string{"AIza"}, regexp.MustCompile(`^AIza[0-9A-Za-z_-]{35}`)},
+	{"a Slack token", []string{"xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-"}, regexp.MustCompile(`^xox[abprs]-[0-9A-Za-z-]{10}`)},
+	{"a JSON web token", []string{"eyJ"}, regexp.MustCompile(`^eyJ[0-9A-Za-z_-]{10,200}\.eyJ[0-9A-Za-z_-]{10}`)},
 }
 
 // secretOverlap is how much of what passed is looked at again, so that a token cut by a write is seen.
@@ -49,10 +53,30 @@ func (s *secretWatch) look(p []byte) {
 
 func (s *secretWatch) match(p []byte) bool {
 	for _, shape := range secretShapes {
-		if shape.shape.Match(p) {
-			s.seen = shape.name
-			return true
+		for _, start := range shape.starts {
+			if begins(p, []byte(start), shape.shape) {
+				s.seen = shape.name
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// begins reports whether shape matches at any place of p where start stands and no word goes on.
+func begins(p, start []byte, shape *regexp.Regexp) bool {
+	for at := 0; ; at++ {
+		i := bytes.Index(p[at:], start)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if (at == 0 || !isWord(p[at-1])) && shape.Match(p[at:min(len(p), at+secretOverlap)]) {
+			return true
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_'
 }

@@ -98,14 +98,21 @@ func (l *library) anew(ctx context.Context, e entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := l.options(e)
-	c, records, err := l.compaction(ctx, e, g.N)
+	f := l.fold(e, g.N)
+	for r, err := range history.Records(ctx, l.archive, e.Session.Session, g.N) {
+		if err != nil {
+			return nil, err
+		}
+		f.Add(r)
+	}
+	c, err := f.compaction(ctx)
 	if err != nil {
 		return nil, err
 	}
+	o := l.options(e)
 	front := sidecar.Front{
 		Header: c.Header, Options: o.Hash(), Agent: e.Agent, Session: e.ID, Parent: e.Parent, Source: e.Source,
-		Records: records, Bytes: g.Tip.Offset, Sum: g.Sum, Host: o.Host,
+		Records: f.Status().Records, Bytes: g.Tip.Offset, Sum: g.Sum, Host: o.Host,
 	}
 	return sidecar.Render(front, c.Sections).Text, nil
 }

@@ -188,19 +188,30 @@ func TestFindAsksForRangesLast(t *testing.T) {
 	search := s.search("A")
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	sum := mark.Combine([]mark.ID{mark.Sum([]byte(lines[0])).ID(), mark.Sum([]byte(lines[1])).ID()})
-	calls := 0
-	search.Pointers = func(context.Context, archive.Session, int) ([]transcript.Pointer, error) {
-		calls++
-		span := transcript.Span{Len: int64(len(text)) - 1}
-		return []transcript.Pointer{{Hash: sum, Shape: transcript.Lines, Parts: []transcript.Part{{Span: span}}, Record: 1, Last: 2}}, nil
-	}
+	fold := &folder{pointer: transcript.Pointer{
+		Hash: sum, Shape: transcript.Lines, Parts: []transcript.Part{{Span: transcript.Span{Len: int64(len(text)) - 1}}}, Record: 1, Last: 2,
+	}}
+	search.Fold = func(archive.Session, int) history.Folder { return fold }
 	found, err := history.Find(context.Background(), search, string(sum.ID()))
-	if err != nil || calls != 1 || s.bytesOf(found[0]) != strings.TrimSuffix(text, "\n") {
-		t.Errorf("range: %v, %v after %d calls", found, err, calls)
+	if err != nil || fold.asked != 1 || fold.records != 2 || s.bytesOf(found[0]) != strings.TrimSuffix(text, "\n") {
+		t.Errorf("range: %v, %v from %+v", found, err, fold)
 	}
-	if _, err := history.Find(context.Background(), search, string(mark.Sum([]byte(`"two"`)).ID())); err != nil || calls != 1 {
-		t.Errorf("item: %v after %d calls, want none for it", err, calls)
+	if _, err := history.Find(context.Background(), search, string(mark.Sum([]byte(`"two"`)).ID())); err != nil || fold.asked != 1 {
+		t.Errorf("item: %v, ranges asked for %d times, want once", err, fold.asked)
 	}
+}
+
+// folder points at one range, and counts.
+type folder struct {
+	records, asked int
+	pointer        transcript.Pointer
+}
+
+func (f *folder) Add(*transcript.Record) { f.records++ }
+
+func (f *folder) Pointers(context.Context) ([]transcript.Pointer, error) {
+	f.asked++
+	return []transcript.Pointer{f.pointer}, nil
 }
 
 func TestHolding(t *testing.T) {

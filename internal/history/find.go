@@ -14,10 +14,23 @@ import (
 type Search struct {
 	Archive  *archive.Archive
 	Sessions []archive.Session // newest first
-	// Pointers returns what the companion of a generation would point at: ranges and lists have no other home.
-	Pointers func(ctx context.Context, s archive.Session, generation int) ([]transcript.Pointer, error)
+	// Fold begins a fold of a generation; nil where only items, lines and attachments are looked for.
+	Fold     func(s archive.Session, generation int) Folder
 	Progress func(done, total int64) // bytes folded; may be nil
 }
+
+// Folder takes the records of a generation and tells what its companion would point at: ranges and lists have no other
+// home.
+type Folder interface {
+	Add(r *transcript.Record)
+	Pointers(ctx context.Context) ([]transcript.Pointer, error)
+}
+
+// noFolder is for a search without ranges and lists.
+type noFolder struct{}
+
+func (noFolder) Add(*transcript.Record)                                 {}
+func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return nil, nil }
 
 // Find returns the originals whose IDs begin with prefix, from the index or, where it has none, from the first session
 // that holds one: attachments, then items and lines, then ranges and lists. It fails with ErrNotFound after all of
@@ -120,16 +133,21 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 	add := func(p transcript.Pointer) {
 		found = distinct(found, archive.Found{Pointer: p, Key: one.Key, Generation: g})
 	}
+	var fold Folder = noFolder{}
+	if s.Fold != nil {
+		fold = s.Fold(one, g)
+	}
 	for r, err := range Records(ctx, s.Archive, one.Session, g) {
 		if err != nil {
 			return found, err
 		}
 		w.record(r, add)
+		fold.Add(r)
 	}
-	if len(found) > 0 || s.Pointers == nil {
+	if len(found) > 0 {
 		return found, nil
 	}
-	pointers, err := s.Pointers(ctx, one, g)
+	pointers, err := fold.Pointers(ctx)
 	for _, p := range pointers {
 		if w.has(p.Hash) {
 			add(p)

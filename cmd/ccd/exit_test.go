@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"ccd/archive"
+	"ccd/internal/history"
+)
+
+func TestExitCode(t *testing.T) {
+	wrap := func(err error) error { return hint(fmt.Errorf("do this: %w", err), "ccd that") }
+	tests := []struct {
+		name string
+		err  error
+		code int
+		says string
+	}{
+		{"done", nil, 0, ""},
+		{"failed", wrap(fs.ErrPermission), 1, "ccd: do this: permission denied\nhint: ccd that\n"},
+		{"usage", wrap(usageError{errors.New("no such flag")}), 2, "ccd: do this: no such flag\nhint: ccd that\n"},
+		{"not found", wrap(history.ErrNotFound), 3, "ccd: do this: not found\nhint: ccd that\n"},
+		{"not in the archive", fmt.Errorf("read: %w", archive.ErrNotFound), 3, "ccd: read: not in the archive\n"},
+		{
+			"ambiguous", &history.AmbiguousError{What: "id ab", Matches: []string{"one", "two"}}, 3,
+			"ccd: resolve id ab: several match (2 matches)\n  one\n  two\n",
+		},
+		{
+			"damage", wrap(&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}), 4,
+			"ccd: do this: read archive /a: damaged: hash mismatch\nhint: ccd that\n",
+		},
+		{"damage, listed", errDamaged, 4, ""},
+		{"failed, told", errSaid, 1, ""},
+		{"interrupted", wrap(errInterrupted), 130, ""},
+		{"canceled", fmt.Errorf("read: %w", context.Canceled), 130, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			report(&b, tt.err)
+			if got := exitCode(tt.err); got != tt.code || b.String() != tt.says {
+				t.Errorf("exit code %d saying %q, want %d saying %q", got, b.String(), tt.code, tt.says)
+			}
+		})
+	}
+}
