@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"ccd/internal/transcript"
 )
@@ -220,187 +217,6 @@ func TestTailKeepsScratch(t *testing.T) {
 	}
 }
 
-// Generations: each way in which a file can turn into another one.
-func TestTailGenerations(t *testing.T) {
-	head := strings.Repeat(`{"same":"head"}`+"\n", 400) // more than a fingerprint covers
-	for _, c := range []struct {
-		name   string
-		first  string
-		change func(t *testing.T, path string)
-		want   map[int]string
-	}{
-		{
-			"append", "a\n", func(t *testing.T, path string) { appendTo(t, path, "b\n") },
-			map[int]string{1: "a\nb\n"},
-		},
-		{
-			"touched", "a\n", func(t *testing.T, path string) { appendTo(t, path, "") },
-			map[int]string{1: "a\n"},
-		},
-		{
-			"truncated and rewritten shorter", "aaa\nbbb\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\n") },
-			map[int]string{1: "aaa\nbbb\n", 2: "ccc\n"},
-		},
-		{
-			"truncated and regrown past the offset", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\nddd\neee\n") },
-			map[int]string{1: "aaa\n", 2: "ccc\nddd\neee\n"},
-		},
-		{
-			"regrown past the offset with the same head", head + "old\n", func(t *testing.T, path string) { overwrite(t, path, head+"new\nmore\n") },
-			map[int]string{1: head + "old\n", 2: head + "new\nmore\n"},
-		},
-		{
-			"same length, other head", "aaa\n" + head, func(t *testing.T, path string) { overwrite(t, path, "bbb\n"+head) },
-			map[int]string{1: "aaa\n" + head, 2: "bbb\n" + head},
-		},
-		{
-			"replaced by rename", "aaa\n", func(t *testing.T, path string) {
-				overwrite(t, path+".new", "other\nfile\n")
-				must(t, os.Rename(path+".new", path))
-			},
-			map[int]string{1: "aaa\n", 2: "other\nfile\n"},
-		},
-		{
-			"replaced by a copy that goes on", "aaa\n", func(t *testing.T, path string) { // copied, synced back: the same life
-				overwrite(t, path+".new", "aaa\nbbb\n")
-				must(t, os.Rename(path+".new", path))
-			},
-			map[int]string{1: "aaa\nbbb\n"},
-		},
-		{
-			"deleted and made anew", "aaa\n", func(t *testing.T, path string) { // the inode is likely to be used again
-				must(t, os.Remove(path))
-				overwrite(t, path, "bbb\nccc\n")
-			},
-			map[int]string{1: "aaa\n", 2: "bbb\nccc\n"},
-		},
-		{
-			"emptied, then the same again", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, ""); overwrite(t, path, "aaa\nbbb\n") },
-			map[int]string{1: "aaa\nbbb\n"},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "a.jsonl")
-			overwrite(t, path, c.first)
-			f := follow(t, path)
-			f.tail(TailOptions{})
-			c.change(t, path)
-			f.tail(TailOptions{})
-			if len(f.gens) != len(c.want) {
-				t.Fatalf("%d generations, want %d", len(f.gens), len(c.want))
-			}
-			for n, text := range c.want {
-				f.want(n, []byte(text))
-			}
-		})
-	}
-}
-
-// Control: without the fingerprint before the cursor, a file that was truncated and regrew would be read on in the
-// middle. It is what finds it.
-func TestTailBackFingerprintIsNeeded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	head := strings.Repeat("h", printBytes) + "\n"
-	overwrite(t, path, head+"old\n")
-	f := follow(t, path)
-	f.tail(TailOptions{})
-	f.at.Back = transcript.Fingerprint{}
-	overwrite(t, path, head+"NEW\nnext\n")
-	if got := f.tail(TailOptions{}); strings.Join(got, "") != "next\n" {
-		t.Fatalf("got %q: the control did not go wrong, so the test above proves nothing", got)
-	}
-}
-
-func TestTailHeadGrowsWithTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	f := follow(t, path)
-	want := 0
-	for range 100 {
-		appendTo(t, path, strings.Repeat("x", 99)+"\n")
-		f.tail(TailOptions{})
-		want = min(want+100, printBytes)
-		if f.at.Head.N != int64(want) || f.at.Back.N != int64(want) {
-			t.Fatalf("at %d: head %d, back %d, want %d", f.at.Offset, f.at.Head.N, f.at.Back.N, want)
-		}
-	}
-}
-
-func TestTailPackedAndBack(t *testing.T) {
-	dir := t.TempDir()
-	plain, packed := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.jsonl.zst")
-	text := strings.Repeat(`{"text":"a line of a transcript"}`+"\n", 500_000) // 17 MB
-	overwrite(t, plain, text)
-	f := follow(t, plain)
-	f.tail(atRest)
-
-	overwrite(t, packed, pack(text))
-	f.s.Path, f.s.Packed = packed, true
-	if got := f.tail(atRest); len(got) != 0 {
-		t.Errorf("packed: %d segments are new", len(got))
-	}
-	overwrite(t, packed, pack(text)+pack("more\n")) // two frames
-	f.tail(atRest)
-	f.s.Path, f.s.Packed = plain, false
-	appendTo(t, plain, "more\n")
-	if got := f.tail(atRest); len(got) != 0 {
-		t.Errorf("plain again: %d segments are new", len(got))
-	}
-	f.want(1, []byte(text+"more\n"))
-
-	overwrite(t, packed, pack("another\n"))
-	f.s.Path, f.s.Packed = packed, true
-	f.tail(atRest)
-	f.want(2, []byte("another\n"))
-}
-
-func TestTailDamagedPacked(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.jsonl.zst")
-	r := rand.New(rand.NewPCG(1, 2))
-	var text strings.Builder
-	line := make([]byte, 32<<10)
-	for text.Len() < 6<<20 { // more than a segment
-		for i := range line {
-			line[i] = "0123456789abcdef"[r.Uint32()>>28]
-		}
-		text.Write(line)
-		text.WriteByte('\n')
-	}
-	whole := pack(text.String())
-	for name, data := range map[string]string{
-		"cut":     whole[:len(whole)*2/3],
-		"not zst": "plain text\n",
-		"flipped": whole[:len(whole)*2/3] + string(whole[len(whole)*2/3]^0x55) + whole[len(whole)*2/3+1:],
-	} {
-		t.Run(name, func(t *testing.T) {
-			overwrite(t, path, data)
-			f := follow(t, path)
-			f.s.Packed = true
-			_, err := f.try(atRest)
-			if err == nil || !strings.Contains(err.Error(), path) {
-				t.Fatalf("err = %v", err)
-			}
-			if got := f.gens[1]; !strings.HasPrefix(text.String(), string(got)) {
-				t.Fatalf("wrong bytes were yielded (%d)", len(got))
-			}
-			// What was yielded stays valid: once the file is whole, it goes on from there.
-			overwrite(t, path, whole)
-			f.tail(atRest)
-			f.want(1, []byte(text.String()))
-		})
-	}
-}
-
-func TestTailPackedBomb(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl.zst")
-	overwrite(t, path, pack(strings.Repeat("\x00", 70<<20)))
-	f := follow(t, path)
-	f.s.Packed = true
-	if _, err := f.try(atRest); err == nil || !strings.Contains(err.Error(), "hold more than") {
-		t.Errorf("err = %v", err)
-	}
-}
-
 func TestTailRefusesWhatIsNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, "secret"), "secret\n")
@@ -478,51 +294,6 @@ func TestTailStopsWhenTheFileShrinks(t *testing.T) {
 	f.want(2, []byte(strings.Repeat(line, 3)))
 }
 
-// Torn writes: lines go out in many small writes, while a reader takes what it can. No fragment may ever be seen.
-func TestTailTornWriter(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	overwrite(t, path, "")
-	const lines = 2000
-	done := make(chan error, 1)
-	go func() { done <- writeTorn(path, lines) }()
-	f := follow(t, path)
-	for running := true; running; {
-		select {
-		case err := <-done:
-			must(t, err)
-			running = false
-		default:
-		}
-		f.tail(TailOptions{})
-	}
-	want, err := os.ReadFile(path)
-	must(t, err)
-	f.want(1, want)
-	if n := bytes.Count(f.gens[1], []byte("\n")); n != lines {
-		t.Errorf("%d lines of %d", n, lines)
-	}
-}
-
-func writeTorn(path string, lines int) error {
-	w, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	r := rand.New(rand.NewPCG(3, 4))
-	for i := range lines {
-		line := fmt.Appendf(nil, `{"n":%d,"text":"%s"}`+"\n", i, strings.Repeat("t", r.IntN(3000)))
-		for len(line) > 0 {
-			n := 1 + r.IntN(len(line))
-			if _, err := w.Write(line[:n]); err != nil {
-				return err
-			}
-			line = line[n:]
-		}
-	}
-	return nil
-}
-
 // Whatever the pattern of growth, joined data is the file.
 func FuzzTailJoined(f *testing.F) {
 	f.Add([]byte("{\"a\":1}\n{\"b\":2}\n"), []byte{3, 1, 9, 200})
@@ -576,14 +347,6 @@ func BenchmarkTailAppended(b *testing.B) {
 			must(b, err)
 		}
 	}
-}
-
-func pack(text string) string {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		panic(err)
-	}
-	return string(enc.EncodeAll([]byte(text), nil))
 }
 
 func appendTo(t testing.TB, path, text string) {

@@ -1,0 +1,118 @@
+package watcher
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/internal/transcript"
+)
+
+var sameHead = strings.Repeat(`{"same":"head"}`+"\n", 400) // more than a fingerprint covers
+
+// lives are the ways in which a file can go on, or turn into another one.
+var lives = []struct {
+	name   string
+	first  string
+	change func(t *testing.T, path string)
+	want   map[int]string
+}{
+	{
+		"append", "a\n", func(t *testing.T, path string) { appendTo(t, path, "b\n") },
+		map[int]string{1: "a\nb\n"},
+	},
+	{
+		"touched", "a\n", func(t *testing.T, path string) { appendTo(t, path, "") },
+		map[int]string{1: "a\n"},
+	},
+	{
+		"truncated and rewritten shorter", "aaa\nbbb\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\n") },
+		map[int]string{1: "aaa\nbbb\n", 2: "ccc\n"},
+	},
+	{
+		"truncated and regrown past the offset", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\nddd\neee\n") },
+		map[int]string{1: "aaa\n", 2: "ccc\nddd\neee\n"},
+	},
+	{
+		"regrown past the offset with the same head", sameHead + "old\n", func(t *testing.T, path string) { overwrite(t, path, sameHead+"new\nmore\n") },
+		map[int]string{1: sameHead + "old\n", 2: sameHead + "new\nmore\n"},
+	},
+	{
+		"same length, other head", "aaa\n" + sameHead, func(t *testing.T, path string) { overwrite(t, path, "bbb\n"+sameHead) },
+		map[int]string{1: "aaa\n" + sameHead, 2: "bbb\n" + sameHead},
+	},
+	{
+		"replaced by rename", "aaa\n", func(t *testing.T, path string) {
+			overwrite(t, path+".new", "other\nfile\n")
+			must(t, os.Rename(path+".new", path))
+		},
+		map[int]string{1: "aaa\n", 2: "other\nfile\n"},
+	},
+	{
+		"replaced by a copy that goes on", "aaa\n", func(t *testing.T, path string) { // copied, synced back: the same life
+			overwrite(t, path+".new", "aaa\nbbb\n")
+			must(t, os.Rename(path+".new", path))
+		},
+		map[int]string{1: "aaa\nbbb\n"},
+	},
+	{
+		"deleted and made anew", "aaa\n", func(t *testing.T, path string) { // the inode is likely to be used again
+			must(t, os.Remove(path))
+			overwrite(t, path, "bbb\nccc\n")
+		},
+		map[int]string{1: "aaa\n", 2: "bbb\nccc\n"},
+	},
+	{
+		"emptied, then the same again", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, ""); overwrite(t, path, "aaa\nbbb\n") },
+		map[int]string{1: "aaa\nbbb\n"},
+	},
+}
+
+func TestTailGenerations(t *testing.T) {
+	for _, c := range lives {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			overwrite(t, path, c.first)
+			f := follow(t, path)
+			f.tail(TailOptions{})
+			c.change(t, path)
+			f.tail(TailOptions{})
+			if len(f.gens) != len(c.want) {
+				t.Fatalf("%d generations, want %d", len(f.gens), len(c.want))
+			}
+			for n, text := range c.want {
+				f.want(n, []byte(text))
+			}
+		})
+	}
+}
+
+// Control: without the fingerprint before the cursor, a file that was truncated and regrew would be read on in the
+// middle. It is what finds it.
+func TestTailBackFingerprintIsNeeded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	head := strings.Repeat("h", printBytes) + "\n"
+	overwrite(t, path, head+"old\n")
+	f := follow(t, path)
+	f.tail(TailOptions{})
+	f.at.Back = transcript.Fingerprint{}
+	overwrite(t, path, head+"NEW\nnext\n")
+	if got := f.tail(TailOptions{}); strings.Join(got, "") != "next\n" {
+		t.Fatalf("got %q: the control did not go wrong, so the test above proves nothing", got)
+	}
+}
+
+func TestTailHeadGrowsWithTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	f := follow(t, path)
+	want := 0
+	for range 100 {
+		appendTo(t, path, strings.Repeat("x", 99)+"\n")
+		f.tail(TailOptions{})
+		want = min(want+100, printBytes)
+		if f.at.Head.N != int64(want) || f.at.Back.N != int64(want) {
+			t.Fatalf("at %d: head %d, back %d, want %d", f.at.Offset, f.at.Head.N, f.at.Back.N, want)
+		}
+	}
+}
