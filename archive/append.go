@@ -61,7 +61,7 @@ func (a *Archive) append(ctx context.Context, s transcript.Session, start transc
 	if p.idle() {
 		return nil
 	}
-	return a.update(ctx, int64(len(p.arena)), p.commit)
+	return a.update(ctx, p.need, p.commit)
 }
 
 // plan is one Append: everything but commit happens outside of the write lock.
@@ -78,7 +78,7 @@ type plan struct {
 	tail              []block // pieces stored so far, read only if a cut closes them
 	tailRaw           []byte
 	blocks            []*packed
-	arena             []byte // stored forms of blocks
+	need              int64 // bytes to be written
 }
 
 // packed is a block to be written.
@@ -251,17 +251,11 @@ func (a *Archive) findShared(ctx context.Context, b block) (known block, err err
 
 // pack compresses what is to be written.
 func (p *plan) pack(context.Context) error {
-	var ends []int
 	for _, b := range p.blocks {
 		if !b.shared {
-			p.arena = p.a.pack(p.arena, b.raw)
+			b.stored = p.a.pack(b.raw)
+			p.need += int64(len(b.stored))
 		}
-		ends = append(ends, len(p.arena))
-	}
-	start := 0
-	for i, end := range ends { // only now: the arena has moved while it grew
-		p.blocks[i].stored = p.arena[start:end]
-		start = end
 	}
 	return nil
 }

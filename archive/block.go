@@ -51,14 +51,13 @@ func newDecoder() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(2*maxFrame), zstd.WithDecodeAllCapLimit(true))
 }
 
-// pack appends the stored form of raw to dst.
-func (a *Archive) pack(dst, raw []byte) []byte {
-	start := len(dst)
-	dst = a.enc.EncodeAll(raw, append(dst, packedZstd))
-	if len(dst)-start > len(raw) {
-		dst = append(append(dst[:start], packedRaw), raw...)
+// pack returns the stored form of raw.
+func (a *Archive) pack(raw []byte) []byte {
+	stored := a.enc.EncodeAll(raw, append(make([]byte, 0, 1+len(raw)/4), packedZstd))
+	if len(stored) > len(raw) {
+		stored = append(append(stored[:0], packedRaw), raw...)
 	}
-	return dst
+	return stored
 }
 
 // unpack returns the raw bytes of b from its stored form, in buf if they fit, after checking length and hash.

@@ -55,7 +55,7 @@ func TestDiskThatFillsUp(t *testing.T) {
 		if err != nil || !bytes.Equal(got, data[:acked]) {
 			t.Fatalf("on a full disk: %d bytes of %d, %v", len(got), acked, err)
 		}
-		size += 20_000
+		size += 50_000
 		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%d", size)); err != nil {
 			t.Fatal(err)
 		}

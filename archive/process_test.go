@@ -229,7 +229,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 12
+	rounds := 8
 	if testing.Short() {
 		rounds = 3
 	}

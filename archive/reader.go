@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -33,7 +34,7 @@ type Reader struct {
 
 	ahead   []stored // blocks that were fetched with the one asked for
 	arena   []byte   // their bytes as stored
-	scratch []byte   // the raw bytes of a block that is not kept
+	scratch []byte   // room for the raw bytes of the next block
 }
 
 // cached is a block with its raw bytes.
@@ -166,19 +167,17 @@ func (r *Reader) load(ctx context.Context, off, end int64, keep bool) (cached, e
 	}
 	b := r.ahead[0]
 	r.ahead = r.ahead[1:]
-	buf := r.scratch
-	if keep {
-		buf = nil
+	if keep && b.Len < int64(cap(r.scratch)/2) {
+		r.scratch = nil // a small block must not keep a large buffer
 	}
-	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], buf)
+	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], r.scratch)
 	if err != nil {
 		return cached{}, r.damage(b.Off, err)
 	}
 	got := cached{b.block, raw}
+	r.scratch = raw
 	if keep {
-		r.keep(got)
-	} else {
-		r.scratch = raw
+		r.scratch = r.keep(got)
 	}
 	return got, nil
 }
@@ -225,14 +224,17 @@ func (r *Reader) cached(off int64) (cached, bool) {
 	return cached{}, false
 }
 
-func (r *Reader) keep(b cached) {
-	r.cache = append([]cached{b}, r.cache...)
+// keep puts b into the cache and returns the buffer of what had to go for it, if anything had.
+func (r *Reader) keep(b cached) (free []byte) {
+	r.cache = slices.Insert(r.cache, 0, b)
 	r.size += cap(b.raw)
 	for r.size > cacheSize && len(r.cache) > 1 {
 		last := len(r.cache) - 1
-		r.size -= cap(r.cache[last].raw)
+		free = r.cache[last].raw
+		r.size -= cap(free)
 		r.cache = r.cache[:last]
 	}
+	return free
 }
 
 func (r *Reader) damage(off int64, err error) error {
