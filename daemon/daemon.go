@@ -60,6 +60,7 @@ type Daemon struct {
 	folds    folds
 	unsaved  map[*session]bool // whose state is to be stored
 	health   health
+	scratch  []byte // a buffer for reading transcripts
 }
 
 // New returns a daemon that knows what the archive knows.

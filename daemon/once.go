@@ -26,6 +26,7 @@ type Report struct {
 	Bytes      int64         `json:"bytes"`
 	Companions int           `json:"companions"` // that stand now
 	Failed     []Failure     `json:"failed"`
+	Skipped    []string      `json:"skipped"` // what has a transcript's name and is no regular file
 	Took       time.Duration `json:"took_ns"`
 }
 
@@ -45,9 +46,13 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 	slices.SortStableFunc(found, func(a, b watcher.Found) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
 	})
-	report := Report{Failed: []Failure{}}
+	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	for _, err := range wrong {
-		report.fail("", err)
+		if errors.Is(err, watcher.ErrIrregular) {
+			report.Skipped = append(report.Skipped, err.Error())
+		} else {
+			report.fail("", err)
+		}
 	}
 	p := Progress{AllFiles: len(found)}
 	for _, f := range found {

@@ -277,5 +277,5 @@ func (d *Daemon) forget(s *session) {
 // tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not
 // parse from a file at rest for long.
 func (s *session) tail(d *Daemon, o watcher.Offer) watcher.TailOptions {
-	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle}
+	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch}
 }

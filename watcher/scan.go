@@ -21,7 +21,8 @@ type Found struct {
 }
 
 // Scan looks once through all roots and returns what Options.Match accepts, newest first. The errors tell of roots
-// and directories that could not be read (a root that does not exist is none); the rest is found all the same.
+// and directories that could not be read (a root that does not exist is none), and, wrapping ErrIrregular, of what has
+// a transcript's name and is no regular file; the rest is found all the same.
 func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o = o.complete()
 	var found []Found
@@ -29,6 +30,9 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	w := newWalk(&o)
 	w.file = func(root int, dir, name string, info fs.FileInfo) {
 		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime()})
+	}
+	w.skip = func(_ int, dir, name string) {
+		errs = append(errs, fmt.Errorf("skip %q: %w", filepath.Join(dir, name), ErrIrregular))
 	}
 	w.fail = func(_ int, dir string, err error) { errs = append(errs, fmt.Errorf("scan %s: %w", dir, cause(err))) }
 	for i, err := range w.resolve() {
