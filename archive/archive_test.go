@@ -290,3 +290,23 @@ func TestMaxSize(t *testing.T) {
 		t.Errorf("%d bytes are held of %d", r.Bytes, acked+5)
 	}
 }
+
+func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
+	a := open(t)
+	ctx := context.Background()
+	if err := a.SetState(ctx, session("a"), []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	stale, err := a.SetStates(ctx, []Change{
+		{Session: session("a"), Old: []byte("another"), New: []byte("two")},
+		{Session: session("b"), New: []byte("first")},
+	})
+	if err != nil || len(stale) != 1 || stale[0] != session("a").Key {
+		t.Errorf("SetStates = %v, %v", stale, err)
+	}
+	for id, want := range map[string]string{"a": "one", "b": "first"} {
+		if s, err := a.Session(ctx, session(id).Key); string(s.State) != want || err != nil {
+			t.Errorf("state of %s = %q, %v, want %q", id, s.State, err, want)
+		}
+	}
+}

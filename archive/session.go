@@ -155,23 +155,7 @@ func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bol
 // SetState stores the caller's state of a session, which becomes known by it if it was not.
 func (a *Archive) SetState(ctx context.Context, s transcript.Session, state []byte) error {
 	err := a.update(ctx, int64(len(state)), func(tx *bolt.Tx) error {
-		was, known, err := getSession(tx, s.Key)
-		if err != nil {
-			return a.damageIn(s.Key, transcript.Cursor{}, err)
-		}
-		r := newSessionRecord(s)
-		r.Num, r.Generation = was.Num, was.Generation
-		if !known {
-			if r.Num, err = tx.Bucket(bucketSessions).NextSequence(); err != nil {
-				return err
-			}
-		}
-		if r != was {
-			if err := putSession(tx, s.Key, r); err != nil {
-				return err
-			}
-		}
-		return putState(tx, s.Key, state)
+		return a.putChange(tx, Change{Session: s, New: state})
 	})
 	if err != nil {
 		return fmt.Errorf("store state of session %s %s: %w", s.Agent, s.ID, err)
