@@ -29,6 +29,7 @@ type draft struct {
 	newest map[uint64]int32               // by content: the newest row that the companion shows
 	recent int                            // first record of the verbatim part
 	last   int                            // its end: the number of records
+	keep   int32                          // first row of the newest results
 	notes  notes
 }
 
@@ -41,7 +42,7 @@ type body struct {
 
 func newDraft(c *Compactor, fetch func(transcript.Span) ([]byte, error)) *draft {
 	d := &draft{
-		c: c, fetch: fetch, level: c.level(), last: c.records.n,
+		c: c, fetch: fetch, level: c.level(), last: c.records.n, keep: c.keepFrom(),
 		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, newest: map[uint64]int32{},
 	}
 	if !c.status.Last.IsZero() {

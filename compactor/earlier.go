@@ -24,16 +24,7 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 		if room < 0 {
 			break
 		}
-		v := full
-		if used > budget/2 {
-			v = terse
-		}
-		lines, forms, all := d.blockLines(from, to, v.at(d.level), room)
-		if !all && used <= budget/2 {
-			if l, f, ok := d.blockLines(from, to, terse.at(d.level), room); ok || len(f) > len(forms) {
-				lines, forms, all = l, f, ok
-			}
-		}
+		lines, forms, all := d.blockLines(from, to, room, budget)
 		blocks = append(blocks, marker+lines)
 		used += runes(marker) + runes(lines)
 		p.saved = append(p.saved, forms...)
@@ -55,24 +46,36 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 	return p
 }
 
+// size is the detail of a line, by how many of budget chars are left for it and the older ones: it changes line by
+// line, so that one more record moves few of them.
+func size(room, budget int) detail {
+	switch {
+	case room >= budget*2/3:
+		return ample
+	case room >= budget/3:
+		return full
+	}
+	return terse
+}
+
 // rangesCost is about how many chars the markers of the records before one take.
 func (d *draft) rangesCost(to int) int { return 75 * len(cut(to)) }
 
-// blockLines renders the units of a block, newest first, while they fit; all reports that none is missing.
-func (d *draft) blockLines(from, to int, v detail, room int) (text string, forms []form, all bool) {
+// blockLines renders the units of a block, newest first, while they fit into room of budget chars; all reports that
+// none is missing.
+func (d *draft) blockLines(from, to, room, budget int) (text string, forms []form, all bool) {
 	var lines []string
 	for rec := to - 1; rec >= from && d.err == nil; rec-- {
 		units := d.units(rec)
 		for n := len(units) - 1; n >= 0; n-- {
-			f := d.form(units[n], v)
+			f, line := d.fittingLine(units[n], room, budget)
 			if f.line == "" {
 				continue
 			}
-			line := head(f.line, maxLine)
-			if runes(line)+1 > room {
+			if line == "" {
 				return joinBack(lines), forms, false
 			}
-			room -= runes(line) + 1
+			room -= runes(line)
 			lines = append(lines, line)
 			forms = append(forms, f)
 			d.show(units[n].first)
@@ -82,11 +85,24 @@ func (d *draft) blockLines(from, to int, v detail, room int) (text string, forms
 	return joinBack(lines), forms, true
 }
 
+// fittingLine is the form of a unit and its text, terse where it does not fit otherwise; no text where it does not fit
+// at all.
+func (d *draft) fittingLine(u unit, room, budget int) (form, string) {
+	var f form
+	for _, v := range []detail{size(room, budget), terse} {
+		f = d.form(u, v.at(d.level))
+		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && runes(line) <= room {
+			return f, line
+		}
+	}
+	return f, ""
+}
+
 // joinBack joins lines that were collected from the last to the first.
 func joinBack(lines []string) string {
 	var b strings.Builder
 	for i := len(lines) - 1; i >= 0; i-- {
-		b.WriteString(lines[i] + "\n")
+		b.WriteString(lines[i])
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package compactor
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -11,11 +10,12 @@ import (
 
 // detail is how much of an item its short form shows, in chars and numbers of lines.
 type detail struct {
-	text   int // of a message or an output
-	cmd    int // of a command, a path or a query
-	err    int // of an error line
-	errors int // error lines
-	hits   int // of a search
+	text   int  // of a message or an output
+	cmd    int  // of a command, a path or a query
+	err    int  // of an error line
+	errors int  // error lines
+	hits   int  // of a search
+	whole  bool // content that no strategy is due for stands whole
 }
 
 // whole is the length below which assistant text is never shortened, dupChars that from which on content is looked up
@@ -23,10 +23,12 @@ type detail struct {
 const (
 	wholeText = 120
 	dupChars  = 200
+	maxStand  = 2000 // chars up to which content may stand whole in Earlier
 )
 
-// full and terse are the two sizes of a short form at level gentle.
+// ample, full and terse are the sizes of a short form at level gentle: the newest lines of Earlier are the longest.
 var (
+	ample = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4, whole: true}
 	full  = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4}
 	terse = detail{text: wholeText, cmd: 90, err: 140, errors: 2, hits: 0}
 )
@@ -45,9 +47,10 @@ func (v detail) at(l Level) detail {
 	return v
 }
 
-// form is the short form of a unit: one line, and what it saved.
+// form is the short form of a unit: one line, what stands quoted below it, and what it saved.
 type form struct {
 	line  string
+	quote string
 	kind  string // the strategy, as Saving.Kind
 	saved int64  // chars
 }
@@ -79,12 +82,15 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		return form{line: start + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
 	}
 	text := d.text(i)
-	if d.age(row) < int64(d.c.o.TalkAge/time.Millisecond) {
-		v.text *= 2
-	}
 	whole := mark.Inline(text, 0)
 	if runes(whole) <= wholeText {
 		return form{line: start + ": " + whole}
+	}
+	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
+		if v.whole && runes(text) <= maxStand {
+			return form{line: start, quote: mark.Quote("  ", text)}
+		}
+		v.text *= 2
 	}
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", runes(text), mark.Inline(text, v.text)))
 	if runes(m) >= runes(whole) && runes(whole) < maxLine-100 {
@@ -305,6 +311,11 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
 		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
 	}
+	if d.stands(i, v) {
+		if text := d.outcome(i).Text; text != "" && runes(text) <= maxStand {
+			return form{line: start + d.status(i), quote: mark.Quote("  ", text)}
+		}
+	}
 	switch {
 	case row.op == transcript.Read && !row.has(failed|rejected):
 		return d.fileForm(i, start)
@@ -312,4 +323,37 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 		return d.outputForm(i, start, v)
 	}
 	return d.answerForm(i, start, v)
+}
+
+// stands reports whether no strategy is due for a result, so that its content stays: the newest results, outputs below
+// the limit, small content of files that are as they were read, and other small results.
+func (d *draft) stands(i int32, v detail) bool {
+	row, o := d.row(i), &d.c.o
+	chars := int(row.chars)
+	switch {
+	case !v.whole || chars <= wholeText || chars > maxStand || row.has(pictured):
+		return false
+	case i >= d.keep:
+		return true
+	case row.op == transcript.Command:
+		return chars < o.OutputChars
+	case row.op == transcript.Read:
+		f := d.c.tables.files.get(row.subject)
+		fresh := f != nil && f.read == i && f.edits == row.edits && d.age(row) <= o.FileAge.Milliseconds()
+		return fresh && tokens(chars) <= o.MicroTokens
+	}
+	return tokens(chars) <= o.MicroTokens
+}
+
+// keepFrom is the row of the oldest of the newest results that microcompact leaves alone.
+func (c *Compactor) keepFrom() int32 {
+	left := c.o.MicroKeep
+	for i := c.rows.n - 1; i >= 0 && left > 0; i-- {
+		if row := c.rows.at(i); row.kind == transcript.Result && !row.has(side) {
+			if left--; left == 0 {
+				return int32(i)
+			}
+		}
+	}
+	return int32(c.rows.n)
 }

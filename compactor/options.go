@@ -77,7 +77,7 @@ type Options struct {
 	LeadChars      int              `json:"lead_chars"`           // kept free for the lead that internal/sidecar writes
 }
 
-// Defaults returns the limits of docs/ENGINE.md.
+// Defaults returns the limits as shipped.
 func Defaults() Options {
 	return Options{
 		MaxTokens:      72000,

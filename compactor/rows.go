@@ -25,7 +25,6 @@ const (
 	rejected                    // a result: the human or a rule refused the call
 	partial                     // a read of some lines only
 	pictured                    // a result that holds images
-	answered                    // a call whose result stands in pair
 )
 
 // itemRow is all that is kept of an item: where it is, what it is, how it hangs together with others.

@@ -47,16 +47,15 @@ type fileState struct {
 
 // commandState is what a command did when it last ran.
 type commandState struct {
-	text      string
-	row       int32 // of the last call
-	exit      int16
-	ended     bool // exit is known
-	pending   bool // no result yet
-	runs      int
-	other     int16 // the newest exit status before that differed
-	otherRow  int32 // of its call
-	hadOther  bool
-	truncated bool // text is not the whole command
+	text     string
+	row      int32 // of the last call
+	exit     int16
+	ended    bool // exit is known
+	pending  bool // no result yet
+	runs     int
+	other    int16 // the newest exit status before that differed
+	otherRow int32 // of its call
+	hadOther bool
 }
 
 // openError is a failure that nothing has made good yet.
@@ -184,7 +183,7 @@ func (t *tables) ran(row *itemRow, i int32, a *transcript.Action) {
 	if s.runs > 0 && s.ended {
 		s.other, s.otherRow, s.hadOther = s.exit, s.row, true
 	}
-	s.text, s.truncated = clip(a.Command, maxCommand), len(a.Command) > maxCommand
+	s.text = clip(a.Command, maxCommand)
 	s.row, s.ended, s.pending = i, false, true
 	s.runs++
 }

@@ -67,7 +67,7 @@ func (d *draft) filesPart(budget int) string {
 		return ""
 	}
 	title := "### Files" + d.place() + "\n"
-	room := budget - runes(title) - 140
+	room := budget - runes(title) - 200
 	n := fitting(changed, room)
 	if n < len(changed) {
 		changed = append(changed[:n:n], "changed too: "+d.rest(changedRows[n:], "files"))
@@ -80,7 +80,7 @@ func (d *draft) filesPart(budget int) string {
 	if len(read) > 0 {
 		read[0] = "read: " + read[0]
 	}
-	return title + text + flow(read)
+	return title + text + flow(read) + forgotten(d.c.tables.files.evicted, "files")
 }
 
 // place is where the session works.
@@ -144,14 +144,22 @@ func (d *draft) commandsPart(budget int) string {
 		pieces = append(pieces, d.commandText(s))
 		rows = append(rows, s.row)
 	}
-	n := fitting(pieces, budget-60)
+	n := fitting(pieces, budget-120)
 	for i := range n {
 		d.fact("command", pieces[i], rows[i], false)
 	}
 	if n < len(pieces) {
 		pieces = append(pieces[:n:n], d.rest(rows[n:], "commands"))
 	}
-	return bullets(pieces)
+	return bullets(pieces) + forgotten(d.c.tables.commands.evicted, "commands")
+}
+
+// forgotten counts what a table was too small for; it stands under the ranges all the same.
+func forgotten(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("- before them %d more %s, under the ranges below\n", n, what)
 }
 
 func (d *draft) commandText(s *commandState) string {
@@ -178,7 +186,7 @@ func (d *draft) errorsPart(budget int) string {
 		return ""
 	}
 	title := "### Open errors, newest first (no later success of the same)\n"
-	l := lines{room: budget - runes(title) - 60}
+	l := lines{room: budget - runes(title) - 120}
 	var left []int32
 	for n, e := range all {
 		v := full
@@ -195,7 +203,7 @@ func (d *draft) errorsPart(budget int) string {
 	if len(left) > 0 {
 		l.b.WriteString("- older: " + d.rest(left, "errors") + "\n")
 	}
-	return title + l.b.String()
+	return title + l.b.String() + forgotten(d.c.tables.errors.evicted, "errors")
 }
 
 func (d *draft) errorLine(e *openError, v detail) string {

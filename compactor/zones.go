@@ -7,18 +7,14 @@ import "ccd/internal/transcript"
 func (d *draft) recentStart() int {
 	o := d.c.o
 	share := int64(o.RecentShare * float64(d.c.held.chars))
-	young := o.RecentResults.Milliseconds()
+	young := d.youngResults(o.RecentResults.Milliseconds())
 	var chars int64
 	messages := 0
 	rec := d.last
-	for rec > 0 {
+	for ; rec > 0; rec-- {
 		from, to := d.c.items(rec - 1)
-		held, fresh := rec-1 >= d.c.held.start, false
-		for i := from; i < to; i++ {
-			row := d.c.rows.at(i)
-			fresh = fresh || (row.kind == transcript.Result && !row.has(side) && d.age(row) <= young)
-		}
-		if messages >= o.RecentMessages && !(held && (chars < share || fresh)) && from < to {
+		wanted := messages < o.RecentMessages || (rec-1 >= d.c.held.start && (chars < share || rec-1 >= young))
+		if !wanted && from < to {
 			break
 		}
 		for i := from; i < to; i++ {
@@ -29,9 +25,26 @@ func (d *draft) recentStart() int {
 				}
 			}
 		}
-		rec--
 	}
 	return rec
+}
+
+// youngResults is the first record that holds a tool result younger than so many milliseconds, in one stretch with the
+// end.
+func (d *draft) youngResults(limit int64) int {
+	first := d.last
+	for rec := d.last - 1; rec >= d.c.held.start; rec-- {
+		from, to := d.c.items(rec)
+		if r := d.c.records.at(rec); from < to && (r.milli == 0 || d.now-r.milli > limit) {
+			break
+		}
+		for i := from; i < to; i++ {
+			if row := d.c.rows.at(i); row.kind == transcript.Result && !row.has(side) {
+				first = rec
+			}
+		}
+	}
+	return first
 }
 
 // zoneChars is the text of the compression zone: everything before record rec.
