@@ -92,16 +92,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 }
 
 // CompactFile archives a transcript that lies below no watched root and makes its companion's text, as Compact does.
-// Its bytes are read from s.Path, or from stream where that is not nil.
-func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, stream io.Reader, o CompactOptions) (Compacted, error) {
-	if stream != nil {
-		path, err := d.spool(stream)
-		if err != nil {
-			return Compacted{}, err
-		}
-		defer os.Remove(path)
-		s.Path = path
-	}
+func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
 	adopted := d.sessions[s.Key]
 	if adopted == nil {
 		adopted = &session{}
@@ -114,18 +105,18 @@ func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, stream i
 }
 
 // Preview makes the companion's text of a transcript without the archive: its IDs resolve only once the same bytes
-// are archived. It writes nothing but, for a stream or a compressed transcript, a temporary file.
-func (d *Daemon) Preview(ctx context.Context, s transcript.Session, stream io.Reader, o CompactOptions) (Compacted, error) {
+// are archived. It leaves nothing behind.
+func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
+	f, done, err := readable(&s)
+	if err != nil {
+		return Compacted{}, fmt.Errorf("read transcript: %w", err)
+	}
+	defer done()
 	p := &session{Session: s}
 	p.ask(o)
 	p.begin(d, transcript.Cursor{})
-	f, err := d.open(&p.Session, stream)
-	if err != nil {
-		return Compacted{}, err
-	}
-	defer f.Close()
 	sum := sha256.New()
-	for seg, err := range watcher.Tail(ctx, p.Session, p.cursor, watcher.TailOptions{Rest: true, Torn: true}) {
+	for seg, err := range watcher.Tail(ctx, s, p.cursor, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return Compacted{}, err
 		}
@@ -140,7 +131,8 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, stream io.Re
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
-	return Compacted{Document: d.render(p, c, mark.Hash(sum.Sum(nil))), Header: c.Header}, nil
+	doc := Render(s, d.options(p), c, Extent{p.compactor.Status().Records, p.cursor.Offset, mark.Hash(sum.Sum(nil))})
+	return Compacted{Document: doc, Header: c.Header}, nil
 }
 
 func (s *session) ask(o CompactOptions) {
@@ -150,53 +142,30 @@ func (s *session) ask(o CompactOptions) {
 	}
 }
 
-// open makes the transcript of s readable at any place: a stream, or what is compressed, goes through a temporary file.
-func (d *Daemon) open(s *transcript.Session, stream io.Reader) (*os.File, error) {
-	if stream == nil && s.Packed {
-		packed, err := os.Open(s.Path)
-		if err != nil {
-			return nil, fmt.Errorf("read transcript: %w", err)
-		}
-		defer packed.Close()
-		dec, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil, fmt.Errorf("read transcript: %w", err)
-		}
-		defer dec.Close()
-		stream = dec
-	}
-	if stream == nil {
-		f, err := os.Open(s.Path)
-		if err != nil {
-			return nil, fmt.Errorf("read transcript: %w", err)
-		}
-		return f, nil
-	}
-	path, err := d.spool(stream)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read transcript: %w", err)
-	}
-	s.Path, s.Packed = path, false
-	return f, nil
-}
-
-// spool writes a stream into a temporary file of the state directory, readable by its owner alone.
-func (d *Daemon) spool(stream io.Reader) (path string, err error) {
-	if err := os.MkdirAll(d.StateDir, 0o700); err != nil {
-		return "", fmt.Errorf("make state directory: %w", err)
-	}
-	f, err := os.CreateTemp(d.StateDir, ".ccd-*.tmp")
-	if err != nil {
-		return "", fmt.Errorf("spool input: %w", err)
+// readable opens the transcript of s for reading at any place. A compressed one goes through a temporary file that
+// its owner alone can read and that done removes; s is then that file.
+func readable(s *transcript.Session) (f *os.File, done func(), err error) {
+	if f, err = os.Open(s.Path); err != nil || !s.Packed {
+		return f, func() { f.Close() }, err
 	}
 	defer f.Close()
-	if _, err := io.Copy(f, stream); err != nil {
-		os.Remove(f.Name())
-		return "", fmt.Errorf("spool input: %w", err)
+	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
+	if err != nil {
+		return nil, nil, err
 	}
-	return f.Name(), nil
+	defer dec.Close()
+	plain, err := os.CreateTemp("", "ccd-*.jsonl")
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() {
+		plain.Close()
+		os.Remove(plain.Name())
+	}
+	if _, err := io.Copy(plain, dec); err != nil {
+		done()
+		return nil, nil, err
+	}
+	s.Path, s.Packed = plain.Name(), false
+	return plain, done, nil
 }

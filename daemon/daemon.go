@@ -102,7 +102,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if s := d.sessions[d.owners[offer.Path]]; err != nil || s != nil && s.state.Companion != "" {
 			w.Retry(offer.Path) // the next scan offers it even unchanged: its companion may be gone, its trouble mended
 		}
-		d.note(offer, err, w)
+		d.note(offer, err)
 	}
 	return ctx.Err()
 }
@@ -163,7 +163,7 @@ func (d *Daemon) notify(state string) {
 // watch completes the watcher's options: which files are offered is the formats' matter, but never a companion.
 func (d *Daemon) watch() watcher.Options {
 	o := d.Watch
-	o.Log = d.Log
+	o.Log, o.Scanned = d.Log, d.scanned
 	o.Match = func(r watcher.Root, path string) bool {
 		if sidecar.Is(path) {
 			return false

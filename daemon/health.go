@@ -71,10 +71,7 @@ func (d *Daemon) lock() (func(), error) {
 		return nil, &RunningError{Pid: info.Pid}
 	}
 	d.health.info = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: time.Now().UTC(), Errors: []Failure{}}
-	if err := d.tell(); err != nil {
-		f.Close()
-		return nil, err
-	}
+	d.tell()
 	return func() { f.Close() }, nil
 }
 
@@ -100,7 +97,7 @@ func ReadRun(stateDir string) (RunInfo, bool, error) {
 }
 
 // note takes the outcome of one sync into account: errors are logged once and told until they are mended.
-func (d *Daemon) note(o watcher.Offer, err error, w *watcher.Watcher) {
+func (d *Daemon) note(o watcher.Offer, err error) {
 	d.notify("WATCHDOG=1")
 	h := &d.health.info
 	before := len(h.Errors)
@@ -112,29 +109,32 @@ func (d *Daemon) note(o watcher.Offer, err error, w *watcher.Watcher) {
 		h.Errors = append(h.Errors, Failure{Path: o.Path, Error: err.Error(), Time: time.Now().UTC()})
 		h.Errors = h.Errors[max(0, len(h.Errors)-maxFailures):]
 	}
-	h.Sessions = len(d.sessions)
-	h.Watch = w.Health()
-	h.LastPass = h.Watch.LastScan
 	if time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
-		if err := d.tell(); err != nil {
-			d.Log.Error("run state not written", "err", err)
-		}
+		d.tell()
 	}
 }
 
-// tell replaces run.json where it changed.
-func (d *Daemon) tell() error {
-	b, err := json.MarshalIndent(d.health.info, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode run state: %w", err)
-	}
+// scanned takes a scan's end into account.
+func (d *Daemon) scanned(w watcher.Health) {
+	d.notify("WATCHDOG=1")
+	h := &d.health.info
+	h.Sessions, h.Watch, h.LastPass = len(d.sessions), w, w.LastScan
+	d.tell()
+}
+
+// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells.
+func (d *Daemon) tell() {
 	d.health.told = time.Now()
-	if string(b) == string(d.health.last) {
-		return nil
+	b, err := json.MarshalIndent(d.health.info, "", "  ")
+	if err == nil && string(b) == string(d.health.last) {
+		return
 	}
-	if err := atomicfile.Write(runFile(d.StateDir), 0o600, b); err != nil {
-		return fmt.Errorf("write run state: %w", err)
+	if err == nil {
+		err = atomicfile.Write(runFile(d.StateDir), 0o600, b)
+	}
+	if err != nil {
+		d.Log.Error("run state not written", "err", err)
+		return
 	}
 	d.health.last = b
-	return nil
 }

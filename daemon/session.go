@@ -25,6 +25,8 @@ type session struct {
 	raw    []byte // state as the archive has it, for compare-and-swap
 	placed string // path of the transcript as the archive has it
 
+	unheard bool // the archive did not know it when the daemon started
+
 	seen    Stat // of the transcript, by the last look
 	missing bool
 	held    bool // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
@@ -69,7 +71,7 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	}
 	s := d.sessions[key]
 	if s == nil {
-		s = &session{Session: found}
+		s = &session{Session: found, unheard: true}
 		s.Key = key
 		d.sessions[key] = s
 	}
@@ -189,6 +191,10 @@ func (d *Daemon) fold(ctx context.Context, s *session) error {
 	if s.folded {
 		return nil
 	}
+	if s.unheard { // should another process know it meanwhile, Append says so
+		s.begin(d, transcript.Cursor{})
+		return nil
+	}
 	a, err := d.Archive.Session(ctx, s.Key)
 	if errors.Is(err, archive.ErrNotFound) {
 		s.begin(d, transcript.Cursor{})
@@ -256,6 +262,7 @@ func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) er
 }
 
 func (s *session) take(seg transcript.Segment) {
+	s.unheard = false
 	for r := range s.decoder.Records(seg) {
 		s.compactor.Add(r)
 	}
@@ -269,6 +276,7 @@ func (s *session) unfold() {
 // forget drops what is in memory of a session after an error: the next sync folds it anew.
 func (d *Daemon) forget(s *session) {
 	s.unfold()
+	s.unheard = false
 	s.failures++
 	s.failedAt = s.seen
 	s.retry = time.Now().Add(min(time.Hour, d.Watch.ScanInterval<<min(s.failures-1, 6)))

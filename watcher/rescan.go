@@ -42,6 +42,9 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	l.scanAt = start.Add(max(l.o.ScanInterval, l.scanTook*restFactor))
 	l.poll.end()
 	l.publish()
+	if l.o.Scanned != nil {
+		l.o.Scanned(l.w.Health())
+	}
 }
 
 func (l *loop) scanTree(ctx context.Context, root int, top string, deep bool) {

@@ -35,6 +35,8 @@ type Options struct {
 	// Known are paths that were offered in an earlier life: those that are gone are offered once as Gone.
 	Known []string
 	Log   *slog.Logger // nil: no log
+	// Scanned is called after each scan by the goroutine that ranges over Run; may be nil.
+	Scanned func(Health)
 
 	openDir func(dir string, flags int) (directory, error) // tests put errors here
 }

@@ -148,7 +148,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f c
 	if f.dryRun || f.noArchive {
 		return a.previewed(ctx, d, s, f, o)
 	}
-	made, err := d.CompactFile(ctx, s, nil, o)
+	made, err := d.CompactFile(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f c
 
 // previewed makes the text and writes nothing.
 func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
-	made, err := d.Preview(ctx, s, nil, o)
+	made, err := d.Preview(ctx, s, o)
 	switch {
 	case err != nil:
 		return err

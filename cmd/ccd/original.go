@@ -42,6 +42,9 @@ func (o original) write(ctx context.Context, w io.Writer) error {
 }
 
 func (o original) writeSession(ctx context.Context, w io.Writer) error {
+	if o.session.N == 0 {
+		return nil
+	}
 	for seg, err := range o.library.archive.Reader(o.entry.Key, o.session.N).Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.entry.ID, err)

@@ -109,12 +109,8 @@ func (l *library) anew(ctx context.Context, e entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := l.options(e)
-	front := sidecar.Front{
-		Header: c.Header, Options: o.Hash(), Agent: e.Agent, Session: e.ID, Parent: e.Parent, Source: e.Source,
-		Records: f.Status().Records, Bytes: g.Tip.Offset, Sum: g.Sum, Host: o.Host,
-	}
-	return sidecar.Render(front, c.Sections).Text, nil
+	extent := daemon.Extent{Records: f.Status().Records, Bytes: g.Tip.Offset, Sum: g.Sum}
+	return daemon.Render(e.Session.Session, l.options(e), c, extent).Text, nil
 }
 
 func section(text []byte, name string) ([]byte, error) {
