@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+)
+
+// corpus holds real transcripts, beside the checkout; they are no part of it.
+const corpus = "../../../shared/corpus"
+
+// layOut copies the real transcripts into a home, as their agents would have left them, and returns their paths.
+func layOut(t *testing.T, home string) []string {
+	t.Helper()
+	var paths []string
+	for dir, below := range map[string]string{"claude": ".claude/projects/-work-%d", "codex": ".codex/sessions/2026/01/%02d"} {
+		files, err := filepath.Glob(filepath.Join(corpus, dir, "*.jsonl"))
+		if err != nil || len(files) == 0 {
+			t.Skipf("no real transcripts at %s: this test needs them", filepath.Join(corpus, dir))
+		}
+		for i, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(home, fmt.Sprintf(filepath.FromSlash(below), i%3+1), filepath.Base(f))
+			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, to)
+		}
+	}
+	return paths
+}
+
+// command runs this test binary as ccd.
+func command(t *testing.T, home string, args ...string) []byte {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Args[0] = "ccd"
+	cmd.Env = []string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0",
+		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0",
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("ccd %s: %v: %s", strings.Join(args, " "), err, errs.String())
+	}
+	return out.Bytes()
+}
+
+// Every real session restores byte for byte, also after its source is gone; every ID of every companion resolves to
+// bytes that hash to it.
+func TestRealSessionsComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it starts a thousand processes")
+	}
+	home := t.TempDir()
+	paths := layOut(t, home)
+	originals := map[string][]byte{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		originals[p] = b
+	}
+	command(t, home, "run", "--once", "-q")
+	for _, p := range paths {
+		if got := command(t, home, "restore", "--session", p); !bytes.Equal(got, originals[p]) {
+			t.Errorf("%s comes back changed", filepath.Base(p))
+		}
+	}
+	ids := resolveAll(t, home)
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, home, "run", "--once", "-q")
+	for _, p := range paths {
+		if got := command(t, home, "restore", "--session", p); !bytes.Equal(got, originals[p]) {
+			t.Errorf("%s comes back changed once its source is gone", filepath.Base(p))
+		}
+	}
+	if again := resolveAll(t, home); again != ids || ids == 0 {
+		t.Errorf("%d IDs in companions once the sources are gone, %d before", again, ids)
+	}
+	command(t, home, "verify")
+}
+
+// resolveAll restores every ID of every companion below home and returns how many there are.
+func resolveAll(t *testing.T, home string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".ccd.md") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, id := range mark.IDs(string(text)) {
+			n++
+			var info struct{ Shape, SHA256 string }
+			if err := json.Unmarshal(command(t, home, "restore", "--info", "--json", string(id)), &info); err != nil {
+				return err
+			}
+			got := command(t, home, "restore", string(id))
+			if sum := fmt.Sprintf("%x", sha256.Sum256(got)); info.Shape == "lines" && sum != info.SHA256 {
+				t.Errorf("%s: range %s: the lines hash to %s, want %s", filepath.Base(path), id, sum, info.SHA256)
+			}
+			if info.Shape == "single" && !hashesTo(id, info.SHA256) {
+				t.Errorf("%s: ID %s, but the raw span hashes to %s", filepath.Base(path), id, info.SHA256)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// hashesTo reports whether id is the ID of the bytes with that SHA-256.
+func hashesTo(id mark.ID, sum string) bool {
+	b, err := hex.DecodeString(sum)
+	return err == nil && len(b) == len(mark.Hash{}) && mark.Hash(b).ID() == id
+}

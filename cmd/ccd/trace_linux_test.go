@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ccd/internal/gen"
+)
+
+// traced are the calls that can change a file or its name.
+const traced = "trace=openat,open,creat,rename,renameat,renameat2,unlink,unlinkat,link,linkat,truncate,chmod,fchmodat,chown,fchownat,utimensat"
+
+var (
+	harmless    = regexp.MustCompile(`\bopen(at)?\(.*O_RDONLY`)
+	transcripts = regexp.MustCompile(`"[^"]*\.(jsonl|jsonl\.zst|meta\.json|txt)"`)
+)
+
+// touching returns the traced calls that name a transcript and do more than read it.
+func touching(trace []byte) (wrong []string, reads int) {
+	for line := range strings.Lines(string(trace)) {
+		switch {
+		case !transcripts.MatchString(line):
+		case harmless.MatchString(line):
+			reads++
+		default:
+			wrong = append(wrong, strings.TrimSpace(line))
+		}
+	}
+	return wrong, reads
+}
+
+func strace(t *testing.T, env []string, args ...string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "trace")
+	cmd := exec.Command("strace", append([]string{"-f", "-qq", "-s", "512", "-e", traced, "-o", out}, args...)...)
+	cmd.Env = env
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("strace does not work here: %v: %s", err, bytes.TrimSpace(b))
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Invariant 1, at the level of the system: no call that could change a transcript is ever made.
+func TestNoOriginalIsOpenedForWriting(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("strace is not installed")
+	}
+	home := t.TempDir()
+	if err := gen.Tree(home, 7, 3<<20); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_CONFIG_DIR=", "CODEX_HOME=",
+		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0")
+	ccd := filepath.Join(t.TempDir(), "ccd")
+	exe, err := os.Executable() // under this name the test binary is the command
+	if err == nil {
+		err = os.Symlink(exe, ccd)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, reads := touching(strace(t, env, ccd, "run", "--once", "-q"))
+	for _, w := range wrong {
+		t.Errorf("a transcript was touched: %s", w)
+	}
+	if reads == 0 {
+		t.Error("no transcript was read: this test cannot fail")
+	}
+	file := filepath.Join(home, "x.jsonl") // control
+	if wrong, _ := touching(strace(t, env, "/bin/sh", "-c", "echo >>'"+file+"'")); len(wrong) == 0 {
+		t.Error("a write is not seen: this test cannot fail")
+	}
+}
