@@ -47,6 +47,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		kill := time.After(time.Duration(rng.IntN(180)) * time.Millisecond)
 		text := turns(2*n, 2*n+2)
 		for half := range 2 {
