@@ -52,6 +52,8 @@ func child(args []string) error {
 		return write(a, seed, true)
 	case "few":
 		return few(a)
+	case "catchup":
+		return catchUp(a, seed)
 	case "read":
 		return read(args[1], seed)
 	}
@@ -260,11 +262,27 @@ func TestKillTestSeesALie(t *testing.T) {
 	t.Error("a writer that acknowledges too early was not caught in 40 kills")
 }
 
+// catchUp does what a first start does: segments of 4 MB, one behind the other, until it is killed.
+func catchUp(a *Archive, seed uint64) error {
+	const step = 4 << 20
+	data := talk(seed, 8*step)
+	for i := 0; ; i++ {
+		s := session(fmt.Sprint("cold", time.Now().UnixNano()))
+		for off := 0; off+step <= len(data); off += step {
+			data[off+i%step] ^= 1 // else the next session would share these frames
+			if err := a.Append(context.Background(), s, segment(1, int64(off), data[off:off+step])); err != nil {
+				return err
+			}
+			fmt.Println("tip", i, off+step)
+		}
+	}
+}
+
 // read does what a shell command does, again and again, and prints how long each took.
 func read(path string, seed uint64) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(seed, 3))
-	for range 40 {
+	for range 15 {
 		begun := time.Now()
 		a, err := Open(path, Options{ReadOnly: true})
 		if err != nil {
@@ -288,30 +306,27 @@ func read(path string, seed uint64) error {
 	return nil
 }
 
-// A writer in a cold catch-up and 20 readers: none of them starves.
-func TestReadersBesideAWriter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of both cores")
-	}
-	path := filepath.Join(t.TempDir(), "archive.db")
-	writer, out := start(t, "write", path, 1)
-	lines := bufio.NewScanner(out)
-	lines.Scan()
-	lines.Scan()
-	var writes int
-	var group sync.WaitGroup
-	group.Go(func() {
-		for lines.Scan() {
-			writes++
-		}
-	})
+// load runs readers, each a process, for 15 reads each, beside a writer in a cold catch-up or without one.
+func load(t *testing.T, path string, readers int, withWriter bool) (took []float64, writes int, span time.Duration) {
+	t.Helper()
+	var writer *exec.Cmd
+	var group, reading sync.WaitGroup
 	var mu sync.Mutex
-	var took []float64
-	var readers sync.WaitGroup
+	if withWriter {
+		var out io.Reader
+		writer, out = start(t, "catchup", path, 1)
+		lines := bufio.NewScanner(out)
+		lines.Scan() // it is at work from here on
+		group.Go(func() {
+			for lines.Scan() {
+				writes++
+			}
+		})
+	}
 	begun := time.Now()
-	for i := range 20 {
+	for i := range readers {
 		c, out := start(t, "read", path, i)
-		readers.Go(func() {
+		reading.Go(func() {
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				us, _ := strconv.ParseFloat(lines.Text(), 64)
 				mu.Lock()
@@ -323,19 +338,50 @@ func TestReadersBesideAWriter(t *testing.T) {
 			}
 		})
 	}
-	readers.Wait()
-	span := time.Since(begun)
-	_ = writer.Process.Kill()
-	group.Wait()
-	_ = writer.Wait()
-	slices.Sort(took)
-	if len(took) < 100 || writes < 10 {
-		t.Fatalf("%d reads, %d writes", len(took), writes)
+	reading.Wait()
+	span = time.Since(begun)
+	if withWriter {
+		_ = writer.Process.Kill()
+		group.Wait()
+		_ = writer.Wait()
 	}
-	p99 := took[len(took)*99/100]
-	t.Logf("in %v: %d writes, %d reads; ms p50 %.1f, p99 %.1f, max %.1f", span, writes, len(took), took[len(took)/2], p99, took[len(took)-1])
-	if p99 > 2000 {
-		t.Errorf("p99 is %.0f ms", p99)
+	slices.Sort(took)
+	return took, writes, span
+}
+
+// A writer in a cold catch-up and many readers, each a process (30, or ARCHIVE_TEST_READERS). The bound is against the same readers without a writer
+// in the same run: what so many processes cost on this machine is not the lock's doing.
+func TestReadersBesideAWriter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of all cores")
+	}
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a := openAt(t, path, Options{})
+	for i, data := range newCrashData() {
+		fill(t, a, session(fmt.Sprint("crash", i)), 1, data, whole)
+	}
+	p99 := func(readers int, withWriter bool) (ms float64, writes int) {
+		took, writes, span := load(t, path, readers, withWriter)
+		if len(took) != 15*readers {
+			t.Fatalf("%d reads of %d", len(took), 15*readers)
+		}
+		ms = took[len(took)*99/100]
+		t.Logf("%d readers, writer %v: %v, %d segments written, %d reads; ms p50 %.1f, p99 %.1f, max %.1f",
+			readers, withWriter, span.Round(time.Millisecond), writes, len(took), took[len(took)/2], ms, took[len(took)-1])
+		return ms, writes
+	}
+	many := 30
+	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_READERS")); err == nil {
+		many = n
+	}
+	few, _ := p99(5, true)
+	alone, _ := p99(many, false)
+	beside, writes := p99(many, true)
+	if writes == 0 {
+		t.Error("the writer starves")
+	}
+	if limit := 4*alone + 4*few + 500; beside > limit {
+		t.Errorf("p99 is %.0f ms beside a writer, %.0f ms without", beside, alone)
 	}
 }
 
