@@ -30,7 +30,7 @@ func (d *draft) recentUnits(limit, budget int) recentPart {
 	p := recentPart{start: d.last}
 	var blocks []string
 	room := budget
-	most := max(minUnit, budget/3/unitStep*unitStep)
+	most := max(minUnit, budget/5/unitStep*unitStep)
 	for rec := d.last - 1; rec >= limit && d.err == nil; rec-- {
 		var b strings.Builder
 		var whole []int32
