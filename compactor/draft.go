@@ -163,18 +163,18 @@ func (d *draft) id(i int32) mark.ID {
 }
 
 // lines makes the pointer of the records from..to (behind the last) and returns its ID. Nothing is read for it.
-// Records that are not lines (the elements of a JSON array) make a list; its ID is the same.
+// The records of a message list may be the elements of a JSON array, not lines: they make a list, whose ID is the same.
 func (d *draft) lines(from, to int) mark.ID {
 	p := transcript.Pointer{
 		Shape: transcript.Lines, Record: from + 1, Last: to,
 		Time: d.c.records.at(from).time(), Note: "range",
 	}
+	if d.c.session.Agent == transcript.Messages {
+		p.Shape = transcript.List
+	}
 	ids := make([]mark.ID, 0, to-from)
 	for r := from; r < to; r++ {
 		ids = append(ids, mark.KeyID(d.c.records.at(r).key))
-		if r > from && d.c.line(r-1).End()+1 != d.c.line(r).Off {
-			p.Shape = transcript.List
-		}
 	}
 	if start := d.c.line(from).Off; p.Shape == transcript.Lines {
 		p.Parts = []transcript.Part{{Span: transcript.Span{Off: start, Len: d.c.line(to-1).End() - start}}}
