@@ -46,8 +46,13 @@ func layOut(t *testing.T, home string) []string {
 	return paths
 }
 
-// command runs this test binary as ccd.
+// command runs this test binary as ccd, with triggers that fire at once.
 func command(t *testing.T, home string, args ...string) []byte {
+	t.Helper()
+	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
+}
+
+func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -55,10 +60,7 @@ func command(t *testing.T, home string, args ...string) []byte {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "ccd"
-	cmd.Env = []string{
-		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0",
-		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0",
-	}
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -24,8 +24,8 @@ const sniffed = 64 << 10
 func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
-	s.ID = filepath.ToSlash(strings.TrimSuffix(strings.TrimSuffix(s.Path, ".zst"), ".jsonl"))
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
+	s.ID = "file/" + strings.TrimSuffix(s.Source, ".jsonl") // where it lies must not change what it becomes
 	if arg == "-" {
 		if s, err = a.spool(); err != nil {
 			return s, done, err
