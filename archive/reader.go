@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	cacheSize   = 4 << 20 // bytes of decoded blocks that a Reader keeps
+	cacheSize   = 8 << 20 // bytes of decoded blocks that a Reader keeps
 	fetchSize   = 4 << 20 // raw bytes that one locked read fetches at most, but for its first block
 	segmentSize = 2 << 20 // bytes from which a segment is given out; with one block more it stays below 4 MB
 	pieceSize   = 8 << 20 // bytes from which a line is given out in pieces

@@ -122,12 +122,13 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	}
 	defer func() {
 		if err != nil && !errors.Is(err, errMore) {
-			d.forget(s) // state is a cache: after an error, fold again
+			d.forget(s, err) // state is a cache: after an error, fold again
 		}
 	}()
 	if err := d.fold(ctx, s); err != nil {
 		return err
 	}
+	d.folds.use(s, maxFolds)
 	taken := 0
 	for seg, err := range watcher.Tail(ctx, s.Session, s.cursor, s.tail(d, o)) {
 		if err != nil {

@@ -132,7 +132,7 @@ func key(path string) transcript.Key {
 func turn(n int) string {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * 7 * time.Minute)
 	stamp := func(s int) string { return at.Add(time.Duration(s) * time.Second).Format("2006-01-02T15:04:05.000Z") }
-	common := fmt.Sprintf(`"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0","gitBranch":"main"`)
+	common := `"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0","gitBranch":"main"`
 	var out strings.Builder
 	for i := range 30 {
 		fmt.Fprintf(&out, `row %d of run %d: balance %d cents, checked\n`, i, n, 7919*(n+1)*(i+3)%100003)

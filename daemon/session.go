@@ -273,10 +273,14 @@ func (s *session) unfold() {
 	s.folded, s.decoder, s.compactor = false, nil, nil
 }
 
-// forget drops what is in memory of a session after an error: the next sync folds it anew.
-func (d *Daemon) forget(s *session) {
+// forget drops what is in memory of a session after an error: the next sync folds it anew. That another process was
+// faster is no failure, and needs no pause.
+func (d *Daemon) forget(s *session, err error) {
 	s.unfold()
 	s.unheard = false
+	if raced(err) {
+		return
+	}
 	s.failures++
 	s.failedAt = s.seen
 	s.retry = time.Now().Add(min(time.Hour, d.Watch.ScanInterval<<min(s.failures-1, 6)))

@@ -50,7 +50,7 @@ func (t *callTable) tool(id string) string {
 // repeated holds strings that stand in record after record, so that each is made once.
 type repeated struct {
 	session, cwd, branch, version, model string
-	types                       map[string]string
+	types                                map[string]string
 }
 
 // maxTypes caps the table of type names: a file of nonsense must not fill memory.
