@@ -1,0 +1,190 @@
+package sidecar
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+func sections() []compactor.Section {
+	return []compactor.Section{
+		{Name: "State", Body: "### Asked (1 of 1, in order)\n1. #1\n" + mark.Quote("   ", "do it\n## State\n---\nccd: 1")},
+		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
+	}
+}
+
+func matter() Front {
+	f := Front{
+		Options: "8c1f02aa", Agent: "claude-code", Session: "5d2f7a1e", Source: "projects/-home-me/x: y\n.jsonl",
+		Records: 3, Bytes: 400, Sum: mark.Sum([]byte("x")), Host: "forge",
+	}
+	f.Tokens.Original, f.Window, f.Assumed, f.Level, f.Verified = 4000, 200000, true, compactor.Gentle, true
+	return f
+}
+
+func TestRenderAndParse(t *testing.T) {
+	doc := Render(matter(), sections())
+	p, err := Parse(doc.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	for key, want := range map[string]string{
+		"ccd": "1", "session": "5d2f7a1e", "source": "projects/-home-me/x: y\n.jsonl", "context_window": "200000 (assumed)",
+		"covers": "{records: 3, bytes: 400, sha256: " + mark.Sum([]byte("x")).String() + "}", "verified": "true", "level": "gentle",
+	} {
+		if p.Fields[key] != want {
+			t.Errorf("%s = %q, want %q", key, p.Fields[key], want)
+		}
+	}
+	if len(p.Sections) != 2 || p.Sections[0].Body != sections()[0].Body+"\n" || p.Sections[1] != sections()[1] {
+		t.Errorf("sections = %q", p.Sections)
+	}
+	if p.Lead != Lead("forge")+"\n" {
+		t.Errorf("lead = %q", p.Lead)
+	}
+	if got := mark.IDs(string(doc.Text)); len(got) != 0 {
+		t.Errorf("IDs of quoted text: %v", got)
+	}
+	body := string(doc.Text)[strings.Index(string(doc.Text), "\n---\n")+5:]
+	if doc.Tokens != Tokens(body) {
+		t.Errorf("%d tokens, the text after the front matter has %d", doc.Tokens, Tokens(body))
+	}
+}
+
+// The front matter's `sections` names the line of each heading.
+func TestSectionsPointAtTheirLines(t *testing.T) {
+	f := matter()
+	f.Parent, f.Reason, f.Verified = "parent", "talk only", false
+	lines := strings.Split(string(Render(f, sections()).Text), "\n")
+	for _, l := range lines {
+		rest, ok := strings.CutPrefix(l, "sections: {")
+		if !ok {
+			continue
+		}
+		for _, part := range strings.Split(strings.TrimSuffix(rest, "}"), ", ") {
+			name, at, _ := strings.Cut(part, ": ")
+			n := 0
+			for _, c := range at {
+				n = 10*n + int(c-'0')
+			}
+			if lines[n-1] != "## "+name {
+				t.Errorf("%s should stand at line %d, there is %q", name, n, lines[n-1])
+			}
+		}
+		return
+	}
+	t.Error("no sections in the front matter")
+}
+
+func TestEmptySession(t *testing.T) {
+	p, err := Parse(Render(matter(), nil).Text)
+	if err != nil || p.Check() != nil || len(p.Sections) != 0 {
+		t.Errorf("%+v, %v, %v", p, err, p.Check())
+	}
+}
+
+func TestCheckSeesWhatIsMissing(t *testing.T) {
+	whole := Render(matter(), sections()).Text
+	for n := range len(whole) {
+		p, err := Parse(whole[:n])
+		if err == nil && p.Check() == nil {
+			t.Fatalf("the first %d of %d bytes pass for a companion", n, len(whole))
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	s := transcript.Session{
+		Key:  transcript.Key{Agent: "codex", ID: "x"},
+		Path: "/h/.codex/sessions/2026/01/02/r.jsonl.zst", Source: "sessions/2026/01/02/r.jsonl",
+	}
+	if got, want := Path(s, ""), "/h/.codex/sessions/2026/01/02/r.ccd.md"; got != want {
+		t.Errorf("beside: %s, want %s", got, want)
+	}
+	if got, want := Path(s, "/c"), filepath.FromSlash("/c/codex/sessions/2026/01/02/r.ccd.md"); got != want {
+		t.Errorf("below a directory: %s, want %s", got, want)
+	}
+	for name, want := range map[string]bool{"a.ccd.md": true, ".ccd-0a.tmp": true, "a.jsonl": false, "notes.md": false} {
+		if Is("/x/"+name) != want {
+			t.Errorf("Is(%s) = %t", name, !want)
+		}
+	}
+}
+
+// A file that is not ours is never replaced, moved or removed, whatever its name.
+func TestForeignFilesStay(t *testing.T) {
+	dir := t.TempDir()
+	doc := Render(matter(), sections()).Text
+	for name, make := range map[string]func(path string) error{
+		"text":      func(p string) error { return os.WriteFile(p, []byte("---\ntitle: x\n"), 0o600) },
+		"empty":     func(p string) error { return os.WriteFile(p, nil, 0o600) },
+		"symlink":   func(p string) error { return os.Symlink(filepath.Join(dir, "elsewhere"), p) },
+		"directory": func(p string) error { return os.Mkdir(p, 0o700) },
+	} {
+		path := filepath.Join(dir, name+Suffix)
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Prepare(path, doc); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s: Prepare = %v", name, err)
+		}
+		if err := Remove(path); err != nil {
+			t.Errorf("%s: Remove = %v", name, err)
+		}
+		if err := Move(path, path+".moved"); err != nil {
+			t.Errorf("%s: Move = %v", name, err)
+		}
+		after, err := os.Lstat(path)
+		if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() {
+			t.Errorf("%s was touched: %v", name, err)
+		}
+	}
+	ours := filepath.Join(dir, "ours"+Suffix)
+	p, err := Prepare(ours, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(ours); err != nil { // control
+		t.Error(err)
+	}
+	if _, err := os.Lstat(ours); err == nil {
+		t.Error("our own file stays: this test cannot fail")
+	}
+}
+
+func TestMove(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "a"+Suffix), filepath.Join(dir, "below", "there", "a"+Suffix)
+	doc := Render(matter(), sections()).Text
+	if err := os.WriteFile(from, doc, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Move(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(to); err != nil || string(b) != string(doc) {
+		t.Errorf("moved: %v", err)
+	}
+	if _, err := os.Lstat(from); err == nil {
+		t.Error("the old one stays")
+	}
+	if err := Move(from, to); err != nil {
+		t.Errorf("nothing to move: %v", err)
+	}
+}
