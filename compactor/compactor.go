@@ -50,6 +50,7 @@ type Status struct {
 	Model           string
 	Cwd             string
 	Branch          string
+	Parent          string          // ID of the session that started this one, as its path or else its records tell
 	Title           string          // as given in the transcript, "" where none
 	Asked           transcript.Span // the first human message, zero where there is none
 	SubAgents       []string        // IDs, in order of appearance, the newest 256
@@ -58,7 +59,7 @@ type Status struct {
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o Options, s transcript.Session) *Compactor {
 	return &Compactor{
-		o: o, session: s,
+		o: o, session: s, status: Status{Parent: s.Parent},
 		huge:    map[int]int64{},
 		calls:   newTable[string, call](maxCalls),
 		held:    held{last: make([]int64, max(1, o.RecentMessages))},
@@ -106,6 +107,9 @@ func (c *Compactor) note(r *transcript.Record) {
 	keep(&s.Model, modelOf(r))
 	keep(&s.Cwd, r.Cwd)
 	keep(&s.Branch, r.Branch)
+	if s.Parent == "" {
+		keep(&s.Parent, r.Parent)
+	}
 	keep(&s.Title, r.Title)
 }
 

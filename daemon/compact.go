@@ -131,7 +131,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
-	doc := Render(s, d.options(p), c, Extent{p.compactor.Status().Records, p.cursor.Offset, mark.Hash(sum.Sum(nil))})
+	doc := Render(s, d.options(p), c, p.extent(mark.Hash(sum.Sum(nil))))
 	return Compacted{Document: doc, Header: c.Header}, nil
 }
 

@@ -66,7 +66,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum
 	}
-	doc = Render(s.Session, d.options(s), c, Extent{s.compactor.Status().Records, s.cursor.Offset, sum})
+	doc = Render(s.Session, d.options(s), c, s.extent(sum))
 	next.Covers, next.Options = next.At, d.options(s).Hash()
 	next.Original, next.Compacted, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
@@ -79,20 +79,26 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	return doc, c, next, nil
 }
 
-// Extent is how much of a transcript a companion is made from.
+// Extent is how much of a transcript a companion is made from, and what was learnt on the way.
 type Extent struct {
 	Records int
 	Bytes   int64
 	Sum     mark.Hash // SHA-256 of the bytes
+	Parent  string    // ID of the session that started this one
 }
 
 // Render makes the companion's text: the same for the same session, options, compaction and extent.
 func Render(s transcript.Session, o compactor.Options, c *compactor.Compaction, e Extent) sidecar.Document {
 	return sidecar.Render(sidecar.Front{
 		Header: c.Header, Options: o.Hash(),
-		Agent: s.Agent, Session: s.ID, Parent: s.Parent, Source: s.Source,
+		Agent: s.Agent, Session: s.ID, Parent: e.Parent, Source: s.Source,
 		Records: e.Records, Bytes: e.Bytes, Sum: e.Sum, Host: o.Host,
 	}, c.Sections)
+}
+
+func (s *session) extent(sum mark.Hash) Extent {
+	status := s.compactor.Status()
+	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
 }
 
 // update brings the state in memory up to what the last look and the fold tell.

@@ -31,6 +31,7 @@ type State struct {
 	Model     string    `json:"model,omitempty"`
 	Cwd       string    `json:"cwd,omitempty"`
 	Title     string    `json:"title,omitempty"`
+	Parent    string    `json:"parent,omitempty"`
 	Estimate  int64     `json:"estimate,omitempty"` // of the context
 	Reported  int64     `json:"reported,omitempty"`
 	Window    int64     `json:"window,omitempty"`
@@ -97,7 +98,7 @@ func (s State) encode() ([]byte, error) {
 func (s *State) record(c compactor.Status) {
 	s.Records, s.Broken, s.Unknown = c.Records, c.Broken, c.Unknown
 	s.First, s.Last = c.First, c.Last
-	s.Model, s.Cwd, s.Title = c.Model, c.Cwd, c.Title
+	s.Model, s.Cwd, s.Title, s.Parent = c.Model, c.Cwd, c.Title, c.Parent
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
 	s.Pressure, s.Level = c.Pressure, c.Level.String()
 	if s.Fired == "" {

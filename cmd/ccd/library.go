@@ -56,6 +56,9 @@ func (l *library) load(ctx context.Context) error {
 		e := entry{Session: s}
 		if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
 			e.state = state
+			if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
+				e.Class = transcript.SubAgent // its path does not tell, its records do
+			}
 		}
 		l.sessions = append(l.sessions, e)
 	}

@@ -109,7 +109,7 @@ func (l *library) anew(ctx context.Context, e entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	extent := daemon.Extent{Records: f.Status().Records, Bytes: g.Tip.Offset, Sum: g.Sum}
+	extent := daemon.Extent{Records: f.Status().Records, Bytes: g.Tip.Offset, Sum: g.Sum, Parent: f.Status().Parent}
 	return daemon.Render(e.Session.Session, l.options(e), c, extent).Text, nil
 }
 
