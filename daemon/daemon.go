@@ -102,7 +102,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if s := d.sessions[d.owners[offer.Path]]; err != nil || s != nil && s.state.Companion != "" {
 			w.Retry(offer.Path) // the next scan offers it even unchanged: its companion may be gone, its trouble mended
 		}
-		d.note(offer, err)
+		stale, failed := d.save(ctx, offer.More)
+		for _, s := range stale {
+			w.Again(s.Path)
+		}
+		if ctx.Err() == nil {
+			d.note(offer, errors.Join(err, failed))
+		}
 	}
 	return ctx.Err()
 }
@@ -121,7 +127,10 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		return d.purge(ctx, s)
 	}
 	defer func() {
-		if err != nil && !errors.Is(err, errMore) {
+		switch {
+		case err == nil:
+			s.failures = 0
+		case !errors.Is(err, errMore):
 			d.forget(s, err) // state is a cache: after an error, fold again
 		}
 	}()
@@ -152,7 +161,8 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		_, err = d.publish(ctx, s)
 		return err
 	}
-	return d.keep(ctx, s, o)
+	d.keep(s)
+	return nil
 }
 
 func (d *Daemon) notify(state string) {

@@ -62,16 +62,14 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 		if ctx.Err() != nil {
 			return report, ctx.Err()
 		}
-		if err := d.bring(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest, More: i < len(found)-1}); err != nil {
+		offer := watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest, More: i < len(found)-1}
+		if err := errors.Join(d.bring(ctx, offer), d.saveAll(ctx, offer.More)); err != nil {
 			report.fail(f.Path, err)
 		}
 		p.Path, p.Files, p.Bytes, p.Wrong = f.Path, p.Files+1, p.Bytes+f.Size, len(report.Failed)
 		progress(p)
 	}
 	d.leave(ctx, &report)
-	if err := d.save(ctx); err != nil {
-		report.fail("", err)
-	}
 	report.Files, report.Bytes, report.Took = p.Files, p.Bytes, time.Since(start)
 	for _, s := range d.sessions {
 		report.Sessions++
@@ -98,6 +96,15 @@ func (d *Daemon) bring(ctx context.Context, o watcher.Offer) error {
 	}
 	if s := d.sessions[d.owners[o.Path]]; s != nil {
 		s.unfold()
+	}
+	return err
+}
+
+// saveAll saves, and syncs again what another process has changed meanwhile.
+func (d *Daemon) saveAll(ctx context.Context, more bool) error {
+	stale, err := d.save(ctx, more)
+	for _, s := range stale {
+		err = errors.Join(err, d.bring(ctx, watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest, More: more}))
 	}
 	return err
 }

@@ -13,8 +13,13 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
-	"ccd/watcher"
 )
+
+// placeError tells that a companion could not be put in place. The session itself is archived and folded.
+type placeError struct{ error }
+
+// Unwrap returns the cause.
+func (e placeError) Unwrap() error { return e.error }
 
 // publish makes the session's companion and puts it in place: IDs into the index, durable, then the file. Under the
 // archive's lock the session must still be as it was folded; else the caller syncs again.
@@ -26,7 +31,8 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	path, old := d.companion(s), s.state.Companion
 	pending, err := sidecar.Prepare(path, doc.Text)
 	if err != nil {
-		return Compacted{}, err
+		d.keep(s)
+		return Compacted{}, placeError{err}
 	}
 	defer pending.Discard()
 	info, err := pending.Stat() // now: once it is in place others may change it
@@ -35,7 +41,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	}
 	err = d.store(ctx, s, c.Pointers, func() (State, error) {
 		if err := pending.Commit(); err != nil {
-			return next, err
+			return next, placeError{err}
 		}
 		next.Companion, next.Written = path, statOf(info)
 		return next, nil
@@ -114,48 +120,50 @@ func (s *session) update() {
 
 // keep notes what is now true of a session whose companion is not due, to be stored together with that of others: it
 // is a cache, and losing it costs a look at the session.
-func (d *Daemon) keep(ctx context.Context, s *session, o watcher.Offer) error {
+func (d *Daemon) keep(s *session) {
 	if s.Class != transcript.Attachment {
 		s.state.Options = d.options(s).Hash()
 	}
-	if raw, err := s.state.encode(); err != nil || bytes.Equal(raw, s.raw) && s.placed == s.Path {
-		return err
-	}
 	d.unsaved[s] = true
-	if o.More && len(d.unsaved) < maxUnsaved {
-		return nil
-	}
-	return d.save(ctx)
 }
 
-// save stores the noted states. One that another process has changed is read again when its session is offered next.
-func (d *Daemon) save(ctx context.Context) error {
+// save stores the noted states that changed, once they are many or none is to be expected soon. It returns the
+// sessions whose state another process has changed: they are to be synced again.
+func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err error) {
+	if more && len(d.unsaved) < maxUnsaved {
+		return nil, nil
+	}
 	var changes []archive.Change
 	for s := range d.unsaved {
 		raw, err := s.state.encode()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		changes = append(changes, archive.Change{Session: s.Session, Old: s.raw, New: raw})
+		if !bytes.Equal(raw, s.raw) || s.placed != s.Path {
+			changes = append(changes, archive.Change{Session: s.Session, Old: s.raw, New: raw})
+		}
 	}
 	if len(changes) == 0 {
-		return nil
+		clear(d.unsaved)
+		return nil, nil
 	}
 	slices.SortFunc(changes, func(a, b archive.Change) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
-	stale, err := d.Archive.SetStates(ctx, changes)
+	keys, err := d.Archive.SetStates(ctx, changes)
 	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		s := d.sessions[c.Session.Key]
-		s.raw, s.placed, s.failures = c.New, c.Session.Path, 0
-	}
-	for _, k := range stale {
-		d.sessions[k].unfold()
-		d.sessions[k].state.Source = Stat{}
+		return nil, err
 	}
 	clear(d.unsaved)
-	return nil
+	for _, c := range changes {
+		s := d.sessions[c.Session.Key]
+		s.raw, s.placed = c.New, c.Session.Path
+	}
+	for _, k := range keys {
+		s := d.sessions[k]
+		s.unfold() // folding reads the state anew
+		s.state.Source = Stat{}
+		stale = append(stale, s)
+	}
+	return stale, nil
 }
 
 // same is for store: the state as it is in memory.
@@ -182,7 +190,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 	if err != nil {
 		return err
 	}
-	s.state, s.raw, s.failures = next, raw, 0
+	s.state, s.raw = next, raw
 	delete(d.unsaved, s)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
+	"ccd/watcher"
 )
 
 // running starts a daemon and returns a function that stops it and returns what Run returned.
@@ -183,5 +184,61 @@ func TestCompactOnRequest(t *testing.T) {
 	}
 	if n := sidecar.Tokens(h.companion(h.path(1))); n > 6000+600 {
 		t.Errorf("%d tokens: the budget was forgotten", n)
+	}
+}
+
+// A companion that cannot be put in place costs neither the archive nor the fold, and is tried again.
+func TestCompanionThatCannotBePlaced(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	h.write(foreign, "not ours\n")
+	d := h.daemon()
+	offer := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}
+	if err := d.sync(context.Background(), offer); !errors.Is(err, sidecar.ErrForeign) {
+		t.Fatalf("sync = %v", err)
+	}
+	if s := d.sessions[key(h.path(1))]; !s.folded {
+		t.Error("the fold was thrown away")
+	}
+	if err := d.sync(context.Background(), offer); err != nil {
+		t.Errorf("an unchanged transcript is tried again without a pause: %v", err)
+	}
+	if _, err := d.save(context.Background(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(foreign); err != nil {
+		t.Fatal(err)
+	}
+	h.append(h.path(1), turn(12))
+	if err := d.sync(context.Background(), offer); err != nil || !h.covers(h.path(1))() {
+		t.Errorf("once the place is free: %v", err)
+	}
+}
+
+// What a shell's `ccd compact` did meanwhile is not undone by a daemon that does not know of it yet.
+func TestShellAndDaemonMeetAsEquals(t *testing.T) {
+	h := newHouse(t)
+	h.o.Compaction.Threshold = 1 << 40
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	d := h.daemon()
+	if _, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{MaxTokens: 6000, Write: true}); err != nil {
+		t.Fatal(err)
+	}
+	h.append(h.path(1), turns(12, 16))
+	for range attempts {
+		if err := d.bring(context.Background(), watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.saveAll(context.Background(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !h.covers(h.path(1))() {
+		t.Error("the companion that a person asked for does not follow its session")
+	}
+	if n := sidecar.Tokens(h.companion(h.path(1))); n > 6600 {
+		t.Errorf("%d tokens: the daemon has undone what the person asked for", n)
 	}
 }

@@ -36,11 +36,9 @@ type session struct {
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
-	used      time.Time // of the fold
-
-	failures int
-	failedAt Stat      // of the transcript when it failed last
-	retry    time.Time // an unchanged transcript is not tried again before
+	failures  int
+	failedAt  Stat      // of the transcript when it failed last
+	retry     time.Time // an unchanged transcript is not tried again before
 }
 
 // stored makes a session of what the archive knows. A state that cannot be read is as good as none: it is a cache.
@@ -187,7 +185,6 @@ func (s *session) grown() int64 { return s.state.At.Offset - s.state.Covers.Offs
 
 // fold brings the session's fold up to the archive's tip: it is cached, or folded anew.
 func (d *Daemon) fold(ctx context.Context, s *session) error {
-	s.used = time.Now()
 	if s.folded {
 		return nil
 	}
@@ -276,8 +273,10 @@ func (s *session) unfold() {
 // forget drops what is in memory of a session after an error: the next sync folds it anew. That another process was
 // faster is no failure, and needs no pause.
 func (d *Daemon) forget(s *session, err error) {
-	s.unfold()
-	s.unheard = false
+	if !errors.As(err, new(placeError)) {
+		s.unfold()
+		s.unheard = false
+	}
 	if raced(err) {
 		return
 	}
