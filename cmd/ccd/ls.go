@@ -154,7 +154,7 @@ func (e entry) row() []string {
 	}
 	saved, companion, source := "", "-", "present"
 	if e.state.Companion != "" {
-		saved, companion = fmt.Sprintf("%.1f%%", e.state.Saved), "yes"
+		saved, companion = fmt.Sprintf("%.1f%%", max(0, e.state.Saved)), "yes" // a tiny session's companion is longer than it
 		if !e.state.Verified {
 			companion = "unverified"
 		}
