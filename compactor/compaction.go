@@ -125,7 +125,6 @@ func (d *draft) fitted() *page {
 func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
-	d.newest = map[uint64]int32{}
 	wanted := d.recentStart()
 	text := d.c.held.total
 	free := max(0, sh.whole-headings-d.rangesCost(d.last))
@@ -134,24 +133,32 @@ func (d *draft) compose(whole int) *page {
 	parts := d.state(min(sh.state, free))
 	p.state = joined(parts)
 	free = min(free, int(text*6/10)) + d.rangesCost(d.last) - runes(p.state)
-	p.recent = d.recentUnits(wanted, max(0, free*sh.recent/100))
-	d.recent = p.recent.start
-	p.files = d.filesSection(max(0, free*sh.files/100))
-
+	filesMost := max(0, free*sh.files/100)
+	p.files = d.filesSection(filesMost, nil)
+	d.settle(p, d.recentUnits(wanted, max(0, free*sh.recent/100)), filesMost)
 	rest := free - runes(p.files) + d.dropAnswer(p, parts)
 	d.fill(p, rest)
 	// What Earlier did not need goes to Recent: older records, or more of the large ones.
 	if spare := rest - runes(p.earlier.text) - runes(p.ranges); spare > runes(p.recent.text)+unitStep || p.recent.start > wanted {
-		p.recent = d.recentUnits(wanted, max(spare, runes(p.recent.text)))
-		d.recent = p.recent.start
-		rest += d.dropAnswer(p, parts)
+		rest += runes(p.files)
+		d.settle(p, d.recentUnits(wanted, max(spare, runes(p.recent.text))), filesMost)
+		rest += d.dropAnswer(p, parts) - runes(p.files)
 		d.fill(p, rest)
 	}
 	return p
 }
 
+// settle takes the verbatim part, and leaves the content that stands whole in it out of Files.
+func (d *draft) settle(p *page, r recentPart, filesMost int) {
+	p.recent, d.recent = r, r.start
+	if len(r.files) > 0 {
+		p.files = d.filesSection(filesMost, r.files)
+	}
+}
+
 // fill renders what Recent leaves: the ranges of its own records and Earlier, in at most rest chars with Recent.
 func (d *draft) fill(p *page, rest int) {
+	d.newest = map[uint64]int32{}
 	for _, i := range p.recent.shown {
 		d.show(i)
 	}

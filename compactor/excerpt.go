@@ -33,6 +33,24 @@ func tail(s string, n int) string {
 	return s
 }
 
+// lineHead is the first n characters of a text, up to a line end where one is near.
+func lineHead(s string, n int) string {
+	h := head(s, n)
+	if i := strings.LastIndexByte(h, '\n'); len(h) < len(s) && i > len(h)*2/3 {
+		return h[:i]
+	}
+	return h
+}
+
+// lineTail is the last n characters of a text, from the beginning of a line where one is near.
+func lineTail(s string, n int) string {
+	t := tail(s, n)
+	if i := strings.IndexByte(t, '\n'); len(t) < len(s) && i >= 0 && i < len(t)/3 {
+		return t[i+1:]
+	}
+	return t
+}
+
 // code is a piece of the transcript as inline code of a line of ours.
 func code(s string, most int) string { return "`" + mark.Inline(s, most) + "`" }
 
@@ -55,6 +73,9 @@ var errorNots = []string{"0 error", "no error", "0 failed", "0 failure", "errors
 // isError reports whether a line tells of something wrong. A strict look takes only lines that begin so, after a place
 // such as `a.go:12:3:`; it is meant for the output of commands that succeeded, where source text is likely.
 func isError(line string, strict bool) bool {
+	if isBanner(line) {
+		return false
+	}
 	low := strings.ToLower(strings.TrimSpace(line[:min(len(line), 600)]))
 	for _, n := range errorNots {
 		if i := strings.Index(low, n); i == 0 || (i > 0 && (low[i-1] < '0' || low[i-1] > '9')) {
@@ -84,6 +105,17 @@ func isError(line string, strict bool) bool {
 	return false
 }
 
+// isBanner reports whether a line is a heading between two rules, such as `==== FAILURES ====`: it names what follows and
+// says nothing itself.
+func isBanner(line string) bool {
+	line = strings.TrimSpace(line)
+	if len(line) < 6 || !strings.ContainsRune("=-_*#~+", rune(line[0])) {
+		return false
+	}
+	rule := line[:1] + line[:1] + line[:1]
+	return strings.HasPrefix(line, rule) && strings.HasSuffix(line, rule)
+}
+
 // afterPlace is a line without a leading `path:line:col:`.
 func afterPlace(line string) string {
 	first, rest, ok := strings.Cut(line, ": ")
@@ -94,7 +126,7 @@ func afterPlace(line string) string {
 }
 
 // errorsOf gives the distinct error and warning lines of an output, at most n, the first ones and the last. Where
-// there are more, hidden counts them.
+// there are more, hidden counts them. A message that one of them has told is not told again by the next.
 func errorsOf(text string, n int, strict bool) (lines []string, hidden int) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -103,6 +135,9 @@ func errorsOf(text string, n int, strict bool) (lines []string, hidden int) {
 			continue
 		}
 		seen[line] = true
+		if line = untold(line, lines); line == "" {
+			continue
+		}
 		if len(lines) >= n && n > 0 {
 			hidden++
 			lines[n-1] = line
@@ -113,6 +148,26 @@ func errorsOf(text string, n int, strict bool) (lines []string, hidden int) {
 		}
 	}
 	return lines, hidden
+}
+
+// minMessage is the length from which a message that comes again is taken for the same one, in bytes.
+const minMessage = 16
+
+// untold is what a line tells that those before it do not: test runners repeat a message behind the name of its test.
+func untold(line string, before []string) string {
+	for _, b := range before {
+		msg := strings.TrimSpace(strings.TrimPrefix(b, "E "))
+		if len(msg) < minMessage {
+			continue
+		}
+		if i := strings.Index(line, msg); i >= 0 {
+			line = strings.TrimRight(line[:i], " -:>") + line[i+len(msg):]
+		}
+		if strings.Contains(b, strings.TrimSpace(line)) {
+			return ""
+		}
+	}
+	return strings.TrimSpace(line)
 }
 
 // counted are the nouns of a summary line: `38 passed`, `3 files changed`.

@@ -30,6 +30,8 @@ func TestErrorLines(t *testing.T) {
 		{"no errors", false, false},
 		{"all fine", false, false},
 		{"the terror of it", false, false},
+		{"=========== FAILURES ===========", false, false},
+		{"--- FAIL: TestX ---", false, false},
 	} {
 		if got := isError(c.line, false); got != c.loose {
 			t.Errorf("isError(%q, loose) = %v", c.line, got)
@@ -42,6 +44,46 @@ func TestErrorLines(t *testing.T) {
 	lines, hidden := errorsOf(text, 3, false)
 	if want := []string{"error: the same", "error: a", "error: d"}; !slices.Equal(lines, want) || hidden != 2 {
 		t.Errorf("errorsOf = %q, %d hidden", lines, hidden)
+	}
+}
+
+// Test runners tell a message twice: where it happened and behind the name of the test.
+func TestErrorsAreToldOnce(t *testing.T) {
+	text := "=== FAILURES ===\n> assert a.total() == Money(1)\nE   AssertionError: Money(2) != Money(1)\na_test.py:7: AssertionError\n" +
+		"=== short ===\nFAILED a_test.py::test_total - AssertionError: Money(2) != Money(1)\nerror: E\nerror: E and more\n"
+	lines, hidden := errorsOf(text, 9, false)
+	want := []string{
+		"> assert a.total() == Money(1)", "E   AssertionError: Money(2) != Money(1)", "a_test.py:7: AssertionError",
+		"FAILED a_test.py::test_total", "error: E", "error: E and more",
+	}
+	if !slices.Equal(lines, want) || hidden != 0 {
+		t.Errorf("errorsOf = %q, %d hidden, want %q", lines, hidden, want)
+	}
+}
+
+func TestCutsAtLineEnds(t *testing.T) {
+	for _, c := range []struct {
+		in         string
+		n          int
+		head, tail string
+	}{
+		{"one\ntwo\nthree\nfour", 10, "one\ntwo", "three\nfour"},
+		{"no line end at all", 7, "no line", " at all"},
+		{"a\nlong line follows", 10, "a\nlong lin", "ne follows"},
+		{"short", 10, "short", "short"},
+		{"", 5, "", ""},
+	} {
+		if h, l := lineHead(c.in, c.n), lineTail(c.in, c.n); h != c.head || l != c.tail {
+			t.Errorf("%q cut at %d: head %q, tail %q", c.in, c.n, h, l)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "a": 1, "a\n": 1, "a\nb": 2, "\n\n": 2} {
+		if got := allLines(text); got != want {
+			t.Errorf("allLines(%q) = %d, want %d", text, got, want)
+		}
+	}
+	if got := address(`https://example.org/a?b=c#d"},{"title":"E`); got != "https://example.org/a?b=c#d" {
+		t.Errorf("address = %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ccd/internal/mark"
@@ -11,11 +12,15 @@ import (
 // minFile is the room below which no file is restored, in chars.
 const minFile = 400
 
+// filed is how much of a row's file content Files shows.
+type filed struct{ whole bool }
+
 // filesSection brings back the files that were touched last, newest first, from what the transcript itself tells of
-// their content. Files whose content stands in the verbatim part are left out.
-func (d *draft) filesSection(budget int) string {
+// their content. Those whose content stands whole in the verbatim part, in the rows given, are left out.
+func (d *draft) filesSection(budget int, recent []int32) string {
 	o := d.c.o
 	budget = min(budget, o.RestoreTotal*3/4)
+	d.notes.filed = map[int32]filed{}
 	var b strings.Builder
 	n := 0
 	for _, f := range d.c.tables.files.newestFirst() {
@@ -25,41 +30,52 @@ func (d *draft) filesSection(budget int) string {
 		if f.deleted || f.to != "" {
 			continue
 		}
-		text := d.restored(f, min(budget, o.RestoreTokens*3/4))
+		text, from, whole := d.restored(f, min(budget, o.RestoreTokens*3/4), recent)
 		if text == "" || runes(text) > budget {
 			continue
 		}
 		budget -= runes(text)
 		b.WriteString(text)
+		d.notes.filed[from] = filed{whole: whole}
 		n++
 	}
 	return b.String()
 }
 
-// restored renders one file within most chars; "" where its content is not known or stands in Recent.
-func (d *draft) restored(f *fileState, most int) string {
+// restored renders one file within most chars, and tells the row that its content comes from; "" where the content is
+// not known or stands in one of the rows of Recent.
+func (d *draft) restored(f *fileState, most int, recent []int32) (text string, from int32, whole bool) {
 	content, from, title := d.content(f)
-	if title == "" || content == "" || int(d.row(from).rec) >= d.recent {
-		return ""
+	if title == "" || content == "" || (slices.Contains(recent, from) && len(f.replay) == 0) {
+		return "", 0, false
 	}
 	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
 	q := mark.Quote("", strings.TrimSuffix(content, "\n"))
 	if runes(title)+runes(q) <= most {
-		return title + q
+		return title + q, from, true
 	}
 	room := most - runes(title) - 80
 	if room < minFile/2 {
-		return ""
+		return "", 0, false
 	}
 	room = room * 9 / 10
 	for {
 		kept := wholeLines(head(content, room))
 		if q := mark.Quote("", kept); runes(q) <= most-runes(title)-60 || room < 50 {
 			m := mark.New(d.id(from), fmt.Sprintf("cut, %d more chars", runes(content)-runes(kept)))
-			return title + q + m + "\n"
+			return title + q + m + "\n", from, false
 		}
 		room = room * 4 / 5
 	}
+}
+
+// allLines counts the lines of a text, blank ones too.
+func allLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
 }
 
 // wholeLines is the text up to its last line end, where it has one.
@@ -79,7 +95,7 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 			if n := len(f.replay); n > 0 {
 				at = f.replay[n-1]
 			}
-			return text, f.base, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), strings.Count(text, "\n")+1)
+			return text, f.base, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), allLines(text))
 		}
 	}
 	if f.read < 0 || d.row(f.read).edits != f.edits || d.row(f.read).has(failed|pictured) {
@@ -89,7 +105,7 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 	if !ok {
 		return "", 0, ""
 	}
-	n := strings.Count(strings.TrimSuffix(body, "\n"), "\n") + 1
+	n := allLines(body)
 	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
 }
 

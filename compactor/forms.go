@@ -77,6 +77,9 @@ func (d *draft) form(u unit, v detail) form {
 func (d *draft) talkForm(i int32, who string, v detail) form {
 	row := d.row(i)
 	start := fmt.Sprintf("- #%d %s", row.record(), who)
+	if i == d.notes.answer {
+		return form{line: start + ": see Last answer"}
+	}
 	if at, ok := d.copyOf(i); ok {
 		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
 		return form{line: start + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
@@ -234,7 +237,8 @@ func (d *draft) editForm(u unit, start string, v detail) form {
 	if u.result >= 0 && d.row(u.result).kind == transcript.Human {
 		b.WriteString(d.reply(u))
 	} else if u.result >= 0 && d.row(u.result).has(failed|rejected) {
-		b.WriteString(" -> failed: " + d.wrong(u.result, v))
+		said, _ := d.wrong(u.result, v)
+		b.WriteString(d.status(u.result) + ": " + said)
 	}
 	m := mark.New(d.id(u.first), fmt.Sprintf("cut, %d chars", row.chars))
 	if v.hits == 0 || runes(m) >= int(row.chars) {
@@ -283,25 +287,36 @@ func changeGist(text string) string {
 	return strings.Join(parts, " ")
 }
 
-// wrong is what a failed result says, in short.
-func (d *draft) wrong(i int32, v detail) string {
-	row := d.row(i)
-	out := d.outcome(i)
-	if row.has(rejected) {
-		return "refused: " + mark.Inline(out.Text, v.err)
+// wrong is what a failed result says, in short; all reports that nothing of it is left out.
+func (d *draft) wrong(i int32, v detail) (said string, all bool) {
+	text := d.outcome(i).Text
+	if whole := mark.Inline(text, 0); runes(whole) <= v.err {
+		return faults(lastLines(text, v.err), 0, "", v), true
 	}
-	lines, hidden := errorsOf(out.Text, v.errors, false)
+	if d.row(i).has(rejected) {
+		return mark.Inline(text, v.err), false
+	}
+	lines, hidden := errorsOf(text, v.errors, false)
+	sum := summaryOf(text)
 	if len(lines) == 0 {
-		lines = lastLines(out.Text, min(2, v.errors))
+		lines, sum = lastLines(text, min(2, v.errors)), ""
 	}
-	for n := range lines {
-		lines[n] = code(lines[n], v.err)
+	return faults(lines, hidden, sum, v), false
+}
+
+// faults lists error lines, how many more there are, and the line that sums them up.
+func faults(lines []string, hidden int, sum string, v detail) string {
+	parts := make([]string, 0, len(lines)+2)
+	for _, l := range lines {
+		parts = append(parts, code(l, v.err))
 	}
-	s := strings.Join(lines, "; ")
 	if hidden > 0 {
-		s += fmt.Sprintf(" (%d more)", hidden)
+		parts = append(parts, fmt.Sprintf("%d more", hidden))
 	}
-	return s
+	if sum != "" && !contains(lines, sum) {
+		parts = append(parts, mark.Inline(sum, v.err))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // resultForm is a result behind the line's start, by the strategy for what the call does.

@@ -38,10 +38,7 @@ func (d *draft) fileForm(i int32, start string) form {
 		}
 	}
 	content, first, ok := transcript.FileText(out.Text)
-	lines := strings.Count(content, "\n")
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		lines++
-	}
+	lines := allLines(content)
 	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.near(path), 300), lines)
 	if ok && row.has(partial) {
 		what = fmt.Sprintf("file %s, lines %d-%d", mark.Inline(d.near(path), 300), first, first+max(0, lines-1))
@@ -103,18 +100,8 @@ func gistOf(command string, bad bool, text string, v detail) string {
 	}
 	lines, hidden := errorsOf(text, n, !bad)
 	sum := summaryOf(text)
-	parts := make([]string, 0, len(lines)+2)
-	for _, l := range lines {
-		parts = append(parts, code(l, v.err))
-	}
-	if hidden > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", hidden))
-	}
-	if sum != "" && !contains(lines, sum) {
-		parts = append(parts, mark.Inline(sum, v.err))
-	}
-	if len(parts) > 0 {
-		return strings.Join(parts, "; ")
+	if said := faults(lines, hidden, sum, v); said != "" {
+		return said
 	}
 	if bad {
 		return mark.Inline(strings.Join(lastLines(text, 3), " / "), v.text)
@@ -161,7 +148,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	kind, gist := "result", ""
 	switch {
 	case row.has(failed):
-		gist = d.wrong(i, v)
+		gist, _ = d.wrong(i, v)
 	case row.op == transcript.Search:
 		gist = d.searchGist(out.Text, v)
 	case row.op == transcript.Web:
@@ -217,6 +204,14 @@ func isContext(line string) bool {
 	return line[0] >= '0' && line[0] <= '9' && strings.IndexByte(strings.TrimLeft(line, "0123456789"), '-') == 0
 }
 
+// address is a URL without what stands right behind it: the quote or bracket that it stood in.
+func address(s string) string {
+	if i := strings.IndexAny(s, "\"'<>()[]{}|\\`"); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
 // webGist is how a page or a list of finds begins, and its first addresses.
 func webGist(text string, v detail) string {
 	s := mark.Inline(text, max(60, v.text/2))
@@ -224,10 +219,10 @@ func webGist(text string, v detail) string {
 	for _, w := range strings.Fields(head(text, 20000)) {
 		w = strings.Trim(w, "\"'<>()[]{},")
 		i := strings.Index(w, "http")
-		if i < 0 || shown == v.hits || strings.Contains(s, w[i:]) || !strings.Contains(w[i:], "://") {
+		if i < 0 || shown == v.hits || strings.Contains(s, address(w[i:])) || !strings.Contains(w[i:], "://") {
 			continue
 		}
-		s += " " + mark.Inline(w[i:], 120)
+		s += " " + mark.Inline(address(w[i:]), 120)
 		shown++
 	}
 	return s

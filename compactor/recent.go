@@ -1,7 +1,6 @@
 package compactor
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -23,47 +22,85 @@ type recentPart struct {
 	start int
 	text  string
 	shown []int32 // rows that stand whole
+	files []int32 // rows whose file content stands whole
+	cut   bool    // a unit is shortened
 }
 
-// recentUnits renders the newest records, not before limit, while they fit.
+// recentUnits renders the newest records, not before limit, while they fit. Where all do, and some had to be
+// shortened, those take what room is left.
 func (d *draft) recentUnits(limit, budget int) recentPart {
+	most := max(minUnit, budget/5/unitStep*unitStep)
+	p := d.recentOf(limit, budget, most)
+	for p.cut && p.start <= limit && most < budget && d.err == nil {
+		most *= 2
+		q := d.recentOf(limit, budget, most)
+		if q.start > p.start {
+			break
+		}
+		p = q
+	}
+	return p
+}
+
+// recentOf renders the newest records, each unit in about most chars at most: the oldest in less, where that brings it
+// in.
+func (d *draft) recentOf(limit, budget, most int) recentPart {
 	p := recentPart{start: d.last}
 	var blocks []string
 	room := budget
-	most := max(minUnit, budget/5/unitStep*unitStep)
 	for rec := d.last - 1; rec >= limit && d.err == nil; rec-- {
-		var b strings.Builder
-		var whole []int32
-		for _, u := range d.units(rec) {
-			text, shown := d.verbatim(u, most)
-			b.WriteString(text)
-			whole = append(whole, shown...)
+		block := d.verbatimRecord(rec, most)
+		for m := most / 2; runes(block.text) > room && m >= minUnit/2; m /= 2 {
+			block = d.verbatimRecord(rec, m)
 		}
-		n := runes(b.String())
+		n := runes(block.text)
 		if n > room {
 			break
 		}
 		room -= n
 		p.start = rec
-		p.shown = append(p.shown, whole...)
-		blocks = append(blocks, b.String())
+		p.cut = p.cut || block.cut
+		p.shown = append(p.shown, block.whole...)
+		p.files = append(p.files, block.files...)
+		blocks = append(blocks, block.text)
 	}
-	for i := len(blocks) - 1; i >= 0; i-- {
-		p.text += blocks[i]
-	}
+	p.text = joinBack(blocks)
 	return p
 }
 
-// verbatim renders a unit whole, or cut where it is longer than most; shown are the rows that stand whole.
-func (d *draft) verbatim(u unit, most int) (text string, shown []int32) {
+// shown is what Recent shows of a unit, or of a record's units.
+type shown struct {
+	text  string
+	whole []int32 // rows whose originals stand exactly as they are
+	files []int32 // rows whose file content stands whole, without what the tool adds to it
+	cut   bool    // something was left out for its length
+}
+
+func (s *shown) add(o shown) {
+	s.text += o.text
+	s.whole = append(s.whole, o.whole...)
+	s.files = append(s.files, o.files...)
+	s.cut = s.cut || o.cut
+}
+
+func (d *draft) verbatimRecord(rec, most int) shown {
+	var all shown
+	for _, u := range d.units(rec) {
+		all.add(d.verbatim(u, most))
+	}
+	return all
+}
+
+// verbatim renders a unit whole, or cut where it is longer than most.
+func (d *draft) verbatim(u unit, most int) shown {
 	row := d.row(u.first)
 	if hidden(row.kind) {
-		return "", nil
+		return shown{}
 	}
 	switch row.kind {
 	case transcript.Human:
 		if n, ok := d.notes.asked[u.first]; ok {
-			return fmt.Sprintf("#%d human: see Asked, %d.\n", row.record(), n), nil
+			return shown{text: fmt.Sprintf("#%d human: see Asked, %d.\n", row.record(), n)}
 		}
 		return d.verbatimText(u.first, "human", most)
 	case transcript.Text:
@@ -71,96 +108,135 @@ func (d *draft) verbatim(u unit, most int) (text string, shown []int32) {
 	case transcript.Summary:
 		return d.verbatimText(u.first, "summary by the agent", most)
 	case transcript.Image:
-		return fmt.Sprintf("#%d %s\n", row.record(), d.imageMarker(u.first)), nil
+		return shown{text: fmt.Sprintf("#%d %s\n", row.record(), d.imageMarker(u.first))}
 	case transcript.Call:
 		return d.verbatimCall(u, most)
 	}
-	text = d.outcome(u.first).Text
-	body, ok := d.quoted(u.first, text, most)
-	return fmt.Sprintf("#%d result%s\n", row.record(), d.status(u.first)) + body, whole(ok && text == d.text(u.first), u.first)
+	text := d.outcome(u.first).Text
+	s := d.quoted(u.first, text, text == d.text(u.first), most)
+	s.text = fmt.Sprintf("#%d result%s\n", row.record(), d.status(u.first)) + s.text
+	return s
 }
 
-func whole(ok bool, i int32) []int32 {
-	if ok {
-		return []int32{i}
-	}
-	return nil
+func (d *draft) verbatimText(i int32, who string, most int) shown {
+	s := d.quoted(i, d.text(i), true, most)
+	s.text = fmt.Sprintf("#%d %s\n", d.row(i).record(), who) + s.text
+	return s
 }
 
-func (d *draft) verbatimText(i int32, who string, most int) (string, []int32) {
-	body, ok := d.quoted(i, d.text(i), most)
-	return fmt.Sprintf("#%d %s\n", d.row(i).record(), who) + body, whole(ok, i)
-}
-
-// quoted quotes an item's text; where that is longer than most, its head, a marker, its error lines and its end.
-func (d *draft) quoted(i int32, text string, most int) (string, bool) {
+// quoted quotes an item's text; where that is longer than most, its head, a marker, what went wrong in the rest, and
+// its end. Exact tells that the text is the original as it is.
+func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	b := d.body(i)
-	if q := mark.Quote("", text); runes(q) <= most && b.whole {
-		return q, true
+	all := shown{}
+	if exact {
+		all.whole = []int32{i}
 	}
-	first := head(text, min(cutHead, most/2))
-	rest := text[len(first):]
+	if q := mark.Quote("", text); runes(q) <= most && b.whole {
+		all.text = q
+		return all
+	}
+	first := lineHead(text, min(cutHead, most/2))
+	rest := strings.TrimPrefix(text[len(first):], "\n")
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
 	s.WriteString(mark.Quote("", first) + m + "\n")
-	var lines []string
-	if row := d.row(i); row.kind == transcript.Result && row.op != transcript.Read && row.op != transcript.Search {
-		lines, _ = errorsOf(rest, 8, false)
-	}
-	for _, l := range lines {
+	wrong := d.wrongIn(i, rest)
+	for _, l := range wrong {
 		s.WriteString(mark.Quote("", head(l, min(200, most/8))))
 	}
-	if len(lines) == 0 {
-		s.WriteString(mark.Quote("", tail(rest, min(400, most/8))))
+	if len(wrong) == 0 {
+		s.WriteString(mark.Quote("", lineTail(rest, min(400, most/8))))
 	}
 	if len(text) < 4*most && runes(s.String()) >= runes(text) && b.whole {
-		return mark.Quote("", text), true
+		all.text = mark.Quote("", text)
+		return all
 	}
-	return s.String(), false
+	return shown{text: s.String(), cut: true}
+}
+
+// wrongIn is the error lines in the part of a result that is not shown. What a command that succeeded prints of files
+// has none.
+func (d *draft) wrongIn(i int32, rest string) []string {
+	row := d.row(i)
+	bad := row.has(failed)
+	if row.kind != transcript.Result || row.op == transcript.Read || row.op == transcript.Search ||
+		(!bad && showsText(d.commandOf(row))) {
+		return nil
+	}
+	lines, _ := errorsOf(rest, 8, !bad)
+	return lines
 }
 
 // verbatimCall renders a call and its result.
-func (d *draft) verbatimCall(u unit, most int) (string, []int32) {
+func (d *draft) verbatimCall(u unit, most int) shown {
 	row := d.row(u.first)
 	a := d.action(u.first)
-	var b strings.Builder
-	input, shownInput := d.input(u.first, &a, most)
-	label := d.label(row, &a, 300)
+	input := d.input(u.first, &a, most)
+	s := shown{text: fmt.Sprintf("#%d %s", row.record(), d.callLabel(u, &a, input.text != "")), whole: input.whole, cut: input.cut}
+	if len(input.whole) > 0 && len(a.Files) == 1 {
+		s.files = append(s.files, u.first)
+	}
+	switch {
+	case u.result < 0:
+		s.text += " (no result)\n" + input.text
+		return s
+	case d.row(u.result).kind == transcript.Human:
+		s.text += d.reply(u) + "\n" + input.text
+		return s
+	}
+	s.text += d.status(u.result)
+	res := d.row(u.result)
+	out := d.outcome(u.result)
+	if d.inFiles(u.first, most) || d.inFiles(u.result, most) {
+		return shown{text: s.text + ": see Files\n"}
+	}
+	s.text += "\n" + input.text
+	if input.text != "" && out.Text != "" && !trivial(&a, res) {
+		s.text += fmt.Sprintf("#%d result\n", res.record())
+	}
+	if res.has(pictured) {
+		s.text += d.imageMarker(u.result) + "\n"
+	}
+	if out.Text == "" || trivial(&a, res) {
+		return s
+	}
+	s.add(d.verbatimResult(u.result, &a, out.Text, most))
+	return s
+}
+
+// verbatimResult renders what a call gave.
+func (d *draft) verbatimResult(i int32, a *transcript.Action, text string, most int) shown {
+	if a.Op == transcript.Read && !d.row(i).has(failed) {
+		// The file's own lines, without the numbers and the reminders that the tool adds.
+		if content, _, ok := transcript.FileText(text); ok {
+			s := d.quoted(i, strings.TrimSuffix(content, "\n"), false, most)
+			if !s.cut {
+				s.files = []int32{i}
+			}
+			return s
+		}
+	}
+	return d.quoted(i, text, text == d.text(i), most)
+}
+
+// inFiles reports whether Files shows the content of a row whole, or as much of it as would stand here.
+func (d *draft) inFiles(i int32, most int) bool {
+	f, ok := d.notes.filed[i]
+	return ok && (f.whole || int(d.row(i).chars) > most)
+}
+
+// callLabel is a call's label; where its input follows, a command needs no more than its beginning.
+func (d *draft) callLabel(u unit, a *transcript.Action, follows bool) string {
+	most := 300
+	if follows && a.Op == transcript.Command {
+		most = 80
+	}
+	label := d.label(d.row(u.first), a, most)
 	if a.Op == transcript.Read && len(a.Files) > 0 {
 		label += " " + d.paths(a.Files, 300) + d.readLines(u.result)
 	}
-	fmt.Fprintf(&b, "#%d %s", row.record(), label)
-	shown := whole(shownInput, u.first)
-	if u.result < 0 {
-		b.WriteString(" (no result)\n" + input)
-		return b.String(), shown
-	}
-	if d.row(u.result).kind == transcript.Human {
-		b.WriteString(d.reply(u) + "\n" + input)
-		return b.String(), shown
-	}
-	b.WriteString(d.status(u.result) + "\n" + input)
-	res := d.row(u.result)
-	out := d.outcome(u.result)
-	if input != "" && out.Text != "" && !trivial(&a, res) {
-		fmt.Fprintf(&b, "#%d result\n", res.record())
-	}
-	if res.has(pictured) {
-		b.WriteString(d.imageMarker(u.result) + "\n")
-	}
-	if out.Text == "" || trivial(&a, res) {
-		return b.String(), shown
-	}
-	text, exact := out.Text, out.Text == d.text(u.result)
-	if a.Op == transcript.Read {
-		// The file's own lines, without the numbers and the reminders that the tool adds.
-		if content, _, ok := transcript.FileText(out.Text); ok && !res.has(failed) {
-			text, exact = strings.TrimSuffix(content, "\n"), false
-		}
-	}
-	body, ok := d.quoted(u.result, text, most)
-	b.WriteString(body)
-	return b.String(), append(shown, whole(ok && exact, u.result)...)
+	return label
 }
 
 // readLines tells which lines of a file a read gave, where not all.
@@ -185,74 +261,26 @@ func trivial(a *transcript.Action, res *itemRow) bool {
 }
 
 // input shows what a call was given, where its label does not.
-func (d *draft) input(i int32, a *transcript.Action, most int) (string, bool) {
+func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 	row := d.row(i)
 	text := ""
 	switch {
 	case a.Op == transcript.Command && a.Command != "":
 		if !strings.Contains(a.Command, "\n") && runes(a.Command) <= 300 {
-			return "", true
+			return shown{whole: []int32{i}}
 		}
 		text = a.Command
 	case a.Op == transcript.Read, a.Op == transcript.Plan:
-		return "", true
+		return shown{whole: []int32{i}}
 	case len(a.Files) > 0:
 		text = d.changeText(i)
 	case int(row.chars) <= runes(a.Query)+60:
-		return "", true
+		return shown{whole: []int32{i}}
+	default:
+		text = fieldsOf(d.body(i).raw)
 	}
 	if text == "" {
 		text = string(d.body(i).raw)
 	}
-	return d.quoted(i, text, most)
-}
-
-// editInput is what the tools that change files are given, under the names that they use.
-type editInput struct {
-	Old     *string     `json:"old_string"`
-	New     *string     `json:"new_string"`
-	All     bool        `json:"replace_all"`
-	Content *string     `json:"content"`
-	Edits   []editInput `json:"edits"`
-}
-
-// steps are the replacements that an input asks for, in order.
-func (e *editInput) steps() []editInput {
-	if len(e.Edits) > 0 {
-		return e.Edits
-	}
-	if e.Old != nil && e.New != nil {
-		return []editInput{*e}
-	}
-	return nil
-}
-
-// changeText is a change as - and + lines, a new file as its content, and a patch as it stands.
-func (d *draft) changeText(i int32) string {
-	raw := d.body(i).raw
-	var in editInput
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return original(transcript.Call, raw)
-	}
-	if in.Content != nil {
-		return *in.Content
-	}
-	var b strings.Builder
-	for _, s := range in.steps() {
-		if s.Old == nil || s.New == nil {
-			return ""
-		}
-		signed(&b, "- ", *s.Old)
-		signed(&b, "+ ", *s.New)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func signed(b *strings.Builder, sign, text string) {
-	if text == "" {
-		return
-	}
-	for line := range strings.Lines(text) {
-		b.WriteString(sign + strings.TrimSuffix(line, "\n") + "\n")
-	}
+	return d.quoted(i, text, true, most)
 }

@@ -54,6 +54,9 @@ func explainRow(row *itemRow, out *transcript.Outcome) {
 	if out.Rejected {
 		row.flags |= rejected
 	}
+	if !out.HasExit && !out.Running && !row.has(failed|rejected) && acts(row.op) && saysFailed(out.Text) {
+		row.flags |= failed
+	}
 	if out.Images > 0 {
 		row.flags |= pictured
 	}
@@ -61,6 +64,22 @@ func explainRow(row *itemRow, out *transcript.Outcome) {
 		row.flags |= errorLines
 	}
 	row.flags |= shapeOf(out.Text)
+}
+
+// acts reports whether a call of this kind answers with its own words, not with what it was asked for: what these begin
+// with tells how it went where no status does.
+func acts(op transcript.Op) bool {
+	switch op {
+	case transcript.Command, transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return true
+	}
+	return false
+}
+
+// saysFailed reports whether a text opens with an error.
+func saysFailed(text string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(head(text, 400)), "\n")
+	return first != "" && isError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
 }
 
 // done applies a result to the tables.

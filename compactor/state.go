@@ -13,7 +13,8 @@ type notes struct {
 	asked  map[int32]int // human messages that Asked shows whole, by row, and their number there
 	facts  []fact
 	seen   map[factKey]bool
-	answer int32 // row of the last answer, -1 where State does not show it
+	answer int32           // row of the last answer, -1 where State does not show it
+	filed  map[int32]filed // by the row that the content comes from
 }
 
 // fact is one key fact: the text that shows it. One whose text is nowhere in the companion is recoverable by the range
@@ -46,7 +47,7 @@ func (d *draft) state(budget int) []*part {
 		{weight: 14, most: 5000, render: d.errorsPart},
 		{weight: 12, most: 5000, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
 		{weight: 8, most: 6000, title: "### Sub-agents\n", render: d.agentsPart},
-		{weight: 8, most: 5000, render: d.answerPart},
+		{weight: 12, most: 5000, render: d.answerPart},
 	}
 	for _, p := range parts {
 		p.fill(min(budget, p.most))

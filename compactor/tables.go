@@ -48,7 +48,8 @@ type fileState struct {
 // commandState is what a command did when it last ran.
 type commandState struct {
 	text     string
-	row      int32 // of the last call
+	dir      string // where it ran, "" where not told
+	row      int32  // of the last call
 	exit     int16
 	ended    bool // exit is known
 	pending  bool // no result yet
@@ -183,7 +184,7 @@ func (t *tables) ran(row *itemRow, i int32, a *transcript.Action) {
 	if s.runs > 0 && s.ended {
 		s.other, s.otherRow, s.hadOther = s.exit, s.row, true
 	}
-	s.text = clip(a.Command, maxCommand)
+	s.text, s.dir = clip(a.Command, maxCommand), clip(a.Dir, maxCommand)
 	s.row, s.ended, s.pending = i, false, true
 	s.runs++
 }

@@ -13,6 +13,7 @@ const (
 	minSentence = 12  // chars; shorter ones say nothing alone
 	maxScan     = 400 // messages looked at for sentences
 	maxOfOne    = 10  // sentences taken of one message
+	maxReport   = 400 // chars shown of a sub-agent's report that stands in a line
 )
 
 // said is a sentence that State repeats, and where it stands.
@@ -145,13 +146,33 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 	if g.report < 0 {
 		return b.String() + ": no report yet\n"
 	}
-	text := d.outcome(g.report).Text
-	if text == "" {
-		text = d.text(g.report)
-	}
-	m := mark.New(d.id(g.report), "result, "+bytesText(int64(d.row(g.report).size)))
+	text := d.reported(g.report)
 	if newest && runes(text) < min(longAsk, room/2) {
 		return b.String() + ":\n" + mark.Quote("  ", text)
 	}
-	return b.String() + ": " + mark.Inline(text, 400) + " " + m + "\n"
+	if whole := mark.Inline(text, 0); runes(whole) <= maxReport {
+		return b.String() + ": " + whole + "\n"
+	}
+	m := mark.New(d.id(g.report), "result, "+bytesText(int64(d.row(g.report).size)))
+	if cut := lineHead(text, min(longAsk, room/4)); newest && runes(cut) > maxReport {
+		return b.String() + ":\n" + mark.Quote("  ", cut) + "  " + m + "\n"
+	}
+	return b.String() + ": " + mark.Inline(text, maxReport) + " " + m + "\n"
+}
+
+// reported is what a sub-agent reported, without the notice in which it came.
+func (d *draft) reported(i int32) string {
+	text := d.outcome(i).Text
+	if text == "" {
+		text = d.text(i)
+	}
+	if d.row(i).kind != transcript.Meta {
+		return text
+	}
+	if _, rest, ok := strings.Cut(text, "<result>"); ok {
+		if j := strings.LastIndex(rest, "</result>"); j >= 0 {
+			return strings.TrimSpace(rest[:j])
+		}
+	}
+	return text
 }

@@ -31,8 +31,8 @@ func (d *draft) tiny(p *page) *page {
 	if d.c.held.total > int64(p.runes()) || p.recent.start == 0 && p.state == "" {
 		return nil
 	}
-	asked, recent := d.notes.asked, d.recent
-	d.notes.asked, d.recent = nil, 0
+	asked, filed, recent := d.notes.asked, d.notes.filed, d.recent
+	d.notes.asked, d.notes.filed, d.recent = nil, nil, 0
 	small := &page{recent: d.recentUnits(0, math.MaxInt32)}
 	if d.hides(small) {
 		small.ranges = d.tailRanges(0)
@@ -41,7 +41,7 @@ func (d *draft) tiny(p *page) *page {
 		d.notes.facts, d.notes.answer = nil, -1
 		return small
 	}
-	d.notes.asked, d.recent = asked, recent
+	d.notes.asked, d.notes.filed, d.recent = asked, filed, recent
 	return nil
 }
 

@@ -140,8 +140,13 @@ func (d *draft) why(call int32) string {
 func (d *draft) commandsPart(budget int) string {
 	var pieces []string
 	var rows []int32
-	for _, s := range d.c.tables.commands.newestFirst() {
-		pieces = append(pieces, d.commandText(s))
+	all := d.c.tables.commands.newestFirst()
+	same := map[string]int{}
+	for _, s := range all {
+		same[s.text]++
+	}
+	for _, s := range all {
+		pieces = append(pieces, d.commandText(s, same[s.text] > 1))
 		rows = append(rows, s.row)
 	}
 	n := fitting(pieces, budget-120)
@@ -162,12 +167,18 @@ func forgotten(n int, what string) string {
 	return fmt.Sprintf("- before them %d more %s, under the ranges below\n", n, what)
 }
 
-func (d *draft) commandText(s *commandState) string {
+// commandText is a command and how it ended; placed tells where it ran.
+func (d *draft) commandText(s *commandState, placed bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %s", d.row(s.row).record(), code(s.text, 160))
+	if placed && s.dir != "" {
+		b.WriteString(" in " + code(d.short(s.dir), 100))
+	}
 	switch {
 	case s.ended:
 		fmt.Fprintf(&b, " -> %d", s.exit)
+	case d.row(s.row).pair >= 0 && d.row(d.row(s.row).pair).has(failed|rejected):
+		b.WriteString(d.status(d.row(s.row).pair))
 	case s.pending:
 		b.WriteString(" (no result yet)")
 	}
@@ -213,6 +224,9 @@ func (d *draft) errorLine(e *openError, v detail) string {
 	if len(a.Files) > 0 && !strings.Contains(label, "`") {
 		label += " " + d.paths(a.Files, v.cmd)
 	}
-	m := mark.New(d.id(e.result), "output, "+bytesText(int64(d.row(e.result).size)))
-	return fmt.Sprintf("- #%d %s%s: %s %s\n", row.record(), label, d.status(e.result), d.wrong(e.result, v), m)
+	said, all := d.wrong(e.result, v)
+	if !all {
+		said += " " + mark.New(d.id(e.result), "output, "+bytesText(int64(d.row(e.result).size)))
+	}
+	return fmt.Sprintf("- #%d %s%s: %s\n", row.record(), label, d.status(e.result), said)
 }

@@ -1,0 +1,94 @@
+package compactor
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// editInput is what the tools that change files are given, under the names that they use.
+type editInput struct {
+	Old     *string     `json:"old_string"`
+	New     *string     `json:"new_string"`
+	All     bool        `json:"replace_all"`
+	Content *string     `json:"content"`
+	Edits   []editInput `json:"edits"`
+}
+
+// steps are the replacements that an input asks for, in order.
+func (e *editInput) steps() []editInput {
+	if len(e.Edits) > 0 {
+		return e.Edits
+	}
+	if e.Old != nil && e.New != nil {
+		return []editInput{*e}
+	}
+	return nil
+}
+
+// changeText is a change as - and + lines, a new file as its content, and a patch as it stands.
+func (d *draft) changeText(i int32) string {
+	raw := d.body(i).raw
+	var in editInput
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return original(transcript.Call, raw)
+	}
+	if in.Content != nil {
+		return *in.Content
+	}
+	if len(in.steps()) == 0 {
+		return patchText(raw)
+	}
+	var b strings.Builder
+	for _, s := range in.steps() {
+		if s.Old == nil || s.New == nil {
+			return ""
+		}
+		signed(&b, "- ", *s.Old)
+		signed(&b, "+ ", *s.New)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func signed(b *strings.Builder, sign, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.Lines(text) {
+		b.WriteString(sign + strings.TrimSuffix(line, "\n") + "\n")
+	}
+}
+
+// fieldsOf gives an input that holds text of several lines as `name: value` lines, the text as it was meant: as JSON it
+// would be one line with escapes. It is "" for any other input.
+func fieldsOf(raw []byte) string {
+	if !bytes.Contains(raw, []byte(`\n`)) {
+		return ""
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	var b strings.Builder
+	for dec.More() {
+		name, err := dec.Token()
+		key, ok := name.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return ""
+		}
+		text := string(value)
+		if len(value) > 0 && value[0] == '"' {
+			text = original(transcript.Text, value)
+		}
+		if strings.Contains(text, "\n") {
+			text = "\n" + strings.TrimRight(text, "\n")
+		} else {
+			text = " " + text
+		}
+		b.WriteString(key + ":" + text + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
