@@ -38,8 +38,10 @@ var ErrUnknown = errors.New("no such session")
 // Known returns the session whose transcript stands at path below a watched root, whether or not it was archived yet.
 func (d *Daemon) Known(path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
-		s, err := d.session(watcher.Offer{Path: path, Root: r})
-		if err == nil && s != nil {
+		if _, ok := transcript.Find(r.Agent, r.Path, path); !ok {
+			continue // also what an earlier CompactFile adopted
+		}
+		if s, err := d.session(watcher.Offer{Path: path, Root: r}); err == nil && s != nil {
 			return s.Session, true
 		}
 	}

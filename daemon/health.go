@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -66,13 +67,38 @@ func (d *Daemon) lock() (func(), error) {
 		return nil, fmt.Errorf("open run lock: %w", err)
 	}
 	if err := flock(f); err != nil {
+		defer f.Close()
+		return nil, &RunningError{Pid: holder(f)}
+	}
+	if err := sign(f); err != nil {
 		f.Close()
-		info, _, _ := ReadRun(d.StateDir)
-		return nil, &RunningError{Pid: info.Pid}
+		return nil, fmt.Errorf("write run lock: %w", err)
 	}
 	d.health.info = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: time.Now().UTC(), Errors: []Failure{}}
 	d.tell()
 	return func() { f.Close() }, nil
+}
+
+// sign writes this process's number into the lock that it holds.
+func sign(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(f, os.Getpid())
+	return err
+}
+
+// holder reads the number of the process that holds the lock. It may have taken it a moment ago and not signed yet.
+func holder(f *os.File) (pid int) {
+	for range 50 {
+		b := make([]byte, 32)
+		n, _ := f.ReadAt(b, 0)
+		if _, err := fmt.Sscanln(string(b[:n]), &pid); err == nil {
+			return pid
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	return 0
 }
 
 // ReadRun returns what the daemon of a state directory last told of itself, and whether it runs: whether run.lock is
@@ -107,18 +133,25 @@ func (d *Daemon) note(o watcher.Offer, err error) {
 			d.Log.Error("session not brought up to date", "path", o.Path, "err", err)
 		}
 		h.Errors = append(h.Errors, Failure{Path: o.Path, Error: err.Error(), Time: time.Now().UTC()})
-		h.Errors = h.Errors[max(0, len(h.Errors)-maxFailures):]
+		h.Errors = last(h.Errors, maxFailures)
 	}
 	if time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
 		d.tell()
 	}
 }
 
+func last(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
+
 // scanned takes a scan's end into account.
 func (d *Daemon) scanned(w watcher.Health) {
 	d.notify("WATCHDOG=1")
 	h := &d.health.info
-	h.Sessions, h.Watch, h.LastPass = len(d.sessions), w, w.LastScan
+	h.Sessions, h.Watch, h.LastPass = 0, w, w.LastScan
+	for _, s := range d.sessions {
+		if s.Class != transcript.Attachment {
+			h.Sessions++
+		}
+	}
 	d.tell()
 }
 

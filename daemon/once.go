@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -21,13 +22,14 @@ type Progress struct {
 
 // Report is what one pass did.
 type Report struct {
-	Files      int           `json:"files"`
-	Sessions   int           `json:"sessions"`
-	Bytes      int64         `json:"bytes"`
-	Companions int           `json:"companions"` // that stand now
-	Failed     []Failure     `json:"failed"`
-	Skipped    []string      `json:"skipped"` // what has a transcript's name and is no regular file
-	Took       time.Duration `json:"took_ns"`
+	Files       int           `json:"files"`       // found
+	Sessions    int           `json:"sessions"`    // conversations in the archive now, also those whose files are gone
+	Attachments int           `json:"attachments"` // files of sessions in the archive now
+	Bytes       int64         `json:"bytes"`       // of the files found
+	Companions  int           `json:"companions"`  // that stand now
+	Failed      []Failure     `json:"failed"`
+	Skipped     []string      `json:"skipped"` // what has a transcript's name and is no regular file
+	Took        time.Duration `json:"took_ns"`
 }
 
 // attempts is how often a session is tried again in one pass when another process was faster.
@@ -72,11 +74,19 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 	d.leave(ctx, &report)
 	report.Files, report.Bytes, report.Took = p.Files, p.Bytes, time.Since(start)
 	for _, s := range d.sessions {
-		report.Sessions++
-		if s.state.Companion != "" {
+		switch {
+		case s.Class == transcript.Attachment:
+			report.Attachments++
+		case s.placed != "":
+			report.Sessions++
+		}
+		if s.state.Companion != "" && exists(s.state.Companion) {
 			report.Companions++
 		}
 	}
+	h := &d.health.info
+	h.Errors, h.Sessions, h.LastPass = last(report.Failed, maxFailures), report.Sessions, start.UTC()
+	d.tell()
 	return report, ctx.Err()
 }
 
@@ -123,8 +133,10 @@ func (d *Daemon) leave(ctx context.Context, report *Report) {
 // Plan is what a pass would read and write.
 type Plan struct {
 	Roots     []RootPlan `json:"roots"`
-	Sessions  int        `json:"sessions"`
+	Files     int        `json:"files"`
+	Sessions  int        `json:"sessions"` // conversations among the files
 	Bytes     int64      `json:"bytes"`
+	Known     int        `json:"archived_sessions"`
 	New       int64      `json:"new_bytes"`     // not yet in the archive, about
 	Archive   int64      `json:"archive_bytes"` // what New will need there, about
 	Errors    []string   `json:"errors"`
@@ -136,7 +148,8 @@ type RootPlan struct {
 	Agent    string `json:"agent"`
 	Path     string `json:"path"`
 	Present  bool   `json:"present"`
-	Sessions int    `json:"sessions"`
+	Files    int    `json:"files"`
+	Sessions int    `json:"sessions"` // conversations among the files
 	Bytes    int64  `json:"bytes"`
 }
 
@@ -160,13 +173,22 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 		if !ok {
 			return p, fmt.Errorf("plan: %s lies below no root", f.Path)
 		}
-		p.Roots[i].Sessions++
+		p.Roots[i].Files++
 		p.Roots[i].Bytes += f.Size
-		p.Sessions++
+		p.Files++
 		p.Bytes += f.Size
+		if s, ok := transcript.Find(f.Root.Agent, f.Root.Path, f.Path); ok && s.Class != transcript.Attachment {
+			p.Roots[i].Sessions++
+			p.Sessions++
+		}
 		p.New += f.Size
 		if s := d.sessions[d.owners[f.Path]]; s != nil {
 			p.New -= min(f.Size, s.state.At.Offset)
+		}
+	}
+	for _, s := range d.sessions {
+		if s.Class != transcript.Attachment {
+			p.Known++
 		}
 	}
 	p.Archive = int64(float64(p.New) * shrink)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -97,9 +98,18 @@ type Extent struct {
 func Render(s transcript.Session, o compactor.Options, c *compactor.Compaction, e Extent) sidecar.Document {
 	return sidecar.Render(sidecar.Front{
 		Header: c.Header, Options: o.Hash(),
-		Agent: s.Agent, Session: s.ID, Parent: e.Parent, Source: s.Source,
+		Agent: s.Agent, Session: name(s), Parent: e.Parent, Source: s.Source,
 		Records: e.Records, Bytes: e.Bytes, Sum: e.Sum, Host: o.Host,
 	}, c.Sections)
+}
+
+// name is how a companion names its session. One that was compacted from a FILE is kept under an ID that tells two
+// files of the same name apart; where it lies must not change what it becomes.
+func name(s transcript.Session) string {
+	if strings.HasPrefix(s.ID, "file/") {
+		return "file/" + strings.TrimSuffix(s.Source, ".jsonl")
+	}
+	return s.ID
 }
 
 func (s *session) extent(sum mark.Hash) Extent {
