@@ -221,6 +221,9 @@ func (f *folded) check(t testing.TB, c *Compaction) {
 	if n, most := runes(body), f.o.MaxTokens*3/4-f.o.LeadChars; n > most {
 		t.Errorf("%d chars, the budget is %d", n, most)
 	}
+	if n := strings.Count(body, "\n"); n > maxLines {
+		t.Errorf("%d lines, a reading tool shows %d", n, maxLines)
+	}
 	known := map[mark.ID]int{}
 	for _, p := range c.Pointers {
 		known[p.Hash.ID()]++

@@ -104,14 +104,27 @@ func (p *page) runes() int {
 	return n
 }
 
+// maxLines is how many lines a text may have: agents' reading tools stop at 2,000 by default, and the front matter and
+// the lead stand before it.
+const maxLines = 1900
+
+// excess is how many chars the text is over a budget, or over the lines that one call of a reading tool shows.
+func (p *page) excess(budget int) int {
+	n, lines := p.runes(), 0
+	for _, s := range p.sections() {
+		lines += strings.Count(s.Body, "\n") + 2
+	}
+	return max(n-budget, (lines-maxLines)*n/max(1, lines))
+}
+
 // fitted composes until the text is within the budget: escapes and the last lines of lists can take a little more than
-// was planned for them.
+// was planned for them, and short lines add up to too many.
 func (d *draft) fitted() *page {
 	whole := d.c.o.budget()
 	room := whole
 	for range 6 {
 		p := d.compose(room)
-		over := p.runes() - whole
+		over := p.excess(whole)
 		if over <= 0 || d.err != nil {
 			return p
 		}

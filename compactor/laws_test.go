@@ -41,6 +41,20 @@ func TestCompactionHoldsItsLawsAtEveryBudget(t *testing.T) {
 	}
 }
 
+// Reading tools stop at a number of lines too.
+func TestShortLinesAreMany(t *testing.T) {
+	s := newScript()
+	s.human("Print the column.")
+	for i := range 12 {
+		s.bash(fmt.Sprintf("cut -f%d rows", i), strings.Repeat("ab\n", 900+i))
+	}
+	for i := range 60 {
+		s.say(strings.Repeat(fmt.Sprintf("- %d\n", i), 40))
+	}
+	f := fold(t, s.buf.Bytes(), Defaults())
+	f.check(t, f.compact(t))
+}
+
 func TestEmptySessions(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "{}\n", "{\"type\":\"summary\",\"summary\":\"x\"}\n"} {
 		f := fold(t, []byte(text), Defaults())

@@ -37,7 +37,7 @@ func (d *draft) tiny(p *page) *page {
 	if d.hides(small) {
 		small.ranges = d.tailRanges(0)
 	}
-	if d.err == nil && small.recent.start == 0 && small.runes() <= d.c.o.budget() {
+	if d.err == nil && small.recent.start == 0 && small.excess(d.c.o.budget()) <= 0 {
 		d.notes.facts, d.notes.answer = nil, -1
 		return small
 	}
@@ -69,7 +69,7 @@ func (d *draft) verify(out *Compaction, body string, p *page) {
 		d.doubt(h, "an ID has no pointer")
 	case longest(body) > maxLine:
 		d.doubt(h, "a line is too long")
-	case p.runes() > d.c.o.budget():
+	case p.excess(d.c.o.budget()) > 0:
 		d.doubt(h, fmt.Sprintf("%d chars are over the budget", p.runes()))
 	}
 	if missing := d.uncovered(out, p); missing > 0 {
