@@ -275,7 +275,7 @@ func TestCompactionFailsOnOtherBytes(t *testing.T) {
 func TestVerifySeesFaults(t *testing.T) {
 	f := fold(t, day(40).buf.Bytes(), Defaults())
 	d := newDraft(f.Compactor, f.text())
-	p := d.compose(f.o.budget())
+	p := d.fitted()
 	if c := d.finish(p); !c.Header.Verified {
 		t.Fatalf("not verified: %s", c.Header.Reason)
 	}
@@ -283,12 +283,12 @@ func TestVerifySeesFaults(t *testing.T) {
 	if c := d.finish(p); c.Header.Verified || c.Header.KeyInformation.Lost == 0 {
 		t.Error("missing ranges go unnoticed")
 	}
-	p = d.compose(f.o.budget())
+	p = d.fitted()
 	d.known = map[mark.ID]transcript.Pointer{}
 	if c := d.finish(p); c.Header.Verified {
 		t.Error("missing pointers go unnoticed")
 	}
-	p = d.compose(f.o.budget())
+	p = d.fitted()
 	p.recent.text += strings.Repeat("x", 60000) + "\n"
 	if c := d.finish(p); c.Header.Verified {
 		t.Error("a long line goes unnoticed")

@@ -70,7 +70,7 @@ func (d *draft) verify(out *Compaction, body string, p *page) {
 	case longest(body) > maxLine:
 		d.doubt(h, "a line is too long")
 	case p.excess(d.c.o.budget()) > 0:
-		d.doubt(h, fmt.Sprintf("%d chars are over the budget", p.runes()))
+		d.doubt(h, fmt.Sprintf("%d chars are over the budget, or more than %d lines", p.runes(), maxLines))
 	}
 	if missing := d.uncovered(out, p); missing > 0 {
 		h.KeyInformation.Lost += missing
