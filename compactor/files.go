@@ -50,9 +50,10 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 		return "", 0, false
 	}
 	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
-	q := mark.Quote("", strings.TrimSuffix(content, "\n"))
-	if runes(title)+runes(q) <= most {
-		return title + q, from, true
+	if runes(content) < most {
+		if q := mark.Quote("", strings.TrimSuffix(content, "\n")); runes(title)+runes(q) <= most {
+			return title + q, from, true
+		}
 	}
 	room := most - runes(title) - 80
 	if room < minFile/2 {

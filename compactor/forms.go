@@ -85,8 +85,8 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		return form{line: start + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
 	}
 	text := d.text(i)
-	whole := mark.Inline(text, 0)
-	if runes(whole) <= wholeText {
+	whole, fits := mark.Fits(text, maxLine-101)
+	if fits && runes(whole) <= wholeText {
 		return form{line: start + ": " + whole}
 	}
 	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
@@ -96,7 +96,7 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		v.text *= 2
 	}
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", runes(text), mark.Inline(text, v.text)))
-	if runes(m) >= runes(whole) && runes(whole) < maxLine-100 {
+	if fits && runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
 	}
 	return form{line: start + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
@@ -290,7 +290,7 @@ func changeGist(text string) string {
 // wrong is what a failed result says, in short; all reports that nothing of it is left out.
 func (d *draft) wrong(i int32, v detail) (said string, all bool) {
 	text := d.outcome(i).Text
-	if whole := mark.Inline(text, 0); runes(whole) <= v.err {
+	if _, fits := mark.Fits(text, v.err); fits {
 		return faults(lastLines(text, v.err), 0, "", v), true
 	}
 	if d.row(i).has(rejected) {

@@ -50,7 +50,7 @@ func (d *draft) fileForm(i int32, start string) form {
 		what += fmt.Sprintf(", edited %dx later", f.edits-row.edits)
 	}
 	m := mark.New(d.id(i), what)
-	if whole := mark.Inline(out.Text, 0); runes(whole) <= runes(m) {
+	if whole, fits := mark.Fits(out.Text, runes(m)); fits {
 		return form{line: start + " " + code(d.near(path), 300) + ": " + whole}
 	}
 	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(runes(m))}
@@ -61,8 +61,8 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	row := d.row(i)
 	out := d.outcome(i)
 	start += d.status(i)
-	whole := mark.Inline(out.Text, 0)
-	if n := runes(whole); n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars) {
+	whole, fits := mark.Fits(out.Text, maxLine/2-1)
+	if n := runes(whole); fits && (n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars)) {
 		if whole == "" {
 			return form{line: start}
 		}
@@ -73,7 +73,7 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	if out.Duration > 0 {
 		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
 	}
-	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+	if fits && runes(gist)+runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
 	}
 	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
@@ -138,8 +138,8 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	row := d.row(i)
 	out := d.outcome(i)
 	start += d.status(i)
-	whole := mark.Inline(out.Text, 0)
-	if runes(whole) <= wholeText {
+	whole, fits := mark.Fits(out.Text, maxLine/2-1)
+	if fits && runes(whole) <= wholeText {
 		if whole == "" && row.has(pictured) {
 			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
 		}
@@ -157,7 +157,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 		gist = mark.Inline(out.Text, max(60, v.text/2))
 	}
 	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(int64(row.size))))
-	if runes(gist)+runes(m) >= runes(whole) && runes(whole) < maxLine/2 {
+	if fits && runes(gist)+runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
 	}
 	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}

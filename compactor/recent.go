@@ -132,9 +132,11 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	if exact {
 		all.whole = []int32{i}
 	}
-	if q := mark.Quote("", text); runes(q) <= most && b.whole {
-		all.text = q
-		return all
+	if b.whole && runes(text) < most {
+		if q := mark.Quote("", text); runes(q) <= most {
+			all.text = q
+			return all
+		}
 	}
 	first := lineHead(text, min(cutHead, most/2))
 	rest := strings.TrimPrefix(text[len(first):], "\n")

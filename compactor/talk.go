@@ -118,8 +118,7 @@ func (d *draft) agentsPart(budget int) string {
 	l := lines{room: budget - 60}
 	var left []int32
 	for n, g := range all {
-		line := d.agentLine(g, n < 3, l.room)
-		if len(left) > 0 || !l.add(line) {
+		if len(left) > 0 || !l.add(d.agentLine(g, n < 3, l.room)) {
 			if i := max(g.report, g.call); i >= 0 {
 				left = append(left, i)
 			}
@@ -150,7 +149,7 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 	if newest && runes(text) < min(longAsk, room/2) {
 		return b.String() + ":\n" + mark.Quote("  ", text)
 	}
-	if whole := mark.Inline(text, 0); runes(whole) <= maxReport {
+	if whole, fits := mark.Fits(text, maxReport); fits {
 		return b.String() + ": " + whole + "\n"
 	}
 	m := mark.New(d.id(g.report), "result, "+bytesText(int64(d.row(g.report).size)))

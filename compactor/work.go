@@ -204,8 +204,12 @@ func (d *draft) errorsPart(budget int) string {
 		if n > 4 || l.room < budget/2 {
 			v = terse
 		}
+		if len(left) > 0 {
+			left = append(left, e.result)
+			continue
+		}
 		line := d.errorLine(e, v)
-		if len(left) > 0 || !l.add(line) {
+		if !l.add(line) {
 			left = append(left, e.result)
 			continue
 		}

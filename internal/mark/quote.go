@@ -36,6 +36,12 @@ func quoteLine(b *strings.Builder, indent, line string) {
 	room := MaxLine - len(indent) - len(more)
 	n := 0
 	for len(line) > 0 {
+		if p := plain(line[:min(len(line), room-n)]); p > 0 {
+			b.WriteString(line[:p])
+			n += p
+			line = line[p:]
+			continue
+		}
 		piece, size := escapeNext(line)
 		w := utf8.RuneCountInString(piece)
 		if n+w > room {
@@ -49,9 +55,34 @@ func quoteLine(b *strings.Builder, indent, line string) {
 	b.WriteByte('\n')
 }
 
+// plain is the number of bytes that text begins with and that stand for themselves, one character each.
+func plain(text string) int {
+	for i := range len(text) {
+		if c := text[i]; (c < 0x20 && c != '\t') || c >= 0x7f || c == '[' || c == '\\' {
+			return i
+		}
+	}
+	return len(text)
+}
+
 // Inline returns text made fit to stand inside a line of ours: escaped as Quote does, line ends and runs of white
 // space as one space, cut to at most max characters with an ellipsis (max <= 0: not cut).
 func Inline(text string, max int) string {
+	s, _ := inline(text, max)
+	return s
+}
+
+// Fits returns text made fit as Inline does, whole, and true, where it has at most max characters then; "" and false
+// otherwise, after looking at no more of it than that takes.
+func Fits(text string, max int) (string, bool) {
+	if s, whole := inline(text, max); whole && max > 0 {
+		return s, true
+	}
+	return "", false
+}
+
+// inline is Inline; whole reports that nothing is cut off.
+func inline(text string, max int) (s string, whole bool) {
 	var b strings.Builder
 	n, space := 0, false
 	for len(text) > 0 {
@@ -68,7 +99,7 @@ func Inline(text string, max int) string {
 		}
 		if max > 0 && n+w > max-1 && (n+w > max || strings.TrimSpace(text[size:]) != "") {
 			b.WriteString("…")
-			break
+			return b.String(), false
 		}
 		if space {
 			b.WriteByte(' ')
@@ -78,7 +109,7 @@ func Inline(text string, max int) string {
 		n += w
 		text = text[size:]
 	}
-	return b.String()
+	return b.String(), true
 }
 
 // escapeNext returns the escaped form of what text begins with, and how many bytes of text it stands for.
