@@ -39,12 +39,12 @@ type part struct {
 // state renders State into at most budget chars: each part whole where all fit, else by their weights.
 func (d *draft) state(budget int) []*part {
 	parts := []*part{
-		{weight: 40, most: budget, render: d.askedPart},
+		{weight: 64, most: budget, render: d.askedPart},
 		{weight: 8, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
 		{weight: 6, most: 3000, render: d.planPart},
-		{weight: 16, most: 6000, render: d.filesPart},
+		{weight: 20, most: 6000, render: d.filesPart},
 		{weight: 10, most: 5000, title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
-		{weight: 14, most: 5000, render: d.errorsPart},
+		{weight: 18, most: 5000, render: d.errorsPart},
 		{weight: 12, most: 5000, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
 		{weight: 8, most: 6000, title: "### Sub-agents\n", render: d.agentsPart},
 		{weight: 12, most: 5000, render: d.answerPart},

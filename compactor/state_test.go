@@ -77,6 +77,27 @@ func TestStateCountsWhatAskedCannotHold(t *testing.T) {
 	}
 }
 
+// Where State is short of room, what a person said gets the most of it.
+func TestAskedHasTheLargestShare(t *testing.T) {
+	s := newScript()
+	for i := range 12 {
+		s.human(fmt.Sprintf("Message %d: %s", i, strings.Repeat("count the cents of the invoices and keep them whole. ", 12)))
+		for j := range 8 {
+			s.bash(fmt.Sprintf("make part%d-%d with some words behind it, so that it is long", i, j), "fine")
+			s.fails(fmt.Sprintf("pytest -q tests/test_%d_%d.py", i, j), "E   AssertionError: Money(48212) != Money(48213)\n1 failed", 1)
+		}
+	}
+	c := fold(t, s.padded().buf.Bytes(), tokensOf(13333)).compact(t)
+	sizes := map[string]int{}
+	for _, part := range strings.Split("\n"+c.section("State"), "\n### ")[1:] {
+		name, _, _ := strings.Cut(part, " ")
+		sizes[name] = runes(part)
+	}
+	if asked, all := sizes["Asked"], runes(c.section("State")); asked*2 < all {
+		t.Errorf("Asked has %d of %d chars: %v", asked, all, sizes)
+	}
+}
+
 func TestStateOfDuplicateMessages(t *testing.T) {
 	paste := strings.Repeat("the same paste of a log line\n", 20)
 	s := newScript()
@@ -139,7 +160,7 @@ func TestStateOfPlan(t *testing.T) {
 func TestStateOfTalk(t *testing.T) {
 	s := newScript()
 	s.human("Count the cents. You must never use floats. Thanks for all of it.")
-	s.say("Let me look. We'll parse the text, because a float has no exact cents. Then I go on.")
+	s.say("Let me look. We'll parse the text, because a float has no exact cents. Then I go on. Or would you choose decimals?")
 	s.human("No, use the other parser.")
 	s.do("Task", map[string]any{"description": "find every float", "prompt": "find", "subagent_type": "Explore"}, "Seven places, all in ledger/.")
 	s.padded()
@@ -150,7 +171,7 @@ func TestStateOfTalk(t *testing.T) {
 	text := stateOf(t, s)
 	wants(t, text, "- You must never use floats. (#1)", "- No, use the other parser. (#3)", "because a float has no exact cents. (#2)",
 		`"find every float"`, "Seven places, all in ledger/.", "### Last answer", "> All is done: the cents are exact.")
-	wantsNot(t, text, "- Thanks for all of it")
+	wantsNot(t, text, "- Thanks for all of it", "- Or would you choose")
 }
 
 func TestSubAgentsShowTheirTask(t *testing.T) {

@@ -83,7 +83,7 @@ func (d *draft) decisionsPart(budget int) string {
 			rows = append(rows, int32(i))
 		}
 	}
-	all := d.pick(rows, func(s string) bool { return hasAny(s, decisionWords) }, budget)
+	all := d.pick(rows, func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, decisionWords) }, budget)
 	for _, s := range all {
 		d.fact("decision", mark.Inline(s.text, maxSentence), s.row, false)
 	}
