@@ -87,6 +87,28 @@ func TestCutsAtLineEnds(t *testing.T) {
 	}
 }
 
+func TestHitsOfASearch(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		hits       int
+		said       string
+	}{
+		{"nothing", "", 0, ""},
+		{"hits with what surrounds them", "a/b.go-11-x\na/b.go:12:float\na/b.go-13-y\n--\nc.go:7:float - 1-2-3\n", 2, ""},
+		{"another root in front of it", "b.go:12:float\n/home/me/a/b.go-13-y\n", 1, ""},
+		{"of a single file", "3-x\n4:float\n5-y\n", 1, ""},
+		{"names with dates", "docs/2026-01-07-plan.md\ndocs/2026-02-01-next.md\n", 2, ""},
+		{"what surrounds a hit in a file with a date", "docs/2026-01-07-plan.md:3:x\ndocs/2026-01-07-plan.md-4-y\n", 1, ""},
+		{"the tool counts", "Found 29 files\na.go\nb.go\n", 2, "Found 29 files"},
+		{"a name like a count", "/a/3 files\nb\n", 2, ""},
+	} {
+		hits, said := hitsOf(c.text)
+		if len(hits) != c.hits || said != c.said {
+			t.Errorf("%s: %q, %q", c.name, hits, said)
+		}
+	}
+}
+
 func TestSummaryLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"..\n==== 1 failed, 37 passed in 2.1s ====\n": "1 failed, 37 passed in 2.1s",

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -149,7 +150,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	switch {
 	case row.has(failed):
 		gist, _ = d.wrong(i, v)
-	case row.op == transcript.Search:
+	case row.op == transcript.Search && out.Spilled == "":
 		gist = d.searchGist(out.Text, v)
 	case row.op == transcript.Web:
 		gist = webGist(out.Text, v)
@@ -163,45 +164,84 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}
 }
 
-// searchGist counts the hits of a search and names the first ones. Lines of context (`path-12-text`) are no hits.
+// searchGist counts the hits of a search and names the first ones.
 func (d *draft) searchGist(text string, v detail) string {
 	text = d.nearText(text)
-	var hits []string
-	n := 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || line == "--" || isContext(line) {
-			continue
-		}
-		n++
-		if len(hits) < v.hits {
-			hits = append(hits, code(line, 100))
-		}
+	hits, said := hitsOf(text)
+	count := fmt.Sprintf("%d hits", len(hits))
+	if said != "" {
+		count = mark.Inline(said, 60)
 	}
-	s := fmt.Sprintf("%d hits", n)
-	if len(hits) > 0 {
-		s += ": " + strings.Join(hits, ", ")
+	hits = hits[:min(len(hits), v.hits)]
+	if len(hits) == 0 {
+		return count
 	}
-	return s
+	named := make([]string, 0, len(hits))
+	for _, h := range hits {
+		named = append(named, code(h, 100))
+	}
+	return count + ": " + strings.Join(named, ", ")
 }
 
-// isContext reports whether a line of a search's result only surrounds a hit: a number between two dashes.
-func isContext(line string) bool {
-	for i := strings.IndexByte(line, '-'); i >= 0 && i < len(line); {
-		j := i + 1
-		for j < len(line) && line[j] >= '0' && line[j] <= '9' {
-			j++
-		}
-		if j > i+1 && j < len(line) && line[j] == '-' {
-			return !strings.Contains(line[:i], ":")
-		}
-		k := strings.IndexByte(line[i+1:], '-')
-		if k < 0 {
+// hitsOf gives the lines of a search's result that are hits, and the count that the tool itself says above them, ""
+// where it says none. Lines that only surround a hit (`path-12-text`) are none: they name a file that has one.
+func hitsOf(text string) (hits []string, said string) {
+	files := map[string]bool{}
+	for line := range strings.Lines(text) {
+		for name := range places(line, ':') {
+			files[name] = true
 			break
 		}
-		i += 1 + k
 	}
-	return line[0] >= '0' && line[0] <= '9' && strings.IndexByte(strings.TrimLeft(line, "0123456789"), '-') == 0
+	first := true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "--" {
+			continue
+		}
+		if first && isSummary(line) && !strings.ContainsAny(line, ":/") {
+			said = line
+			continue
+		}
+		first = false
+		if !surrounds(line, files) {
+			hits = append(hits, line)
+		}
+	}
+	return hits, said
+}
+
+// surrounds reports whether a line is one beside a hit in one of the files.
+func surrounds(line string, files map[string]bool) bool {
+	for name := range places(line, '-') {
+		if files[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// places gives the file names that a line may begin with: what stands before a number between two separators, as in
+// `path:12:text`, without its directories; "" in `12:text`, of a search in a single file.
+func places(line string, sep byte) iter.Seq[string] {
+	line = line[:min(len(line), maxPath)]
+	return func(yield func(string) bool) {
+		for i := -1; i < len(line); {
+			j := i + 1
+			for j < len(line) && line[j] >= '0' && line[j] <= '9' {
+				j++
+			}
+			path := line[:max(i, 0)]
+			if j > i+1 && j < len(line) && line[j] == sep && !yield(path[strings.LastIndexByte(path, '/')+1:]) {
+				return
+			}
+			k := strings.IndexByte(line[i+1:], sep)
+			if k < 0 {
+				return
+			}
+			i += 1 + k
+		}
+	}
 }
 
 // address is a URL without what stands right behind it: the quote or bracket that it stood in.
