@@ -242,7 +242,11 @@ func (s *Service) Restart(ctx context.Context) error { return s.verb(ctx, "resta
 func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 	st, err := s.Status(ctx)
 	if err == nil && !st.Installed {
-		err = hinted("ccd install"+s.flag(), ErrNotInstalled)
+		install := "ccd install"
+		if s.o.System {
+			install += " --system --user NAME"
+		}
+		err = hinted(install, ErrNotInstalled)
 	}
 	if err == nil && verb == "stop" && !st.Active {
 		fmt.Fprintf(s.o.Out, "service %s does not run\n", name)

@@ -19,9 +19,11 @@ const unit = name + ".service"
 // users names a target that user managers do not have, and never starts.
 func systemd(o Options, _ host) (manager, error) {
 	dir, target, ctl := "/etc/systemd/system", "multi-user.target", []string{"systemctl"}
+	hint := "ccd run, from what starts programs on this machine"
 	if !o.System {
 		// Not $XDG_CONFIG_HOME: the manager reads its own environment, and a shell's value is seldom in there.
 		dir, target, ctl = filepath.Join(o.Home, ".config/systemd/user"), "default.target", []string{"systemctl", "--user"}
+		hint = "run `ccd run` from the session's autostart, or as root: ccd install --system --user NAME"
 	}
 	text, err := unitOf(o, target, strings.TrimPrefix(strings.Join(ctl, " "), "systemctl"))
 	if err != nil {
@@ -32,7 +34,7 @@ func systemd(o Options, _ host) (manager, error) {
 	return manager{
 		name: strings.Join(ctl, " "), file: filepath.Join(dir, unit), text: text,
 		links: []string{filepath.Join(dir, target+".wants", unit)}, dirs: []folder{{dir, 0o755}},
-		hint:  "run `ccd run` from the session's autostart, or as root: ccd install --system --user NAME",
+		hint:  hint,
 		probe: []step{do("show", "--property=Version")},
 		// A start limit reached earlier would refuse the restart: reset it first.
 		install: []step{do("daemon-reload"), do("enable", unit), may("reset-failed", unit), do("restart", unit)},

@@ -16,6 +16,7 @@ import (
 type compactFlags struct {
 	agent                            string
 	maxTokens                        int
+	given                            bool // --max-tokens stands on the command line
 	reset, dryRun, stdout, noArchive bool
 }
 
@@ -46,7 +47,7 @@ func (a *app) compactCommand() *cobra.Command {
 		long: `A SESSION's companion is brought up to date and written, whatever its size; its path is printed.
 --max-tokens stays that session's option until --reset. A FILE, or stdin (-), is compacted to stdout: a
 transcript of a known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a
-line). A FILE below a watched root is its SESSION, unless --stdout is given.
+line). A FILE below a watched root is its SESSION: without --stdout its companion is written.
 
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
@@ -64,6 +65,7 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	}
 	var f compactFlags
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		f.given = c.Flags().Changed("max-tokens")
 		if err := f.check(a.json, args[0]); err != nil {
 			return usage(c, err)
 		}
@@ -82,7 +84,7 @@ kinds [{kind, items, tokens}] (what was saved)`,
 
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
-	case f.maxTokens < 0:
+	case f.maxTokens < 1 && f.given:
 		return errors.New("--max-tokens must be above 0")
 	case f.maxTokens > 0 && f.reset:
 		return errors.New("--max-tokens and --reset contradict each other")
@@ -100,7 +102,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	if arg == "-" || isFile(arg) {
-		if s, ok := d.Known(absolute(arg)); ok && arg != "-" && !f.stdout {
+		if s, ok := d.Known(absolute(arg)); ok && arg != "-" {
 			return a.compactSession(ctx, d, s, f, asked)
 		}
 		return a.compactFile(ctx, d, arg, f, asked)
@@ -118,7 +120,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 
 func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
 	if s.Class == transcript.Attachment {
-		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", s.ID)
+		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", shellWord(s.ID))
 	}
 	if f.dryRun || f.noArchive {
 		return a.previewed(ctx, d, s, f, o)

@@ -8,7 +8,7 @@ func (a *app) completionCommand() *cobra.Command {
 	p := page{
 		use: "completion bash|zsh|fish|powershell", group: setup, short: "print a shell's completion script",
 		examples: []example{
-			{"ccd completion bash > ~/.local/share/bash-completion/completions/ccd", "for bash, from the next shell on"},
+			{"d=~/.local/share/bash-completion/completions; mkdir -p $d && ccd completion bash > $d/ccd", "for bash, from the next shell on"},
 			{"ccd completion fish | source", "for fish, at once"},
 		},
 	}

@@ -23,7 +23,7 @@ func (a *app) configCommand() *cobra.Command {
 $CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml; none is needed.`,
 		examples: []example{
 			{"ccd config", "every key, its value and its source"},
-			{"ccd config --default > ~/.config/ccd/config.toml", "a file to begin with: every key, explained"},
+			{"mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml", "a file to begin with: every key, explained"},
 		},
 		json: "one array, an object a key: key, value, source",
 	}

@@ -34,7 +34,7 @@ refresh_idle = "1s"
 
 func (a *app) demoCommand() *cobra.Command {
 	p := page{
-		use: "demo", group: setup, short: "show the whole story in 20 seconds, in a temporary directory",
+		use: "demo", group: setup, short: "show the whole story in a few seconds, in a temporary directory",
 		long: `An invented session grows in a temporary home directory, this very program watches it, the companion
 appears, the daemon is killed with -9 and started again, an original is restored and compared byte for
 byte. Your own files are not looked at, and nothing is left behind.`,

@@ -84,7 +84,7 @@ func roff(root *cobra.Command) string {
 	b.WriteString(".\\\" Generated from the commands: go test ./cmd/ccd -args -update\n")
 	b.WriteString(".TH CCD 1\n.SH NAME\nccd \\- " + escape(root.Short) + "\n.SH SYNOPSIS\n.B ccd\n[flags] COMMAND [arguments]\n")
 	b.WriteString(".SH DESCRIPTION\n" + escape(root.Long) + "\n")
-	b.WriteString(".PP\nSESSION is a session ID, a unique prefix of one, a transcript's path, latest, or latest:DIR.\n")
+	b.WriteString(".PP\n" + escape(sessionWords) + ".\n")
 	b.WriteString(".SH OPTIONS\n.nf\n" + escape(flagLines(root.PersistentFlags())) + ".fi\n")
 	for _, g := range groups {
 		fmt.Fprintf(&b, ".SH COMMANDS: %s\n", strings.ToUpper(g))

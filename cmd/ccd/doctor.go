@@ -8,10 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/daemon"
 	"ccd/watcher"
 )
@@ -40,8 +44,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	p := page{
 		use: "doctor", group: care, short: "check the surroundings, and say how to mend what is wrong",
 		long: `Checked are: configuration, watched roots and their permissions, watch limits, state directory, archive,
-free space, service and daemon, the agents' purge settings. It changes nothing, and exits 1 if something
-is wrong.`,
+free space, service and daemon, its last errors, the agents' purge settings. It changes nothing, and
+exits 1 if something is wrong.`,
 		examples: []example{
 			{"ccd doctor", "each check, and how to mend it"},
 			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
@@ -131,19 +135,60 @@ func checkRoot(ctx context.Context, l *library, r watcher.Root) []finding {
 	found, problems := watcher.Scan(ctx, o)
 	var all []finding
 	const show = 5
-	for _, err := range problems[:min(show, len(problems))] {
-		all = append(all, wrong(check, "chmod -R u+rX "+r.Path+", or name it under [watch] ignore", "%v", err))
+	for _, err := range problems {
+		if errors.Is(err, watcher.ErrIrregular) {
+			all = append(all, note(check, "", "%s", irregular(err)))
+		} else {
+			all = append(all, wrong(check, "chmod -R u+rX "+shellWord(r.Path)+", or name it under [watch] ignore", "%v", err))
+		}
 	}
-	if more := len(problems) - show; more > 0 {
-		all = append(all, wrong(check, "", "%d more of that kind", more))
+	for _, f := range found {
+		if err := readable(f.Path); err != nil {
+			all = append(all, wrong(check, "chmod u+r "+shellWord(f.Path)+", or name it under [watch] ignore", "%s cannot be read: %v", f.Path, err))
+		}
+	}
+	if more := len(all) - show; more > 0 {
+		all = append(all[:show], finding{check, worst(all[show:]), count(more, "more problem") + " in " + r.Path, ""})
 	}
 	if l.config.Companion.Dir == "" && !writable(r.Path) {
 		all = append(all, wrong(check, "set companion.dir to a directory of yours", "%s cannot be written to: no companion can stand there", r.Path))
 	}
 	if len(all) == 0 {
-		all = append(all, ok(check, "%s, %d files", r.Path, len(found)))
+		all = append(all, ok(check, "%s, %s", r.Path, count(len(found), "file")))
 	}
 	return all
+}
+
+func worst(all []finding) string {
+	if slices.ContainsFunc(all, func(f finding) bool { return f.State == "wrong" }) {
+		return "wrong"
+	}
+	return "note"
+}
+
+// irregular tells what has a transcript's name and is none. Nothing about it needs mending.
+func irregular(err error) string {
+	quoted, qerr := strconv.QuotedPrefix(strings.TrimPrefix(err.Error(), "skip "))
+	path, uerr := strconv.Unquote(quoted)
+	if qerr != nil || uerr != nil {
+		return err.Error()
+	}
+	kind := "not a regular file"
+	if info, err := os.Lstat(path); err == nil {
+		switch mode := info.Mode(); {
+		case mode&fs.ModeSymlink != 0:
+			kind = "a symlink"
+		case mode&fs.ModeNamedPipe != 0:
+			kind = "a FIFO"
+		case mode&fs.ModeSocket != 0:
+			kind = "a socket"
+		case mode&fs.ModeDevice != 0:
+			kind = "a device"
+		case mode.IsRegular():
+			kind = "a file with control characters in its name"
+		}
+	}
+	return fmt.Sprintf("%q is %s: it is skipped", path, kind)
 }
 
 func checkStateDir(l *library) finding {
@@ -171,7 +216,18 @@ func checkArchive(ctx context.Context, l *library) finding {
 	if size.File == 0 {
 		return ok(check, "%s is not there yet; `ccd run` makes it", l.archivePath)
 	}
+	if full(size, l.config.Archive.MaxSize) {
+		return wrong(check, "raise archive.max_size", "%s is %s and has no room to grow below archive.max_size of %s: nothing more is archived",
+			l.archivePath, humanize.IBytes(uint64(size.File)), l.written("archive.max_size"))
+	}
 	return ok(check, "%s, %s for %s of transcripts", l.archivePath, humanize.IBytes(uint64(size.File)), humanize.IBytes(uint64(size.Raw)))
+}
+
+// full reports whether the archive's file has nothing free, and its next step would pass the limit of so many bytes.
+// It doubles while it is small, then grows in steps of 16 MiB.
+func full(size archive.Size, limit int64) bool {
+	step := min(size.File, 16<<20)
+	return limit > 0 && size.File+step > limit && size.Free < step
 }
 
 func checkSpace(l *library) finding {
@@ -182,7 +238,7 @@ func checkSpace(l *library) finding {
 		return note(check, "", "cannot be told: %v", err)
 	case free < least:
 		return wrong(check, "make room, or lower archive.min_free", "%s free, below archive.min_free of %s: nothing is archived",
-			humanize.IBytes(uint64(free)), humanize.IBytes(uint64(least)))
+			humanize.IBytes(uint64(free)), l.written("archive.min_free"))
 	}
 	return ok(check, "%s free for the archive", humanize.IBytes(uint64(free)))
 }
@@ -212,14 +268,25 @@ func (a *app) checkDaemon(ctx context.Context, l *library) []finding {
 		all = append(all, note("service", "ccd install", "not installed: `ccd run` must be started by hand"))
 	}
 	switch {
-	case running && len(info.Errors) > 0:
-		all = append(all, wrong("daemon", "ccd status tells which", "pid %d, %d transcripts could not be brought up to date", info.Pid, len(info.Errors)))
 	case running:
 		all = append(all, ok("daemon", "running, pid %d", info.Pid))
 	case installed:
 		all = append(all, wrong("daemon", "ccd start", "not running, although its service is installed"))
 	default:
 		all = append(all, note("daemon", "ccd run, or ccd install", "not running"))
+	}
+	return append(all, lastErrors(info)...)
+}
+
+// lastErrors are those of the daemon that runs, or of the last one that ran.
+func lastErrors(info daemon.RunInfo) []finding {
+	const show = 5
+	var all []finding
+	for _, f := range info.Errors[max(0, len(info.Errors)-show):] {
+		all = append(all, wrong("errors", "ccd run --once tells whether it still fails", "%s (%s ago)", failureLine(f), age(f.Time)))
+	}
+	if more := len(info.Errors) - show; more > 0 {
+		all = append(all, wrong("errors", "ccd status tells all", "%d more", more))
 	}
 	return all
 }

@@ -25,7 +25,8 @@ func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
-	s.ID = "file/" + strings.TrimSuffix(s.Source, ".jsonl") // where it lies must not change what it becomes
+	place := sha256.Sum256([]byte(s.Path)) // two files of one name are two sessions
+	s.ID = fmt.Sprintf("file/%s-%x", strings.TrimSuffix(s.Source, ".jsonl"), place[:4])
 	if arg == "-" {
 		if s, err = a.spool(); err != nil {
 			return s, done, err

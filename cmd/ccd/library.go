@@ -93,10 +93,7 @@ func (l *library) find(arg, agent string) (entry, error) {
 	}
 	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now()})
 	if err != nil {
-		if len(l.sessions) == 0 {
-			return entry{}, hint(err, "ccd run --once (nothing is archived yet)")
-		}
-		return entry{}, hint(err, "ccd ls --all")
+		return entry{}, l.resolveHint(arg, err)
 	}
 	e, _ := l.entry(got.Key)
 	return e, nil

@@ -18,30 +18,30 @@ import (
 
 // sessionOutput is a session as ls and status print it.
 type sessionOutput struct {
-	Agent       string    `json:"agent"`
-	Session     string    `json:"session"`
-	Parent      string    `json:"parent"`
-	Project     string    `json:"project"`
-	Title       string    `json:"title"`
-	Last        time.Time `json:"last,omitzero"`
-	Records     int       `json:"records"`
-	Bytes       int64     `json:"bytes"`
-	Generations int       `json:"generations"`
-	Model       string    `json:"model"`
-	Reported    int64     `json:"reported_tokens"`
-	Estimate    int64     `json:"estimated_tokens"`
-	Window      int64     `json:"context_window"`
-	Assumed     bool      `json:"context_window_assumed"`
-	Pressure    float64   `json:"pressure"`
-	Level       string    `json:"level"`
-	Trigger     string    `json:"trigger"`
-	Original    int64     `json:"original_tokens"`
-	Compacted   int64     `json:"companion_tokens"`
-	Saved       float64   `json:"saved_percent"`
-	Verified    bool      `json:"verified"`
-	Companion   string    `json:"companion"`
-	Source      string    `json:"source"`
-	Present     bool      `json:"source_present"`
+	Agent       string     `json:"agent"`
+	Session     string     `json:"session"`
+	Parent      string     `json:"parent"`
+	Project     string     `json:"project"`
+	Title       string     `json:"title"`
+	Last        *time.Time `json:"last"`
+	Records     int        `json:"records"`
+	Bytes       int64      `json:"bytes"`
+	Generations int        `json:"generations"`
+	Model       string     `json:"model"`
+	Reported    int64      `json:"reported_tokens"`
+	Estimate    int64      `json:"estimated_tokens"`
+	Window      int64      `json:"context_window"`
+	Assumed     bool       `json:"context_window_assumed"`
+	Pressure    float64    `json:"pressure"`
+	Level       string     `json:"level"`
+	Trigger     string     `json:"trigger"`
+	Original    int64      `json:"original_tokens"`
+	Compacted   int64      `json:"companion_tokens"`
+	Saved       float64    `json:"saved_percent"`
+	Verified    bool       `json:"verified"`
+	Companion   string     `json:"companion"`
+	Source      string     `json:"source"`
+	Present     bool       `json:"source_present"`
 }
 
 const sessionKeys = `agent, session, parent, project, title, last, records, bytes, generations, model,
@@ -58,10 +58,11 @@ func (a *app) lsCommand() *cobra.Command {
 	p := page{
 		use: "ls", group: everyday, short: "list the sessions: tokens, pressure, what was saved",
 		forms: []string{"ccd ls [--all] [--agent AGENT]", "ccd ls --size"},
-		long: `Newest first. TOKENS is what the agent's model reported last, or our estimate marked est. PRESSURE is
-their share of the context window; SAVED what the companion takes less than the original. A companion
-"-" means that no trigger has fired yet. A source is "purged" where the agent removed its transcript:
-the archive has it.`,
+		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
+their share of the context window, (assumed) or * where the window is not known; SAVED, an estimate,
+what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
+"gone" that its file is not there any more. A source is "purged" where the agent removed its transcript:
+the archive has it. A terminal gets what fits its width.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
 			{"ccd ls --all", "with sub-agents under their parents"},
@@ -75,7 +76,7 @@ the archive has it.`,
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
 	c.Flags().BoolVar(&f.all, "all", false, "sub-agents too, under their parents")
 	c.Flags().BoolVar(&f.size, "size", false, "bytes by project instead")
-	c.Flags().StringVar(&f.agent, "agent", "", "only `AGENT`'s sessions (claude-code, codex)")
+	c.Flags().Var(agentName{&f.agent}, "agent", "only `AGENT`'s sessions ("+strings.Join(knownAgents(), ", ")+")")
 	return c
 }
 
@@ -102,11 +103,11 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.say("nothing is archived yet; `ccd run --once` archives what there is, `ccd demo` shows how it goes")
 		return nil
 	}
-	table := [][]string{{"AGENT", "SESSION", "PROJECT", "AGE", "TOKENS", "PRESSURE", "SAVED", "COMPANION", "SOURCE"}}
+	table, width := [][]string{{"AGENT", "SESSION", "PROJECT", "AGE", "TOKENS", "PRESSURE", "SAVED (est)", "COMPANION", "SOURCE"}}, a.width()
 	for _, e := range rows {
-		table = append(table, e.row())
+		table = append(table, e.row(width > 0))
 	}
-	return a.table(table)
+	return a.table(fit(table, width, column{at: 2, least: 8}, column{at: 1, least: shortUUID}))
 }
 
 // family orders sessions for people: main ones newest first, and with all each sub-agent below its parent.
@@ -139,7 +140,7 @@ func family(sessions []entry, all bool) []entry {
 func (e entry) output() sessionOutput {
 	s := e.state
 	return sessionOutput{
-		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: e.last(),
+		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: known(e.last()),
 		Records: s.Records, Bytes: e.bytes(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
@@ -147,8 +148,12 @@ func (e entry) output() sessionOutput {
 	}
 }
 
-func (e entry) row() []string {
-	id := shortID(e.ID)
+// row is a line of the list; brief, for a terminal's width, has only the beginning of a UUID, which will do as a name.
+func (e entry) row(brief bool) []string {
+	id, pressure := mark.Inline(e.ID, maxName), e.pressure()
+	if brief {
+		id, pressure = shortID(e.ID), strings.Replace(pressure, " (assumed)", "*", 1)
+	}
 	if e.Class == transcript.SubAgent {
 		id = "  " + id
 	}
@@ -158,19 +163,27 @@ func (e entry) row() []string {
 		if !e.state.Verified {
 			companion = "unverified"
 		}
+		if !e.companion() {
+			companion = "gone"
+		}
 	}
 	if !e.present() {
 		source = "purged"
 	}
-	return []string{e.Agent, id, mark.Inline(e.state.Cwd, 40), age(e.last()), e.tokens(), e.pressure(), saved, companion, source}
+	return []string{e.Agent, id, mark.Inline(e.state.Cwd, maxName), age(e.last()), e.tokens(), pressure, saved, companion, source}
 }
+
+const (
+	shortUUID = 13   // characters of a UUID that name it
+	maxName   = 4096 // characters of a name: all of it, for anybody's purposes
+)
 
 // shortID is enough of an ID to name the session: the beginning of a UUID.
 func shortID(id string) string {
 	if len(id) == 36 && strings.Count(id, "-") == 4 {
-		return id[:13]
+		return id[:shortUUID]
 	}
-	return mark.Inline(id, 48)
+	return mark.Inline(id, maxName)
 }
 
 func (e entry) tokens() string {
@@ -196,6 +209,9 @@ func (e entry) bytes() int64 {
 	return n
 }
 
+// companion reports whether the session's companion stands where it was written.
+func (e entry) companion() bool { return e.state.Companion != "" && exists(e.state.Companion) }
+
 // present reports whether the transcript stands where it was last seen.
 func (e entry) present() bool {
 	_, err := os.Lstat(e.Path)
@@ -203,11 +219,11 @@ func (e entry) present() bool {
 }
 
 type projectOutput struct {
-	Project    string    `json:"project"`
-	Sessions   int       `json:"sessions"`
-	Bytes      int64     `json:"bytes"`
-	Companions int       `json:"companions"`
-	Last       time.Time `json:"last,omitzero"`
+	Project    string     `json:"project"`
+	Sessions   int        `json:"sessions"`
+	Bytes      int64      `json:"bytes"`
+	Companions int        `json:"companions"`
+	Last       *time.Time `json:"last"`
 }
 
 // lsSize adds up by project: a session's own working directory, for attachments and sub-agents their parent's.
@@ -229,11 +245,11 @@ func (a *app) lsSize(l *library) error {
 		if e.Class != transcript.Attachment {
 			p.Sessions++
 		}
-		if e.state.Companion != "" {
+		if e.companion() {
 			p.Companions++
 		}
-		if e.last().After(p.Last) {
-			p.Last = e.last()
+		if last := known(e.last()); last != nil && (p.Last == nil || last.After(*p.Last)) {
+			p.Last = last
 		}
 	}
 	slices.SortStableFunc(all, func(x, y *projectOutput) int { return cmp.Compare(y.Bytes, x.Bytes) })
@@ -242,7 +258,13 @@ func (a *app) lsSize(l *library) error {
 	}
 	table := [][]string{{"PROJECT", "SESSIONS", "BYTES", "COMPANIONS", "AGE"}}
 	for _, p := range all {
-		table = append(table, []string{mark.Inline(p.Project, 80), fmt.Sprint(p.Sessions), humanize.IBytes(uint64(p.Bytes)), fmt.Sprint(p.Companions), age(p.Last)})
+		last := "?"
+		if p.Last != nil {
+			last = age(*p.Last)
+		}
+		table = append(table, []string{
+			mark.Inline(p.Project, maxName), fmt.Sprint(p.Sessions), humanize.IBytes(uint64(p.Bytes)), fmt.Sprint(p.Companions), last,
+		})
 	}
-	return a.table(table)
+	return a.table(fit(table, a.width(), column{at: 0, least: 8}))
 }

@@ -31,7 +31,8 @@ func (a *app) config() (config.Config, error) {
 			return config.Config{}, err
 		}
 	}
-	return config.Load(file, explicit, a.env)
+	c, err := config.Load(file, explicit, a.env)
+	return c, hint(err, "ccd config --default")
 }
 
 // locate reads the configuration and finds what it names. Nothing is made, and nothing is read but the configuration.
@@ -112,7 +113,7 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *li
 	return d, l, err
 }
 
-// logger writes to stderr what [log] asks for: -q errors only, -v everything.
+// logger writes to stderr what [log] asks for, which is warnings where it says nothing: -q errors only, -v everything.
 func (a *app) logger(c config.Config) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
@@ -131,3 +132,13 @@ func (a *app) logger(c config.Config) (*slog.Logger, error) {
 }
 
 func (l *library) minFree() int64 { return l.config.Archive.MinFree }
+
+// written returns a key's value as the configuration has it: sizes in the units that they were given in.
+func (l *library) written(key string) string {
+	for _, v := range l.config.Values() {
+		if v.Key == key {
+			return fmt.Sprint(v.Value)
+		}
+	}
+	return ""
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,22 +145,22 @@ func (l *library) attachment(of entry, file string) (original, error) {
 
 // infoOutput is what --info tells.
 type infoOutput struct {
-	ID         mark.ID   `json:"id"`
-	Kind       string    `json:"kind"`
-	Shape      string    `json:"shape"`
-	Agent      string    `json:"agent"`
-	Session    string    `json:"session"`
-	Generation int       `json:"generation"`
-	Path       string    `json:"path"`
-	Record     int       `json:"record"`
-	Last       int       `json:"last_record"`
-	Time       time.Time `json:"time,omitzero"`
-	Offset     int64     `json:"offset"`
-	Bytes      int64     `json:"bytes"`
-	Size       int64     `json:"size"`
-	SHA256     string    `json:"sha256"`
-	Parts      int       `json:"parts"`
-	Note       string    `json:"note"`
+	ID         mark.ID    `json:"id"`
+	Kind       string     `json:"kind"`
+	Shape      string     `json:"shape"`
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"`
+	Generation int        `json:"generation"`
+	Path       string     `json:"path"`
+	Record     int        `json:"record"`
+	Last       int        `json:"last_record"`
+	Time       *time.Time `json:"time"`
+	Offset     int64      `json:"offset"`
+	Bytes      int64      `json:"bytes"`
+	Size       int64      `json:"size"`
+	SHA256     string     `json:"sha256"`
+	Parts      int        `json:"parts"`
+	Note       string     `json:"note"`
 }
 
 // counter counts what is written to it.
@@ -184,30 +185,43 @@ func (a *app) restoreInfo(ctx context.Context, o original) error {
 		records = fmt.Sprintf("%d to %d", i.Record, i.Last)
 	}
 	when := ""
-	if !i.Time.IsZero() {
+	if i.Time != nil {
 		when = i.Time.Format(time.RFC3339)
 	}
-	return a.table([][]string{
+	note := i.Note
+	if note == i.Kind {
+		note = ""
+	}
+	rows := [][]string{
 		{"id", string(i.ID)},
 		{"kind", i.Kind},
-		{"note", i.Note},
+		{"note", mark.Inline(note, 200)},
 		{"session", i.Agent + " " + i.Session},
 		{"generation", strconv.Itoa(i.Generation)},
 		{"path", i.Path},
 		{"record", records},
 		{"time", when},
 		{"offset", strconv.FormatInt(i.Offset, 10)},
-		{"bytes", fmt.Sprintf("%d (%s)", i.Bytes, humanize.IBytes(uint64(i.Bytes)))},
-		{"size", fmt.Sprintf("%d (%s)", i.Size, humanize.IBytes(uint64(i.Size)))},
+		{"bytes", exactSize(i.Bytes)},
+		{"size", exactSize(i.Size)},
 		{"sha256", i.SHA256},
-	})
+	}
+	return a.table(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
+}
+
+// exactSize tells a size to the byte, and a large one also for people.
+func exactSize(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%d B (%s)", n, humanize.IBytes(uint64(n)))
 }
 
 // info reads the whole original, so that what it tells is checked.
 func (o original) info(ctx context.Context) (infoOutput, error) {
 	i := infoOutput{
 		Agent: o.entry.Agent, Session: o.entry.ID, Path: o.entry.Path, Generation: o.found.Generation,
-		ID: o.found.Hash.ID(), Record: o.found.Record, Last: o.found.Last, Time: o.found.Time,
+		ID: o.found.Hash.ID(), Record: o.found.Record, Last: o.found.Last, Time: known(o.found.Time),
 		Parts: len(o.found.Parts), Note: o.found.Note, Shape: "single",
 	}
 	sum := sha256.New()

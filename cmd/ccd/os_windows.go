@@ -12,6 +12,24 @@ func access(dir string) error {
 	return err
 }
 
+// readable fails where this user may not read the file at path.
+func readable(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// columns returns the width of a console in characters, 0 where it cannot be told.
+func columns(f *os.File) int {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
+		return 0
+	}
+	return int(info.Window.Right-info.Window.Left) + 1
+}
+
 // freeSpace returns the bytes that this user may still write on dir's volume.
 func freeSpace(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)

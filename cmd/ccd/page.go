@@ -18,6 +18,10 @@ const (
 	care     = "Care"
 )
 
+// sessionWords is what every page means by SESSION.
+const sessionWords = "SESSION is a session ID, a unique prefix of one, a transcript's path, latest, or latest:DIR. Before one that\n" +
+	"begins with a hyphen, write --"
+
 var groups = []string{everyday, agents, setup, care}
 
 // page is what help, docs/COMMANDS.md and the man page say of a command.
@@ -70,7 +74,7 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 
 func usage(c *cobra.Command, err error) error {
 	ask := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "ccd"))
-	return hint(usageError{fmt.Errorf("parse command line: %w", err)}, "%s", strings.TrimSpace("ccd help "+ask))
+	return hint(usageError{fmt.Errorf("parse command line: %w", flagError(err))}, "%s", strings.TrimSpace("ccd help "+ask))
 }
 
 // writeHelp prints one command's page: synopsis, what it does, flags, JSON, examples, exit status.
@@ -108,9 +112,21 @@ func writeRootHelp(w io.Writer, root *cobra.Command) {
 		}
 	}
 	fmt.Fprintf(w, "\nFlags of every command:\n%s", flagLines(root.PersistentFlags()))
+	fmt.Fprintf(w, "\nWith --json: %s.\n", strings.Join(listing(root), ", "))
 	fmt.Fprintf(w, "\nExit status: %s\n", exitList([]int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted}))
-	fmt.Fprint(w, "\nSESSION is a session ID, a unique prefix of one, a transcript's path, latest, or latest:DIR.\n"+
-		"`ccd help COMMAND` tells more, with examples. New here? `ccd demo` shows it all in 20 seconds.\n")
+	fmt.Fprint(w, "\n"+sessionWords+".\n"+
+		"`ccd help COMMAND` tells more, with examples. New here? `ccd demo` shows it all in a few seconds.\n")
+}
+
+// listing names the commands that take --json.
+func listing(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.Annotations[keyJSON] != "" {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 func inGroup(root *cobra.Command, group string) []*cobra.Command {
@@ -161,7 +177,7 @@ func exitList(codes []int) string {
 func flagLines(flags *pflag.FlagSet) string {
 	var b strings.Builder
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
+		if !f.Hidden && f.Name != "help" { // the parser adds it where it was asked for
 			name, text := flagText(f)
 			fmt.Fprintf(&b, "  %-20s %s\n", name, text)
 		}

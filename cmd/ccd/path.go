@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +20,8 @@ type pathOutput struct {
 func (a *app) pathCommand() *cobra.Command {
 	p := page{
 		use: "path SESSION", group: agents, short: "print where a session's companion stands",
-		long: "It exits 3 where the session has no companion: none of its triggers has fired yet.\n" +
-			"`ccd compact SESSION` makes one all the same.",
+		long: "It exits 3 where the session has no companion: none of its triggers has fired yet, or the file is gone.\n" +
+			"`ccd compact SESSION` makes one all the same, `ccd show SESSION` prints it anew.",
 		examples: []example{
 			{"ccd path latest", "the companion of the session that grew last"},
 			{"ccd path latest:.", "of the project in this directory"},
@@ -41,7 +42,11 @@ func (a *app) pathCommand() *cobra.Command {
 		}
 		if e.state.Companion == "" {
 			return hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
-				"ccd compact %s", e.ID)
+				"ccd compact %s", l.argument(e))
+		}
+		if !exists(e.state.Companion) {
+			return hint(fmt.Errorf("find companion of session %s: %w: %s is gone", e.ID, history.ErrNotFound, e.state.Companion),
+				"ccd show %s", l.argument(e))
 		}
 		if a.json {
 			return a.printJSON(pathOutput{e.Agent, e.ID, e.state.Companion, e.Path, e.present()})
@@ -53,5 +58,5 @@ func (a *app) pathCommand() *cobra.Command {
 }
 
 func agentFlag(c *cobra.Command, agent *string) {
-	c.Flags().StringVar(agent, "agent", "", "SESSION is one of `AGENT`'s (claude-code, codex)")
+	c.Flags().Var(agentName{agent}, "agent", "SESSION is one of `AGENT`'s ("+strings.Join(knownAgents(), ", ")+")")
 }

@@ -27,10 +27,10 @@ var restorePage = page{
 		"ccd restore [--raw | --full | --info] [-o FILE [--force]] ID|SESSION#N",
 		"ccd restore --session SESSION [--generation N] [--info] [-o FILE [--force]]",
 	},
-	long: `ID is what a marker "[ccd ID ...]" names, or a unique prefix of it of 4 or more characters. SESSION#N is
-record number N of a session. Printed is the original as the agent saw it: strings unescaped, text
-blocks joined by newline, images decoded, anything else as it stands; of a record its items in that
-way, or the line where it has none; of a range the lines as they stand.
+	long: `ID is what a marker "[ccd ID ...]" names, a unique prefix of it of 4 or more characters, or the whole
+marker. SESSION#N is record number N of a session. Printed is the original as the agent saw it: strings
+unescaped, text blocks joined by newline, images decoded, anything else as it stands; of a record its
+items in that way, or the line where it has none; of a range the lines as they stand.
 
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
 published yet is looked for in all archived sessions, newest first. Text that looks like a secret is
@@ -52,9 +52,9 @@ raw parts joined by newline), parts, note`,
 
 func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
-	args := func(c *cobra.Command, args []string) error { return f.check(args, a.json) }
+	args := func(_ *cobra.Command, args []string) error { return f.check(pasted(args), a.json) }
 	c := restorePage.command(args, func(c *cobra.Command, args []string) error {
-		return a.restore(c.Context(), f, args)
+		return a.restore(c.Context(), f, pasted(args))
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -63,7 +63,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.BoolVar(&f.info, "info", false, "tell what it is instead of printing it")
 	flags.StringVar(&f.session, "session", "", "restore the whole transcript of `SESSION`")
 	flags.IntVar(&f.generation, "generation", 0, "an earlier life `N` of that transcript's file (default: the last one)")
-	flags.StringVar(&f.agent, "agent", "", "SESSION is one of `AGENT`'s")
+	agentFlag(c, &f.agent)
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, whole or not at all; refuses to overwrite")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
@@ -114,12 +114,13 @@ func (a *app) original(ctx context.Context, l *library, f restoreFlags, args []s
 	if f.session != "" {
 		return l.wholeSession(f)
 	}
-	name, number, isRecord := strings.Cut(args[0], "#")
+	named := unmark(args[0])
+	name, number, isRecord := strings.Cut(named, "#")
 	o := original{library: l, raw: f.raw}
 	var err error
 	if isRecord {
 		o, err = l.record(ctx, name, number, f)
-	} else if o.found, err = a.lookup(ctx, l, args[0]); err == nil {
+	} else if o.found, err = a.lookup(ctx, l, named); err == nil {
 		o.entry, _ = l.entry(o.found.Key)
 	}
 	if err != nil {
@@ -131,10 +132,28 @@ func (a *app) original(ctx context.Context, l *library, f restoreFlags, args []s
 	return o, nil
 }
 
+// pasted makes one argument again of a marker that the shell split at its blanks.
+func pasted(args []string) []string {
+	if len(args) > 1 && args[0] == "[ccd" {
+		return []string{strings.Join(args, " ")}
+	}
+	return args
+}
+
+// unmark takes the ID out of a whole marker, "[ccd ID ...]", as it is pasted from a companion.
+func unmark(arg string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(arg), "[ccd "); ok {
+		if words := strings.Fields(strings.TrimSuffix(rest, "]")); len(words) > 0 {
+			return strings.TrimRight(words[0], "]")
+		}
+	}
+	return arg
+}
+
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Found, error) {
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", prefix)
+		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", shellWord(prefix))
 	}
 	show, wipe := a.progress("looking through the archive:")
 	defer wipe()
@@ -193,7 +212,7 @@ func (l *library) record(ctx context.Context, name, number string, f restoreFlag
 	}
 	if e.Class == transcript.Attachment {
 		return original{}, hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, not lines", e.ID, n, history.ErrNotFound),
-			"ccd restore --session %s", e.ID)
+			"ccd restore --session %s", shellWord(e.ID))
 	}
 	r, err := history.Record(ctx, l.archive, e.Session.Session, g.N, n)
 	if err != nil {

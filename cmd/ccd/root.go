@@ -23,7 +23,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&a.configFile, "config", "", "read the configuration from `FILE`")
-	flags.BoolVar(&a.json, "json", false, "print JSON: one object or one array, with stable keys")
+	flags.BoolVar(&a.json, "json", false, "print what is listed as JSON, with stable keys; each command's help tells which")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing but errors on stderr")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
 	for _, g := range groups {

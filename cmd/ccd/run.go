@@ -41,9 +41,11 @@ directory, and one companion (*.ccd.md) beside each transcript whose trigger has
 			{"ccd run --once", "bring everything up to date and exit; exit 1 if any session failed"},
 			{"ccd run --dry-run", "say what there is and what would be written; write nothing"},
 		},
-		json: `with --dry-run, one object: roots [{agent, path, present, sessions, bytes}], sessions, bytes, new_bytes,
-archive_bytes (about), companions (where), archive, errors.
-With --once, one object: files, sessions, bytes, companions, failed [{path, error, time}], took_ns`,
+		json: `with --dry-run, one object: roots [{agent, path, present, files, sessions, bytes}], files, sessions
+(conversations among them), bytes, archived_sessions, new_bytes, archive_bytes (about), companions
+(where), archive, errors.
+With --once, one object: files (found now), sessions and attachments (in the archive), bytes, companions,
+failed [{path, error, time}], skipped (what has a transcript's name and is no regular file), took_ns`,
 	}
 	var f runFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
@@ -95,6 +97,9 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 	if err != nil {
 		return err
 	}
+	if f.once && !f.dryRun {
+		plan.Errors = nil // the end of the pass tells them
+	}
 	out := planOutput{plan, l.archivePath}
 	if a.json {
 		return a.printJSON(out)
@@ -110,20 +115,30 @@ type planOutput struct {
 func (p planOutput) text() string {
 	var b strings.Builder
 	for _, r := range p.Roots {
-		what := fmt.Sprintf("%d files, %s", r.Sessions, humanize.IBytes(uint64(r.Bytes)))
+		what := fmt.Sprintf("%s, %s, %s", count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 		if !r.Present {
 			what = "not there yet"
 		}
 		fmt.Fprintf(&b, "watching   %s (%s): %s\n", r.Path, r.Agent, what)
 	}
-	fmt.Fprintf(&b, "archive    %s: needs about %s for %s that are new to it\n",
-		p.ArchivePath, humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(max(0, p.New))))
+	need := "nothing is new to it"
+	if p.New > 0 {
+		need = fmt.Sprintf("needs about %s for %s that are new to it", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
+	}
+	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, need)
 	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are only ever read\n", p.Companion)
 	for _, e := range p.Errors {
-		fmt.Fprintf(&b, "problem    %s\n", e)
+		if skipped, ok := strings.CutPrefix(e, "skip "); ok {
+			fmt.Fprintf(&b, "skipped    %s\n", skipped)
+		} else {
+			fmt.Fprintf(&b, "problem    %s\n", e)
+		}
 	}
-	if p.Sessions == 0 {
-		b.WriteString("There is nothing yet: no agent has left a transcript there. `ccd demo` shows it all in 20 seconds.\n")
+	switch {
+	case p.Files == 0 && p.Known == 0:
+		b.WriteString("There is nothing yet: no agent has left a transcript there. `ccd demo` shows it all in a few seconds.\n")
+	case p.Files == 0:
+		fmt.Fprintf(&b, "No transcripts are there now; the archive holds %s.\n", count(p.Known, "session"))
 	}
 	return b.String()
 }
@@ -139,13 +154,36 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 		err = a.printJSON(report)
 	} else {
 		for _, f := range report.Failed {
-			fmt.Fprintf(a.err, "failed: %s\n", strings.TrimPrefix(f.Path+": "+f.Error, ": "))
+			fmt.Fprintf(a.err, "failed: %s\n", failureLine(f))
 		}
-		a.say("up to date: %d sessions of %d files, %s, %d companions, %d failed, in %s", report.Sessions, report.Files,
-			humanize.IBytes(uint64(report.Bytes)), report.Companions, len(report.Failed), report.Took.Round(10*time.Millisecond))
+		for _, s := range report.Skipped {
+			a.say("skipped: %s", strings.TrimPrefix(s, "skip "))
+		}
+		a.say("%s", onceLine(report))
 	}
 	if err == nil && len(report.Failed) > 0 {
 		return errSaid
 	}
 	return err
+}
+
+// failureLine tells what failed, and its file where the error does not: that a directory cannot be read has none.
+func failureLine(f daemon.Failure) string {
+	if strings.Contains(f.Error, f.Path) {
+		return f.Error
+	}
+	return f.Path + ": " + f.Error
+}
+
+// onceLine tells what one pass found and left.
+func onceLine(r daemon.Report) string {
+	line := "up to date: "
+	if len(r.Failed) > 0 {
+		line = "not everything is up to date: "
+	}
+	line += fmt.Sprintf("%s, %s, %s", count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
+	if r.Attachments > 0 {
+		line += ", " + count(r.Attachments, "attachment")
+	}
+	return line + fmt.Sprintf(", %s, %d failed, in %s", count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
 }

@@ -58,7 +58,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 		return err
 	}
 	if e.Class == transcript.Attachment {
-		return hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", e.ID)
+		return hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
 	}
 	text, err := a.companionText(ctx, l, e, f.fresh)
 	if err != nil {

@@ -15,24 +15,25 @@ import (
 
 // statusOutput is what status prints.
 type statusOutput struct {
-	Running    bool            `json:"running"`
-	ShouldRun  bool            `json:"should_run"`
-	Pid        int             `json:"pid"`
-	Version    string          `json:"version"`
-	Since      time.Time       `json:"since,omitzero"`
-	LastPass   time.Time       `json:"last_pass,omitzero"`
-	LagSeconds float64         `json:"lag_seconds"`
-	Waiting    int             `json:"waiting"`
-	Service    serviceOutput   `json:"service"`
-	Roots      []rootOutput    `json:"roots"`
-	Sessions   int             `json:"sessions"`
-	Companions int             `json:"companions"`
-	Unverified int             `json:"unverified"`
-	Unknown    int             `json:"unknown_records"`
-	Broken     int             `json:"broken_records"`
-	Live       []sessionOutput `json:"live"`
-	Archive    archiveOutput   `json:"archive"`
-	Errors     []failureOutput `json:"errors"`
+	Running     bool            `json:"running"`
+	ShouldRun   bool            `json:"should_run"`
+	Pid         int             `json:"pid"`
+	Version     string          `json:"version"`
+	Since       *time.Time      `json:"since"`
+	LastPass    *time.Time      `json:"last_pass"`
+	LagSeconds  float64         `json:"lag_seconds"`
+	Waiting     int             `json:"waiting"`
+	Service     serviceOutput   `json:"service"`
+	Roots       []rootOutput    `json:"roots"`
+	Sessions    int             `json:"sessions"`
+	Attachments int             `json:"attachments"`
+	Companions  int             `json:"companions"`
+	Unverified  int             `json:"unverified"`
+	Unknown     int             `json:"unknown_records"`
+	Broken      int             `json:"broken_records"`
+	Live        []sessionOutput `json:"live"`
+	Archive     archiveOutput   `json:"archive"`
+	Errors      []failureOutput `json:"errors"`
 }
 
 type serviceOutput struct {
@@ -77,10 +78,10 @@ window first, our estimate, marked est, second. Lag is the time since the last s
 			{"ccd status --json | jq '.live[].pressure'", "for a script or a status line"},
 			{"ccd status -q || ccd start", "start the service if it should run and does not"},
 		},
-		json: `one object: running, should_run, pid, version, since, last_pass, lag_seconds, waiting,
-service {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
-companions, unverified, unknown_records, broken_records, live (sessions as in ls),
-archive {path, bytes, free_bytes, raw_bytes}, errors [{path, error, time}]`,
+		json: `one object: running, should_run, pid, version, since, last_pass, lag_seconds, waiting, service
+{installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
+attachments, companions (whose files are there), unverified, unknown_records, broken_records, live
+(sessions as in ls), archive {path, bytes, free_bytes, raw_bytes}, errors [{path, error, time}]`,
 	}
 	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.status(c.Context()) })
 }
@@ -116,6 +117,9 @@ func (a *app) statusOf(ctx context.Context, l *library) (statusOutput, error) {
 		return out, err
 	}
 	out.Running = running
+	for _, f := range info.Errors { // where no daemon runs, those of the last one
+		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
+	}
 	if running {
 		out.run(info)
 	} else {
@@ -140,27 +144,26 @@ func (a *app) statusOf(ctx context.Context, l *library) (statusOutput, error) {
 
 // run takes over what the running daemon tells of itself.
 func (o *statusOutput) run(info daemon.RunInfo) {
-	o.Pid, o.Version, o.Since, o.LastPass, o.Waiting = info.Pid, info.Version, info.Start, info.LastPass, info.Watch.Waiting
+	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
+	o.Since, o.LastPass = known(info.Start), known(info.LastPass)
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())
 	}
 	for _, r := range info.Watch.Roots {
 		o.Roots = append(o.Roots, rootOutput{r.Agent, r.Path, r.Present, r.Polled, r.Why})
 	}
-	for _, f := range info.Errors {
-		o.Errors = append(o.Errors, failureOutput{f.Path, f.Error, f.Time})
-	}
 }
 
 func (o *statusOutput) count(sessions []entry) {
 	for _, e := range sessions {
 		if e.Class == transcript.Attachment {
+			o.Attachments++
 			continue
 		}
 		o.Sessions++
 		o.Unknown += e.state.Unknown
 		o.Broken += e.state.Broken
-		if e.state.Companion != "" {
+		if e.companion() {
 			o.Companions++
 			if !e.state.Verified {
 				o.Unverified++
@@ -186,7 +189,10 @@ func (a *app) printStatus(o statusOutput) error {
 		}
 		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, state)})
 	}
-	sessions := fmt.Sprintf("%d, %d with a companion", o.Sessions, o.Companions)
+	sessions := fmt.Sprintf("%d, %s", o.Sessions, count(o.Companions, "companion"))
+	if o.Attachments > 0 {
+		sessions += ", " + count(o.Attachments, "attachment")
+	}
 	if o.Unverified > 0 {
 		sessions += fmt.Sprintf(", %d not verified", o.Unverified)
 	}
@@ -196,7 +202,7 @@ func (a *app) printStatus(o statusOutput) error {
 	}
 	rows = append(rows, []string{"archive", archiveLine(o.Archive)})
 	for _, e := range o.Errors {
-		rows = append(rows, []string{"error", fmt.Sprintf("%s: %s (%s ago)", e.Path, e.Error, age(e.Time))})
+		rows = append(rows, []string{"error", fmt.Sprintf("%s (%s ago)", failureLine(daemon.Failure(e)), age(e.Time))})
 	}
 	return a.table(rows)
 }
@@ -207,10 +213,10 @@ func daemonLine(o statusOutput) string {
 		return "not running, although its service is installed"
 	case !o.Running:
 		return "not running"
-	case o.LastPass.IsZero():
-		return fmt.Sprintf("running, pid %d, since %s", o.Pid, minute(o.Since))
+	case o.LastPass == nil:
+		return fmt.Sprintf("running, pid %d, since %s", o.Pid, minute(*o.Since))
 	}
-	return fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %d waiting", o.Pid, minute(o.Since), age(o.LastPass), o.Waiting)
+	return fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %d waiting", o.Pid, minute(*o.Since), age(*o.LastPass), o.Waiting)
 }
 
 func serviceLine(s serviceOutput) string {

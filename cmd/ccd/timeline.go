@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,18 +15,26 @@ import (
 	"ccd/internal/mark"
 )
 
+// turnOutput is a turn as --json prints it: its times are null where they are not known.
+type turnOutput struct {
+	history.Turn
+	Time *time.Time `json:"time"`
+	End  *time.Time `json:"end"`
+}
+
 func (a *app) timelineCommand() *cobra.Command {
 	p := page{
 		use: "timeline SESSION", group: everyday, short: "tell a session turn by turn, one line each",
-		long: `Each line: record, time, what was asked with its ID, tools, files changed, exit codes other than 0
-with the ID of the output. It is told from the archive, so also where the transcript is gone.`,
+		long: `Each line: record, time, what was asked with its ID, tools, files changed (an edit that failed or was
+refused changed none), exit codes other than 0 with the ID of the output, calls that were refused. It is
+told from the archive, so also where the transcript is gone.`,
 		examples: []example{
 			{"ccd timeline latest", "what happened in the session that grew last"},
 			{"ccd timeline 5d2f7a1e --json", "everything that is known of each turn"},
 		},
 		json: `one array, an object a turn: record, last, time, end, asked (at most 2000 characters), id,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
-failed (tool results), compactions`,
+failed (tool results), refused, compactions`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
@@ -49,16 +58,20 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err != nil {
 		return err
 	}
-	all := []history.Turn{}
+	all, asked := []turnOutput{}, false
 	for t, err := range history.Turns(history.Records(ctx, l.archive, e.Session.Session, g.N)) {
 		if err != nil {
 			return err
 		}
+		asked = asked || t.ID != ""
 		if a.json {
-			all = append(all, t)
+			all = append(all, turnOutput{t, known(t.Time), known(t.End)})
 		} else if err := a.print(turnLine(t) + "\n"); err != nil {
 			return err
 		}
+	}
+	if !asked {
+		a.say("session %s has no turns of a person's: nothing was asked in it", e.ID)
 	}
 	if a.json {
 		return a.printJSON(all)
@@ -77,6 +90,9 @@ func turnLine(t history.Turn) string {
 		if of != "" {
 			parts = append(parts, of)
 		}
+	}
+	if t.Refused > 0 {
+		parts = append(parts, fmt.Sprintf("%d refused", t.Refused))
 	}
 	if t.Compactions > 0 {
 		parts = append(parts, "compacted by the agent")

@@ -12,11 +12,13 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // verifyOutput is what verify prints. Unresolved are IDs that stand in a companion and that the index does not know.
 type verifyOutput struct {
 	Sessions    int            `json:"sessions"`
+	Attachments int            `json:"attachments"`
 	Generations int            `json:"generations"`
 	Frames      int            `json:"frames"`
 	Pieces      int            `json:"pieces"`
@@ -45,7 +47,7 @@ rest: what is not damaged still restores exactly.`,
 			{"ccd verify", "exit 0: all is well"},
 			{"ccd verify --json", "counts, and the list of what is damaged"},
 		},
-		json: `one object: sessions, generations, frames, pieces, pointers, bytes, companions, ids,
+		json: `one object: sessions, attachments, generations, frames, pieces, pointers, bytes, companions, ids,
 damage [{session, generation, offset, id, companion, cause}]`,
 		exits: []int{exitDamage},
 	}
@@ -71,6 +73,10 @@ func (a *app) verify(ctx context.Context) error {
 		out.Damage = append(out.Damage, damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()})
 	}
 	for _, e := range l.sessions {
+		if e.Class == transcript.Attachment {
+			out.Attachments++
+			out.Sessions--
+		}
 		if err := l.verifyCompanion(ctx, e, &out); err != nil {
 			return err
 		}
@@ -107,6 +113,16 @@ func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutpu
 	return nil
 }
 
+func verifiedLine(out verifyOutput) string {
+	line := "verified " + count(out.Sessions, "session")
+	if out.Attachments > 0 {
+		line += ", " + count(out.Attachments, "attachment")
+	}
+	return line + fmt.Sprintf(", %s in %s and %s, %s, %s of %s: %d damaged", humanize.IBytes(uint64(out.Bytes)),
+		count(out.Frames, "frame"), count(out.Pieces, "piece"), count(out.Pointers, "pointer"), count(out.IDs, "id"),
+		count(out.Companions, "companion"), len(out.Damage))
+}
+
 func (a *app) printVerify(out verifyOutput) error {
 	if a.json {
 		if err := a.printJSON(out); err != nil {
@@ -122,8 +138,7 @@ func (a *app) printVerify(out verifyOutput) error {
 				return err
 			}
 		}
-		a.say("verified %d sessions, %s in %d frames and %d pieces, %d pointers, %d ids of %d companions: %d damaged",
-			out.Sessions, humanize.IBytes(uint64(out.Bytes)), out.Frames, out.Pieces, out.Pointers, out.IDs, out.Companions, len(out.Damage))
+		a.say("%s", verifiedLine(out))
 	}
 	if len(out.Damage) > 0 {
 		return errDamaged

@@ -13,6 +13,14 @@ func age(t time.Time) string {
 	return short(max(0, time.Since(t)))
 }
 
+// known is t for JSON: null where it is not known, so that the key always stands.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
 // short tells a duration in its largest unit.
 func short(d time.Duration) string {
 	switch {

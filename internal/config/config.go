@@ -183,7 +183,7 @@ func (c *Config) environment(env []string) error {
 		}
 		key, ok := names[name]
 		if !ok {
-			return fmt.Errorf("%s: %w", name, unknown(name, keysOf(names)))
+			return unknown(name, keysOf(names))
 		}
 		if err := c.set(key, fromText(value), "environment "+name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Companion: Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
 		Archive:   Archive{MinFree: 256_000_000},
-		Log:       Log{Level: "info", Format: "text"},
+		Log:       Log{Level: "warn", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, exported); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -112,10 +112,10 @@ func exportedFields(t reflect.Type) []reflect.StructField {
 
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key", "[watch]\nsettle = \"2s\"\nmax_wiat = \"3s\"\n", `line 3: watch.max_wiat: unknown key "watch.max_wiat", the nearest is "watch.max_wait"`},
-		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: trigger.settle: unknown key "trigger.settle", the nearest is "watch.settle"`},
-		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: wacth: unknown key "wacth", the nearest is "watch"`},
-		{"nothing near", "[zzzzzzzzz]\n", `line 1: zzzzzzzzz: unknown key "zzzzzzzzz"`},
+		{"unknown key", "[watch]\nsettle = \"2s\"\nmax_wiat = \"3s\"\n", `line 3: unknown key "watch.max_wiat", the nearest is "watch.max_wait"`},
+		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: unknown key "trigger.settle", the nearest is "watch.settle"`},
+		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: unknown key "wacth", the nearest is "watch"`},
+		{"nothing near", "[zzzzzzzzz]\n", `line 1: unknown key "zzzzzzzzz"`},
 		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: settle: unknown key, it belongs under [watch]`},
 		{"section as a value", "watch = 3", `line 1: watch: want a section, [watch]`},
 		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: integer 5: want a duration such as "2s"`},
@@ -125,9 +125,9 @@ func TestBadFiles(t *testing.T) {
 		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: float 1.5: want a whole number`},
 		{"too small", "[companion]\nmax_tokens = 7", `line 2: companion.max_tokens: 7 is less than 2000`},
 		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: string "true": want true or false`},
-		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: 60 is not between 0 and 1`},
-		{"not a number", "[trigger]\npressure = nan", `line 2: trigger.pressure: NaN is not between 0 and 1`},
-		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: 0 is not between 0 and 1`},
+		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: 60 is not above 0 and at most 1`},
+		{"not a number", "[trigger]\npressure = nan", `line 2: trigger.pressure: NaN is not above 0 and at most 1`},
+		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: 0 is not above 0 and at most 1`},
 		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: string "high": want "auto" or a whole number above 0`},
 		{"bad size", "[archive]\nmax_size = \"20 giga\"", `line 2: archive.max_size: "20 giga" is not a size such as "256MB" or "20GB"`},
 		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: integer -1: want a size such as "256MB"`},
@@ -180,7 +180,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 		"trigger.pressure":     {Value: 0.5, Source: "environment CCD_TRIGGER_PRESSURE"},
 		"companion.dir":        {Value: "/home/me/c", Source: "environment CCD_COMPANION_DIR"},
 		"companion.max_tokens": {Value: int64(72000), Source: "default"},
-		"log.level":            {Value: "info", Source: "default"},
+		"log.level":            {Value: "warn", Source: "default"},
 		"archive.min_free":     {Value: "256MB", Source: "default"},
 		"archive.max_size":     {Value: "0", Source: "default"},
 	}
@@ -204,7 +204,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 
 func TestBadEnvironment(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
-		{"CCD_WATCH_SETLE=1s", `CCD_WATCH_SETLE: unknown key "CCD_WATCH_SETLE", the nearest is "CCD_WATCH_SETTLE"`},
+		{"CCD_WATCH_SETLE=1s", `unknown key "CCD_WATCH_SETLE", the nearest is "CCD_WATCH_SETTLE"`},
 		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: "1" is not a duration`},
 		{"CCD_COMPANION_MAX_TOKENS=x", `CCD_COMPANION_MAX_TOKENS: "x": want a whole number`},
 		{"CCD_WATCH_ROOTS=/x", `unknown key "CCD_WATCH_ROOTS"`},
@@ -273,7 +273,7 @@ func TestDurations(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	var n int64
-	for in, want := range map[string]string{"256MB": "256MB", "256 MiB": "268435456", "20GB": "20GB", "1500000": "1500kB", "0": "0", "1": "1"} {
+	for in, want := range map[string]string{"256MB": "256MB", "256 MiB": "256MiB", "20GB": "20GB", "1500000": "1500kB", "0": "0", "1": "1"} {
 		if err := (size{&n}).set(in); err != nil || (size{&n}).shown() != want {
 			t.Errorf("%s: %v, %v; want %s", in, (size{&n}).shown(), err, want)
 		}

@@ -104,7 +104,7 @@ func (*refuser) UnmarshalTOML(any) error { return errRefused }
 func (d *decoder) section(name string, prim toml.Primitive) {
 	i := slices.IndexFunc(sections(), func(s section) bool { return s.name == name })
 	if i < 0 {
-		d.fault(prim, "%s: %w", name, d.noSection(name))
+		d.fault(prim, "%w", named(name, d.noSection(name)))
 		return
 	}
 	var keys map[string]toml.Primitive
@@ -139,7 +139,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 	}
 	line := d.line(prim)
 	if err := d.c.set(name, v, fmt.Sprintf("%s:%d", d.c.path, line)); err != nil {
-		d.faults = append(d.faults, place{d.inner(prim, v, name, line), fmt.Errorf("%s: %w", name, err)})
+		d.faults = append(d.faults, place{d.inner(prim, v, name, line), named(name, err)})
 	}
 }
 

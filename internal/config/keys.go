@@ -184,7 +184,7 @@ func archiveKeys() []key {
 func logKeys() []key {
 	return []key{
 		{
-			"level", "\"debug\", \"info\", \"warn\" or \"error\".", "info", false,
+			"level", "\"debug\", \"info\", \"warn\" or \"error\".", "warn", false,
 			func(c *Config) value { return choice{&c.Log.Level, []string{"debug", "info", "warn", "error"}} },
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,14 @@ func unknownKey(name string) error {
 		}
 	}
 	return unknown(name, allKeys())
+}
+
+// named puts a key before what is wrong with it, unless that tells the key itself.
+func named(key string, err error) error {
+	if errors.Is(err, errUnknown) && strings.Contains(err.Error(), strconv.Quote(key)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", key, err)
 }
 
 // distance is the number of characters to insert, delete, replace or swap with their neighbour.

@@ -111,11 +111,19 @@ func (s size) set(v any) error {
 }
 
 func (s size) shown() any {
-	n, units := *s.p, []string{"", "kB", "MB", "GB", "TB"}
-	for len(units) > 1 && n != 0 && n%1000 == 0 {
-		n, units = n/1000, units[1:]
+	if *s.p%1000 != 0 && *s.p%1024 == 0 { // it was written in these units
+		return inUnits(*s.p, 1024, "KiB", "MiB", "GiB", "TiB")
 	}
-	return strconv.FormatInt(n, 10) + units[0]
+	return inUnits(*s.p, 1000, "kB", "MB", "GB", "TB")
+}
+
+// inUnits is n in the largest unit that it is a whole number of.
+func inUnits(n, step int64, units ...string) string {
+	unit := ""
+	for len(units) > 0 && n != 0 && n%step == 0 {
+		n, unit, units = n/step, units[0], units[1:]
+	}
+	return strconv.FormatInt(n, 10) + unit
 }
 
 func (s size) toml() string { return quoted(s) }
@@ -190,11 +198,15 @@ func (s share) set(v any) error {
 		f, err = strconv.ParseFloat(string(t), 64)
 		ok = err == nil
 	}
+	limits := "from 0 to 1"
+	if s.above {
+		limits = "above 0 and at most 1"
+	}
 	if !ok {
-		return wrong(v, "a number from 0 to 1")
+		return wrong(v, "a number "+limits)
 	}
 	if !(f >= 0 && f <= 1) || s.above && f == 0 { // a NaN is neither
-		return fmt.Errorf("%v is not between 0 and 1", f)
+		return fmt.Errorf("%v is not %s", f, limits)
 	}
 	*s.p = f
 	return nil

@@ -243,9 +243,17 @@ func TestTurns(t *testing.T) {
 		called("d", "c2", "Bash", `{"command":"make gum ink"}`),
 		returned("e", "c2", "mixed", false),
 		called("f", "c3", "Edit", `{"file_path":"/src/ink/recipe.txt","old_string":"a","new_string":"b"}`),
-		called("g", "c4", "Write", `{"file_path":"/src/ink/recipe.txt","content":"b"}`),
+		returned("f1", "c3", "The file has been updated", false),
+		called("g", "c4", "Write", `{"file_path":"/src/ink/failed.txt","content":"b"}`),
+		returned("g1", "c4", "EACCES: permission denied", true),
+		called("g2", "c5", "Write", `{"file_path":"/src/ink/refused.txt","content":"b"}`),
+		returned("g3", "c5", "The user doesn't want to proceed with this tool use. STOP", true),
+		called("g4", "c6", "Write", `{"file_path":"/src/ink/unanswered.txt","content":"b"}`),
 		line("user", "m", `"<system-reminder>not a person</system-reminder>"`),
 		asked("h", "Thanks"),
+		called("i", "c7", "Edit", `{"file_path":"/src/ink/recipe.txt","old_string":"b","new_string":"c"}`),
+		returned("j", "c7", "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "+
+			`the new_string was NOT written to the file). To tell you how to proceed, the user said:`+"\n"+`wait`, true),
 	}, ""))
 	var got []history.Turn
 	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {
@@ -254,14 +262,17 @@ func TestTurns(t *testing.T) {
 		}
 		got = append(got, turn)
 	}
-	if len(got) != 3 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
+	if len(got) != 4 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
 		t.Fatalf("turns: %+v", got)
+	}
+	if got[2].Refused != 1 || len(got[2].Files) != 0 || got[3].Asked != "wait" || got[3].Refused != 0 {
+		t.Errorf("a refusal with words: %+v, then %+v", got[2], got[3])
 	}
 	two, zero := 2, 0
 	want := got[1]
 	want.ID = mark.Sum([]byte(`"Mix the ink"`)).ID()
-	want.Record, want.Last, want.Failed = 2, 9, 1
-	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 1}}
+	want.Record, want.Last, want.Failed, want.Refused = 2, 14, 3, 1
+	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 3}}
 	want.Files = []string{"/src/ink/recipe.txt"}
 	want.Commands = []history.Command{
 		{Record: 3, Command: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
@@ -280,6 +291,7 @@ func TestTurnsStayBounded(t *testing.T) {
 	for i := range 1000 {
 		b.WriteString(called(fmt.Sprint("b", i), fmt.Sprint("c", i), "Bash", fmt.Sprintf(`{"command":"step %d"}`, i)))
 		b.WriteString(called(fmt.Sprint("d", i), fmt.Sprint("e", i), "Write", fmt.Sprintf(`{"file_path":"/src/%d","content":""}`, i)))
+		b.WriteString(returned(fmt.Sprint("f", i), fmt.Sprint("e", i), "written", false))
 	}
 	one := s.put("A", transcript.Main, 1, b.String())
 	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {

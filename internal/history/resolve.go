@@ -17,9 +17,10 @@ var ErrNotFound = errors.New("not found")
 
 // AmbiguousError tells that more than one original or session is meant.
 type AmbiguousError struct {
-	What    string   // what was asked for, as it was given
-	Why     string   // "" for a prefix that several share
-	Matches []string // one line each, for people
+	What     string      // what was asked for, as it was given
+	Why      string      // "" for a prefix that several share
+	Matches  []string    // one line each, for people
+	Sessions []Candidate // the matches, where sessions are meant
 }
 
 // Error returns one line; the matches are for the caller to list.
@@ -150,7 +151,7 @@ func missing(arg string) error { return fmt.Errorf("resolve session %s: %w", arg
 
 func ambiguous(arg, why string, found []Candidate) error {
 	slices.SortStableFunc(found, newestFirst)
-	e := &AmbiguousError{What: "session " + arg, Why: why}
+	e := &AmbiguousError{What: "session " + arg, Why: why, Sessions: found}
 	for _, c := range found {
 		line := c.Agent + "  " + c.ID
 		if !c.Last.IsZero() {

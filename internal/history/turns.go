@@ -22,14 +22,15 @@ type Turn struct {
 	Last        int       `json:"last"`   // last record of the turn
 	Time        time.Time `json:"time,omitzero"`
 	End         time.Time `json:"end,omitzero"`
-	Asked       string    `json:"asked"`        // what the person wrote, at most 2000 characters
-	ID          mark.ID   `json:"id,omitempty"` // of the human message
-	Tools       []Tool    `json:"tools"`        // in the order of their first call
-	Files       []string  `json:"files"`        // written, edited, deleted or renamed, at most 50
+	Asked       string    `json:"asked"` // what the person wrote, at most 2000 characters
+	ID          mark.ID   `json:"id"`    // of the human message
+	Tools       []Tool    `json:"tools"` // in the order of their first call
+	Files       []string  `json:"files"` // written, edited, deleted or renamed with success, at most 50
 	MoreFiles   int       `json:"more_files"`
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`
-	Failed      int       `json:"failed"`      // tool results that are failures
+	Failed      int       `json:"failed"`      // tool results that are failures, refused ones too
+	Refused     int       `json:"refused"`     // calls that the person, or a rule, did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 }
 
@@ -78,12 +79,14 @@ type builder struct {
 type call struct {
 	op      transcript.Op
 	tool    string
-	command int // place in turn.Commands, -1 where it is none
+	command int                     // place in turn.Commands, -1 where it is none
+	files   []transcript.FileChange // changed once its result tells that they were
 }
 
 // add takes the next record, and returns the turn that it ends.
 func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
-	if i := slices.IndexFunc(r.Items, isAsked); i >= 0 {
+	if slices.ContainsFunc(r.Items, isAsked) {
+		b.answered(r)
 		done, ok = b.turn, b.begun
 		b.begin(r)
 		b.ask(r)
@@ -105,6 +108,16 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 		b.item(r, &r.Items[i])
 	}
 	return done, ok
+}
+
+// answered ends the calls that a person answered with the words that begin the next turn: a refusal belongs to the turn
+// of its call.
+func (b *builder) answered(r *transcript.Record) {
+	for i := range r.Items {
+		if it := &r.Items[i]; isAsked(*it) && b.begun && it.Call != "" {
+			b.result(it)
+		}
+	}
 }
 
 func isAsked(it transcript.Item) bool { return it.Kind == transcript.Human && !it.Side }
@@ -154,10 +167,7 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	}
 	b.turn.Tools[i].Calls++
 	action := transcript.Understand(it.Tool, it.Raw)
-	for _, f := range action.Files {
-		b.file(f)
-	}
-	c := call{op: action.Op, tool: it.Tool, command: -1}
+	c := call{op: action.Op, tool: it.Tool, command: -1, files: action.Files}
 	if action.Op == transcript.Command && !action.Stdin {
 		if len(b.turn.Commands) < maxCommands {
 			c.command = len(b.turn.Commands)
@@ -168,6 +178,14 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	}
 	if it.Call != "" && len(b.calls) < 4*maxCommands {
 		b.calls[it.Call] = c
+		return
+	}
+	b.changed(c.files) // its result will not be known as such
+}
+
+func (b *builder) changed(files []transcript.FileChange) {
+	for _, f := range files {
+		b.file(f)
 	}
 }
 
@@ -192,8 +210,13 @@ func (b *builder) result(it *transcript.Item) {
 	}
 	delete(b.calls, it.Call)
 	out := transcript.Explain(c.tool, c.op, it.Raw, it.Failed)
-	if out.Failed || it.Failed {
+	if out.Rejected {
+		b.turn.Refused++
+	}
+	if out.Failed || out.Rejected || it.Failed {
 		b.turn.Failed++
+	} else {
+		b.changed(c.files)
 	}
 	if c.command < 0 {
 		return
