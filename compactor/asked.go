@@ -154,19 +154,21 @@ func (d *draft) question(row int32) string {
 	return ""
 }
 
-// askedRange counts messages that are not shown, each under the ID of the list.
+// askedRange counts messages that are not shown: the newest of them under the ID of their list, what is more than one
+// list holds under the ranges that cover all records.
 func (d *draft) askedRange(from, to int) string {
 	var b strings.Builder
-	for from < to {
-		next := min(to, from+maxList)
-		rows := make([]int32, 0, next-from)
-		for i := from; i < next; i++ {
-			rows = append(rows, *d.c.humans.at(i))
-		}
-		fmt.Fprintf(&b, "%d-%d. #%d-#%d %s\n", from+1, next, d.row(rows[0]).record(), d.row(rows[len(rows)-1]).record(),
-			mark.New(d.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows))))
-		from = next
+	record := func(i int) int { return d.row(*d.c.humans.at(i)).record() }
+	if rest := to - maxList; rest > from {
+		fmt.Fprintf(&b, "%d-%d. #%d-#%d: %d messages, under the ranges of Earlier\n", from+1, rest, record(from), record(rest-1), rest-from)
+		from = rest
 	}
+	rows := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, *d.c.humans.at(i))
+	}
+	fmt.Fprintf(&b, "%d-%d. #%d-#%d %s\n", from+1, to, record(from), record(to-1),
+		mark.New(d.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows))))
 	return b.String()
 }
 

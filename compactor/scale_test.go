@@ -187,3 +187,21 @@ func BenchmarkCompaction(b *testing.B) {
 		}
 	}
 }
+
+// A person, or a script in their place, may type very much.
+func TestManyMessages(t *testing.T) {
+	n := 60000
+	if raceEnabled {
+		n = 6000
+	}
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"order %d"},"uuid":"u%d","timestamp":"2026-03-01T09:00:00Z"}`+"\n", i, i)
+	}
+	f := fold(t, []byte(b.String()), Defaults())
+	c := f.compact(t)
+	f.check(t, c)
+	if !strings.Contains(c.section("State"), "messages, under the ranges of Earlier") {
+		t.Error("the messages that are not shown are not counted")
+	}
+}
