@@ -139,7 +139,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, ok := transcript.Sniff(data[:min(len(data), 4096)])
+		agent, _, ok := transcript.Sniff(data[:min(len(data), 4096)])
 		if !ok {
 			continue
 		}

@@ -33,7 +33,7 @@ func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
 		}
 		done = func() { os.Remove(s.Path) }
 	}
-	if s.Agent, err = agentOf(s); err != nil {
+	if s.Agent, s.Class, err = agentOf(s); err != nil {
 		done()
 		return s, func() {}, err
 	}
@@ -57,17 +57,17 @@ func (a *app) spool() (transcript.Session, error) {
 }
 
 // agentOf looks at the beginning of a file.
-func agentOf(s transcript.Session) (string, error) {
+func agentOf(s transcript.Session) (string, transcript.Class, error) {
 	f, err := os.Open(s.Path)
 	if err != nil {
-		return "", fmt.Errorf("read transcript: %w", err)
+		return "", 0, fmt.Errorf("read transcript: %w", err)
 	}
 	defer f.Close()
 	var r io.Reader = f
 	if s.Packed {
 		d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
 		if err != nil {
-			return "", fmt.Errorf("read transcript: %w", err)
+			return "", 0, fmt.Errorf("read transcript: %w", err)
 		}
 		defer d.Close()
 		r = d
@@ -75,13 +75,13 @@ func agentOf(s transcript.Session) (string, error) {
 	head := make([]byte, sniffed)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read transcript: %w", err)
+		return "", 0, fmt.Errorf("read transcript: %w", err)
 	}
-	agent, ok := transcript.Sniff(head[:n])
+	agent, class, ok := transcript.Sniff(head[:n])
 	if !ok {
-		return "", fmt.Errorf("compact %s: neither a known agent's transcript nor a list of messages", cmp.Or(s.Source, s.Path))
+		return "", 0, fmt.Errorf("compact %s: neither a known agent's transcript nor a list of messages", cmp.Or(s.Source, s.Path))
 	}
-	return agent, nil
+	return agent, class, nil
 }
 
 func isFile(path string) bool {

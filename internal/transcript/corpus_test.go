@@ -85,7 +85,7 @@ func TestCorpus(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{})); diff != "" {
 				t.Errorf("(-manifest +ccd):\n%s", diff)
 			}
-			if sniffed, ok := Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
+			if sniffed, _, ok := Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
 				t.Errorf("Sniff = %q, %v", sniffed, ok)
 			}
 			joined(t, agent, data)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -83,14 +84,25 @@ func TestSniff(t *testing.T) {
 	for _, x := range fixtures {
 		data := read(t, filepath.Join("testdata", x.file))
 		for _, n := range []int{len(data), 4096, 700, 200} {
-			if agent, ok := Sniff(data[:min(n, len(data))]); !ok || agent != x.agent {
+			if agent, _, ok := Sniff(data[:min(n, len(data))]); !ok || agent != x.agent {
 				t.Errorf("Sniff(%d bytes of %s) = %q, %v", n, x.file, agent, ok)
 			}
 		}
 	}
 	for _, s := range []string{"", "\n", "hello", "{}", "{\"a\":1}\n"} {
-		if agent, ok := Sniff([]byte(s)); ok {
+		if agent, _, ok := Sniff([]byte(s)); ok {
 			t.Errorf("Sniff(%q) = %q", s, agent)
+		}
+	}
+}
+
+// A file below no root tells by its lines that it is a sub-agent's: else nothing in it would count.
+func TestSniffTellsSubAgents(t *testing.T) {
+	line := `{"parentUuid":null,"isSidechain":%t,"agentId":"a1","type":"user","message":{"role":"user","content":"look around"},"uuid":"u1","sessionId":"s"}` + "\n"
+	for side, want := range map[bool]Class{true: SubAgent, false: Main} {
+		agent, class, ok := Sniff([]byte(`{"type":"summary","summary":"x"}` + "\n" + fmt.Sprintf(line, side)))
+		if agent != "claude-code" || class != want || !ok {
+			t.Errorf("isSidechain %t: %s, class %d, %t; want class %d", side, agent, class, ok, want)
 		}
 	}
 }

@@ -6,8 +6,24 @@ import (
 )
 
 // Sniff tells which agent wrote the file that begins with head (some KB of it, or all): "claude-code", "codex" or
-// "messages". It is for files that lie below no root. ok is false where nothing tells.
-func Sniff(head []byte) (agent string, ok bool) {
+// "messages", and whether it is a sub-agent's: what its path would tell below a root. ok is false where nothing tells.
+func Sniff(head []byte) (agent string, class Class, ok bool) {
+	agent, ok = sniffAgent(head)
+	if !ok || agent == Messages {
+		return agent, Main, ok
+	}
+	for r := range NewDecoder(agent, Main).Records(Segment{Data: head, Rest: true}) {
+		if len(r.Items) > 0 {
+			if r.Items[0].Side {
+				class = SubAgent
+			}
+			break
+		}
+	}
+	return agent, class, true
+}
+
+func sniffAgent(head []byte) (agent string, ok bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	if len(text) > 0 && text[0] == '[' {
 		return Messages, true
