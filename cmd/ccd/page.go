@@ -64,12 +64,20 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 		},
 		Args: func(c *cobra.Command, given []string) error {
 			if err := args(c, given); err != nil {
-				return usage(c, err)
+				return usage(c, argumentError(c, given, err))
 			}
 			return nil
 		},
 		RunE: do,
 	}
+}
+
+// argumentError says which arguments a command takes where the parser only counts them.
+func argumentError(c *cobra.Command, given []string, err error) error {
+	if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") {
+		return fmt.Errorf("want `ccd %s`, got %s", c.Use, count(len(given), "argument"))
+	}
+	return err
 }
 
 func usage(c *cobra.Command, err error) error {

@@ -120,8 +120,8 @@ func TestRunEndsBySignal(t *testing.T) {
 			if got := c.ProcessState.ExitCode(); got != tt.code {
 				t.Errorf("exit code %d (%v), want %d; stderr: %s", got, err, tt.code, c.stderr.String())
 			}
-			if strings.Contains(c.stderr.String(), "ccd:") {
-				t.Errorf("an ordered end is no error, yet it says: %s", c.stderr.String())
+			if c.stderr.Len() > 0 {
+				t.Errorf("an empty home and an ordered end are no errors, yet it says: %s", c.stderr.String())
 			}
 		})
 	}

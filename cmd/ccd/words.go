@@ -69,7 +69,7 @@ func (l *library) resolveHint(arg string, err error) error {
 		}
 	}
 	if e, ok := l.entry(several.Sessions[0].Key); ok {
-		return hint(err, "give more of the name, such as %s", l.argument(e))
+		return hint(err, "name it whole, such as %s", l.argument(e))
 	}
 	return hint(err, "ccd ls --all")
 }

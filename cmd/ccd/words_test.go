@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"os/exec"
 	"testing"
 
 	"ccd/archive"
+	"ccd/internal/history"
 	"ccd/internal/transcript"
 )
 
@@ -39,6 +41,33 @@ func TestArgument(t *testing.T) {
 	for i, want := range []string{"one", "--agent codex two", "--agent claude-code two", "-- -p/three"} {
 		if got := l.argument(l.sessions[i]); got != want {
 			t.Errorf("%s: %s, want %s", l.sessions[i].ID, got, want)
+		}
+	}
+}
+
+// TestResolveHint holds that a hint says what makes an ambiguous name one session's.
+func TestResolveHint(t *testing.T) {
+	of := func(agent, id, cwd string) history.Candidate {
+		return history.Candidate{Session: transcript.Session{Key: transcript.Key{Agent: agent, ID: id}}, Cwd: cwd}
+	}
+	l := &library{}
+	for _, c := range []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/y z"), of("claude-code", "aa3", "/x")} {
+		l.sessions = append(l.sessions, entry{Session: archive.Session{Session: c.Session}})
+	}
+	for _, c := range []struct {
+		arg      string
+		sessions []history.Candidate
+		want     string
+	}{
+		{"aa", []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/y")}, "name it whole, such as aa1"},
+		{"aa", []history.Candidate{of("codex", "aa1", "/x"), of("claude-code", "aa3", "/x")}, "add --agent codex"},
+		{"latest", []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/x"), of("claude-code", "aa3", "/x")}, "add --agent claude-code"},
+		{"latest", []history.Candidate{of("codex", "aa2", "/y z"), of("codex", "aa1", "/x")}, "'latest:/y z' instead of latest"},
+		{"latest", []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/x")}, "name it whole, such as aa1"},
+	} {
+		var got interface{ Hint() string }
+		if err := l.resolveHint(c.arg, &history.AmbiguousError{Sessions: c.sessions}); !errors.As(err, &got) || got.Hint() != c.want {
+			t.Errorf("%s: %v, want %s", c.arg, got, c.want)
 		}
 	}
 }
