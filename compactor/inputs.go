@@ -3,6 +3,7 @@ package compactor
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -10,11 +11,23 @@ import (
 
 // editInput is what the tools that change files are given, under the names that they use.
 type editInput struct {
-	Old     *string     `json:"old_string"`
-	New     *string     `json:"new_string"`
+	Old     *exact      `json:"old_string"`
+	New     *exact      `json:"new_string"`
 	All     bool        `json:"replace_all"`
-	Content *string     `json:"content"`
+	Content *exact      `json:"content"`
 	Edits   []editInput `json:"edits"`
+}
+
+// exact is a JSON string as the agent saw it: lone surrogates and bytes that are not UTF-8 are kept, not replaced.
+type exact string
+
+// UnmarshalJSON takes the string out of its quotes.
+func (e *exact) UnmarshalJSON(raw []byte) error {
+	if len(raw) == 0 || raw[0] != '"' {
+		return errors.New("not a string")
+	}
+	*e = exact(transcript.Original(transcript.Text, raw))
+	return nil
 }
 
 // steps are the replacements that an input asks for, in order.
@@ -36,7 +49,7 @@ func (d *draft) changeText(i int32) string {
 		return original(transcript.Call, raw)
 	}
 	if in.Content != nil {
-		return *in.Content
+		return string(*in.Content)
 	}
 	if len(in.steps()) == 0 {
 		return patchText(raw)
@@ -46,8 +59,8 @@ func (d *draft) changeText(i int32) string {
 		if s.Old == nil || s.New == nil {
 			return ""
 		}
-		signed(&b, "- ", *s.Old)
-		signed(&b, "+ ", *s.New)
+		signed(&b, "- ", string(*s.Old))
+		signed(&b, "+ ", string(*s.New))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -190,3 +190,16 @@ func TestReportsOfSubAgents(t *testing.T) {
 	wants(t, text, "\"look around\" agent a77:\n  > Three <b>files</b>.\n")
 	wantsNot(t, text, "<status>")
 }
+
+// What a tool was given stands as it was, also where it is no proper Unicode.
+func TestChangesAreExact(t *testing.T) {
+	line := `{"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"%s","input":%s}]},"uuid":"u%d","timestamp":"2026-03-01T09:00:00Z"}` + "\n"
+	data := fmt.Sprintf(line, 1, 1, "Write", `{"file_path":"/a","content":"one \ud800 two"}`, 1) +
+		fmt.Sprintf(line, 2, 2, "Edit", "{\"file_path\":\"/a\",\"old_string\":\"x\",\"new_string\":\"y \xff z\"}", 2)
+	c := fold(t, []byte(data), Defaults()).compact(t)
+	for _, want := range []string{`one \xed\xa0\x80 two`, `y \xff z`} {
+		if !strings.Contains(c.all(), want) {
+			t.Errorf("%q does not stand in:\n%s", want, c.all())
+		}
+	}
+}

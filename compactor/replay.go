@@ -11,7 +11,7 @@ import (
 func written(raw []byte, path string) (string, bool) {
 	var in editInput
 	if err := json.Unmarshal(raw, &in); err == nil && in.Content != nil {
-		return *in.Content, true
+		return string(*in.Content), true
 	}
 	section, ok := patchSection(patchText(raw), path)
 	if !ok || !section.add {
@@ -32,11 +32,11 @@ func edited(text string, raw []byte, path string) (string, bool) {
 			if s.Old == nil || s.New == nil || *s.Old == "" {
 				return "", false
 			}
-			n := strings.Count(text, *s.Old)
+			n := strings.Count(text, string(*s.Old))
 			if n == 0 || (n > 1 && !s.All) {
 				return "", false
 			}
-			text = strings.ReplaceAll(text, *s.Old, *s.New)
+			text = strings.ReplaceAll(text, string(*s.Old), string(*s.New))
 		}
 		return text, true
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -64,14 +65,22 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 		s.held, s.asked = false, nil
 		s.unfold()
 	}()
-	for range attempts - 1 {
+	for try := 1; ; try++ {
 		s.unfold() // options are part of a fold
-		if c, err := d.compact(ctx, s, o.Write); !raced(err) {
+		c, err := d.compact(ctx, s, o.Write)
+		if !raced(err) || try == patience {
 			return c, err
 		}
+		select { // the others shall come to their end first
+		case <-ctx.Done():
+			return c, ctx.Err()
+		case <-time.After(time.Duration(try) * time.Duration(os.Getpid()%7+3) * time.Millisecond):
+		}
 	}
-	return d.compact(ctx, s, o.Write)
 }
+
+// patience is how often a person's compaction is tried again while other processes are faster.
+const patience = 40
 
 // raced reports whether another process was faster: the session is folded anew and the step done again.
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"ccd/archive"
@@ -60,7 +61,8 @@ type Daemon struct {
 	folds    folds
 	unsaved  map[*session]bool // whose state is to be stored
 	health   health
-	scratch  []byte // a buffer for reading transcripts
+	scratch  []byte          // a buffer for reading transcripts
+	tidied   map[string]bool // directories without leftovers of a crash
 }
 
 // New returns a daemon that knows what the archive knows.
@@ -68,7 +70,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}}
+	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}, tidied: map[string]bool{}}
 	stored, err := o.Archive.Sessions(ctx)
 	var damage *archive.DamageError
 	if errors.As(err, &damage) {
@@ -120,8 +122,14 @@ var errMore = errors.New("more to come")
 // after any failure, it ends in the same state.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	s, err := d.session(o)
-	if err != nil || s == nil || s.current(d, o) {
+	if err != nil || s == nil {
 		return err
+	}
+	if s.state.Companion != "" {
+		d.tidy(filepath.Dir(s.state.Companion))
+	}
+	if s.current(d, o) {
+		return nil
 	}
 	if s.missing {
 		return d.purge(ctx, s)

@@ -135,7 +135,11 @@ func (d *Daemon) note(o watcher.Offer, err error) {
 		h.Errors = append(h.Errors, Failure{Path: o.Path, Error: err.Error(), Time: time.Now().UTC()})
 		h.Errors = last(h.Errors, maxFailures)
 	}
-	if time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
+	done := !o.More && h.Watch.Waiting > 0
+	if done {
+		h.Watch.Waiting = 0
+	}
+	if done || time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
 		d.tell()
 	}
 }

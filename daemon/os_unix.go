@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -10,6 +11,9 @@ import (
 
 // flock takes the file's lock without waiting; it is given back when the file is closed, also by a crash.
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// gone reports whether err says for certain that there is no such file.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 func inode(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

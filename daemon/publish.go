@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
@@ -30,6 +33,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 		return Compacted{}, err
 	}
 	path, old := d.companion(s), s.state.Companion
+	d.tidy(filepath.Dir(path))
 	pending, err := sidecar.Prepare(path, doc.Text)
 	if err != nil {
 		d.keep(s)
@@ -110,6 +114,17 @@ func name(s transcript.Session) string {
 		return "file/" + strings.TrimSuffix(s.Source, ".jsonl")
 	}
 	return s.ID
+}
+
+// tidy removes what a crash has left in a directory of companions, once in the daemon's life.
+func (d *Daemon) tidy(dir string) {
+	if d.tidied[dir] {
+		return
+	}
+	d.tidied[dir] = true
+	if err := atomicfile.Clean(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.Log.Warn("temporary files of a crash not removed", "dir", dir, "err", err)
+	}
 }
 
 func (s *session) extent(sum mark.Hash) Extent {

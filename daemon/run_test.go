@@ -242,3 +242,53 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 		t.Errorf("%d tokens: the daemon has undone what the person asked for", n)
 	}
 }
+
+// What may not be looked at is not gone: taking it for gone would give its session away.
+func TestUnreadableIsNotGone(t *testing.T) {
+	dir := t.TempDir()
+	if exists(filepath.Join(dir, "absent")) {
+		t.Error("an absent file exists")
+	}
+	if !exists(filepath.Join(dir, strings.Repeat("x", 300))) { // the system refuses to look: ENAMETOOLONG
+		t.Error("a file that could not be looked at counts as gone")
+	}
+}
+
+// A copy of the agent's directory takes the sessions over when the first one is watched no more.
+func TestOwnerBelowNoRootLetsGo(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	copied := filepath.Join(h.home, "new", "projects")
+	to := filepath.Join(copied, "-work", filepath.Base(h.path(1)))
+	h.write(to, turns(0, 14))
+	h.o.Watch.Roots = []watcher.Root{{Agent: "claude-code", Path: copied}}
+	h.once()
+	s, err := h.o.Archive.Session(context.Background(), key(to))
+	if err != nil || s.Path != to || len(s.Generations) != 1 {
+		t.Errorf("the session stands at %s with %d generations, %v", s.Path, len(s.Generations), err)
+	}
+	if !h.covers(to)() {
+		t.Error("no companion beside the copy")
+	}
+}
+
+// What a crash left is swept once it is old.
+func TestLeftoversAreSwept(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	left := filepath.Join(filepath.Dir(h.path(1)), ".ccd-0123456789abcdef.tmp")
+	h.write(left, "half")
+	h.once()
+	if !exists(left) {
+		t.Error("a fresh one was removed: it may be another's")
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(left, old, old); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	if exists(left) {
+		t.Error("an old one stays")
+	}
+}

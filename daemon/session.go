@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,21 +85,26 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 }
 
 // claim decides whose file a new path is: of the session that its name tells, unless that one's own file still stands
-// elsewhere; then it is a session of its own, by its path.
+// elsewhere below a watched root; then it is a session of its own, by its path.
 func (d *Daemon) claim(found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
-	if owner == nil || owner.Path == found.Path || !exists(owner.Path) ||
+	if owner == nil || owner.Path == found.Path || !d.watched(owner.Session) || !exists(owner.Path) ||
 		owner.Packed && plainPath(owner.Path) == found.Path {
 		return found.Key
 	}
 	return transcript.Key{Agent: found.Agent, ID: strings.TrimSuffix(found.Source, ".jsonl")}
 }
 
+func (d *Daemon) watched(s transcript.Session) bool {
+	return slices.ContainsFunc(d.Watch.Roots, func(r watcher.Root) bool { return r.Agent == s.Agent && r.Path == s.Root })
+}
+
 func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }
 
+// exists is false only where there is certainly nothing: what may not be looked at is not gone.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
-	return err == nil
+	return !gone(err)
 }
 
 func (s *session) moveTo(found transcript.Session) {
@@ -126,7 +131,7 @@ func (d *Daemon) options(s *session) compactor.Options {
 // was stored when each was last synced.
 func (s *session) current(d *Daemon, o watcher.Offer) bool {
 	seen, err := stat(s.Path)
-	s.seen, s.missing = seen, errors.Is(err, fs.ErrNotExist)
+	s.seen, s.missing = seen, gone(err)
 	switch {
 	case s.missing:
 		return s.state.Gone
@@ -282,7 +287,7 @@ func (d *Daemon) forget(s *session, err error) {
 	}
 	s.failures++
 	s.failedAt = s.seen
-	s.retry = time.Now().Add(min(time.Hour, d.Watch.ScanInterval<<min(s.failures-1, 6)))
+	s.retry = time.Now().Add(d.Watch.ScanInterval << min(s.failures-1, 3))
 }
 
 // tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -28,6 +29,7 @@ type library struct {
 	archivePath string
 	archive     *archive.Archive
 	sessions    []entry
+	loaded      bool // sessions are all that the archive knows
 }
 
 // entry is one session and what the daemon last kept of it.
@@ -48,19 +50,14 @@ func (a *app) library(ctx context.Context) (*library, error) {
 // load reads what the archive knows of each session.
 func (l *library) load(ctx context.Context) error {
 	stored, err := l.archive.Sessions(ctx)
-	if err != nil {
+	var damage *archive.DamageError
+	if err != nil && !(errors.As(err, &damage) && len(stored) > 0) { // what is damaged takes none of the sound ones with it
 		return fmt.Errorf("read archive: %w", err)
 	}
+	l.loaded = true
 	l.sessions = nil
 	for _, s := range stored {
-		e := entry{Session: s}
-		if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
-			e.state = state
-			if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
-				e.Class = transcript.SubAgent // its path does not tell, its records do
-			}
-		}
-		l.sessions = append(l.sessions, e)
+		l.sessions = append(l.sessions, entryOf(s))
 	}
 	slices.SortStableFunc(l.sessions, func(x, y entry) int {
 		return cmp.Or(y.last().Compare(x.last()), cmp.Compare(x.ID, y.ID))
@@ -97,6 +94,29 @@ func (l *library) find(arg, agent string) (entry, error) {
 	}
 	e, _ := l.entry(got.Key)
 	return e, nil
+}
+
+func entryOf(s archive.Session) entry {
+	e := entry{Session: s}
+	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
+		e.state = state
+		if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
+			e.Class = transcript.SubAgent // its path does not tell, its records do
+		}
+	}
+	return e
+}
+
+// of returns one session, without reading all of them where that has not been done.
+func (l *library) of(ctx context.Context, k transcript.Key) entry {
+	if e, ok := l.entry(k); ok || l.loaded {
+		return e
+	}
+	s, err := l.archive.Session(ctx, k)
+	if err != nil { // its record is damaged: what is asked for is found all the same
+		s.Key = k
+	}
+	return entryOf(s)
 }
 
 func (l *library) entry(k transcript.Key) (entry, bool) {

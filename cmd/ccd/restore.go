@@ -88,7 +88,7 @@ func (f restoreFlags) check(args []string, json bool) error {
 }
 
 func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error {
-	l, err := a.library(ctx)
+	l, err := a.locate(true)
 	if err != nil {
 		return err
 	}
@@ -112,16 +112,26 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 // original finds what the command line asks for.
 func (a *app) original(ctx context.Context, l *library, f restoreFlags, args []string) (original, error) {
 	if f.session != "" {
+		if err := l.load(ctx); err != nil {
+			return original{}, err
+		}
 		return l.wholeSession(f)
 	}
 	named := unmark(args[0])
 	name, number, isRecord := strings.Cut(named, "#")
 	o := original{library: l, raw: f.raw}
-	var err error
-	if isRecord {
+	err := error(nil)
+	if isRecord || f.full {
+		err = l.load(ctx)
+	}
+	switch {
+	case err != nil:
+	case isRecord:
 		o, err = l.record(ctx, name, number, f)
-	} else if o.found, err = a.lookup(ctx, l, named); err == nil {
-		o.entry, _ = l.entry(o.found.Key)
+	default:
+		if o.found, err = a.lookup(ctx, l, named); err == nil {
+			o.entry = l.of(ctx, o.found.Key)
+		}
 	}
 	if err != nil {
 		return original{}, err
@@ -155,9 +165,18 @@ func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Fo
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
 		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", shellWord(prefix))
 	}
-	show, wipe := a.progress("looking through the archive:")
-	defer wipe()
-	found, err := history.Find(ctx, l.search(show), prefix)
+	found, err := l.archive.Lookup(ctx, prefix) // what a companion names stands in the index: nothing else need be read
+	if len(found) == 0 {
+		show, wipe := a.progress("looking through the archive:")
+		defer wipe()
+		if err := l.load(ctx); err != nil {
+			return archive.Found{}, err
+		}
+		found, err = history.Find(ctx, l.search(show), prefix)
+	}
+	if len(found) > 0 {
+		err = nil // damage elsewhere in the index
+	}
 	switch {
 	case err != nil && len(l.sessions) == 0:
 		return archive.Found{}, hint(err, "ccd run --once (nothing is archived yet)")
