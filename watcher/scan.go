@@ -32,7 +32,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime()})
 	}
 	w.skip = func(_ int, dir, name string) {
-		errs = append(errs, fmt.Errorf("skip %q: %w", filepath.Join(dir, name), ErrIrregular))
+		errs = append(errs, fmt.Errorf("skip %q: %w", filepath.Join(dir, name), skipped{}))
 	}
 	w.fail = func(_ int, dir string, err error) { errs = append(errs, fmt.Errorf("scan %s: %w", dir, cause(err))) }
 	for i, err := range w.resolve() {
@@ -51,6 +51,15 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	})
 	return found, errs
 }
+
+// skipped is why a scan passes over what has a transcript's name.
+type skipped struct{}
+
+// Error tells the two reasons that there are.
+func (skipped) Error() string { return "not a regular file, or control characters in its name" }
+
+// Is makes it an ErrIrregular.
+func (skipped) Is(err error) bool { return err == ErrIrregular }
 
 // cause strips what an error says of the path: the caller names it.
 func cause(err error) error {

@@ -238,8 +238,12 @@ func liveLine(s sessionOutput) string {
 	if s.Assumed {
 		assumed = " (assumed)"
 	}
-	return fmt.Sprintf("%s %s: %s%s est, pressure %.2f of %s%s, %s", s.Agent, shortID(s.Session), tokens,
-		humanize.Comma(s.Estimate), s.Pressure, humanize.Comma(s.Window), assumed, mark.Inline(s.Project, 60))
+	project := ""
+	if s.Project != "" {
+		project = ", " + mark.Inline(s.Project, 60)
+	}
+	return fmt.Sprintf("%s %s: %s%s est, pressure %.2f of %s%s%s", s.Agent, shortID(s.Session), tokens,
+		humanize.Comma(s.Estimate), s.Pressure, humanize.Comma(s.Window), assumed, project)
 }
 
 func archiveLine(o archiveOutput) string {
