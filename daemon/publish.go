@@ -25,6 +25,13 @@ type placeError struct{ error }
 // Unwrap returns the cause.
 func (e placeError) Unwrap() error { return e.error }
 
+// Is makes it an ErrNotPlaced.
+func (e placeError) Is(err error) bool { return err == ErrNotPlaced }
+
+// ErrNotPlaced tells that a companion was made but could not be written where it belongs. What it is made from is
+// archived.
+var ErrNotPlaced = errors.New("companion not put in place")
+
 // publish makes the session's companion and puts it in place: IDs into the index, durable, then the file. Under the
 // archive's lock the session must still be as it was folded; else the caller syncs again.
 func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {

@@ -79,6 +79,10 @@ func (a *app) companionText(ctx context.Context, l *library, e entry, fresh bool
 			return nil, err
 		}
 		made, err := d.Compact(ctx, e.Key, daemon.CompactOptions{Write: true})
+		if errors.Is(err, daemon.ErrNotPlaced) { // what was asked for is its text
+			fmt.Fprintf(a.err, "ccd: warning: %v\n", err)
+			made, err = d.Compact(ctx, e.Key, daemon.CompactOptions{})
+		}
 		return made.Text, err
 	}
 	if e.state.Companion != "" {
