@@ -91,12 +91,8 @@ func (a *Archive) index(ctx context.Context, p Publication, entries []entry) err
 func (a *Archive) current(tx *bolt.Tx, p Publication) error {
 	r, ok, err := getSession(tx, p.Key)
 	var g generationRecord
-	var state []byte
 	if err == nil && ok {
 		g, _, err = getGeneration(tx, newStream(r.Num, r.Generation))
-	}
-	if err == nil {
-		state, err = getState(tx, p.Key)
 	}
 	if err != nil {
 		return a.damageIn(p.Key, p.At, err)
@@ -108,7 +104,7 @@ func (a *Archive) current(tx *bolt.Tx, p Publication) error {
 		return fmt.Errorf("%w: made from generation %d, offset %d, the tip is generation %d, offset %d",
 			ErrStale, p.At.Generation, p.At.Offset, r.Generation, g.Offset)
 	}
-	if !bytes.Equal(state, p.State) {
+	if !bytes.Equal(getState(tx, p.Key), p.State) {
 		return fmt.Errorf("%w: its state is another", ErrStale)
 	}
 	return nil

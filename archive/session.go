@@ -53,22 +53,18 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord) (Sessi
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 	}
-	state, err := getState(tx, k)
-	s.State = bytes.Clone(state)
-	return s, err
+	s.State = bytes.Clone(getState(tx, k))
+	return s, nil
 }
 
-func getState(tx *bolt.Tx, k transcript.Key) ([]byte, error) {
+// getState returns the caller's state. It is a cache: damaged, it counts as none, and the next one replaces it.
+func getState(tx *bolt.Tx, k transcript.Key) []byte {
 	key := sessionKey(k)
-	v := tx.Bucket(bucketState).Get(key)
-	if v == nil {
-		return nil, nil
-	}
-	state, err := unseal(key, v)
+	state, err := unseal(key, tx.Bucket(bucketState).Get(key))
 	if err != nil {
-		return nil, nil // it is a cache of the caller: damaged, it counts as none, and the next one replaces it
+		return nil
 	}
-	return state, nil
+	return state
 }
 
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
@@ -150,15 +146,4 @@ func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bol
 		err = nil
 	}
 	return last, more, err
-}
-
-// SetState stores the caller's state of a session, which becomes known by it if it was not.
-func (a *Archive) SetState(ctx context.Context, s transcript.Session, state []byte) error {
-	err := a.update(ctx, int64(len(state)), func(tx *bolt.Tx) error {
-		return a.putChange(tx, Change{Session: s, New: state})
-	})
-	if err != nil {
-		return fmt.Errorf("store state of session %s %s: %w", s.Agent, s.ID, err)
-	}
-	return nil
 }

@@ -28,11 +28,7 @@ func (a *Archive) SetStates(ctx context.Context, changes []Change) (stale []tran
 	err = a.update(ctx, need, func(tx *bolt.Tx) error {
 		stale = nil
 		for _, c := range changes {
-			state, err := getState(tx, c.Session.Key)
-			if err != nil {
-				return a.damageIn(c.Session.Key, transcript.Cursor{}, err)
-			}
-			if !bytes.Equal(state, c.Old) {
+			if !bytes.Equal(getState(tx, c.Session.Key), c.Old) {
 				stale = append(stale, c.Session.Key)
 				continue
 			}

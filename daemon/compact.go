@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -118,7 +115,7 @@ func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, o Compac
 // Preview makes the companion's text of a transcript without the archive: its IDs resolve only once the same bytes
 // are archived. It leaves nothing behind.
 func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
-	f, done, err := readable(&s)
+	f, done, err := readable(s)
 	if err != nil {
 		return Compacted{}, fmt.Errorf("read transcript: %w", err)
 	}
@@ -130,6 +127,11 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	for seg, err := range watcher.Tail(ctx, s, p.cursor, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return Compacted{}, err
+		}
+		if s.Packed {
+			if _, err := f.Write(seg.Data); err != nil {
+				return Compacted{}, fmt.Errorf("unpack transcript: %w", err)
+			}
 		}
 		sum.Write(seg.Data)
 		p.take(seg)
@@ -153,30 +155,16 @@ func (s *session) ask(o CompactOptions) {
 	}
 }
 
-// readable opens the transcript of s for reading at any place. A compressed one goes through a temporary file that
-// its owner alone can read and that done removes; s is then that file.
-func readable(s *transcript.Session) (f *os.File, done func(), err error) {
-	if f, err = os.Open(s.Path); err != nil || !s.Packed {
+// readable returns what the transcript of s can be read from at any place: its file or, of a compressed one, an empty
+// temporary file that its owner alone can read, that the caller fills, and that done removes.
+func readable(s transcript.Session) (f *os.File, done func(), err error) {
+	if !s.Packed {
+		f, err = os.Open(s.Path)
 		return f, func() { f.Close() }, err
 	}
-	defer f.Close()
-	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer dec.Close()
-	plain, err := os.CreateTemp("", "ccd-*.jsonl")
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() {
-		plain.Close()
-		os.Remove(plain.Name())
-	}
-	if _, err := io.Copy(plain, dec); err != nil {
-		done()
-		return nil, nil, err
-	}
-	s.Path, s.Packed = plain.Name(), false
-	return plain, done, nil
+	f, err = os.CreateTemp("", "ccd-*.jsonl")
+	return f, func() {
+		f.Close()
+		os.Remove(f.Name())
+	}, err
 }

@@ -63,6 +63,7 @@ type Daemon struct {
 	health   health
 	scratch  []byte          // a buffer for reading transcripts
 	tidied   map[string]bool // directories without leftovers of a crash
+	common   string          // hash of Options.Compaction
 }
 
 // New returns a daemon that knows what the archive knows.
@@ -70,7 +71,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}, tidied: map[string]bool{}}
+	d := &Daemon{Options: o, common: o.Compaction.Hash(), sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}, tidied: map[string]bool{}}
 	stored, err := o.Archive.Sessions(ctx)
 	var damage *archive.DamageError
 	if errors.As(err, &damage) {
@@ -154,6 +155,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // compare-and-swap on the tip
 			return err
 		}
+		s.unheard = false
 		if err := d.add(ctx, s, seg); err != nil {
 			return err
 		}

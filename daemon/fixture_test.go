@@ -91,7 +91,7 @@ func (h *house) daemon() *Daemon {
 // once brings everything up to date as a newly started program does, and fails the test where a session failed.
 func (h *house) once() Report {
 	h.t.Helper()
-	r, err := h.daemon().Once(context.Background(), func(Progress) {})
+	r, err := h.daemon().Once(context.Background(), func(done, all int64) {})
 	if err != nil || len(r.Failed) > 0 {
 		h.t.Fatalf("once: %v, failed: %v", err, r.Failed)
 	}

@@ -150,13 +150,18 @@ func last(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
 func (d *Daemon) scanned(w watcher.Health) {
 	d.notify("WATCHDOG=1")
 	h := &d.health.info
-	h.Sessions, h.Watch, h.LastPass = 0, w, w.LastScan
+	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
+	d.tell()
+}
+
+// conversations counts the sessions that are not attachments.
+func (d *Daemon) conversations() (n int) {
 	for _, s := range d.sessions {
 		if s.Class != transcript.Attachment {
-			h.Sessions++
+			n++
 		}
 	}
-	d.tell()
+	return n
 }
 
 // tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells.

@@ -5,20 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
-
-// Progress is how far Once has come. Bytes are those of the transcripts as they lie on disk.
-type Progress struct {
-	Path              string
-	Files, AllFiles   int
-	Bytes, AllBytes   int64
-	Companions, Wrong int
-}
 
 // Report is what one pass did.
 type Report struct {
@@ -36,8 +27,9 @@ type Report struct {
 const attempts = 5
 
 // Once brings everything up to date and returns: live sessions first, then newest first. A session that fails is
-// listed in the report and keeps none of the others from their turn. It fails with *RunningError where a daemon runs.
-func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, error) {
+// listed in the report and keeps none of the others from their turn. Progress is told the bytes of the files done and of
+// all. It fails with *RunningError where a daemon runs.
+func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
 	unlock, err := d.lock()
 	if err != nil {
@@ -45,9 +37,6 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 	}
 	defer unlock()
 	found, wrong := watcher.Scan(ctx, d.watch())
-	slices.SortStableFunc(found, func(a, b watcher.Found) int {
-		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
-	})
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
@@ -56,9 +45,9 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 			report.fail("", err)
 		}
 	}
-	p := Progress{AllFiles: len(found)}
+	var all int64
 	for _, f := range found {
-		p.AllBytes += f.Size
+		all += f.Size
 	}
 	for i, f := range found {
 		if ctx.Err() != nil {
@@ -68,11 +57,11 @@ func (d *Daemon) Once(ctx context.Context, progress func(Progress)) (Report, err
 		if err := errors.Join(d.bring(ctx, offer), d.saveAll(ctx, offer.More)); err != nil {
 			report.fail(f.Path, err)
 		}
-		p.Path, p.Files, p.Bytes, p.Wrong = f.Path, p.Files+1, p.Bytes+f.Size, len(report.Failed)
-		progress(p)
+		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
+		progress(report.Bytes, all)
 	}
 	d.leave(ctx, &report)
-	report.Files, report.Bytes, report.Took = p.Files, p.Bytes, time.Since(start)
+	report.Took = time.Since(start)
 	for _, s := range d.sessions {
 		switch {
 		case s.Class == transcript.Attachment:
@@ -186,11 +175,7 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 			p.New -= min(f.Size, s.state.At.Offset)
 		}
 	}
-	for _, s := range d.sessions {
-		if s.Class != transcript.Attachment {
-			p.Known++
-		}
-	}
+	p.Known = d.conversations()
 	p.Archive = int64(float64(p.New) * shrink)
 	return p, nil
 }

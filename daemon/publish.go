@@ -85,7 +85,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 		sum = a.Generations[n-1].Sum
 	}
 	doc = Render(s.Session, d.options(s), c, s.extent(sum))
-	next.Covers, next.Options = next.At, d.options(s).Hash()
+	next.Covers, next.Options = next.At, d.hash(s)
 	next.Original, next.Compacted, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
 	if next.Fired == "" {
@@ -154,7 +154,7 @@ func (s *session) update() {
 // is a cache, and losing it costs a look at the session.
 func (d *Daemon) keep(s *session) {
 	if s.Class != transcript.Attachment {
-		s.state.Options = d.options(s).Hash()
+		s.state.Options = d.hash(s)
 	}
 	d.unsaved[s] = true
 }
@@ -187,13 +187,14 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 	clear(d.unsaved)
 	for _, c := range changes {
 		s := d.sessions[c.Session.Key]
+		if slices.Contains(keys, s.Key) {
+			s.unfold() // folding reads the state anew
+			s.unheard = false
+			s.state.Source = Stat{}
+			stale = append(stale, s)
+			continue
+		}
 		s.raw, s.placed = c.New, c.Session.Path
-	}
-	for _, k := range keys {
-		s := d.sessions[k]
-		s.unfold() // folding reads the state anew
-		s.state.Source = Stat{}
-		stale = append(stale, s)
 	}
 	return stale, nil
 }

@@ -97,7 +97,7 @@ func TestForeignFileIsNeverTouched(t *testing.T) {
 	h.write(h.path(2), turns(0, 12))
 	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
 	h.write(foreign, "my own notes\n")
-	r, err := h.daemon().Once(context.Background(), func(Progress) {})
+	r, err := h.daemon().Once(context.Background(), func(done, all int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}

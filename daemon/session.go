@@ -127,6 +127,14 @@ func (d *Daemon) options(s *session) compactor.Options {
 	return o
 }
 
+// hash names the options of a session. Those of the daemon are hashed once: every session is looked at in every pass.
+func (d *Daemon) hash(s *session) string {
+	if o := d.options(s); o.MaxTokens != d.Compaction.MaxTokens {
+		return o.Hash()
+	}
+	return d.common
+}
+
 // current reports whether nothing is to be done. It costs two stats: of the source and of the companion, against what
 // was stored when each was last synced.
 func (s *session) current(d *Daemon, o watcher.Offer) bool {
@@ -143,7 +151,7 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.Class == transcript.Attachment:
 		return true
-	case s.state.Options != d.options(s).Hash():
+	case s.state.Options != d.hash(s):
 		return false
 	case s.state.Fired == "":
 		return true
@@ -180,7 +188,7 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment || s.state.Fired == "" && s.compactor.Status().Trigger == "" {
 		return false
 	}
-	return s.state.Options != d.options(s).Hash() || !s.asWritten(d.companion(s)) ||
+	return s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= max(1, s.state.Written.Size/4) ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }
@@ -264,7 +272,6 @@ func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) er
 }
 
 func (s *session) take(seg transcript.Segment) {
-	s.unheard = false
 	for r := range s.decoder.Records(seg) {
 		s.compactor.Add(r)
 	}

@@ -138,4 +138,5 @@ func hinted(hint string, err error) error { return &hintError{err, hint} }
 // Hint returns the command to try; whoever prints the error finds it with errors.As and an interface of this method.
 func (e *hintError) Hint() string { return e.hint }
 
+// Unwrap returns the cause.
 func (e *hintError) Unwrap() error { return e.error }

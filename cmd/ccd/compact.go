@@ -142,7 +142,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, s transcript
 
 // compactFile compacts what lies below no watched root.
 func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f compactFlags, o daemon.CompactOptions) error {
-	s, done, err := a.input(arg)
+	s, done, err := a.input(ctx, arg)
 	if err != nil {
 		return err
 	}

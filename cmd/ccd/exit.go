@@ -41,6 +41,7 @@ var (
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
+// Unwrap returns the cause.
 func (e usageError) Unwrap() error { return e.error }
 
 // hintError adds the command to try next.
@@ -49,6 +50,7 @@ type hintError struct {
 	hint string
 }
 
+// Unwrap returns the cause.
 func (e hintError) Unwrap() error { return e.error }
 
 // Hint returns the command to try. Other packages' errors may have one too.

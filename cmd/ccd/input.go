@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,10 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // sniffed is how much of a file is looked at to tell whose transcript it is.
@@ -21,7 +21,7 @@ const sniffed = 64 << 10
 
 // input describes a transcript that lies below no watched root: a file, or stdin (-) through a temporary file, which
 // done removes.
-func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
+func (a *app) input(ctx context.Context, arg string) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
@@ -33,7 +33,7 @@ func (a *app) input(arg string) (s transcript.Session, done func(), err error) {
 		}
 		done = func() { os.Remove(s.Path) }
 	}
-	if s.Agent, s.Class, err = agentOf(s); err != nil {
+	if s.Agent, s.Class, err = agentOf(ctx, s); err != nil {
 		done()
 		return s, func() {}, err
 	}
@@ -57,27 +57,16 @@ func (a *app) spool() (transcript.Session, error) {
 }
 
 // agentOf looks at the beginning of a file.
-func agentOf(s transcript.Session) (string, transcript.Class, error) {
-	f, err := os.Open(s.Path)
-	if err != nil {
-		return "", 0, fmt.Errorf("read transcript: %w", err)
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if s.Packed {
-		d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
+func agentOf(ctx context.Context, s transcript.Session) (string, transcript.Class, error) {
+	var head []byte
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return "", 0, fmt.Errorf("read transcript: %w", err)
 		}
-		defer d.Close()
-		r = d
+		head = seg.Data[:min(len(seg.Data), sniffed)]
+		break
 	}
-	head := make([]byte, sniffed)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return "", 0, fmt.Errorf("read transcript: %w", err)
-	}
-	agent, class, ok := transcript.Sniff(head[:n])
+	agent, class, ok := transcript.Sniff(head)
 	if !ok {
 		return "", 0, fmt.Errorf("compact %s: neither a known agent's transcript nor a list of messages", cmp.Or(s.Source, s.Path))
 	}

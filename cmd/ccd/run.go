@@ -145,7 +145,7 @@ func (p planOutput) text() string {
 
 func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 	show, wipe := a.progress("bringing up to date:")
-	report, err := d.Once(ctx, func(p daemon.Progress) { show(p.Bytes, p.AllBytes) })
+	report, err := d.Once(ctx, show)
 	wipe()
 	if err != nil {
 		return err
