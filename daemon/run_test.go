@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -290,5 +293,41 @@ func TestLeftoversAreSwept(t *testing.T) {
 	h.once()
 	if exists(left) {
 		t.Error("an old one stays")
+	}
+}
+
+// A FILE below no root, compressed or not, gives the same text, archived or only looked at.
+func TestCompactFileOfEitherForm(t *testing.T) {
+	h := newHouse(t)
+	plain := filepath.Join(h.home, "given", "s.jsonl")
+	h.write(plain, turns(0, 12))
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write(plain+".zst", string(enc.EncodeAll([]byte(turns(0, 12)), nil)))
+	want := ""
+	for _, path := range []string{plain, plain + ".zst"} {
+		s := transcript.Session{Path: path, Source: "s.jsonl", Packed: path != plain}
+		s.Agent, s.ID = "claude-code", "file/s-"+filepath.Ext(path)
+		d := h.daemon()
+		seen, err := d.Preview(context.Background(), s, CompactOptions{})
+		if err != nil {
+			t.Fatalf("%s: preview: %v", path, err)
+		}
+		made, err := d.CompactFile(context.Background(), s, CompactOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if want == "" {
+			want = string(made.Text)
+		}
+		if string(seen.Text) != want || string(made.Text) != want {
+			t.Errorf("%s gives another text", path)
+		}
+		h.resolves(mark.IDs(string(made.Text)))
+	}
+	if len(mark.IDs(want)) == 0 {
+		t.Error("no ID in the text: this test cannot fail")
 	}
 }

@@ -54,7 +54,7 @@ func (d *Daemon) stored(a archive.Session) *session {
 // session returns the session that the offered file belongs to, nil where it is nobody's or another file speaks for it.
 func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	key, known := d.owners[o.Path]
-	if s := d.sessions[key]; known && s.Path == o.Path && !s.Packed {
+	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // no root: a FILE that was given
 		return s, nil
 	}
 	found, ok := transcript.Find(o.Root.Agent, o.Root.Path, o.Path)
