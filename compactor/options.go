@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,7 +71,17 @@ type Options struct {
 	OutputChars    int              `json:"output_chars"`         // command output from this length on is replaced, chars
 	MicroKeep      int              `json:"microcompact_keep"`    // newest tool results that microcompact leaves alone
 	MicroTokens    int              `json:"microcompact_tokens"`  // results above this are microcompacted
+	LargeTokens    int              `json:"large_tokens"`         // one output above this is demoted to its beginning and its error lines
+	LargeChars     int              `json:"large_chars"`          // of that beginning, chars
+	SummaryChars   int              `json:"summary_chars"`        // of a summary at the most, chars
+	LongCap        string           `json:"long_cap"`             // "log": that limit grows with texts beyond 5000 chars; "off"
 	Dedup          bool             `json:"dedup"`                // exact duplicates of 200 chars or more become references
+	NearDedup      bool             `json:"near_dedup"`           // so do near ones
+	Contradictions bool             `json:"contradictions"`       // what a later correction supersedes is tagged
+	KeepImportance float64          `json:"keep_importance"`      // messages of this importance or more are kept whole, 0..1; 0: none is for it
+	Focus          []string         `json:"focus,omitempty"`      // words that make what holds them important, lower case
+	Off            []string         `json:"off,omitempty"`        // strategies that are switched off, of Strategies
+	Summarizer     string           `json:"summarizer,omitempty"` // names the command whose summaries are taken, "" for none
 	RestoreFiles   int              `json:"restore_files"`        // recently touched files that come back
 	RestoreTokens  int              `json:"restore_file_tokens"`  // of each of them
 	RestoreTotal   int              `json:"restore_total_tokens"` // of all of them
@@ -95,6 +106,10 @@ func Defaults() Options {
 		OutputChars:    1000,
 		MicroKeep:      3,
 		MicroTokens:    1000,
+		LargeTokens:    40000,
+		LargeChars:     2000,
+		SummaryChars:   600,
+		LongCap:        "off",
 		Dedup:          true,
 		RestoreFiles:   5,
 		RestoreTokens:  5000,
@@ -123,3 +138,16 @@ func tokens[N int | int64](chars N) N { return chars * 4 / 3 }
 
 // maxLine is the longest line of a body, in chars.
 const maxLine = mark.MaxLine
+
+// Strategies returns the names that Options.Off takes: what a companion does beyond pointing at ranges of records, each
+// of which can be switched off. What a strategy would have shortened then stands as it is, as far as the budget goes;
+// what a part of State would have told is then not told.
+func Strategies() []string {
+	return []string{
+		"file", "talk", "output", "result", "microcompact", "large", "image", "merge", "entities", "code-split", "score",
+		"asked", "corrections", "plan", "files", "commands", "errors", "decisions", "names", "agents", "answer",
+	}
+}
+
+// on reports whether a strategy is not switched off.
+func (o *Options) on(strategy string) bool { return !slices.Contains(o.Off, strategy) }

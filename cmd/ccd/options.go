@@ -83,6 +83,11 @@ func compactionOptions(c config.Config) compactor.Options {
 	o.RecentShare, o.RecentMessages, o.RecentResults = c.Compaction.RecentShare, c.Compaction.RecentMessages, c.Compaction.RecentResults
 	o.FileAge, o.TalkAge, o.OutputChars = c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.OutputChars
 	o.MicroKeep, o.MicroTokens, o.Dedup = c.Compaction.MicrocompactKeep, c.Compaction.MicrocompactTokens, c.Compaction.Dedup
+	o.NearDedup, o.Contradictions, o.KeepImportance = c.Compaction.NearDedup, c.Compaction.Contradictions, c.Compaction.KeepImportance
+	o.LargeTokens, o.LargeChars = c.Compaction.LargeOutputTokens, c.Compaction.LargeOutputChars
+	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
+	o.RestoreTokens, o.RestoreTotal = c.Compaction.RestoreFileTokens, c.Compaction.RestoreTotalTokens
+	o.Off = c.Compaction.Off
 	if o.Host == "" {
 		if name, err := os.Hostname(); err == nil {
 			o.Host = name

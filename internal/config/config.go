@@ -62,6 +62,16 @@ type Compaction struct {
 	MicrocompactKeep   int // tool results
 	MicrocompactTokens int // estimated tokens
 	Dedup              bool
+	NearDedup          bool
+	Contradictions     bool
+	KeepImportance     float64 // 0..1; 0: off
+	LargeOutputTokens  int     // estimated tokens
+	LargeOutputChars   int
+	SummaryChars       int
+	LongCap            string   // "off" or "log"
+	RestoreFileTokens  int      // estimated tokens
+	RestoreTotalTokens int      // estimated tokens
+	Off                []string // strategies, as the compactor names them
 }
 
 // Companion is [companion]: where companions stand and what they hold.

@@ -44,6 +44,8 @@ func TestDefaults(t *testing.T) {
 		Compaction: Compaction{
 			RecentShare: 0.3, RecentMessages: 5, RecentResults: 5 * time.Minute, FileAge: time.Hour, TalkAge: 30 * time.Minute,
 			OutputChars: 1000, MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,
+			LargeOutputTokens: 40000, LargeOutputChars: 2000, SummaryChars: 600, LongCap: "off",
+			RestoreFileTokens: 5000, RestoreTotalTokens: 50000, Off: []string{},
 		},
 		Companion: Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
 		Archive:   Archive{MinFree: 256_000_000},

@@ -132,6 +132,46 @@ func compactionKeys() []key {
 			"dedup", "Exact copies of 200 characters or more become references to the newest one.", true, false,
 			func(c *Config) value { return truth{&c.Compaction.Dedup} },
 		},
+		{
+			"near_dedup", "So do near copies: the same beginning, at least 85 % of the lines the same.", false, false,
+			func(c *Config) value { return truth{&c.Compaction.NearDedup} },
+		},
+		{
+			"contradictions", "What a later correction of the same topic supersedes is shortened to that.", false, false,
+			func(c *Config) value { return truth{&c.Compaction.Contradictions} },
+		},
+		{
+			"keep_importance", "Messages of this importance or more are never shortened, 0 to 1 (0.65 is a good value); 0: no message is\nkept for its importance.", 0.0, false,
+			func(c *Config) value { return share{&c.Compaction.KeepImportance, false} },
+		},
+		{
+			"large_output_tokens", "One output above this is reduced to its beginning and its error lines wherever it stands.", int64(40000), false,
+			func(c *Config) value { return count[int]{&c.Compaction.LargeOutputTokens, 0} },
+		},
+		{
+			"large_output_chars", "Characters of that beginning.", int64(2000), false,
+			func(c *Config) value { return count[int]{&c.Compaction.LargeOutputChars, 0} },
+		},
+		{
+			"summary_chars", "Characters of a summary at the most.", int64(600), false,
+			func(c *Config) value { return count[int]{&c.Compaction.SummaryChars, 100} },
+		},
+		{
+			"long_cap", "\"log\": that limit grows slowly with texts beyond 5000 characters; \"off\".", "off", false,
+			func(c *Config) value { return choice{&c.Compaction.LongCap, []string{"off", "log"}} },
+		},
+		{
+			"restore_file_tokens", "Estimated tokens of each file whose content comes back.", int64(5000), false,
+			func(c *Config) value { return count[int]{&c.Compaction.RestoreFileTokens, 0} },
+		},
+		{
+			"restore_total_tokens", "Estimated tokens of all of them.", int64(50000), false,
+			func(c *Config) value { return count[int]{&c.Compaction.RestoreTotalTokens, 0} },
+		},
+		{
+			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, decisions, names, agents, answer.", []any{}, false,
+			func(c *Config) value { return names{&c.Compaction.Off} },
+		},
 	}
 }
 
