@@ -26,7 +26,7 @@ func TestEstimatorAndLimit(t *testing.T) {
 }
 
 // talk is a record of one assistant text of n chars, with usage where used is not 0.
-func talk(n int, used int64) *transcript.Record {
+func chatter(n int, used int64) *transcript.Record {
 	raw := []byte(`"` + strings.Repeat("x", n) + `"`)
 	r := &transcript.Record{Items: []transcript.Item{{Kind: transcript.Text, Raw: raw, Span: transcript.Span{Len: int64(len(raw))}}}}
 	if used > 0 {
@@ -49,16 +49,16 @@ func TestTriggers(t *testing.T) {
 		want    string
 	}{
 		{"nothing", nil, ""},
-		{"small", repeat(10, talk(100, 0)), ""},
+		{"small", repeat(10, chatter(100, 0)), ""},
 		{"boundary whatever the size", []*transcript.Record{boundary}, "boundary"},
-		{"over the threshold", repeat(13, talk(10000, 1000)), "threshold"},
-		{"just below it", repeat(12, talk(10000, 1000)), ""},
-		{"pressure as reported", repeat(10, talk(5000, 120000)), "pressure"},
-		{"pressure below", repeat(10, talk(5000, 119000)), ""},
-		{"pressure, but nothing to save", repeat(7, talk(5000, 150000)), ""},
-		{"pressure as estimated", repeat(10, talk(9001, 0)), "pressure"},
-		{"stays fired", append(repeat(10, talk(5000, 130000)), talk(1, 10), boundary), "pressure"},
-		{"a large message is not old", append(repeat(2, talk(5000, 10)), talk(200000, 190000)), ""},
+		{"over the threshold", repeat(13, chatter(10000, 1000)), "threshold"},
+		{"just below it", repeat(12, chatter(10000, 1000)), ""},
+		{"pressure as reported", repeat(10, chatter(5000, 120000)), "pressure"},
+		{"pressure below", repeat(10, chatter(5000, 119000)), ""},
+		{"pressure, but nothing to save", repeat(7, chatter(5000, 150000)), ""},
+		{"pressure as estimated", repeat(10, chatter(9001, 0)), "pressure"},
+		{"stays fired", append(repeat(10, chatter(5000, 130000)), chatter(1, 10), boundary), "pressure"},
+		{"a large message is not old", append(repeat(2, chatter(5000, 10)), chatter(200000, 190000)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := New(Defaults(), transcript.Session{})
@@ -119,7 +119,7 @@ func TestPressureLevelAndWindow(t *testing.T) {
 func TestContextAfterABoundary(t *testing.T) {
 	f := New(Defaults(), transcript.Session{})
 	for i := range 20 {
-		r := talk(300, 0)
+		r := chatter(300, 0)
 		r.UUID = string(rune('a' + i))
 		f.Add(r)
 	}
@@ -127,7 +127,7 @@ func TestContextAfterABoundary(t *testing.T) {
 		t.Fatalf("context = %d, want 8000", got)
 	}
 	f.Add(&transcript.Record{Boundary: &transcript.Boundary{Preserved: []string{"s", "t", "nowhere"}}})
-	f.Add(talk(150, 0))
+	f.Add(chatter(150, 0))
 	if got := f.Status().Context; got != 1000 {
 		t.Errorf("context = %d, want 1000: two preserved records and a new one", got)
 	}
@@ -135,13 +135,13 @@ func TestContextAfterABoundary(t *testing.T) {
 	if got := f.Status().Context; got != 400 {
 		t.Errorf("context = %d, want 400: preserved once more", got)
 	}
-	r := talk(30, 0)
+	r := chatter(30, 0)
 	r.Boundary = &transcript.Boundary{Replaced: true}
 	f.Add(r)
 	if got := f.Status().Context; got != 40 {
 		t.Errorf("context = %d, want 40: the record carries the whole context", got)
 	}
-	side := talk(3000, 0)
+	side := chatter(3000, 0)
 	side.Items[0].Side = true
 	f.Add(side)
 	if got := f.Status().Context; got != 40 {
