@@ -14,6 +14,7 @@ type Compaction struct {
 	Header   Header
 	Sections []Section            // State, Earlier, Files, Recent; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
+	Wanted   []Input              // whose summaries would be taken if they were kept, newest first; at most 16
 }
 
 // Section is one part of a companion, below its `## Name` heading.
@@ -59,10 +60,15 @@ type Saving struct {
 // until its next call; only spans that are printed or summarised are asked for. Equal records, options and text give
 // equal results. It fails with text's error, or where a span's bytes are not those that were folded.
 func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Compaction, error) {
+	return c.compaction(text, nil)
+}
+
+func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
 	d := newDraft(c, text)
+	d.modelled.kept = kept
 	p := d.fitted()
 	if small := d.tiny(p); small != nil {
-		p = small
+		p, d.modelled.wanted = small, nil
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -216,7 +222,7 @@ func (d *draft) tailRanges(first int) string {
 func (d *draft) finish(p *page) *Compaction {
 	c := d.c
 	s := c.Status()
-	out := &Compaction{Sections: p.sections()}
+	out := &Compaction{Sections: p.sections(), Wanted: d.modelled.wanted}
 	var body strings.Builder
 	for _, sec := range out.Sections {
 		body.WriteString(sec.Body)

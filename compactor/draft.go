@@ -31,6 +31,8 @@ type draft struct {
 	last   int                            // its end: the number of records
 	keep   int32                          // first row of the newest results
 	notes  notes
+
+	modelled modelled
 }
 
 // body is an item's raw bytes as fetched: the whole span, or, of a giant, a JSON value made of its two ends.
