@@ -282,10 +282,10 @@ func (f *folded) covered(t testing.TB, c *Compaction) {
 		in := false
 		for _, p := range c.Pointers {
 			for _, part := range p.Parts {
-				in = in || (part.Span.Off <= row.off && part.Span.End() >= row.span().End())
+				in = in || (part.Span.Off <= f.span(row).Off && part.Span.End() >= f.span(row).End())
 			}
 		}
-		if !in && !strings.Contains(body, mark.Quote("", original(row.kind, f.data[row.off:row.span().End()]))) && row.chars > 0 &&
+		if !in && !strings.Contains(body, mark.Quote("", original(row.kind, f.data[f.span(row).Off:f.span(row).End()]))) && row.chars > 0 &&
 			row.kind != transcript.Call {
 			t.Errorf("item %d (%v, record %d) is neither shown nor under an ID", i, row.kind, row.record())
 			return

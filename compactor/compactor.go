@@ -20,10 +20,9 @@ type Compactor struct {
 	session transcript.Session
 	status  Status
 
-	records chunks[recordRow]
+	records recordRows
 	rows    chunks[itemRow]
 	humans  chunks[int32]        // rows of the human messages
-	huge    map[int]int64        // bytes of lines over 4 GB
 	names   names                // of tools
 	calls   *table[string, call] // that wait for their result, by the agent's name for them
 	held    held                 // what the agent still holds
@@ -60,7 +59,6 @@ type Status struct {
 func New(o Options, s transcript.Session) *Compactor {
 	return &Compactor{
 		o: o, session: s, status: Status{Parent: s.Parent},
-		huge:    map[int]int64{},
 		calls:   newTable[string, call](maxCalls),
 		held:    held{last: make([]int64, max(1, o.RecentMessages))},
 		gauge:   gauge{window: o.Window, assumed: true},
@@ -72,7 +70,8 @@ func New(o Options, s transcript.Session) *Compactor {
 
 // Add folds one record in, in file order. It keeps nothing of r.
 func (c *Compactor) Add(r *transcript.Record) {
-	rec := c.pushRecord(r)
+	rec := c.records.add(r, c.rows.n)
+	c.held.name(r.UUID, rec)
 	c.note(r)
 	if r.Boundary != nil {
 		c.held.cut(c, rec, r.Boundary)
@@ -137,13 +136,13 @@ func (c *Compactor) Status() Status {
 
 // Size returns about how many bytes of memory the fold holds.
 func (c *Compactor) Size() int64 {
-	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.tables.bytes() + int64(c.calls.len())*256 + 4096
+	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.tables.bytes() + c.held.bytes() + int64(c.calls.len())*256 + 4096
 }
 
 // addItem makes the row of one item and lets the tables learn from it while its text is at hand.
 func (c *Compactor) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 	row := itemRow{
-		off: it.Span.Off, size: uint32(it.Span.Len), key: mark.Sum(it.Raw).Key(),
+		from: uint24Of(it.Span.Off - r.Span.Off), length: uint24Of(it.Span.Len), key: mark.Sum(it.Raw).Key(),
 		chars: uint32(transcript.Chars(it.Raw)), rec: uint32(rec), pair: -1, kind: it.Kind,
 	}
 	if it.Kind == transcript.Image || it.Kind == transcript.File {

@@ -58,7 +58,7 @@ func (d *draft) row(i int32) *itemRow { return d.c.rows.at(int(i)) }
 // age is how much older than the last record an item is, in milliseconds; an item without a time is older than
 // everything.
 func (d *draft) age(row *itemRow) int64 {
-	t := d.c.records.at(int(row.rec)).milli
+	t := d.c.records.at(int(row.rec)).milli()
 	if t == 0 {
 		return 1 << 62
 	}
@@ -87,13 +87,13 @@ func (d *draft) body(i int32) body {
 	}
 	row := d.row(i)
 	var b body
-	if row.size > giant {
+	if row.size() > giant {
 		b = d.ends(row)
 	} else {
-		raw := d.span(row.span())
+		raw := d.span(d.c.span(row))
 		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
 		if d.err == nil && b.hash.Key() != row.key {
-			d.err = fmt.Errorf("read item at offset %d: its bytes are not those that were folded", row.off)
+			d.err = fmt.Errorf("read item at offset %d: its bytes are not those that were folded", d.c.span(row).Off)
 		}
 	}
 	b.raw = bytes.Clone(b.raw)
@@ -106,7 +106,7 @@ func (d *draft) body(i int32) body {
 
 // ends reads the two ends of a giant and makes a JSON string of what they hold.
 func (d *draft) ends(row *itemRow) body {
-	s := row.span()
+	s := d.c.span(row)
 	head := bytes.Clone(d.span(transcript.Span{Off: s.Off, Len: giantEnd}))
 	tail := d.span(transcript.Span{Off: s.End() - giantEnd, Len: giantEnd})
 	if d.err != nil {
@@ -140,6 +140,17 @@ func (d *draft) action(i int32) transcript.Action {
 	return transcript.Understand(d.c.names.name(d.row(i).tool), d.body(i).raw)
 }
 
+// fileOf is the state of the file that a result's call names first, nil where there is none.
+func (d *draft) fileOf(result *itemRow) *fileState {
+	if result.pair < 0 {
+		return nil
+	}
+	if a := d.action(result.pair); len(a.Files) > 0 {
+		return d.c.tables.files.get(hashOf(a.Files[0].Path))
+	}
+	return nil
+}
+
 func (d *draft) outcome(i int32) transcript.Outcome {
 	row := d.row(i)
 	return transcript.Explain(d.c.names.name(row.tool), row.op, d.body(i).raw, row.has(failed))
@@ -156,7 +167,7 @@ func (d *draft) id(i int32) mark.ID {
 	if _, ok := d.known[id]; !ok {
 		d.known[id] = transcript.Pointer{
 			Hash: b.hash, Shape: transcript.Single,
-			Parts:  []transcript.Part{{Span: row.span(), Kind: row.kind}},
+			Parts:  []transcript.Part{{Span: d.c.span(row), Kind: row.kind}},
 			Record: row.record(), Last: row.record(),
 			Time: d.c.records.at(int(row.rec)).time(), Note: row.kind.String(),
 		}
@@ -200,7 +211,7 @@ func (d *draft) list(items []int32, note string) mark.ID {
 	for n, i := range items {
 		row := d.row(i)
 		ids = append(ids, mark.KeyID(row.key))
-		p.Parts = append(p.Parts, transcript.Part{Span: row.span(), Kind: row.kind})
+		p.Parts = append(p.Parts, transcript.Part{Span: d.c.span(row), Kind: row.kind})
 		if n == 0 || row.record() < p.Record {
 			p.Record, p.Time = row.record(), d.c.records.at(int(row.rec)).time()
 		}

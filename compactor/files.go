@@ -99,7 +99,7 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 			return text, f.base, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), allLines(text))
 		}
 	}
-	if f.read < 0 || d.row(f.read).edits != f.edits || d.row(f.read).has(failed|pictured) {
+	if f.read < 0 || uint32(d.row(f.read).edits) != f.edits || d.row(f.read).has(failed|pictured) {
 		return "", 0, ""
 	}
 	body, first, ok := transcript.FileText(d.outcome(f.read).Text)

@@ -353,8 +353,8 @@ func (d *draft) stands(i int32, v detail) bool {
 	case row.op == transcript.Command:
 		return chars < o.OutputChars
 	case row.op == transcript.Read:
-		f := d.c.tables.files.get(row.subject)
-		fresh := f != nil && f.read == i && f.edits == row.edits && d.age(row) <= o.FileAge.Milliseconds()
+		f := d.fileOf(row)
+		fresh := f != nil && f.read == i && f.edits == uint32(row.edits) && d.age(row) <= o.FileAge.Milliseconds()
 		return fresh && tokens(chars) <= o.MicroTokens
 	}
 	return tokens(chars) <= o.MicroTokens

@@ -1,12 +1,15 @@
 package compactor
 
 import (
+	"slices"
+
 	"ccd/internal/transcript"
 )
 
 // held is what the agent still holds: everything since its own last compaction, with what that preserved.
 type held struct {
 	start     int      // index of the first record
+	named     []named  // the newest records since then that have a UUID, and those preserved
 	preserved []uint32 // indices of records before start that are held all the same, ascending
 	chars     int64    // of the items held
 	total     int64    // of all items, those of inline sub-agents included
@@ -16,6 +19,28 @@ type held struct {
 	kind      transcript.Kind
 }
 
+// named is a record with the hash of its UUID.
+type named struct {
+	id  uint64
+	rec uint32
+}
+
+// maxNamed bounds the records among which a boundary is looked up: agents preserve some of the newest.
+const maxNamed = 16384
+
+// name remembers the UUID of a record.
+func (h *held) name(uuid string, rec int) {
+	if uuid == "" {
+		return
+	}
+	if len(h.named) == 2*maxNamed {
+		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
+	}
+	h.named = append(h.named, named{id: hashOf(uuid), rec: uint32(rec)})
+}
+
+func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
+
 // maxPreserved bounds what a boundary may preserve, in records: agents preserve a handful.
 const maxPreserved = 4096
 
@@ -23,8 +48,9 @@ const maxPreserved = 4096
 func (h *held) cut(c *Compactor, rec int, b *transcript.Boundary) {
 	var kept []uint32
 	if !b.Replaced && len(b.Preserved) > 0 {
-		kept = h.find(c, rec, b.Preserved)
+		kept = h.find(rec, b.Preserved)
 	}
+	h.forget(rec, kept)
 	h.start, h.preserved, h.chars = rec, kept, 0
 	h.messages, h.message = 0, 0
 	clear(h.last)
@@ -38,29 +64,29 @@ func (h *held) cut(c *Compactor, rec int, b *transcript.Boundary) {
 	}
 }
 
-// find searches the records that the agent held for those with the given UUIDs, backward from the boundary.
-func (h *held) find(c *Compactor, rec int, uuids []string) []uint32 {
+// find searches the records that the agent held before record rec for those with the given UUIDs, the newest first.
+func (h *held) find(rec int, uuids []string) []uint32 {
 	want := map[uint64]bool{}
 	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
 		want[hashOf(u)] = true
 	}
 	var found []uint32
-	take := func(i int) {
-		if u := c.records.at(i).uuid; u != 0 && want[u] {
-			delete(want, u)
-			found = append(found, uint32(i))
+	for i := len(h.named) - 1; i >= 0 && len(want) > 0; i-- {
+		if n := h.named[i]; want[n.id] && int(n.rec) < rec {
+			delete(want, n.id)
+			found = append(found, n.rec)
 		}
 	}
-	for i := rec - 1; i >= h.start && len(want) > 0; i-- {
-		take(i)
-	}
-	for i := len(h.preserved) - 1; i >= 0 && len(want) > 0; i-- {
-		take(int(h.preserved[i]))
-	}
-	for i, j := 0, len(found)-1; i < j; i, j = i+1, j-1 {
-		found[i], found[j] = found[j], found[i]
-	}
+	slices.Reverse(found)
 	return found
+}
+
+// forget drops the UUIDs of what is no longer held: of the records before rec that are not kept.
+func (h *held) forget(rec int, kept []uint32) {
+	h.named = slices.DeleteFunc(h.named, func(n named) bool {
+		_, found := slices.BinarySearch(kept, n.rec)
+		return int(n.rec) < rec && !found
+	})
 }
 
 // add counts an item and tells its row whether it opens a message.

@@ -18,13 +18,13 @@ const imageHead = 64 << 10
 // imageMarker stands for an item that is an image or holds one. Only its beginning is read, unless it is small.
 func (d *draft) imageMarker(i int32) string {
 	row := d.row(i)
-	s := row.span()
+	s := d.c.span(row)
 	s.Len = min(s.Len, imageHead)
 	kind, size := "image", ""
 	if cfg, format, err := image.DecodeConfig(bytes.NewReader(imageBytes(d.span(s)))); err == nil {
 		kind, size = "image "+format, fmt.Sprintf(" %dx%d", cfg.Width, cfg.Height)
 	}
-	return mark.New(d.id(i), fmt.Sprintf("%s%s, %s", kind, size, bytesText(int64(row.size)*3/4)))
+	return mark.New(d.id(i), fmt.Sprintf("%s%s, %s", kind, size, bytesText(row.size()*3/4)))
 }
 
 // imageBytes decodes the first base64 text of a JSON value, as far as it goes.

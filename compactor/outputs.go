@@ -47,8 +47,8 @@ func (d *draft) fileForm(i int32, start string) form {
 	if t := d.c.records.at(int(row.rec)).time(); !t.IsZero() {
 		what += ", read " + t.Format("2006-01-02T15:04Z")
 	}
-	if f := d.c.tables.files.get(row.subject); f != nil && f.edits > row.edits {
-		what += fmt.Sprintf(", edited %dx later", f.edits-row.edits)
+	if f := d.fileOf(row); f != nil && f.edits > uint32(row.edits) {
+		what += fmt.Sprintf(", edited %dx later", f.edits-uint32(row.edits))
 	}
 	m := mark.New(d.id(i), what)
 	if whole, fits := mark.Fits(out.Text, runes(m)); fits {
@@ -70,7 +70,7 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 		return form{line: start + ": " + whole}
 	}
 	gist := gistOf(d.commandOf(row), row.has(failed), out.Text, v)
-	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(int64(row.size))))
+	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(row.size())))
 	if out.Duration > 0 {
 		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
 	}
@@ -157,7 +157,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	default:
 		gist = mark.Inline(out.Text, max(60, v.text/2))
 	}
-	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(int64(row.size))))
+	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(row.size())))
 	if fits && runes(gist)+runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
 	}

@@ -93,7 +93,7 @@ func (t *tables) done(c *Compactor, i int32, p *call, a *transcript.Action, out 
 	}
 	switch a.Op {
 	case transcript.Command:
-		t.ended(row, p.row, a)
+		t.ended(row, p)
 	case transcript.Plan:
 		if out.PlanID != "" {
 			t.name(p.row, out.PlanID)
@@ -174,9 +174,9 @@ func (t *tables) renamed(f *fileState, ch *transcript.FileChange, callRow int32)
 }
 
 // ended keeps the exit status of a command.
-func (t *tables) ended(row *itemRow, callRow int32, a *transcript.Action) {
-	s := t.commands.get(row.subject)
-	if s == nil || s.row != callRow {
+func (t *tables) ended(row *itemRow, p *call) {
+	s := t.commands.get(p.key)
+	if s == nil || s.row != p.row {
 		return
 	}
 	s.pending = false

@@ -84,7 +84,7 @@ func TestRowsStaySmall(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	each := float64(after.HeapAlloc-before.HeapAlloc) / n
 	t.Logf("%.1f bytes a record with one item; Size says %.1f", each, float64(c.Size())/n)
-	if each > 112 {
+	if each > 68 {
 		t.Errorf("%.1f bytes a record with one item", each)
 	}
 	if s := float64(c.Size()) / n; s < each*0.8 || s > each*1.3 {

@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"math"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -123,13 +124,13 @@ func (c *Compactor) addCall(i int32, it *transcript.Item) {
 	row.tool = c.names.number(it.Tool)
 	a := transcript.Understand(it.Tool, it.Raw)
 	row.op = a.Op
-	row.subject = subjectOf(it.Tool, a)
-	pending := call{row: i, action: a, key: row.subject}
+	pending := call{row: i, action: a, key: subjectOf(it.Tool, a)}
+	row.subject = uint32(pending.key)
 	pending.action.Plan = nil
 	if row.has(side) {
 		pending.action.Files = nil
 	} else {
-		c.tables.called(row, i, &a)
+		c.tables.called(row, &pending, &a)
 	}
 	if it.Call != "" {
 		*c.calls.touch(clip(it.Call, maxName)) = pending
@@ -150,11 +151,12 @@ func subjectOf(tool string, a transcript.Action) uint64 {
 }
 
 // called takes what a call tells before its result is known.
-func (t *tables) called(row *itemRow, i int32, a *transcript.Action) {
+func (t *tables) called(row *itemRow, p *call, a *transcript.Action) {
+	i := p.row
 	for n, ch := range a.Files {
 		f := t.file(ch.Path, i)
 		if n == 0 {
-			row.edits = f.edits
+			row.edits = uint16(min(f.edits, math.MaxUint16))
 		}
 		switch ch.Op {
 		case transcript.Read:
@@ -167,7 +169,7 @@ func (t *tables) called(row *itemRow, i int32, a *transcript.Action) {
 	}
 	switch a.Op {
 	case transcript.Command:
-		t.ran(row, i, a)
+		t.ran(p, a)
 	case transcript.Plan:
 		t.planned(i, a)
 	case transcript.Agent:
@@ -176,16 +178,16 @@ func (t *tables) called(row *itemRow, i int32, a *transcript.Action) {
 	}
 }
 
-func (t *tables) ran(row *itemRow, i int32, a *transcript.Action) {
+func (t *tables) ran(p *call, a *transcript.Action) {
 	if a.Stdin || a.Command == "" {
 		return
 	}
-	s := t.commands.touch(row.subject)
+	s := t.commands.touch(p.key)
 	if s.runs > 0 && s.ended {
 		s.other, s.otherRow, s.hadOther = s.exit, s.row, true
 	}
 	s.text, s.dir = clip(a.Command, maxCommand), clip(a.Dir, maxCommand)
-	s.row, s.ended, s.pending = i, false, true
+	s.row, s.ended, s.pending = p.row, false, true
 	s.runs++
 }
 

@@ -152,7 +152,7 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 	if whole, fits := mark.Fits(text, maxReport); fits {
 		return b.String() + ": " + whole + "\n"
 	}
-	m := mark.New(d.id(g.report), "result, "+bytesText(int64(d.row(g.report).size)))
+	m := mark.New(d.id(g.report), "result, "+bytesText(d.row(g.report).size()))
 	if cut := lineHead(text, min(longAsk, room/4)); newest && runes(cut) > maxReport {
 		return b.String() + ":\n" + mark.Quote("  ", cut) + "  " + m + "\n"
 	}

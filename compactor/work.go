@@ -230,7 +230,7 @@ func (d *draft) errorLine(e *openError, v detail) string {
 	}
 	said, all := d.wrong(e.result, v)
 	if !all {
-		said += " " + mark.New(d.id(e.result), "output, "+bytesText(int64(d.row(e.result).size)))
+		said += " " + mark.New(d.id(e.result), "output, "+bytesText(d.row(e.result).size()))
 	}
 	return fmt.Sprintf("- #%d %s%s: %s\n", row.record(), label, d.status(e.result), said)
 }

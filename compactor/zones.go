@@ -35,7 +35,7 @@ func (d *draft) youngResults(limit int64) int {
 	first := d.last
 	for rec := d.last - 1; rec >= d.c.held.start; rec-- {
 		from, to := d.c.items(rec)
-		if r := d.c.records.at(rec); from < to && (r.milli == 0 || d.now-r.milli > limit) {
+		if r := d.c.records.at(rec); from < to && (r.milli() == 0 || d.now-r.milli() > limit) {
 			break
 		}
 		for i := from; i < to; i++ {
@@ -52,7 +52,7 @@ func (d *draft) zoneChars(rec int) int64 {
 	var sum int64
 	to := d.c.rows.n
 	if rec < d.last {
-		to = int(d.c.records.at(rec).first)
+		to = d.c.records.place(rec).first
 	}
 	for i := range to {
 		if row := d.c.rows.at(i); !row.has(side) {

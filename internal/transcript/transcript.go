@@ -73,8 +73,9 @@ type Span struct {
 // End returns the offset behind the span.
 func (s Span) End() int64 { return s.Off + s.Len }
 
-// MaxLine is the longest line that is parsed, in bytes; a longer one is archived and never parsed.
-const MaxLine = 16 << 20
+// MaxLine is the longest line that is parsed, in bytes; a longer one is archived and never parsed. Places within one fit
+// into 24 bits.
+const MaxLine = 16<<20 - 1
 
 // Kind is what an item is.
 type Kind uint8
