@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/internal/scorecard"
+	"ccd/internal/transcript"
+)
+
+// smallest is how many chars of content a session has that is scored without being named.
+const smallest = 40000
+
+type scoreFlags struct {
+	agent string
+	size  int
+}
+
+// scoreOutput is what score prints with --json.
+type scoreOutput struct {
+	Sessions []scoredSession `json:"sessions"`
+	Summary  scorecard.Total `json:"summary"`
+}
+
+type scoredSession struct {
+	*scorecard.Card
+	Red []string `json:"red"`
+}
+
+func (a *app) scoreCommand() *cobra.Command {
+	p := page{
+		use: "score [SESSION|FILE]...", group: care, short: "count what companions keep of what mattered",
+		long: `Key facts of each session (what was asked, files, commands with status, errors, decisions, numbers,
+names, plan, last answer) are counted as visible in the companion, recoverable through an ID in it, or
+lost; and at one size beside it, for ccd, the agent's own summary where it wrote one, and three dumb ways
+to shorten: tail, head and tail, stubs for all but the last three results. Without an argument: all
+archived sessions over 40,000 characters that are no sub-agents. Nothing but counts is printed, nothing
+is written.`,
+		examples: []example{
+			{"ccd score", "all archived sessions of some length"},
+			{"ccd score latest", "the session that grew last, class by class"},
+			{"ccd score --size 6000 session.jsonl", "a file, at another size than 12,000 chars"},
+		},
+		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
+companion, stretches [{summary_record, size, texts {ccd, half, agent, tail, head_tail, stub}}], red}],
+summary; docs/SCORE.md tells what a text's grade holds`,
+		exits: []int{exitNotFound, exitDamage},
+	}
+	var f scoreFlags
+	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		if f.size < 1000 || f.size > 50000 {
+			return usage(c, errors.New("--size must be 1000 to 50000"))
+		}
+		return a.score(c.Context(), args, f)
+	})
+	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters where the agent wrote no summary")
+	agentFlag(c, &f.agent)
+	return c
+}
+
+func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	cards, err := a.scoreAll(ctx, l, args, f)
+	if err != nil {
+		return err
+	}
+	out := scoreOutput{Sessions: []scoredSession{}, Summary: scorecard.Sum(cards)}
+	for _, c := range cards {
+		out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red()...)})
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	return a.printScores(cards, out.Summary)
+}
+
+func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFlags) (cards []*scorecard.Card, err error) {
+	if len(args) == 0 {
+		show, wipe := a.progress("scoring")
+		defer wipe()
+		for i, e := range l.sessions {
+			show(int64(i), int64(len(l.sessions)))
+			if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < smallest {
+				continue
+			}
+			c, err := l.scoreArchived(ctx, e, f.size)
+			if err != nil {
+				return nil, err
+			}
+			if c.Chars > smallest {
+				cards = append(cards, c)
+			}
+		}
+		return cards, nil
+	}
+	for _, arg := range args {
+		c, err := a.scoreOne(ctx, l, arg, f)
+		if err != nil {
+			return nil, err
+		}
+		cards = append(cards, c)
+	}
+	return cards, nil
+}
+
+func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags) (*scorecard.Card, error) {
+	if !isFile(arg) {
+		e, err := l.find(arg, f.agent)
+		if err != nil {
+			return nil, err
+		}
+		if e.Class == transcript.Attachment {
+			return nil, hint(fmt.Errorf("score %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
+		}
+		return l.scoreArchived(ctx, e, f.size)
+	}
+	s, done, err := a.input(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return l.scoreFile(ctx, s, f.size)
+}
+
+// printScores prints one line a session, then, of a single one, its classes.
+func (a *app) printScores(cards []*scorecard.Card, sum scorecard.Total) error {
+	if len(cards) == 0 {
+		a.say("no archived session has over %s characters", humanize.Comma(smallest))
+		return nil
+	}
+	rows := [][]string{{"SESSION", "TOKENS (est)", "SAVED", "COMPANION", "LOST", "AT CHARS", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB", "TIME"}}
+	for _, c := range cards {
+		rows = append(rows, scoreRows(c)...)
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	if len(cards) == 1 {
+		return a.printClasses(cards[0])
+	}
+	return a.print(fmt.Sprintf("\nmean of %d: companion %.3f (worst %.3f), ccd %.3f (%.3f), half %.3f (%.3f), agent %s, tail %.3f, head+tail %.3f, stub %.3f; lost %d\n",
+		len(cards), sum.Companion.Mean, sum.Companion.Worst, sum.Texts["ccd"].Mean, sum.Texts["ccd"].Worst, sum.Texts["half"].Mean, sum.Texts["half"].Worst,
+		meanOf(sum, "agent"), sum.Texts["tail"].Mean, sum.Texts["head_tail"].Mean, sum.Texts["stub"].Mean, sum.Lost))
+}
+
+func meanOf(sum scorecard.Total, name string) string {
+	if s, ok := sum.Texts[name]; ok {
+		return fmt.Sprintf("%.3f", s.Mean)
+	}
+	return "-"
+}
+
+// scoreRows are a session's lines: one for each stretch.
+func scoreRows(c *scorecard.Card) (rows [][]string) {
+	first := []string{
+		c.Session, humanize.Comma(c.Original), fmt.Sprintf("%.1f %%", c.Saved), fmt.Sprintf("%.3f", c.Companion.Mean),
+		strconv.Itoa(c.Lost()),
+	}
+	for _, s := range c.Stretches {
+		row := append(first, humanize.Comma(int64(s.Size)))
+		for _, name := range []string{"ccd", "half", "agent", "tail", "head_tail", "stub"} {
+			cell := "-"
+			if g, ok := s.Texts[name]; ok {
+				cell = fmt.Sprintf("%.3f", g.Mean)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%d ms", c.Took.Milliseconds())))
+		first = []string{"", "", "", "", ""}
+	}
+	return rows
+}
+
+// printClasses prints one session class by class.
+func (a *app) printClasses(c *scorecard.Card) error {
+	for _, s := range c.Stretches {
+		rows := [][]string{{"FACTS", "OF", "COMPANION", "RECOVERABLE", "LOST", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB"}}
+		for _, class := range scorecard.Classes() {
+			n, ok := c.Companion.Classes[class]
+			if !ok {
+				continue
+			}
+			row := []string{
+				string(class), strconv.Itoa(n.Facts), fmt.Sprintf("%.3f", n.Share()), strconv.Itoa(n.Recoverable), strconv.Itoa(n.Lost),
+			}
+			for _, name := range []string{"ccd", "half", "agent", "tail", "head_tail", "stub"} {
+				cell := "-"
+				if k, ok := s.Texts[name].Classes[class]; ok {
+					cell = fmt.Sprintf("%.3f", k.Share())
+				}
+				row = append(row, cell)
+			}
+			rows = append(rows, row)
+		}
+		if err := a.print("\n"); err != nil {
+			return err
+		}
+		if err := a.table(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package scorecard
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"ccd/internal/mark"
+)
+
+// page is a text as it is searched for facts: quoting and escapes undone, white space and emphasis normalised.
+type page struct {
+	chars int
+	flat  string   // all of it on one line
+	lines []string // line by line; a quoted line that goes on is one
+	ids   []mark.ID
+}
+
+// newPage reads a text; the front matter of a companion is left out.
+func newPage(text string) page {
+	text = body(text)
+	p := page{chars: utf8.RuneCountInString(text), ids: mark.IDs(text)}
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), " ")
+		rest, goesOn := strings.CutPrefix(line, ">+ ")
+		if !goesOn {
+			rest = strings.TrimPrefix(line, "> ")
+		}
+		if plain, err := mark.Unquote("> " + rest); err == nil {
+			rest = plain
+		}
+		if goesOn && len(p.lines) > 0 {
+			p.lines[len(p.lines)-1] += rest
+			continue
+		}
+		p.lines = append(p.lines, rest)
+	}
+	for i, l := range p.lines {
+		p.lines[i] = normal(l)
+	}
+	p.flat = normal(strings.Join(p.lines, " "))
+	return p
+}
+
+func body(text string) string {
+	const rule = "---\n"
+	if rest, ok := strings.CutPrefix(text, rule); ok {
+		if _, after, ok := strings.Cut(rest, "\n"+rule); ok {
+			return after
+		}
+	}
+	return text
+}
+
+// holds reports whether text stands in the page, whole, or cut by an ellipsis after most of it.
+func (p *page) holds(text string) bool { return cutIn(p.flat, text) >= 0 }
+
+// cutIn returns where text stands in s, -1 where it does not. A text that an ellipsis cuts after at least leastCut of
+// its characters stands too.
+func cutIn(s, text string) int {
+	if i := strings.Index(s, text); i >= 0 {
+		return i
+	}
+	begin := head(text, leastCut)
+	if len(begin) == len(text) {
+		return -1
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], begin)
+		if i < 0 {
+			return -1
+		}
+		n := common(s[from+i:], text)
+		if rest := s[from+i+n:]; strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") {
+			return from + i
+		}
+		from += i + len(begin)
+	}
+}
+
+// leastCut is how many characters of a cut text must stand.
+const leastCut = 80
+
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// word reports whether w stands in the page and is not part of a longer word.
+func (p *page) word(w string) bool { return bounded(p.flat, w, false) }
+
+// path reports whether a path stands in the page and is no part of a longer name. A path that begins below a directory
+// may stand behind it.
+func (p *page) path(w string) bool { return bounded(p.flat, w, true) }
+
+func bounded(s, w string, path bool) bool {
+	if w == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], w)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if startsWord(s[:i], w, path) && endsWord(s[i+len(w):], w) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func startsWord(before, w string, path bool) bool {
+	if before == "" || !wordByte(w[0]) && !path {
+		return true
+	}
+	switch c := before[len(before)-1]; {
+	case wordByte(c):
+		return false
+	case path && c == '/':
+		return strings.HasSuffix(before, "./") || strings.HasSuffix(before, "…/") || strings.Contains(w, "/")
+	case path:
+		return c != '-' && c != '.'
+	}
+	return true
+}
+
+func endsWord(after, w string) bool {
+	if after == "" || !wordByte(w[len(w)-1]) {
+		return true
+	}
+	if wordByte(after[0]) {
+		return false
+	}
+	return !(after[0] == '.' && len(after) > 1 && wordByte(after[1]))
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= utf8.RuneSelf
+}
+
+// beside reports whether text stands on a line that, or whose next one, tells the state.
+func (p *page) beside(text string, tells func(string) bool) bool {
+	for i, l := range p.lines {
+		at := cutIn(l, text)
+		if at < 0 {
+			continue
+		}
+		n := common(l[at:], text)
+		if tells(l[:at]+" \x00 "+l[at+n:]) || i+1 < len(p.lines) && tells(p.lines[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	exits = regexp.MustCompile(`(?i)(?:->|→|=>|exit(?:ed|s)?(?: with)?(?: code| status)?[:= ]*|rc[:= ]*|status[:= ]*|code[:= ]*|[(\[]|: )\s*(\d+)\b`)
+	good  = regexp.MustCompile(`(?i)\b(?:ok|success(?:ful|fully)?|succeeded|passed|passes|done)\b|✓|✔|✅`)
+	bad   = regexp.MustCompile(`(?i)\bfail(?:ed|s|ure)?\b|\berror\b|✗|✘|❌|non-?zero`)
+)
+
+// tellsStatus returns whether a line tells that a command ended with the status.
+func tellsStatus(status string) func(string) bool {
+	return func(line string) bool {
+		for _, m := range exits.FindAllStringSubmatch(line, -1) {
+			if m[1] == status || status == "failed" && m[1] != "0" {
+				return true
+			}
+		}
+		return status == "0" && good.MatchString(line) || status == "failed" && bad.MatchString(line)
+	}
+}
+
+var planStates = map[string]*regexp.Regexp{
+	"completed":   regexp.MustCompile(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
+	"in_progress": regexp.MustCompile(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
+	"pending":     regexp.MustCompile(`(?i)\[ ?\]|\b(?:pending|to ?do|open|next|remaining|not started|later)\b`),
+}
+
+// tellsState returns whether a line tells that a plan item is in the state.
+func tellsState(state string) func(string) bool {
+	re := planStates[state]
+	return func(line string) bool { return re == nil || re.MatchString(line) }
+}
