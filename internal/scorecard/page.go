@@ -106,7 +106,7 @@ func bounded(s, w string, path bool) bool {
 			return false
 		}
 		i += from
-		if startsWord(s[:i], w, path) && endsWord(s[i+len(w):], w) {
+		if startsWord(s[:i], w, path) && endsWord(s[i+len(w):], w, path) {
 			return true
 		}
 		from = i + 1
@@ -128,15 +128,23 @@ func startsWord(before, w string, path bool) bool {
 	return true
 }
 
-func endsWord(after, w string) bool {
-	if after == "" || !wordByte(w[len(w)-1]) {
+// endsWord reports whether a word ends before after. A name goes on in `.go`, a number or version in `.1`.
+func endsWord(after, w string, path bool) bool {
+	last := w[len(w)-1]
+	switch {
+	case after == "" || !wordByte(last):
 		return true
-	}
-	if wordByte(after[0]) {
+	case wordByte(after[0]):
 		return false
+	case after[0] != '.' || len(after) == 1:
+		return true
+	case path:
+		return !wordByte(after[1])
 	}
-	return !(after[0] == '.' && len(after) > 1 && wordByte(after[1]))
+	return !digit(last) || !digit(after[1])
 }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= utf8.RuneSelf

@@ -88,7 +88,7 @@ func words(text string) iter.Seq2[Class, string] {
 
 func named(text string, yield func(string) bool) {
 	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
-		if w := normal(m[1]); len(w) > 1 && !yield(w) {
+		if w := strings.TrimSuffix(normal(m[1]), "()"); len(w) > 1 && !yield(w) {
 			return
 		}
 	}
@@ -109,17 +109,20 @@ func decisions(text string) iter.Seq[string] {
 			if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 				fenced = !fenced
 			}
-			if fenced || !decision.MatchString(line) {
+			if fenced || strings.HasPrefix(line, "#") || !decision.MatchString(line) {
 				continue
 			}
 			for _, s := range sentences(normal(listMark.ReplaceAllString(line, ""))) {
-				if len(s) >= 20 && decision.MatchString(s) && !yield(head(s, lineChars)) {
+				if strings.Count(s, " ") >= leastWords && decision.MatchString(s) && !yield(head(s, lineChars)) {
 					return
 				}
 			}
 		}
 	}
 }
+
+// leastWords is how many spaces a decision has at the least: what has fewer is a heading.
+const leastWords = 5
 
 // sentences cuts a line behind each full stop, question or exclamation mark that a space follows.
 func sentences(line string) (all []string) {
