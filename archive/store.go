@@ -32,6 +32,7 @@ var (
 	bucketTail        = []byte("tail")        // id, chunk -> the same of a tail piece
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
+	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary; made by the first one
 	keySchema         = []byte("schema")
 )
 

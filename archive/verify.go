@@ -17,20 +17,20 @@ import (
 
 // Report is what Verify has read, and the damage that it met.
 type Report struct {
-	Sessions, Generations, Frames, Pieces, Pointers int
-	Bytes                                           int64 // raw bytes of transcripts that were read and hashed
-	Damage                                          []*DamageError
+	Sessions, Generations, Frames, Pieces, Pointers, Summaries int
+	Bytes                                                      int64 // raw bytes of transcripts that were read and hashed
+	Damage                                                     []*DamageError
 }
 
 // verifyBatch is how many pointers are sorted at a time: about 100 bytes each.
 const verifyBatch = 50_000
 
 // Verify reads everything and checks every hash: each block of each generation, the whole of each generation, frames
-// that no generation uses, and what each pointer stands for. Damage is listed, and the rest goes on; err is for what
+// that no generation uses, what each pointer stands for, and the summaries. Damage is listed, and the rest goes on; err is for what
 // stops it. progress, if not nil, is called with raw bytes now and then, never under the lock.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	v := verifier{a: a, progress: progress, frames: map[uint64]bool{}}
-	for _, step := range []func(context.Context) error{v.list, v.generations, v.strays, v.pointers} {
+	for _, step := range []func(context.Context) error{v.list, v.generations, v.strays, v.pointers, v.summaries} {
 		if err := step(ctx); err != nil {
 			return v.Report, fmt.Errorf("verify archive: %w", err)
 		}

@@ -22,6 +22,7 @@ type Config struct {
 	Compaction Compaction
 	Companion  Companion
 	Archive    Archive
+	Summarizer Summarizer
 	Log        Log
 
 	path    string            // the file that was read
@@ -89,6 +90,12 @@ type Archive struct {
 	Path    string // absolute; "": archive.db in the state directory
 	MaxSize int64  // bytes; 0: no limit
 	MinFree int64  // bytes
+}
+
+// Summarizer is [summarizer]: the command that writes summaries.
+type Summarizer struct {
+	Command []string // program and arguments; none: no command is ever run
+	Timeout time.Duration
 }
 
 // Log is [log].

@@ -47,9 +47,10 @@ func TestDefaults(t *testing.T) {
 			LargeOutputTokens: 40000, LargeOutputChars: 2000, SummaryChars: 600, LongCap: "off",
 			RestoreFileTokens: 5000, RestoreTotalTokens: 50000, Off: []string{},
 		},
-		Companion: Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
-		Archive:   Archive{MinFree: 256_000_000},
-		Log:       Log{Level: "warn", Format: "text"},
+		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
+		Archive:    Archive{MinFree: 256_000_000},
+		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},
+		Log:        Log{Level: "warn", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, exported); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

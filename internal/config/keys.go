@@ -30,6 +30,7 @@ func sections() []section {
 		{"compaction", "What stays as it is, and what is replaced by a short form with an ID.", compactionKeys()},
 		{"companion", "Where companions stand, and what they hold.", companionKeys()},
 		{"archive", "The file that keeps every original.", archiveKeys()},
+		{"summarizer", "A command that writes the summaries of what an agent said, instead of ccd itself. None is run unless it is named here.", summarizerKeys()},
 		{"log", "What is told on stderr.", logKeys()},
 	}
 }
@@ -169,7 +170,9 @@ func compactionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Compaction.RestoreTotalTokens, 0} },
 		},
 		{
-			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, decisions, names, agents, answer.", []any{}, false,
+			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, decisions, names, agents, answer.",
+			[]any{},
+			false,
 			func(c *Config) value { return names{&c.Compaction.Off} },
 		},
 	}
@@ -217,6 +220,21 @@ func archiveKeys() []key {
 		{
 			"min_free", "Space (\"256MB\") that is always left free on the archive's disk.", "256MB", false,
 			func(c *Config) value { return size{&c.Archive.MinFree} },
+		},
+	}
+}
+
+func summarizerKeys() []key {
+	return []key{
+		{
+			"command", "Program (its name or its whole path) and arguments, such as [\"ollama\", \"run\", \"qwen3:8b\"] or [\"claude\", \"-p\"]. It reads\nwhat is asked and the text on stdin and prints the summary. Whoever it asks reads that text. []: none is run.",
+			[]any{},
+			false,
+			func(c *Config) value { return command{&c.Summarizer.Command, c.home} },
+		},
+		{
+			"timeout", "It is killed, with all that it has started, when it takes longer for one text.", "60s", false,
+			func(c *Config) value { return span{&c.Summarizer.Timeout, time.Second} },
 		},
 	}
 }

@@ -1,0 +1,114 @@
+package archive
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+)
+
+func TestSummariesAreKept(t *testing.T) {
+	ctx, a := context.Background(), open(t)
+	one, two := mark.Sum([]byte("one")), mark.Sum([]byte("two"))
+	if got, err := a.Summary(ctx, one); err != nil || got != (Summary{}) {
+		t.Fatalf("before the first write: %+v, %v", got, err)
+	}
+	fill(t, a, session("s"), 1, talk(1, 10_000), whole)
+	if got, err := a.Summary(ctx, one); err != nil || got != (Summary{}) {
+		t.Fatalf("before the first summary: %+v, %v", got, err)
+	}
+	for _, s := range []Summary{{Refused: 1, Why: "timed out"}, {Refused: 2, Why: "exit 1"}, {Text: "what was done"}, {Text: "another"}, {Refused: 1}} {
+		if err := a.KeepSummary(ctx, one, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.KeepSummary(ctx, two, Summary{Refused: 3, Why: "empty"}); err != nil {
+		t.Fatal(err)
+	}
+	again := openAt(t, a.path, Options{})
+	if got, err := again.Summary(ctx, one); err != nil || got != (Summary{Text: "what was done", Refused: 3}) {
+		t.Errorf("the first text does not stay: %+v, %v", got, err)
+	}
+	if got, err := again.Summary(ctx, two); err != nil || got != (Summary{Refused: 3, Why: "empty"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if r := sound(t, again); r.Summaries != 2 {
+		t.Errorf("%d summaries verified, want 2", r.Summaries)
+	}
+	if err := a.KeepSummary(ctx, two, Summary{Text: strings.Repeat("x", maxSummary+1)}); err == nil {
+		t.Error("a text of any length is kept")
+	}
+}
+
+func TestDamagedSummaryIsFoundAndReplaced(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := mark.Sum([]byte("input"))
+	const text = "a summary that stands nowhere else in the file"
+	if err := a.KeepSummary(ctx, input, Summary{Text: text}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotten := strings.ReplaceAll(string(file), text, strings.ToUpper(text))
+	if rotten == string(file) {
+		t.Fatal("the text does not stand in the file")
+	}
+	if err := os.WriteFile(path, []byte(rotten), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.Summary(ctx, input); err != nil || got != (Summary{}) {
+		t.Errorf("a damaged one is given out: %+v, %v", got, err)
+	}
+	if r, err := a.Verify(ctx, nil); err != nil || len(r.Damage) != 1 {
+		t.Errorf("verify: %v, %v", r.Damage, err)
+	}
+	if err := a.KeepSummary(ctx, input, Summary{Text: text}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := a.Summary(ctx, input); got.Text != text {
+		t.Errorf("not replaced: %+v", got)
+	}
+	sound(t, a)
+}
+
+func TestSummariesRefuseWhereNothingIsWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a, err := Open(path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.KeepSummary(context.Background(), mark.Hash{}, Summary{Text: "x"}); err == nil {
+		t.Error("a read-only archive takes a summary")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it was made")
+	}
+}
+
+// TestSummariesBucketIsMadeLater holds that an archive of an earlier day, which has no such bucket, is a whole one.
+func TestSummariesBucketIsMadeLater(t *testing.T) {
+	a := open(t)
+	fill(t, a, session("s"), 1, talk(1, 10_000), whole)
+	err := a.view(context.Background(), func(tx *bolt.Tx) error {
+		if tx.Bucket(bucketSummaries) != nil {
+			t.Error("the bucket is there before its first entry")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, a)
+}

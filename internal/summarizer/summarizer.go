@@ -1,0 +1,109 @@
+// Package summarizer runs the command that writes summaries, where one is configured.
+//
+// It owns the child process. Its invariant: however the command behaves, Run returns when the time limit is over or a
+// second later, and nothing of the command's process group is left then. Nothing else of ccd that runs unasked starts a
+// process, and nothing imports this package but the program itself. It knows nothing of transcripts, of what is in a
+// text, and of what becomes of a summary.
+package summarizer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Variable is "1" in the environment of the command: a ccd that finds it runs on behalf of a summarizer.
+const Variable = "CCD_SUMMARIZER"
+
+// MaxOutput is how much a command may print, in bytes; one that prints more has failed.
+const MaxOutput = 64 << 10
+
+// grace is how long the pipes of a command that has ended, or was killed, may stay open.
+const grace = time.Second
+
+// ErrNotStarted tells that there is no such command, or that it cannot be run: no text is to blame.
+var ErrNotStarted = errors.New("command not started")
+
+// Command is a command that reads a text on stdin and prints a summary on stdout.
+type Command struct {
+	Args    []string      // the program (by its absolute path, or to be found in PATH) and its arguments
+	Dir     string        // where it runs; made with mode 0700 where missing
+	Env     []string      // as os.Environ gives it
+	Timeout time.Duration // after which it is killed, with all that it has started
+}
+
+// Name returns 16 hexadecimal digits that stand for program and arguments.
+func (c Command) Name() string {
+	sum := sha256.Sum256([]byte(strings.Join(c.Args, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Run gives the command a text and returns what it printed, at most MaxOutput bytes. It fails with ErrNotStarted, with
+// ctx's error, or with what went wrong: the time limit, the exit status, too much output. Errors hold nothing of input,
+// output or stderr.
+func (c Command) Run(ctx context.Context, input string) ([]byte, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	out := &capped{full: cancel}
+	cmd := exec.CommandContext(limited, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.environment()
+	cmd.Stdin, cmd.Stdout = strings.NewReader(input), out
+	cmd.WaitDelay = grace
+	group(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
+	}
+	err := cmd.Wait()
+	end(cmd) // what it has left behind
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case out.over:
+		return nil, fmt.Errorf("over %d bytes of output", MaxOutput)
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("not done after %s", c.Timeout)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // that one tells of what it left behind alone
+		return nil, err
+	}
+	return out.data, nil
+}
+
+// environment is the command's: what a service manager tells this process alone is left out.
+func (c Command) environment() []string {
+	env := make([]string, 0, len(c.Env)+1)
+	for _, e := range c.Env {
+		switch name, _, _ := strings.Cut(e, "="); name {
+		case Variable, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID":
+		default:
+			env = append(env, e)
+		}
+	}
+	return append(env, Variable+"=1")
+}
+
+// capped keeps what a command prints, and ends the command when it is too much.
+type capped struct {
+	data []byte
+	over bool
+	full func()
+}
+
+// Write implements io.Writer.
+func (c *capped) Write(p []byte) (int, error) {
+	if len(c.data)+len(p) > MaxOutput {
+		c.over = true
+		c.full()
+		return len(p), nil
+	}
+	c.data = append(c.data, p...)
+	return len(p), nil
+}
