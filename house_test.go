@@ -225,7 +225,7 @@ func TestNoLooseEnds(t *testing.T) {
 			}
 			return err
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || d.Name() == ".git" { // a file where the tree is a second one
 			return nil
 		}
 		text, err := os.ReadFile(path)

@@ -84,7 +84,10 @@ func (d *draft) askChars(i int, m measure) int {
 	if chars <= shortReply {
 		chars += maxQuestion
 	}
-	return askCost + min(chars, longAsk) + chars/40
+	if chars > longAsk && d.narrow {
+		return askCost + askHead/3 + askTail/2 + 60
+	}
+	return askCost + min(chars, longAsk) + min(chars, longAsk)/40
 }
 
 func (d *draft) asked(m []measure) string {
@@ -188,8 +191,12 @@ func (d *draft) askedText(i int, row int32, m measure) string {
 		return "\n" + mark.Quote("   ", text)
 	}
 	d.notes.asked[row] = i + 1
-	return fmt.Sprintf("\n%s   %s\n%s", mark.Quote("   ", head(text, askHead)),
-		mark.New(d.id(row), fmt.Sprintf("cut, %d chars", max(n, int(d.row(row).chars)))), mark.Quote("   ", tail(text, askTail)))
+	first, last := askHead, askTail
+	if d.narrow {
+		first, last = askHead/3, askTail/2
+	}
+	return fmt.Sprintf("\n%s   %s\n%s", mark.Quote("   ", head(text, first)),
+		mark.New(d.id(row), fmt.Sprintf("cut, %d chars", max(n, int(d.row(row).chars)))), mark.Quote("   ", tail(text, last)))
 }
 
 // askedAgain finds a newer copy of a message, which then stands for both.

@@ -139,33 +139,39 @@ func (d *draft) fitted() *page {
 	return d.compose(0)
 }
 
-// compose fills the budget of whole chars: State first, as much as it needs within its share; then Recent what it must have, Files
-// their share, Earlier what its level leaves, and Recent again whatever then is free.
+// compose fills the budget of whole chars: State first, as much as it needs within its share; then Recent what it must
+// have, Files their share, Earlier what its level leaves, and Recent again whatever then is free.
 func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
 	wanted := d.recentStart()
 	text := d.c.held.total
-	free := max(0, sh.whole-headings-d.rangesCost(d.last))
+	d.ranges = max(minRanges, whole/20/rangeCost)
+	markers := rangeCost * len(d.stretches(d.last, d.ranges))
+	free := max(0, sh.whole-headings-markers)
 	p := &page{}
 	d.recent = d.last
-	parts := d.state(min(sh.state, free))
-	p.state = joined(parts)
-	free = min(free, int(text*6/10)) + d.rangesCost(d.last) - runes(p.state)
+	p.state = joined(d.state(min(sh.state, free)))
+	free = min(free, int(text*6/10)) + markers - runes(p.state)
 	filesMost := max(0, free*sh.files/100)
 	p.files = d.filesSection(filesMost, nil)
 	d.settle(p, d.recentUnits(wanted, max(0, free*sh.recent/100)), filesMost)
-	rest := free - runes(p.files) + d.dropAnswer(p, parts)
+	rest := free - runes(p.files)
 	d.fill(p, rest)
 	// What Earlier did not need goes to Recent: older records, or more of the large ones.
 	if spare := rest - runes(p.earlier.text) - runes(p.ranges); spare > runes(p.recent.text)+unitStep || p.recent.start > wanted {
 		rest += runes(p.files)
 		d.settle(p, d.recentUnits(wanted, max(spare, runes(p.recent.text))), filesMost)
-		rest += d.dropAnswer(p, parts) - runes(p.files)
+		rest -= runes(p.files)
 		d.fill(p, rest)
 	}
 	return p
 }
+
+const (
+	minRanges = 8  // ranges that Earlier may always have
+	rangeCost = 75 // chars of a range's marker, about
+)
 
 // settle takes the verbatim part, and leaves the content that stands whole in it out of Files.
 func (d *draft) settle(p *page, r recentPart, filesMost int) {
@@ -183,20 +189,8 @@ func (d *draft) fill(p *page, rest int) {
 	}
 	p.ranges = d.tailRanges((p.recent.start + block - 1) / block * block)
 	need := int((1 - d.level.off()) * float64(d.zoneChars(p.recent.start)))
+	d.said = p.state
 	p.earlier = d.earlierLines(p.recent.start, max(0, min(need, rest-runes(p.recent.text)-runes(p.ranges))))
-}
-
-// dropAnswer takes the last answer out of State once Recent shows it, and returns the chars that this frees.
-func (d *draft) dropAnswer(p *page, parts []*part) int {
-	i := d.notes.answer
-	if i < 0 || int(d.row(i).rec) < d.recent {
-		return 0
-	}
-	d.notes.answer = -1
-	parts[len(parts)-1].text = ""
-	before := runes(p.state)
-	p.state = joined(parts)
-	return before - runes(p.state)
 }
 
 // tailRanges names the records from first on, which stand under Recent: for what is not shown there.
@@ -258,19 +252,12 @@ func (d *draft) savings(p *page) []Saving {
 		sums[kind].Items += items
 		sums[kind].Tokens += tokens(chars)
 	}
-	for _, f := range p.earlier.saved {
-		add(f.kind, 1, f.saved)
+	var lined int64
+	for _, c := range p.earlier.lines {
+		add(c.form.kind, 1, c.form.saved)
+		lined += c.chars
 	}
-	var chars int64
-	items := 0
-	for rec := range min(p.earlier.detail, p.recent.start) {
-		from, to := d.c.items(rec)
-		for i := from; i < to; i++ {
-			chars += int64(d.c.rows.at(i).chars)
-			items++
-		}
-	}
-	add("range", items, chars)
+	add("range", 1, d.zoneChars(p.recent.start)-lined)
 	all := make([]Saving, 0, len(sums))
 	for _, s := range sums {
 		all = append(all, *s)

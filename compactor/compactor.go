@@ -29,7 +29,10 @@ type Compactor struct {
 	gauge   gauge                // tokens reported, window, pressure
 	tables  tables               // what State tells
 	lastRow int32                // newest assistant text, -1 while there is none
+	texts   chunks[textRow]      // the messages, and how often later ones refer to them
 	given   int32                // first text that was given to a session without human messages, -1
+
+	mostRefs uint16 // of any message
 }
 
 // Status is what the fold knows of its session so far. Tokens are estimated unless said otherwise.
@@ -136,7 +139,7 @@ func (c *Compactor) Status() Status {
 
 // Size returns about how many bytes of memory the fold holds.
 func (c *Compactor) Size() int64 {
-	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.tables.bytes() + c.held.bytes() + int64(c.calls.len())*256 + 4096
+	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.texts.bytes() + c.tables.bytes() + c.held.bytes() + int64(c.calls.len())*256 + 4096
 }
 
 // addItem makes the row of one item and lets the tables learn from it while its text is at hand.
@@ -150,6 +153,9 @@ func (c *Compactor) addItem(rec int, r *transcript.Record, it *transcript.Item) 
 	}
 	if it.Side {
 		row.flags |= side
+	}
+	if len(c.o.Focus) > 0 && c.o.focused(original(it.Kind, it.Raw)) {
+		row.flags |= focused
 	}
 	c.held.add(it, &row)
 	i := int32(c.rows.push(row))
@@ -180,7 +186,9 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 		c.status.Asked = it.Span
 	}
 	text := humanText(it.Raw)
-	if anySentence(text, isCorrection) {
+	c.text(i, shapeOfText(text))
+	c.mention(i, text, true)
+	if c.humans.n > 1 && anySentence(text, isCorrection) {
 		row.flags |= corrects
 	}
 	if anySentence(text, isConstraint) {
@@ -219,6 +227,9 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 		row.flags |= decides
 	}
 	row.flags |= shapeOf(text)
+	c.text(i, shapeOfText(text))
+	c.texts.at(c.texts.n - 1).leans = hasAny(text, leaningWords)
+	c.mention(i, text, false)
 }
 
 // original is the item's text as the agent saw it.

@@ -1,96 +1,202 @@
 package compactor
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
-// earlierPart is the compressed part: range markers, and below those of the newest records their lines.
+// earlierPart is the compressed part: the ranges of all its records, and below each the lines that stand for what was
+// worth one.
 type earlierPart struct {
-	text   string
-	detail int // first record whose lines are shown, a multiple of block
-	saved  []form
+	text  string
+	lines []*candidate // shown, in order
 }
 
-// earlierLines renders the records before end into at most budget chars: lines as long as they fit, newest first,
-// each block of them below the marker of its range, and ever larger ranges for what lies before.
+// candidate is a unit of the compression zone that may get a line in Earlier.
+type candidate struct {
+	unit       unit
+	rec        int
+	chars      int64 // of its items
+	copies     int   // of the same content or, of a read, of the same file, that follow
+	importance float64
+	closed     bool // nothing hangs on it any more
+	points     int64
+	third      int // of the scores: 0 for the highest, whose forms are the shortest
+	form       form
+	line       string // "" while it is not shown
+	merged     bool   // told by the line of another one
+}
+
+const (
+	// maxCandidates bounds the units of the compression zone that may get a line: older ones stand under their range.
+	maxCandidates = 20000
+
+	maxMisses = 48 // units that do not fit, after which no more are tried
+	minLine   = 40 // chars below which no line is tried
+)
+
+// earlierLines renders the records before end into at most budget chars: the ranges first, then a short form for each
+// unit that is worth one, then, in the order of the score, whole what need not be short.
 func (d *draft) earlierLines(end, budget int) earlierPart {
-	p := earlierPart{detail: (end + block - 1) / block * block}
-	var blocks []string
-	used := 0
-	for b := (end - 1) / block; b >= 0 && end > 0 && d.err == nil; b-- {
-		from, to := b*block, min(b*block+block, end)
-		marker := "- " + d.rangeMarker(stretch{from, min(from+block, d.last)}) + "\n"
-		room := budget - used - runes(marker) - d.rangesCost(from)
-		if room < 0 {
-			break
-		}
-		lines, forms, all := d.blockLines(from, to, room, budget)
-		blocks = append(blocks, marker+lines)
-		used += runes(marker) + runes(lines)
-		p.saved = append(p.saved, forms...)
-		p.detail = from
-		if !all {
-			break
-		}
+	var p earlierPart
+	if end == 0 {
+		return p
 	}
-	var b strings.Builder
-	if p.detail > 0 && end > 0 {
-		for _, s := range cut(min(p.detail, d.last)) {
-			b.WriteString("- " + d.rangeMarker(s) + "\n")
-		}
+	ranges := d.stretches((end+block-1)/block*block, d.ranges)
+	markers := make([]string, len(ranges))
+	room := budget
+	for n, s := range ranges {
+		markers[n] = "- " + d.rangeMarker(stretch{s.from, min(s.to, d.last)}) + "\n"
+		room -= runes(markers[n])
 	}
-	for i := len(blocks) - 1; i >= 0; i-- {
-		b.WriteString(blocks[i])
-	}
-	p.text = b.String()
+	all := d.candidates(end)
+	d.decideTalk(all, 4*max(0, room))
+	room = d.shorten(all, room)
+	room += d.merge(all, ranges)
+	d.lengthen(all, room)
+	p.text, p.lines = d.listed(all, ranges, markers)
 	return p
 }
 
-// size is the detail of a line, by how many of budget chars are left for it and the older ones: it changes line by
-// line, so that one more record moves few of them.
-func size(room, budget int) detail {
-	switch {
-	case room >= budget*2/3:
-		return ample
-	case room >= budget/3:
-		return full
+// candidates gives the units before end that may get a line, newest first, each with what its score is made of.
+func (d *draft) candidates(end int) []*candidate {
+	var all []*candidate
+	seen := map[uint64]int{}
+	count := func(i int32) int {
+		row := d.row(i)
+		n := 0
+		if row.chars >= dupChars {
+			n = seen[row.key]
+			seen[row.key]++
+		}
+		if row.op == transcript.Read && row.kind == transcript.Result && row.subject != 0 {
+			n = max(n, seen[uint64(row.subject)])
+			seen[uint64(row.subject)]++
+		}
+		return n
 	}
-	return terse
-}
-
-// rangesCost is about how many chars the markers of the records before one take.
-func (d *draft) rangesCost(to int) int { return 75 * len(cut(to)) }
-
-// blockLines renders the units of a block, newest first, while they fit into room of budget chars; all reports that
-// none is missing.
-func (d *draft) blockLines(from, to, room, budget int) (text string, forms []form, all bool) {
-	var lines []string
-	for rec := to - 1; rec >= from && d.err == nil; rec-- {
+	for rec := d.last - 1; rec >= 0 && len(all) < maxCandidates; rec-- {
 		units := d.units(rec)
 		for n := len(units) - 1; n >= 0; n-- {
-			f, line := d.fittingLine(units[n], room, budget)
-			if f.line == "" {
-				continue
+			u := units[n]
+			c := &candidate{unit: u, rec: rec, chars: int64(d.row(u.first).chars), copies: count(u.first)}
+			if u.result >= 0 {
+				c.copies = max(c.copies, count(u.result))
+				c.chars += int64(d.row(u.result).chars)
 			}
-			if line == "" {
-				return joinBack(lines), forms, false
+			if rec < end && d.lined(u) {
+				c.importance = d.importance(u.first)
+				if u.result >= 0 {
+					c.importance = max(c.importance, d.importance(u.result))
+				}
+				c.closed = d.isClosed(u)
+				c.points = d.score(c)
+				all = append(all, c)
 			}
-			room -= runes(line)
-			lines = append(lines, line)
-			forms = append(forms, f)
-			d.show(units[n].first)
-			d.show(units[n].result)
 		}
 	}
-	return joinBack(lines), forms, true
+	d.thirds(all)
+	return all
 }
 
-// fittingLine is the form of a unit and its text, terse where it does not fit otherwise; no text where it does not fit
-// at all.
-func (d *draft) fittingLine(u unit, room, budget int) (form, string) {
+// lined reports whether a unit of this kind may get a line in Earlier.
+func (d *draft) lined(u unit) bool {
+	row := d.row(u.first)
+	return !hidden(row.kind) && row.kind != transcript.Human && row.op != transcript.Plan && u.first != d.notes.answer
+}
+
+// isClosed reports whether nothing hangs on a unit any more: a failure made good since, a sub-agent that reported.
+func (d *draft) isClosed(u unit) bool {
+	if u.result < 0 {
+		return false
+	}
+	row := d.row(u.result)
+	if row.op == transcript.Agent {
+		return true
+	}
+	if !row.has(failed) || row.has(rejected) {
+		return false
+	}
+	return !d.c.tables.isOpen(u.result)
+}
+
+// thirds divides the units by their score. The highest scores give way most.
+func (d *draft) thirds(all []*candidate) {
+	if !d.c.o.on("score") {
+		return
+	}
+	by := slices.Clone(all)
+	slices.SortStableFunc(by, func(a, b *candidate) int { return cmp.Compare(b.points, a.points) })
+	for n, c := range by {
+		c.third = 3 * n / len(by)
+	}
+}
+
+// shorten gives units their short forms, those worth most first, while they fit; what is left of room comes back.
+func (d *draft) shorten(all []*candidate, room int) int {
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(d.worth(b), d.worth(a)), cmp.Compare(b.unit.first, a.unit.first))
+	})
+	misses := 0
+	for _, c := range order {
+		if room < minLine || misses > maxMisses || d.err != nil {
+			break
+		}
+		f, line := d.fittingLine(c, room)
+		switch {
+		case line != "":
+			c.form, c.line = f, line
+			room -= runes(line)
+			d.show(c.unit.first)
+			d.show(c.unit.result)
+		case f.line != "":
+			misses++
+		}
+	}
+	return room
+}
+
+func (d *draft) worth(c *candidate) int { return c.worth(d.ageOf(d.row(c.unit.first))) }
+
+// lengthen puts whole content in place of short forms, in the order of the score, the lowest first: what no strategy is
+// due for, then the rest.
+func (d *draft) lengthen(all []*candidate, room int) {
+	if !d.c.o.on("score") {
+		return
+	}
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b *candidate) int { return cmp.Compare(a.points, b.points) })
+	misses := 0
+	for _, c := range order {
+		if room < minLine || misses > maxMisses || d.err != nil {
+			break
+		}
+		if c.line == "" || c.merged || c.form.quote != "" || c.form.kind == "" || c.form.kind == "dup" {
+			continue
+		}
+		v := d.detailOf(c)
+		v.whole = true
+		f := d.form(c.unit, v)
+		line := head(f.line, maxLine) + "\n" + f.quote
+		if n := runes(line) - runes(c.line); f.quote == "" || n > room {
+			misses++
+		} else {
+			c.form, c.line = f, line
+			room -= n
+		}
+	}
+}
+
+// fittingLine is the short form of a unit and its text, terse where it does not fit otherwise; no text where it does
+// not fit at all.
+func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 	var f form
-	for _, v := range []detail{size(room, budget), terse} {
-		f = d.form(u, v.at(d.level))
+	for _, v := range []detail{d.detailOf(c), terse} {
+		f = d.form(c.unit, v)
 		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && runes(line) <= room {
 			return f, line
 		}
@@ -98,11 +204,26 @@ func (d *draft) fittingLine(u unit, room, budget int) (form, string) {
 	return f, ""
 }
 
-// joinBack joins lines that were collected from the last to the first.
-func joinBack(lines []string) string {
+// detailOf is how much of a unit its short form shows: less of those with a high score, and less at a hard level.
+func (d *draft) detailOf(c *candidate) detail {
+	v := details[c.third]
+	v.text = min(max(int(float64(c.chars)*v.keep), wholeText), d.c.o.SummaryChars)
+	return v.at(d.level)
+}
+
+// listed joins what is shown: each range, and below it the lines of its records.
+func (d *draft) listed(all []*candidate, ranges []stretch, markers []string) (string, []*candidate) {
 	var b strings.Builder
-	for i := len(lines) - 1; i >= 0; i-- {
-		b.WriteString(lines[i])
+	var shown []*candidate
+	i := len(all) - 1 // they come newest first
+	for n, s := range ranges {
+		b.WriteString(markers[n])
+		for ; i >= 0 && all[i].rec < s.to; i-- {
+			if all[i].line != "" {
+				b.WriteString(all[i].line)
+				shown = append(shown, all[i])
+			}
+		}
 	}
-	return b.String()
+	return b.String(), shown
 }

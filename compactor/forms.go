@@ -10,12 +10,13 @@ import (
 
 // detail is how much of an item its short form shows, in chars and numbers of lines.
 type detail struct {
-	text   int  // of a message or an output
-	cmd    int  // of a command, a path or a query
-	err    int  // of an error line
-	errors int  // error lines
-	hits   int  // of a search
-	whole  bool // content that no strategy is due for stands whole
+	keep   float64 // part of a text that stays
+	text   int     // of a message or an output: what keep comes to
+	cmd    int     // of a command, a path or a query
+	err    int     // of an error line
+	errors int     // error lines
+	hits   int     // of a search
+	whole  bool    // content stands whole where it is not too long
 }
 
 // whole is the length below which assistant text is never shortened, dupChars that from which on content is looked up
@@ -26,9 +27,15 @@ const (
 	maxStand  = 2000 // chars up to which content may stand whole in Earlier
 )
 
-// ample, full and terse are the sizes of a short form at level gentle: the newest lines of Earlier are the longest.
+// details are the sizes of a short form by the third of its score: the reductions are 90, 70 and 50 %.
+var details = [...]detail{
+	{keep: 0.1, text: 160, cmd: 120, err: 160, errors: 4, hits: 1},
+	{keep: 0.3, text: 320, cmd: 180, err: 200, errors: 6, hits: 3},
+	{keep: 0.5, text: 600, cmd: 180, err: 200, errors: 8, hits: 4},
+}
+
+// full and terse are the sizes of a line in State, and of one for which there is little room.
 var (
-	ample = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4, whole: true}
 	full  = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4}
 	terse = detail{text: wholeText, cmd: 90, err: 140, errors: 2, hits: 0}
 )
@@ -72,34 +79,6 @@ func (d *draft) form(u unit, v detail) form {
 		return d.resultForm(u.first, fmt.Sprintf("- #%d result", row.record()), v)
 	}
 	return form{}
-}
-
-func (d *draft) talkForm(i int32, who string, v detail) form {
-	row := d.row(i)
-	start := fmt.Sprintf("- #%d %s", row.record(), who)
-	if i == d.notes.answer {
-		return form{line: start + ": see Last answer"}
-	}
-	if at, ok := d.copyOf(i); ok {
-		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
-		return form{line: start + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
-	}
-	text := d.text(i)
-	whole, fits := mark.Fits(text, maxLine-101)
-	if fits && runes(whole) <= wholeText {
-		return form{line: start + ": " + whole}
-	}
-	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
-		if v.whole && runes(text) <= maxStand {
-			return form{line: start, quote: mark.Quote("  ", text)}
-		}
-		v.text *= 2
-	}
-	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", runes(text), mark.Inline(text, v.text)))
-	if fits && runes(m) >= runes(whole) {
-		return form{line: start + ": " + whole}
-	}
-	return form{line: start + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
 }
 
 // copyOf finds the newer copy of an item's content that the companion shows.

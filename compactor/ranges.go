@@ -34,6 +34,33 @@ func cut(to int) []stretch {
 	return all
 }
 
+// stretches divides the records [0, to) into at most so many ranges (and those of cut, if these are more), the newest
+// into the smallest.
+func (d *draft) stretches(to, most int) []stretch {
+	all := cut(to)
+	for n := len(all) - 1; n >= 0 && len(all)+blockRatio-1 <= most; {
+		s := all[n]
+		size := s.to - s.from
+		if size <= block {
+			n--
+			continue
+		}
+		parts := cutBy(s, size/blockRatio)
+		all = append(all[:n:n], append(parts, all[n+1:]...)...)
+		n += len(parts) - 1
+	}
+	return all
+}
+
+// cutBy divides a range into ranges of a size.
+func cutBy(s stretch, size int) []stretch {
+	var all []stretch
+	for from := s.from; from < s.to; from += size {
+		all = append(all, stretch{from, min(from+size, s.to)})
+	}
+	return all
+}
+
 // rangeMarker names records [s.from, s.to), all that is in them.
 func (d *draft) rangeMarker(s stretch) string {
 	n := s.to - s.from

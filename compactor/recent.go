@@ -104,6 +104,9 @@ func (d *draft) verbatim(u unit, most int) shown {
 		}
 		return d.verbatimText(u.first, "human", most)
 	case transcript.Text:
+		if u.first == d.notes.answer {
+			return shown{text: fmt.Sprintf("#%d assistant: see Last answer\n", row.record())}
+		}
 		return d.verbatimText(u.first, "assistant", most)
 	case transcript.Summary:
 		return d.verbatimText(u.first, "summary by the agent", most)
@@ -285,4 +288,13 @@ func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 		text = string(d.body(i).raw)
 	}
 	return d.quoted(i, text, true, most)
+}
+
+// joinBack joins lines that were collected from the last to the first.
+func joinBack(lines []string) string {
+	var b strings.Builder
+	for i := len(lines) - 1; i >= 0; i-- {
+		b.WriteString(lines[i])
+	}
+	return b.String()
 }

@@ -30,6 +30,9 @@ func (c *Compactor) addResult(i int32, it *transcript.Item) {
 	}
 	out := transcript.Explain(it.Tool, row.op, it.Raw, it.Failed)
 	explainRow(row, &out)
+	if row.op == transcript.Command && !row.has(side) {
+		c.mentionOutput(i, out.Text)
+	}
 	if row.has(side) || p == nil {
 		return
 	}

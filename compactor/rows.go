@@ -26,6 +26,7 @@ const (
 	rejected                    // a result: the human or a rule refused the call
 	partial                     // a read of some lines only
 	pictured                    // a result that holds images
+	focused                     // holds a word in focus
 )
 
 // itemRow is all that is kept of an item: where it is, what it is, how it hangs together with others. It takes 40 bytes.

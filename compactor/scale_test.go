@@ -77,7 +77,7 @@ func TestRowsStaySmall(t *testing.T) {
 	r := &transcript.Record{Items: make([]transcript.Item, 1)}
 	for i := range n {
 		r.N, r.Span = i+1, transcript.Span{Off: int64(i) * 100, Len: 99}
-		r.Items[0] = transcript.Item{Kind: transcript.Text, Raw: raw, Span: transcript.Span{Off: int64(i)*100 + 10, Len: int64(len(raw))}}
+		r.Items[0] = transcript.Item{Kind: transcript.Result, Raw: raw, Span: transcript.Span{Off: int64(i)*100 + 10, Len: int64(len(raw))}}
 		c.Add(r)
 	}
 	runtime.GC()

@@ -28,6 +28,12 @@ var decisionWords = phrases("decided", "decide", "decision", "i'll use", "we'll 
 	"found that", "therefore", "so the fix", "the fix is", "the fix was", "fixed by", "works because", "better to",
 	"opted", "settled on", "confirmed")
 
+// leaningWords tell that something is preferred, needed, or to be kept off.
+var leaningWords = phrases("must", "should", "need to", "needs to", "needed", "require", "requires", "required", "don't",
+	"do not", "avoid", "never", "always", "only", "instead", "prefer", "preferred", "recommend", "recommended", "fix", "fixed",
+	"fixes", "use", "uses", "using", "missing", "means", "important", "critical", "note", "so that", "since", "correct", "wrong",
+	"rather", "keep", "safe", "cannot", "can't", "won't", "decides", "let me know")
+
 // phrases maps the first word of each phrase to its whole forms.
 func phrases(list ...string) map[string][]string {
 	m := map[string][]string{}

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,11 +11,12 @@ import (
 
 // notes is what the parts of a companion tell each other and the verification.
 type notes struct {
-	asked  map[int32]int // human messages that Asked shows whole, by row, and their number there
-	facts  []fact
-	seen   map[factKey]bool
-	answer int32           // row of the last answer, -1 where State does not show it
-	filed  map[int32]filed // by the row that the content comes from
+	asked      map[int32]int // human messages that Asked shows whole, by row, and their number there
+	facts      []fact
+	seen       map[factKey]bool
+	answer     int32           // row of the last answer, -1 where State does not show it
+	answerText string          // it, where State shows it whole
+	filed      map[int32]filed // by the row that the content comes from
 }
 
 // fact is one key fact: the text that shows it. One whose text is nowhere in the companion is recoverable by the range
@@ -28,6 +30,7 @@ type fact struct {
 
 // part is one heading of State. Render gives its lines within about budget chars.
 type part struct {
+	name   string // the strategy that switches it off
 	title  string
 	weight int // its share where not all fit
 	most   int // chars that it takes at most even where there is room: the rest is counted
@@ -38,16 +41,30 @@ type part struct {
 
 // state renders State into at most budget chars: each part whole where all fit, else by their weights.
 func (d *draft) state(budget int) []*part {
+	d.narrow = budget < roomy/2
+	answer := &part{name: "answer", weight: 16, most: 5000, render: d.answerPart}
+	if d.c.o.on("answer") {
+		answer.fill(min(budget, answer.most)) // its notes are for the decisions
+	}
 	parts := []*part{
-		{weight: 64, most: budget, render: d.askedPart},
-		{weight: 8, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
-		{weight: 6, most: 3000, render: d.planPart},
-		{weight: 20, most: 6000, render: d.filesPart},
-		{weight: 10, most: 5000, title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
-		{weight: 18, most: 5000, render: d.errorsPart},
-		{weight: 12, most: 5000, title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
-		{weight: 8, most: 6000, title: "### Sub-agents\n", render: d.agentsPart},
-		{weight: 12, most: 5000, render: d.answerPart},
+		{name: "asked", weight: 150, most: budget, render: d.askedPart},
+		{name: "corrections", weight: 6, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
+		{name: "plan", weight: 8, most: 3000, render: d.planPart},
+		{name: "files", weight: 24, most: max(6000, budget/4), render: d.filesPart},
+		{name: "commands", weight: 22, most: max(6000, budget/4), title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
+		{name: "errors", weight: 20, most: max(5000, budget/5), render: d.errorsPart},
+		{name: "errors", weight: 12, most: max(3000, budget/6), title: "### Errors made good since\n"},
+		{name: "decisions", weight: 24, most: max(6000, budget/4), title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
+		{name: "agents", weight: 8, most: min(6000, budget/5), title: "### Sub-agents\n", render: d.agentsPart},
+		answer,
+	}
+	parts[6].render = func(budget int) string { return d.mendedPart(budget, parts[5].text) }
+	parts = slices.DeleteFunc(parts, func(p *part) bool { return !d.c.o.on(p.name) })
+	if d.c.o.on("names") {
+		others := parts[:len(parts):len(parts)]
+		names := &part{name: "names", weight: 26, most: max(6000, budget/4), title: "### Named besides, by where it first came up\n"}
+		names.render = func(budget int) string { return d.namesPart(budget, joined(others)) }
+		parts = append(parts, names)
 	}
 	for _, p := range parts {
 		p.fill(min(budget, p.most))
@@ -100,6 +117,11 @@ func fit(parts []*part, budget int) {
 func spread(parts []*part, budget int) {
 	for _, p := range parts {
 		budget -= runes(p.text)
+	}
+	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
+		budget += runes(last.text)
+		last.fill(min(budget, last.most))
+		budget -= runes(last.text)
 	}
 	for _, p := range parts {
 		if !p.short || budget < 100 {

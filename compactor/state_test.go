@@ -121,7 +121,9 @@ func TestStateOfCommandsAndOpenErrors(t *testing.T) {
 	s.call("t-9", "Bash", map[string]any{"command": "sleep 100"})
 	text := stateOf(t, s.padded())
 	wants(t, text, "make all 2>&1 | tail -5` -> 0 (was 2 at #2)", "### Open errors", "`pytest -q` -> 1: `E AssertionError: 1 != 2`", "`sleep 100` (no result yet)")
-	open := text[strings.Index(text, "### Open errors"):]
+	_, open, _ := strings.Cut(text, "### Open errors")
+	open, mended, _ := strings.Cut(open, "### Errors made good since")
+	wants(t, mended, "#2 -> 2: `main.c:3: error: unknown type name 'foo'`")
 	wantsNot(t, open, "unknown type name", "grep -rn nothing")
 }
 
@@ -222,7 +224,7 @@ func TestEarlierForms(t *testing.T) {
 	s.bash("go test ./...", strings.Repeat("ok  some/package 0.1s\n", 100)+"3 passed")
 	s.fails("go vet ./...", strings.Repeat("# some/package\n", 100)+"a.go:7: error: cannot use x\na.go:9: error: cannot use y\n", 1)
 	s.do("Grep", map[string]any{"pattern": "float"}, strings.Repeat("ledger/money.py:12: float(x)\n", 40))
-	s.say(strings.Repeat("This explains the state of affairs at length. ", 40))
+	s.say(strings.Repeat("This explains the state of affairs at length. ", 60))
 	s.say("Short remark.")
 	s.edit("/home/me/ledger/a.go", strings.Repeat("old line\n", 30), strings.Repeat("new line\n", 30))
 	s.bash("cat same", strings.Repeat("the same output\n", 100))
@@ -236,7 +238,7 @@ func TestEarlierForms(t *testing.T) {
 	text := c.section("Earlier")
 	wants(t, text, "file a.go, 100 lines, read 2026-03-04T09:00Z, edited 1x later]", "- #4 Bash `go test ./...` -> 0: 3 passed [ccd ",
 		"-> 1: `a.go:7: error: cannot use x`; `a.go:9: error: cannot use y` [ccd ", " output, 102 lines", "40 hits: `ledger/money.py:12: float(x)`",
-		"assistant [ccd ", "cut, 1840 chars: This explains", "assistant: Short remark.", "`- old line` `+ new line`", "dup of #1")
+		"assistant [ccd ", "summary: This explains", "assistant: Short remark.", "`- old line` `+ new line`", "dup of #1")
 	if len(c.Header.Saved) < 4 {
 		t.Errorf("saved = %+v", c.Header.Saved)
 	}

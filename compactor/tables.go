@@ -79,6 +79,7 @@ type tables struct {
 	commands *table[uint64, commandState]
 	errors   *table[uint64, openError]
 	agents   *table[string, agentState]
+	terms    *table[uint64, termState]
 	plan     []planItem
 	planRow  int32 // of the last call that changed the plan, -1
 }
@@ -89,12 +90,14 @@ func newTables() tables {
 		commands: newTable[uint64, commandState](maxCommands),
 		errors:   newTable[uint64, openError](maxErrors),
 		agents:   newTable[string, agentState](maxAgents),
+		terms:    newTable[uint64, termState](maxTerms),
 		planRow:  -1,
 	}
 }
 
 func (t *tables) bytes() int64 {
 	return int64(t.files.len())*320 + int64(t.commands.len())*400 + int64(t.errors.len())*64 + int64(t.agents.len())*400 +
+		int64(t.terms.len())*200 +
 		int64(len(t.plan))*300
 }
 

@@ -1,7 +1,10 @@
 package compactor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"ccd/internal/mark"
@@ -20,39 +23,50 @@ const (
 type said struct {
 	text string
 	row  int32
+	at   int // its place in the row
 }
 
-// pick collects the sentences that are as is says, of the rows given newest first, while they fit. They come back in
-// the order of the transcript.
-func (d *draft) pick(rows []int32, is func(string) bool, budget int) []said {
+// pick collects the sentences that are as one of the ranks says, of the rows given newest first, while they fit: those
+// of the first rank before those of the next. They come back in the order of the transcript. What shown holds is left
+// out.
+func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budget int) []said {
 	var all []said
 	seen := map[string]bool{}
-	for _, i := range rows {
-		var of []said
-		for s := range sentences(d.text(i)) {
-			if runes(s) < minSentence || seen[s] || !is(s) {
+	for n, is := range ranks {
+		for _, i := range rows {
+			if budget < minSentence || d.err != nil {
+				break
+			}
+			if n > 0 && !d.leans(i) {
 				continue
 			}
-			seen[s] = true
-			of = append(of, said{text: s, row: i})
-		}
-		of = of[:min(len(of), maxOfOne)]
-		for n := len(of) - 1; n >= 0; n-- {
-			budget -= min(runes(of[n].text), maxSentence) + 12
-			if budget < 0 {
-				return backward(all)
+			for _, s := range d.sayings(i, is, seen, shown) {
+				if cost := min(runes(s.text), maxSentence) + 12; cost <= budget {
+					budget -= cost
+					all = append(all, s)
+				}
 			}
-			all = append(all, of[n])
 		}
 	}
-	return backward(all)
+	slices.SortStableFunc(all, func(a, b said) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.at, b.at)) })
+	return all
 }
 
-func backward(all []said) []said {
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
+// sayings are the sentences of a row that are as is says, the last first.
+func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, shown string) []said {
+	var of []said
+	at := 0
+	for s := range sentences(d.text(i)) {
+		at++
+		if runes(s) < minSentence || seen[s] || !is(s) || strings.Contains(shown, s) {
+			continue
+		}
+		seen[s] = true
+		of = append(of, said{text: s, row: i, at: at})
 	}
-	return all
+	of = of[:min(len(of), maxOfOne)]
+	slices.Reverse(of)
+	return of
 }
 
 // saidLines lists sentences.
@@ -64,7 +78,8 @@ func (d *draft) saidLines(all []said) string {
 	return b.String()
 }
 
-// correctionsPart lists what the human corrected and what must hold.
+// correctionsPart lists what the human corrected and what must hold: in a wide companion sentence by sentence; in a
+// narrow one only what Asked does not show.
 func (d *draft) correctionsPart(budget int) string {
 	var rows []int32
 	for n := d.c.humans.n - 1; n >= 0 && len(rows) < maxScan; n-- {
@@ -72,42 +87,75 @@ func (d *draft) correctionsPart(budget int) string {
 			rows = append(rows, i)
 		}
 	}
-	return d.saidLines(d.pick(rows, func(s string) bool { return isCorrection(s) || isConstraint(s) }, budget))
+	first := int32(-1)
+	if d.c.humans.n > 0 {
+		first = *d.c.humans.at(0)
+	}
+	var all []said
+	var there []string
+	for n := len(rows) - 1; n >= 0; n-- {
+		i := rows[n]
+		is := func(s string) bool { return isConstraint(s) || i != first && isCorrection(s) }
+		if at, ok := d.notes.asked[i]; ok && d.narrow {
+			there = append(there, strconv.Itoa(at))
+			continue
+		}
+		all = append(all, d.pick([]int32{i}, []func(string) bool{is}, "", budget/2)...)
+	}
+	for len(all) > 0 && runes(d.saidLines(all)) > budget-80 {
+		all = all[1:]
+	}
+	text := d.saidLines(all)
+	if len(there) > 0 {
+		text = "- as asked under " + strings.Join(there, ", ") + "\n" + text
+	}
+	return text
 }
 
-// decisionsPart lists what the agent decided, found out and ruled out.
+// decisionsPart lists what the agent decided, found out and ruled out, then what it says must be.
 func (d *draft) decisionsPart(budget int) string {
 	var rows []int32
-	for i := d.c.rows.n - 1; i >= 0 && len(rows) < maxScan; i-- {
-		if row := d.c.rows.at(i); row.kind == transcript.Text && row.has(decides) {
-			rows = append(rows, int32(i))
+	for n := d.c.texts.n - 1; n >= 0 && len(rows) < maxScan; n-- {
+		t := d.c.texts.at(n)
+		if row := d.row(t.row); row.kind == transcript.Text && (row.has(decides) || t.leans) {
+			rows = append(rows, t.row)
 		}
 	}
-	all := d.pick(rows, func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, decisionWords) }, budget)
+	ranks := []func(string) bool{
+		func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, decisionWords) },
+		func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, leaningWords) },
+	}
+	all := d.pick(rows, ranks, d.notes.answerText, budget)
 	for _, s := range all {
 		d.fact("decision", mark.Inline(s.text, maxSentence), s.row, false)
 	}
 	return d.saidLines(all)
 }
 
+func (d *draft) leans(i int32) bool {
+	t := d.c.textOf(i)
+	return t != nil && t.leans
+}
+
 // answerPart shows the agent's last answer, unless Recent does.
 func (d *draft) answerPart(budget int) string {
 	i := d.c.lastRow
-	d.notes.answer = -1
-	if i < 0 || int(d.row(i).rec) >= d.recent {
+	d.notes.answer, d.notes.answerText = -1, ""
+	if i < 0 {
 		return ""
 	}
-	d.notes.answer = i
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
 	q := mark.Quote("", text)
 	if runes(title)+runes(q) <= min(budget, 4*longAsk) {
+		d.notes.answer, d.notes.answerText = i, text
 		return title + q
 	}
 	room := min(budget, 2*longAsk) - runes(title) - 60
 	if room < shortAsk {
 		return ""
 	}
+	d.notes.answer = i
 	return title + mark.Quote("", head(text, room*3/5)) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
 		mark.Quote("", tail(text, room/4))
 }

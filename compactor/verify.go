@@ -31,17 +31,17 @@ func (d *draft) tiny(p *page) *page {
 	if d.c.held.total > int64(p.runes()) || p.recent.start == 0 && p.state == "" {
 		return nil
 	}
-	asked, filed, recent := d.notes.asked, d.notes.filed, d.recent
-	d.notes.asked, d.notes.filed, d.recent = nil, nil, 0
+	old, recent := d.notes, d.recent
+	d.notes.asked, d.notes.filed, d.notes.answer, d.recent = nil, nil, -1, 0
 	small := &page{recent: d.recentUnits(0, math.MaxInt32)}
 	if d.hides(small) {
 		small.ranges = d.tailRanges(0)
 	}
 	if d.err == nil && small.recent.start == 0 && small.excess(d.c.o.budget()) <= 0 {
-		d.notes.facts, d.notes.answer = nil, -1
+		d.notes.facts = nil
 		return small
 	}
-	d.notes.asked, d.notes.filed, d.recent = asked, filed, recent
+	d.notes, d.recent = old, recent
 	return nil
 }
 

@@ -1,0 +1,131 @@
+package compactor
+
+import (
+	"fmt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// decideTalk applies the rules to the messages that may get a line: those worth most, until they hold so many chars.
+func (d *draft) decideTalk(all []*candidate, chars int) {
+	d.decided = map[int32]decision{}
+	var talks []talk
+	for i := len(all) - 1; i >= 0; i-- {
+		c := all[i]
+		row := d.row(c.unit.first)
+		if row.kind != transcript.Text {
+			continue
+		}
+		t := talk{
+			role: "assistant", row: c.unit.first, kind: row.kind, chars: int(row.chars), key: row.key,
+			shape: d.shapeOf(c.unit.first), importance: c.importance,
+		}
+		if (d.c.o.NearDedup || d.c.o.Contradictions) && chars > 0 {
+			t.text = d.text(c.unit.first)
+			chars -= int(row.chars)
+		}
+		talks = append(talks, t)
+	}
+	for n, dec := range decide(talks, &d.c.o) {
+		if dec.of >= 0 {
+			dec.of = int(talks[dec.of].row)
+		}
+		d.decided[talks[n].row] = dec
+	}
+}
+
+func (d *draft) shapeOf(i int32) shape {
+	if t := d.c.textOf(i); t != nil {
+		return t.shape
+	}
+	return shape{}
+}
+
+// talkForm is the short form of a message.
+func (d *draft) talkForm(i int32, who string, v detail) form {
+	row := d.row(i)
+	start := fmt.Sprintf("- #%d %s", row.record(), who)
+	if i == d.notes.answer {
+		return form{line: start + ": see Last answer"}
+	}
+	if f, ok := d.referForm(i, start); ok {
+		return f
+	}
+	text := d.text(i)
+	whole, fits := mark.Fits(text, maxLine-101)
+	if fits && runes(whole) <= wholeText {
+		return form{line: start + ": " + whole}
+	}
+	if v.whole && runes(text) <= maxStand {
+		return form{line: start, quote: mark.Quote("  ", text), kind: "talk"}
+	}
+	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
+		v.text *= 2
+	}
+	f := d.shortTalk(i, start, text, v)
+	if fits && runes(f.line)+runes(f.quote) >= runes(start)+2+runes(whole) {
+		return form{line: start + ": " + whole}
+	}
+	f.saved = int64(row.chars) - int64(runes(f.line)+runes(f.quote))
+	return f
+}
+
+// referForm is the form of a message that another one stands for: a newer copy, or what corrects it.
+func (d *draft) referForm(i int32, start string) (form, bool) {
+	row := d.row(i)
+	saves := func(note, kind string) (form, bool) {
+		m := mark.New(d.id(i), note)
+		return form{line: start + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m))}, runes(m) < int(row.chars)
+	}
+	if at, ok := d.copyOf(i); ok {
+		return saves(fmt.Sprintf("dup of #%d, %d chars", at, row.chars), "dup")
+	}
+	dec, ok := d.decided[i]
+	switch {
+	case !ok || dec.of < 0:
+	case dec.action == nearDuped && d.stays(int32(dec.of)):
+		return saves(fmt.Sprintf("near-dup of #%d, %d chars, ~%d%%", d.row(int32(dec.of)).record(), row.chars, int(100*dec.like)), "near-dup")
+	case dec.action == contradicted:
+		note := fmt.Sprintf("superseded by #%d (%s)", d.row(int32(dec.of)).record(), dec.signal)
+		if said := mark.Inline(d.text(i), wholeText); runes(note)+runes(said) < int(row.chars)-20 {
+			note += ": " + said
+		}
+		return saves(note, "superseded")
+	}
+	return form{}, false
+}
+
+// stays reports whether the companion shows a row.
+func (d *draft) stays(i int32) bool {
+	return int(d.row(i).rec) >= d.recent || d.newest[d.row(i).key] == i
+}
+
+// shortTalk is a message in short: a summary; with code, the code as it stands with its prose summarised; what cannot
+// be summarised without harm, as it begins.
+func (d *draft) shortTalk(i int32, start, text string, v detail) form {
+	switch dec := d.decided[i]; {
+	case dec.action == split && d.c.o.on("code-split"):
+		q := splitCode(text, func(prose string) string { return summarize([]string{prose}, &d.c.o, v.text) })
+		if runes(q) <= 2*v.text {
+			m := mark.New(d.id(i), fmt.Sprintf("summary: the prose of %d chars, the code as it stands", runes(text)))
+			return form{line: start + " " + m, quote: mark.Quote("  ", q), kind: "code"}
+		}
+	case dec.action == preserved && dec.reason != "short" || !d.c.o.on("talk"):
+		return form{line: start + " " + d.cutMarker(i, text, v.text), kind: "cut"}
+	}
+	short := d.summary([]string{text}, v.text, func() string { return summarize([]string{text}, &d.c.o, v.text) })
+	if short == "" {
+		return form{line: start + " " + d.cutMarker(i, text, v.text), kind: "cut"}
+	}
+	m := mark.New(d.id(i), "summary: "+mark.Inline(short, v.text+100)+d.entities(text, short+d.said))
+	return form{line: start + " " + m, kind: "talk"}
+}
+
+// cutMarker is the beginning of a text behind its ID.
+func (d *draft) cutMarker(i int32, text string, most int) string {
+	return mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", runes(text), mark.Inline(text, min(most, maxCut))))
+}
+
+// maxCut is how much of an item stays that is cut because it is too long for its place, in chars.
+const maxCut = 512

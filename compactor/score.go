@@ -1,0 +1,150 @@
+package compactor
+
+import (
+	"math/bits"
+	"sort"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// textRow is what is kept of a message beyond its row: how often later messages take up what it brought up.
+type textRow struct {
+	row   int32
+	refs  uint16
+	leans bool // holds words that tell what must or should be
+	shape shape
+}
+
+// text notes a message, so that references to it can be counted.
+func (c *Compactor) text(i int32, s shape) { c.texts.push(textRow{row: i, shape: s}) }
+
+// textOf finds the entry of a message, nil where the row is none.
+func (c *Compactor) textOf(i int32) *textRow {
+	n := sort.Search(c.texts.n, func(n int) bool { return c.texts.at(n).row >= i })
+	if n == c.texts.n || c.texts.at(n).row != i {
+		return nil
+	}
+	return c.texts.at(n)
+}
+
+// refer counts a reference to the message that brought a term up.
+func (c *Compactor) refer(first int32) {
+	t := c.textOf(first)
+	if t == nil || t.refs == 1<<16-1 {
+		return
+	}
+	t.refs++
+	c.mostRefs = max(c.mostRefs, t.refs)
+}
+
+// focused reports whether a text holds one of the words that the options put in focus.
+func (o *Options) focused(text string) bool {
+	if len(o.Focus) == 0 {
+		return false
+	}
+	text = lower(text[:min(len(text), maxSignal)])
+	for _, w := range o.Focus {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// importance of a row, 0..1: for messages by what later ones take up, by what kind of words they hold, and a little by
+// how new they are; for work by what it did.
+func (d *draft) importance(i int32) float64 {
+	row := d.row(i)
+	sum := recencyWeight * float64(i) / float64(max(1, d.c.rows.n))
+	if row.has(focused) {
+		sum += focusWeight
+	}
+	switch row.kind {
+	case transcript.Text, transcript.Human, transcript.Summary:
+		if t := d.c.textOf(i); t != nil && d.c.mostRefs > 0 {
+			sum += refsWeight * float64(t.refs) / float64(d.c.mostRefs)
+		}
+		sum += wordsWeight(row.has(decides), row.has(corrects), row.has(constrains))
+	default:
+		sum += d.workImportance(row)
+	}
+	return min(1, sum)
+}
+
+// wordsWeight is what the words of a message add to its importance.
+func wordsWeight(decides, corrects, constrains bool) float64 {
+	w := 0.0
+	if decides {
+		w += decisionWeight
+	}
+	if corrects {
+		w += correctionWeight
+	}
+	if constrains {
+		w += constraintWeight
+	}
+	return min(w, mostWords)
+}
+
+// The weights of importance.
+const (
+	refsWeight       = 0.5
+	decisionWeight   = 0.15
+	correctionWeight = 0.25
+	constraintWeight = 0.10
+	mostWords        = 0.4
+	recencyWeight    = 0.1
+	focusWeight      = 0.5
+)
+
+// workImportance is how much a call or a result matters by what it did.
+func (d *draft) workImportance(row *itemRow) float64 {
+	switch {
+	case row.has(failed | rejected):
+		return 0.5
+	case row.op == transcript.Write, row.op == transcript.Edit, row.op == transcript.Delete, row.op == transcript.Rename:
+		return 0.35
+	case row.op == transcript.Agent, row.op == transcript.Ask:
+		return 0.4
+	case row.has(errorLines) && row.op == transcript.Command:
+		return 0.3
+	case row.op == transcript.Command, row.op == transcript.Web:
+		return 0.15
+	}
+	return 0
+}
+
+// scale is importance as the score uses it: 1..5, in power-of-two buckets.
+func scale(importance float64) int64 { return int64(bucket(int(1 + 4*importance))) }
+
+// ageStep is the age up to which everything is equally old, in milliseconds; from there on ages count in powers of two.
+const ageStep = 15 * 60 * 1000
+
+// ageOf is an item's age in quarters of an hour, as a power of two, 1 to 4096.
+func (d *draft) ageOf(row *itemRow) int64 {
+	n := d.age(row) / ageStep
+	return 1 << min(12, bits.Len64(uint64(n)))
+}
+
+// score tells how soon an item gives way: the larger, older, more often said again and the less important, the sooner.
+// Closed work gives way twice as soon.
+func (d *draft) score(c *candidate) int64 {
+	s := tokens(c.chars) * d.ageOf(d.row(c.unit.first)) * int64(1+c.copies) / scale(c.importance)
+	if c.closed {
+		s *= 2
+	}
+	return s
+}
+
+// worth tells how late an item's short form gives way to its range, the last ones being those worth most.
+func (c *candidate) worth(age int64) int {
+	w := 4*bits.Len64(uint64(scale(c.importance)))*2 - bits.Len64(uint64(age))
+	if c.closed {
+		w -= 2
+	}
+	if c.copies > 0 {
+		w -= 8
+	}
+	return w
+}

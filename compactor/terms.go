@@ -1,0 +1,336 @@
+package compactor
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// termKind is what a term is.
+type termKind uint8
+
+// The kinds of terms, as State tells them.
+const (
+	plainTerm   termKind = iota // no term
+	nameTerm                    // an identifier: camelCase, PascalCase, snake_case, dotted.name, a flag, a code span
+	pathTerm                    // a path or a file's name
+	figureTerm                  // a number with its unit or what it counts
+	addressTerm                 // a URL
+	hashTerm                    // a hash, a UUID or a version
+)
+
+// term is a word of a text that says something on its own: what an agent that goes on would look for by name.
+type term struct {
+	kind termKind
+	text string
+}
+
+const (
+	maxTerm  = 160 // bytes of a term; a longer one is none, but for an address
+	maxURL   = 400 // bytes of an address
+	maxSpan  = 80  // bytes of a code span that is taken as it stands
+	minIdent = 3   // bytes of an identifier
+)
+
+// terms calls yield with the terms of a text in order, until it returns false. Linear in the text: each byte is looked
+// at a bounded number of times.
+func terms(text string, yield func(term) bool) {
+	fence := false
+	for line := range strings.Lines(text) {
+		if t := strings.TrimLeft(line, " \t>"); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fence = !fence
+			continue
+		}
+		if !lineTerms(line, fence, yield) {
+			return
+		}
+	}
+}
+
+// lineTerms gives the terms of one line. In a fence only what is unmistakable counts: addresses, hashes, paths.
+func lineTerms(line string, fence bool, yield func(term) bool) bool {
+	number := ""
+	for i := 0; i < len(line); {
+		if line[i] == '`' && !fence {
+			if n := codeSpan(line[i:]); n > 0 {
+				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
+					return false
+				}
+				number = ""
+				i += n
+				continue
+			}
+		}
+		n := wordEnd(line[i:])
+		if n == 0 {
+			_, size := utf8.DecodeRuneInString(line[i:])
+			if line[i] != ' ' {
+				number = ""
+			}
+			i += size
+			continue
+		}
+		w := strings.TrimRight(line[i:i+n], ".,:;!?'-/=&")
+		i += n
+		if number != "" && len(w) == n && isUnit(w) || number != "" && isUnit(w) {
+			if !fence && !yield(term{figureTerm, number + " " + w}) {
+				return false
+			}
+			number = ""
+			continue
+		}
+		number = ""
+		kind := kindOf(w)
+		if kind == plainTerm && isNumber(w) && len(w) == n {
+			number = w
+		}
+		if kind == plainTerm || fence && (kind == nameTerm || kind == figureTerm) {
+			continue
+		}
+		if !yield(term{kind, w}) {
+			return false
+		}
+	}
+	return true
+}
+
+// codeSpan is the length of a code span at the start of s, its ticks included; 0 where there is none or it is long.
+func codeSpan(s string) int {
+	end := strings.IndexByte(s[1:min(len(s), maxSpan+2)], '`')
+	if end < 2 {
+		return 0
+	}
+	return end + 2
+}
+
+// spanKind is what a code span is.
+func spanKind(s string) termKind {
+	if k := kindOf(s); k != plainTerm {
+		return k
+	}
+	return nameTerm
+}
+
+// wordEnd is the length of the word at the start of s: what has no blank in it and none of the signs that stand
+// between words. An address goes on to the next blank or quote.
+func wordEnd(s string) int {
+	if i := strings.Index(s[:min(len(s), 12)], "://"); i > 1 && isScheme(s[:i]) {
+		n := strings.IndexAny(s[:min(len(s), maxURL)], " \t\n\r\"'<>`)]}|")
+		if n < 0 {
+			return min(len(s), maxURL)
+		}
+		return n
+	}
+	n := 0
+	for n < len(s) && n <= maxURL {
+		c := s[n]
+		if c < utf8.RuneSelf {
+			if !wordByte(c) {
+				break
+			}
+			n++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+func isScheme(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+func wordByte(c byte) bool {
+	return isWord(c|0x20) || c >= '0' && c <= '9' || c == '_' || strings.IndexByte("./-:#@$%+~=&'", c) >= 0 || c == ','
+}
+
+// kindOf tells what a word is.
+func kindOf(w string) termKind {
+	if len(w) < 2 || len(w) > maxTerm && !strings.Contains(w[:12], "://") {
+		return plainTerm
+	}
+	s := shapeOfWord(w)
+	switch {
+	case strings.Contains(w[:min(len(w), 12)], "://"):
+		return addressTerm
+	case s.hex && s.digits > 0 && s.letters > 0 && (len(w) >= 7 && len(w) <= 128) && (s.dashes == 0 || s.dashes == 4 && len(w) == 36):
+		return hashTerm
+	case isVersion(w):
+		return hashTerm
+	case s.digits > 0 && isFigure(w):
+		return figureTerm
+	case s.spaces > 0 || s.commas > 0:
+		return plainTerm
+	case s.slashes > 0 && s.letters > 1 && (s.dots > 0 || s.slashes > 1 || w[0] == '/' || strings.HasSuffix(w, "/")):
+		return pathTerm
+	case s.slashes == 0 && isFileName(w):
+		return pathTerm
+	case len(w) >= minIdent && s.letters > 0 && isIdentifier(w, s):
+		return nameTerm
+	}
+	return plainTerm
+}
+
+// wordShape counts what a word is made of.
+type wordShape struct {
+	letters, uppers, digits, dots, slashes, dashes, unders, commas, spaces, humps int
+	hex                                                                           bool
+}
+
+func shapeOfWord(w string) wordShape {
+	s := wordShape{hex: true}
+	var before byte
+	for i := range len(w) {
+		c := w[i]
+		switch {
+		case c >= 'a' && c <= 'z':
+			s.letters++
+			s.hex = s.hex && c <= 'f'
+		case c >= 'A' && c <= 'Z':
+			s.letters++
+			s.uppers++
+			s.hex = s.hex && c <= 'F'
+			if before >= 'a' && before <= 'z' {
+				s.humps++
+			}
+		case c >= '0' && c <= '9':
+			s.digits++
+		case c == '.':
+			s.dots++
+			s.hex = false
+		case c == '/' || c == '\\':
+			s.slashes++
+			s.hex = false
+		case c == '-':
+			s.dashes++
+		case c == '_':
+			s.unders++
+			s.hex = false
+		case c == ',':
+			s.commas++
+			s.hex = false
+		case c == ' ':
+			s.spaces++
+			s.hex = false
+		default:
+			s.hex = false
+		}
+		before = c
+	}
+	return s
+}
+
+// isIdentifier reports whether a word is a name that only a program gives.
+func isIdentifier(w string, s wordShape) bool {
+	switch {
+	case s.humps > 0, s.unders > 0 && s.letters > 1:
+		return true
+	case strings.HasPrefix(w, "--") && s.letters > 1, strings.HasPrefix(w, "$") && s.letters > 1, strings.HasPrefix(w, "@") && s.letters > 1:
+		return true
+	case s.dots > 0:
+		return isDotted(w)
+	case strings.Contains(w, "::"):
+		return true
+	case strings.IndexByte(w, '#') >= 0:
+		return s.digits > 0
+	case s.uppers > 1 && s.uppers == s.letters && s.letters >= 2 && s.dashes == 0:
+		return true // an abbreviation
+	}
+	return s.digits > 0 && s.uppers > 0
+}
+
+// isDotted reports whether a word is names joined by dots, not the end of one sentence and the start of the next.
+func isDotted(w string) bool {
+	for part := range strings.SplitSeq(strings.TrimSuffix(w, "()"), ".") {
+		if len(part) < 2 || isNumber(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// isFileName reports whether a word is a name with an extension.
+func isFileName(w string) bool {
+	i := strings.LastIndexByte(w, '.')
+	if i < 1 || i+1 >= len(w) || len(w)-i > 6 || strings.ContainsAny(w, ":=,#@$") {
+		return i == 0 && len(w) > 3 && lower(w) == w && !isNumber(w[1:])
+	}
+	ext := w[i+1:]
+	letters := 0
+	for j := range len(ext) {
+		switch c := ext[j]; {
+		case c >= 'a' && c <= 'z':
+			letters++
+		case c < '0' || c > '9':
+			return false
+		}
+	}
+	return letters > 0 && w[i-1] != '.' && !isNumber(w[:i])
+}
+
+// isVersion reports whether a word is a version: v1.2, 1.2.3, 1.2.3-rc.1.
+func isVersion(w string) bool {
+	v := strings.TrimLeft(w, "v^~=")
+	core, _, _ := strings.Cut(v, "-")
+	core, _, _ = strings.Cut(core, "+")
+	if core == "" || !isNumber(core) || strings.Contains(core, ",") || strings.HasSuffix(core, ".") || strings.Contains(core, "..") {
+		return false
+	}
+	dots := strings.Count(core, ".")
+	return dots > 1 && dots < 5 || dots == 1 && w[0] == 'v'
+}
+
+// isFigure reports whether a word is a number with a unit behind it: 48ms, 3.5GB, 91%, 4x, $12.
+func isFigure(w string) bool {
+	w = strings.TrimLeft(w, "~+-<>=$€£")
+	n := 0
+	for n < len(w) && (w[n] >= '0' && w[n] <= '9' || w[n] == '.' || w[n] == ',') {
+		n++
+	}
+	if n == 0 || n == len(w) || len(w)-n > 6 {
+		return false
+	}
+	for _, r := range w[n:] {
+		if !unicode.IsLetter(r) && r != '%' && r != '/' && r != '°' {
+			return false
+		}
+	}
+	return true
+}
+
+// notUnits are words that follow a number without being what it counts.
+var notUnits = wordSet("and or of to in is the a an as at by for on with from was were are be but if so than that this " +
+	"then it its per not no")
+
+func wordSet(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// isUnit reports whether a word may be what a number before it counts.
+func isUnit(w string) bool {
+	if w == "%" {
+		return true
+	}
+	if len(w) == 0 || len(w) > 20 || notUnits[lower(w)] {
+		return false
+	}
+	for i := range len(w) {
+		if c := w[i] | 0x20; (c < 'a' || c > 'z') && w[i] != '/' {
+			return false
+		}
+	}
+	return true
+}
