@@ -208,9 +208,12 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
+// summaryLines are the lines at the end of an output among which those that sum it up are looked for.
+const summaryLines = 40
+
 // summaryOf is the newest line of an output that sums it up, among its last 40; "" where there is none.
 func summaryOf(text string) string {
-	lines := lastLines(text, 40)
+	lines := lastLines(text, summaryLines)
 	for i := len(lines) - 1; i >= 0; i-- {
 		if l := strings.TrimSpace(lines[i]); len(l) < 400 && isSummary(l) {
 			return strings.Trim(l, "= ")

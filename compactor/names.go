@@ -43,9 +43,9 @@ func (c *Compactor) mention(i int32, text string, human bool) {
 	})
 }
 
-// mentionOutput takes the figures, addresses, hashes and versions of the line that sums an output up.
+// mentionOutput takes the figures, addresses, hashes and versions of the lines that sum an output up.
 func (c *Compactor) mentionOutput(i int32, text string) {
-	terms(summaryOf(text), func(t term) bool {
+	take := func(t term) bool {
 		if t.kind < figureTerm {
 			return true
 		}
@@ -53,7 +53,12 @@ func (c *Compactor) mentionOutput(i int32, text string) {
 			*s = termState{text: clip(t.text, maxURL), kind: t.kind, output: true, count: 1, first: i, last: i}
 		}
 		return true
-	})
+	}
+	for _, l := range lastLines(text, summaryLines) {
+		if len(l) < 400 && isSummary(strings.TrimSpace(l)) {
+			terms(l, take)
+		}
+	}
 }
 
 // mostNamed bounds the terms that are looked at for one companion.

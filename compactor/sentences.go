@@ -63,13 +63,13 @@ func abbreviates(before string) bool {
 	return isNumber(word) && len(word) <= 2 && strings.TrimSpace(before) == word
 }
 
-// bare is a sentence without its bullet, heading and emphasis marks.
+// bare is a sentence without its bullet or heading mark.
 func bare(s string) string {
-	s = strings.TrimLeft(s, "-*#>•+ \t")
+	s = trimBullet(s)
 	if n, rest, ok := strings.Cut(s, ". "); ok && isNumber(n) && len(n) <= 3 {
 		s = rest
 	}
-	return strings.TrimSpace(strings.ReplaceAll(s, "**", ""))
+	return strings.TrimSpace(s)
 }
 
 // saysNo reports whether a sentence opens with a plain no.
@@ -91,4 +91,13 @@ func anySentence(text string, is func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// trimBullet takes the marks off that begin a list item, a heading or a quote; emphasis stays, as it is part of the text.
+func trimBullet(s string) string {
+	s = strings.TrimLeft(s, "#>•+ \t")
+	for strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") {
+		s = strings.TrimLeft(s[2:], " \t")
+	}
+	return s
 }

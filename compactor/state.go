@@ -118,11 +118,6 @@ func spread(parts []*part, budget int) {
 	for _, p := range parts {
 		budget -= runes(p.text)
 	}
-	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
-		budget += runes(last.text)
-		last.fill(min(budget, last.most))
-		budget -= runes(last.text)
-	}
 	for _, p := range parts {
 		if !p.short || budget < 100 {
 			continue
@@ -134,6 +129,9 @@ func spread(parts []*part, budget int) {
 		} else {
 			p.text = old
 		}
+	}
+	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
+		last.fill(min(budget+runes(last.text), last.most))
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	maxSentence = 300 // chars shown of a sentence
 	minSentence = 12  // chars; shorter ones say nothing alone
 	maxScan     = 400 // messages looked at for sentences
-	maxOfOne    = 10  // sentences taken of one message
+	maxOfOne    = 24  // sentences taken of one message
 	maxReport   = 400 // chars shown of a sub-agent's report that stands in a line
 )
 
