@@ -74,7 +74,7 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 	}
 	out := scoreOutput{Sessions: []scoredSession{}, Summary: scorecard.Sum(cards)}
 	for _, c := range cards {
-		out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red()...)})
+		out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red(c.Due())...)})
 	}
 	if a.json {
 		return a.printJSON(out)

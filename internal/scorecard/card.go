@@ -2,6 +2,7 @@ package scorecard
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -29,45 +30,69 @@ type Stretch struct {
 	Texts   map[string]Grade `json:"texts"`          // "ccd", "half", "agent" (where Summary is not 0), "tail", "head_tail", "stub"
 }
 
-// What a card must reach. Shares are of visible facts.
-const (
-	defaultShare = 0.98 // in the companion as ccd makes it by default
-	sizedShare   = 0.95 // at the size of the agent's own summary
-	halfShare    = 0.80
-	savedPercent = 70.0 // of a tool-heavy session, by the default companion
-	roomy        = 5    // times the companion's size that such a session has at the least, so that it can be saved
-)
+// Target is what a card must reach. Shares are visible parts, 0..1.
+type Target struct {
+	Default float64 // mean share of the default companion
+	Sized   float64 // of "ccd"
+	Half    float64 // of "half"
+	Trace   float64 // mean share of traces in the default companion
+	Saved   float64 // percent that the default companion saves
+}
 
-// Red tells what the card does not reach, one line each; none where all is well.
-func (c *Card) Red() (red []string) {
+// Due is what the card must reach: the same of every session, but that savings are asked of tool-heavy ones only.
+func (c *Card) Due() Target {
+	t := Target{Default: 0.98, Sized: 0.95, Half: 0.80, Saved: math.Inf(-1)}
+	if c.ToolHeavy {
+		t.Saved = 70
+	}
+	return t
+}
+
+// Reached is what this card reaches: another card of the same session can be held against it.
+func (c *Card) Reached() Target {
+	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Trace: c.Companion.Trace, Saved: c.Saved}
+	for _, s := range c.Stretches {
+		t.Sized, t.Half = min(t.Sized, s.Texts["ccd"].Mean), min(t.Half, s.Texts["half"].Mean)
+	}
+	return t
+}
+
+// Red tells where the card does not reach the target, one line each; none where all is well. Nothing may be lost, and
+// messages, edited paths and open errors must all stand in the default companion, unless they would fill more than half
+// of it.
+func (c *Card) Red(t Target) (red []string) {
 	say := func(format string, args ...any) { red = append(red, fmt.Sprintf(format, args...)) }
-	if c.Companion.Mean < defaultShare {
-		say("companion shows %.3f, want %.2f", c.Companion.Mean, defaultShare)
+	below := func(what string, got, want float64) {
+		if got < want-rounding {
+			say("%s: %.3f, want %.3f", what, got, want)
+		}
 	}
-	if c.Companion.All.Lost > 0 {
-		say("companion lost %d", c.Companion.All.Lost)
-	}
+	below("default companion", c.Companion.Mean, t.Default)
+	below("traces", c.Companion.Trace, t.Trace)
 	for _, class := range []Class{Asked, Edited, OpenErrors} {
 		if n := c.Companion.Classes[class]; c.Companion.Must && n.Visible < n.Facts {
-			say("companion shows %d of %d %s", n.Visible, n.Facts, class)
+			say("default companion: %d of %d %s", n.Visible, n.Facts, class)
 		}
 	}
-	if c.ToolHeavy && c.Saved < savedPercent {
-		say("companion saves %.1f %%, want %.0f", c.Saved, savedPercent)
+	below("saved", c.Saved, t.Saved)
+	if n := int64(c.Companion.Tokens) - c.Original; n > leadTokens {
+		say("longer than its session by %d tokens", n)
 	}
 	for _, s := range c.Stretches {
-		for name, want := range map[string]float64{"ccd": sizedShare, "half": halfShare} {
-			g := s.Texts[name]
-			if g.Mean < want {
-				say("%d chars (%s) show %.3f, want %.2f", s.Size, name, g.Mean, want)
-			}
-			if g.All.Lost > 0 {
-				say("%d chars (%s) lost %d", s.Size, name, g.All.Lost)
-			}
-		}
+		below(fmt.Sprintf("%d characters", s.Size), s.Texts["ccd"].Mean, t.Sized)
+		below(fmt.Sprintf("%d characters", s.Size/2), s.Texts["half"].Mean, t.Half)
+	}
+	if n := c.Lost(); n > 0 {
+		say("lost: %d", n)
 	}
 	return red
 }
+
+// leadTokens is what the lines that tell what a companion is may take beyond the size of its session.
+const leadTokens = 600
+
+// rounding is what two ways to add up the same shares may differ by.
+const rounding = 1e-9
 
 // Summary returns the agent's own summary that a record holds, "" where it holds none.
 func Summary(r *transcript.Record) string {

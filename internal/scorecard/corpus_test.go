@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,22 +49,28 @@ func companionOf(t *testing.T, agent string, data []byte, chars int) sized {
 	for _, part := range made.Sections {
 		s.text += "\n## " + part.Name + "\n" + part.Body
 	}
-	s.kept = func(id mark.ID) ([][]byte, error) {
-		for _, p := range made.Pointers {
-			if p.Hash.ID() != id {
-				continue
+	s.kept = func(id mark.ID) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			i := slices.IndexFunc(made.Pointers, func(p transcript.Pointer) bool { return p.Hash.ID() == id })
+			if i < 0 {
+				yield(nil, fmt.Errorf("restore %s: no pointer", id))
+				return
 			}
-			var parts [][]byte
-			for _, part := range p.Parts {
+			for _, part := range made.Pointers[i].Parts {
 				b := data[part.Span.Off:part.Span.End()]
-				if p.Shape == transcript.Lines {
-					return bytes.Split(b, []byte("\n")), nil
+				if made.Pointers[i].Shape != transcript.Lines {
+					b = transcript.Original(part.Kind, b)
 				}
-				parts = append(parts, transcript.Original(part.Kind, b))
+				for _, l := range bytes.Split(b, []byte("\n")) {
+					if made.Pointers[i].Shape == transcript.Lines && !yield(l, nil) {
+						return
+					}
+				}
+				if made.Pointers[i].Shape != transcript.Lines && !yield(b, nil) {
+					return
+				}
 			}
-			return parts, nil
 		}
-		return nil, fmt.Errorf("restore %s: no pointer", id)
 	}
 	return s
 }
@@ -98,18 +106,23 @@ func TestMissingFacts(t *testing.T) {
 func report(out *strings.Builder, name string, chars int, s sized) {
 	g := s.facts.Grade(s.text, s.kept)
 	fmt.Fprintf(out, "\n=== %s at %d: mean %.3f, strong %.3f, %d chars of text, lost %d\n", name, chars, g.Mean, g.Strong, g.Chars, g.All.Lost)
-	p, kept := newPage(s.text), restored(mark.IDs(s.text), s.kept)
-	all := s.facts.all()
-	for _, class := range Classes() {
+	p, all := newPage(s.text), s.facts.all()
+	visible := p.visible(all)
+	kept := held(all, visible, p.ids, s.kept)
+	for _, class := range append(Classes(), Traces()...) {
 		size := 0
 		for _, one := range all[class] {
 			size += len(one.text) + len(one.tail)
 		}
-		if n, ok := g.Classes[class]; ok {
+		n, ok := g.Classes[class]
+		if !ok {
+			n, ok = g.Traces[class]
+		}
+		if ok {
 			fmt.Fprintf(out, "%-12s %4d facts, %6d chars, %.3f visible, strong %d of %d\n", class, n.Facts, size, n.Share(), n.StrongSeen, n.Strong)
 		}
 		for _, one := range all[class] {
-			if n := judge(&p, class, one, kept); n.Visible == 0 {
+			if n := judge(one, visible[one], kept); n.Visible == 0 {
 				fmt.Fprintf(out, "    lost=%d strong=%v %q %q %q %s\n", n.Lost, one.strong, one.text, one.tail, one.status, strings.Join(one.forms, " | "))
 			}
 		}

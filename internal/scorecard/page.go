@@ -1,7 +1,6 @@
 package scorecard
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -163,34 +162,4 @@ func (p *page) beside(text string, tells func(string) bool) bool {
 		}
 	}
 	return false
-}
-
-var (
-	exits = regexp.MustCompile(`(?i)(?:->|→|=>|exit(?:ed|s)?(?: with)?(?: code| status)?[:= ]*|rc[:= ]*|status[:= ]*|code[:= ]*|[(\[]|: )\s*(\d+)\b`)
-	good  = regexp.MustCompile(`(?i)\b(?:ok|success(?:ful|fully)?|succeeded|passed|passes|done)\b|✓|✔|✅`)
-	bad   = regexp.MustCompile(`(?i)\bfail(?:ed|s|ure)?\b|\berror\b|✗|✘|❌|non-?zero`)
-)
-
-// tellsStatus returns whether a line tells that a command ended with the status.
-func tellsStatus(status string) func(string) bool {
-	return func(line string) bool {
-		for _, m := range exits.FindAllStringSubmatch(line, -1) {
-			if m[1] == status || status == "failed" && m[1] != "0" {
-				return true
-			}
-		}
-		return status == "0" && good.MatchString(line) || status == "failed" && bad.MatchString(line)
-	}
-}
-
-var planStates = map[string]*regexp.Regexp{
-	"completed":   regexp.MustCompile(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
-	"in_progress": regexp.MustCompile(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
-	"pending":     regexp.MustCompile(`(?i)\[ ?\]|\b(?:pending|to ?do|open|next|remaining|not started|later)\b`),
-}
-
-// tellsState returns whether a line tells that a plan item is in the state.
-func tellsState(state string) func(string) bool {
-	re := planStates[state]
-	return func(line string) bool { return re == nil || re.MatchString(line) }
 }

@@ -11,7 +11,7 @@ package scorecard
 // Class is a kind of key fact. Its value is its name as tables and --json show it.
 type Class string
 
-// The classes of facts.
+// The classes of key facts, then those of traces: what stands for a thing that was replaced.
 const (
 	Asked       Class = "asked"       // what a person typed or answered
 	Edited      Class = "edited"      // paths that were created or changed, and still stand
@@ -27,14 +27,24 @@ const (
 	Hashes      Class = "hashes"      // hashes, UUIDs and versions
 	Plan        Class = "plan"        // plan or todo items as last left
 	Answer      Class = "answer"      // the agent's last words
+
+	Constraints Class = "constraints" // sentences of a person that demand, forbid or correct
+	Reports     Class = "reports"     // sub-agents' reports
+	Images      Class = "images"      // images, by their own ID
+	Contents    Class = "contents"    // long file contents: path and number of lines
+	Hits        Class = "hits"        // long search results: the first hit
+	Totals      Class = "totals"      // long outputs: the line that sums up
 )
 
-// Classes returns all classes, in the order in which tables show them.
+// Classes returns the classes of key facts, in the order in which tables show them.
 func Classes() []Class {
 	return []Class{
 		Asked, Edited, Read, Deleted, Commands, Errors, OpenErrors, Decisions, Numbers, Identifiers, URLs, Hashes, Plan, Answer,
 	}
 }
+
+// Traces returns the classes of traces. They are counted apart and are no part of a mean over key facts.
+func Traces() []Class { return []Class{Constraints, Reports, Images, Contents, Hits, Totals} }
 
 // Count tells what became of the facts of one class, or of all: Facts = Visible + Recoverable + Lost.
 type Count struct {
@@ -71,32 +81,43 @@ type Grade struct {
 	Tokens  int             `json:"tokens"` // estimated: chars * 4 / 3
 	Mean    float64         `json:"mean"`   // of the visible shares of the classes that have facts, 0..1
 	Strong  float64         `json:"strong"` // the same over strong facts
-	All     Count           `json:"all"`
-	Classes map[Class]Count `json:"classes"` // those that have facts
-	Must    bool            `json:"must"`    // the facts that must stand have room in half of the text
+	Trace   float64         `json:"trace"`  // the same over traces
+	Must    bool            `json:"must"`   // messages, edited paths and open errors would fill at most half of the text
+	All     Count           `json:"all"`    // key facts of all classes
+	Classes map[Class]Count `json:"classes"`
+	Traces  map[Class]Count `json:"traces"`
 }
 
 // means fills what follows from the classes.
 func (g *Grade) means() {
-	strong := 0
+	var shares, strong, traces []float64
 	for _, class := range Classes() {
 		c, ok := g.Classes[class]
 		if !ok {
 			continue
 		}
 		g.All.add(c)
-		g.Mean += c.Share() / float64(len(g.Classes))
+		shares = append(shares, c.Share())
 		if c.Strong > 0 {
-			strong++
-			g.Strong += share(c.StrongSeen, c.Strong)
+			strong = append(strong, share(c.StrongSeen, c.Strong))
 		}
 	}
-	if len(g.Classes) == 0 {
-		g.Mean = 1
+	for _, class := range Traces() {
+		if c, ok := g.Traces[class]; ok {
+			traces = append(traces, c.Share())
+		}
 	}
-	if strong == 0 {
-		g.Strong = 1
-	} else {
-		g.Strong /= float64(strong)
+	g.Mean, g.Strong, g.Trace = mean(shares), mean(strong), mean(traces)
+}
+
+// mean is 1 where there is nothing to miss.
+func mean(all []float64) float64 {
+	if len(all) == 0 {
+		return 1
 	}
+	sum := 0.0
+	for _, x := range all {
+		sum += x
+	}
+	return sum / float64(len(all))
 }

@@ -17,6 +17,9 @@ var (
 	codeSpan   = regexp.MustCompile("`([^`\\n]{2,60})`")
 	errorWord  = regexp.MustCompile(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)|[a-z]Error\b|[a-z]Exception\b`)
 	decision   = regexp.MustCompile(`(?i)\b(?:decid(?:e|ed|ing)|decision|choos(?:e|ing)|chose|chosen|opt(?:ed|ing)? for|go(?:ing)? with|went with|instead of|rather than|reject(?:ed|ing)?|rul(?:e|ed|ing) out|conclu(?:de|ded|sion)|root cause|the (?:real |actual |underlying )?(?:issue|problem|bug|cause|reason|fix) (?:is|was)|turns out|won't work|doesn't work|trade-?off|settled on|recommend(?:ed)?|better to)\b`)
+	constraint = regexp.MustCompile(`(?i)\b(?:must(?:n't)?|never|always|do not|don't|dont|avoid|instead|make sure|ensure|only|should(?:n't)?|needs? to|has to|have to|cannot|can't|at most|at least|not allowed|wrong|actually|revert|undo)\b`)
+	hit        = regexp.MustCompile(`(?m)^[^\s:]*[./][^\s:]*(?::\d+)?|https?://[^\s"<>)\]]+`)
+	total      = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:ok|PASS|FAIL|BUILD|test result:|Tests:)\b`)
 	hasDigit   = regexp.MustCompile(`[0-9]`)
 	hasLetter  = regexp.MustCompile(`[a-f]`)
 	listMark   = regexp.MustCompile(`^(?:[-*+•]|\d+[.)]|#+|>)\s+`)
@@ -100,8 +103,8 @@ func named(text string, yield func(string) bool) {
 	}
 }
 
-// decisions yields the sentences of a text, outside of fences, that decide something: normalised, at most lineChars.
-func decisions(text string) iter.Seq[string] {
+// saying yields the sentences of a text, outside of fences, that match what: normalised, at most lineChars.
+func saying(text string, what *regexp.Regexp) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fenced := false
 		for line := range strings.Lines(text) {
@@ -109,11 +112,11 @@ func decisions(text string) iter.Seq[string] {
 			if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 				fenced = !fenced
 			}
-			if fenced || strings.HasPrefix(line, "#") || !decision.MatchString(line) {
+			if fenced || strings.HasPrefix(line, "#") || !what.MatchString(line) {
 				continue
 			}
 			for _, s := range sentences(normal(listMark.ReplaceAllString(line, ""))) {
-				if strings.Count(s, " ") >= leastWords && decision.MatchString(s) && !yield(head(s, lineChars)) {
+				if strings.Count(s, " ") >= leastWords && what.MatchString(s) && !yield(head(s, lineChars)) {
 					return
 				}
 			}
@@ -121,7 +124,7 @@ func decisions(text string) iter.Seq[string] {
 	}
 }
 
-// leastWords is how many spaces a decision has at the least: what has fewer is a heading.
+// leastWords is how many spaces a sentence has at the least: what has fewer is a heading.
 const leastWords = 5
 
 // sentences cuts a line behind each full stop, question or exclamation mark that a space follows.
@@ -155,8 +158,25 @@ func errorLines(text string) iter.Seq[string] {
 	}
 }
 
-// removed returns the paths that a shell command removes for certain: plain words behind a plain rm.
+// firstHit is the first place or address that a search result names, "" where it names none.
+func firstHit(text string) string { return hit.FindString(head(text, 4*longResult)) }
+
+// totalLine is the last line of an output that sums it up: normalised, at most cmdChars.
+func totalLine(text string) (last string) {
+	for line := range strings.Lines(tail(text, 4*longResult)) {
+		if total.MatchString(head(line, 4*lineChars)) {
+			last = head(normal(line), cmdChars)
+		}
+	}
+	return last
+}
+
+// removed returns the paths that a shell command removes for certain: plain words behind a plain rm, in the directory
+// that it starts in.
 func removed(command string) (paths []string) {
+	if strings.Contains(command, "cd ") || !strings.Contains(command, "rm ") {
+		return nil
+	}
 	for _, m := range removal.FindAllStringSubmatch(command, -1) {
 		for _, w := range strings.Fields(m[1]) {
 			if !strings.HasPrefix(w, "-") {
