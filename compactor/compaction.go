@@ -15,6 +15,7 @@ type Compaction struct {
 	Sections []Section            // State, Earlier, Files, Recent; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
 	Wanted   []Input              // whose summaries would be taken if they were kept, newest first; at most 16
+	Verbatim Verbatim
 }
 
 // Section is one part of a companion, below its `## Name` heading.
@@ -33,8 +34,9 @@ type Header struct {
 	Tokens         Tokens
 	KeyInformation KeyInformation
 	Verified       bool
-	Reason         string   // why not Verified, "" otherwise
-	Saved          []Saving // by kind, in a fixed order; kinds that saved nothing are left out
+	Reason         string     // why not Verified, "" otherwise
+	Saved          []Saving   // by kind, in a fixed order; kinds that saved nothing are left out
+	Fallbacks      []Fallback // by kind, in a fixed order; kinds that were not taken are left out
 }
 
 // Tokens compares sizes, in tokens.
@@ -68,6 +70,7 @@ func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept 
 	d.modelled.kept = kept
 	p := d.fitted()
 	if small := d.tiny(p); small != nil {
+		d.fell.add(FallbackSize, len(p.sections()))
 		p, d.modelled.wanted = small, nil
 	}
 	if d.err != nil {
@@ -216,7 +219,7 @@ func (d *draft) tailRanges(first int) string {
 func (d *draft) finish(p *page) *Compaction {
 	c := d.c
 	s := c.Status()
-	out := &Compaction{Sections: p.sections(), Wanted: d.modelled.wanted}
+	out := &Compaction{Sections: p.sections(), Wanted: d.modelled.wanted, Verbatim: p.verbatim()}
 	var body strings.Builder
 	for _, sec := range out.Sections {
 		body.WriteString(sec.Body)
@@ -229,7 +232,7 @@ func (d *draft) finish(p *page) *Compaction {
 	out.Header = Header{
 		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure, Level: d.level,
 		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
-		Saved:  d.savings(p),
+		Saved:  d.savings(p), Fallbacks: d.fell.all(),
 	}
 	if s.Total > 0 {
 		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)

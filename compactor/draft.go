@@ -38,6 +38,7 @@ type draft struct {
 	ranges  int                // most ranges of Earlier
 
 	modelled modelled
+	fell     fallbacks
 }
 
 // body is an item's raw bytes as fetched: the whole span, or, of a giant, a JSON value made of its two ends.

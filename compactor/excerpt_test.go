@@ -133,7 +133,7 @@ func TestSentences(t *testing.T) {
 		"1. First item\n2. Second item":          {"First item", "Second item"},
 		"```go\ncode. Here.\n```\nAfter it.":     {"After it."},
 		"no end":                                 {"no end"},
-		"**Bold** stays. ":                     {"**Bold** stays."},
+		"**Bold** stays. ":                       {"**Bold** stays."},
 		"It ends with dots... and goes on. Yes.": {"It ends with dots... and goes on.", "Yes."},
 		"":                                       nil,
 	} {

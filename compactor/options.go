@@ -86,6 +86,7 @@ type Options struct {
 	RestoreTokens  int              `json:"restore_file_tokens"`  // of each of them
 	RestoreTotal   int              `json:"restore_total_tokens"` // of all of them
 	LeadChars      int              `json:"lead_chars"`           // kept free for the lead that internal/sidecar writes
+	Manual         Manual           `json:"manual,omitzero"`      // what of this was asked for by hand, as With sets it: the front matter says so
 }
 
 // Defaults returns the limits as shipped.

@@ -18,9 +18,9 @@ import (
 
 // CompactOptions is what a person asks of one compaction.
 type CompactOptions struct {
-	MaxTokens int  // estimated tokens; 0: as configured, or as asked before
-	Reset     bool // forget what was asked before
-	Write     bool // put the companion in place, and keep MaxTokens as the session's option; else only the text is made
+	compactor.Manual      // what is not asked for stays as it was asked for before, else as configured
+	Reset            bool // forget what was asked before
+	Write            bool // put the companion in place, and keep what is asked for as the session's own options; else only the text is made
 }
 
 // Compacted is a companion made on request.
@@ -121,6 +121,9 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	}
 	defer done()
 	p := &session{Session: s}
+	if known := d.sessions[s.Key]; known != nil {
+		p.state.Manual = known.state.Manual
+	}
 	p.ask(o)
 	p.begin(d, transcript.Cursor{})
 	sum := sha256.New()
@@ -150,8 +153,12 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 
 func (s *session) ask(o CompactOptions) {
 	s.asked = nil
-	if o.MaxTokens > 0 || o.Reset {
-		s.asked = &o.MaxTokens
+	switch {
+	case o.Reset:
+		s.asked = &o.Manual
+	case !o.IsZero():
+		next := o.Over(s.state.Manual)
+		s.asked = &next
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -75,7 +76,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	if err != nil {
 		return doc, nil, next, err
 	}
-	r := d.Archive.Reader(s.Key, s.cursor.Generation)
+	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
 	c, err := s.compactor.Compaction(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) })
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
@@ -91,8 +92,9 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	if next.Fired == "" {
 		next.Fired = "manual"
 	}
+	next.Work = next.Work.with(c.Header, time.Since(begun))
 	if s.asked != nil {
-		next.MaxTokens = *s.asked
+		next.Manual = *s.asked
 	}
 	return doc, c, next, nil
 }
@@ -110,7 +112,7 @@ func Render(s transcript.Session, o compactor.Options, c *compactor.Compaction, 
 	return sidecar.Render(sidecar.Front{
 		Header: c.Header, Options: o.Hash(),
 		Agent: s.Agent, Session: name(s), Parent: e.Parent, Source: s.Source,
-		Records: e.Records, Bytes: e.Bytes, Sum: e.Sum, Host: o.Host,
+		Records: e.Records, Bytes: e.Bytes, Sum: e.Sum, Host: o.Host, Manual: o.Manual,
 	}, c.Sections)
 }
 

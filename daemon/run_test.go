@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
@@ -173,7 +174,7 @@ func TestCompactOnRequest(t *testing.T) {
 		t.Fatal("a companion without a trigger")
 	}
 	d := h.daemon()
-	c, err := d.Compact(context.Background(), key(h.path(1)), CompactOptions{MaxTokens: 6000, Write: true})
+	c, err := d.Compact(context.Background(), key(h.path(1)), CompactOptions{Manual: compactor.Manual{MaxTokens: 6000}, Write: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	h.once()
 	d := h.daemon()
-	if _, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{MaxTokens: 6000, Write: true}); err != nil {
+	if _, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Manual: compactor.Manual{MaxTokens: 6000}, Write: true}); err != nil {
 		t.Fatal(err)
 	}
 	h.append(h.path(1), turns(12, 16))

@@ -29,8 +29,8 @@ type session struct {
 
 	seen    Stat // of the transcript, by the last look
 	missing bool
-	held    bool // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
-	asked   *int // MaxTokens that the person asked for, nil where none; 0: as configured
+	held    bool              // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
+	asked   *compactor.Manual // what stands from now on because they asked for it, nil where they asked for nothing new
 
 	folded    bool
 	cursor    transcript.Cursor
@@ -116,23 +116,23 @@ func (s *session) moveTo(found transcript.Session) {
 
 // options returns what decides the session's companion: the daemon's options and the session's own.
 func (d *Daemon) options(s *session) compactor.Options {
-	o := d.Compaction
-	own := s.state.MaxTokens
+	return d.Compaction.With(s.manual())
+}
+
+// manual is what a person asked of this session, now or before.
+func (s *session) manual() compactor.Manual {
 	if s.asked != nil {
-		own = *s.asked
+		return *s.asked
 	}
-	if own > 0 {
-		o.MaxTokens = own
-	}
-	return o
+	return s.state.Manual
 }
 
 // hash names the options of a session. Those of the daemon are hashed once: every session is looked at in every pass.
 func (d *Daemon) hash(s *session) string {
-	if o := d.options(s); o.MaxTokens != d.Compaction.MaxTokens {
-		return o.Hash()
+	if s.manual().IsZero() {
+		return d.common
 	}
-	return d.common
+	return d.options(s).Hash()
 }
 
 // current reports whether nothing is to be done. It costs two stats: of the source and of the companion, against what

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"time"
 
@@ -11,17 +12,20 @@ import (
 )
 
 // State is what the archive keeps for the daemon with each session: what was true when it was last synced. It is a
-// cache with one exception, MaxTokens, which a person chose. Tokens are estimates but for Reported.
+// cache with two exceptions: Manual, which a person chose, and the counts of Work. Tokens are estimates but for
+// Reported.
 type State struct {
-	Source    Stat   `json:"source"`               // of the transcript
-	At        Place  `json:"at"`                   // how far it was taken
-	Fired     string `json:"fired,omitempty"`      // the trigger that fired, "" while none has
-	Gone      bool   `json:"gone,omitempty"`       // the transcript's file is gone; the archive has it
-	Companion string `json:"companion,omitempty"`  // path, "" while there is none
-	Written   Stat   `json:"written,omitzero"`     // of the companion
-	Covers    Place  `json:"covers,omitzero"`      // how far the companion goes
-	Options   string `json:"options,omitempty"`    // hash of the options of the last fold
-	MaxTokens int    `json:"max_tokens,omitempty"` // asked for by a person, 0 where none was
+	Source    Stat   `json:"source"`              // of the transcript
+	At        Place  `json:"at"`                  // how far it was taken
+	Fired     string `json:"fired,omitempty"`     // the trigger that fired, "" while none has
+	Gone      bool   `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
+	Companion string `json:"companion,omitempty"` // path, "" while there is none
+	Written   Stat   `json:"written,omitzero"`    // of the companion
+	Covers    Place  `json:"covers,omitzero"`     // how far the companion goes
+	Options   string `json:"options,omitempty"`   // hash of the options of the last fold
+
+	Manual compactor.Manual `json:"manual,omitzero"` // asked for by a person
+	Work   Work             `json:"work,omitzero"`
 
 	Records   int       `json:"records,omitempty"`
 	Broken    int       `json:"broken,omitempty"`
@@ -44,6 +48,38 @@ type State struct {
 	Verified  bool      `json:"verified,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
 	Lost      int       `json:"lost,omitempty"`
+}
+
+// Work is what a session's companions have cost so far, and what the last one saved.
+type Work struct {
+	Compactions  int             `json:"compactions,omitempty"`  // companions put in place
+	Microseconds int64           `json:"microseconds,omitempty"` // spent making them
+	Fallbacks    map[string]int  `json:"fallbacks,omitempty"`    // taken on the way, by compactor.Fallback kind
+	Saved        map[string]Gain `json:"saved,omitempty"`        // by compactor.Saving kind, of the last one
+}
+
+// Gain is what replacing items of one kind saved.
+type Gain struct {
+	Items  int   `json:"items"`
+	Tokens int64 `json:"tokens"` // estimated
+}
+
+// with returns w with one more companion counted, which took so long to make.
+func (w Work) with(h compactor.Header, took time.Duration) Work {
+	next := Work{Compactions: w.Compactions + 1, Microseconds: w.Microseconds + took.Microseconds(), Fallbacks: maps.Clone(w.Fallbacks)}
+	for _, f := range h.Fallbacks {
+		if next.Fallbacks == nil {
+			next.Fallbacks = map[string]int{}
+		}
+		next.Fallbacks[f.Kind] += f.Items
+	}
+	for _, s := range h.Saved {
+		if next.Saved == nil {
+			next.Saved = map[string]Gain{}
+		}
+		next.Saved[s.Kind] = Gain{s.Items, s.Tokens}
+	}
+	return next
 }
 
 // Place is a place in a session.

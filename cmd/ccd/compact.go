@@ -9,14 +9,14 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
 type compactFlags struct {
 	agent                            string
-	maxTokens                        int
-	given                            bool // --max-tokens stands on the command line
+	manual                           compactor.Manual
 	reset, dryRun, stdout, noArchive bool
 }
 
@@ -44,16 +44,18 @@ type savingOutput struct {
 func (a *app) compactCommand() *cobra.Command {
 	p := page{
 		use: "compact SESSION|FILE|-", group: everyday, short: "compact a session, a file or stdin now",
-		long: `A SESSION's companion is brought up to date and written, whatever its size; its path is printed.
---max-tokens stays that session's option until --reset. A FILE, or stdin (-), is compacted to stdout: a
-transcript of a known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a
-line). A FILE below a watched root is its SESSION: without --stdout its companion is written.
+		long: `A SESSION's companion is brought up to date and written, whatever its size; its path is printed. From
+then on it follows its session, and --focus, --level and --max-tokens stay the session's own options
+until --reset: its front matter has them. A FILE, or stdin (-), is compacted to stdout: a transcript of a
+known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a line). A FILE below
+a watched root is its SESSION: without --stdout its companion is written.
 
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
 		examples: []example{
 			{"ccd compact latest", "write the companion of the session that grew last, now"},
 			{"ccd compact --max-tokens 20000 5d2f7a1e", "a shorter one, also from now on"},
+			{"ccd compact --focus 'invoice cents' --level gentle latest", "more of what is about invoices and cents, less left out"},
 			{"ccd compact --dry-run latest", "what would be saved, by kind"},
 			{"ccd compact messages.json > short.md", "a file, to stdout"},
 			{"my-agent export | ccd compact --no-archive -", "as a filter, leaving no trace"},
@@ -65,7 +67,6 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	}
 	var f compactFlags
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		f.given = c.Flags().Changed("max-tokens")
 		if err := f.check(a.json, args[0]); err != nil {
 			return usage(c, err)
 		}
@@ -73,8 +74,10 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&f.maxTokens, "max-tokens", 0, "compact to `N` estimated tokens at most; kept as the session's option")
-	flags.BoolVar(&f.reset, "reset", false, "forget that option")
+	flags.Var(focusWords{&f.manual.Focus}, "focus", "what is about these `WORDS` is important; kept as the session's option")
+	flags.Var(levelName{&f.manual.Level}, "level", "how hard: `LEVEL` gentle, standard, aggressive or maximum; kept, too")
+	flags.Var(budget{&f.manual.MaxTokens}, "max-tokens", "compact to `N` estimated tokens at most; kept, too")
+	flags.BoolVar(&f.reset, "reset", false, "forget those options")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
@@ -84,10 +87,8 @@ kinds [{kind, items, tokens}] (what was saved)`,
 
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
-	case f.maxTokens < 1 && f.given:
-		return errors.New("--max-tokens must be above 0")
-	case f.maxTokens > 0 && f.reset:
-		return errors.New("--max-tokens and --reset contradict each other")
+	case f.reset && !f.manual.IsZero():
+		return errors.New("--reset goes without --focus, --level and --max-tokens: it forgets them")
 	case json && (f.stdout || arg == "-") && !f.dryRun:
 		return errors.New("--json goes with a written companion or with --dry-run")
 	}
@@ -96,7 +97,7 @@ func (f compactFlags) check(json bool, arg string) error {
 
 // compact decides what the argument is: a stream, a file of its own, or a session.
 func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
-	asked := daemon.CompactOptions{MaxTokens: f.maxTokens, Reset: f.reset, Write: !f.stdout}
+	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: !f.stdout}
 	d, _, err := a.daemonFor(ctx, f.dryRun || f.noArchive)
 	if err != nil {
 		return err

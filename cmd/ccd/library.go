@@ -158,11 +158,7 @@ func (l *library) search(progress func(done, total int64)) history.Search {
 
 // options returns what decides the session's companion: the configured options and the session's own.
 func (l *library) options(e entry) compactor.Options {
-	o := compactionOptions(l.config)
-	if e.state.MaxTokens > 0 {
-		o.MaxTokens = e.state.MaxTokens
-	}
-	return o
+	return compactionOptions(l.config).With(e.state.Manual)
 }
 
 // fold is one generation on its way into a companion.

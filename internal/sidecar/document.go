@@ -28,6 +28,7 @@ type Front struct {
 	Bytes   int64     // covered
 	Sum     mark.Hash // SHA-256 of the covered bytes
 	Host    string    // where `ccd restore` runs
+	Manual  compactor.Manual
 }
 
 // Document is a companion as text.
@@ -80,6 +81,9 @@ func front(f Front, doc Document, sections string) string {
 	line("ccd", strconv.Itoa(Version))
 	line("rules", strconv.Itoa(compactor.Rules))
 	line("options", scalar(f.Options))
+	if !f.Manual.IsZero() {
+		line("manual", manual(f.Manual))
+	}
 	line("agent", scalar(f.Agent))
 	line("session", scalar(f.Session))
 	if f.Parent != "" {
@@ -107,6 +111,38 @@ func front(f Front, doc Document, sections string) string {
 	return b.String()
 }
 
+// manual is what was asked for by hand: {focus: [a, b], level: maximum, max_tokens: 14000}, each only where it was.
+func manual(m compactor.Manual) string {
+	var parts []string
+	if len(m.Focus) > 0 {
+		words := make([]string, 0, len(m.Focus))
+		for _, w := range m.Focus {
+			words = append(words, item(w))
+		}
+		parts = append(parts, "focus: ["+strings.Join(words, ", ")+"]")
+	}
+	if m.Level != compactor.ByPressure {
+		parts = append(parts, "level: "+m.Level.String())
+	}
+	if m.MaxTokens > 0 {
+		parts = append(parts, "max_tokens: "+strconv.Itoa(m.MaxTokens))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// item writes a string within a list: in quotes also where YAML would take it for a number, a truth or nothing.
+func item(s string) string {
+	if word.MatchString(s) && !reserved.MatchString(s) {
+		return s
+	}
+	return quoted(s)
+}
+
+var (
+	word     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
+	reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
+)
+
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*$`)
 
 // scalar writes a string as a YAML scalar: plain where that is safe, else in double quotes as JSON does.
@@ -114,6 +150,10 @@ func scalar(s string) string {
 	if plain.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
 	}
+	return quoted(s)
+}
+
+func quoted(s string) string {
 	q, err := json.Marshal(strings.ToValidUTF8(s, "\ufffd"))
 	if err != nil {
 		return `""`

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+
+	"ccd/compactor"
+)
+
+// focusWords is the value of --focus.
+type focusWords struct{ to *[]string }
+
+// String implements pflag.Value.
+func (focusWords) String() string { return "" }
+
+// Type implements pflag.Value.
+func (focusWords) Type() string { return "WORDS" }
+
+// Set implements pflag.Value. Given more than once, all the words count.
+func (f focusWords) Set(text string) (err error) {
+	for _, w := range *f.to {
+		text += " " + w
+	}
+	*f.to, err = compactor.FocusWords(text)
+	return err
+}
+
+// levelName is the value of --level.
+type levelName struct{ to *compactor.Level }
+
+// String implements pflag.Value.
+func (levelName) String() string { return "" }
+
+// Type implements pflag.Value.
+func (levelName) Type() string { return "LEVEL" }
+
+// Set implements pflag.Value.
+func (l levelName) Set(name string) (err error) {
+	*l.to, err = compactor.ParseLevel(name)
+	return err
+}
+
+// budget is the value of --max-tokens.
+type budget struct{ to *int }
+
+// String implements pflag.Value.
+func (budget) String() string { return "" }
+
+// Type implements pflag.Value.
+func (budget) Type() string { return "N" }
+
+// Set implements pflag.Value.
+func (b budget) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return errors.New("not a whole number")
+	}
+	if n < 1 {
+		return errors.New("must be above 0")
+	}
+	*b.to = n
+	return nil
+}
