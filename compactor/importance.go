@@ -1,0 +1,45 @@
+package compactor
+
+// importanceOf scores items between 0 and 1: by how often later ones refer to the names that they hold, by words of
+// decision, correction and constraint, and by how new they are. Linear: counted from the end.
+func importanceOf(all []talk) []float64 {
+	scores := make([]float64, len(all))
+	refs := make([]int, len(all))
+	later := map[uint32]int{}
+	most := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		refs[i] = all[i].references
+		nameHashes(all[i].text, func(h uint32) {
+			refs[i] += later[h]
+			later[h]++
+		})
+		most = max(most, refs[i])
+	}
+	for i := range all {
+		scores[i] = importance(refs[i], most, i, len(all), all[i].shape)
+	}
+	return scores
+}
+
+// importance is the score of the item at a place among so many, with so many later references of at most so many.
+func importance(refs, most, at, of int, s shape) float64 {
+	score := 0.0
+	if most > 0 {
+		score = referenceShare * float64(refs) / float64(most)
+	}
+	words := 0.0
+	if s.decides() {
+		words += decisionShare
+	}
+	if s.signal() != noSignal {
+		words += correctionShare
+	}
+	if s.constrains() {
+		words += constraintShare
+	}
+	score += min(words, wordShare)
+	if of > 1 {
+		score += recencyShare * float64(at) / float64(of-1)
+	}
+	return score
+}

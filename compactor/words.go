@@ -1,0 +1,176 @@
+package compactor
+
+// class is what a byte is; of a word, what its bytes are.
+type class uint16
+
+const (
+	upperByte class = 1 << iota
+	smallByte
+	digitByte
+	dotByte
+	slashByte
+	colonByte
+	underByte
+	hyphenByte
+	atByte
+	equalsByte
+	quoteByte  // ' " and the backtick
+	pairedByte // brackets of all kinds
+	highByte   // of a character beyond ASCII
+	otherByte  // all else that prints
+	gapByte    // white space and control characters
+)
+
+const letterBytes = upperByte | smallByte
+
+// classOf tells the class of each byte.
+var classOf = func() (t [256]class) {
+	for i := range t {
+		c := byte(i)
+		switch {
+		case c >= 0x80:
+			t[i] = highByte
+		case c <= ' ' || c == 0x7f:
+			t[i] = gapByte
+		case c >= 'A' && c <= 'Z':
+			t[i] = upperByte
+		case c >= 'a' && c <= 'z':
+			t[i] = smallByte
+		case c >= '0' && c <= '9':
+			t[i] = digitByte
+		default:
+			t[i] = otherByte
+		}
+	}
+	for c, k := range map[byte]class{
+		'.': dotByte, '/': slashByte, ':': colonByte, '_': underByte, '-': hyphenByte, '@': atByte, '=': equalsByte, '\'': quoteByte, '"': quoteByte,
+		'`': quoteByte, '(': pairedByte, ')': pairedByte, '[': pairedByte, ']': pairedByte, '{': pairedByte, '}': pairedByte, '<': pairedByte, '>': pairedByte,
+	} {
+		t[c] = k
+	}
+	return t
+}()
+
+// word is a run of bytes without white space, and within it the core without the punctuation around.
+type word struct {
+	from, to   int // of the run
+	head, tail int // of the core; head == tail: there is none
+	has        class
+	all        class // as has, of the whole run
+	opens      bool  // a sentence, a clause or a line begins here
+}
+
+// lexer walks over the words of a text. Each byte is looked at once or twice, whatever the text.
+type lexer struct {
+	text string
+	at   int
+	word word
+	end  byte // how the word before ended: its last byte, '\n' where a line began since
+}
+
+func lex(text string) lexer { return lexer{text: text, end: '\n'} }
+
+// next moves to the next word; false at the end.
+func (l *lexer) next() bool {
+	s, i := l.text, l.at
+	for i < len(s) && classOf[s[i]] == gapByte {
+		if s[i] == '\n' {
+			l.end = '\n'
+		}
+		i++
+	}
+	if i == len(s) {
+		l.at = i
+		return false
+	}
+	from := i
+	var all class
+	for i < len(s) {
+		k := classOf[s[i]]
+		if k == gapByte {
+			break
+		}
+		all |= k
+		i++
+	}
+	l.word = word{from: from, to: i, head: from, tail: i, has: all, all: all, opens: opening(l.end)}
+	if all&^(letterBytes|digitByte|highByte) != 0 {
+		l.trim()
+	}
+	l.end, l.at = s[i-1], i
+	return true
+}
+
+// opening reports whether what ended so lets a sentence or a clause begin.
+func opening(end byte) bool {
+	switch end {
+	case '\n', '.', '!', '?', ':', ';', ',', '-', '*', '#', '>', '"', '(':
+		return true
+	}
+	return false
+}
+
+// trim takes the punctuation off both ends of the word's core.
+func (l *lexer) trim() {
+	w, s := &l.word, l.text
+	for w.head < w.tail && opensWord(s[w.head]) {
+		w.head++
+	}
+	for w.tail > w.head && closesWord(s[w.tail-1]) {
+		w.tail--
+	}
+	w.has = 0
+	for i := w.head; i < w.tail; i++ {
+		w.has |= classOf[s[i]]
+	}
+}
+
+func opensWord(c byte) bool {
+	switch c {
+	case '(', '[', '{', '<', '"', '\'', '`', '*', ',', ';', '!', '?', ')', ']', '}', '>', '|', '#', '=':
+		return true
+	}
+	return false
+}
+
+func closesWord(c byte) bool {
+	switch c {
+	case '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '`', '*', '(', '[', '{', '<', '|', '=':
+		return true
+	}
+	return false
+}
+
+// core is the word without the punctuation around it.
+func (l *lexer) core() string { return l.text[l.word.head:l.word.tail] }
+
+// run is the word with it.
+func (l *lexer) run() string { return l.text[l.word.from:l.word.to] }
+
+// wordHash names a word by its letters, in any case and without apostrophes.
+func wordHash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		c := s[i]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		if c-'a' < 26 {
+			h = (h ^ uint32(c)) * 16777619
+		}
+	}
+	return h
+}
+
+// termHash names a term by all its bytes, in any case.
+func termHash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		c := s[i]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}
