@@ -163,7 +163,7 @@ func (d *draft) askedRange(from, to int) string {
 	var b strings.Builder
 	record := func(i int) int { return d.row(*d.c.humans.at(i)).record() }
 	if rest := to - maxList; rest > from {
-		fmt.Fprintf(&b, "%d-%d. #%d-#%d: %d messages, under the ranges of Earlier\n", from+1, rest, record(from), record(rest-1), rest-from)
+		fmt.Fprintf(&b, "%d-%d.%s %d messages, under the ranges of Earlier\n", from+1, rest, d.recordsOf(from, rest-1), rest-from)
 		from = rest
 	}
 	rows := make([]int32, 0, to-from)
@@ -173,6 +173,15 @@ func (d *draft) askedRange(from, to int) string {
 	fmt.Fprintf(&b, "%d-%d. #%d-#%d %s\n", from+1, to, record(from), record(to-1),
 		mark.New(d.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows))))
 	return b.String()
+}
+
+// recordsOf names the records of two human messages; "" where they are past.
+func (d *draft) recordsOf(a, b int) string {
+	first, last := d.row(*d.c.humans.at(a)), d.row(*d.c.humans.at(b))
+	if first.gone() || last.gone() {
+		return ""
+	}
+	return fmt.Sprintf(" #%d-#%d:", first.record(), last.record())
 }
 
 // askedText is a message behind its number.

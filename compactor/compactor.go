@@ -21,7 +21,9 @@ type Compactor struct {
 	status  Status
 
 	records recordRows
-	rows    chunks[itemRow]
+	rows    itemRows
+	past    *past
+	reach   int                  // records that always stay
 	humans  chunks[int32]        // rows of the human messages
 	names   names                // of tools
 	calls   *table[string, call] // that wait for their result, by the agent's name for them
@@ -60,7 +62,7 @@ type Status struct {
 
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o Options, s transcript.Session) *Compactor {
-	return &Compactor{
+	c := &Compactor{
 		o: o, session: s, status: Status{Parent: s.Parent},
 		calls:   newTable[string, call](maxCalls),
 		held:    held{last: make([]int64, max(1, o.RecentMessages))},
@@ -68,7 +70,13 @@ func New(o Options, s transcript.Session) *Compactor {
 		tables:  newTables(),
 		lastRow: -1,
 		given:   -1,
+		past:    newPast(),
+		reach:   max(reach, o.budget()),
 	}
+	c.records.past, c.rows.past = c.past, c.past
+	c.rows.none = itemRow{pair: -1, flags: side}
+	c.humans.none, c.texts.none = -1, textRow{row: -1}
+	return c
 }
 
 // Add folds one record in, in file order. It keeps nothing of r.
@@ -88,6 +96,7 @@ func (c *Compactor) Add(r *transcript.Record) {
 	}
 	c.gauge.take(c.o, r, c.held.chars)
 	c.trigger(r.Boundary != nil)
+	c.settle()
 }
 
 // note takes what a record tells of its session.
@@ -139,7 +148,7 @@ func (c *Compactor) Status() Status {
 
 // Size returns about how many bytes of memory the fold holds.
 func (c *Compactor) Size() int64 {
-	return c.records.bytes() + c.rows.bytes() + c.humans.bytes() + c.texts.bytes() + c.tables.bytes() + c.held.bytes() + int64(c.calls.len())*256 + 4096
+	return c.records.bytes() + c.rows.bytes() + c.past.bytes() + c.humans.bytes() + c.texts.bytes() + c.tables.bytes() + c.held.bytes() + int64(c.calls.len())*256 + 4096
 }
 
 // addItem makes the row of one item and lets the tables learn from it while its text is at hand.

@@ -93,9 +93,12 @@ func (d *draft) body(i int32) body {
 	}
 	row := d.row(i)
 	var b body
-	if row.size() > giant {
+	switch {
+	case row.gone():
+		return b
+	case row.size() > giant:
 		b = d.ends(row)
-	} else {
+	default:
 		raw := d.span(d.c.span(row))
 		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
 		if d.err == nil && b.hash.Key() != row.key {
@@ -184,16 +187,14 @@ func (d *draft) id(i int32) mark.ID {
 // lines makes the pointer of the records from..to (behind the last) and returns its ID. Nothing is read for it.
 // The records of a message list may be the elements of a JSON array, not lines: they make a list, whose ID is the same.
 func (d *draft) lines(from, to int) mark.ID {
+	hash, s := d.c.rangeHash(stretch{from, to})
+	from, to = s.from, s.to
 	p := transcript.Pointer{
-		Shape: transcript.Lines, Record: from + 1, Last: to,
+		Hash: hash, Shape: transcript.Lines, Record: from + 1, Last: to,
 		Time: d.c.records.at(from).time(), Note: "range",
 	}
 	if d.c.session.Agent == transcript.Messages {
 		p.Shape = transcript.List
-	}
-	ids := make([]mark.ID, 0, to-from)
-	for r := from; r < to; r++ {
-		ids = append(ids, mark.KeyID(d.c.records.at(r).key))
 	}
 	if start := d.c.line(from).Off; p.Shape == transcript.Lines {
 		p.Parts = []transcript.Part{{Span: transcript.Span{Off: start, Len: d.c.line(to-1).End() - start}}}
@@ -202,9 +203,8 @@ func (d *draft) lines(from, to int) mark.ID {
 			p.Parts = append(p.Parts, transcript.Part{Span: d.c.line(r)})
 		}
 	}
-	p.Hash = mark.Combine(ids)
-	d.known[p.Hash.ID()] = p
-	return p.Hash.ID()
+	d.known[hash.ID()] = p
+	return hash.ID()
 }
 
 // maxList bounds the items of one list.
@@ -214,11 +214,14 @@ const maxList = 512
 func (d *draft) list(items []int32, note string) mark.ID {
 	ids := make([]mark.ID, 0, len(items))
 	p := transcript.Pointer{Shape: transcript.List, Note: note}
-	for n, i := range items {
+	for _, i := range items {
 		row := d.row(i)
+		if row.gone() {
+			continue // it stands under its range
+		}
 		ids = append(ids, mark.KeyID(row.key))
 		p.Parts = append(p.Parts, transcript.Part{Span: d.c.span(row), Kind: row.kind})
-		if n == 0 || row.record() < p.Record {
+		if p.Last == 0 || row.record() < p.Record {
 			p.Record, p.Time = row.record(), d.c.records.at(int(row.rec)).time()
 		}
 		p.Last = max(p.Last, row.record())

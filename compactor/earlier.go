@@ -78,7 +78,7 @@ func (d *draft) candidates(end int) []*candidate {
 		}
 		return n
 	}
-	for rec := d.last - 1; rec >= 0 && len(all) < maxCandidates; rec-- {
+	for rec := d.last - 1; rec >= d.c.records.from && len(all) < maxCandidates; rec-- {
 		units := d.units(rec)
 		for n := len(units) - 1; n >= 0; n-- {
 			u := units[n]

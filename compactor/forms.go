@@ -342,7 +342,7 @@ func (d *draft) stands(i int32, v detail) bool {
 // keepFrom is the row of the oldest of the newest results that microcompact leaves alone.
 func (c *Compactor) keepFrom() int32 {
 	left := c.o.MicroKeep
-	for i := c.rows.n - 1; i >= 0 && left > 0; i-- {
+	for i := c.rows.n - 1; i >= c.rows.from && left > 0; i-- {
 		if row := c.rows.at(i); row.kind == transcript.Result && !row.has(side) {
 			if left--; left == 0 {
 				return int32(i)

@@ -16,7 +16,7 @@ func (d *draft) mendedPart(budget int, open string) string {
 	l := lines{room: budget - 60}
 	seen := map[string]bool{}
 	n := 0
-	for i := d.c.rows.n - 1; i >= 0 && n < maxMended && l.room > 60 && d.err == nil; i-- {
+	for i := d.c.rows.n - 1; i >= d.c.rows.from && n < maxMended && l.room > 60 && d.err == nil; i-- {
 		row := d.c.rows.at(i)
 		if row.kind != transcript.Result || !row.has(failed) || row.has(side|rejected) || row.pair < 0 {
 			continue

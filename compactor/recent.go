@@ -48,7 +48,7 @@ func (d *draft) recentOf(limit, budget, most int) recentPart {
 	p := recentPart{start: d.last}
 	var blocks []string
 	room := budget
-	for rec := d.last - 1; rec >= limit && d.err == nil; rec-- {
+	for rec := d.last - 1; rec >= max(limit, d.c.records.from) && d.err == nil; rec-- {
 		block := d.verbatimRecord(rec, most)
 		for m := most / 2; runes(block.text) > room && m >= minUnit/2; m /= 2 {
 			block = d.verbatimRecord(rec, m)

@@ -3,7 +3,7 @@ package compactor
 import (
 	"math"
 	"reflect"
-	"sort"
+	"slices"
 	"time"
 
 	"ccd/internal/transcript"
@@ -64,9 +64,30 @@ func (r *itemRow) size() int64 { return r.length.int() }
 // record is the record's number in the transcript.
 func (r *itemRow) record() int { return int(r.rec) + 1 }
 
+// gone reports whether nothing is left of the item: it stands under its range.
+func (r *itemRow) gone() bool { return r.key == 0 }
+
 // span is where an item stands.
 func (c *Compactor) span(r *itemRow) transcript.Span {
 	return transcript.Span{Off: c.line(int(r.rec)).Off + r.from.int(), Len: r.size()}
+}
+
+// itemRows are the rows of all items.
+type itemRows struct {
+	chunks[itemRow]
+	past *past
+}
+
+// at is the row of item i; of one that is gone, or of no item at all, only about where it stood is left.
+func (rs *itemRows) at(i int) *itemRow {
+	if i >= rs.from {
+		return rs.chunks.at(i)
+	}
+	r, ok := rs.old(i)
+	if !ok {
+		r.rec = rs.past.recordOf(i)
+	}
+	return r
 }
 
 // recordRow is all that is kept of a record. It takes 24 bytes; what does not fit stands in records.wide.
@@ -114,6 +135,7 @@ type recordRows struct {
 	chunks[recordRow]
 	bases []place
 	wide  map[int]place
+	past  *past
 }
 
 func (rs *recordRows) add(r *transcript.Record, first int) int {
@@ -136,8 +158,25 @@ func (rs *recordRows) add(r *transcript.Record, first int) int {
 	return rs.push(row)
 }
 
-// place tells where record i stands.
+// at is the row of record i; of one that is gone only the time is left, that of its block's first.
+func (rs *recordRows) at(i int) *recordRow {
+	if i >= rs.from {
+		return rs.chunks.at(i)
+	}
+	r, ok := rs.old(i)
+	if !ok {
+		r.late, r.early = rs.past.blocks[i/block].late, rs.past.blocks[i/block].early
+	}
+	return r
+}
+
+// place tells where record i stands; of one that is gone, where its block stands.
 func (rs *recordRows) place(i int) place {
+	if i < rs.from {
+		if _, ok := rs.old(i); !ok {
+			return rs.past.blocks[i/block].place
+		}
+	}
 	r := rs.at(i)
 	if r.length == isWide {
 		return rs.wide[i]
@@ -149,6 +188,22 @@ func (rs *recordRows) place(i int) place {
 	}
 }
 
+// keeps reports whether a record before from was kept.
+func (rs *recordRows) keeps(i int) bool {
+	_, ok := rs.old(i)
+	return ok
+}
+
+// drop lets the records before one go, but for those at the given indices, ascending.
+func (rs *recordRows) drop(to int, keep []int32) {
+	rs.chunks.drop(to, keep)
+	for i := range rs.wide {
+		if i < to && !rs.keeps(i) {
+			delete(rs.wide, i)
+		}
+	}
+}
+
 func (rs *recordRows) bytes() int64 {
 	return rs.chunks.bytes() + int64(len(rs.bases))*24 + int64(len(rs.wide))*64
 }
@@ -156,10 +211,16 @@ func (rs *recordRows) bytes() int64 {
 // chunk is the number of rows that are allocated at once: growing never copies what is there.
 const chunk = 256
 
-// chunks is a slice that grows without copying its elements.
+// chunks is a slice that grows without copying its elements, and whose first ones can be dropped.
 type chunks[T any] struct {
 	list []*[chunk]T
-	n    int
+	n    int // elements pushed so far
+	from int // those before it are gone, but for the kept ones
+
+	kept  []T
+	which []int32 // their indices, ascending
+	none  T       // what is told of one that is gone
+	spare T
 }
 
 func (c *chunks[T]) push(v T) int {
@@ -171,37 +232,56 @@ func (c *chunks[T]) push(v T) int {
 	return c.n - 1
 }
 
-func (c *chunks[T]) at(i int) *T { return &c.list[i/chunk][i%chunk] }
-
-func (c *chunks[T]) bytes() int64 {
-	return int64(len(c.list)) * (chunk*int64(reflect.TypeFor[T]().Size()) + 8)
-}
-
-// aside keeps something for a few of the rows, pushed in their order.
-type aside[T any] struct {
-	rows   chunks[int32]
-	values chunks[T]
-}
-
-func (a *aside[T]) push(row int32, v T) {
-	a.rows.push(row)
-	a.values.push(v)
-}
-
-// get returns what is kept for a row, nil where nothing is. It takes the logarithm of their number.
-func (a *aside[T]) get(row int32) *T {
-	i := sort.Search(a.rows.n, func(i int) bool { return *a.rows.at(i) >= row })
-	if i == a.rows.n || *a.rows.at(i) != row {
-		return nil
+// at returns an element. Of one that is gone it returns none, in a place that the next call may use again.
+func (c *chunks[T]) at(i int) *T {
+	if i < c.from {
+		p, _ := c.old(i)
+		return p
 	}
-	return a.values.at(i)
+	return &c.list[i/chunk][i%chunk]
 }
 
-func (a *aside[T]) bytes() int64 { return a.rows.bytes() + a.values.bytes() }
+// old is at for an element before from; ok reports that it was kept.
+func (c *chunks[T]) old(i int) (v *T, ok bool) {
+	if n, found := slices.BinarySearch(c.which, int32(i)); found {
+		return &c.kept[n], true
+	}
+	c.spare = c.none
+	return &c.spare, false
+}
 
-// items gives the indices of a record's items: from, and behind the last.
+// drop lets the elements before one go, but for the ones at the given indices, ascending.
+func (c *chunks[T]) drop(to int, keep []int32) {
+	var kept []T
+	var which []int32
+	for _, i := range keep {
+		if int(i) >= to {
+			break
+		}
+		if int(i) >= c.from {
+			kept, which = append(kept, *c.at(int(i))), append(which, i)
+		} else if v, ok := c.old(int(i)); ok {
+			kept, which = append(kept, *v), append(which, i)
+		}
+	}
+	for n := c.from / chunk; n < to/chunk; n++ {
+		c.list[n] = nil
+	}
+	c.from, c.kept, c.which = to, kept, which
+}
+
+// bytes is what the elements take.
+func (c *chunks[T]) bytes() int64 {
+	size := int64(reflect.TypeFor[T]().Size())
+	return int64(len(c.list)-c.from/chunk)*chunk*size + int64(cap(c.list))*8 + int64(cap(c.kept))*size + int64(cap(c.which))*4
+}
+
+// items gives the indices of a record's items: from, and behind the last. None are left of a record that is gone.
 func (c *Compactor) items(rec int) (from, to int) {
 	from, to = c.records.place(rec).first, c.rows.n
+	if rec < c.records.from {
+		return from, from
+	}
 	if rec+1 < c.records.n {
 		to = c.records.place(rec + 1).first
 	}

@@ -80,25 +80,6 @@ func TestSmallNumbers(t *testing.T) {
 	}
 }
 
-func TestAside(t *testing.T) {
-	var a aside[string]
-	if a.get(0) != nil {
-		t.Error("an empty one has something")
-	}
-	for i := int32(0); i < 3000; i += 3 {
-		a.push(i, fmt.Sprint(i))
-	}
-	for i := int32(-1); i < 3003; i++ {
-		got := a.get(i)
-		if has := i >= 0 && i < 3000 && i%3 == 0; has != (got != nil) || (has && *got != fmt.Sprint(i)) {
-			t.Fatalf("row %d has %v", i, got)
-		}
-	}
-	if n := a.bytes(); n < 1000*20 || n > 1100*20+3*chunk*20 {
-		t.Errorf("%d bytes", n)
-	}
-}
-
 // TestPreserved has contexts with more records than are remembered by name: the newest are found, and what one boundary
 // preserved the next one may again.
 func TestPreserved(t *testing.T) {

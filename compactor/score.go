@@ -2,7 +2,6 @@ package compactor
 
 import (
 	"math/bits"
-	"sort"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -18,15 +17,6 @@ type textRow struct {
 
 // text notes a message, so that references to it can be counted.
 func (c *Compactor) text(i int32, s shape) { c.texts.push(textRow{row: i, shape: s}) }
-
-// textOf finds the entry of a message, nil where the row is none.
-func (c *Compactor) textOf(i int32) *textRow {
-	n := sort.Search(c.texts.n, func(n int) bool { return c.texts.at(n).row >= i })
-	if n == c.texts.n || c.texts.at(n).row != i {
-		return nil
-	}
-	return c.texts.at(n)
-}
 
 // refer counts a reference to the message that brought a term up.
 func (c *Compactor) refer(first int32) {

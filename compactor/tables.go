@@ -101,6 +101,32 @@ func (t *tables) bytes() int64 {
 		int64(len(t.plan))*300
 }
 
+// rowsTold gives the rows that the tables name; -1 among them. All others may become past.
+func (t *tables) rowsTold(yield func(int32)) {
+	each := func(rows ...int32) {
+		for _, i := range rows {
+			yield(i)
+		}
+	}
+	for e := t.files.newest; e != nil; e = e.older {
+		each(e.value.changed, e.value.touched, e.value.read, e.value.base)
+		each(e.value.replay...)
+	}
+	for e := t.commands.newest; e != nil; e = e.older {
+		each(e.value.row, e.value.otherRow)
+	}
+	for e := t.errors.newest; e != nil; e = e.older {
+		each(e.value.call, e.value.result)
+	}
+	for e := t.agents.newest; e != nil; e = e.older {
+		each(e.value.call, e.value.report)
+	}
+	for e := t.terms.newest; e != nil; e = e.older {
+		each(e.value.first, e.value.last)
+	}
+	yield(t.planRow)
+}
+
 func (t *tables) agentIDs() []string {
 	var ids []string
 	for e := t.agents.oldest; e != nil; e = e.newer {

@@ -132,7 +132,7 @@ func (d *draft) uncovered(out *Compaction, p *page) int {
 	}
 	n := 0
 	for rec, ok := range covered {
-		if from, to := d.c.items(rec); !ok && from < to {
+		if !ok && d.c.hasItems(rec) {
 			n++
 		}
 	}

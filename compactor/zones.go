@@ -11,7 +11,7 @@ func (d *draft) recentStart() int {
 	var chars int64
 	messages := 0
 	rec := d.last
-	for ; rec > 0; rec-- {
+	for ; rec > d.c.records.from; rec-- {
 		from, to := d.c.items(rec - 1)
 		wanted := messages < o.RecentMessages || (rec-1 >= d.c.held.start && (chars < share || rec-1 >= young))
 		if !wanted && from < to {
@@ -33,7 +33,7 @@ func (d *draft) recentStart() int {
 // end.
 func (d *draft) youngResults(limit int64) int {
 	first := d.last
-	for rec := d.last - 1; rec >= d.c.held.start; rec-- {
+	for rec := d.last - 1; rec >= max(d.c.held.start, d.c.records.from); rec-- {
 		from, to := d.c.items(rec)
 		if r := d.c.records.at(rec); from < to && (r.milli() == 0 || d.now-r.milli() > limit) {
 			break
@@ -49,12 +49,12 @@ func (d *draft) youngResults(limit int64) int {
 
 // zoneChars is the text of the compression zone: everything before record rec.
 func (d *draft) zoneChars(rec int) int64 {
-	var sum int64
+	sum := d.c.past.chars
 	to := d.c.rows.n
 	if rec < d.last {
 		to = d.c.records.place(rec).first
 	}
-	for i := range to {
+	for i := d.c.rows.from; i < to; i++ {
 		if row := d.c.rows.at(i); !row.has(side) {
 			sum += int64(row.chars)
 		}

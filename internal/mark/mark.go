@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"strings"
 )
 
@@ -32,11 +33,32 @@ func Sum(original []byte) Hash { return sha256.Sum256(original) }
 
 // Combine hashes the parts of a range or a list: their IDs in order, concatenated.
 func Combine(parts []ID) Hash {
-	h := sha256.New()
+	c := NewCombiner()
 	for _, p := range parts {
-		h.Write([]byte(p))
+		c.Add(p)
 	}
-	return Hash(h.Sum(nil))
+	return c.Hash()
+}
+
+// Combiner is Combine for parts that come one after another.
+type Combiner struct{ h hash.Hash }
+
+// NewCombiner returns a Combiner without parts.
+func NewCombiner() Combiner { return Combiner{sha256.New()} }
+
+// Add appends a part.
+func (c Combiner) Add(part ID) { c.h.Write([]byte(part)) }
+
+// Hash is what Combine gives of the parts so far.
+func (c Combiner) Hash() Hash { return Hash(c.h.Sum(nil)) }
+
+// Clone returns another Combiner of the same parts.
+func (c Combiner) Clone() Combiner {
+	h, err := c.h.(hash.Cloner).Clone()
+	if err != nil {
+		panic(err) // the standard library's SHA-256 can always be cloned
+	}
+	return Combiner{h}
 }
 
 // Key returns the first 8 bytes of the hash, enough to derive the ID.
