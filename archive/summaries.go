@@ -18,6 +18,18 @@ type Summary struct {
 	Why     string `json:"why,omitempty"`     // the last time, in a word or two
 }
 
+// Tries is how often no summary may come of an input before it is given up.
+const Tries = 3
+
+// Summaries returns a function that looks summaries up as the compactor asks for them: known is false where nothing is
+// kept, or where another try may bring one.
+func (a *Archive) Summaries(ctx context.Context) func(input mark.Hash) (summary string, known bool, err error) {
+	return func(input mark.Hash) (string, bool, error) {
+		s, err := a.Summary(ctx, input)
+		return s.Text, s.Text != "" || s.Refused >= Tries, err
+	}
+}
+
 // maxSummary is the longest text that is kept, in bytes.
 const maxSummary = 64 << 10
 

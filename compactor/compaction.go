@@ -67,11 +67,11 @@ func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Com
 
 func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
 	d := newDraft(c, text)
-	d.modelled.kept = kept
+	d.modelled.ask = kept
 	p := d.fitted()
 	if small := d.tiny(p); small != nil {
 		d.fell.add(FallbackSize, len(p.sections()))
-		p, d.modelled.wanted = small, nil
+		p = small
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -219,7 +219,9 @@ func (d *draft) tailRanges(first int) string {
 func (d *draft) finish(p *page) *Compaction {
 	c := d.c
 	s := c.Status()
-	out := &Compaction{Sections: p.sections(), Wanted: d.modelled.wanted, Verbatim: p.verbatim()}
+	wanted, refused := d.modelled.lacking(p.earlier.text)
+	d.fell.add(FallbackSummarizer, refused)
+	out := &Compaction{Sections: p.sections(), Wanted: wanted, Verbatim: p.verbatim()}
 	var body strings.Builder
 	for _, sec := range out.Sections {
 		body.WriteString(sec.Body)

@@ -28,6 +28,7 @@ type Compacted struct {
 	sidecar.Document
 	Header compactor.Header
 	Path   string // of the companion, "" where none was written
+	wanted []compactor.Input
 }
 
 // ErrUnknown tells that the archive and the watched roots hold no such session.
@@ -89,14 +90,21 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 	if err := d.fold(ctx, s); err != nil {
 		return Compacted{}, err
 	}
-	if write {
-		return d.publish(ctx, s)
+	once := func() (Compacted, error) {
+		if write {
+			return d.publish(ctx, s)
+		}
+		doc, c, _, err := d.document(ctx, s)
+		if err != nil {
+			return Compacted{}, err
+		}
+		return Compacted{Document: doc, Header: c.Header, wanted: c.Wanted}, d.store(ctx, s, c.Pointers, s.same)
 	}
-	doc, c, _, err := d.document(ctx, s)
+	made, err := once()
 	if err != nil {
-		return Compacted{}, err
+		return made, err
 	}
-	return Compacted{Document: doc, Header: c.Header}, d.store(ctx, s, c.Pointers, s.same)
+	return d.improve(ctx, s, made, once)
 }
 
 // CompactFile archives a transcript that lies below no watched root and makes its companion's text, as Compact does.
@@ -139,11 +147,11 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		sum.Write(seg.Data)
 		p.take(seg)
 	}
-	c, err := p.compactor.Compaction(func(span transcript.Span) ([]byte, error) {
+	c, err := p.compactor.Summarized(func(span transcript.Span) ([]byte, error) {
 		b := make([]byte, span.Len)
 		_, err := f.ReadAt(b, span.Off)
 		return b, err
-	})
+	}, d.Archive.Summaries(ctx))
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}

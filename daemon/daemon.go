@@ -50,6 +50,11 @@ type Options struct {
 	Log          *slog.Logger       // nil: discarded. Never holds content of transcripts
 	Version      string             // of the program, for status
 	Notify       func(state string) // told "READY=1" and, by the work loop only, "WATCHDOG=1"; may be nil
+
+	// Summarize writes a summary of what it is given; nil: none is asked for, the compactor's own stand. It may take
+	// its time, and runs beside the daemon, never twice at once. It fails with ErrUnavailable where no text is to
+	// blame. Its errors hold nothing of the text.
+	Summarize func(ctx context.Context, input string) (output []byte, err error)
 }
 
 // Daemon brings archive and companions up to date with the transcripts. It is not safe for concurrent use: one
@@ -64,6 +69,7 @@ type Daemon struct {
 	scratch  []byte          // a buffer for reading transcripts
 	tidied   map[string]bool // directories without leftovers of a crash
 	common   string          // hash of Options.Compaction
+	errands  *errands        // nil but in Run, and where summaries are written
 }
 
 // New returns a daemon that knows what the archive knows.
@@ -94,9 +100,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	defer d.startErrands(ctx)()
 	w := watcher.New(d.watch())
 	d.notify("READY=1")
 	for offer := range w.Run(ctx) {
+		d.hear()
 		err := d.sync(ctx, offer)
 		if errors.Is(err, errMore) || raced(err) {
 			w.Again(offer.Path)
@@ -152,6 +160,10 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		if err != nil {
 			return err
 		}
+		if !s.held && d.ours(s, seg) {
+			d.skip(s)
+			return nil
+		}
 		if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // compare-and-swap on the tip
 			return err
 		}
@@ -168,7 +180,10 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	case s.held:
 		return nil
 	case s.due(d, o):
-		_, err = d.publish(ctx, s)
+		made, err := d.publish(ctx, s)
+		if err == nil {
+			d.ask(s, made.wanted)
+		}
 		return err
 	}
 	d.keep(s)
@@ -191,6 +206,9 @@ func (d *Daemon) watch() watcher.Options {
 		}
 		_, ok := transcript.Find(r.Agent, r.Path, path)
 		return ok
+	}
+	if d.errands != nil {
+		o.Asked = d.errands.asked
 	}
 	for _, s := range d.sessions {
 		if !s.state.Gone {

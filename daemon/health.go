@@ -127,14 +127,7 @@ func (d *Daemon) note(o watcher.Offer, err error) {
 	d.notify("WATCHDOG=1")
 	h := &d.health.info
 	before := len(h.Errors)
-	h.Errors = slices.DeleteFunc(h.Errors, func(f Failure) bool { return f.Path == o.Path })
-	if err != nil {
-		if len(h.Errors) == before {
-			d.Log.Error("session not brought up to date", "path", o.Path, "err", err)
-		}
-		h.Errors = append(h.Errors, Failure{Path: o.Path, Error: err.Error(), Time: time.Now().UTC()})
-		h.Errors = last(h.Errors, maxFailures)
-	}
+	d.fail(o.Path, err)
 	done := !o.More && h.Watch.Waiting > 0
 	if done {
 		h.Watch.Waiting = 0
@@ -142,6 +135,21 @@ func (d *Daemon) note(o watcher.Offer, err error) {
 	if done || time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
 		d.tell()
 	}
+}
+
+// fail lists what is wrong with a path, logged once, or that nothing is (nil).
+func (d *Daemon) fail(path string, err error) {
+	h := &d.health.info
+	before := len(h.Errors)
+	h.Errors = slices.DeleteFunc(h.Errors, func(f Failure) bool { return f.Path == path })
+	if err == nil {
+		return
+	}
+	if len(h.Errors) == before {
+		d.Log.Error("not brought up to date", "path", path, "err", err)
+	}
+	h.Errors = append(h.Errors, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
+	h.Errors = last(h.Errors, maxFailures)
 }
 
 func last(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
@@ -157,7 +165,7 @@ func (d *Daemon) scanned(w watcher.Health) {
 // conversations counts the sessions that are not attachments.
 func (d *Daemon) conversations() (n int) {
 	for _, s := range d.sessions {
-		if s.Class != transcript.Attachment {
+		if s.Class != transcript.Attachment && s.state.Skipped == "" {
 			n++
 		}
 	}

@@ -19,7 +19,9 @@ type Report struct {
 	Bytes       int64         `json:"bytes"`       // of the files found
 	Companions  int           `json:"companions"`  // that stand now
 	Failed      []Failure     `json:"failed"`
-	Skipped     []string      `json:"skipped"` // what has a transcript's name and is no regular file
+	Skipped     []string      `json:"skipped"`   // what has a transcript's name and is no regular file
+	Summaries   int           `json:"summaries"` // written by the summarizer's command in this pass
+	Lacking     int           `json:"lacking"`   // companions that still lack summaries of it
 	Took        time.Duration `json:"took_ns"`
 }
 
@@ -61,12 +63,15 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		progress(report.Bytes, all)
 	}
 	d.leave(ctx, &report)
+	if report.Summaries, report.Lacking, err = d.fillIn(ctx); err != nil {
+		report.fail(summariesName, err)
+	}
 	report.Took = time.Since(start)
 	for _, s := range d.sessions {
 		switch {
 		case s.Class == transcript.Attachment:
 			report.Attachments++
-		case s.placed != "":
+		case s.placed != "" && s.state.Skipped == "":
 			report.Sessions++
 		}
 		if s.state.Companion != "" && exists(s.state.Companion) {

@@ -62,10 +62,11 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
+	s.heard = false
 	if old != "" && old != path {
 		err = sidecar.Remove(old)
 	}
-	return Compacted{Document: doc, Header: c.Header, Path: path}, err
+	return Compacted{Document: doc, Header: c.Header, Path: path, wanted: c.Wanted}, err
 }
 
 // document makes the companion's text from the fold, and what the state becomes once it is in place. It writes nothing.
@@ -77,7 +78,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 		return doc, nil, next, err
 	}
 	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
-	c, err := s.compactor.Compaction(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) })
+	c, err := s.compactor.Summarized(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) }, d.Archive.Summaries(ctx))
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}
@@ -89,6 +90,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	next.Covers, next.Options = next.At, d.hash(s)
 	next.Original, next.Compacted, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
+	next.Wanted = len(c.Wanted)
 	if next.Fired == "" {
 		next.Fired = "manual"
 	}

@@ -29,6 +29,7 @@ type session struct {
 
 	seen    Stat // of the transcript, by the last look
 	missing bool
+	heard   bool              // summaries came that its companion does not hold
 	held    bool              // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
 	asked   *compactor.Manual // what stands from now on because they asked for it, nil where they asked for nothing new
 
@@ -145,6 +146,8 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return s.state.Gone
 	case err != nil || s.held:
 		return false
+	case s.state.Skipped != "":
+		return true
 	case s.failures > 0 && seen == s.failedAt && time.Now().Before(s.retry):
 		return true
 	case seen != s.state.Source || s.state.Gone:
@@ -155,6 +158,8 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.state.Fired == "":
 		return true
+	case s.heard || d.lacks(s):
+		return false
 	}
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
 }
@@ -188,7 +193,7 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment || s.state.Fired == "" && s.compactor.Status().Trigger == "" {
 		return false
 	}
-	return s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
+	return s.heard || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= max(1, s.state.Written.Size/4) ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }

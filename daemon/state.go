@@ -18,6 +18,7 @@ type State struct {
 	Source    Stat   `json:"source"`              // of the transcript
 	At        Place  `json:"at"`                  // how far it was taken
 	Fired     string `json:"fired,omitempty"`     // the trigger that fired, "" while none has
+	Skipped   string `json:"skipped,omitempty"`   // why it is not followed, "" where it is: "summarizer"
 	Gone      bool   `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
 	Companion string `json:"companion,omitempty"` // path, "" while there is none
 	Written   Stat   `json:"written,omitzero"`    // of the companion
@@ -48,6 +49,7 @@ type State struct {
 	Verified  bool      `json:"verified,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
 	Lost      int       `json:"lost,omitempty"`
+	Wanted    int       `json:"wanted,omitempty"` // summaries that the companion lacks, of those asked for at once
 }
 
 // Work is what a session's companions have cost so far, and what the last one saved.

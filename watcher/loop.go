@@ -65,11 +65,13 @@ func (l *loop) stop() {
 	}
 }
 
-// take merges what events told since, without waiting.
+// take merges what events and others told since, without waiting.
 func (l *loop) take(ctx context.Context) {
 	select {
 	case b := <-l.hints:
 		l.merge(ctx, b)
+	case path := <-l.o.Asked:
+		l.w.Again(path)
 	default:
 	}
 }
@@ -96,6 +98,8 @@ func (l *loop) wait(ctx context.Context) {
 	select {
 	case b := <-hints:
 		l.merge(ctx, b)
+	case path := <-l.o.Asked:
+		l.w.Again(path)
 	case <-timer.C:
 	case <-ctx.Done():
 	}

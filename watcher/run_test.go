@@ -132,6 +132,21 @@ func TestAgainTakesTurns(t *testing.T) {
 	})
 }
 
+func TestAskedComesAtOnceFromAnywhere(t *testing.T) {
+	play(t, func(r *rig) {
+		asked := make(chan string, 1)
+		r.o.Asked = asked
+		r.put("a.jsonl", time.Hour)
+		r.run()
+		r.pass(7 * s)
+		asked <- r.path("a.jsonl")
+		r.pass(8 * s)
+		asked <- r.path("none.jsonl")
+		r.pass(10 * 60 * s)
+		r.want("0s a.jsonl quiet 1h0m0s", "7s a.jsonl quiet 1h0m7s")
+	})
+}
+
 func TestRetryWaitsForTheScan(t *testing.T) {
 	play(t, func(r *rig) {
 		r.put("a.jsonl", time.Hour)

@@ -35,6 +35,8 @@ type Options struct {
 	// Known are paths that were offered in an earlier life: those that are gone are offered once as Gone.
 	Known []string
 	Log   *slog.Logger // nil: no log
+	// Asked brings paths that are offered once more as by Again, from other goroutines; may be nil.
+	Asked <-chan string
 	// Scanned is called after each scan by the goroutine that ranges over Run; may be nil.
 	Scanned func(Health)
 

@@ -35,6 +35,9 @@ func TestNothingOfTheGroupIsLeft(t *testing.T) {
 		pid := number(told)
 		if pid == 0 || !eventually(func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || defunct(pid) }) {
 			t.Errorf("%s: process %d is alive", name, pid)
+			if pid > 0 {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
 		}
 	}
 	// A child of this process that nobody has waited for would be found here.

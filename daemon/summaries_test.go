@@ -1,0 +1,356 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+)
+
+// talk is one turn of an invented session in which the agent says much.
+func talk(n int) string {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * 40 * time.Minute).Format(time.RFC3339)
+	var b strings.Builder
+	for i := range 14 {
+		fmt.Fprintf(&b, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
+	}
+	common := `"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0"`
+	return fmt.Sprintf(`{%s,"type":"user","message":{"role":"user","content":"Go through month %d."},"uuid":"u%d","timestamp":"%s"}`+"\n"+
+		`{%s,"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"%s"}]},"uuid":"a%d","timestamp":"%s"}`+"\n",
+		common, n, n, at, common, n, b.String(), n, at)
+}
+
+func talks(from, to int) string {
+	var b strings.Builder
+	for n := from; n < to; n++ {
+		b.WriteString(talk(n))
+	}
+	return b.String()
+}
+
+// modelHouse is a house with a summarizer: its companions have too little room for all that is said.
+func modelHouse(t *testing.T, m *model) *house {
+	h := newHouse(t)
+	h.o.Compaction.MaxTokens, h.o.Compaction.Summarizer = 16000, "model"
+	h.o.Summarize = m.summarize
+	return h
+}
+
+// model is a summarizer's command that answers at once, and remembers what it was asked.
+type model struct {
+	mu    sync.Mutex
+	asked []string
+	fail  func(n int) error // of the n-th call from 1; nil: none fails
+}
+
+func (m *model) summarize(_ context.Context, input string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, input)
+	if m.fail != nil {
+		if err := m.fail(len(m.asked)); err != nil {
+			return nil, err
+		}
+	}
+	_, id, _ := strings.Cut(strings.SplitN(input, "\n", 2)[0], "request ")
+	return []byte("The model tells of " + id + ".\n"), nil
+}
+
+func (m *model) calls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.asked)
+}
+
+const said = "summary: The model tells of "
+
+func TestOnceTakesSummaries(t *testing.T) {
+	m := &model{}
+	h := modelHouse(t, m)
+	h.write(h.path(1), talks(0, 60))
+	r := h.once()
+	got := h.companion(h.path(1))
+	if r.Summaries == 0 || r.Lacking != 0 || r.Summaries != m.calls() || !strings.Contains(got, said) {
+		t.Fatalf("%d written, %d lacking, %d calls\n%s", r.Summaries, r.Lacking, m.calls(), got)
+	}
+	asked := map[string]bool{}
+	for _, in := range m.asked {
+		if asked[in] {
+			t.Error("a text is asked for twice")
+		}
+		asked[in] = true
+	}
+	before := m.calls()
+	r = h.once()
+	if m.calls() != before || r.Summaries != 0 || h.companion(h.path(1)) != got {
+		t.Errorf("a second pass asked %d times", m.calls()-before)
+	}
+	h.o.Summarize = nil // what is kept is all that the companion depends on
+	if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	if again := h.companion(h.path(1)); again != got {
+		t.Errorf("made anew from the kept texts it differs:\n%s", firstDifference(got, again))
+	}
+	if r, err := h.o.Archive.Verify(context.Background(), nil); err != nil || r.Summaries != before || len(r.Damage) > 0 {
+		t.Errorf("%d texts are kept, %v, %v", r.Summaries, r.Damage, err)
+	}
+}
+
+// Stopped at any call, the next pass goes on: no text that came is lost or asked for again, and in the end nothing is
+// lacking. What the companion then says depends on the kept texts alone.
+func TestSummariesStoppedAtAnyCall(t *testing.T) {
+	for n, all := 1, 1; n <= all; n++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		m := &model{fail: func(call int) error {
+			if call == n {
+				cancel()
+				return context.Canceled
+			}
+			return nil
+		}}
+		h := modelHouse(t, m)
+		h.write(h.path(1), talks(0, 40))
+		if _, err := h.daemon().Once(ctx, func(done, all int64) {}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at call %d: %v", n, err)
+		}
+		r := h.once()
+		got := h.companion(h.path(1))
+		if r.Lacking > 0 || r.Summaries != m.calls()-n || !strings.Contains(got, said) {
+			t.Errorf("stopped at call %d of %d: %d then came, %d are lacking", n, m.calls(), r.Summaries, r.Lacking)
+		}
+		asked := map[string]bool{}
+		for call, in := range m.asked {
+			if asked[in] {
+				t.Errorf("stopped at call %d: call %d asks for what came", n, call+1)
+			}
+			asked[in] = call+1 != n
+		}
+		if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
+			t.Fatal(err)
+		}
+		if h.once(); h.companion(h.path(1)) != got {
+			t.Errorf("stopped at call %d, made anew it differs:\n%s", n, firstDifference(got, h.companion(h.path(1))))
+		}
+		all = min(m.calls()-1, 12)
+		cancel()
+	}
+}
+
+func TestFailuresLeaveOurOwnSummaries(t *testing.T) {
+	h := newHouse(t)
+	h.o.Compaction.MaxTokens = 16000
+	h.write(h.path(1), talks(0, 60))
+	h.once()
+	_, plain, _ := strings.Cut(h.companion(h.path(1)), "\n---\n")
+
+	m := &model{fail: func(int) error { return errors.New("exit status 1") }}
+	h = modelHouse(t, m)
+	h.write(h.path(1), talks(0, 60))
+	lacking, passes := 1, 0
+	for ; lacking > 0 && passes < 200; passes++ {
+		before := m.calls()
+		r := h.once()
+		if lacking = r.Lacking; m.calls()-before > enough {
+			t.Fatalf("%d calls that fail in one pass", m.calls()-before)
+		}
+	}
+	if _, got, _ := strings.Cut(h.companion(h.path(1)), "\n---\n"); got != plain || lacking > 0 {
+		t.Errorf("after %d passes %d lack summaries:\n%s", passes, lacking, firstDifference(plain, got))
+	}
+	tries := map[string]int{}
+	for _, in := range m.asked {
+		tries[in]++
+	}
+	for in, n := range tries {
+		if n != archive.Tries {
+			t.Errorf("%s: asked for %d times", strings.SplitN(in, "\n", 2)[0], n)
+		}
+	}
+}
+
+func TestCommandThatCannotBeStarted(t *testing.T) {
+	m := &model{fail: func(int) error { return fmt.Errorf("%w: no such file", ErrUnavailable) }}
+	h := modelHouse(t, m)
+	h.write(h.path(1), talks(0, 60))
+	r, err := h.daemon().Once(context.Background(), func(done, all int64) {})
+	if err != nil || r.Lacking != 1 || r.Companions != 1 || m.calls() != 1 || len(r.Failed) != 1 || r.Failed[0].Path != summariesName {
+		t.Fatalf("%+v, %v, %d calls", r, err, m.calls())
+	}
+	m.fail = nil
+	if r := h.once(); r.Summaries == 0 || r.Lacking != 0 {
+		t.Errorf("mended: %+v", r)
+	}
+	if !h.has(h.path(1), said)() {
+		t.Error("nothing of it stands in the companion")
+	}
+}
+
+// While a summary is being written, other sessions go on, and so does this one; told to stop, the daemon does.
+func TestRunWritesSummariesBeside(t *testing.T) {
+	m := &model{}
+	h := modelHouse(t, m)
+	release, begun := make(chan struct{}), make(chan struct{}, 100)
+	h.o.Summarize = func(ctx context.Context, input string) ([]byte, error) {
+		begun <- struct{}{}
+		select {
+		case <-release:
+			return m.summarize(ctx, input)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	h.write(h.path(1), talks(0, 60))
+	stop := h.running()
+	<-begun
+	eventually(t, "the companion without the model's summaries", h.covers(h.path(1)))
+	h.write(h.path(2), turns(0, 12))
+	eventually(t, "another session's companion", h.covers(h.path(2)))
+	h.append(h.path(1), talks(60, 62))
+	eventually(t, "the companion of the session that grew", h.covers(h.path(1)))
+	if h.has(h.path(1), said)() || len(begun) > 0 {
+		t.Error("a second summary was begun before the first was there")
+	}
+	close(release)
+	eventually(t, "the model's summaries", h.has(h.path(1), said))
+	eventually(t, "nothing is lacking", h.lacksNothing(h.path(1)))
+	want := h.companion(h.path(1))
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Errorf("run = %v", err)
+	}
+	if h.once(); h.companion(h.path(1)) != want {
+		t.Errorf("a pass makes another companion:\n%s", firstDifference(want, h.companion(h.path(1))))
+	}
+
+	hung := modelHouse(t, m)
+	hung.o.Summarize = func(ctx context.Context, _ string) ([]byte, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	hung.write(hung.path(1), talks(0, 60))
+	stop = hung.running()
+	for len(begun) > 0 {
+		<-begun
+	}
+	<-begun
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped while a summary is written: %v", err)
+	}
+}
+
+func (h *house) lacksNothing(path string) func() bool {
+	return func() bool {
+		a, err := h.o.Archive.Session(context.Background(), key(path))
+		if err != nil {
+			return false
+		}
+		s, err := DecodeState(a.State)
+		return err == nil && s.Wanted == 0
+	}
+}
+
+func TestCompactWaitsForSummaries(t *testing.T) {
+	m := &model{}
+	h := modelHouse(t, m)
+	h.write(h.path(1), talks(0, 60))
+	h.o.Summarize = nil
+	h.once()
+	h.o.Summarize = m.summarize
+	d := h.daemon()
+	s := d.sessions[key(h.path(1))].Session
+	if p, err := d.Preview(context.Background(), s, CompactOptions{}); err != nil || m.calls() > 0 || strings.Contains(string(p.Text), said) {
+		t.Fatalf("a preview asks %d times, %v", m.calls(), err)
+	}
+	made, err := d.Compact(context.Background(), s.Key, CompactOptions{Write: true})
+	if err != nil || !strings.Contains(string(made.Text), said) || len(made.wanted) > 0 || h.companion(h.path(1)) != string(made.Text) {
+		t.Fatalf("%d calls, %v\n%s", m.calls(), err, made.Text)
+	}
+	calls := m.calls()
+	if p, err := d.Preview(context.Background(), s, CompactOptions{}); err != nil || m.calls() > calls || string(p.Text) != string(made.Text) {
+		t.Errorf("a preview differs from what is written: %v\n%s", err, firstDifference(string(made.Text), string(p.Text)))
+	}
+	m.fail = func(int) error { return fmt.Errorf("%w: gone", ErrUnavailable) }
+	if _, err := d.Compact(context.Background(), s.Key, CompactOptions{Manual: compactor.Manual{MaxTokens: 9000}}); err != nil {
+		t.Errorf("without the command: %v", err)
+	}
+}
+
+// request is the first message of a session in which a summarizer's command runs.
+func request(t *testing.T) string {
+	t.Helper()
+	m := &model{}
+	h := modelHouse(t, m)
+	h.write(h.path(1), talks(0, 40))
+	h.once()
+	return m.asked[0]
+}
+
+func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
+	ask := strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(request(t))
+	line := func(text string) string {
+		return fmt.Sprintf(`{"type":"user","isSidechain":false,"sessionId":"s","message":{"role":"user","content":"%s"},"uuid":"u0","timestamp":"2026-03-01T08:00:00Z"}`+"\n", text)
+	}
+	h := newHouse(t)
+	h.write(h.path(1), line(ask)+talks(0, 40))
+	child := filepath.Join(strings.TrimSuffix(h.path(1), ".jsonl"), "subagents", "agent-abc.jsonl")
+	h.write(h.path(2), line("Summarise this.")+talks(0, 40))
+	h.write(h.path(3), `{"type":"mode","sessionId":"s"}`+"\n")
+	h.once()
+	h.write(child, talks(0, 40))
+	h.append(h.path(3), line("Summarise this:\\n"+ask)+talks(0, 40))
+	for range 2 { // also after a start
+		h.once()
+		for n, want := range map[int]bool{1: false, 2: true, 3: false} {
+			if got := h.has(h.path(n), "## State")(); got != want {
+				t.Errorf("session %d has a companion: %t", n, got)
+			}
+			a, err := h.o.Archive.Session(context.Background(), key(h.path(n)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := DecodeState(a.State)
+			if skipped := s.Skipped == skippedSummarizer; err != nil || skipped == want || skipped && a.Tip().Offset > 100 {
+				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.Skipped, a.Tip().Offset, err)
+			}
+		}
+		found, _ := transcript.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
+		if a, err := h.o.Archive.Session(context.Background(), found.Key); err != nil || len(a.Generations) > 0 {
+			t.Errorf("its sub-agent's session is archived: %v, %v", a.Generations, err)
+		}
+		h.append(h.path(1), talks(40, 41))
+	}
+	// A person may ask for it all the same.
+	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## State")() {
+		t.Errorf("asked for: %v, %s", err, c.Path)
+	}
+}
+
+// By default no summary is wanted and no goroutine waits to write one.
+func TestNoSummarizerByDefault(t *testing.T) {
+	h := newHouse(t)
+	h.o.Compaction.MaxTokens = 16000
+	h.write(h.path(1), talks(0, 60))
+	if compactor.Defaults().Summarizer != "" {
+		t.Error("a summarizer is on by default")
+	}
+	d := h.daemon()
+	d.startErrands(context.Background())()
+	if d.errands != nil {
+		t.Error("somebody waits to write summaries")
+	}
+	if r := h.once(); r.Summaries+r.Lacking != 0 || !h.lacksNothing(h.path(1))() {
+		t.Errorf("%+v", r)
+	}
+}
