@@ -87,13 +87,18 @@ func (f restoreFlags) check(args []string, json bool) error {
 	return nil
 }
 
-func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error {
+func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err error) {
 	l, err := a.locate(true)
 	if err != nil {
 		return err
 	}
-	o, err := a.original(ctx, l, f, args)
-	if err != nil {
+	var o original
+	defer func() {
+		if !f.info {
+			l.noteRestore(f.kind(args), o.entry.Key, err)
+		}
+	}()
+	if o, err = a.original(ctx, l, f, args); err != nil {
 		return err
 	}
 	if f.info {
