@@ -26,6 +26,7 @@ type draft struct {
 	cache  map[int32]body
 	cached int
 	known  map[mark.ID]transcript.Pointer // whatever an ID may be printed for
+	named  map[mark.ID]map[stretch]bool   // the records that a range's ID stands for: equal bytes share one
 	newest map[uint64]int32               // by content: the newest row that the companion shows
 	recent int                            // first record of the verbatim part
 	last   int                            // its end: the number of records
@@ -51,7 +52,7 @@ type body struct {
 func newDraft(c *Compactor, fetch func(transcript.Span) ([]byte, error)) *draft {
 	d := &draft{
 		c: c, fetch: fetch, level: c.level(), last: c.records.n, keep: c.keepFrom(),
-		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, newest: map[uint64]int32{},
+		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, named: map[mark.ID]map[stretch]bool{}, newest: map[uint64]int32{},
 	}
 	if !c.status.Last.IsZero() {
 		d.now = c.status.Last.UnixMilli()
@@ -203,8 +204,13 @@ func (d *draft) lines(from, to int) mark.ID {
 			p.Parts = append(p.Parts, transcript.Part{Span: d.c.line(r)})
 		}
 	}
-	d.known[hash.ID()] = p
-	return hash.ID()
+	id := hash.ID()
+	d.known[id] = p
+	if d.named[id] == nil {
+		d.named[id] = map[stretch]bool{}
+	}
+	d.named[id][stretch{from, to}] = true
+	return id
 }
 
 // maxList bounds the items of one list.

@@ -294,3 +294,30 @@ func TestVerifySeesFaults(t *testing.T) {
 		t.Error("a long line goes unnoticed")
 	}
 }
+
+// Records that tell neither an ID nor a time may be the same bytes again and again. Their ranges then share an ID,
+// which stands for each of them.
+func TestEqualRangesShareTheirID(t *testing.T) {
+	one := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"%s"}]}}` + "\n"
+	pattern := ""
+	for i := range block {
+		pattern += fmt.Sprintf(one, fmt.Sprintf("Step %d of the loop is done. %s", i, strings.Repeat("It took its time. ", 40)))
+	}
+	data := []byte(strings.Repeat(pattern, 5))
+	for _, budget := range []int{72000, 13333, 2000} {
+		f := fold(t, data, tokensOf(budget))
+		c := f.compact(t)
+		f.check(t, c)
+		if n := len(c.Pointers); n == 0 || strings.Contains(c.Header.Reason, "under no ID") {
+			t.Errorf("%d tokens, %d pointers: %s", budget, n, c.Header.Reason)
+		}
+	}
+	// The control: what no ID stands for is seen.
+	f := fold(t, data, tokensOf(13333))
+	d := newDraft(f.Compactor, f.text())
+	p := d.fitted()
+	clear(d.named)
+	if c := d.finish(p); !strings.Contains(c.Header.Reason, "under no ID") {
+		t.Errorf("records that no ID stands for go unnoticed: %q", c.Header.Reason)
+	}
+}

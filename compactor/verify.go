@@ -117,15 +117,15 @@ func (d *draft) count(h *Header, body string, p *page) {
 	}
 }
 
-// uncovered counts the records with items that neither stand whole nor under one of the pointers.
+// uncovered counts the records with items that neither stand whole nor under one of the IDs of ranges.
 func (d *draft) uncovered(out *Compaction, p *page) int {
 	if len(out.Pointers) == 0 && !d.hides(p) {
 		return 0
 	}
 	covered := make([]bool, d.last)
 	for _, p := range out.Pointers {
-		if p.Note == "range" {
-			for r := p.Record - 1; r < p.Last && r < d.last; r++ {
+		for s := range d.named[p.Hash.ID()] {
+			for r := s.from; r < s.to && r < d.last; r++ {
 				covered[r] = true
 			}
 		}
