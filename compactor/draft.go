@@ -33,10 +33,11 @@ type draft struct {
 	keep   int32                          // first row of the newest results
 	notes  notes
 
-	decided map[int32]decision // of the messages of Earlier
-	narrow  bool               // State has little room
-	said    string             // State, as it stands
-	ranges  int                // most ranges of Earlier
+	decided   map[int32]decision // of the messages of Earlier
+	narrow    bool               // State has little room
+	fallbacks fallbacks
+	said      string // State, as it stands
+	ranges    int    // most ranges of Earlier
 
 	modelled modelled
 	fell     fallbacks

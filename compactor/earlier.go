@@ -36,6 +36,9 @@ const (
 
 	maxMisses = 48 // units that do not fit, after which no more are tried
 	minLine   = 40 // chars below which no line is tried
+
+	// keptImportance is the importance above which an item is never compressed, as long as it fits.
+	keptImportance = 0.75
 )
 
 // earlierLines renders the records before end into at most budget chars: the ranges first, then a short form for each
@@ -196,7 +199,8 @@ func (d *draft) lengthen(all []*candidate, room int) {
 func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 	var f form
 	for _, v := range []detail{d.detailOf(c), terse} {
-		f = d.form(c.unit, v)
+		v.kept = room / 4
+		f = d.checked(c, d.form(c.unit, v), v)
 		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && runes(line) <= room {
 			return f, line
 		}
@@ -208,6 +212,7 @@ func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 func (d *draft) detailOf(c *candidate) detail {
 	v := details[c.third]
 	v.text = min(max(int(float64(c.chars)*v.keep), wholeText), d.c.o.SummaryChars)
+	v.whole = c.importance > keptImportance
 	return v.at(d.level)
 }
 

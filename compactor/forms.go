@@ -17,6 +17,7 @@ type detail struct {
 	errors int     // error lines
 	hits   int     // of a search
 	whole  bool    // content stands whole where it is not too long
+	kept   int     // of a message that the rules keep whole, at most
 }
 
 // whole is the length below which assistant text is never shortened, dupChars that from which on content is looked up
@@ -72,6 +73,9 @@ func (d *draft) form(u unit, v detail) form {
 	case transcript.Summary:
 		return d.talkForm(u.first, "summary by the agent", v)
 	case transcript.Image:
+		if !d.c.o.on("image") {
+			return form{}
+		}
 		return form{line: fmt.Sprintf("- #%d %s", row.record(), d.imageMarker(u.first)), kind: "image"}
 	case transcript.Call:
 		return d.callForm(u, v)
@@ -310,10 +314,19 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 			return form{line: start + d.status(i), quote: mark.Quote("  ", text)}
 		}
 	}
+	strategy := "result"
 	switch {
 	case row.op == transcript.Read && !row.has(failed|rejected):
-		return d.fileForm(i, start)
+		strategy = "file"
 	case row.op == transcript.Command:
+		strategy = "output"
+	}
+	switch {
+	case !d.c.o.on(strategy):
+		return form{line: start + d.status(i), quote: mark.Quote("  ", d.outcome(i).Text)}
+	case strategy == "file":
+		return d.fileForm(i, start)
+	case strategy == "output":
 		return d.outputForm(i, start, v)
 	}
 	return d.answerForm(i, start, v)
@@ -334,9 +347,14 @@ func (d *draft) stands(i int32, v detail) bool {
 	case row.op == transcript.Read:
 		f := d.fileOf(row)
 		fresh := f != nil && f.read == i && f.edits == uint32(row.edits) && d.age(row) <= o.FileAge.Milliseconds()
-		return fresh && tokens(chars) <= o.MicroTokens
+		return fresh && !d.isMicro(chars)
 	}
-	return tokens(chars) <= o.MicroTokens
+	return !d.isMicro(chars)
+}
+
+// isMicro reports whether a result is long enough for microcompact to replace it.
+func (d *draft) isMicro(chars int) bool {
+	return d.c.o.on("microcompact") && tokens(chars) > d.c.o.MicroTokens
 }
 
 // keepFrom is the row of the oldest of the newest results that microcompact leaves alone.

@@ -57,8 +57,8 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 	if fits && runes(whole) <= wholeText {
 		return form{line: start + ": " + whole}
 	}
-	if v.whole && runes(text) <= maxStand {
-		return form{line: start, quote: mark.Quote("  ", text), kind: "talk"}
+	if n := runes(text); n <= maxStand && (v.whole || d.isKept(i) && n <= v.kept) {
+		return form{line: start, quote: mark.Quote("  ", text), kind: "kept"}
 	}
 	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
 		v.text *= 2
@@ -69,6 +69,12 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 	}
 	f.saved = int64(row.chars) - int64(runes(f.line)+runes(f.quote))
 	return f
+}
+
+// isKept reports whether the rules keep a message as it is, for what it holds: code, JSON, a traceback, what matters.
+func (d *draft) isKept(i int32) bool {
+	dec, ok := d.decided[i]
+	return ok && dec.action == preserved
 }
 
 // referForm is the form of a message that another one stands for: a newer copy, or what corrects it.

@@ -109,7 +109,7 @@ func (d *draft) namesPart(budget int, shown string) string {
 // unnamed gives the terms that a text does not show, those worth most for their length first.
 func (d *draft) unnamed(shown string) []*termState {
 	all := d.c.tables.terms.newestFirst()
-	all = slices.DeleteFunc(all, func(t *termState) bool { return t.count == 0 || t.kind == pathTerm && t.count < 2 && !t.human })
+	all = slices.DeleteFunc(all, func(t *termState) bool { return t.count == 0 })
 	slices.SortStableFunc(all, func(a, b *termState) int {
 		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(b.last, a.last), cmp.Compare(a.text, b.text))
 	})
@@ -126,6 +126,8 @@ func (t *termState) worth() int {
 		w = 24
 	case figureTerm:
 		w = 12
+	case pathTerm:
+		w = 3
 	}
 	if t.count > 1 {
 		w *= 2

@@ -141,7 +141,7 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 			return all
 		}
 	}
-	first := lineHead(text, min(cutHead, most/2))
+	first := lineHead(text, min(d.cutAt(i), most/2))
 	rest := strings.TrimPrefix(text[len(first):], "\n")
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
@@ -160,6 +160,19 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	return shown{text: s.String(), cut: true}
 }
 
+// cutAt is how much of the beginning of an item is shown that is too long, in chars.
+func (d *draft) cutAt(i int32) int {
+	if row := d.row(i); row.kind == transcript.Result && d.isLarge(row) {
+		return d.c.o.LargeChars
+	}
+	return cutHead
+}
+
+// isLarge reports whether a result is demoted to its beginning and its error lines wherever it stands.
+func (d *draft) isLarge(row *itemRow) bool {
+	return d.c.o.on("large") && tokens(int(row.chars)) > d.c.o.LargeTokens
+}
+
 // wrongIn is the error lines in the part of a result that is not shown. What a command that succeeded prints of files
 // has none.
 func (d *draft) wrongIn(i int32, rest string) []string {
@@ -169,7 +182,11 @@ func (d *draft) wrongIn(i int32, rest string) []string {
 		(!bad && showsText(d.commandOf(row))) {
 		return nil
 	}
-	lines, _ := errorsOf(rest, 8, !bad)
+	n := 8
+	if d.isLarge(row) {
+		n = 40
+	}
+	lines, _ := errorsOf(rest, n, !bad)
 	return lines
 }
 

@@ -30,6 +30,8 @@ const (
 	maxURL   = 400 // bytes of an address
 	maxSpan  = 80  // bytes of a code span that is taken as it stands
 	minIdent = 3   // bytes of an identifier
+
+	maxScheme = 16 // bytes at the start of an address that hold its scheme
 )
 
 // terms calls yield with the terms of a text in order, until it returns false. Linear in the text: each byte is looked
@@ -51,7 +53,8 @@ func terms(text string, yield func(term) bool) {
 func lineTerms(line string, fence bool, yield func(term) bool) bool {
 	number := ""
 	for i := 0; i < len(line); {
-		if line[i] == '`' && !fence {
+		c := line[i]
+		if c == '`' && !fence {
 			if n := codeSpan(line[i:]); n > 0 {
 				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
 					return false
@@ -61,27 +64,36 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 				continue
 			}
 		}
-		n := wordEnd(line[i:])
+		n, plain := wordEnd(line[i:])
 		if n == 0 {
-			_, size := utf8.DecodeRuneInString(line[i:])
-			if line[i] != ' ' {
+			if c != ' ' {
 				number = ""
 			}
-			i += size
+			i++
+			for i < len(line) && line[i]&0xc0 == 0x80 {
+				i++
+			}
 			continue
 		}
-		w := strings.TrimRight(line[i:i+n], ".,:;!?'-/=&")
+		w := line[i : i+n]
 		i += n
-		if number != "" && len(w) == n && isUnit(w) || number != "" && isUnit(w) {
-			if !fence && !yield(term{figureTerm, number + " " + w}) {
+		before := number
+		number = ""
+		if plain {
+			if before != "" && !fence && isUnit(w) && !yield(term{figureTerm, before + " " + w}) {
 				return false
 			}
-			number = ""
 			continue
 		}
-		number = ""
+		w = trimEnd(w)
+		if before != "" && isUnit(w) {
+			if !fence && !yield(term{figureTerm, before + " " + w}) {
+				return false
+			}
+			continue
+		}
 		kind := kindOf(w)
-		if kind == plainTerm && isNumber(w) && len(w) == n {
+		if kind == plainTerm && len(w) == n && isNumber(w) {
 			number = w
 		}
 		if kind == plainTerm || fence && (kind == nameTerm || kind == figureTerm) {
@@ -92,6 +104,14 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		}
 	}
 	return true
+}
+
+// trimEnd takes off what ends a clause, not a name.
+func trimEnd(w string) string {
+	for len(w) > 0 && strings.IndexByte(".,:;!?'-/=&", w[len(w)-1]) >= 0 {
+		w = w[:len(w)-1]
+	}
+	return w
 }
 
 // codeSpan is the length of a code span at the start of s, its ticks included; 0 where there is none or it is long.
@@ -111,56 +131,79 @@ func spanKind(s string) termKind {
 	return nameTerm
 }
 
-// wordEnd is the length of the word at the start of s: what has no blank in it and none of the signs that stand
-// between words. An address goes on to the next blank or quote.
-func wordEnd(s string) int {
-	if i := strings.Index(s[:min(len(s), 12)], "://"); i > 1 && isScheme(s[:i]) {
-		n := strings.IndexAny(s[:min(len(s), maxURL)], " \t\n\r\"'<>`)]}|")
-		if n < 0 {
-			return min(len(s), maxURL)
+// The classes of bytes in words.
+const (
+	noWord   = iota
+	letter   // a lower-case letter
+	capital  // an upper-case one
+	sign     // a digit, or a sign that names have
+	outsider // not ASCII
+)
+
+var byteClass = classes()
+
+func classes() (t [256]uint8) {
+	for c := range t {
+		switch b := byte(c); {
+		case b >= utf8.RuneSelf:
+			t[c] = outsider
+		case b >= 'a' && b <= 'z':
+			t[c] = letter
+		case b >= 'A' && b <= 'Z':
+			t[c] = capital
+		case b >= '0' && b <= '9', strings.IndexByte("_./-:#@$%+~=&',", b) >= 0:
+			t[c] = sign
 		}
+	}
+	return t
+}
+
+// wordEnd is the length of the word at the start of s: what has no blank in it and none of the signs that stand
+// between words. An address goes on to the next blank or quote. Plain tells that it is a word as a dictionary has it.
+func wordEnd(s string) (n int, plain bool) {
+	plain = true
+	for n < len(s) && n <= maxURL {
+		switch byteClass[s[n]] {
+		case noWord:
+			return n, plain
+		case letter:
+			n++
+		case capital:
+			plain = plain && n == 0
+			n++
+		case sign:
+			if s[n] == ':' && plain && n > 1 && strings.HasPrefix(s[n:], "://") {
+				return addressEnd(s), false
+			}
+			plain = false
+			n++
+		default:
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return n, plain
+			}
+			n += size
+		}
+	}
+	return n, plain
+}
+
+func addressEnd(s string) int {
+	s = s[:min(len(s), maxURL)]
+	if n := strings.IndexAny(s, " \t\n\r\"'<>`)]}|"); n >= 0 {
 		return n
 	}
-	n := 0
-	for n < len(s) && n <= maxURL {
-		c := s[n]
-		if c < utf8.RuneSelf {
-			if !wordByte(c) {
-				break
-			}
-			n++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		n += size
-	}
-	return n
-}
-
-func isScheme(s string) bool {
-	for i := range len(s) {
-		if c := s[i] | 0x20; c < 'a' || c > 'z' {
-			return false
-		}
-	}
-	return true
-}
-
-func wordByte(c byte) bool {
-	return isWord(c|0x20) || c >= '0' && c <= '9' || c == '_' || strings.IndexByte("./-:#@$%+~=&'", c) >= 0 || c == ','
+	return len(s)
 }
 
 // kindOf tells what a word is.
 func kindOf(w string) termKind {
-	if len(w) < 2 || len(w) > maxTerm && !strings.Contains(w[:12], "://") {
+	if len(w) < 2 || len(w) > maxTerm && !strings.Contains(w[:maxScheme], "://") {
 		return plainTerm
 	}
 	s := shapeOfWord(w)
 	switch {
-	case strings.Contains(w[:min(len(w), 12)], "://"):
+	case strings.Contains(w[:min(len(w), maxScheme)], "://"):
 		return addressTerm
 	case s.hex && s.digits > 0 && s.letters > 0 && (len(w) >= 7 && len(w) <= 128) && (s.dashes == 0 || s.dashes == 4 && len(w) == 36):
 		return hashTerm

@@ -1,0 +1,71 @@
+package compactor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTermsOfAText(t *testing.T) {
+	kinds := map[termKind]string{nameTerm: "name", pathTerm: "path", figureTerm: "figure", addressTerm: "address", hashTerm: "hash"}
+	for text, want := range map[string][]string{
+		"call parseRate or Money.parse() in a loop":           {"name parseRate", "path Money.parse"},
+		"set `a b` and `x`, then MAX_SIZE":                    {"name a b", "name MAX_SIZE"},
+		"see https://example.org/a?b=1 (or http://x.y/z).":    {"address https://example.org/a?b=1", "address http://x.y/z"},
+		"commit 8f31c2e, v1.2 and 1.2.3-rc.1":                 {"hash 8f31c2e", "hash v1.2", "hash 1.2.3-rc.1"},
+		"took 317 ms, 48,213 cents, 91% and 3.5GB of 12":      {"figure 317 ms", "figure 48,213 cents", "figure 91%", "figure 3.5GB"},
+		"in src/a/b.go:12 and config.yaml; use --dry-run":     {"path src/a/b.go:12", "path config.yaml", "name --dry-run"},
+		"Nothing here is a name. It ends. And so on":          nil,
+		"10 of the 12 were fine, 5 to go":                     nil,
+		"```\nfooBar = baz_qux\nhttps://example.org/in\n```":  {"address https://example.org/in"},
+		"the set_value of 5f0c1d2e-90c4-4a1b-8a53-0c1d2e3f4a": {"name set_value"},
+	} {
+		var got []string
+		terms(text, func(x term) bool {
+			got = append(got, kinds[x.kind]+" "+x.text)
+			return true
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("terms(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTermsStop(t *testing.T) {
+	n := 0
+	terms(strings.Repeat("fooBar ", 10), func(term) bool { n++; return n < 3 })
+	if n != 3 {
+		t.Errorf("%d terms came after the third was refused", n)
+	}
+}
+
+// Lines without a blank, ticks without an end and signs alone must not make the scan look at anything twice.
+func TestTermsAreLinear(t *testing.T) {
+	for name, piece := range map[string]string{
+		"one word": "aB", "ticks": "`", "tick and word": "`a", "signs": "-/", "schemes": "ab://", "digits": "1,", "figures": "1 a ", "runes": "ü", "ab-ab": "ab-",
+	} {
+		n := 0
+		terms(strings.Repeat(piece, 1<<20/len(piece)), func(x term) bool {
+			n += len(x.text)
+			return true
+		})
+		if n > 1<<20 {
+			t.Errorf("%s: the terms of 1 MB have %d bytes", name, n)
+		}
+	}
+}
+
+func BenchmarkTextTerms(b *testing.B) {
+	prose := strings.Repeat("I'll read money6.py, because the rounding of parse_rate in ledger/money.py:12 took 317 ms. ", 1000)
+	for name, text := range map[string]string{
+		"prose": prose, "80 KB line": strings.ReplaceAll(prose[:80<<10], ". ", ", "), "base64": strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 4000),
+		"ab-ab": strings.Repeat("ab-", 30000), "ticks": strings.Repeat("`a ", 30000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for range b.N {
+				terms(text, func(term) bool { return true })
+			}
+		})
+	}
+}
