@@ -18,7 +18,7 @@ func (d *draft) checked(c *candidate, f form, v detail) form {
 	if len(lines) == 0 || strings.Contains(f.line, mark.Inline(head(lines[0], v.err/2), v.err)) && strings.Contains(f.line, d.status(i)) {
 		return f
 	}
-	d.fallbacks.add(FallbackVerify, 1)
+	d.fell.add(FallbackVerify, 1)
 	start, _, _ := strings.Cut(f.line, d.status(i))
 	return form{line: start + d.status(i), quote: mark.Quote("  ", text)}
 }

@@ -147,8 +147,14 @@ func (d *draft) fitted() *page {
 func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
+	d.fell = fallbacks{}
 	wanted := d.recentStart()
 	text := d.c.held.total
+	d.narrow = whole < roomy/2
+	d.least = block
+	if d.narrow {
+		d.least = narrowest
+	}
 	d.ranges = max(minRanges, whole/20/rangeCost)
 	markers := rangeCost * len(d.stretches(d.last, d.ranges))
 	free := max(0, sh.whole-headings-markers)
@@ -190,7 +196,7 @@ func (d *draft) fill(p *page, rest int) {
 	for _, i := range p.recent.shown {
 		d.show(i)
 	}
-	p.ranges = d.tailRanges((p.recent.start + block - 1) / block * block)
+	p.ranges = d.tailRanges((p.recent.start + d.least - 1) / d.least * d.least)
 	need := int((1 - d.level.off()) * float64(d.zoneChars(p.recent.start)))
 	d.said = p.state
 	p.earlier = d.earlierLines(p.recent.start, max(0, min(need, rest-runes(p.recent.text)-runes(p.ranges))))
@@ -202,11 +208,11 @@ func (d *draft) tailRanges(first int) string {
 		return ""
 	}
 	var marks []string
-	for from := first; from < d.last; from += block {
+	for from := first; from < d.last; from += d.least {
 		if a, _ := d.c.items(from); a == d.c.rows.n {
 			break
 		}
-		marks = append(marks, d.rangeMarker(stretch{from, min(from+block, d.last)}))
+		marks = append(marks, d.rangeMarker(stretch{from, min(from+d.least, d.last)}))
 	}
 	var b strings.Builder
 	for n := 0; n < len(marks); n += 16 {
@@ -234,8 +240,9 @@ func (d *draft) finish(p *page) *Compaction {
 	out.Header = Header{
 		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure, Level: d.level,
 		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
-		Saved:  d.savings(p), Fallbacks: d.fell.all(),
+		Saved: d.savings(p),
 	}
+	out.Header.Fallbacks = d.fell.all()
 	if s.Total > 0 {
 		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)
 		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
@@ -259,6 +266,9 @@ func (d *draft) savings(p *page) []Saving {
 	}
 	var lined int64
 	for _, c := range p.earlier.lines {
+		if c.form.kind == "cut" && d.row(c.unit.first).kind == transcript.Text {
+			d.fell.add(FallbackFit, 1)
+		}
 		add(c.form.kind, 1, c.form.saved)
 		lined += c.chars
 	}

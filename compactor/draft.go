@@ -33,11 +33,11 @@ type draft struct {
 	keep   int32                          // first row of the newest results
 	notes  notes
 
-	decided   map[int32]decision // of the messages of Earlier
-	narrow    bool               // State has little room
-	fallbacks fallbacks
-	said      string // State, as it stands
-	ranges    int    // most ranges of Earlier
+	decided map[int32]decision // of the messages of Earlier
+	narrow  bool               // there is little room
+	said    string             // State, as it stands
+	least   int                // records of the smallest ranges
+	ranges  int                // most ranges of Earlier
 
 	modelled modelled
 	fell     fallbacks
@@ -52,7 +52,7 @@ type body struct {
 
 func newDraft(c *Compactor, fetch func(transcript.Span) ([]byte, error)) *draft {
 	d := &draft{
-		c: c, fetch: fetch, level: c.level(), last: c.records.n, keep: c.keepFrom(),
+		c: c, fetch: fetch, level: c.level(), last: c.records.n, keep: c.keepFrom(), least: block,
 		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, named: map[mark.ID]map[stretch]bool{}, newest: map[uint64]int32{},
 	}
 	if !c.status.Last.IsZero() {

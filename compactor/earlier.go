@@ -48,7 +48,7 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 	if end == 0 {
 		return p
 	}
-	ranges := d.stretches((end+block-1)/block*block, d.ranges)
+	ranges := d.stretches((end+d.least-1)/d.least*d.least, d.ranges)
 	markers := make([]string, len(ranges))
 	room := budget
 	for n, s := range ranges {
@@ -162,8 +162,6 @@ func (d *draft) shorten(all []*candidate, room int) int {
 	}
 	return room
 }
-
-func (d *draft) worth(c *candidate) int { return c.worth(d.ageOf(d.row(c.unit.first))) }
 
 // lengthen puts whole content in place of short forms, in the order of the score, the lowest first: what no strategy is
 // due for, then the rest.

@@ -251,15 +251,15 @@ func TestRangesAreCutAtFixedCounts(t *testing.T) {
 		{512 + 70, []stretch{{0, 512}, {512, 576}, {576, 582}}},
 		{4096 + 512, []stretch{{0, 4096}, {4096, 4608}}},
 	} {
-		if d := cmp.Diff(c.want, cut(c.to), cmp.AllowUnexported(stretch{})); d != "" {
+		if d := cmp.Diff(c.want, cut(c.to, block), cmp.AllowUnexported(stretch{})); d != "" {
 			t.Errorf("cut(%d): %s", c.to, d)
 		}
 	}
-	if n := len(cut(1 << 20)); n > 60 {
+	if n := len(cut(1<<20, block)); n > 60 {
 		t.Errorf("a million records in %d ranges", n)
 	}
 	for _, to := range []int{1, 63, 64, 700, 5000, 300000} {
-		old, now := cut(to), cut(to+1)
+		old, now := cut(to, block), cut(to+1, block)
 		at := 0
 		for _, s := range now {
 			if s.from != at {

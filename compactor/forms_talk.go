@@ -74,7 +74,7 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 // isKept reports whether the rules keep a message as it is, for what it holds: code, JSON, a traceback, what matters.
 func (d *draft) isKept(i int32) bool {
 	dec, ok := d.decided[i]
-	return ok && dec.action == preserved
+	return ok && dec.action == preserved && dec.reason != "short"
 }
 
 // referForm is the form of a message that another one stands for: a newer copy, or what corrects it.

@@ -126,8 +126,15 @@ func (t *termState) worth() int {
 		w = 24
 	case figureTerm:
 		w = 12
+		if _, what, ok := strings.Cut(t.text, " "); ok && len(what) > maxUnit {
+			w = 6 // a count of something
+		}
 	case pathTerm:
 		w = 3
+	case nameTerm:
+		if isShout(t.text) {
+			w = 2
+		}
 	}
 	if t.count > 1 {
 		w *= 2
@@ -143,6 +150,12 @@ func (t *termState) worth() int {
 	}
 	return bucket(w * 16 / (runes(t.text) + 2))
 }
+
+// maxUnit is the longest word that is taken for a unit, in bytes: ms, KB, cents.
+const maxUnit = 5
+
+// isShout reports whether a name is a short abbreviation: most are the field's, not this session's.
+func isShout(s string) bool { return len(s) <= 5 && strings.ToUpper(s) == s && strings.ToLower(s) != s }
 
 // bucket is the largest power of two that is not above n, 0 for 0.
 func bucket(n int) int {

@@ -11,6 +11,7 @@ import (
 // eight times the next smaller one.
 const (
 	block      = 64
+	narrowest  = block << 3 // the same where there is little room
 	largest    = block << 12
 	blockRatio = 8
 )
@@ -18,13 +19,14 @@ const (
 // span of records [from, to).
 type stretch struct{ from, to int }
 
-// cut divides the records [0, to) into ranges whose ends are fixed: as large as the place allows, so that records added
+// cut divides the records [0, to) into ranges of at least so many records (the last may have fewer) whose ends are
+// fixed: as large as the place allows, so that records added
 // behind change only the last.
-func cut(to int) []stretch {
+func cut(to, least int) []stretch {
 	var all []stretch
 	for from := 0; from < to; {
 		size := largest
-		for size > block && (from%size != 0 || from+size > to) {
+		for size > least && (from%size != 0 || from+size > to) {
 			size /= blockRatio
 		}
 		next := min(from+size, to)
@@ -37,11 +39,11 @@ func cut(to int) []stretch {
 // stretches divides the records [0, to) into at most so many ranges (and those of cut, if these are more), the newest
 // into the smallest.
 func (d *draft) stretches(to, most int) []stretch {
-	all := cut(to)
+	all := cut(to, d.least)
 	for n := len(all) - 1; n >= 0 && len(all)+blockRatio-1 <= most; {
 		s := all[n]
 		size := s.to - s.from
-		if size <= block {
+		if size <= d.least {
 			n--
 			continue
 		}

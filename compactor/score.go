@@ -85,7 +85,7 @@ const (
 	constraintWeight = 0.10
 	mostWords        = 0.4
 	recencyWeight    = 0.1
-	focusWeight      = 0.5
+	focusWeight      = 0.6
 )
 
 // workImportance is how much a call or a result matters by what it did.
@@ -94,7 +94,7 @@ func (d *draft) workImportance(row *itemRow) float64 {
 	case row.has(failed | rejected):
 		return 0.5
 	case row.op == transcript.Write, row.op == transcript.Edit, row.op == transcript.Delete, row.op == transcript.Rename:
-		return 0.35
+		return 0.2
 	case row.op == transcript.Agent, row.op == transcript.Ask:
 		return 0.4
 	case row.has(errorLines) && row.op == transcript.Command:
@@ -127,9 +127,14 @@ func (d *draft) score(c *candidate) int64 {
 	return s
 }
 
-// worth tells how late an item's short form gives way to its range, the last ones being those worth most.
-func (c *candidate) worth(age int64) int {
-	w := 4*bits.Len64(uint64(scale(c.importance)))*2 - bits.Len64(uint64(age))
+// worth tells how late an item's short form gives way to its range, the last ones being those worth most: messages
+// before work of the same importance, which State tells too.
+func (d *draft) worth(c *candidate) int {
+	row := d.row(c.unit.first)
+	w := int(16*c.importance) - bits.Len64(uint64(d.ageOf(row)))
+	if row.kind == transcript.Text {
+		w += 2
+	}
 	if c.closed {
 		w -= 2
 	}

@@ -41,7 +41,6 @@ type part struct {
 
 // state renders State into at most budget chars: each part whole where all fit, else by their weights.
 func (d *draft) state(budget int) []*part {
-	d.narrow = budget < roomy/2
 	answer := &part{name: "answer", weight: 16, most: 5000, render: d.answerPart}
 	if d.c.o.on("answer") {
 		answer.fill(min(budget, answer.most)) // its notes are for the decisions

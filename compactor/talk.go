@@ -82,7 +82,7 @@ func (d *draft) saidLines(all []said) string {
 // narrow one only what Asked does not show.
 func (d *draft) correctionsPart(budget int) string {
 	var rows []int32
-	for n := d.c.humans.n - 1; n >= 0 && len(rows) < maxScan; n-- {
+	for n := d.c.humans.n - 1; n >= d.c.humans.from && len(rows) < maxScan; n-- {
 		if i := *d.c.humans.at(n); d.row(i).has(corrects | constrains) {
 			rows = append(rows, i)
 		}
@@ -95,7 +95,13 @@ func (d *draft) correctionsPart(budget int) string {
 	var there []string
 	for n := len(rows) - 1; n >= 0; n-- {
 		i := rows[n]
-		is := func(s string) bool { return isConstraint(s) || i != first && isCorrection(s) }
+		shown := ""
+		if d.narrow {
+			shown = head(d.text(i), shortAsk) // Asked has its beginning
+		}
+		is := func(s string) bool {
+			return (isConstraint(s) || i != first && isCorrection(s)) && !strings.Contains(shown, head(s, shortAsk/2))
+		}
 		if at, ok := d.notes.asked[i]; ok && d.narrow {
 			there = append(there, strconv.Itoa(at))
 			continue
@@ -115,7 +121,7 @@ func (d *draft) correctionsPart(budget int) string {
 // decisionsPart lists what the agent decided, found out and ruled out, then what it says must be.
 func (d *draft) decisionsPart(budget int) string {
 	var rows []int32
-	for n := d.c.texts.n - 1; n >= 0 && len(rows) < maxScan; n-- {
+	for n := d.c.texts.n - 1; n >= d.c.texts.from && len(rows) < maxScan; n-- {
 		t := d.c.texts.at(n)
 		if row := d.row(t.row); row.kind == transcript.Text && (row.has(decides) || t.leans) {
 			rows = append(rows, t.row)
