@@ -83,14 +83,13 @@ const leastSummary = 1000
 // measure adds a stretch to the card. One with a summary of a few words, or one that hardly shortens it, tells nothing
 // and is passed over.
 func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
-	facts, plain := scorecard.New(), scorecard.NewBaselines()
+	facts := scorecard.New()
 	folds := map[string]*compactor.Compactor{"ccd": s.sized(size), "half": s.sized(size / 2)}
 	for r, err := range s.records(p.from, p.to) {
 		if err != nil {
 			return err
 		}
 		facts.Add(r)
-		plain.Add(r)
 		for _, fold := range folds {
 			fold.Add(r)
 		}
@@ -99,9 +98,9 @@ func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 		return nil
 	}
 	out := scorecard.Stretch{Summary: p.record, Size: size, Texts: map[string]scorecard.Grade{
-		"tail":      facts.Grade(plain.Tail(size), nil),
-		"head_tail": facts.Grade(plain.HeadTail(size), nil),
-		"stub":      facts.Grade(plain.Stub(size), nil),
+		"tail":      facts.Grade(facts.Tail(size), nil),
+		"head_tail": facts.Grade(facts.HeadTail(size), nil),
+		"stub":      facts.Grade(facts.Stub(size), nil),
 	}}
 	if p.record > 0 {
 		out.Texts["agent"] = facts.Grade(p.summary, nil)

@@ -17,12 +17,13 @@ import (
 
 // commands are what scripts have beside testscript's own.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code":  cmdCode,
-	"story": cmdStory,
-	"pick":  cmdPick,
-	"flip":  cmdFlip,
-	"idof":  cmdIDOf,
-	"twins": cmdTwins,
+	"code":    cmdCode,
+	"story":   cmdStory,
+	"pick":    cmdPick,
+	"flip":    cmdFlip,
+	"idof":    cmdIDOf,
+	"twins":   cmdTwins,
+	"workday": cmdWorkday,
 
 	"snapshot": cmdSnapshot,
 }
@@ -153,4 +154,14 @@ func cmdTwins(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		seen[prefix] = wish
 	}
+}
+
+// cmdWorkday writes a long invented session: `workday FILE [KIND]`, KIND as rich takes it.
+func cmdWorkday(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: workday FILE [KIND]")
+	}
+	path := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	ts.Check(os.WriteFile(path, rich(append(args, "")[1]), 0o600))
 }

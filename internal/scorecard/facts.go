@@ -52,6 +52,7 @@ type Facts struct {
 	open    []openError
 	plan    []planItem
 	answer  *fact
+	plain   plain
 	at      source // of the item that is looked at
 	content int64
 	results int64
@@ -97,11 +98,13 @@ func (f *Facts) item(it *transcript.Item) {
 	f.content += n
 	switch it.Kind {
 	case transcript.Human:
+		f.plain.said(string(seen))
 		f.human(transcript.HumanText(string(seen)), mark.Sum(it.Raw).ID())
 	case transcript.Text:
+		f.plain.said(string(seen))
 		f.said(string(seen))
 	case transcript.Call:
-		f.called(it)
+		f.called(it, seen)
 	case transcript.Result:
 		f.results += n
 		f.answered(it)
@@ -165,6 +168,9 @@ func (f *Facts) said(text string) {
 	f.words(text, false)
 	for s := range saying(text, decision) {
 		f.note(Decisions, s, fact{text: s})
+	}
+	for c := range fences(text) {
+		f.note(Code, c, fact{text: c})
 	}
 	if whole := normal(text); whole != "" {
 		f.answer = &fact{text: whole, sources: []source{f.at}}

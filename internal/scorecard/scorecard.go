@@ -34,6 +34,7 @@ const (
 	Contents    Class = "contents"    // long file contents: path and number of lines
 	Hits        Class = "hits"        // long search results: the first hit
 	Totals      Class = "totals"      // long outputs: the line that sums up
+	Code        Class = "code"        // fenced code that the agent wrote
 )
 
 // Classes returns the classes of key facts, in the order in which tables show them.
@@ -44,7 +45,7 @@ func Classes() []Class {
 }
 
 // Traces returns the classes of traces. They are counted apart and are no part of a mean over key facts.
-func Traces() []Class { return []Class{Constraints, Reports, Images, Contents, Hits, Totals} }
+func Traces() []Class { return []Class{Constraints, Reports, Images, Contents, Hits, Totals, Code} }
 
 // Count tells what became of the facts of one class, or of all: Facts = Visible + Recoverable + Lost.
 type Count struct {

@@ -9,19 +9,12 @@ import (
 
 var (
 	ansi       = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
-	number     = regexp.MustCompile(`(?i)\b\d+(?:[.,]\d+)*[ -]?(?:%|(?:ns|µs|us|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|[kmgt]i?b|bytes?|chars?|characters?|lines?|tokens?|files?|tests?|commits?|errors?|failures?|warnings?|times|items?|rows?|records?|requests?|users?|cents?|px|x|hz|khz|mhz|ghz|passed|failed|skipped)\b)`)
-	link       = regexp.MustCompile("\\b(?:https?|ssh|git|file|wss?|ftp)://[^\\s<>\"'`|\\\\\\])}]+")
-	hash       = regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{7,64})\b`)
-	version    = regexp.MustCompile(`\b[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?\b|\b[vV]\d+(?:\.\d+)+\b`)
-	identifier = regexp.MustCompile(`\b(?:[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|_*[a-z]+[a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z_][A-Za-z0-9_]+(?:\.[A-Za-z_][A-Za-z0-9_]+)+)\b`)
-	codeSpan   = regexp.MustCompile("`([^`\\n]{2,60})`")
+	version    = regexp.MustCompile(`^(?:[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?|[vV]\d+(?:\.\d+)+)\b`)
 	errorWord  = regexp.MustCompile(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)|[a-z]Error\b|[a-z]Exception\b`)
 	decision   = regexp.MustCompile(`(?i)\b(?:decid(?:e|ed|ing)|decision|choos(?:e|ing)|chose|chosen|opt(?:ed|ing)? for|go(?:ing)? with|went with|instead of|rather than|reject(?:ed|ing)?|rul(?:e|ed|ing) out|conclu(?:de|ded|sion)|root cause|the (?:real |actual |underlying )?(?:issue|problem|bug|cause|reason|fix) (?:is|was)|turns out|won't work|doesn't work|trade-?off|settled on|recommend(?:ed)?|better to)\b`)
 	constraint = regexp.MustCompile(`(?i)\b(?:must(?:n't)?|never|always|do not|don't|dont|avoid|instead|make sure|ensure|only|should(?:n't)?|needs? to|has to|have to|cannot|can't|at most|at least|not allowed|wrong|actually|revert|undo)\b`)
 	hit        = regexp.MustCompile(`(?m)^[^\s:]*[./][^\s:]*(?::\d+)?|https?://[^\s"<>)\]]+`)
 	total      = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:ok|PASS|FAIL|BUILD|test result:|Tests:)\b`)
-	hasDigit   = regexp.MustCompile(`[0-9]`)
-	hasLetter  = regexp.MustCompile(`[a-f]`)
 	listMark   = regexp.MustCompile(`^(?:[-*+•]|\d+[.)]|#+|>)\s+`)
 	removal    = regexp.MustCompile(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
 )
@@ -61,48 +54,6 @@ func tail(text string, n int) string {
 	return text[i:]
 }
 
-// words yields the facts of a text that are words: numbers, identifiers, addresses, hashes and versions.
-func words(text string) iter.Seq2[Class, string] {
-	return func(yield func(Class, string) bool) {
-		for _, w := range link.FindAllString(text, -1) {
-			if !yield(URLs, strings.TrimRight(w, ".,;:!?*_")) {
-				return
-			}
-		}
-		text = link.ReplaceAllString(text, " ")
-		for _, w := range number.FindAllString(text, -1) {
-			if !yield(Numbers, normal(w)) {
-				return
-			}
-		}
-		for _, w := range version.FindAllString(text, -1) {
-			if !yield(Hashes, w) {
-				return
-			}
-		}
-		for _, w := range hash.FindAllString(text, -1) {
-			if hasDigit.MatchString(w) && hasLetter.MatchString(w) && !yield(Hashes, w) {
-				return
-			}
-		}
-		named(text, func(w string) bool { return yield(Identifiers, w) })
-	}
-}
-
-func named(text string, yield func(string) bool) {
-	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
-		if w := strings.TrimSuffix(normal(m[1]), "()"); len(w) > 1 && !yield(w) {
-			return
-		}
-	}
-	text = codeSpan.ReplaceAllString(text, " ")
-	for _, w := range identifier.FindAllString(text, -1) {
-		if !yield(w) {
-			return
-		}
-	}
-}
-
 // saying yields the sentences of a text, outside of fences, that match what: normalised, at most lineChars.
 func saying(text string, what *regexp.Regexp) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -124,6 +75,24 @@ func saying(text string, what *regexp.Regexp) iter.Seq[string] {
 	}
 }
 
+// fences yields the beginnings of the fenced blocks of a text: normalised, at most lineChars.
+func fences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text = "\n" + text; ; {
+			_, rest, ok := strings.Cut(text, "\n```")
+			_, rest, opened := strings.Cut(rest, "\n")
+			block, after, closed := strings.Cut(rest, "\n```")
+			if !ok || !opened || !closed {
+				return
+			}
+			if c := head(normal(head(block, 4*lineChars)), lineChars); strings.Contains(c, " ") && !yield(c) {
+				return
+			}
+			text = after
+		}
+	}
+}
+
 // leastWords is how many spaces a sentence has at the least: what has fewer is a heading.
 const leastWords = 5
 
@@ -139,10 +108,16 @@ func sentences(line string) (all []string) {
 	return append(all, line[start:])
 }
 
+// maxErrorText is how much of each end of a result is searched for errors, in bytes.
+const maxErrorText = 256 << 10
+
 // errorLines yields the distinct lines of a failed result that report an error: normalised, at most lineChars.
 func errorLines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		seen := map[string]bool{}
+		if len(text) > 2*maxErrorText {
+			text = text[:maxErrorText] + "\n" + text[len(text)-maxErrorText:]
+		}
 		for line := range strings.Lines(text) {
 			line = head(line, 4*lineChars)
 			if !errorWord.MatchString(line) {
@@ -162,13 +137,16 @@ func errorLines(text string) iter.Seq[string] {
 func firstHit(text string) string { return hit.FindString(head(text, 4*longResult)) }
 
 // totalLine is the last line of an output that sums it up: normalised, at most cmdChars.
-func totalLine(text string) (last string) {
-	for line := range strings.Lines(tail(text, 4*longResult)) {
-		if total.MatchString(head(line, 4*lineChars)) {
-			last = head(normal(line), cmdChars)
+func totalLine(text string) string {
+	text = tail(text, 4*longResult)
+	for text != "" {
+		i := strings.LastIndexByte(text, '\n')
+		if line := text[i+1:]; total.MatchString(head(line, 4*lineChars)) {
+			return head(normal(line), cmdChars)
 		}
+		text = text[:max(i, 0)]
 	}
-	return last
+	return ""
 }
 
 // removed returns the paths that a shell command removes for certain: plain words behind a plain rm, in the directory

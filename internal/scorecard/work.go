@@ -41,8 +41,9 @@ type planItem struct {
 	at source
 }
 
-func (f *Facts) called(it *transcript.Item) {
+func (f *Facts) called(it *transcript.Item, input []byte) {
 	c := call{strings.Clone(it.Tool), transcript.Understand(it.Tool, it.Raw), f.at}
+	f.plain.called(c.tool, &c.action, input)
 	if c.action.Op == transcript.Plan {
 		f.planned(c)
 	}
@@ -57,6 +58,7 @@ func (f *Facts) answered(it *transcript.Item) {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
 	out := transcript.Explain(cmp.Or(c.tool, it.Tool), c.action.Op, it.Raw, it.Failed)
+	f.plain.answered(c.action.Op, &out)
 	f.done(c, out)
 	if c.action.Op == transcript.Plan && out.PlanID != "" && len(c.action.Plan) == 1 {
 		f.named(c, out.PlanID)

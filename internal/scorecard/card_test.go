@@ -1,0 +1,124 @@
+package scorecard
+
+import (
+	"strings"
+	"testing"
+)
+
+// green is a card that reaches all that is due.
+func green() *Card {
+	full := func(chars int) Grade {
+		g := Grade{Chars: chars, Tokens: chars * 4 / 3, Must: true, Trace: 1, Classes: map[Class]Count{
+			Asked: {Facts: 4, Visible: 4}, Edited: {Facts: 2, Visible: 2}, OpenErrors: {Facts: 1, Visible: 1}, URLs: {Facts: 10, Visible: 10},
+		}}
+		g.means()
+		return g
+	}
+	return &Card{
+		Original: 200000, Saved: 80, ToolHeavy: true, Companion: full(20000),
+		Stretches: []Stretch{{Size: 12000, Texts: map[string]Grade{"ccd": full(12000), "half": full(6000), "tail": {}}}},
+	}
+}
+
+func change(g *Grade, class Class, n Count) {
+	classes := map[Class]Count{}
+	for c, k := range g.Classes {
+		classes[c] = k
+	}
+	classes[class] = n
+	*g = Grade{Chars: g.Chars, Tokens: g.Tokens, Must: g.Must, Classes: classes, Traces: g.Traces}
+	g.means()
+}
+
+func TestRed(t *testing.T) {
+	if red := green().Red(green().Due()); len(red) > 0 {
+		t.Fatalf("a card that reaches everything is red: %q", red)
+	}
+	text := func(c *Card, name string) Grade { return c.Stretches[0].Texts[name] }
+	for name, c := range map[string]struct {
+		spoil func(*Card)
+		want  string
+	}{
+		"the companion shows too little": {func(c *Card) { change(&c.Companion, URLs, Count{Facts: 10, Visible: 9, Recoverable: 1}) }, "default companion: 0.975"},
+		"a message is missing": {func(c *Card) {
+			change(&c.Companion, URLs, Count{Facts: 10, Visible: 10})
+			change(&c.Companion, Asked, Count{Facts: 100, Visible: 99, Recoverable: 1})
+		}, "99 of 100 asked"},
+		"an edited path is missing": {func(c *Card) { change(&c.Companion, Edited, Count{Facts: 100, Visible: 99, Recoverable: 1}) }, "99 of 100 edited"},
+		"an open error is missing":  {func(c *Card) { change(&c.Companion, OpenErrors, Count{Facts: 100, Visible: 99, Recoverable: 1}) }, "99 of 100 open_errors"},
+		"a fact is lost":            {func(c *Card) { change(&c.Companion, URLs, Count{Facts: 1000, Visible: 999, Lost: 1}) }, "lost: 1"},
+		"little is saved":           {func(c *Card) { c.Saved = 30 }, "saved"},
+		"it is longer than all":     {func(c *Card) { c.Original = 1000; c.Companion.Tokens = 2000 }, "longer than its session by 1000 tokens"},
+		"the sized text shows less": {func(c *Card) {
+			g := text(c, "ccd")
+			change(&g, URLs, Count{Facts: 10, Visible: 7, Recoverable: 3})
+			c.Stretches[0].Texts["ccd"] = g
+		}, "12000 characters: 0.925"},
+		"half of it shows less": {func(c *Card) {
+			g := text(c, "half")
+			change(&g, URLs, Count{Facts: 10, Visible: 1, Recoverable: 9})
+			c.Stretches[0].Texts["half"] = g
+		}, "6000 characters: 0.775"},
+		"a fact is lost in one text": {func(c *Card) {
+			g := text(c, "half")
+			change(&g, URLs, Count{Facts: 1000, Visible: 999, Lost: 1})
+			c.Stretches[0].Texts["half"] = g
+		}, "lost: 1"},
+	} {
+		card := green()
+		c.spoil(card)
+		if red := strings.Join(card.Red(card.Due()), "; "); !strings.Contains(red, c.want) {
+			t.Errorf("%s: %q, want %q in it", name, red, c.want)
+		}
+	}
+}
+
+func TestRedLeavesOutWhatCannotBe(t *testing.T) {
+	c := green()
+	change(&c.Companion, Asked, Count{Facts: 100, Visible: 99, Recoverable: 1})
+	c.Companion.Must = false
+	if red := c.Red(c.Due()); len(red) > 0 {
+		t.Errorf("messages that would fill the text are asked for: %q", red)
+	}
+	c = green()
+	c.ToolHeavy, c.Saved = false, -1
+	if red := c.Red(c.Due()); len(red) > 0 {
+		t.Errorf("savings are asked of a session of talk: %q", red)
+	}
+}
+
+func TestReached(t *testing.T) {
+	c := green()
+	c.Companion.Trace = 0.5
+	if red := c.Red(c.Reached()); len(red) > 0 {
+		t.Errorf("a card does not reach what it reaches: %q", red)
+	}
+	worse := green()
+	worse.Companion.Trace, worse.Saved = 0.4, 79
+	if red := worse.Red(c.Reached()); len(red) != 2 {
+		t.Errorf("%q, want traces and savings", red)
+	}
+}
+
+func TestSum(t *testing.T) {
+	a, b := green(), green()
+	b.Saved = 70
+	change(&b.Companion, URLs, Count{Facts: 10, Visible: 8, Recoverable: 2})
+	total := Sum([]*Card{a, b})
+	if total.Sessions != 2 || total.Saved != 75 || total.Companion.Mean != 0.975 || total.Companion.Worst != 0.95 || total.Lost != 0 {
+		t.Errorf("%+v", total)
+	}
+	if red := strings.Join(total.Red(), "; "); red != "default companion: 0.975, want 0.980" {
+		t.Errorf("red: %q", red)
+	}
+	if red := Sum([]*Card{a}).Red(); len(red) > 0 {
+		t.Errorf("red: %q", red)
+	}
+	if red := Sum(nil).Red(); len(red) > 0 {
+		t.Errorf("no session is red: %q", red)
+	}
+	a.Companion.All.Lost, a.Saved = 3, 60
+	if red := strings.Join(Sum([]*Card{a}).Red(), "; "); !strings.Contains(red, "lost: 3") || !strings.Contains(red, "median") {
+		t.Errorf("red: %q", red)
+	}
+}
