@@ -64,8 +64,8 @@ func collectEntities(text string) []entity {
 // take looks at one word; it returns where it begins if it is a number that a unit may follow, else -1.
 func (f *entityFinder) take(number int) int {
 	w := &f.word
-	core := f.core()
-	k := wordKindOf(core, w.has)
+	core := calledName(f.core(), w.has)
+	k := wordKindOf(core, classesOf(core, w.has))
 	switch {
 	case number >= 0 && w.has&^(smallByte|upperByte) == 0:
 		if s, _ := manner.at(&f.lexer); s&unitWord != 0 && w.tail-number < 40 {
@@ -79,7 +79,7 @@ func (f *entityFinder) take(number int) int {
 		return w.head
 	}
 	switch {
-	case k == plainWord, len(core) > longestName, len(core) < 2:
+	case k == plainWord, len(core) > longestName, len(core) < 3 && k != acronymWord:
 		return -1
 	case k == capitalWord && (w.opens || stops[wordHash(core)]):
 		return -1
@@ -88,6 +88,29 @@ func (f *entityFinder) take(number int) int {
 	}
 	f.add(core, w.head, k)
 	return -1
+}
+
+// calledName is a name without what it is called with: listBoats(harbour -> listBoats.
+func calledName(s string, has class) string {
+	if has&(pairedByte|equalsByte) == 0 || has&slashByte != 0 {
+		return s
+	}
+	if i := strings.IndexAny(s, "([{<="); i > 1 {
+		return s[:i]
+	}
+	return s
+}
+
+// classesOf tells the classes of a word's bytes anew where it was cut.
+func classesOf(s string, has class) class {
+	if has&(pairedByte|equalsByte) == 0 {
+		return has
+	}
+	has = 0
+	for i := range len(s) {
+		has |= classOf[s[i]]
+	}
+	return has
 }
 
 // add counts an entity. Names of several words in a row are one.

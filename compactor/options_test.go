@@ -16,7 +16,11 @@ func TestEveryLimitCounts(t *testing.T) {
 		s.round(i)
 		s.read(fmt.Sprintf("/home/me/ledger/small%d.go", i), fmt.Sprintf("package small\n\nvar number%d = %d // %s\n", i, i, strings.Repeat("so it is. ", 14)))
 		s.do("WebFetch", map[string]any{"url": fmt.Sprintf("https://example.org/%d", i), "prompt": "what"}, strings.Repeat(fmt.Sprintf("Finding %d. ", i), 30))
-		s.say(strings.Repeat(fmt.Sprintf("Thought %d is longer than a line of text. ", i), 10))
+		var thought strings.Builder
+		for j := range 10 {
+			fmt.Fprintf(&thought, "Thought %d of round %d is longer than a line of text. ", j, i)
+		}
+		s.say(thought.String())
 		s.bash(fmt.Sprintf("ls -l part%d", i), strings.Repeat("the same listing of files\n", 20))
 	}
 	for i := range 3 {

@@ -117,7 +117,7 @@ func (p *outputParts) file(t string, seen map[uint32]bool) {
 			name = name[:i]
 		}
 		k := wordKindOf(name, w.has)
-		if k != pathWord && k != placeWord {
+		if k != pathWord && k != placeWord || w.has&slashByte == 0 && len(name)-strings.LastIndexByte(name, '.') > 4 {
 			continue
 		}
 		if h := termHash(name); !seen[h] && len(seen) < 16*mostParts {
