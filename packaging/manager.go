@@ -101,7 +101,7 @@ func managerOf(o Options, h host) (manager, error) {
 func moves(variable string) bool {
 	key, _, _ := strings.Cut(variable, "=")
 	known := []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
-	return slices.Contains(known, key) || strings.HasPrefix(key, "CCD_")
+	return slices.Contains(known, key) || strings.HasPrefix(key, "CCD_") && key != "CCD_SUMMARIZER"
 }
 
 // environment returns the variables that the service needs, sorted; a system service gets none of root's.
@@ -111,7 +111,7 @@ func environment(o Options) []string {
 	}
 	var env []string
 	for _, v := range o.Environ {
-		if moves(v) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
+		if (moves(v) || o.Child && strings.HasPrefix(v, "PATH=")) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
 			env = append(env, v)
 		}
 	}

@@ -37,6 +37,7 @@ type Options struct {
 	Environ    []string // as os.Environ: what of it moves ccd's roots, state or options goes into the service
 	System     bool     // a service of the machine instead of the user's own; needs root
 	User       string   // of a System service: the account that it runs as
+	Child      bool     // the daemon runs a command that is not ccd's own: it is not confined to what ccd itself needs
 	Out        io.Writer
 }
 
@@ -47,6 +48,7 @@ type State struct {
 	Active    bool   // it runs now
 	Pid       int    // of the running daemon, 0 where none runs or the manager does not tell
 	Detail    string // in the manager's words: "active (running)", or why it cannot be asked
+	Confined  bool   // its file keeps it from running commands that are not ccd's own (Options.Child)
 }
 
 // Service is one installed, or installable, service. It holds nothing open.
@@ -269,8 +271,9 @@ func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 func (s *Service) Status(ctx context.Context) (State, error) {
 	var st State
 	if s.mgr.file != "" {
-		_, err := os.Stat(s.mgr.file)
-		st.Installed = err == nil
+		text, err := os.ReadFile(s.mgr.file)
+		st.Installed = err == nil || !errors.Is(err, fs.ErrNotExist)
+		st.Confined = bytes.Contains(text, []byte(confines))
 	}
 	if err := s.mgr.status(ctx, s.host.run, &st); err != nil {
 		if ctx.Err() != nil {

@@ -78,12 +78,14 @@ func TestText(t *testing.T) {
 		Executable: "/usr/bin/ccd", Config: "/etc/ccd & co/c.toml", StateDir: "/home/sam/state", Home: "/home/sam",
 		System: true, User: "sam", Environ: []string{"CODEX_HOME=/srv/o's"},
 	}
+	child := options("/home/sam")
+	child.Child, child.Environ = true, []string{"PATH=/home/sam/bin:/usr/bin", "CCD_SUMMARIZER=1", "HOME=/home/sam"}
 	for name, c := range map[string]struct {
 		o    Options
 		goos string
 	}{
 		"user.service": {o, "linux"}, "system.service": {system, "linux"},
-		"user.plist": {o, "darwin"}, "system.plist": {system, "darwin"},
+		"user.plist": {o, "darwin"}, "system.plist": {system, "darwin"}, "child.service": {child, "linux"},
 	} {
 		s, _ := serviceOn(t, c.o, c.goos, 0, &fake{})
 		golden(t, name, string(s.mgr.text))
@@ -307,14 +309,29 @@ func TestVerbsNeedService(t *testing.T) {
 	}
 }
 
+// A unit that was written without a command of somebody else's keeps the daemon from running one, and says so.
+func TestUnitConfinesUnlessAChildIsRun(t *testing.T) {
+	for _, child := range []bool{false, true} {
+		o := options(t.TempDir())
+		o.Child = child
+		s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+		if err := s.Install(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := s.Status(t.Context()); err != nil || !st.Installed || st.Confined == child {
+			t.Errorf("child %t: %+v, %v", child, st, err)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	for _, c := range []struct {
 		name, goos string
 		answer     func(string) (string, error)
 		want       State
 	}{
-		{"systemd", "linux", running, State{true, true, true, 42, "active (running)"}},
-		{"launchd", "darwin", running, State{false, true, true, 42, "running"}},
+		{"systemd", "linux", running, State{true, true, true, 42, "active (running)", false}},
+		{"launchd", "darwin", running, State{false, true, true, 42, "running", false}},
 		{"failed", "linux", func(string) (string, error) {
 			return "LoadState=loaded\nUnitFileState=disabled\nActiveState=failed\nSubState=failed\nMainPID=0\nResult=exit-code\n", nil
 		}, State{Installed: true, Detail: "failed (failed), exit-code"}},

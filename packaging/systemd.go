@@ -15,6 +15,9 @@ var unitText string
 
 const unit = name + ".service"
 
+// confines stands in a unit that keeps the daemon from running commands that are not ccd's own.
+const confines = "\nRestrictAddressFamilies="
+
 // systemd is the user's manager, or for a system service the machine's. Its unit is ours: the library's stock unit for
 // users names a target that user managers do not have, and never starts.
 func systemd(o Options, _ host) (manager, error) {
@@ -68,7 +71,7 @@ func unitOf(o Options, target, flag string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Exec": strings.Join(args, " "), "Environment": env, "User": o.User, "Target": target, "Flag": flag,
+		"Exec": strings.Join(args, " "), "Environment": env, "User": o.User, "Target": target, "Flag": flag, "Child": o.Child,
 	})
 	return b.Bytes(), err
 }

@@ -44,8 +44,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	p := page{
 		use: "doctor", group: care, short: "check the surroundings, and say how to mend what is wrong",
 		long: `Checked are: configuration, watched roots and their permissions, watch limits, state directory, archive,
-free space, service and daemon, its last errors, the agents' purge settings. It changes nothing, and
-exits 1 if something is wrong.`,
+free space, service and daemon, the summarizer's command, its last errors, the agents' purge settings.
+It changes nothing, and exits 1 if something is wrong.`,
 		examples: []example{
 			{"ccd doctor", "each check, and how to mend it"},
 			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
@@ -257,12 +257,12 @@ func (a *app) checkDaemon(ctx context.Context, l *library) []finding {
 		return []finding{wrong("daemon", "ccd restart", "%v", err)}
 	}
 	var all []finding
-	installed := false
+	installed, confined := false, false
 	if s, err := a.service(l, false, ""); err != nil {
 		all = append(all, note("service", "", "%v", err))
 	} else if state, err := s.Status(ctx); err != nil {
 		all = append(all, note("service", "", "%v", err))
-	} else if installed = state.Installed; installed {
+	} else if installed, confined = state.Installed, state.Confined; installed {
 		all = append(all, ok("service", "installed, %s", state.Detail))
 	} else {
 		all = append(all, note("service", "ccd install", "not installed: `ccd run` must be started by hand"))
@@ -275,6 +275,7 @@ func (a *app) checkDaemon(ctx context.Context, l *library) []finding {
 	default:
 		all = append(all, note("daemon", "ccd run, or ccd install", "not running"))
 	}
+	all = append(all, checkSummarizer(l, confined)...)
 	return append(all, lastErrors(info)...)
 }
 

@@ -77,7 +77,7 @@ func (e entry) last() time.Time {
 func (l *library) candidates() []history.Candidate {
 	all := make([]history.Candidate, 0, len(l.sessions))
 	for _, e := range l.sessions {
-		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.last(), Cwd: e.state.Cwd, Made: e.Root == ""})
+		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.last(), Cwd: e.state.Cwd, Made: e.Root == "" || e.state.Skipped != ""})
 	}
 	return all
 }
@@ -164,17 +164,18 @@ func (l *library) options(e entry) compactor.Options {
 // fold is one generation on its way into a companion.
 type fold struct {
 	*compactor.Compactor
-	reader *archive.Reader
-	id     string
+	archive *archive.Archive
+	reader  *archive.Reader
+	id      string
 }
 
 func (l *library) fold(e entry, generation int) fold {
-	return fold{compactor.New(l.options(e), e.Session.Session), l.archive.Reader(e.Key, generation), e.ID}
+	return fold{compactor.New(l.options(e), e.Session.Session), l.archive, l.archive.Reader(e.Key, generation), e.ID}
 }
 
 // compaction makes the companion's text from what was added.
 func (f fold) compaction(ctx context.Context) (*compactor.Compaction, error) {
-	c, err := f.Compaction(func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) })
+	c, err := f.Summarized(func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }, f.archive.Summaries(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("compact session %s: %w", f.id, err)
 	}

@@ -40,6 +40,7 @@ type sessionOutput struct {
 	Saved       float64    `json:"saved_percent"`
 	Verified    bool       `json:"verified"`
 	Companion   string     `json:"companion"`
+	Skipped     string     `json:"skipped"`
 	Source      string     `json:"source"`
 	Present     bool       `json:"source_present"`
 }
@@ -47,7 +48,7 @@ type sessionOutput struct {
 const sessionKeys = `agent, session, parent, project, title, last, records, bytes, generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
-verified, companion ("" while there is none), source, source_present`
+verified, companion ("" while there is none), skipped ("" where it is followed), source, source_present`
 
 type lsFlags struct {
 	all, size bool
@@ -61,11 +62,12 @@ func (a *app) lsCommand() *cobra.Command {
 		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
 their share of the context window, (assumed) or * where the window is not known; SAVED, an estimate,
 what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
-"gone" that its file is not there any more. A source is "purged" where the agent removed its transcript:
-the archive has it. A terminal gets what fits its width.`,
+"gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session.
+A source is "purged" where the agent removed its transcript: the archive has it. A terminal gets what
+fits its width.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
-			{"ccd ls --all", "with sub-agents under their parents"},
+			{"ccd ls --all", "with sub-agents under their parents, and what is not followed"},
 			{"ccd ls --size", "bytes by project"},
 			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "the ones that are filling up"},
 		},
@@ -74,7 +76,7 @@ the archive has it. A terminal gets what fits its width.`,
 	}
 	var f lsFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
-	c.Flags().BoolVar(&f.all, "all", false, "sub-agents too, under their parents")
+	c.Flags().BoolVar(&f.all, "all", false, "sub-agents too, under their parents, and sessions that are not followed")
 	c.Flags().BoolVar(&f.size, "size", false, "bytes by project instead")
 	c.Flags().Var(agentName{&f.agent}, "agent", "only `AGENT`'s sessions ("+strings.Join(knownAgents(), ", ")+")")
 	return c
@@ -121,6 +123,7 @@ func family(sessions []entry, all bool) []entry {
 	for _, e := range sessions {
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
+		case e.state.Skipped != "" && !all:
 		case e.Class == transcript.Main:
 			rows = append(rows, e)
 		case e.Class != transcript.SubAgent || !all:
@@ -144,7 +147,7 @@ func (e entry) output() sessionOutput {
 		Records: s.Records, Bytes: e.bytes(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
-		Verified: s.Verified, Companion: s.Companion, Source: e.Path, Present: e.present(),
+		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Source: e.Path, Present: e.present(),
 	}
 }
 
@@ -166,6 +169,9 @@ func (e entry) row(brief bool) []string {
 		if !e.companion() {
 			companion = "gone"
 		}
+	}
+	if e.state.Skipped != "" && companion == "-" {
+		companion = "not followed"
 	}
 	if !e.present() {
 		source = "purged"

@@ -87,7 +87,7 @@ func compactionOptions(c config.Config) compactor.Options {
 	o.LargeTokens, o.LargeChars = c.Compaction.LargeOutputTokens, c.Compaction.LargeOutputChars
 	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
 	o.RestoreTokens, o.RestoreTotal = c.Compaction.RestoreFileTokens, c.Compaction.RestoreTotalTokens
-	o.Off = c.Compaction.Off
+	o.Off, o.Summarizer = c.Compaction.Off, summarizerName(c)
 	if o.Host == "" {
 		if name, err := os.Hostname(); err == nil {
 			o.Host = name
@@ -108,7 +108,7 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *li
 	}
 	d, err := daemon.New(ctx, daemon.Options{
 		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
-		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version,
+		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version, Summarize: a.summarize(l),
 		Notify: func(state string) {
 			if err := packaging.Notify(state); err != nil {
 				log.Warn("service manager not told", "err", err)

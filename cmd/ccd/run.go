@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/daemon"
+	"ccd/internal/summarizer"
 	"ccd/packaging"
 )
 
@@ -43,8 +44,9 @@ directory, and one companion (*.ccd.md) beside each transcript whose trigger has
 		},
 		json: `with --dry-run, one object: roots [{agent, path, present, files, sessions, bytes}], files, sessions
 (conversations among them), bytes, archived_sessions, new_bytes, archive_bytes (about), companions
-(where), archive, errors.
+(where), archive, summarizer (the command that writes summaries, "" for none), errors.
 With --once, one object: files (found now), sessions and attachments (in the archive), bytes, companions,
+summaries (written by the summarizer's command), lacking (companions that wait for some of them),
 failed [{path, error, time}], skipped (what has a transcript's name and is no regular file), took_ns`,
 	}
 	var f runFlags
@@ -60,6 +62,9 @@ failed [{path, error, time}], skipped (what has a transcript's name and is no re
 }
 
 func (a *app) runDaemon(ctx context.Context, f runFlags) error {
+	if a.onBehalf() {
+		return hint(errors.New("run daemon: this is the environment of a summarizer's command, and nothing is followed on its behalf"), "unset %s", summarizer.Variable)
+	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	d, l, err := a.daemonFor(ctx, f.dryRun)
@@ -100,7 +105,10 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 	if f.once && !f.dryRun {
 		plan.Errors = nil // the end of the pass tells them
 	}
-	out := planOutput{plan, l.archivePath}
+	out := planOutput{Plan: plan, ArchivePath: l.archivePath}
+	if len(l.config.Summarizer.Command) > 0 {
+		out.Summaries = summariesLine(l.config)
+	}
 	if a.json {
 		return a.printJSON(out)
 	}
@@ -110,6 +118,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 type planOutput struct {
 	daemon.Plan
 	ArchivePath string `json:"archive"`
+	Summaries   string `json:"summarizer"`
 }
 
 func (p planOutput) text() string {
@@ -127,6 +136,9 @@ func (p planOutput) text() string {
 	}
 	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, need)
 	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are only ever read\n", p.Companion)
+	if p.Summaries != "" {
+		fmt.Fprintf(&b, "summaries  are written by a command: %s\n", p.Summaries)
+	}
 	for _, e := range p.Errors {
 		if skipped, ok := strings.CutPrefix(e, "skip "); ok {
 			fmt.Fprintf(&b, "skipped    %s\n", skipped)
@@ -184,6 +196,12 @@ func onceLine(r daemon.Report) string {
 	line += fmt.Sprintf("%s, %s, %s", count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 	if r.Attachments > 0 {
 		line += ", " + count(r.Attachments, "attachment")
+	}
+	if r.Summaries > 0 {
+		line += fmt.Sprintf(", summaries written: %d", r.Summaries)
+	}
+	if r.Lacking > 0 {
+		line += ", " + count(r.Lacking, "companion") + " without all of the summarizer's"
 	}
 	return line + fmt.Sprintf(", %s, %d failed, in %s", count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
 }

@@ -111,6 +111,7 @@ func (a *app) service(l *library, system bool, user string) (*packaging.Service,
 	}
 	o := packaging.Options{
 		Executable: exe, StateDir: l.stateDir, Home: home, Environ: a.env, System: system, User: user, Out: a.err,
+		Child: len(l.config.Summarizer.Command) > 0,
 	}
 	if a.configFile != "" {
 		if o.Config, err = filepath.Abs(a.configFile); err != nil {

@@ -26,6 +26,8 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"workday": cmdWorkday,
 
 	"snapshot": cmdSnapshot,
+	"talks":    cmdTalks,
+	"asks":     cmdAsks,
 }
 
 // cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.

@@ -23,6 +23,7 @@ type verifyOutput struct {
 	Frames      int            `json:"frames"`
 	Pieces      int            `json:"pieces"`
 	Pointers    int            `json:"pointers"`
+	Summaries   int            `json:"summaries"`
 	Bytes       int64          `json:"bytes"`
 	Companions  int            `json:"companions"`
 	IDs         int            `json:"ids"`
@@ -47,7 +48,8 @@ rest: what is not damaged still restores exactly.`,
 			{"ccd verify", "exit 0: all is well"},
 			{"ccd verify --json", "counts, and the list of what is damaged"},
 		},
-		json: `one object: sessions, attachments, generations, frames, pieces, pointers, bytes, companions, ids,
+		json: `one object: sessions, attachments, generations, frames, pieces, pointers, summaries (kept ones of a
+command), bytes, companions, ids,
 damage [{session, generation, offset, id, companion, cause}]`,
 		exits: []int{exitDamage},
 	}
@@ -67,7 +69,7 @@ func (a *app) verify(ctx context.Context) error {
 	}
 	out := verifyOutput{
 		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
-		Pointers: report.Pointers, Bytes: report.Bytes, Damage: []damageOutput{},
+		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Damage: []damageOutput{},
 	}
 	for _, d := range report.Damage {
 		out.Damage = append(out.Damage, damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()})

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// cmdTalks writes a transcript in which the agent says much: `talks FILE`.
+func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: talks FILE")
+	}
+	var b bytes.Buffer
+	for n := range 60 {
+		b.Write(line("user", fmt.Sprintf("Go through month %d.", n), n))
+		var said bytes.Buffer
+		for i := range 14 {
+			fmt.Fprintf(&said, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
+		}
+		b.Write(line("assistant", said.String(), n))
+	}
+	place(ts, args[0], b.Bytes())
+}
+
+// cmdAsks writes a transcript whose first message is the text of a file: `asks FILE TEXT`.
+func cmdAsks(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: asks FILE TEXT")
+	}
+	place(ts, args[0], append(line("user", ts.ReadFile(args[1]), 0), line("assistant", "The model says so.", 1)...))
+}
+
+func place(ts *testscript.TestScript, name string, data []byte) {
+	path := ts.MkAbs(name)
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	ts.Check(os.WriteFile(path, data, 0o600))
+}
+
+// line is a record of Claude Code: what a role said in turn n.
+func line(role, text string, n int) []byte {
+	message := map[string]any{"role": role, "content": text}
+	if role == "assistant" {
+		message = map[string]any{"role": role, "id": fmt.Sprint("m", n), "model": "model-1", "content": []any{map[string]any{"type": "text", "text": text}}}
+	}
+	b, _ := json.Marshal(map[string]any{
+		"type": role, "message": message, "uuid": fmt.Sprint(role, n), "sessionId": "s", "cwd": "/home/you/ledger", "version": "2.1.0",
+		"timestamp": time.Date(2026, 3, 1, 9, 40*n, 0, 0, time.UTC),
+	})
+	return append(b, '\n')
+}
+
+// The daemon that `ccd run` makes can start a process only where a command is configured, and never on behalf of one.
+func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
+	home := t.TempDir()
+	for _, c := range []struct {
+		env  []string
+		runs bool
+	}{
+		{nil, false},
+		{[]string{"CCD_SUMMARIZER_TIMEOUT=5s"}, false},
+		{[]string{"CCD_SUMMARIZER_COMMAND=short"}, true},
+		{[]string{"CCD_SUMMARIZER_COMMAND=short", "CCD_SUMMARIZER=1"}, false},
+	} {
+		a := &app{std: std{nil, &bytes.Buffer{}, &bytes.Buffer{}}, env: append([]string{"HOME=" + home}, c.env...)}
+		d, _, err := a.daemonFor(context.Background(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Summarize != nil; got != c.runs {
+			t.Errorf("with %q a command may be run: %t", c.env, got)
+		}
+		if named := d.Compaction.Summarizer != ""; named != (len(c.env) > 0 && c.env[0] == "CCD_SUMMARIZER_COMMAND=short") {
+			t.Errorf("with %q the options name %q", c.env, d.Compaction.Summarizer)
+		}
+	}
+}
