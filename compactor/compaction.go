@@ -240,7 +240,7 @@ func (d *draft) finish(p *page) *Compaction {
 	out.Header = Header{
 		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure, Level: d.level,
 		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
-		Saved: d.savings(p),
+		Saved:  d.savings(p),
 	}
 	out.Header.Fallbacks = d.fell.all()
 	if s.Total > 0 {

@@ -18,6 +18,7 @@ type termState struct {
 	kind   termKind
 	human  bool  // a person wrote it
 	output bool  // only an output tells it
+	code   bool  // it first stood in a fence
 	count  int32 // mentions, one a message
 	first  int32 // row of the first mention
 	last   int32 // row of the last one
@@ -30,7 +31,7 @@ func (c *Compactor) mention(i int32, text string, human bool) {
 		s := c.tables.terms.touch(hashOf(t.text))
 		switch {
 		case s.count == 0:
-			*s = termState{text: clip(t.text, maxURL), kind: t.kind, human: human, count: 1, first: i, last: i}
+			*s = termState{text: clip(t.text, maxURL), kind: t.kind, human: human, code: t.code, count: 1, first: i, last: i}
 			return true
 		case s.last == i:
 			return true
@@ -145,10 +146,10 @@ func (t *termState) worth() int {
 	if t.human {
 		w *= 2
 	}
-	if t.output {
+	if t.output || t.code && t.count == 1 && t.kind <= figureTerm {
 		w /= 4
 	}
-	return bucket(w * 16 / (runes(t.text) + 2))
+	return bucket(w * 64 / (runes(t.text) + 2))
 }
 
 // maxUnit is the longest word that is taken for a unit, in bytes: ms, KB, cents.

@@ -273,7 +273,7 @@ func (l *looker) special(lx *lexer) bool {
 	if isHTTPError(lx) {
 		l.hit(hasHTTPError)
 	}
-	if w.has&(letterBytes) != 0 || w.to > w.tail && lx.text[w.tail] == '%' || strings.HasSuffix(core, "%") {
+	if w.has&letterBytes != 0 || w.to > w.tail && lx.text[w.tail] == '%' || strings.HasSuffix(core, "%") {
 		l.why |= hasUnits
 	}
 	if isPhone(core) {

@@ -50,10 +50,10 @@ func (d *draft) state(budget int) []*part {
 		{name: "corrections", weight: 6, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
 		{name: "plan", weight: 8, most: 3000, render: d.planPart},
 		{name: "files", weight: 24, most: max(6000, budget/4), render: d.filesPart},
-		{name: "commands", weight: 22, most: max(6000, budget/4), title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
+		{name: "commands", weight: 26, most: max(6000, budget/4), title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
 		{name: "errors", weight: 20, most: max(5000, budget/5), render: d.errorsPart},
 		{name: "errors", weight: 12, most: max(3000, budget/6), title: "### Errors made good since\n"},
-		{name: "decisions", weight: 24, most: max(6000, budget/4), title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
+		{name: "decisions", weight: 26, most: max(6000, budget/4), title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
 		{name: "agents", weight: 8, most: min(6000, budget/5), title: "### Sub-agents\n", render: d.agentsPart},
 		answer,
 	}
@@ -61,7 +61,7 @@ func (d *draft) state(budget int) []*part {
 	parts = slices.DeleteFunc(parts, func(p *part) bool { return !d.c.o.on(p.name) })
 	if d.c.o.on("names") {
 		others := parts[:len(parts):len(parts)]
-		names := &part{name: "names", weight: 26, most: max(6000, budget/4), title: "### Named besides, by where it first came up\n"}
+		names := &part{name: "names", weight: 34, most: max(6000, budget/4), title: "### Named besides, by where it first came up\n"}
 		names.render = func(budget int) string { return d.namesPart(budget, joined(others)) }
 		parts = append(parts, names)
 	}

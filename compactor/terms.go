@@ -23,6 +23,7 @@ const (
 type term struct {
 	kind termKind
 	text string
+	code bool // it stands in a fence
 }
 
 const (
@@ -49,14 +50,14 @@ func terms(text string, yield func(term) bool) {
 	}
 }
 
-// lineTerms gives the terms of one line. In a fence only what is unmistakable counts: addresses, hashes, paths.
+// lineTerms gives the terms of one line.
 func lineTerms(line string, fence bool, yield func(term) bool) bool {
 	number := ""
 	for i := 0; i < len(line); {
 		c := line[i]
 		if c == '`' && !fence {
 			if n := codeSpan(line[i:]); n > 0 {
-				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
+				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1], false}) {
 					return false
 				}
 				number = ""
@@ -80,14 +81,14 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		before := number
 		number = ""
 		if plain {
-			if before != "" && !fence && isUnit(w) && !yield(term{figureTerm, before + " " + w}) {
+			if before != "" && isUnit(w) && !yield(term{figureTerm, before + " " + w, fence}) {
 				return false
 			}
 			continue
 		}
 		w = trimEnd(w)
 		if before != "" && isUnit(w) {
-			if !fence && !yield(term{figureTerm, before + " " + w}) {
+			if !yield(term{figureTerm, before + " " + w, fence}) {
 				return false
 			}
 			continue
@@ -96,10 +97,10 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		if kind == plainTerm && len(w) == n && isNumber(w) {
 			number = w
 		}
-		if kind == plainTerm || fence && (kind == nameTerm || kind == figureTerm) {
+		if kind == plainTerm {
 			continue
 		}
-		if !yield(term{kind, w}) {
+		if !yield(term{kind, w, fence}) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ func TestTermsOfAText(t *testing.T) {
 		"in src/a/b.go:12 and config.yaml; use --dry-run":     {"path src/a/b.go:12", "path config.yaml", "name --dry-run"},
 		"Nothing here is a name. It ends. And so on":          nil,
 		"10 of the 12 were fine, 5 to go":                     nil,
-		"```\nfooBar = baz_qux\nhttps://example.org/in\n```":  {"address https://example.org/in"},
+		"```\nfooBar = baz_qux\nhttps://example.org/in\n```":  {"name fooBar", "name baz_qux", "address https://example.org/in"},
 		"the set_value of 5f0c1d2e-90c4-4a1b-8a53-0c1d2e3f4a": {"name set_value"},
 	} {
 		var got []string
