@@ -253,7 +253,7 @@ func isHTTPError(lx *lexer) bool {
 	before := strings.ToLower(strings.TrimRight(lx.text[max(0, lx.word.head-24):lx.word.head], " :=("))
 	word := before[strings.LastIndexByte(before, ' ')+1:]
 	switch {
-	case strings.HasPrefix(word, "http"), word == "status", word == "statuscode", word == "status_code", word == "code":
+	case strings.HasPrefix(word, "http"), word == "status", word == "statuscode", word == "status_code", word == "code", word == "error":
 		return true
 	}
 	after := lx.text[lx.word.tail:min(len(lx.text), lx.word.tail+40)]

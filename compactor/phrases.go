@@ -20,7 +20,8 @@ func addFailures(b *phraseBook) {
 	b.add(failure, noSignal, "permission denied", "access denied", "access is denied", "segmentation fault", "core dumped",
 		"out of |memory", "out of |disk space", "no |space left on device", "connection refused", "connection reset",
 		"connection timed out", "no |such file or directory", "no |such device", "command not found", "stack overflow",
-		"broken pipe", "bus error", "undefined reference", "undefined symbol", "cannot find module", "module not found",
+		"broken pipe", "bus error", "segfault", "operation not permitted", "no route to host", "network is unreachable",
+		"operation timed out", "request timed out", "undefined reference", "undefined symbol", "cannot find module", "module not found",
 		"fatal error", "assertion failed", "assertion error", "address already in use", "read-only file system",
 		"null pointer", "index out of range", "index out of bounds", "division by zero", "illegal instruction",
 		"double free", "deadlock detected", "name or |service not known", "certificate verify failed", "exit code #",
@@ -62,11 +63,14 @@ func addCorrections(b *phraseBook) {
 	b.add(atOpening, negation, "no,", "no.", "no!", "no wait", "no that", "no this", "no its", "no dont", "no i", "no you", "nope")
 	b.add(0, negation, "thats not", "that is |not", "that |isnt", "not what i", "not that", "not |right", "isnt right",
 		"you |forgot", "you |missed", "you |misunderstood")
+	b.add(atOpening, negation, "not quite", "not really", "not exactly")
+	b.add(0, notBut, "not ~ but")
 	b.add(0, instead, "instead", "rather than", "in |place of", "replace that with")
 	b.add(0, retraction, "scratch that", "strike that", "never mind", "nevermind", "ignore that", "ignore my", "ignore what",
+		"ignore the previous", "ignore the last", "ignore it",
 		"disregard", "take that back", "took that back", "cancel that", "forget that", "forget it", "forget what",
 		"forget about", "undo", "revert", "roll back", "rollback", "no longer |valid")
-	b.add(0, dont, "dont", "do not", "stop using", "no longer |use")
+	b.add(0, dont, "dont", "do not", "lets not", "stop using", "no longer |use")
 	b.add(atOpening, dont, "stop")
 	b.add(atOpening, waitSignal, "wait", "hold on", "hang on", "hmm wait")
 	b.add(atOpening, sorrySignal, "sorry", "apologies", "oops", "my |bad")

@@ -151,7 +151,7 @@ func endsWithPhrase(text, p string) int {
 }
 
 // startsWithPhrase reports whether a text begins with a phrase in any case, apostrophes left out, and ends a word there.
-// A # in the phrase stands for a number above 0.
+// A # in the phrase stands for a number above 0, a ~ for a few words of the same sentence.
 func startsWithPhrase(text, p string) bool {
 	i, j := 0, 0
 	for j < len(p) {
@@ -168,6 +168,12 @@ func startsWithPhrase(text, p string) bool {
 				return false
 			}
 			i, j = i+n, j+1
+		case p[j] == '~':
+			n := strings.Index(sameSentence(text[i:]), p[j+1:])
+			if n < 0 {
+				return false
+			}
+			i, j = i+n, j+1
 		case p[j] == '#':
 			return text[i]-'1' < 9
 		case foldByte(text[i]) != p[j]:
@@ -177,6 +183,15 @@ func startsWithPhrase(text, p string) bool {
 		}
 	}
 	return i == len(text) || classOf[text[i]]&(letterBytes|digitByte|underByte) == 0
+}
+
+// sameSentence is what of the next 60 bytes is in the same sentence.
+func sameSentence(text string) string {
+	text = text[:min(len(text), 60)]
+	if i := strings.IndexAny(text, ".!?;:\n"); i >= 0 {
+		return text[:i]
+	}
+	return text
 }
 
 // skipGap is how many bytes of white space a text begins with, a dozen at most.

@@ -78,7 +78,10 @@ func (l *looker) line(line string) {
 		l.keys, l.wide, l.verse, l.blank = 0, 0, 0, true
 		return
 	}
-	l.prose += runes(line)
+	l.prose += runes(t)
+	if l.lines > 0 {
+		l.prose++ // the white space between
+	}
 	l.bytes += len(line)
 	l.lines++
 	l.block(t, indentOf(line))
