@@ -1,7 +1,6 @@
 package compactor
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -195,47 +194,6 @@ func TestPlainCommand(t *testing.T) {
 		if got := plainCommand(cmd); got != want {
 			t.Errorf("plainCommand(%q) = %q, want %q", cmd, got, want)
 		}
-	}
-}
-
-func TestReplay(t *testing.T) {
-	js := func(v any) []byte {
-		data, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	patch := "*** Begin Patch\n*** Add File: b.go\n+package b\n+var x = 1\n*** Update File: a.go\n@@ func\n one\n-two\n+2\n three\n@@\n-five\n+5\n*** End Patch"
-	if got, ok := written(js(map[string]any{"content": "a\nb"}), "/x"); !ok || got != "a\nb" {
-		t.Errorf("written = %q, %v", got, ok)
-	}
-	if got, ok := written(js(map[string]any{"input": patch}), "/r/b.go"); !ok || got != "package b\nvar x = 1\n" {
-		t.Errorf("written by a patch = %q, %v", got, ok)
-	}
-	for _, c := range []struct {
-		name, text string
-		raw        []byte
-		want       string
-		ok         bool
-	}{
-		{"edit", "a b c", js(map[string]any{"old_string": "b", "new_string": "B"}), "a B c", true},
-		{"not found", "a b c", js(map[string]any{"old_string": "x", "new_string": "B"}), "", false},
-		{"ambiguous", "a a", js(map[string]any{"old_string": "a", "new_string": "B"}), "", false},
-		{"all", "a a", js(map[string]any{"old_string": "a", "new_string": "B", "replace_all": true}), "B B", true},
-		{"several", "a b", js(map[string]any{"edits": []any{map[string]any{"old_string": "a", "new_string": "b2"}, map[string]any{"old_string": "b2 b", "new_string": "c"}}}), "c", true},
-		{"patch", "one\ntwo\nthree\nfour\nfive\n", js(map[string]any{"input": patch}), "one\n2\nthree\nfour\n5\n", true},
-		{"patch as text", "one\ntwo\nthree\nfive\n", js(patch), "one\n2\nthree\n5\n", true},
-		{"patch of another text", "one\nthree\n", js(map[string]any{"input": patch}), "", false},
-		{"not an edit", "a", js(map[string]any{"command": "ls"}), "", false},
-		{"not JSON", "a", []byte("{"), "", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, ok := edited(c.text, c.raw, "/r/a.go")
-			if ok != c.ok || (ok && got != c.want) {
-				t.Errorf("edited = %q, %v; want %q, %v", got, ok, c.want, c.ok)
-			}
-		})
 	}
 }
 

@@ -36,7 +36,9 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 		}
 		budget -= runes(text)
 		b.WriteString(text)
-		d.notes.filed[from] = filed{whole: whole}
+		if d.row(from).op != transcript.Command { // whose text is more than the content that it writes or prints
+			d.notes.filed[from] = filed{whole: whole}
+		}
 		n++
 	}
 	return b.String()
@@ -85,49 +87,4 @@ func wholeLines(s string) string {
 		return s[:i]
 	}
 	return s
-}
-
-// content is what a file holds as far as the transcript knows, the row it comes from and what it is; no title where it
-// is not known.
-func (d *draft) content(f *fileState) (text string, from int32, title string) {
-	if f.base >= 0 && !f.lost {
-		if text, ok := d.replayed(f); ok {
-			at := f.base
-			if n := len(f.replay); n > 0 {
-				at = f.replay[n-1]
-			}
-			return text, f.base, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), allLines(text))
-		}
-	}
-	if f.read < 0 || uint32(d.row(f.read).edits) != f.edits || d.row(f.read).has(failed|pictured) {
-		return "", 0, ""
-	}
-	body, first, ok := transcript.FileText(d.outcome(f.read).Text)
-	if !ok {
-		return "", 0, ""
-	}
-	n := allLines(body)
-	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
-}
-
-// replayed is the whole content that a write or a read gave, with the later edits applied. ok is false where one of
-// them does not apply cleanly.
-func (d *draft) replayed(f *fileState) (string, bool) {
-	row := d.row(f.base)
-	text, ok := "", false
-	if row.kind == transcript.Call {
-		text, ok = written(d.body(f.base).raw, f.path)
-	} else if !row.has(pictured) {
-		var first int
-		text, first, ok = transcript.FileText(d.outcome(f.base).Text)
-		ok = ok && first == 1
-	}
-	ok = ok && d.body(f.base).whole
-	for _, i := range f.replay {
-		if !ok || d.err != nil {
-			return "", false
-		}
-		text, ok = edited(text, d.body(i).raw, f.path)
-	}
-	return text, ok
 }

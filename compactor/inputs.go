@@ -105,3 +105,26 @@ func fieldsOf(raw []byte) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// patchText is the text of a patch, wherever the input holds it.
+func patchText(raw []byte) string {
+	text := original(transcript.Call, raw)
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		var in map[string]any
+		if json.Unmarshal([]byte(text), &in) == nil {
+			for _, k := range []string{"input", "patch", "command", "cmd"} {
+				if s, ok := in[k].(string); ok && strings.Contains(s, "*** Begin Patch") {
+					return s
+				}
+				if list, ok := in[k].([]any); ok {
+					for _, v := range list {
+						if s, ok := v.(string); ok && strings.Contains(s, "*** Begin Patch") {
+							return s
+						}
+					}
+				}
+			}
+		}
+	}
+	return text
+}

@@ -1,148 +1,58 @@
 package compactor
 
 import (
-	"encoding/json"
-	"strings"
+	"fmt"
 
 	"ccd/internal/transcript"
 )
 
-// written is the content that a call gave a file: a tool's "content", or a patch that adds it.
-func written(raw []byte, path string) (string, bool) {
-	var in editInput
-	if err := json.Unmarshal(raw, &in); err == nil && in.Content != nil {
-		return string(*in.Content), true
-	}
-	section, ok := patchSection(patchText(raw), path)
-	if !ok || !section.add {
-		return "", false
-	}
-	var b strings.Builder
-	for _, l := range section.lines {
-		b.WriteString(strings.TrimPrefix(l, "+") + "\n")
-	}
-	return b.String(), true
-}
-
-// edited applies an edit call to a text. It fails unless each old text is found, and found once where one is meant.
-func edited(text string, raw []byte, path string) (string, bool) {
-	var in editInput
-	if err := json.Unmarshal(raw, &in); err == nil && len(in.steps()) > 0 {
-		for _, s := range in.steps() {
-			if s.Old == nil || s.New == nil || *s.Old == "" {
-				return "", false
+// content is what a file holds as far as the transcript knows, the row it comes from and what it is; no title where it
+// is not known.
+func (d *draft) content(f *fileState) (text string, from int32, title string) {
+	if f.base != noStep && !f.lost {
+		if text, ok := d.replayed(f); ok {
+			at := f.base.row
+			if n := len(f.replay); n > 0 {
+				at = f.replay[n-1].row
 			}
-			n := strings.Count(text, string(*s.Old))
-			if n == 0 || (n > 1 && !s.All) {
-				return "", false
-			}
-			text = strings.ReplaceAll(text, string(*s.Old), string(*s.New))
-		}
-		return text, true
-	}
-	section, ok := patchSection(patchText(raw), path)
-	if !ok || section.add {
-		return "", false
-	}
-	return section.apply(text)
-}
-
-// patchText is the text of a patch, wherever the input holds it.
-func patchText(raw []byte) string {
-	text := original(transcript.Call, raw)
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		var in map[string]any
-		if json.Unmarshal([]byte(text), &in) == nil {
-			for _, k := range []string{"input", "patch", "command", "cmd"} {
-				if s, ok := in[k].(string); ok && strings.Contains(s, "*** Begin Patch") {
-					return s
-				}
-				if list, ok := in[k].([]any); ok {
-					for _, v := range list {
-						if s, ok := v.(string); ok && strings.Contains(s, "*** Begin Patch") {
-							return s
-						}
-					}
-				}
-			}
+			return text, f.base.row, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), allLines(text))
 		}
 	}
-	return text
-}
-
-// patchPart is what a patch says of one file.
-type patchPart struct {
-	add   bool
-	lines []string // as in the patch, signs included
-}
-
-// patchSection finds the part of a `*** Begin Patch` text that is about path; a path of the patch may be relative.
-func patchSection(patch, path string) (patchPart, bool) {
-	var p patchPart
-	found := false
-	for line := range strings.Lines(patch) {
-		line = strings.TrimSuffix(line, "\n")
-		if !strings.HasPrefix(line, "*** ") {
-			if found {
-				p.lines = append(p.lines, line)
-			}
-			continue
-		}
-		if found && (strings.Contains(line, " File: ") || strings.HasPrefix(line, "*** End Patch")) {
-			return p, true
-		}
-		for _, verb := range []string{"*** Add File: ", "*** Update File: "} {
-			if name, ok := strings.CutPrefix(line, verb); ok && (name == path || strings.HasSuffix(path, "/"+strings.TrimPrefix(name, "./"))) {
-				found, p.add = true, verb == "*** Add File: "
-			}
-		}
+	if f.read < 0 || uint32(d.row(f.read).edits) != f.edits || d.row(f.read).has(failed|pictured) || d.row(f.read).op != transcript.Read {
+		return "", 0, ""
 	}
-	return p, found
+	body, first, ok := transcript.FileText(d.outcome(f.read).Text)
+	if !ok {
+		return "", 0, ""
+	}
+	n := allLines(body)
+	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
 }
 
-// apply applies the hunks of an update. Each must be found as a whole, behind the one before.
-func (p patchPart) apply(text string) (string, bool) {
-	from := 0
-	for _, h := range p.hunks() {
-		if h.old == "" {
+// replayed is the whole content that a write or a read gave, with the later changes applied. ok is false where one of
+// them does not apply cleanly.
+func (d *draft) replayed(f *fileState) (string, bool) {
+	var c transcript.Content
+	if d.row(f.base.row).kind == transcript.Call {
+		c = d.after(f.base, c)
+	} else if row := d.row(f.base.row); row.pair >= 0 && d.body(f.base.row).whole {
+		a, out := d.action(row.pair), d.outcome(f.base.row)
+		c = transcript.Reading(d.c.names.name(row.tool), &a, &out)
+	}
+	for _, s := range f.replay {
+		if _, ok := c.Text(); !ok || d.err != nil {
 			return "", false
 		}
-		i := strings.Index(text[from:], h.old)
-		if i < 0 {
-			return "", false
-		}
-		i += from
-		text = text[:i] + h.new + text[i+len(h.old):]
-		from = i + len(h.new)
+		c = d.after(s, c)
 	}
-	return text, true
+	return c.Text()
 }
 
-type hunk struct{ old, new string }
-
-func (p patchPart) hunks() []hunk {
-	var all []hunk
-	var h hunk
-	flush := func() {
-		if h.old != h.new {
-			all = append(all, h)
-		}
-		h = hunk{}
+// after applies a step to what was known of a file.
+func (d *draft) after(s step, before transcript.Content) transcript.Content {
+	b := d.body(s.row)
+	if !b.whole || d.err != nil {
+		return transcript.Content{}
 	}
-	for _, l := range p.lines {
-		switch {
-		case strings.HasPrefix(l, "@@"):
-			flush()
-		case strings.HasPrefix(l, "-"):
-			h.old += l[1:] + "\n"
-		case strings.HasPrefix(l, "+"):
-			h.new += l[1:] + "\n"
-		default:
-			l = strings.TrimPrefix(l, " ")
-			h.old += l + "\n"
-			h.new += l + "\n"
-		}
-	}
-	flush()
-	return all
+	return transcript.After(d.c.names.name(d.row(s.row).tool), b.raw, int(s.n), before)
 }

@@ -89,32 +89,66 @@ func saysFailed(text string) bool {
 func (t *tables) done(c *Compactor, i int32, p *call, a *transcript.Action, out *transcript.Outcome) {
 	row := c.rows.at(int(i))
 	ok := !row.has(failed | rejected)
-	for n := range a.Files {
-		if ok {
-			t.changed(p.row, i, row, &a.Files[n])
-		}
-	}
+	t.touched(c, i, p, out)
 	switch a.Op {
 	case transcript.Command:
-		t.ended(row, p)
+		t.ended(row, p, out, kills(c.names.name(row.tool)))
 	case transcript.Plan:
-		if out.PlanID != "" {
-			t.name(p.row, out.PlanID)
-		}
+		t.planTold(p, out, ok)
 	case transcript.Agent:
 		t.agentDone(i, p.row, out)
 	}
 	t.closeOrOpen(i, p, row, out)
 }
 
-// closeOrOpen keeps the list of errors that are not made good.
+// touched applies the changes of files that a result proves, and closes the errors that they make good.
+func (t *tables) touched(c *Compactor, i int32, p *call, out *transcript.Outcome) {
+	row, a := c.rows.at(int(i)), &p.action
+	seen := *out
+	seen.Failed = row.has(failed)
+	tool := strings.ToLower(c.names.name(row.tool))
+	ch := change{
+		result: i, certain: tool == "edit" || tool == "multiedit", amended: out.Amended,
+		shell: a.Op == transcript.Command, fresh: out.Created, over: out.Replaced,
+	}
+	for n, f := range a.Changes(&seen) {
+		ch.FileChange, ch.at = f, step{p.row, int32(n)}
+		ch.partial = f.Op == transcript.Read && (row.has(partial) || !whole(tool, a, &seen))
+		t.changed(&ch)
+		if f.Op == transcript.Other {
+			continue
+		}
+		t.errors.remove(hashOf("read", f.Path))
+		if f.Op != transcript.Read {
+			t.errors.remove(hashOf("change", f.Path))
+		}
+	}
+}
+
+// whole reports whether a read gives all of the file. Of the reading tool, the number of lines tells it well enough.
+func whole(tool string, a *transcript.Action, out *transcript.Outcome) bool {
+	if a.Op == transcript.Read {
+		return strings.Count(out.Text, "\n") < 2000
+	}
+	_, ok := transcript.Reading(tool, a, out).Text()
+	return ok
+}
+
+// closeOrOpen keeps the list of errors that are not made good. A status that is a filter's proves nothing where the
+// output speaks of errors.
 func (t *tables) closeOrOpen(i int32, p *call, row *itemRow, out *transcript.Outcome) {
+	fault, call := p.fault, p.row
+	if j := t.jobs.get(p.action.Job); j != nil && p.action.Stdin {
+		fault, call = j.key, j.row
+	}
 	switch {
 	case row.has(rejected) || out.Running:
 	case !row.has(failed):
-		t.errors.remove(p.key)
+		if !row.has(errorLines) || p.action.Op != transcript.Command || !transcript.Same("", p.action.Command).Filtered {
+			t.errors.remove(fault)
+		}
 	case !harmless(p.action.Command, row, out):
-		*t.errors.touch(p.key) = openError{call: p.row, result: i}
+		*t.errors.touch(fault) = openError{call: call, result: i}
 	}
 }
 
@@ -134,75 +168,66 @@ func harmless(command string, row *itemRow, out *transcript.Outcome) bool {
 	return false
 }
 
-// changed applies one file change that succeeded.
-func (t *tables) changed(callRow, resultRow int32, row *itemRow, ch *transcript.FileChange) {
-	f := t.file(ch.Path, callRow)
-	switch ch.Op {
-	case transcript.Read:
-		f.reads++
-		f.read = resultRow
-		if !row.has(partial) {
-			f.base, f.replay, f.lost = resultRow, nil, false
-		}
-		return
-	case transcript.Write:
-		f.created = f.created || (f.reads == 0 && f.edits == 0)
-		f.deleted = false
-		f.base, f.replay, f.lost = callRow, nil, false
-	case transcript.Edit:
-		if len(f.replay) >= maxEdits {
-			f.lost = true
-		} else {
-			f.replay = append(f.replay, callRow)
-		}
-	case transcript.Delete:
-		f.deleted, f.base, f.replay = true, -1, nil
-	case transcript.Rename:
-		t.renamed(f, ch, callRow)
-	}
-	f.edits++
-	f.changed = callRow
-}
-
-func (t *tables) renamed(f *fileState, ch *transcript.FileChange, callRow int32) {
-	f.to = clip(ch.To, maxPath)
-	path, created := f.path, f.created
-	if ch.To == "" || ch.To == ch.Path {
-		return
-	}
-	to := t.file(ch.To, callRow)
-	to.from, to.created, to.deleted, to.changed = path, created, false, callRow
-	to.edits++
-	to.lost = true
-}
-
-// ended keeps the exit status of a command.
-func (t *tables) ended(row *itemRow, p *call) {
-	s := t.commands.get(p.key)
-	if s == nil || s.row != p.row {
-		return
-	}
-	s.pending = false
-	if row.has(exits) {
-		s.exit, s.ended = row.exit, true
-		if s.hadOther && s.other == s.exit {
-			s.hadOther = false
-		}
-	}
-}
-
-// name gives a plan item that the agent created the key it got.
-func (t *tables) name(callRow int32, key string) {
-	if t.planRow == callRow && len(t.plan) > 0 {
-		t.plan[len(t.plan)-1].key = clip(key, maxText)
-		return
-	}
-	for i := range t.plan {
-		if t.plan[i].key == "" || t.plan[i].key == t.plan[i].text {
-			t.plan[i].key = clip(key, maxText)
+// ended keeps the exit status of a command, or that it goes on.
+func (t *tables) ended(row *itemRow, p *call, out *transcript.Outcome, stops bool) {
+	at := job{p.row, p.key}
+	if p.action.Stdin {
+		j := t.jobs.get(p.action.Job)
+		if j == nil || out.Running {
 			return
 		}
+		at = *j
+	} else if out.Running && out.Job != "" {
+		*t.jobs.touch(clip(out.Job, maxName)) = at
 	}
+	s := t.commands.get(at.key)
+	if s == nil || s.row != at.row {
+		return
+	}
+	s.pending, s.stopped = out.Running, stops && !row.has(failed)
+	if row.has(exits) {
+		s.end(row.exit)
+	}
+}
+
+// kills reports whether a tool ends a command that goes on.
+func kills(tool string) bool {
+	tool = strings.ToLower(tool)
+	return strings.HasPrefix(tool, "kill") || tool == "taskstop"
+}
+
+// end keeps how a command ended.
+func (s *commandState) end(exit int16) {
+	s.exit, s.ended, s.pending, s.stopped = exit, true, false, false
+	if s.hadOther && s.other == s.exit {
+		s.hadOther = false
+	}
+}
+
+// notice takes a message of the client that a command in the background has ended.
+func (c *Compactor) notice(i int32, text string) {
+	name, exit, ok := transcript.Notice(text)
+	t := &c.tables
+	j := t.jobs.get(name)
+	if !ok || j == nil {
+		return
+	}
+	row := c.rows.at(int(i))
+	if s := t.commands.get(j.key); s != nil && s.row == j.row {
+		s.pending = false
+		if exit >= 0 {
+			s.end(int16(min(exit, math.MaxInt16)))
+		}
+	}
+	switch {
+	case exit == 0:
+		t.errors.remove(j.key)
+	case exit > 0:
+		row.flags |= failed | exits
+		row.exit = int16(min(exit, math.MaxInt16))
+		*t.errors.touch(j.key) = openError{call: j.row, result: i}
+	}
+	t.jobs.remove(name)
 }
 
 func (t *tables) agentDone(i, callRow int32, out *transcript.Outcome) {

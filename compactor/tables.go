@@ -2,7 +2,6 @@ package compactor
 
 import (
 	"math"
-	"strings"
 
 	"ccd/internal/transcript"
 )
@@ -15,6 +14,8 @@ const (
 	maxErrors   = 256
 	maxPlan     = 200
 	maxAgents   = 256
+	maxJobs     = 256
+	maxPending  = 4096 // bytes kept of a command that waits for its result; a longer one is not looked at again
 	maxPath     = 1024 // bytes; a longer one is cut and told apart by its hash
 	maxCommand  = 400  // bytes kept of a command
 	maxText     = 300  // bytes kept of a plan item or a task
@@ -25,25 +26,14 @@ const (
 type call struct {
 	row    int32
 	action transcript.Action
-	key    uint64 // of what a later success closes
+	key    uint64 // of its subject
+	fault  uint64 // of the error that it is if it fails, and that a later success closes
 }
 
-// fileState is the net effect of a session on one file.
-type fileState struct {
-	path    string
-	from    string // it was renamed from
-	to      string // it was renamed to
-	created bool   // by this session, as far as told
-	deleted bool
-	tried   int    // changes asked for
-	edits   uint32 // changes made
-	reads   int
-	changed int32   // row of the last change's call, -1
-	touched int32   // row of the last call that read or changed it
-	read    int32   // row of the last read's result, -1
-	base    int32   // row that holds its whole content: a write's call or a read's result, -1
-	replay  []int32 // calls of the edits since base; nil and lost where too many
-	lost    bool    // base and replay no longer give the content
+// job is a command that goes on in the background.
+type job struct {
+	row int32 // of its call
+	key uint64
 }
 
 // commandState is what a command did when it last ran.
@@ -54,6 +44,7 @@ type commandState struct {
 	exit     int16
 	ended    bool // exit is known
 	pending  bool // no result yet
+	stopped  bool // the agent ended it
 	runs     int
 	other    int16 // the newest exit status before that differed
 	otherRow int32 // of its call
@@ -72,16 +63,22 @@ type agentState struct {
 }
 
 // planItem is one line of the plan as it stands.
-type planItem struct{ key, text, status string }
+type planItem struct {
+	key, text, status string
+	row               int32 // of the call that made it
+}
 
 type tables struct {
 	files    *table[uint64, fileState]
 	commands *table[uint64, commandState]
 	errors   *table[uint64, openError]
 	agents   *table[string, agentState]
+	jobs     *table[string, job]
 	terms    *table[uint64, termState]
 	plan     []planItem
-	planRow  int32 // of the last call that changed the plan, -1
+	planRow  int32      // of the last call that changed the plan, -1
+	oldPlan  []planItem // what it replaced, while its result is not known
+	oldRow   int32      // of the last call before it
 }
 
 func newTables() tables {
@@ -90,15 +87,16 @@ func newTables() tables {
 		commands: newTable[uint64, commandState](maxCommands),
 		errors:   newTable[uint64, openError](maxErrors),
 		agents:   newTable[string, agentState](maxAgents),
+		jobs:     newTable[string, job](maxJobs),
 		terms:    newTable[uint64, termState](maxTerms),
-		planRow:  -1,
+		planRow:  -1, oldRow: -1,
 	}
 }
 
 func (t *tables) bytes() int64 {
-	return int64(t.files.len())*320 + int64(t.commands.len())*400 + int64(t.errors.len())*64 + int64(t.agents.len())*400 +
+	return int64(t.files.len())*400 + int64(t.jobs.len())*100 + int64(t.commands.len())*400 + int64(t.errors.len())*64 + int64(t.agents.len())*400 +
 		int64(t.terms.len())*200 +
-		int64(len(t.plan))*300
+		int64(len(t.plan)+len(t.oldPlan))*300
 }
 
 // rowsTold gives the rows that the tables name; -1 among them. All others may become past.
@@ -109,8 +107,13 @@ func (t *tables) rowsTold(yield func(int32)) {
 		}
 	}
 	for e := t.files.newest; e != nil; e = e.older {
-		each(e.value.changed, e.value.touched, e.value.read, e.value.base)
-		each(e.value.replay...)
+		each(e.value.changed, e.value.touched, e.value.read, e.value.base.row)
+		for _, s := range e.value.replay {
+			yield(s.row)
+		}
+	}
+	for e := t.jobs.newest; e != nil; e = e.older {
+		yield(e.value.row)
 	}
 	for e := t.commands.newest; e != nil; e = e.older {
 		each(e.value.row, e.value.otherRow)
@@ -124,7 +127,7 @@ func (t *tables) rowsTold(yield func(int32)) {
 	for e := t.terms.newest; e != nil; e = e.older {
 		each(e.value.first, e.value.last)
 	}
-	yield(t.planRow)
+	each(t.planRow, t.oldRow)
 }
 
 func (t *tables) agentIDs() []string {
@@ -137,40 +140,38 @@ func (t *tables) agentIDs() []string {
 	return ids
 }
 
-// file returns the state of a path, as the newest.
-func (t *tables) file(path string, row int32) *fileState {
-	f := t.files.touch(hashOf(path))
-	if f.path == "" {
-		*f = fileState{path: clip(path, maxPath), changed: -1, read: -1, base: -1}
-	}
-	f.touched = row
-	return f
-}
-
 // addCall understands a call and remembers what its result will be about.
 func (c *Compactor) addCall(i int32, it *transcript.Item) {
 	row := c.rows.at(int(i))
 	row.tool = c.names.number(it.Tool)
 	a := transcript.Understand(it.Tool, it.Raw)
+	a.Resolve(c.status.Cwd)
 	row.op = a.Op
-	pending := call{row: i, action: a, key: subjectOf(it.Tool, a)}
+	pending := call{row: i, action: a, key: subjectOf(it.Tool, &a)}
+	pending.fault = faultOf(&a, pending.key)
 	row.subject = uint32(pending.key)
-	pending.action.Plan = nil
+	if len(a.Command) > maxPending {
+		pending.action.Command = ""
+	}
 	if row.has(side) {
-		pending.action.Files = nil
+		pending.action.Files, pending.action.Plan = nil, nil
 	} else {
 		c.tables.called(row, &pending, &a)
+	}
+	if a.Replace {
+		pending.action.Plan = nil
 	}
 	if it.Call != "" {
 		*c.calls.touch(clip(it.Call, maxName)) = pending
 	}
 }
 
-// subjectOf names what a call is about: two calls of one subject do the same thing again.
-func subjectOf(tool string, a transcript.Action) uint64 {
+// subjectOf names what a call is about: two calls of one subject do the same thing again. Paths are as resolved.
+func subjectOf(tool string, a *transcript.Action) uint64 {
 	switch {
-	case a.Op == transcript.Command && a.Command != "":
-		return hashOf("command", a.Dir, plainCommand(a.Command))
+	case a.Op == transcript.Command && a.Command != "" && !a.Stdin:
+		same := transcript.Same(a.Dir, a.Command)
+		return hashOf("command", same.Dir, same.Command)
 	case len(a.Files) > 0:
 		return hashOf(a.Files[0].Path)
 	case a.Query != "":
@@ -179,11 +180,29 @@ func subjectOf(tool string, a transcript.Action) uint64 {
 	return hashOf(tool)
 }
 
-// called takes what a call tells before its result is known.
+// faultOf names the error that a call is if it fails: of a file, whether it was to be read or changed.
+func faultOf(a *transcript.Action, key uint64) uint64 {
+	if a.Op == transcript.Command || len(a.Files) == 0 {
+		return key
+	}
+	return fileFault(&a.Files[0])
+}
+
+func fileFault(ch *transcript.FileChange) uint64 {
+	if ch.Op == transcript.Read {
+		return hashOf("read", ch.Path)
+	}
+	return hashOf("change", ch.Path)
+}
+
+// called takes what a call tells before its result is known. What a plain command does to files is known by its result
+// alone.
 func (t *tables) called(row *itemRow, p *call, a *transcript.Action) {
-	i := p.row
 	for n, ch := range a.Files {
-		f := t.file(ch.Path, i)
+		if a.Op == transcript.Command {
+			break
+		}
+		f := t.file(ch.Path, p.row)
 		if n == 0 {
 			row.edits = uint16(min(f.edits, math.MaxUint16))
 		}
@@ -200,10 +219,10 @@ func (t *tables) called(row *itemRow, p *call, a *transcript.Action) {
 	case transcript.Command:
 		t.ran(p, a)
 	case transcript.Plan:
-		t.planned(i, a)
+		t.planned(p.row, a)
 	case transcript.Agent:
-		g := t.agents.touch(agentKey(i))
-		*g = agentState{task: clip(a.Query, maxText), call: i, report: -1}
+		g := t.agents.touch(agentKey(p.row))
+		*g = agentState{task: clip(a.Query, maxText), call: p.row, report: -1}
 	}
 }
 
@@ -216,75 +235,13 @@ func (t *tables) ran(p *call, a *transcript.Action) {
 		s.other, s.otherRow, s.hadOther = s.exit, s.row, true
 	}
 	s.text, s.dir = clip(a.Command, maxCommand), clip(a.Dir, maxCommand)
-	s.row, s.ended, s.pending = p.row, false, true
+	s.row, s.ended, s.pending, s.stopped = p.row, false, true, false
 	s.runs++
-}
-
-// planned applies a call that writes the plan.
-func (t *tables) planned(i int32, a *transcript.Action) {
-	t.planRow = i
-	if a.Replace {
-		t.plan = t.plan[:0]
-	}
-	for _, p := range a.Plan {
-		t.plan = putPlan(t.plan, p)
-	}
-}
-
-// putPlan adds an item to the plan or updates the one of its key.
-func putPlan(plan []planItem, p transcript.PlanItem) []planItem {
-	for i := range plan {
-		if q := &plan[i]; q.key == p.Key && p.Key != "" {
-			if p.Status == "deleted" {
-				return append(plan[:i], plan[i+1:]...)
-			}
-			if p.Text != "" {
-				q.text = clip(p.Text, maxText)
-			}
-			if p.Status != "" {
-				q.status = clip(p.Status, maxName)
-			}
-			return plan
-		}
-	}
-	if p.Status == "deleted" || (p.Text == "" && p.Key == "") {
-		return plan
-	}
-	if len(plan) >= maxPlan {
-		plan = append(plan[:0], plan[1:]...)
-	}
-	return append(plan, planItem{key: clip(p.Key, maxText), text: clip(p.Text, maxText), status: clip(p.Status, maxName)})
 }
 
 func agentKey(i int32) string {
 	return "row " + string([]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
 }
 
-// plainCommand is a command without what changes neither its meaning nor its status: blanks, a leading cd, and the
-// filters that only shorten its output.
-func plainCommand(cmd string) string {
-	cmd = strings.TrimSpace(cmd)
-	if strings.HasPrefix(cmd, "cd ") {
-		if _, rest, ok := strings.Cut(cmd, "&&"); ok {
-			cmd = strings.TrimSpace(rest)
-		}
-	}
-	for {
-		head, tail, ok := cutLast(cmd, '|')
-		tail = strings.TrimSpace(tail)
-		filter, _, _ := strings.Cut(tail, " ")
-		if !ok || strings.HasSuffix(head, "|") || (filter != "head" && filter != "tail") {
-			break
-		}
-		cmd = strings.TrimSpace(head)
-	}
-	return strings.TrimSpace(strings.TrimSuffix(cmd, "2>&1"))
-}
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	i := strings.LastIndexByte(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
-}
+// plainCommand is a command without what changes neither its meaning nor its status.
+func plainCommand(cmd string) string { return transcript.Same("", cmd).Command }

@@ -7,36 +7,54 @@ import (
 	"ccd/internal/mark"
 )
 
-// planPart is the plan as last left.
+// planPart is the plan as last left. Where not all of it fits, what is still open stays, then what was done last.
 func (d *draft) planPart(budget int) string {
 	t := &d.c.tables
 	if len(t.plan) == 0 || t.planRow < 0 {
 		return ""
 	}
-	l := lines{room: budget - 60}
-	title := fmt.Sprintf("### Plan as last left (#%d)\n", d.row(t.planRow).record())
-	if !l.add(title) {
+	title := fmt.Sprintf("### Plan as last left (#%d), in the agent's own words\n", d.row(t.planRow).record())
+	room := budget - runes(title)
+	shown := planShown(t.plan, room)
+	if len(shown) < len(t.plan) {
+		shown = planShown(t.plan, room-60)
+	}
+	if room < 60 {
 		return ""
 	}
-	shown := 0
-	for _, open := range []bool{true, false} {
-		for _, p := range t.plan {
-			if (p.status != "completed") == open && l.room > runes(p.text)+8 {
-				l.room -= runes(p.text) + 8
-				shown++
+	var b strings.Builder
+	b.WriteString(title)
+	for n := range t.plan {
+		if line, ok := shown[n]; ok {
+			d.fact("plan", line, t.planRow, false)
+			b.WriteString("- " + line + "\n")
+		}
+	}
+	if left := len(t.plan) - len(shown); left > 0 {
+		fmt.Fprintf(&b, "- %d more %s\n", left, mark.New(d.id(t.planRow), "cut, the plan"))
+	}
+	return b.String()
+}
+
+// planShown chooses the lines of a plan that fit into room chars, by their place.
+func planShown(plan []planItem, room int) map[int]string {
+	shown := map[int]string{}
+	for _, done := range []bool{false, true} {
+		for n := range plan {
+			if done {
+				n = len(plan) - 1 - n
+			}
+			if (plan[n].status == "completed") != done {
+				continue
+			}
+			line := box(plan[n].status) + mark.Inline(plan[n].text, maxText)
+			if cost := runes(line) + 3; cost <= room {
+				room -= cost
+				shown[n] = line
 			}
 		}
 	}
-	for n, p := range t.plan {
-		if n >= shown {
-			fmt.Fprintf(&l.b, "- %d more %s\n", len(t.plan)-n, mark.New(d.id(t.planRow), "cut, the plan"))
-			break
-		}
-		line := box(p.status) + mark.Inline(p.text, maxText)
-		d.fact("plan", line, t.planRow, false)
-		l.b.WriteString("- " + line + "\n")
-	}
-	return l.b.String()
+	return shown
 }
 
 // box is the check box of a plan item.
@@ -48,39 +66,6 @@ func box(status string) string {
 		return "[>] "
 	}
 	return "[ ] "
-}
-
-// filesPart is the net effect on files: changed ones, then those only read.
-func (d *draft) filesPart(budget int) string {
-	var changed, read []string
-	var changedRows, readRows []int32
-	for _, f := range d.c.tables.files.newestFirst() {
-		if f.tried > 0 || f.from != "" {
-			changed = append(changed, d.changedText(f))
-			changedRows = append(changedRows, f.touched)
-		} else if f.reads > 0 {
-			read = append(read, code(d.short(f.path), 200))
-			readRows = append(readRows, f.touched)
-		}
-	}
-	if len(changed)+len(read) == 0 {
-		return ""
-	}
-	title := "### Files" + d.place() + "\n"
-	room := budget - runes(title) - 200
-	n := fitting(changed, room)
-	if n < len(changed) {
-		changed = append(changed[:n:n], "changed too: "+d.rest(changedRows[n:], "files"))
-	}
-	text := bullets(changed)
-	room -= runes(text)
-	if m := fitting(read, room); m < len(read) {
-		read = append(read[:m:m], d.rest(readRows[m:], "files"))
-	}
-	if len(read) > 0 {
-		read[0] = "read: " + read[0]
-	}
-	return title + text + flow(read) + forgotten(d.c.tables.files.evicted, "files")
 }
 
 // place is where the session works.
@@ -99,57 +84,34 @@ func (d *draft) place() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// changedText is what became of one file.
-func (d *draft) changedText(f *fileState) string {
-	path := code(d.short(f.path), 300)
-	d.fact("file", path, f.touched, true)
-	last := f.changed
-	if last < 0 {
-		last = f.touched
-	}
-	at := fmt.Sprintf("#%d", d.row(last).record())
-	switch {
-	case f.deleted:
-		return "deleted " + path + " (" + at + ")"
-	case f.to != "":
-		return "renamed " + path + " -> " + code(d.short(f.to), 300) + " (" + at + ")"
-	case f.edits == 0:
-		return fmt.Sprintf("not changed, %s: %s (%s)", d.why(last), path, at)
-	case f.created && f.edits == 1:
-		return "created " + path + " (" + at + ")"
-	case f.created:
-		return fmt.Sprintf("created, then edited %dx %s (last %s)", f.edits-1, path, at)
-	case f.edits == 1:
-		return "edited " + path + " (" + at + ")"
-	}
-	return fmt.Sprintf("edited %dx %s (last %s)", f.edits, path, at)
-}
-
-// why tells what became of a change that was not made.
-func (d *draft) why(call int32) string {
-	switch pair := d.row(call).pair; {
-	case pair < 0:
-		return "no result yet"
-	case d.row(call).has(rejected), d.row(pair).has(rejected):
-		return "refused by the human"
-	}
-	return "the edit failed"
-}
+// cmdLengths are how much of a command is shown: short ones where that shows more of them, each with its status.
+var cmdLengths = []int{200, 110, 84}
 
 // commandsPart lists the distinct commands, newest first, with the status they last ended with.
 func (d *draft) commandsPart(budget int) string {
-	var pieces []string
-	var rows []int32
 	all := d.c.tables.commands.newestFirst()
 	same := map[string]int{}
 	for _, s := range all {
 		same[s.text]++
 	}
+	var pieces []string
+	rows := make([]int32, 0, len(all))
 	for _, s := range all {
-		pieces = append(pieces, d.commandText(s, same[s.text] > 1))
 		rows = append(rows, s.row)
 	}
-	n := fitting(pieces, budget-120)
+	n := 0
+	for _, most := range cmdLengths {
+		pieces = pieces[:0]
+		for _, s := range all {
+			pieces = append(pieces, d.commandText(s, same[s.text] > 1, most))
+		}
+		room := budget - 60
+		if n = fitting(pieces, room); n < len(pieces) {
+			n = fitting(pieces, room-60)
+		} else {
+			break
+		}
+	}
 	for i := range n {
 		d.fact("command", pieces[i], rows[i], false)
 	}
@@ -168,15 +130,17 @@ func forgotten(n int, what string) string {
 }
 
 // commandText is a command and how it ended; placed tells where it ran.
-func (d *draft) commandText(s *commandState, placed bool) string {
+func (d *draft) commandText(s *commandState, placed bool, most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#%d %s", d.row(s.row).record(), code(s.text, 160))
-	if placed && s.dir != "" {
+	fmt.Fprintf(&b, "#%d %s", d.row(s.row).record(), code(s.text, most))
+	if placed && s.dir != "" && s.dir != d.c.status.Cwd {
 		b.WriteString(" in " + code(d.short(s.dir), 100))
 	}
 	switch {
 	case s.ended:
 		fmt.Fprintf(&b, " -> %d", s.exit)
+	case s.stopped:
+		b.WriteString(" (stopped)")
 	case d.row(s.row).pair >= 0 && d.row(d.row(s.row).pair).has(failed|rejected):
 		b.WriteString(d.status(d.row(s.row).pair))
 	case s.pending:

@@ -79,8 +79,8 @@ type builder struct {
 type call struct {
 	op      transcript.Op
 	tool    string
-	command int                     // place in turn.Commands, -1 where it is none
-	files   []transcript.FileChange // changed once its result tells that they were
+	command int               // place in turn.Commands, -1 where it is none
+	action  transcript.Action // its files are changed once its result tells that they were
 }
 
 // add takes the next record, and returns the turn that it ends.
@@ -167,7 +167,10 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	}
 	b.turn.Tools[i].Calls++
 	action := transcript.Understand(it.Tool, it.Raw)
-	c := call{op: action.Op, tool: it.Tool, command: -1, files: action.Files}
+	if action.Op == transcript.Command {
+		action.Resolve(r.Cwd)
+	}
+	c := call{op: action.Op, tool: it.Tool, command: -1, action: transcript.Action{Op: action.Op, Files: action.Files}}
 	if action.Op == transcript.Command && !action.Stdin {
 		if len(b.turn.Commands) < maxCommands {
 			c.command = len(b.turn.Commands)
@@ -180,11 +183,11 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 		b.calls[it.Call] = c
 		return
 	}
-	b.changed(c.files) // its result will not be known as such
+	b.changed(&c.action, &transcript.Outcome{}) // its result will not be known as such
 }
 
-func (b *builder) changed(files []transcript.FileChange) {
-	for _, f := range files {
+func (b *builder) changed(a *transcript.Action, out *transcript.Outcome) {
+	for _, f := range a.Changes(out) {
 		b.file(f)
 	}
 }
@@ -216,7 +219,7 @@ func (b *builder) result(it *transcript.Item) {
 	if out.Failed || out.Rejected || it.Failed {
 		b.turn.Failed++
 	} else {
-		b.changed(c.files)
+		b.changed(&c.action, &out)
 	}
 	if c.command < 0 {
 		return

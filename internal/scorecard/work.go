@@ -134,15 +134,15 @@ func (f *Facts) done(c call, out transcript.Outcome) {
 	if failed(out) || c.action.Op == transcript.Command && !out.HasExit {
 		return
 	}
-	f.changed(&c.action)
+	f.changed(&c.action, &out)
 }
 
 // changed takes the files that a call touched.
-func (f *Facts) changed(a *transcript.Action) {
+func (f *Facts) changed(a *transcript.Action, out *transcript.Outcome) {
 	for _, p := range removed(a.Command) {
 		f.touched(a.Dir, p, Deleted)
 	}
-	for _, one := range a.Files {
+	for _, one := range a.Changes(out) {
 		switch one.Op {
 		case transcript.Read:
 			f.touched(a.Dir, one.Path, Read)

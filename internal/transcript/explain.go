@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,13 @@ func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	explainRefused(&o)
 	switch op {
 	case Plan:
-		o.PlanID = created(o.Text)
+		o.PlanID, o.Plan = created(o.Text), planTold(o.Text)
+	case Write, Edit:
+		explainWrite(&o)
+	case Command:
+		if o.Running {
+			o.Job = cmp.Or(o.Job, job(o.Text))
+		}
 	case Agent:
 		o.AgentID = agentID(o.Text)
 	}
@@ -142,7 +149,7 @@ func (o *Outcome) codexHead(line string) {
 	} else if v, ok := strings.CutPrefix(line, "Wall time: "); ok {
 		o.Duration = seconds(strings.TrimSuffix(v, " seconds"))
 	} else if strings.HasPrefix(line, "Process running with session ID") {
-		o.Running = true
+		o.Running, o.Job = true, job(line)
 	}
 }
 
@@ -240,19 +247,6 @@ func explainRefused(o *Outcome) {
 var refusals = []string{
 	refusal, "Permission to use ", "[Request interrupted by user", "exec command rejected by user", "rejected by user",
 	"patch rejected by user", "aborted by user", "Claude requested permissions to ", "This command requires approval",
-}
-
-// created reads the key of a task that a call created: "Task #3 created successfully: ...".
-func created(text string) string {
-	rest, ok := strings.CutPrefix(text, "Task #")
-	if !ok {
-		return ""
-	}
-	key, rest, _ := strings.Cut(rest, " ")
-	if !strings.HasPrefix(rest, "created") {
-		return ""
-	}
-	return strings.Clone(key)
 }
 
 // agentID reads the sub-agent's ID from the receipt or the report of a launch.

@@ -19,13 +19,18 @@ const (
 	Plan       // writes the plan or todo list
 	Ask        // puts a question or a plan to the human; its result is what the human answered
 	Agent      // starts, or speaks to, a sub-agent
+	Revert     // puts a file back to what its repository holds
+	Touch      // makes an empty file where there is none
 )
 
 // FileChange is one file that a call touches.
 type FileChange struct {
-	Op   Op // Read, Write, Edit, Delete or Rename
-	Path string
-	To   string // of a Rename
+	Op    Op     // Read, Write, Edit, Delete, Rename, Revert or Touch; Other: changed perhaps, in ways that are not told
+	Path  string // as the call names it: relative to where the call runs, unless Action.Resolve made it absolute
+	To    string // of a Rename
+	Tree  bool   // Path may be a directory: what lies below it is meant as well
+	Loose bool   // of a Rename: To may be a directory that Path went into
+	Proof Proof  // what proves that it was made
 }
 
 // PlanItem is one line of a plan or todo list.
@@ -38,14 +43,15 @@ type PlanItem struct {
 // Action is a tool call understood. Its strings are of their own, not views of the input.
 type Action struct {
 	Op      Op
-	Files   []FileChange
-	Command string     // of a Command, as one line of shell
-	Dir     string     // where it runs, "" where not told
-	Query   string     // of a Search or Web: pattern, query or URL; of an Agent: its task in a few words; else a short label
-	Plan    []PlanItem // of a Plan
-	Replace bool       // of a Plan: it is the whole list (else items are added or updated by Key)
-	Stdin   bool       // of a Command: goes on with one already running
-	Lines   [2]int     // of a Read: first line and number of lines, 0 where the whole file
+	Files   []FileChange // in order; of a Command, those that it is certain to touch if it succeeds, see Changes
+	Command string       // of a Command, as one line of shell
+	Dir     string       // where it runs, "" where not told
+	Query   string       // of a Search or Web: pattern, query or URL; of an Agent: its task in a few words; else a short label
+	Plan    []PlanItem   // of a Plan
+	Replace bool         // of a Plan: it is the whole list (else items are added or updated by Key)
+	Stdin   bool         // of a Command: goes on with one already running
+	Job     string       // of a Command that goes on: what Outcome.Job called the one it goes on with
+	Lines   [2]int       // of a Read: first line and number of lines, 0 where the whole file
 }
 
 // Outcome is a tool result understood.
@@ -58,7 +64,12 @@ type Outcome struct {
 	Spilled  string        // path of the file that holds the whole output, "" where the result is whole
 	Images   int           // images that stand in it
 	Running  bool          // the command had not ended
+	Job      string        // of a command that goes on: what later calls name it by ("" where not told)
+	Amended  bool          // the human changed what the call writes: its input is not what stands in the file
+	Created  bool          // of a Write: the result says that the file is new
+	Replaced bool          // of a Write: the result says that there was such a file before
 	Rejected bool          // the human, or a rule, refused the call
 	PlanID   string        // of a Plan call that created an item: the key it got
+	Plan     []PlanItem    // of a Plan call that asks for the list: what it then held
 	AgentID  string        // of an Agent call: the sub-agent's ID
 }

@@ -33,11 +33,41 @@ func patched(a *Action, patch string) {
 	}
 }
 
-// patchInShell reads a patch that a shell command feeds to apply_patch; the command stays as it is.
-func patchInShell(a *Action) {
+// patchInShell reads a patch that a shell command feeds to apply_patch; the command stays as it is. Where a plain command
+// changes the directory first, the paths are as seen from where the command began.
+func patchInShell(a *Action) bool {
 	before, rest, _ := strings.Cut(a.Command, patchBegin)
 	patch, _, ended := strings.Cut(rest, patchEnd)
-	if ended && (strings.Contains(before, "apply_patch") || strings.Contains(before, "applypatch")) {
-		patched(a, patch)
+	if !ended || (!strings.Contains(before, "apply_patch") && !strings.Contains(before, "applypatch")) {
+		return false
 	}
+	patched(a, patch)
+	dir := patchDir(a.Command)
+	for i := range a.Files {
+		f := &a.Files[i]
+		f.Path = joinPath(dir, f.Path)
+		if f.To != "" {
+			f.To = joinPath(dir, f.To)
+		}
+	}
+	return true
+}
+
+// patchDir is where a command line calls apply_patch, seen from where it began; "" where it stays there.
+func patchDir(cmd string) string {
+	list, ok := parseShell(cmd)
+	if !ok {
+		return ""
+	}
+	s := &shell{made: map[string]bool{}}
+	for _, e := range list {
+		for _, c := range e.pipe {
+			if name, args := c.name(); name == "cd" {
+				s.cd(args)
+			} else if strings.HasPrefix(name, "apply") && !s.nowhere {
+				return s.dir
+			}
+		}
+	}
+	return ""
 }

@@ -14,7 +14,7 @@ var toolOps = map[string]Op{
 	"grep": Search, "glob": Search, "ls": Search, "grep_files": Search, "list_dir": Search, "toolsearch": Search,
 	"tool_search": Search, "lsp": Search,
 	"webfetch": Web, "websearch": Web, "web_search": Web, "web_research": Web, "web_fetch": Web,
-	"todowrite": Plan, "update_plan": Plan, "taskcreate": Plan, "taskupdate": Plan,
+	"todowrite": Plan, "update_plan": Plan, "taskcreate": Plan, "taskupdate": Plan, "tasklist": Plan, "taskget": Plan,
 	"askuserquestion": Ask, "exitplanmode": Ask, "exit_plan_mode": Ask, "request_user_input": Ask,
 	"task": Agent, "agent": Agent, "sendmessage": Agent, "spawn_agent": Agent, "send_input": Agent,
 	"resume_agent": Agent, "wait": Agent, "wait_agent": Agent, "close_agent": Agent, "agentoutputtool": Agent,
@@ -50,10 +50,36 @@ func Understand(tool string, input []byte) Action {
 		args = node{raw: text}
 	}
 	understandArgs(&a, tool, args)
-	if a.Op == Command && strings.Contains(a.Command, patchBegin) {
-		patchInShell(&a)
-	}
+	inShell(&a, tool, args)
 	return a
+}
+
+// inShell reads the files that a command changes: by a patch that it feeds to apply_patch, or itself.
+func inShell(a *Action, tool string, args node) {
+	if a.Op != Command || a.Stdin || a.Command == "" || isPowerShell(tool, args) {
+		return
+	}
+	if strings.Contains(a.Command, patchBegin) && patchInShell(a) {
+		return
+	}
+	for _, c := range shellChanges(a.Command) {
+		a.Files = append(a.Files, c.FileChange)
+	}
+}
+
+// isPowerShell reports whether a command is written for a shell that is no Unix one.
+func isPowerShell(tool string, args node) bool {
+	if strings.EqualFold(tool, "powershell") {
+		return true
+	}
+	for _, name := range []string{"command", "cmd"} {
+		for w := range args.field(name).elements() {
+			shell := strings.ToLower(w.text())
+			shell = strings.TrimSuffix(shell[strings.LastIndexAny(shell, `/\`)+1:], ".exe")
+			return shell == "powershell" || shell == "pwsh" || shell == "cmd"
+		}
+	}
+	return strings.Contains(strings.ToLower(args.field("shell").text()), "powershell")
 }
 
 // freeform reads an input that is plain text: a patch, or a command.
@@ -63,6 +89,7 @@ func freeform(a *Action, text string) {
 		patched(a, text)
 	case Command:
 		a.Command = text
+		inShell(a, "", node{})
 	default:
 		a.Query = label(text)
 	}
@@ -125,10 +152,11 @@ func understandCommand(a *Action, tool string, args node) {
 	a.Query = label(firstText(args, "description", "justification"))
 	switch tool {
 	case "write_stdin":
-		a.Stdin, a.Command = true, args.field("chars").text()
+		a.Stdin, a.Command, a.Job = true, args.field("chars").text(), scalar(args.field("session_id"))
 		return
 	case "bashoutput", "killshell", "killbash", "taskoutput", "taskstop":
 		a.Stdin, a.Query = true, label(firstText(args, "bash_id", "shell_id", "task_id", "id"))
+		a.Job = a.Query
 		return
 	}
 	for _, name := range []string{"command", "cmd"} {
@@ -221,19 +249,32 @@ func understandPlan(a *Action, tool string, args node) {
 	case "taskcreate":
 		a.Plan = []PlanItem{{Text: firstText(args, "subject", "description"), Status: "pending"}}
 	case "taskupdate":
-		a.Plan = []PlanItem{{Key: args.field("taskId").text(), Text: args.field("subject").text(), Status: args.field("status").text()}}
+		a.Plan = []PlanItem{{Key: scalar(args.field("taskId")), Text: args.field("subject").text(), Status: args.field("status").text()}}
+	case "tasklist", "taskget":
 	default:
-		a.Replace = true
-		for _, list := range []string{"todos", "plan"} {
-			for item := range args.field(list).elements() {
+		for _, name := range []string{"todos", "plan"} {
+			list := args.field(name)
+			a.Replace = a.Replace || list.is('[')
+			for item := range list.elements() {
 				a.Plan = append(a.Plan, planItem(item))
 			}
 		}
 	}
 }
 
+// scalar returns a string or a number as text, "" for anything else.
+func scalar(n node) string {
+	if n.is('"') {
+		return n.text()
+	}
+	if n.has() && strings.Trim(string(n.raw), "0123456789") == "" {
+		return string(n.raw)
+	}
+	return ""
+}
+
 func planItem(item node) PlanItem {
-	p := PlanItem{Key: item.field("id").text(), Text: firstText(item, "content", "step", "text"), Status: item.field("status").text()}
+	p := PlanItem{Key: scalar(item.field("id")), Text: firstText(item, "content", "step", "text", "subject"), Status: item.field("status").text()}
 	if p.Key == "" {
 		p.Key = p.Text
 	}

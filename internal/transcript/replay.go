@@ -1,0 +1,267 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// After is the content that a file has once change number n of a call's Action.Files is made, before being what was
+// known of it. The file is the one that the change leaves: of a Rename its To. What the call does not tell, or what does
+// not apply cleanly, gives the zero Content: never a guess. Reads change nothing, see Reading.
+func After(tool string, input []byte, n int, before Content) Content {
+	a := Understand(tool, input)
+	if n < 0 || n >= len(a.Files) {
+		return Content{}
+	}
+	switch a.Files[n].Op {
+	case Read:
+		return before
+	case Delete, Revert, Other:
+		return Content{}
+	}
+	args := arguments(input)
+	if patch := patchOf(&a, args, input); patch != "" {
+		return patchSection(patch, n).after(before)
+	}
+	if a.Op == Command {
+		return inShellAfter(&a, n, before)
+	}
+	return edited(args, before)
+}
+
+// arguments is a call's input, out of the string that may hold it.
+func arguments(input []byte) node {
+	in := bytes.TrimSpace(input)
+	if !valid(in) || len(in) == 0 {
+		return node{}
+	}
+	if in[0] == '"' {
+		in = bytes.TrimSpace(unquote(nil, in))
+		if !valid(in) || len(in) == 0 {
+			return node{}
+		}
+	}
+	return node{raw: in}
+}
+
+// patchOf is the patch that a call applies, "" where it applies none.
+func patchOf(a *Action, args node, input []byte) string {
+	text := a.Command
+	if a.Op == Command && len(a.Files) > 0 {
+		return "" // a command that only speaks of a patch
+	}
+	if text == "" {
+		text = firstText(args, "input", "patch")
+	}
+	if text == "" && quoted(bytes.TrimSpace(input)) {
+		text = string(unquote(nil, bytes.TrimSpace(input)))
+	}
+	if !strings.Contains(text, patchBegin) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(text, patchBegin)
+	patch, _, _ := strings.Cut(rest, patchEnd)
+	return patch
+}
+
+// edited applies what the tools that write and edit files are given.
+func edited(args node, before Content) Content {
+	if text := args.field("content"); text.is('"') {
+		return Whole(text.text())
+	}
+	steps := []node{args}
+	if edits := args.field("edits"); edits.is('[') {
+		steps = nil
+		for step := range edits.elements() {
+			steps = append(steps, step)
+		}
+	}
+	for i, step := range steps {
+		old, new := step.field("old_string"), step.field("new_string")
+		switch {
+		case !old.is('"') || !new.is('"'):
+			return Content{}
+		case old.text() == "" && i == 0: // makes the file
+			before = Whole(new.text())
+		default:
+			before = before.replaced(old.text(), new.text(), step.field("replace_all").isTrue())
+		}
+	}
+	if len(steps) == 0 {
+		return Content{}
+	}
+	return before
+}
+
+// inShellAfter is what a shell command leaves in a file.
+func inShellAfter(a *Action, n int, before Content) Content {
+	all := shellChanges(a.Command)
+	if n >= len(all) {
+		return Content{}
+	}
+	c := all[n]
+	switch {
+	case c.Op == Rename:
+		return before
+	case c.Op == Touch:
+		return before
+	case !c.known:
+		return Content{}
+	case !c.more:
+		return Whole(c.text)
+	}
+	text, ok := before.Text()
+	if !ok {
+		return Content{}
+	}
+	return Whole(text + c.text)
+}
+
+// section is what a patch says of one file.
+type section struct {
+	op    Op
+	moved bool
+	lines []string // as in the patch, signs included
+}
+
+// patchSection is the part of a patch that is about its n-th file.
+func patchSection(patch string, n int) (s section) {
+	at := -1
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		op := Other
+		switch {
+		case strings.HasPrefix(line, "*** Add File: "):
+			op = Write
+		case strings.HasPrefix(line, "*** Update File: "):
+			op = Edit
+		case strings.HasPrefix(line, "*** Delete File: "):
+			op = Delete
+		}
+		if op != Other {
+			at++
+		}
+		switch {
+		case at != n:
+		case op != Other:
+			s.op = op
+		case strings.HasPrefix(line, "*** Move to: "):
+			s.moved = true
+		case at >= 0:
+			s.lines = append(s.lines, line)
+		}
+	}
+	return s
+}
+
+// after applies the section.
+func (s section) after(before Content) Content {
+	switch s.op {
+	case Write:
+		var b strings.Builder
+		for _, l := range s.lines {
+			text, ok := strings.CutPrefix(l, "+")
+			if !ok {
+				return Content{}
+			}
+			b.WriteString(text + "\n")
+		}
+		return Whole(b.String())
+	case Edit:
+		text, ok := before.Text()
+		if !ok {
+			return Content{}
+		}
+		if len(s.lines) == 0 && s.moved {
+			return before
+		}
+		return s.patched(text)
+	}
+	return Content{}
+}
+
+// hunk is one place of an update.
+type hunk struct {
+	context  string // the line that it stands behind, "" where not told
+	old, new []string
+	atEnd    bool
+}
+
+// patched applies the hunks of an update line by line, each behind the one before; what only adds goes to the end. They
+// must stand there exactly: what apply_patch finds by a looser comparison is not followed.
+func (s section) patched(text string) Content {
+	var lines, out, tail []string
+	if text != "" {
+		lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	}
+	from := 0
+	for _, h := range s.hunks() {
+		at := from
+		if h.context != "" {
+			i := indexLines(lines[from:], []string{h.context})
+			if i < 0 {
+				return Content{}
+			}
+			at = from + i + 1
+		}
+		if len(h.old) == 0 {
+			tail = append(tail, h.new...)
+			continue
+		}
+		if h.atEnd {
+			at = max(at, len(lines)-len(h.old))
+		}
+		i := indexLines(lines[at:], h.old)
+		if i < 0 {
+			return Content{}
+		}
+		at += i
+		out = append(append(out, lines[from:at]...), h.new...)
+		from = at + len(h.old)
+	}
+	out = append(append(out, lines[from:]...), tail...)
+	return Whole(strings.Join(out, "\n") + "\n")
+}
+
+// indexLines finds the first place where want stands in lines, -1 where it does not.
+func indexLines(lines, want []string) int {
+	for i := 0; i+len(want) <= len(lines); i++ {
+		n := 0
+		for n < len(want) && lines[i+n] == want[n] {
+			n++
+		}
+		if n == len(want) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s section) hunks() []hunk {
+	var all []hunk
+	var h hunk
+	flush := func() {
+		if len(h.old)+len(h.new) > 0 {
+			all = append(all, h)
+		}
+		h = hunk{}
+	}
+	for _, l := range s.lines {
+		switch {
+		case strings.HasPrefix(l, "@@"):
+			flush()
+			h.context = strings.TrimPrefix(strings.TrimPrefix(l, "@@"), " ")
+		case l == "*** End of File":
+			h.atEnd = true
+		case strings.HasPrefix(l, "-"):
+			h.old = append(h.old, l[1:])
+		case strings.HasPrefix(l, "+"):
+			h.new = append(h.new, l[1:])
+		default:
+			l = strings.TrimPrefix(l, " ")
+			h.old, h.new = append(h.old, l), append(h.new, l)
+		}
+	}
+	flush()
+	return all
+}

@@ -1,0 +1,106 @@
+package transcript
+
+import "strings"
+
+// Run is a command without what changes neither its meaning nor how it ends, so that two runs of the same can be told.
+type Run struct {
+	Dir      string // where it runs, "" where not told
+	Command  string
+	Filtered bool // its status is that of a filter behind a pipe
+}
+
+// Same tells what a command that runs in dir comes to: without leading changes of directory, variables and time limits,
+// and without what only shortens or joins its output.
+func Same(dir, cmd string) Run {
+	r := Run{Dir: dir, Command: strings.TrimSpace(cmd)}
+	for r.changesDir() || r.prefixed() {
+	}
+	for r.filtered() {
+	}
+	r.Filtered = r.Filtered && !strings.Contains(cmd, "pipefail")
+	return r
+}
+
+// changesDir takes off a leading "cd DIR &&".
+func (r *Run) changesDir() bool {
+	rest, ok := strings.CutPrefix(r.Command, "cd ")
+	if !ok {
+		return false
+	}
+	for _, sep := range []string{"&&", ";", "\n"} {
+		to, after, ok := strings.Cut(rest, sep)
+		to = strings.TrimSpace(to)
+		if !ok || strings.ContainsAny(to, " \t\n;&|$`") || strings.TrimSpace(after) == "" {
+			continue
+		}
+		r.Dir = joinPath(r.Dir, strings.Trim(to, `'"`))
+		r.Command = strings.TrimSpace(after)
+		return true
+	}
+	return false
+}
+
+// prefixed takes off a leading variable, or a command that only runs another one.
+func (r *Run) prefixed() bool {
+	first, rest, ok := strings.Cut(r.Command, " ")
+	rest = strings.TrimSpace(rest)
+	if !ok || rest == "" {
+		return false
+	}
+	switch {
+	case isAssignment(word{text: first}) && !strings.ContainsAny(first, "'\"$`;&|<>("):
+		r.Command = rest
+	case first == "env" || first == "sudo" || first == "command" || first == "time":
+		if strings.HasPrefix(rest, "-") {
+			return false
+		}
+		r.Command = rest
+	case first == "timeout":
+		return r.timed(rest)
+	default:
+		return false
+	}
+	return true
+}
+
+// timed takes off a time limit: its options, and the number that ends them.
+func (r *Run) timed(rest string) bool {
+	for range 6 {
+		first, after, ok := strings.Cut(rest, " ")
+		after = strings.TrimSpace(after)
+		if !ok || after == "" {
+			return false
+		}
+		rest = after
+		number := first[0] >= '0' && first[0] <= '9'
+		if number && strings.Trim(first, "0123456789.smhd") == "" {
+			r.Command = rest
+			return true
+		}
+		if !strings.HasPrefix(first, "-") {
+			return false
+		}
+		if first == "-k" || first == "-s" || first == "--signal" || first == "--kill-after" {
+			_, rest, _ = strings.Cut(rest, " ")
+		}
+	}
+	return false
+}
+
+// filtered takes off what only joins or shortens the output.
+func (r *Run) filtered() bool {
+	if cmd, ok := strings.CutSuffix(r.Command, "2>&1"); ok {
+		r.Command = strings.TrimSpace(cmd)
+		return true
+	}
+	i := strings.LastIndexByte(r.Command, '|')
+	if i <= 0 || r.Command[i-1] == '|' || strings.ContainsAny(r.Command[i:], "\n'\"`;&$()<>") {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(r.Command[i+1:]), " ")
+	if name != "head" && name != "tail" {
+		return false
+	}
+	r.Command, r.Filtered = strings.TrimSpace(r.Command[:i]), true
+	return true
+}

@@ -1,0 +1,399 @@
+package transcript
+
+import "strings"
+
+// word is one word of a shell command, as the command gets it.
+type word struct {
+	text    string
+	literal bool // neither expanded nor matched against files: the command gets text itself
+	quoted  bool // at least partly
+}
+
+// redirect sends a file to a command, or its output to a file.
+type redirect struct {
+	fd      int    // of the command; both for &>
+	op      string // "<", ">", ">>", "<<", "<<<", ">&"
+	target  word   // of << its delimiter
+	body    string // of <<
+	literal bool   // of <<: body is what the command gets
+}
+
+// both stands for standard output and standard error.
+const both = -1
+
+// simple is one command: its words and where its input and output go.
+type simple struct {
+	words     []word
+	redirects []*redirect
+}
+
+// element is one pipeline of a list, and how it hangs on the one before.
+type element struct {
+	join string // "&&", "||" or ";" ("" for the first)
+	pipe []simple
+}
+
+// maxShell is the longest command that is read, in bytes, and maxNested how deep substitutions may stand in each other.
+const (
+	maxShell  = 256 << 10
+	maxNested = 32
+)
+
+// shellParser reads a list of simple commands. Anything else (control flow, subshells, functions, background jobs)
+// stops it: what is not understood for certain is not understood at all.
+type shellParser struct {
+	s     string
+	i     int
+	depth int
+	bad   bool
+	docs  []*redirect // whose bodies begin after the line
+}
+
+// parseShell reads a command line. ok is false where it is more than a list of plain commands.
+func parseShell(cmd string) (list []element, ok bool) {
+	if len(cmd) > maxShell {
+		return nil, false
+	}
+	p := &shellParser{s: cmd}
+	list = p.list()
+	return list, !p.bad && p.i >= len(p.s) && len(p.docs) == 0
+}
+
+// list reads to the end, or in a substitution up to its closing parenthesis.
+func (p *shellParser) list() (list []element) {
+	join := "" // what has been read since the last pipeline
+	for !p.bad {
+		p.blanks()
+		if p.end() {
+			p.bad = join == "&&" || join == "||"
+			break
+		}
+		switch op := p.operator(); op {
+		case "\n":
+			if join == "" && len(list) > 0 {
+				join = ";"
+			}
+		case ";", "&&", "||":
+			p.bad = join != "" || len(list) == 0
+			join = op
+		case "":
+			p.bad = join == "" && len(list) > 0
+			list = append(list, element{join: join, pipe: p.pipeline()})
+			join = ""
+		default:
+			p.bad = true
+		}
+	}
+	return list
+}
+
+// end reports whether the list ends here.
+func (p *shellParser) end() bool {
+	return p.i >= len(p.s) || (p.depth > 0 && p.s[p.i] == ')')
+}
+
+// blanks passes over what stands between words: blanks, comments, joined lines.
+func (p *shellParser) blanks() {
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case c == ' ' || c == '\t' || c == '\r':
+			p.i++
+		case c == '\\' && p.i+1 < len(p.s) && p.s[p.i+1] == '\n':
+			p.i += 2
+		case c == '#':
+			for p.i < len(p.s) && p.s[p.i] != '\n' {
+				p.i++
+			}
+		default:
+			return
+		}
+	}
+}
+
+// operator reads what joins commands, "" where a word comes. A newline takes the bodies of here-documents with it.
+func (p *shellParser) operator() string {
+	if p.i >= len(p.s) {
+		return ""
+	}
+	rest := p.s[p.i:]
+	for _, op := range []string{"&&", "||", ";;", ";"} {
+		if strings.HasPrefix(rest, op) {
+			p.i += len(op)
+			return op
+		}
+	}
+	switch rest[0] {
+	case '\n':
+		p.i++
+		p.bodies()
+		return "\n"
+	case '&':
+		if strings.HasPrefix(rest, "&>") {
+			return ""
+		}
+		return "&"
+	case '|', '(':
+		return rest[:1]
+	case ')':
+		if p.depth == 0 {
+			return ")"
+		}
+	}
+	return ""
+}
+
+// bodies reads the here-documents whose operators stood in the line.
+func (p *shellParser) bodies() {
+	for _, r := range p.docs {
+		var b strings.Builder
+		found := false
+		for p.i < len(p.s) && !found {
+			line, rest, more := strings.Cut(p.s[p.i:], "\n")
+			p.i = len(p.s) - len(rest)
+			if r.op == "<<-" {
+				line = strings.TrimLeft(line, "\t")
+			}
+			if found = line == r.target.text; !found {
+				b.WriteString(line + "\n")
+			}
+			if !more {
+				p.i = len(p.s)
+			}
+		}
+		p.bad = p.bad || !found
+		r.body, r.op = b.String(), "<<"
+		r.literal = r.target.quoted || !strings.ContainsAny(r.body, "$`\\")
+	}
+	p.docs = nil
+}
+
+// pipeline reads commands joined by |.
+func (p *shellParser) pipeline() (pipe []simple) {
+	for !p.bad {
+		pipe = append(pipe, p.simple())
+		p.blanks()
+		if p.bad || p.i >= len(p.s) {
+			break
+		}
+		rest := p.s[p.i:]
+		if !strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "||") {
+			break
+		}
+		p.i++
+		if strings.HasPrefix(rest, "|&") {
+			p.i++
+		}
+		for p.blanks(); p.i < len(p.s) && p.s[p.i] == '\n'; p.blanks() {
+			p.i++
+			p.bodies()
+		}
+	}
+	return pipe
+}
+
+// reserved words begin what is not a plain command.
+var reserved = map[string]bool{
+	"if": true, "then": true, "else": true, "elif": true, "fi": true, "for": true, "while": true, "until": true, "do": true,
+	"done": true, "case": true, "esac": true, "function": true, "select": true, "time": true, "coproc": true, "{": true,
+	"}": true, "[[": true, "!": true,
+}
+
+// simple reads one command.
+func (p *shellParser) simple() (c simple) {
+	for !p.bad {
+		p.blanks()
+		if p.end() || strings.IndexByte("\n;|)", p.s[p.i]) >= 0 {
+			break
+		}
+		if p.s[p.i] == '&' && !strings.HasPrefix(p.s[p.i:], "&>") {
+			break
+		}
+		if p.redirected(&c) {
+			continue
+		}
+		w := p.word()
+		if len(c.words) == 0 && !w.quoted && reserved[w.text] {
+			p.bad = true
+		}
+		c.words = append(c.words, w)
+	}
+	p.bad = p.bad || (len(c.words) == 0 && len(c.redirects) == 0)
+	return c
+}
+
+// redirected reads one redirection, if there is one.
+func (p *shellParser) redirected(c *simple) bool {
+	i := p.i
+	for i < len(p.s) && p.s[i] >= '0' && p.s[i] <= '9' {
+		i++
+	}
+	digits, rest := p.s[p.i:i], p.s[i:]
+	op := ""
+	for _, o := range []string{"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">>", ">&", ">|", ">(", "<", ">"} {
+		if strings.HasPrefix(rest, o) {
+			op = o
+			break
+		}
+	}
+	if op == "" || (digits != "" && op[0] == '&') {
+		return false
+	}
+	r := redirect{op: op}
+	switch {
+	case len(digits) > 1 || op == "<(" || op == ">(" || op == "<>":
+		p.bad = true
+		return true
+	case digits != "":
+		r.fd = int(digits[0] - '0')
+	case op[0] == '>':
+		r.fd = 1
+	case op[0] == '&':
+		r.fd, r.op = both, op[1:]
+	}
+	if r.op == ">|" {
+		r.op = ">"
+	}
+	p.i = i + len(op)
+	p.target(c, r)
+	return true
+}
+
+// target reads what a redirection names.
+func (p *shellParser) target(c *simple, r redirect) {
+	p.blanks()
+	if p.end() || strings.IndexByte("\n;|&()<>", p.s[p.i]) >= 0 {
+		p.bad = true
+		return
+	}
+	r.target = p.word()
+	if r.op == ">&" && !isDescriptor(r.target.text) {
+		r.op, r.fd = ">", both
+	}
+	c.redirects = append(c.redirects, &r)
+	if r.op == "<<" || r.op == "<<-" {
+		p.bad = p.bad || !r.target.literal
+		p.docs = append(p.docs, &r)
+	}
+}
+
+func isDescriptor(s string) bool { return s == "-" || (len(s) == 1 && s[0] >= '0' && s[0] <= '9') }
+
+// word reads one word.
+func (p *shellParser) word() word {
+	w := word{literal: true}
+	var b strings.Builder
+	start := p.i
+	for !p.bad && p.i < len(p.s) {
+		switch c := p.s[p.i]; c {
+		case ' ', '\t', '\r', '\n', ';', '|', '&', '<', '>', '(', ')':
+			if c == '(' {
+				p.bad = true // a function, or what only some shells know
+			}
+			w.text = b.String()
+			return w
+		case '\'':
+			p.single(&w, &b)
+		case '"':
+			p.double(&w, &b)
+		case '\\':
+			w.quoted = true
+			if p.i++; p.i < len(p.s) && p.s[p.i] != '\n' {
+				b.WriteByte(p.s[p.i])
+			}
+			p.i = min(p.i+1, len(p.s))
+		case '$', '`':
+			w.literal = false
+			p.expansion()
+		default:
+			if strings.IndexByte("*?[{", c) >= 0 || (c == '~' && (p.i == start || p.s[p.i-1] == '=' || p.s[p.i-1] == ':')) {
+				w.literal = false
+			}
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	w.text = b.String()
+	return w
+}
+
+// single reads what stands between single quotes.
+func (p *shellParser) single(w *word, b *strings.Builder) {
+	inside, _, ok := strings.Cut(p.s[p.i+1:], "'")
+	p.bad = p.bad || !ok
+	p.i += len(inside) + 2
+	b.WriteString(inside)
+	w.quoted = true
+}
+
+// double reads what stands between double quotes.
+func (p *shellParser) double(w *word, b *strings.Builder) {
+	w.quoted = true
+	for p.i++; !p.bad && p.i < len(p.s); {
+		switch c := p.s[p.i]; c {
+		case '"':
+			p.i++
+			return
+		case '$', '`':
+			w.literal = false
+			p.expansion()
+		case '\\':
+			if p.i++; p.i < len(p.s) && strings.IndexByte("$`\"\\\n", p.s[p.i]) < 0 {
+				b.WriteByte('\\')
+			}
+			if p.i < len(p.s) && p.s[p.i] != '\n' {
+				b.WriteByte(p.s[p.i])
+			}
+			p.i++
+		default:
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	p.bad = true
+}
+
+// expansion passes over what the shell would put something else for.
+func (p *shellParser) expansion() {
+	rest := p.s[p.i:]
+	switch {
+	case rest[0] == '`':
+		for p.i++; p.i < len(p.s) && p.s[p.i] != '`'; p.i++ {
+			if p.s[p.i] == '\\' {
+				p.i++
+			}
+		}
+		p.bad = p.bad || p.i >= len(p.s)
+		p.i++
+	case strings.HasPrefix(rest, "$(("):
+		p.past("))")
+	case strings.HasPrefix(rest, "$("):
+		p.substitution()
+	case strings.HasPrefix(rest, "${"):
+		p.past("}")
+	case strings.HasPrefix(rest, "$'"), strings.HasPrefix(rest, `$"`):
+		p.bad = true
+	default:
+		p.i++
+	}
+}
+
+// past goes behind the next end, which nothing that nests or quotes may stand before.
+func (p *shellParser) past(end string) {
+	inside, _, ok := strings.Cut(p.s[p.i+2:], end)
+	p.bad = p.bad || !ok || strings.ContainsAny(inside, "$`'\"\\\n{")
+	p.i += 2 + len(inside) + len(end)
+}
+
+// substitution passes over a command whose output stands for it.
+func (p *shellParser) substitution() {
+	if p.depth == maxNested || len(p.docs) > 0 {
+		p.bad = true
+		return
+	}
+	p.i += 2
+	p.depth++
+	p.list()
+	p.depth--
+	p.bad = p.bad || len(p.docs) > 0 || p.i >= len(p.s)
+	p.i++
+}
