@@ -56,15 +56,32 @@ func tight(off ...string) compactor.Options {
 	return o
 }
 
+// roomy leaves room for more than the lines that are worth it.
+func roomy(off ...string) compactor.Options {
+	o := tight(off...)
+	o.MaxTokens = 72000
+	return o
+}
+
+// nearly takes off what chance may move.
+func nearly(t scorecard.Target) scorecard.Target {
+	t.Default, t.Sized, t.Half, t.Trace, t.Saved = t.Default-0.002, t.Sized-0.002, t.Half-0.002, t.Trace-0.002, t.Saved-0.1
+	return t
+}
+
 // Whatever strategy, or part of State, is switched off: the card of a session that needs it gets worse.
 func TestEveryStrategyCounts(t *testing.T) {
 	for _, strategy := range compactor.Strategies() {
-		data := rich(strategy)
-		whole := cardOf(t, scoredBytes(data, tight()), 12000)
-		if red := cardOf(t, scoredBytes(data, tight()), 12000).Red(whole.Reached()); len(red) > 0 {
+		data, options := rich(strategy), tight
+		if strategy == "score" || strategy == "microcompact" {
+			options = roomy
+		}
+		whole := cardOf(t, scoredBytes(data, options()), 12000)
+		target := nearly(whole.Reached())
+		if red := cardOf(t, scoredBytes(data, options()), 12000).Red(target); len(red) > 0 {
 			t.Errorf("%s: nothing is off, and the card is red: %q", strategy, red)
 		}
-		red := cardOf(t, scoredBytes(data, tight(strategy)), 12000).Red(whole.Reached())
+		red := cardOf(t, scoredBytes(data, options(strategy)), 12000).Red(target)
 		known := slices.Contains(unproven, strategy)
 		t.Logf("%-12s %5d chars, saved %.1f, companion %.3f, traces %.3f: off %q", strategy, whole.Chars, whole.Saved, whole.Companion.Mean, whole.Companion.Trace, red)
 		switch {

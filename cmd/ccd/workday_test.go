@@ -163,6 +163,7 @@ func rich(heavy string) []byte {
 	}
 	w.heavy(heavy)
 	w.at = w.at.Add(3 * time.Hour)
+	w.late(heavy)
 	w.fails("make publish", "publishing\nerror: registry refused the image: quota of 40 GB is used up", 2)
 	w.todo("completed", "completed", "in_progress")
 	w.human("Good. What is left?")
@@ -218,26 +219,50 @@ func (w *workday) heavy(strategy string) {
 			w.bash(fmt.Sprintf("make sound-%d", i), output(i+200, 80, fmt.Sprintf("%d soundings, %d tests passed", i+400, i+9)))
 		case "result":
 			w.do("Grep", map[string]any{"pattern": fmt.Sprintf("ebb%d", i)}, hits(i+30, 60), false)
-		case "microcompact":
-			w.bash(fmt.Sprintf("cat tide/gauge%d.txt", i), output(i+300, 17, ""))
-		case "talk", "merge", "entities":
-			w.musing(i)
+		case "talk", "merge":
+			w.musing(i, 1)
+		case "entities", "score":
+			w.musing(i, 9)
 		case "code-split":
-			w.say(fmt.Sprintf("The slot of %s is cut like this, and the reason is the tide, which nobody can argue with. %s\n\n```go\n%s```\n\nThat is how I would write it. %s",
-				wharf(i), strings.Repeat("It follows the plan of the office and of the pilots. ", 12), w.source(i+60, 6), strings.Repeat("The pilots have read it twice. ", 14)))
+			w.code(i)
 		case "image":
 			w.shows(fmt.Sprintf("Quay %d.", i), fmt.Appendf(nil, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 quay %d", i))
 		}
 	}
+}
+
+// code is a message with a little code in much prose.
+func (w *workday) code(i int) {
+	w.say(fmt.Sprintf("The slot of %s looks like this. %s\n\n```go\n%s```\n\nThat is all of %s. %s", wharf(i),
+		strings.Repeat(fmt.Sprintf("It follows plan %d of the office and of the pilots. ", i), 12), w.source(i+60, 2), wharf(i),
+		strings.Repeat(fmt.Sprintf("Pilot %d has read it twice. ", i), 14)))
+}
+
+// late adds much of what one strategy is for, and what is still young.
+func (w *workday) late(strategy string) {
+	for i := range 10 {
+		if strategy == "microcompact" {
+			w.read(fmt.Sprintf("gauge/gauge%d.go", i), w.source(i+40, 30))
+			w.musing(i, 5)
+		}
+	}
 	if strategy == "large" {
-		w.bash("make sound-all", output(900, 900, "900 soundings, 31 tests passed"))
+		var b strings.Builder
+		for i := range 18 {
+			fmt.Fprintf(&b, "%serror: sounding %d of quay %d hangs at %d cm\n", output(900+i, 40, ""), i*7, i*3, i*11+4)
+		}
+		w.fails("make sound-all", b.String(), 2)
 	}
 }
 
-// musing is a run of messages of the agent without a call between them.
-func (w *workday) musing(i int) {
+// musing is a run of messages of the agent without a call between them. Each names so many things.
+func (w *workday) musing(i, names int) {
 	for k := range 4 {
-		w.say(fmt.Sprintf("Quay %d of %s was measured twice, by sounding_%d_%d and again by echoSounder%d%s. %sThe pilots confirmed it at %d cm.",
-			k, wharf(i+k), i, k, i, wharf(k), strings.Repeat("The water stands lower in the east, and the pilots go by the east. ", 7), 900+i*10+k))
+		named := ""
+		for n := range names {
+			named += fmt.Sprintf("sounding_%d_%d_%d and echoSounder%d%s%d, ", i, k, n, i, wharf(k), n)
+		}
+		w.say(fmt.Sprintf("Quay %d of %s was measured twice, by %sin this order. %sThe pilots confirmed it at %d cm.",
+			k, wharf(i+k), named, strings.Repeat("The water stands lower in the east, and the pilots go by the east. ", 7), 900+i*10+k))
 	}
 }

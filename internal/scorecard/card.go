@@ -35,7 +35,7 @@ type Target struct {
 	Default float64 // mean share of the default companion
 	Sized   float64 // of "ccd"
 	Half    float64 // of "half"
-	Trace   float64 // mean share of traces in the default companion
+	Trace   float64 // mean share of traces over all texts of ccd
 	Saved   float64 // percent that the default companion saves
 }
 
@@ -51,7 +51,7 @@ func (c *Card) Due() Target {
 
 // Reached is what this card reaches: another card of the same session can be held against it.
 func (c *Card) Reached() Target {
-	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Trace: c.Companion.Trace, Saved: c.Saved}
+	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Trace: c.traces(), Saved: c.Saved}
 	for _, s := range c.Stretches {
 		t.Sized, t.Half = min(t.Sized, s.Texts["ccd"].Mean), min(t.Half, s.Texts["half"].Mean)
 	}
@@ -69,7 +69,7 @@ func (c *Card) Red(t Target) (red []string) {
 		}
 	}
 	below("default companion", c.Companion.Mean, t.Default)
-	below("traces", c.Companion.Trace, t.Trace)
+	below("traces", c.traces(), t.Trace)
 	for _, class := range []Class{Asked, Edited, OpenErrors} {
 		if n := c.Companion.Classes[class]; c.Companion.Must && n.Visible < n.Facts {
 			say("default companion: %d of %d %s", n.Visible, n.Facts, class)
@@ -87,6 +87,15 @@ func (c *Card) Red(t Target) (red []string) {
 		say("lost: %d", n)
 	}
 	return red
+}
+
+// traces is the mean share of traces over the default companion and the sized ones.
+func (c *Card) traces() float64 {
+	all := []float64{c.Companion.Trace}
+	for _, s := range c.Stretches {
+		all = append(all, s.Texts["ccd"].Trace, s.Texts["half"].Trace)
+	}
+	return mean(all)
 }
 
 // leadTokens is what the lines that tell what a companion is may take beyond the size of its session.

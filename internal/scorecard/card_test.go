@@ -94,7 +94,7 @@ func TestReached(t *testing.T) {
 		t.Errorf("a card does not reach what it reaches: %q", red)
 	}
 	worse := green()
-	worse.Companion.Trace, worse.Saved = 0.4, 79
+	worse.Companion.Trace, worse.Saved = 0.4, 79.0
 	if red := worse.Red(c.Reached()); len(red) != 2 {
 		t.Errorf("%q, want traces and savings", red)
 	}
