@@ -224,26 +224,27 @@ func (w *workday) heavy(strategy string) {
 		case "entities", "score":
 			w.musing(i, 9)
 		case "code-split":
-			w.code(i)
+			w.code(i, 2)
 		case "image":
 			w.shows(fmt.Sprintf("Quay %d.", i), fmt.Appendf(nil, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 quay %d", i))
 		}
 	}
 }
 
-// code is a message with a little code in much prose.
-func (w *workday) code(i int) {
+// code is a message with some lines of code in much prose.
+func (w *workday) code(i, lines int) {
 	w.say(fmt.Sprintf("The slot of %s looks like this. %s\n\n```go\n%s```\n\nThat is all of %s. %s", wharf(i),
-		strings.Repeat(fmt.Sprintf("It follows plan %d of the office and of the pilots. ", i), 12), w.source(i+60, 2), wharf(i),
+		strings.Repeat(fmt.Sprintf("It follows plan %d of the office and of the pilots. ", i), 12), w.source(i+80, lines), wharf(i),
 		strings.Repeat(fmt.Sprintf("Pilot %d has read it twice. ", i), 14)))
 }
 
 // late adds much of what one strategy is for, and what is still young.
 func (w *workday) late(strategy string) {
-	for i := range 10 {
+	for i := range 12 {
 		if strategy == "microcompact" {
-			w.read(fmt.Sprintf("gauge/gauge%d.go", i), w.source(i+40, 30))
-			w.musing(i, 5)
+			w.read(fmt.Sprintf("gauge/gauge%d.go", i), w.source(i+40, 22))
+			w.read(fmt.Sprintf("gauge/gauge%d_test.go", i), w.source(i+60, 22))
+			w.code(i, 25)
 		}
 	}
 	if strategy == "large" {

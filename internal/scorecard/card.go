@@ -32,11 +32,11 @@ type Stretch struct {
 
 // Target is what a card must reach. Shares are visible parts, 0..1.
 type Target struct {
-	Default float64 // mean share of the default companion
-	Sized   float64 // of "ccd"
-	Half    float64 // of "half"
-	Trace   float64 // mean share of traces over all texts of ccd
-	Saved   float64 // percent that the default companion saves
+	Default float64           // mean share of the default companion
+	Sized   float64           // of "ccd"
+	Half    float64           // of "half"
+	Traces  map[Class]float64 // share of each class of traces, over all texts of ccd
+	Saved   float64           // percent that the default companion saves
 }
 
 // Due is what every card must reach. Of a tool-heavy session 40 percent are saved at the least; how much more depends on
@@ -51,7 +51,7 @@ func (c *Card) Due() Target {
 
 // Reached is what this card reaches: another card of the same session can be held against it.
 func (c *Card) Reached() Target {
-	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Trace: c.traces(), Saved: c.Saved}
+	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Traces: c.traces(), Saved: c.Saved}
 	for _, s := range c.Stretches {
 		t.Sized, t.Half = min(t.Sized, s.Texts["ccd"].Mean), min(t.Half, s.Texts["half"].Mean)
 	}
@@ -69,7 +69,12 @@ func (c *Card) Red(t Target) (red []string) {
 		}
 	}
 	below("default companion", c.Companion.Mean, t.Default)
-	below("traces", c.traces(), t.Trace)
+	traces := c.traces()
+	for _, class := range Traces() {
+		if got, ok := traces[class]; ok {
+			below(string(class), got, t.Traces[class])
+		}
+	}
 	for _, class := range []Class{Asked, Edited, OpenErrors} {
 		if n := c.Companion.Classes[class]; c.Companion.Must && n.Visible < n.Facts {
 			say("default companion: %d of %d %s", n.Visible, n.Facts, class)
@@ -89,13 +94,25 @@ func (c *Card) Red(t Target) (red []string) {
 	return red
 }
 
-// traces is the mean share of traces over the default companion and the sized ones.
-func (c *Card) traces() float64 {
-	all := []float64{c.Companion.Trace}
-	for _, s := range c.Stretches {
-		all = append(all, s.Texts["ccd"].Trace, s.Texts["half"].Trace)
+// traces is the share of each class of traces that the default companion and the sized ones show together.
+func (c *Card) traces() map[Class]float64 {
+	sum := map[Class]Count{}
+	add := func(g Grade) {
+		for class, n := range g.Traces {
+			n.add(sum[class])
+			sum[class] = n
+		}
 	}
-	return mean(all)
+	add(c.Companion)
+	for _, s := range c.Stretches {
+		add(s.Texts["ccd"])
+		add(s.Texts["half"])
+	}
+	shares := map[Class]float64{}
+	for class, n := range sum {
+		shares[class] = n.Share()
+	}
+	return shares
 }
 
 // leadTokens is what the lines that tell what a companion is may take beyond the size of its session.

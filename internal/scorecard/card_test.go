@@ -88,15 +88,22 @@ func TestRedLeavesOutWhatCannotBe(t *testing.T) {
 }
 
 func TestReached(t *testing.T) {
-	c := green()
-	c.Companion.Trace = 0.5
+	card := func(hits int) *Card {
+		c := green()
+		c.Companion.Traces = map[Class]Count{Hits: {Facts: 10, Visible: hits, Recoverable: 10 - hits}}
+		return c
+	}
+	c := card(5)
 	if red := c.Red(c.Reached()); len(red) > 0 {
 		t.Errorf("a card does not reach what it reaches: %q", red)
 	}
-	worse := green()
-	worse.Companion.Trace, worse.Saved = 0.4, 79.0
-	if red := worse.Red(c.Reached()); len(red) != 2 {
+	worse := card(4)
+	worse.Saved = 79
+	if red := strings.Join(worse.Red(c.Reached()), "; "); red != "hits: 0.400, want 0.500; saved: 79.000, want 80.000" {
 		t.Errorf("%q, want traces and savings", red)
+	}
+	if red := worse.Red(worse.Due()); len(red) > 0 {
+		t.Errorf("traces are due of every session: %q", red)
 	}
 }
 
