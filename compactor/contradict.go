@@ -18,7 +18,9 @@ func superseded(all []talk, o *overlaps) map[int]correction {
 				found[at] = correction{by: i, signal: sig}
 			}
 		}
-		f.add(i)
+		if m.kind != transcript.Human { // what a person said stands anyway
+			f.add(i)
+		}
 	}
 	return found
 }

@@ -2,37 +2,61 @@ package compactor
 
 import (
 	"fmt"
+	"slices"
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// decideTalk applies the rules to the messages that may get a line: those worth most, until they hold so many chars.
+// decideTalk applies the rules to the messages that may get a line, in the order of the transcript. Where texts are
+// compared with each other, what stands in Recent and what a person said is compared too, and texts are read from the
+// newest on until they hold so many chars.
 func (d *draft) decideTalk(all []*candidate, chars int) {
-	d.decided = map[int32]decision{}
 	var talks []talk
-	for i := len(all) - 1; i >= 0; i-- {
-		c := all[i]
-		row := d.row(c.unit.first)
-		if row.kind != transcript.Text {
-			continue
+	if d.c.o.NearDedup || d.c.o.Contradictions {
+		talks = d.comparedTalk(chars)
+	} else {
+		for _, c := range all {
+			if d.row(c.unit.first).kind == transcript.Text {
+				talks = append(talks, d.talkOf(c.unit.first))
+			}
 		}
-		t := talk{
-			role: "assistant", row: c.unit.first, kind: row.kind, chars: int(row.chars), key: row.key,
-			shape: d.shapeOf(c.unit.first), importance: c.importance,
-		}
-		if (d.c.o.NearDedup || d.c.o.Contradictions) && chars > 0 {
-			t.text = d.text(c.unit.first)
-			chars -= int(row.chars)
-		}
-		talks = append(talks, t)
 	}
+	slices.Reverse(talks)
+	d.decided = map[int32]decision{}
 	for n, dec := range decide(talks, &d.c.o) {
 		if dec.of >= 0 {
 			dec.of = int(talks[dec.of].row)
 		}
 		d.decided[talks[n].row] = dec
 	}
+}
+
+// comparedTalk gives the newest messages with their texts, newest first; those for whose text there is no room have none.
+func (d *draft) comparedTalk(chars int) []talk {
+	var talks []talk
+	for n := d.c.texts.n - 1; n >= d.c.texts.from && len(talks) < maxCandidates; n-- {
+		t := d.talkOf(d.c.texts.at(n).row)
+		if t.chars <= chars {
+			chars -= t.chars
+			t.text = d.text(t.row)
+		}
+		talks = append(talks, t)
+	}
+	return talks
+}
+
+// talkOf is a message as the rules look at it, without its text.
+func (d *draft) talkOf(i int32) talk {
+	row := d.row(i)
+	t := talk{
+		role: "assistant", row: i, kind: row.kind, chars: int(row.chars), key: row.key, recent: int(row.rec) >= d.recent,
+		plain: d.c.session.Agent == transcript.Messages, shape: d.shapeOf(i), importance: d.importance(i),
+	}
+	if row.kind == transcript.Human {
+		t.role = "user"
+	}
+	return t
 }
 
 func (d *draft) shapeOf(i int32) shape {
