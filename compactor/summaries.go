@@ -61,26 +61,43 @@ type wanted struct {
 }
 
 // summary is what stands for consecutive messages, in at most `most` chars (0: as many as their length allows): what
-// the options' summarizer has written if that is kept and fits, else plain's. It is text of a model: to be escaped as
-// the transcript's is.
+// the options' summarizer has written of each, where that is kept, shortened like any text where it does not fit; else
+// plain's. Each message is an input of its own, so that none is asked for again because others join it. It is text of a
+// model: to be escaped as the transcript's is.
 func (d *draft) summary(texts []string, most int, plain func() string) string {
 	if d.c.o.Summarizer == "" {
 		return plain()
 	}
-	in, ok := d.c.o.input(texts)
-	if !ok {
-		return plain()
-	}
-	k := d.kept(in)
-	if k.text != "" && runes(k.text) < in.size {
-		if most > 0 {
-			return sentenceHead(k.text, most)
+	parts := slices.Clone(texts)
+	var lacking []wanted
+	taken := 0
+	for i, text := range texts {
+		in, ok := d.c.o.input(text)
+		if !ok {
+			continue
 		}
-		return k.text
+		if k := d.kept(in); k.text == "" || runes(k.text) >= in.size {
+			lacking = append(lacking, wanted{Input: in, refused: k.known})
+		} else {
+			parts[i] = k.text
+			taken++
+		}
 	}
-	s := plain()
-	if m := &d.modelled; s != "" && len(m.wanted) < maxNoted {
-		m.wanted = append(m.wanted, wanted{in, k.known, s})
+	s := ""
+	switch {
+	case taken == 0:
+		s = plain()
+	case len(parts) == 1 && most > 0:
+		s = sentenceHead(parts[0], most)
+	case len(parts) == 1:
+		s = parts[0]
+	default:
+		s = summarize(parts, &d.c.o, most)
+	}
+	for _, w := range lacking {
+		if w.plain = s; s != "" && len(d.modelled.wanted) < maxNoted {
+			d.modelled.wanted = append(d.modelled.wanted, w)
+		}
 	}
 	return s
 }
@@ -118,9 +135,9 @@ func (m *modelled) lacking(earlier string) (all []Input, refused int) {
 	return all[:min(len(all), maxWanted)], refused
 }
 
-// input makes the input of consecutive messages; ok is false where they are too short for one.
-func (o *Options) input(texts []string) (in Input, ok bool) {
-	text := strings.TrimSpace(strings.Join(texts, "\n\n"))
+// input makes the input of a message; ok is false where it is too short for one.
+func (o *Options) input(text string) (in Input, ok bool) {
+	text = strings.TrimSpace(text)
 	if in.size = runes(text); in.size < minAsked {
 		return in, false
 	}
@@ -181,7 +198,7 @@ func (o *Options) summaryBudget(chars int) int {
 			most += o.SummaryChars / 2
 		}
 	}
-	return max(minBudget, min(chars*3/10, most))
+	return max(minBudget, min((3*chars+5)/10, most))
 }
 
 // Take returns what of the command's output is kept as the summary: one line without control, escape and invisible

@@ -54,6 +54,26 @@ func (f *folded) summarized(t *testing.T, kept Summaries) *Compaction {
 	return c
 }
 
+// What a command is asked grows with what is said, not with how often it is compacted or what it is merged with.
+func TestEachMessageIsAskedForOnce(t *testing.T) {
+	m := memory{}
+	most := 0
+	for n := 40; n < 80; n += 3 {
+		f := fold(t, talkative(n).buf.Bytes(), modelling())
+		for c := f.summarized(t, m.summaries); len(c.Wanted) > 0; c = f.summarized(t, m.summaries) {
+			for _, in := range c.Wanted {
+				m[in.Hash] = "The model was here, and " + string(in.Hash.ID()) + " is what it says."
+			}
+		}
+		if most = n; len(m) > most {
+			t.Fatalf("%d messages, and %d texts were asked for", n, len(m))
+		}
+	}
+	if len(m) < most/2 {
+		t.Errorf("of %d messages only %d were asked for: this test cannot fail", most, len(m))
+	}
+}
+
 // filled has every summary written that a companion lacks, as often as it takes.
 func (f *folded) filled(t *testing.T, write func(Input) string) (*Compaction, memory) {
 	t.Helper()
@@ -165,24 +185,24 @@ func TestNoSummaryIsAskedForInASmallSession(t *testing.T) {
 
 func TestInputs(t *testing.T) {
 	o := modelling()
-	if _, ok := o.input([]string{strings.Repeat("x", minAsked-1)}); ok {
+	if _, ok := o.input(strings.Repeat("x", minAsked-1)); ok {
 		t.Error("a short text is asked for")
 	}
 	text := strings.Repeat("What is said. ", 100)
-	in, ok := o.input([]string{text, "And more \xff."})
-	if !ok || in.size != runes(text)+len("\n\n")+runes("And more \xff.") || in.Most != in.size*3/10 {
+	in, ok := o.input(text + "And more \xff.")
+	if !ok || in.size != runes(text)+runes("And more \xff.") || in.Most != (3*in.size+5)/10 {
 		t.Fatalf("%d chars of %d, %t", in.Most, in.size, ok)
 	}
-	if !strings.HasPrefix(in.Text, requestLine) || !strings.HasSuffix(in.Text, "What is said. \n\nAnd more \uFFFD.\n") {
+	if !strings.HasPrefix(in.Text, requestLine) || !strings.HasSuffix(in.Text, "What is said. And more \uFFFD.\n") {
 		t.Errorf("it reads %q", in.Text)
 	}
-	same, _ := o.input([]string{text, "And more \xff."})
+	same, _ := o.input(text + "And more \xff.")
 	o.Summarizer = "another"
-	other, _ := o.input([]string{text, "And more \xff."})
+	other, _ := o.input(text + "And more \xff.")
 	if in.Hash != same.Hash || in.Hash == other.Hash || in.Text != other.Text {
 		t.Error("its hash is not that of summarizer and text")
 	}
-	huge, _ := o.input([]string{strings.Repeat("ä", 1<<20)})
+	huge, _ := o.input(strings.Repeat("ä", 1<<20))
 	if n := runes(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
 		t.Errorf("of a huge text it reads %d chars for %d", n, huge.Most)
 	}
@@ -229,7 +249,8 @@ func FuzzTake(f *testing.F) {
 }
 
 func TestAsks(t *testing.T) {
-	in, _ := Options{Summarizer: "m"}.asking(strings.Repeat("What is said. ", 100))
+	o := modelling()
+	in, _ := o.input(strings.Repeat("What is said. ", 100))
 	human := func(text string) *script { s := newScript(); s.human(text); return s }
 	for name, c := range map[string]struct {
 		s             *script
@@ -256,6 +277,3 @@ func TestAsks(t *testing.T) {
 		}
 	}
 }
-
-// asking is the input of one text.
-func (o Options) asking(text string) (Input, bool) { return o.input([]string{text}) }

@@ -17,6 +17,9 @@ import (
 // victim, in the environment, makes the test binary a daemon in that HOME, to be killed.
 const victim = "CCD_TEST_VICTIM"
 
+// modelled has the victim write summaries, too.
+const modelled = "CCD_TEST_MODELLED"
+
 func TestMain(m *testing.M) {
 	if home := os.Getenv(victim); home != "" {
 		beVictim(home)
@@ -27,6 +30,9 @@ func TestMain(m *testing.M) {
 func beVictim(home string) {
 	t := &testing.T{}
 	h := houseIn(t, home)
+	if os.Getenv(modelled) != "" {
+		h.furnish(&model{})
+	}
 	_ = h.daemon().Run(context.Background())
 	os.Exit(1)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,10 +42,15 @@ func talks(from, to int) string {
 
 // modelHouse is a house with a summarizer: its companions have too little room for all that is said.
 func modelHouse(t *testing.T, m *model) *house {
+	t.Helper()
 	h := newHouse(t)
+	h.furnish(m)
+	return h
+}
+
+func (h *house) furnish(m *model) {
 	h.o.Compaction.MaxTokens, h.o.Compaction.Summarizer = 16000, "model"
 	h.o.Summarize = m.summarize
-	return h
 }
 
 // model is a summarizer's command that answers at once, and remembers what it was asked.
@@ -145,6 +152,49 @@ func TestSummariesStoppedAtAnyCall(t *testing.T) {
 		}
 		all = min(m.calls()-1, 12)
 		cancel()
+	}
+}
+
+// Killed at random moments while summaries are written: none that is kept is ever lost, and the next pass ends in a
+// companion that lacks none and can be made again.
+func TestSummariesKilledAtAnyMoment(t *testing.T) {
+	rounds := 15
+	if testing.Short() {
+		rounds = 4
+	}
+	h := modelHouse(t, &model{})
+	rng := rand.New(rand.NewPCG(3, 4))
+	kept := 0
+	for n := range rounds {
+		h.append(h.path(1), talks(4*n, 4*n+4))
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), victim+"="+h.home, modelled+"=1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Duration(50+rng.IntN(300)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		r, err := h.o.Archive.Verify(context.Background(), nil)
+		if err != nil || len(r.Damage) > 0 || r.Summaries < kept {
+			t.Fatalf("round %d: %d summaries are kept of %d, damage %v, %v", n, r.Summaries, kept, r.Damage, err)
+		}
+		kept = r.Summaries
+	}
+	if kept == 0 {
+		t.Error("no summary was written in any round: this test cannot fail")
+	}
+	if r := h.once(); r.Lacking > 0 {
+		t.Errorf("%d are lacking", r.Lacking)
+	}
+	got := h.companion(h.path(1))
+	if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
+		t.Fatal(err)
+	}
+	if h.once(); h.companion(h.path(1)) != got || !strings.Contains(got, said) {
+		t.Errorf("made anew it differs:\n%s", firstDifference(got, h.companion(h.path(1))))
 	}
 }
 
