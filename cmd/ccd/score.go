@@ -166,46 +166,63 @@ func scoreRows(c *scorecard.Card) (rows [][]string) {
 	}
 	for _, s := range c.Stretches {
 		row := append(first, humanize.Comma(int64(s.Size)))
-		for _, name := range []string{"ccd", "half", "agent", "tail", "head_tail", "stub"} {
+		for _, name := range texts {
 			cell := "-"
 			if g, ok := s.Texts[name]; ok {
 				cell = fmt.Sprintf("%.3f", g.Mean)
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%d ms", c.Took.Milliseconds())))
+		if first[0] != "" {
+			row = append(row, fmt.Sprintf("%d ms", c.Took.Milliseconds()))
+		}
+		rows = append(rows, row)
 		first = []string{"", "", "", "", ""}
 	}
 	return rows
 }
 
-// printClasses prints one session class by class.
+// printClasses prints one session class by class, its stretches together.
 func (a *app) printClasses(c *scorecard.Card) error {
-	for _, s := range c.Stretches {
-		rows := [][]string{{"FACTS", "OF", "COMPANION", "RECOVERABLE", "LOST", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB"}}
-		for _, class := range scorecard.Classes() {
-			n, ok := c.Companion.Classes[class]
-			if !ok {
-				continue
-			}
-			row := []string{
-				string(class), strconv.Itoa(n.Facts), fmt.Sprintf("%.3f", n.Share()), strconv.Itoa(n.Recoverable), strconv.Itoa(n.Lost),
-			}
-			for _, name := range []string{"ccd", "half", "agent", "tail", "head_tail", "stub"} {
-				cell := "-"
-				if k, ok := s.Texts[name].Classes[class]; ok {
-					cell = fmt.Sprintf("%.3f", k.Share())
-				}
-				row = append(row, cell)
-			}
-			rows = append(rows, row)
+	rows := [][]string{{"FACTS", "OF", "COMPANION", "RECOVERABLE", "LOST", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB"}}
+	for _, class := range append(scorecard.Classes(), scorecard.Traces()...) {
+		n, ok := c.Companion.Classes[class]
+		if !ok {
+			n, ok = c.Companion.Traces[class]
 		}
-		if err := a.print("\n"); err != nil {
-			return err
+		if !ok {
+			continue
 		}
-		if err := a.table(rows); err != nil {
-			return err
+		row := []string{
+			string(class), strconv.Itoa(n.Facts), fmt.Sprintf("%.3f", n.Share()), strconv.Itoa(n.Recoverable), strconv.Itoa(n.Lost),
 		}
+		for _, name := range texts {
+			row = append(row, classShare(c, name, class))
+		}
+		rows = append(rows, row)
 	}
-	return nil
+	if err := a.print("\n"); err != nil {
+		return err
+	}
+	return a.table(rows)
+}
+
+// texts are the texts of one size, in the order of the tables' columns.
+var texts = []string{"ccd", "half", "agent", "tail", "head_tail", "stub"}
+
+// classShare is what a text shows of a class in all stretches, "-" where they have no such facts.
+func classShare(c *scorecard.Card, name string, class scorecard.Class) string {
+	var visible, facts int
+	for _, s := range c.Stretches {
+		g := s.Texts[name]
+		n := g.Classes[class]
+		if n.Facts == 0 {
+			n = g.Traces[class]
+		}
+		visible, facts = visible+n.Visible, facts+n.Facts
+	}
+	if facts == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", float64(visible)/float64(facts))
 }

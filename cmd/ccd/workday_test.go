@@ -223,6 +223,9 @@ func (w *workday) heavy(strategy string) {
 			w.musing(i, 1)
 		case "entities", "score":
 			w.musing(i, 9)
+		case "agents":
+			w.do("Task", map[string]any{"description": "sound " + wharf(i), "prompt": "How deep is it?"}, fmt.Sprintf("The crew sounded %s at %d places and found it %d cm deep, with mud below. %s",
+				wharf(i), i+3, 900+i*7, strings.Repeat("Nothing else was found there. ", 20)), false)
 		case "code-split":
 			w.code(i, 2)
 		case "image":
