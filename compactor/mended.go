@@ -15,6 +15,10 @@ const maxMended = 200
 func (d *draft) mendedPart(budget int, open string) string {
 	l := lines{room: budget - 60}
 	seen := map[string]bool{}
+	v := full
+	if d.narrow {
+		v = terse
+	}
 	n := 0
 	for i := d.c.rows.n - 1; i >= d.c.rows.from && n < maxMended && l.room > 60 && d.err == nil; i-- {
 		row := d.c.rows.at(i)
@@ -25,15 +29,11 @@ func (d *draft) mendedPart(budget int, open string) string {
 			continue
 		}
 		n++
-		said, all := d.wrong(int32(i), terse)
-		if said == "" || seen[said] || strings.Contains(open, said) {
+		said := d.unsaid(int32(i), v, open, seen)
+		if said == "" {
 			continue
 		}
-		seen[said] = true
 		line := fmt.Sprintf("- #%d%s: %s", d.row(row.pair).record(), d.status(int32(i)), said)
-		if !all && l.room > budget/2 {
-			line += " " + mark.New(d.id(int32(i)), "output, "+bytesText(row.size()))
-		}
 		if l.add(line + "\n") {
 			d.fact("error", line, int32(i), false)
 		}
@@ -49,4 +49,35 @@ func (t *tables) isOpen(result int32) bool {
 		}
 	}
 	return false
+}
+
+// unsaid is what a failure says that neither the open errors nor a newer failure have said.
+func (d *draft) unsaid(i int32, v detail, open string, seen map[string]bool) string {
+	text := d.outcome(i).Text
+	lines, _ := errorsOf(text, 2*v.errors, false)
+	if len(lines) == 0 {
+		lines = lastLines(text, 1)
+	}
+	var left []string
+	for _, l := range lines {
+		key := l
+		if d.narrow {
+			key = numberless(l)
+		}
+		if len(left) < v.errors && !seen[key] && !strings.Contains(open, mark.Inline(l, v.err)) {
+			seen[key] = true
+			left = append(left, l)
+		}
+	}
+	return faults(left, 0, "", v)
+}
+
+// numberless is a line without its numbers: lines that differ in nothing else say the same again.
+func numberless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
 }
