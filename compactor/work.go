@@ -165,8 +165,11 @@ func (d *draft) errorsPart(budget int) string {
 	var left []int32
 	for n, e := range all {
 		v := full
-		if n > 4 || l.room < budget/2 {
+		if n > 4 && l.room < budget*3/4 || l.room < budget/2 {
 			v = terse
+		}
+		if d.narrow {
+			v.cmd = narrowCmd // Commands has it
 		}
 		if len(left) > 0 {
 			left = append(left, e.result)
@@ -178,11 +181,40 @@ func (d *draft) errorsPart(budget int) string {
 			continue
 		}
 		d.fact("error", strings.TrimSuffix(line, "\n"), e.result, true)
+		if !d.narrow {
+			l.add(d.moreErrors(e.result, v, l.room/3))
+		}
 	}
 	if len(left) > 0 {
 		l.b.WriteString("- older: " + d.rest(left, "errors") + "\n")
 	}
 	return title + l.b.String() + forgotten(d.c.tables.errors.evicted, "errors")
+}
+
+const (
+	narrowCmd  = 40 // chars of the command in the line of an open error where there is little room
+	mostErrors = 40 // error lines of one open error
+)
+
+// moreErrors quotes the error lines that the line of an open error has no room for.
+func (d *draft) moreErrors(i int32, v detail, room int) string {
+	if d.row(i).has(rejected) {
+		return ""
+	}
+	said, _ := d.wrong(i, v)
+	lines, _ := errorsOf(d.outcome(i).Text, mostErrors, false)
+	var b strings.Builder
+	for _, line := range lines {
+		if strings.Contains(said, mark.Inline(line, v.err)) {
+			continue
+		}
+		q := mark.Quote("  ", head(line, 2*v.err))
+		if room -= runes(q); room < 0 {
+			break
+		}
+		b.WriteString(q)
+	}
+	return b.String()
 }
 
 func (d *draft) errorLine(e *openError, v detail) string {
