@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -24,11 +26,16 @@ type scoreFlags struct {
 // scoreOutput is what score prints with --json.
 type scoreOutput struct {
 	Sessions []scoredSession `json:"sessions"`
-	Summary  scorecard.Total `json:"summary"`
+	Summary  scoredTotal     `json:"summary"`
 }
 
 type scoredSession struct {
 	*scorecard.Card
+	Red []string `json:"red"`
+}
+
+type scoredTotal struct {
+	scorecard.Total
 	Red []string `json:"red"`
 }
 
@@ -68,47 +75,43 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 	if err != nil {
 		return err
 	}
-	cards, err := a.scoreAll(ctx, l, args, f)
-	if err != nil {
-		return err
+	cards, failed := a.scoreAll(ctx, l, args, f)
+	if len(cards) == 0 && failed != nil {
+		return failed
 	}
-	out := scoreOutput{Sessions: []scoredSession{}, Summary: scorecard.Sum(cards)}
-	for _, c := range cards {
-		out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red(c.Due())...)})
-	}
-	if a.json {
-		return a.printJSON(out)
-	}
-	return a.printScores(cards, out.Summary)
+	return errors.Join(a.printScores(cards), failed)
 }
 
-func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFlags) (cards []*scorecard.Card, err error) {
-	if len(args) == 0 {
-		show, wipe := a.progress("scoring")
-		defer wipe()
-		for i, e := range l.sessions {
-			show(int64(i), int64(len(l.sessions)))
-			if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < smallest {
-				continue
-			}
-			c, err := l.scoreArchived(ctx, e, f.size)
-			if err != nil {
-				return nil, err
-			}
-			if c.Chars > smallest {
-				cards = append(cards, c)
-			}
+// scoreAll scores what the arguments name. What fails is told, and the others are scored all the same.
+func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFlags) (cards []*scorecard.Card, failed error) {
+	keep := func(c *scorecard.Card, err error) error {
+		if err == nil {
+			cards = append(cards, c)
+			return nil
 		}
-		return cards, nil
+		failed = errors.Join(failed, err)
+		return ctx.Err()
 	}
 	for _, arg := range args {
-		c, err := a.scoreOne(ctx, l, arg, f)
-		if err != nil {
+		if err := keep(a.scoreOne(ctx, l, arg, f)); err != nil {
 			return nil, err
 		}
-		cards = append(cards, c)
 	}
-	return cards, nil
+	if len(args) > 0 {
+		return cards, failed
+	}
+	show, wipe := a.progress("scoring")
+	defer wipe()
+	for i, e := range l.sessions {
+		show(int64(i), int64(len(l.sessions)))
+		if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < smallest {
+			continue
+		}
+		if err := keep(l.scoreArchived(ctx, e, f.size)); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(cards, func(c *scorecard.Card) bool { return c.Chars <= smallest }), failed
 }
 
 func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags) (*scorecard.Card, error) {
@@ -130,12 +133,24 @@ func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags
 	return l.scoreFile(ctx, s, f.size)
 }
 
-// printScores prints one line a session, then, of a single one, its classes.
-func (a *app) printScores(cards []*scorecard.Card, sum scorecard.Total) error {
+// printScores prints cards: as JSON, or one line each and, of a single one, its classes; then what they do not reach.
+func (a *app) printScores(cards []*scorecard.Card) error {
+	sum := scorecard.Sum(cards)
+	if a.json {
+		out := scoreOutput{Sessions: []scoredSession{}, Summary: scoredTotal{sum, append([]string{}, sum.Red()...)}}
+		for _, c := range cards {
+			out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red(c.Due())...)})
+		}
+		return a.printJSON(out)
+	}
 	if len(cards) == 0 {
 		a.say("no archived session has over %s characters", humanize.Comma(smallest))
 		return nil
 	}
+	return a.printTables(cards, sum)
+}
+
+func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
 	rows := [][]string{{"SESSION", "TOKENS (est)", "SAVED", "COMPANION", "LOST", "AT CHARS", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB", "TIME"}}
 	for _, c := range cards {
 		rows = append(rows, scoreRows(c)...)
@@ -144,11 +159,28 @@ func (a *app) printScores(cards []*scorecard.Card, sum scorecard.Total) error {
 		return err
 	}
 	if len(cards) == 1 {
-		return a.printClasses(cards[0])
+		if err := a.printClasses(cards[0]); err != nil {
+			return err
+		}
+	} else if err := a.print(meanLine(len(cards), sum)); err != nil {
+		return err
 	}
-	return a.print(fmt.Sprintf("\nmean of %d: companion %.3f (worst %.3f), ccd %.3f (%.3f), half %.3f (%.3f), agent %s, tail %.3f, head+tail %.3f, stub %.3f; lost %d\n",
-		len(cards), sum.Companion.Mean, sum.Companion.Worst, sum.Texts["ccd"].Mean, sum.Texts["ccd"].Worst, sum.Texts["half"].Mean, sum.Texts["half"].Worst,
-		meanOf(sum, "agent"), sum.Texts["tail"].Mean, sum.Texts["head_tail"].Mean, sum.Texts["stub"].Mean, sum.Lost))
+	var red strings.Builder
+	for _, c := range cards {
+		for _, r := range c.Red(c.Due()) {
+			fmt.Fprintf(&red, "%s: %s\n", c.Session, r)
+		}
+	}
+	if red.Len() == 0 {
+		return nil
+	}
+	return a.print("\nBelow what is due:\n" + red.String())
+}
+
+func meanLine(n int, sum scorecard.Total) string {
+	return fmt.Sprintf("\nmean of %d: companion %.3f (worst %.3f), ccd %.3f (%.3f), half %.3f (%.3f), agent %s, tail %.3f, head+tail %.3f, stub %.3f; lost %d\n",
+		n, sum.Companion.Mean, sum.Companion.Worst, sum.Texts["ccd"].Mean, sum.Texts["ccd"].Worst, sum.Texts["half"].Mean, sum.Texts["half"].Worst,
+		meanOf(sum, "agent"), sum.Texts["tail"].Mean, sum.Texts["head_tail"].Mean, sum.Texts["stub"].Mean, sum.Lost)
 }
 
 func meanOf(sum scorecard.Total, name string) string {
