@@ -121,7 +121,7 @@ const maxLines = 1900
 func (p *page) excess(budget int) int {
 	n, lines := p.runes(), 0
 	for _, s := range p.sections() {
-		lines += strings.Count(s.Body, "\n") + 2
+		lines += strings.Count(s.Body, "\n") + 3
 	}
 	return max(n-budget, (lines-maxLines)*n/max(1, lines))
 }

@@ -58,8 +58,8 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 	all := d.candidates(end)
 	d.decideTalk(all, 4*max(0, room))
 	room = d.shorten(all, room)
-	room += d.merge(all, ranges)
-	d.lengthen(all, room)
+	room = d.lengthen(all, room)
+	d.lengthen(all, room+d.merge(all, ranges))
 	p.text, p.lines = d.listed(all, ranges, markers)
 	return p
 }
@@ -164,10 +164,10 @@ func (d *draft) shorten(all []*candidate, room int) int {
 }
 
 // lengthen puts whole content in place of short forms, in the order of the score, the lowest first: what no strategy is
-// due for, then the rest.
-func (d *draft) lengthen(all []*candidate, room int) {
+// due for, then the rest. What is left of room comes back.
+func (d *draft) lengthen(all []*candidate, room int) int {
 	if !d.c.o.on("score") {
-		return
+		return room
 	}
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *candidate) int { return cmp.Compare(a.points, b.points) })
@@ -190,6 +190,7 @@ func (d *draft) lengthen(all []*candidate, room int) {
 			room -= n
 		}
 	}
+	return room
 }
 
 // fittingLine is the short form of a unit and its text, terse where it does not fit otherwise; no text where it does
