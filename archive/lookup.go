@@ -127,6 +127,10 @@ func (r *Reader) pieces(ctx context.Context, span transcript.Span) iter.Seq2[pie
 // errMismatch tells that bytes are not those of an original.
 var errMismatch = errors.New("hash mismatch")
 
+// Check reads what a pointer stands for and compares its hash. It fails with a DamageError where that is not what was
+// stored.
+func (r *Reader) Check(ctx context.Context, p transcript.Pointer) error { return r.verify(ctx, p) }
+
 // verify reads what a pointer stands for and compares its hash.
 func (r *Reader) verify(ctx context.Context, p transcript.Pointer) error {
 	if err := checkPointer(p, math.MaxInt64); err != nil {

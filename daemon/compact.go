@@ -26,9 +26,15 @@ type CompactOptions struct {
 // Compacted is a companion made on request.
 type Compacted struct {
 	sidecar.Document
-	Header compactor.Header
-	Path   string // of the companion, "" where none was written
-	wanted []compactor.Input
+	*compactor.Compaction
+	Options compactor.Options // that it was made with
+	At      Place             // how far it goes
+	Path    string            // of the companion, "" where none was written
+}
+
+// made is a companion of s as it is folded.
+func (d *Daemon) made(s *session, doc sidecar.Document, c *compactor.Compaction) Compacted {
+	return Compacted{Document: doc, Compaction: c, Options: d.options(s), At: Place{s.cursor.Generation, s.cursor.Offset}}
 }
 
 // ErrUnknown tells that the archive and the watched roots hold no such session.
@@ -98,7 +104,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 		if err != nil {
 			return Compacted{}, err
 		}
-		return Compacted{Document: doc, Header: c.Header, wanted: c.Wanted}, d.store(ctx, s, c.Pointers, s.same)
+		return d.made(s, doc, c), d.store(ctx, s, c.Pointers, s.same)
 	}
 	made, err := once()
 	if err != nil {
@@ -156,18 +162,23 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
 	doc := Render(s, d.options(p), c, p.extent(mark.Hash(sum.Sum(nil))))
-	return Compacted{Document: doc, Header: c.Header}, nil
+	return d.made(p, doc, c), nil
 }
 
 func (s *session) ask(o CompactOptions) {
 	s.asked = nil
-	switch {
-	case o.Reset:
-		s.asked = &o.Manual
-	case !o.IsZero():
-		next := o.Over(s.state.Manual)
+	if o.Reset || !o.IsZero() {
+		next := o.After(s.state.Manual)
 		s.asked = &next
 	}
+}
+
+// After returns what holds by hand, where something was asked for earlier.
+func (o CompactOptions) After(earlier compactor.Manual) compactor.Manual {
+	if o.Reset {
+		return o.Manual
+	}
+	return o.Over(earlier)
 }
 
 // readable returns what the transcript of s can be read from at any place: its file or, of a compressed one, an empty

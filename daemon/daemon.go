@@ -182,7 +182,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	case s.due(d, o):
 		made, err := d.publish(ctx, s)
 		if err == nil {
-			d.ask(s, made.wanted)
+			d.ask(s, made.Wanted)
 		}
 		return err
 	}

@@ -66,7 +66,9 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if old != "" && old != path {
 		err = sidecar.Remove(old)
 	}
-	return Compacted{Document: doc, Header: c.Header, Path: path, wanted: c.Wanted}, err
+	made := d.made(s, doc, c)
+	made.Path = path
+	return made, err
 }
 
 // document makes the companion's text from the fold, and what the state becomes once it is in place. It writes nothing.

@@ -234,8 +234,8 @@ func (d *Daemon) filled(ctx context.Context, s *session) (taken int, err error) 
 // that brings more, for passTime at most. That none can be written leaves it as it is.
 func (d *Daemon) improve(ctx context.Context, s *session, made Compacted, again func() (Compacted, error)) (Compacted, error) {
 	end := time.Now().Add(passTime)
-	for d.Summarize != nil && len(made.wanted) > 0 && time.Now().Before(end) {
-		o := writer{d.Archive, d.Summarize}.do(ctx, errand{s.Path, s.Key, made.wanted})
+	for d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end) {
+		o := writer{d.Archive, d.Summarize}.do(ctx, errand{s.Path, s.Key, made.Wanted})
 		if ctx.Err() != nil {
 			return made, ctx.Err()
 		}

@@ -324,7 +324,7 @@ func TestCompactWaitsForSummaries(t *testing.T) {
 		t.Fatalf("a preview asks %d times, %v", m.calls(), err)
 	}
 	made, err := d.Compact(context.Background(), s.Key, CompactOptions{Write: true})
-	if err != nil || !strings.Contains(string(made.Text), said) || len(made.wanted) > 0 || h.companion(h.path(1)) != string(made.Text) {
+	if err != nil || !strings.Contains(string(made.Text), said) || len(made.Wanted) > 0 || h.companion(h.path(1)) != string(made.Text) {
 		t.Fatalf("%d calls, %v\n%s", m.calls(), err, made.Text)
 	}
 	calls := m.calls()

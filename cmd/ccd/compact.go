@@ -9,13 +9,15 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
+	"ccd/internal/history"
 	"ccd/internal/transcript"
 )
 
 type compactFlags struct {
-	agent                            string
+	agent, form                      string
 	manual                           compactor.Manual
 	reset, dryRun, stdout, noArchive bool
 }
@@ -50,6 +52,10 @@ until --reset: its front matter has them. A FILE, or stdin (-), is compacted to 
 known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a line). A FILE below
 a watched root is its SESSION: without --stdout its companion is written.
 
+With a --format other than markdown (ccd help show tells what they are) the companion is printed and not
+written; as with --stdout, nothing is kept of what was asked. A plain list of messages comes back in its
+own shape, ids and all, with --format messages: the engine as a filter for any program.
+
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
 		examples: []example{
@@ -58,7 +64,7 @@ written, and they cannot.`,
 			{"ccd compact --focus 'invoice cents' --level gentle latest", "more of what is about invoices and cents, less left out"},
 			{"ccd compact --dry-run latest", "what would be saved, by kind"},
 			{"ccd compact messages.json > short.md", "a file, to stdout"},
-			{"my-agent export | ccd compact --no-archive -", "as a filter, leaving no trace"},
+			{"my-agent export | ccd compact --no-archive --format messages -", "as a filter, leaving no trace"},
 		},
 		json: `one object: agent, session, companion ("" where none was written), original_tokens and
 companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,
@@ -80,6 +86,7 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	flags.BoolVar(&f.reset, "reset", false, "forget those options")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
+	flags.Var(formName{&f.form}, "format", formUsage+"; others than markdown to stdout")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
 	agentFlag(c, &f.agent)
 	return c
@@ -89,37 +96,45 @@ func (f compactFlags) check(json bool, arg string) error {
 	switch {
 	case f.reset && !f.manual.IsZero():
 		return errors.New("--reset goes without --focus, --level and --max-tokens: it forgets them")
-	case json && (f.stdout || arg == "-") && !f.dryRun:
-		return errors.New("--json goes with a written companion or with --dry-run")
+	case json && (!f.writes() || arg == "-") && !f.dryRun:
+		return errors.New("--json goes with a written companion or with --dry-run; --format json prints the companion itself")
+	case f.dryRun && f.form != "":
+		return errors.New("--dry-run prints no companion: it goes without --format")
 	}
 	return nil
 }
 
 // compact decides what the argument is: a stream, a file of its own, or a session.
 func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
-	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: !f.stdout}
-	d, _, err := a.daemonFor(ctx, f.dryRun || f.noArchive)
+	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
+	d, l, err := a.daemonFor(ctx, f.dryRun || f.noArchive)
 	if err != nil {
 		return err
 	}
 	if arg == "-" || isFile(arg) {
 		if s, ok := d.Known(absolute(arg)); ok && arg != "-" {
-			return a.compactSession(ctx, d, s, f, asked)
+			return a.compactSession(ctx, d, entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, arg, f, asked)
 	}
-	l, err := a.library(ctx)
-	if err != nil {
+	if err := l.load(ctx); err != nil {
 		return err
 	}
 	e, err := l.find(arg, f.agent)
 	if err != nil {
 		return err
 	}
-	return a.compactSession(ctx, d, e.Session.Session, f, asked)
+	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.present() {
+		return a.compactPurged(ctx, l, e, f, asked)
+	}
+	return a.compactSession(ctx, d, e, f, asked)
 }
 
-func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+// writes reports whether a session's companion is put in place: printing it is all that is asked for otherwise.
+func (f compactFlags) writes() bool { return !f.stdout && (f.form == asMarkdown || f.form == "") }
+
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, e entry, f compactFlags, o daemon.CompactOptions) error {
+	s := e.Session.Session
 	if s.Class == transcript.Attachment {
 		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", shellWord(s.ID))
 	}
@@ -127,15 +142,13 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, s transcript
 		return a.previewed(ctx, d, s, f, o)
 	}
 	made, err := d.Compact(ctx, s.Key, o)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if f.stdout {
-		a.say("%s", savedLine(made))
-		return a.print(string(made.Text))
-	}
-	if a.json {
+	case a.json:
 		return a.printJSON(outputOf(s, made))
+	case !o.Write:
+		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s.Agent, f)
 	}
 	a.say("%s", savedLine(made))
 	return a.print(made.Path + "\n")
@@ -158,24 +171,42 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f c
 	if a.json {
 		return a.printJSON(outputOf(s, made))
 	}
-	a.say("%s", savedLine(made))
-	return a.print(string(made.Text))
+	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s.Agent, f)
 }
 
 // previewed makes the text and writes nothing.
 func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
 	made, err := d.Preview(ctx, s, o)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return a.printPreview(fresh(made, fileRecords(ctx, s)), s, f)
+}
+
+// compactPurged previews a session whose transcript is gone: the archive has it.
+func (a *app) compactPurged(ctx context.Context, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
+	made, err := l.anew(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
+	if err != nil {
+		return err
+	}
+	s := e.Session.Session
+	return a.printPreview(fresh(made, history.Records(ctx, l.archive, s, made.At.Generation)), s, f)
+}
+
+func (a *app) printPreview(c companion, s transcript.Session, f compactFlags) error {
+	switch {
 	case a.json:
-		return a.printJSON(outputOf(s, made))
+		return a.printJSON(outputOf(s, *c.made))
 	case f.dryRun:
-		return a.printSavings(made)
+		return a.printSavings(*c.made)
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
-	a.say("%s", savedLine(made))
-	return a.print(string(made.Text))
+	return a.printMade(c, s.Agent, f)
+}
+
+func (a *app) printMade(c companion, agent string, f compactFlags) error {
+	a.say("%s", savedLine(*c.made))
+	return a.printForm(c, agent, f.form, "")
 }
 
 func (a *app) printSavings(made daemon.Compacted) error {

@@ -170,7 +170,11 @@ type fold struct {
 }
 
 func (l *library) fold(e entry, generation int) fold {
-	return fold{compactor.New(l.options(e), e.Session.Session), l.archive, l.archive.Reader(e.Key, generation), e.ID}
+	return l.foldWith(e, generation, l.options(e))
+}
+
+func (l *library) foldWith(e entry, generation int, o compactor.Options) fold {
+	return fold{compactor.New(o, e.Session.Session), l.archive, l.archive.Reader(e.Key, generation), e.ID}
 }
 
 // compaction makes the companion's text from what was added.

@@ -42,7 +42,7 @@ type statsOutput struct {
 	Sessions   int `json:"sessions"`
 	Companions int `json:"companions"`
 	tally
-	BySession  []sessionTally `json:"by_session"`
+	BySession []sessionTally `json:"by_session"`
 }
 
 type sessionTally struct {

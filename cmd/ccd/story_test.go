@@ -23,6 +23,8 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"flip":    cmdFlip,
 	"idof":    cmdIDOf,
 	"twins":   cmdTwins,
+	"turns":   cmdTurns,
+	"spoil":   cmdSpoil,
 	"workday": cmdWorkday,
 
 	"snapshot": cmdSnapshot,

@@ -70,6 +70,15 @@ func (h Hash) ID() ID { return KeyID(h.Key()) }
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// ParseHash reads what Hash.String wrote.
+func ParseHash(s string) (h Hash, err error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) {
+		return h, fmt.Errorf("parse hash %q: want %d hexadecimal digits", s, 2*len(h))
+	}
+	return Hash(b), nil
+}
+
 // KeyID returns the ID of the original whose hash begins with key.
 func KeyID(key uint64) ID {
 	var b [IDLen]byte

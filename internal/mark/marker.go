@@ -41,3 +41,53 @@ func isQuoted(line string) bool {
 	t := strings.TrimLeft(line, " ")
 	return strings.HasPrefix(t, "> ") || strings.HasPrefix(t, ">+ ") || t == ">" || t == ">\n"
 }
+
+// Replace gives a companion with other markers in the place of some: with tells what stands for an ID, and false to
+// leave its marker. Quoted lines stay as they are. A marker ends with the bracket that closes its own, brackets in its
+// text counted; where they do not add up, with the first one.
+func Replace(companion []byte, with func(ID) (string, bool)) []byte {
+	var b strings.Builder
+	for line := range strings.Lines(string(companion)) {
+		if isQuoted(line) {
+			b.WriteString(line)
+			continue
+		}
+		for {
+			i := strings.Index(line, "[ccd ")
+			if i < 0 {
+				break
+			}
+			b.WriteString(line[:i])
+			line = line[i:]
+			n := markerEnd(line)
+			id := line[len("[ccd "):min(len(line), len("[ccd ")+IDLen)]
+			other, ok := "", false
+			if n > len("[ccd ")+IDLen && IsID(id) {
+				other, ok = with(ID(id))
+			}
+			if !ok {
+				other, n = line[:len("[ccd ")], len("[ccd ")
+			}
+			b.WriteString(other)
+			line = line[n:]
+		}
+		b.WriteString(line)
+	}
+	return []byte(b.String())
+}
+
+// markerEnd is the length of the marker that line begins with, 0 where it has no end.
+func markerEnd(line string) int {
+	depth := 0
+	for i := range len(line) {
+		switch line[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return strings.IndexByte(line, ']') + 1
+}

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,13 +28,7 @@ func Parse(text []byte) (Parsed, error) {
 	p := Parsed{Fields: map[string]string{}}
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		if strings.HasPrefix(value, `"`) {
-			var plain string
-			if err := json.Unmarshal([]byte(value), &plain); err == nil {
-				value = plain
-			}
-		}
-		p.Fields[key] = value
+		p.Fields[key] = plainScalar(value)
 	}
 	p.Lead, p.Sections = split(body)
 	return p, nil

@@ -168,6 +168,7 @@ func between(text, from, to string) string {
 var summaryPrefixes = []string{
 	"This session is being continued from a previous conversation that ran out of context",
 	"Another language model started to solve this problem and produced a summary",
+	"[Conversation compressed]\n", // as ccd itself gives a list of messages
 }
 
 func isSummary(text string) bool {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	bolt "go.etcd.io/bbolt"
+)
+
+// cmdTurns checks that a file is a list of messages that an API takes: roles take turns but for the answer that stands
+// for the compressed part, and calls and results are not parted. `turns FILE`.
+func cmdTurns(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: turns FILE")
+	}
+	var all []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &all))
+	if len(all) < 3 {
+		ts.Fatalf("%d messages", len(all))
+	}
+	open := map[string]bool{}
+	for i, m := range all {
+		if i > 0 && m.Role == all[i-1].Role && !bytes.HasPrefix(all[i-1].Content, []byte(`"Understood. Continuing`)) {
+			ts.Fatalf("messages %d and %d are both of role %s", i-1, i, m.Role)
+		}
+		var blocks []struct {
+			Type string `json:"type"`
+			ID   string `json:"id"`
+			Use  string `json:"tool_use_id"`
+		}
+		if m.Content[0] == '[' {
+			ts.Check(json.Unmarshal(m.Content, &blocks))
+		}
+		for _, b := range blocks {
+			if b.Type == "tool_result" && !open[b.Use] {
+				ts.Fatalf("message %d: a result of no call", i)
+			}
+			delete(open, b.Use)
+		}
+		if len(open) > 0 {
+			ts.Fatalf("message %d: calls without a result: %v", i, open)
+		}
+		for _, b := range blocks {
+			if b.Type == "tool_use" {
+				open[b.ID] = true
+			}
+		}
+	}
+}
+
+// cmdSpoil damages one stored block of an archive, counted from 0 in the order in which they were stored:
+// `spoil ARCHIVE N`.
+func cmdSpoil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: spoil ARCHIVE N")
+	}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	db, err := bolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	err = db.Update(func(tx *bolt.Tx) error {
+		n, last := -1, uint64(0)
+		for _, bucket := range []string{"frames", "tail"} {
+			b := tx.Bucket([]byte(bucket))
+			for k, v := b.Cursor().First(); k != nil; k, v = next(b, k) {
+				if id := binary.BigEndian.Uint64(k); n < 0 || id != last {
+					n, last = n+1, id
+				}
+				if n == want {
+					spoilt := append([]byte(nil), v...)
+					spoilt[len(spoilt)/2] ^= 0x10
+					return b.Put(k, spoilt)
+				}
+			}
+		}
+		return errors.New("no such block")
+	})
+	ts.Check(errors.Join(err, db.Close()))
+}
+
+func next(b *bolt.Bucket, k []byte) ([]byte, []byte) {
+	c := b.Cursor()
+	c.Seek(k)
+	return c.Next()
+}

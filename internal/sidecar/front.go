@@ -1,0 +1,150 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ccd/compactor"
+	"ccd/internal/mark"
+)
+
+// Front reads the front matter back: what Render was given, but for the host, the fallbacks and what was saved by kind,
+// which do not stand there. Tokens.Companion and Tokens.SavedPercent are as Render found them. It fails on a value that
+// Render does not write.
+func (p Parsed) Front() (Front, error) {
+	r := reader{fields: p.Fields}
+	covers, tokens, key := r.flow("covers"), r.flow("tokens"), r.flow("key_information")
+	window, assumed := strings.CutSuffix(p.Fields["context_window"], " (assumed)")
+	f := Front{
+		Options: p.Fields["options"], Agent: p.Fields["agent"], Session: p.Fields["session"], Parent: p.Fields["parent"],
+		Source: p.Fields["source"], Records: int(r.integer(covers["records"])), Bytes: r.integer(covers["bytes"]),
+		Sum: r.sum(covers["sha256"]), Manual: r.manual(),
+	}
+	f.Model, f.Window, f.Assumed, f.Pressure = p.Fields["model"], r.integer(window), assumed, r.real(p.Fields["pressure"])
+	f.Level, f.Verified, f.Reason = r.level(p.Fields["level"]), p.Fields["verified"] == "true", p.Fields["reason"]
+	f.Tokens = compactor.Tokens{
+		Original: r.integer(tokens["original"]), Companion: r.integer(tokens["companion"]),
+		Reported: r.integer(tokens["reported"]), SavedPercent: r.real(tokens["saved_percent"]),
+	}
+	f.KeyInformation = compactor.KeyInformation{
+		Visible: int(r.integer(key["visible"])), Recoverable: int(r.integer(key["recoverable"])), Lost: int(r.integer(key["lost"])),
+	}
+	if r.err != nil {
+		return f, fmt.Errorf("read front matter: %w", r.err)
+	}
+	return f, nil
+}
+
+// reader reads values; its first fault sticks.
+type reader struct {
+	fields map[string]string
+	err    error
+}
+
+func (r *reader) fault(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *reader) integer(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		r.fault(err)
+	}
+	return n
+}
+
+func (r *reader) real(s string) float64 {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		r.fault(err)
+	}
+	return n
+}
+
+func (r *reader) sum(s string) mark.Hash {
+	h, err := mark.ParseHash(s)
+	if err != nil {
+		r.fault(err)
+	}
+	return h
+}
+
+func (r *reader) level(s string) compactor.Level {
+	l, err := compactor.ParseLevel(s)
+	if err != nil {
+		r.fault(err)
+	}
+	return l
+}
+
+func (r *reader) manual() (m compactor.Manual) {
+	if r.fields["manual"] == "" {
+		return m
+	}
+	asked := r.flow("manual")
+	if list := asked["focus"]; list != "" {
+		for _, w := range parts(strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")) {
+			m.Focus = append(m.Focus, plainScalar(w))
+		}
+	}
+	if asked["level"] != "" {
+		m.Level = r.level(asked["level"])
+	}
+	if asked["max_tokens"] != "" {
+		m.MaxTokens = int(r.integer(asked["max_tokens"]))
+	}
+	return m
+}
+
+// flow reads `{a: b, c: [d, e]}`: the values as they stand.
+func (r *reader) flow(key string) map[string]string {
+	s, opened := strings.CutPrefix(r.fields[key], "{")
+	s, closed := strings.CutSuffix(s, "}")
+	if !opened || !closed {
+		r.fault(fmt.Errorf("%s is %q, want {...}", key, r.fields[key]))
+	}
+	all := map[string]string{}
+	for _, part := range parts(s) {
+		name, value, _ := strings.Cut(part, ": ")
+		all[name] = value
+	}
+	return all
+}
+
+// parts cuts a list at its commas, but not within brackets and quotes.
+func parts(s string) (all []string) {
+	depth, quoted, from := 0, false, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			all = append(all, strings.TrimSpace(s[from:i]))
+			from = i + 1
+		}
+	}
+	if last := strings.TrimSpace(s[from:]); last != "" {
+		all = append(all, last)
+	}
+	return all
+}
+
+// plainScalar undoes the quotes of a scalar, where it has any.
+func plainScalar(s string) string {
+	var plain string
+	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &plain) == nil {
+		return plain
+	}
+	return s
+}
