@@ -190,7 +190,9 @@ func (t Total) Red() (red []string) {
 		what      string
 		got, want float64
 	}{
-		{"default companion", t.Companion.Mean, 0.98}, {"ccd", t.Texts["ccd"].Mean, 0.95}, {"half", t.Texts["half"].Mean, 0.80},
+		{"default companion", t.Companion.Mean, 0.98},
+		{"ccd", t.Texts["ccd"].Mean, 0.95},
+		{"half", t.Texts["half"].Mean, 0.80},
 		{"median saved of tool-heavy sessions", t.Saved, 70},
 	} {
 		if t.Sessions > 0 && one.got < one.want-rounding {
