@@ -148,7 +148,8 @@ func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
 	d.fell = fallbacks{}
-	wanted := d.recentStart()
+	d.most = oneMost(min(whole, int(d.c.held.total*6/10)))
+	wanted := d.recentStart(d.most)
 	text := d.c.held.total
 	d.narrow = whole < roomy/2
 	d.least = block
@@ -164,15 +165,14 @@ func (d *draft) compose(whole int) *page {
 	free = min(free, int(text*6/10)) + markers - runes(p.state)
 	filesMost := max(0, free*sh.files/100)
 	p.files = d.filesSection(filesMost, nil)
-	d.settle(p, d.recentUnits(wanted, max(0, free*sh.recent/100)), filesMost)
-	rest := free - runes(p.files)
-	d.fill(p, rest)
-	// What Earlier did not need goes to Recent: older records, or more of the large ones.
-	if spare := rest - runes(p.earlier.text) - runes(p.ranges); spare > runes(p.recent.text)+unitStep || p.recent.start > wanted {
-		rest += runes(p.files)
-		d.settle(p, d.recentUnits(wanted, max(spare, runes(p.recent.text))), filesMost)
-		rest -= runes(p.files)
-		d.fill(p, rest)
+	d.settle(p, d.recentUnits(wanted, max(0, free*sh.recent/100), d.most), filesMost)
+	d.fill(p, free-runes(p.files))
+	// What Earlier did not need goes to Recent: older records.
+	if p.recent.start > wanted {
+		rest := free - runes(p.earlier.text) - runes(p.ranges) - runes(p.files)
+		p.files = d.filesSection(filesMost, nil)
+		d.settle(p, d.recentUnits(wanted, max(rest, runes(p.recent.text)), d.most), filesMost)
+		d.fill(p, free-runes(p.files))
 	}
 	return p
 }

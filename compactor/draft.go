@@ -38,6 +38,7 @@ type draft struct {
 	said    string             // State, as it stands
 	least   int                // records of the smallest ranges
 	ranges  int                // most ranges of Earlier
+	most    int                // that one thing may take of the text, as bulk counts
 
 	modelled modelled
 	fell     fallbacks

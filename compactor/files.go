@@ -30,7 +30,7 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 		if f.deleted || f.to != "" {
 			continue
 		}
-		text, from, whole := d.restored(f, min(budget, o.RestoreTokens*3/4), recent)
+		text, from, whole := d.restored(f, min(budget, o.RestoreTokens*3/4, d.most), recent)
 		if text == "" || runes(text) > budget {
 			continue
 		}
@@ -52,10 +52,8 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 		return "", 0, false
 	}
 	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
-	if runes(content) < most {
-		if q := mark.Quote("", strings.TrimSuffix(content, "\n")); runes(title)+runes(q) <= most {
-			return title + q, from, true
-		}
+	if q, ok := quotedWhole(strings.TrimSuffix(content, "\n"), most-runes(title)); ok && runes(title)+runes(q) <= most {
+		return title + q, from, true
 	}
 	room := most - runes(title) - 80
 	if room < minFile/2 {
@@ -63,7 +61,7 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 	}
 	room = room * 9 / 10
 	for {
-		kept := wholeLines(head(content, room))
+		kept := bulkHead(content, room)
 		if q := mark.Quote("", kept); runes(q) <= most-runes(title)-60 || room < 50 {
 			m := mark.New(d.id(from), fmt.Sprintf("cut, %d more chars", runes(content)-runes(kept)))
 			return title + q + m + "\n", from, false
@@ -79,12 +77,4 @@ func allLines(text string) int {
 		n++
 	}
 	return n
-}
-
-// wholeLines is the text up to its last line end, where it has one.
-func wholeLines(s string) string {
-	if i := strings.LastIndexByte(s, '\n'); i > 0 {
-		return s[:i]
-	}
-	return s
 }

@@ -311,7 +311,9 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 	}
 	if d.stands(i, v) {
 		if text := d.outcome(i).Text; text != "" && runes(text) <= maxStand {
-			return form{line: start + d.status(i), quote: mark.Quote("  ", text)}
+			if q, ok := quotedWhole(text, d.most); ok {
+				return form{line: start + d.status(i), quote: q}
+			}
 		}
 	}
 	strategy := "result"

@@ -82,7 +82,9 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		return form{line: start + ": " + whole}
 	}
 	if n := runes(text); n <= maxStand && (v.whole || d.isKept(i) && n <= v.kept) {
-		return form{line: start, quote: mark.Quote("  ", text), kind: "kept"}
+		if q, ok := quotedWhole(text, d.most); ok {
+			return form{line: start, quote: q, kind: "kept"}
+		}
 	}
 	if d.age(row) < d.c.o.TalkAge.Milliseconds() {
 		v.text *= 2
@@ -137,9 +139,9 @@ func (d *draft) shortTalk(i int32, start, text string, v detail) form {
 	switch dec := d.decided[i]; {
 	case dec.action == split && d.c.o.on("code-split"):
 		q := splitCode(text, func(prose string) string { return summarize([]string{prose}, &d.c.o, v.text) })
-		if runes(q) <= 2*v.text {
+		if q, ok := quotedWhole(q, min(d.most, 2*v.text)); ok {
 			m := mark.New(d.id(i), fmt.Sprintf("summary: the prose of %d chars, the code as it stands", runes(text)))
-			return form{line: start + " " + m, quote: mark.Quote("  ", q), kind: "code"}
+			return form{line: start + " " + m, quote: q, kind: "code"}
 		}
 	case dec.action == preserved && dec.reason != "short" || !d.c.o.on("talk"):
 		return form{line: start + " " + d.cutMarker(i, text, v.text), kind: "cut"}

@@ -208,7 +208,7 @@ func TestSizeGuardHoldsOverGrowth(t *testing.T) {
 // wholeChars is the length of the session where every item stands whole.
 func (f *folded) wholeChars(t testing.TB) int {
 	d := newDraft(f.Compactor, f.text())
-	p := &page{recent: d.recentUnits(0, 1<<30)}
+	p := &page{recent: d.recentUnits(0, 1<<30, 1<<30)}
 	if d.err != nil {
 		t.Fatal(d.err)
 	}

@@ -17,7 +17,7 @@ func TestEveryLimitCounts(t *testing.T) {
 		s.read(fmt.Sprintf("/home/me/ledger/small%d.go", i), fmt.Sprintf("package small\n\nvar number%d = %d // %s\n", i, i, strings.Repeat("so it is. ", 14)))
 		s.do("WebFetch", map[string]any{"url": fmt.Sprintf("https://example.org/%d", i), "prompt": "what"}, strings.Repeat(fmt.Sprintf("Finding %d. ", i), 30))
 		var thought strings.Builder
-		for j := range 10 {
+		for j := range 25 {
 			fmt.Fprintf(&thought, "Thought %d of round %d is longer than a line of text. ", j, i)
 		}
 		s.say(thought.String())

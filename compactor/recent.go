@@ -8,49 +8,23 @@ import (
 	"ccd/internal/transcript"
 )
 
-const (
-	cutHead = 2000 // chars shown of an item that is too large for Recent
-	minUnit = 700  // chars that a unit of Recent may always take
-
-	// unitStep is what the largest unit grows by with the budget: coarse, so that one more record seldom cuts all
-	// large units anew.
-	unitStep = 1000
-)
-
 // recentPart is the verbatim part: whole units from record start to the end, or as many as fit into budget.
 type recentPart struct {
 	start int
 	text  string
 	shown []int32 // rows that stand whole
 	files []int32 // rows whose file content stands whole
-	cut   bool    // a unit is shortened
 }
 
-// recentUnits renders the newest records, not before limit, while they fit. Where all do, and some had to be
-// shortened, those take what room is left.
-func (d *draft) recentUnits(limit, budget int) recentPart {
-	most := max(minUnit, budget/5/unitStep*unitStep)
-	p := d.recentOf(limit, budget, most)
-	for p.cut && p.start <= limit && most < budget && d.err == nil {
-		most *= 2
-		q := d.recentOf(limit, budget, most)
-		if q.start > p.start {
-			break
-		}
-		p = q
-	}
-	return p
-}
-
-// recentOf renders the newest records, each unit in about most chars at most: the oldest in less, where that brings it
-// in.
-func (d *draft) recentOf(limit, budget, most int) recentPart {
+// recentUnits renders the newest records, not before limit, while they fit, each unit in about most chars at most: the
+// oldest in what room is left, where that brings it in.
+func (d *draft) recentUnits(limit, budget, most int) recentPart {
 	p := recentPart{start: d.last}
 	var blocks []string
 	room := budget
 	for rec := d.last - 1; rec >= max(limit, d.c.records.from) && d.err == nil; rec-- {
 		block := d.verbatimRecord(rec, most)
-		for m := most / 2; runes(block.text) > room && m >= minUnit/2; m /= 2 {
+		for m := min(most, room); runes(block.text) > room && m >= oneLeast/2; m = m * 7 / 8 {
 			block = d.verbatimRecord(rec, m)
 		}
 		n := runes(block.text)
@@ -59,7 +33,6 @@ func (d *draft) recentOf(limit, budget, most int) recentPart {
 		}
 		room -= n
 		p.start = rec
-		p.cut = p.cut || block.cut
 		p.shown = append(p.shown, block.whole...)
 		p.files = append(p.files, block.files...)
 		blocks = append(blocks, block.text)
@@ -135,13 +108,11 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	if exact {
 		all.whole = []int32{i}
 	}
-	if b.whole && runes(text) < most {
-		if q := mark.Quote("", text); runes(q) <= most {
-			all.text = q
-			return all
-		}
+	if q, ok := quotedWhole(text, most); ok && b.whole {
+		all.text = q
+		return all
 	}
-	first := lineHead(text, min(d.cutAt(i), most/2))
+	first := bulkHead(text, d.headOf(i, most))
 	rest := strings.TrimPrefix(text[len(first):], "\n")
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
@@ -151,7 +122,7 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 		s.WriteString(mark.Quote("", head(l, min(200, most/8))))
 	}
 	if len(wrong) == 0 {
-		s.WriteString(mark.Quote("", lineTail(rest, min(400, most/8))))
+		s.WriteString(mark.Quote("", bulkTail(rest, min(400, most/8))))
 	}
 	if len(text) < 4*most && runes(s.String()) >= runes(text) && b.whole {
 		all.text = mark.Quote("", text)
@@ -160,12 +131,13 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	return shown{text: s.String(), cut: true}
 }
 
-// cutAt is how much of the beginning of an item is shown that is too long, in chars.
-func (d *draft) cutAt(i int32) int {
+// headOf is how many chars of an item stand before its marker where it is cut to most chars.
+func (d *draft) headOf(i int32, most int) int {
+	n := most * 5 / 8
 	if row := d.row(i); row.kind == transcript.Result && d.isLarge(row) {
-		return d.c.o.LargeChars
+		n = min(n, d.c.o.LargeChars)
 	}
-	return cutHead
+	return n
 }
 
 // isLarge reports whether a result is demoted to its beginning and its error lines wherever it stands.

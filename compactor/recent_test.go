@@ -94,7 +94,7 @@ func TestFilesAndRecentShareTheirContent(t *testing.T) {
 	}
 	// The control: without what Files holds, Recent shows it all.
 	d := newDraft(f.Compactor, f.text())
-	if p := d.recentUnits(61, 20000); strings.Count(p.text, "> a line of the ledger\n") != 20 {
+	if p := d.recentUnits(61, 20000, 20000); strings.Count(p.text, "> a line of the ledger\n") != 20 {
 		t.Errorf("Recent alone does not show the file:\n%s", p.text)
 	}
 }
@@ -174,7 +174,7 @@ func TestReportsOfSubAgents(t *testing.T) {
 	s.result("t-2", "First of all, this is what I found.\n"+strings.Repeat("- a finding of some length\n", 120), false)
 	text := stateOf(t, s.padded())
 	wants(t, text, "- #4 \"look closer\":\n  > First of all", "  > - a finding of some length\n", " result, 3.4 KB]", "> Two files.")
-	if n := strings.Count(text, "a finding of some length"); n < 40 {
+	if n := strings.Count(text, "a finding of some length"); n < 25 {
 		t.Errorf("%d findings of a report are shown", n)
 	}
 	s = newScript()

@@ -82,7 +82,7 @@ func TestFocus(t *testing.T) {
 // Each strategy that is switched off changes the companion, and no law with it.
 func TestStrategiesCanBeSwitchedOff(t *testing.T) {
 	data := everything().buf.Bytes()
-	o := Defaults()
+	o := tokensOf(40000)
 	for _, name := range Strategies() {
 		o.Off = nil
 		if name == "entities" {
@@ -120,7 +120,7 @@ func everything() *script {
 	}
 	s.say(list.String())
 	s.say("Use this instead of the loop, which the suite does not cover at all and which nobody has touched for years:\n```go\nfunc cents(s string) int { return parse(s) }\n```\n" +
-		strings.Repeat("It is shorter and it says what it does. ", 20))
+		strings.Repeat("It is shorter and it says what it does. ", 60))
 	s.read("/home/me/ledger/old.py", strings.Repeat("old = 1\n", 200))
 	s.bash("make list", strings.Repeat("a line of the list\n", 150))
 	s.do("Grep", map[string]any{"pattern": "float"}, strings.Repeat("ledger/money.py:12: float(x)\n", 60))

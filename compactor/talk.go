@@ -16,6 +16,7 @@ const (
 	minSentence = 12  // chars; shorter ones say nothing alone
 	maxScan     = 400 // messages looked at for sentences
 	maxOfOne    = 24  // sentences taken of one message
+	leastEnd    = 260 // chars of either end of an answer that are shown at the least
 	maxReport   = 400 // chars shown of a sub-agent's report that stands in a line
 )
 
@@ -152,18 +153,24 @@ func (d *draft) answerPart(budget int) string {
 	}
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
-	q := mark.Quote("", text)
-	if runes(title)+runes(q) <= min(budget, 4*longAsk) {
+	if q, ok := quotedWhole(text, min(budget-runes(title), d.most)); ok {
 		d.notes.answer, d.notes.answerText = i, text
 		return title + q
 	}
-	room := min(budget, 2*longAsk) - runes(title) - 60
+	room := min(budget, d.most, 2*longAsk) - runes(title) - 60
 	if room < shortAsk {
 		return ""
 	}
 	d.notes.answer = i
-	return title + mark.Quote("", head(text, room*3/5)) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
-		mark.Quote("", tail(text, room/4))
+	return title + mark.Quote("", longer(bulkHead(text, room*3/5), head(text, min(room*3/5, leastEnd)))) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
+		mark.Quote("", longer(bulkTail(text, room/4), tail(text, min(room/4, leastEnd))))
+}
+
+func longer(a, b string) string {
+	if len(a) < len(b) {
+		return b
+	}
+	return a
 }
 
 // agentsPart lists the sub-agents with their reports, newest whole where there is room.
@@ -200,14 +207,14 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 		return b.String() + ": no report yet\n"
 	}
 	text := d.reported(g.report)
-	if newest && runes(text) < min(longAsk, room/2) {
+	if newest && bulk(text) < min(longAsk, d.most, room/2) {
 		return b.String() + ":\n" + mark.Quote("  ", text)
 	}
 	if whole, fits := mark.Fits(text, maxReport); fits {
 		return b.String() + ": " + whole + "\n"
 	}
 	m := mark.New(d.id(g.report), "result, "+bytesText(d.row(g.report).size()))
-	if cut := lineHead(text, min(longAsk, room/4)); newest && runes(cut) > maxReport {
+	if cut := bulkHead(text, min(longAsk, d.most, room/4)); newest && runes(cut) > maxReport {
 		return b.String() + ":\n" + mark.Quote("  ", cut) + "  " + m + "\n"
 	}
 	return b.String() + ": " + mark.Inline(text, maxReport) + " " + m + "\n"

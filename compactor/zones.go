@@ -4,9 +4,9 @@ import "ccd/internal/transcript"
 
 // recentStart is the first record of what should stay verbatim: the newest part of the context's tokens, at least the
 // last messages, and the tool results of the last minutes. The budget may still send the older ones away.
-func (d *draft) recentStart() int {
+func (d *draft) recentStart(most int) int {
 	o := d.c.o
-	share := int64(o.RecentShare * float64(d.c.held.chars))
+	share := int64(o.RecentShare * float64(d.heldChars(most)))
 	young := d.youngResults(o.RecentResults.Milliseconds())
 	var chars int64
 	messages := 0
@@ -17,25 +17,62 @@ func (d *draft) recentStart() int {
 		if !wanted && from < to {
 			break
 		}
+		chars += d.cappedChars(from, to, most)
 		for i := from; i < to; i++ {
-			if row := d.c.rows.at(i); !row.has(side) {
-				chars += int64(row.chars)
-				if row.has(opens) {
-					messages++
-				}
+			if row := d.c.rows.at(i); !row.has(side) && row.has(opens) {
+				messages++
 			}
 		}
 	}
 	return rec
 }
 
+// cappedChars is the text of items [from, to), of each at most so many chars: what one huge item holds beyond what is
+// ever shown of it must not push the others out.
+func (d *draft) cappedChars(from, to, most int) int64 {
+	var sum int64
+	for i := from; i < to; i++ {
+		if row := d.c.rows.at(i); !row.has(side) {
+			sum += int64(min(int(row.chars), most))
+		}
+	}
+	return sum
+}
+
+// heldChars is the text that the agent still holds, of each item at most so many chars.
+func (d *draft) heldChars(most int) int64 {
+	h := &d.c.held
+	var sum int64
+	for _, rec := range h.preserved {
+		from, to := d.c.items(int(rec))
+		sum += d.cappedChars(from, to, most)
+	}
+	if rec := max(h.start, d.c.records.from); rec < d.last {
+		from, _ := d.c.items(rec)
+		sum += d.cappedChars(from, d.c.rows.n, most)
+	}
+	return sum
+}
+
+// maxPause is how much of the time between two records counts, in milliseconds, where what is young is told: work grows
+// old by what is done since, not by the hours that a person is away.
+const maxPause = 30 * 1000
+
 // youngResults is the first record that holds a tool result younger than so many milliseconds, in one stretch with the
 // end.
 func (d *draft) youngResults(limit int64) int {
 	first := d.last
+	var age, later int64
 	for rec := d.last - 1; rec >= max(d.c.held.start, d.c.records.from); rec-- {
 		from, to := d.c.items(rec)
-		if r := d.c.records.at(rec); from < to && (r.milli() == 0 || d.now-r.milli() > limit) {
+		t := d.c.records.at(rec).milli()
+		if t != 0 {
+			if later != 0 {
+				age += max(0, min(later-t, maxPause))
+			}
+			later = t
+		}
+		if from < to && (t == 0 || age > limit) {
 			break
 		}
 		for i := from; i < to; i++ {
