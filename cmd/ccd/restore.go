@@ -17,6 +17,7 @@ import (
 
 type restoreFlags struct {
 	session, agent, output string
+	file, at               string
 	generation             int
 	raw, full, info, force bool
 }
@@ -26,6 +27,7 @@ var restorePage = page{
 	forms: []string{
 		"ccd restore [--raw | --full | --info] [-o FILE [--force]] ID|SESSION#N",
 		"ccd restore --session SESSION [--generation N] [--info] [-o FILE [--force]]",
+		"ccd restore --file PATH [--at TIME] [--info] [-o FILE [--force]] [SESSION]",
 	},
 	long: `ID is what a marker "[ccd ID ...]" names, a unique prefix of it of 4 or more characters, or the whole
 marker. SESSION#N is record number N of a session. Printed is the original as the agent saw it: strings
@@ -34,7 +36,15 @@ items in that way, or the line where it has none; of a range the lines as they s
 
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
 published yet is looked for in all archived sessions, newest first. Text that looks like a secret is
-printed all the same, with one line of warning on stderr.`,
+printed all the same, with one line of warning on stderr.
+
+--file replays what the transcript tells of a file: the last read or write of all of it by then, and the
+edits, patches, renames and plain shell commands after it, those of the session's sub-agents with them.
+PATH is absolute, relative to the current or to the session's working directory, or the last elements of
+a path; without SESSION it is the newest session that touched that file. What cannot be told for certain
+(an edit that does not apply, the output of a program) is an error that says which lines are known, and
+until when the file was: nothing is made up. Line ends are printed as newlines, as reading tools show
+them; changes by other programs and people are seen only where the agent read the file again.`,
 	examples: []example{
 		{"ccd restore 4tq9c1m7x2ka", "the original, to stdout"},
 		{"ccd restore 4tq9 | less", "a prefix will do while it is unique"},
@@ -42,11 +52,15 @@ printed all the same, with one line of warning on stderr.`,
 		{"ccd restore --raw 5d2f7a1e#611", "line 611 of a session, byte for byte"},
 		{"ccd restore --full 9h2rv0s8d4pe -o build.log", "the whole of an output that the agent saw cut, into a file"},
 		{"ccd restore --session latest -o session.jsonl", "a whole transcript, also when its file is gone"},
+		{"ccd restore --file src/money.py --at 2026-01-29T10:30Z", "a file as the agent had it then"},
 	},
 	json: `one object, with --info only: id, kind, shape ("single", "lines", "list"), agent, session,
 generation, path (of the transcript), record, last_record, time, offset and bytes (of the raw span),
 size (bytes that restore prints), sha256 (of the raw span; of a range of its lines; of a list of its
-raw parts joined by newline), parts, note`,
+raw parts joined by newline), parts, note. With --file: path, how ("read", "written", "edited",
+"renamed"), agent, session, generation, record and time (of the last read or change), size, lines, sha256
+(of the text), gone and doubt (null, or what, session, record, time: it was deleted or renamed since; a
+command may have changed it since)`,
 	exits: []int{exitNotFound, exitDamage},
 }
 
@@ -54,6 +68,9 @@ func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
 	args := func(_ *cobra.Command, args []string) error { return f.check(pasted(args), a.json) }
 	c := restorePage.command(args, func(c *cobra.Command, args []string) error {
+		if f.file != "" {
+			return a.restoreFile(c.Context(), f, args)
+		}
 		return a.restore(c.Context(), f, pasted(args))
 	})
 	flags := c.Flags()
@@ -62,6 +79,8 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.BoolVar(&f.full, "full", false, "print the spilled file of a result that the agent saw cut")
 	flags.BoolVar(&f.info, "info", false, "tell what it is instead of printing it")
 	flags.StringVar(&f.session, "session", "", "restore the whole transcript of `SESSION`")
+	flags.StringVar(&f.file, "file", "", "restore the file `PATH` as the agent last read or wrote it")
+	flags.StringVar(&f.at, "at", "", "with --file: as of `TIME`, as companions show it (UTC; a minute or a day means all of it)")
 	flags.IntVar(&f.generation, "generation", 0, "an earlier life `N` of that transcript's file (default: the last one)")
 	agentFlag(c, &f.agent)
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, whole or not at all; refuses to overwrite")
@@ -71,12 +90,19 @@ func (a *app) restoreCommand() *cobra.Command {
 
 func (f restoreFlags) check(args []string, json bool) error {
 	switch {
+	case f.file != "" && (len(args) > 1 || f.session != "" || f.raw || f.full || f.generation != 0):
+		return fmt.Errorf("--file takes at most a SESSION, and neither --session, --generation, --raw nor --full")
+	case f.at != "" && f.file == "":
+		return fmt.Errorf("--at goes with --file")
+	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) != 1:
 		return fmt.Errorf("want one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
 	case f.raw && f.full, f.full && f.session != "":
 		return fmt.Errorf("--full goes with an ID or SESSION#N alone")
+	}
+	switch {
 	case f.generation < 0:
 		return fmt.Errorf("--generation counts from 1")
 	case json && !f.info:

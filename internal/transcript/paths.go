@@ -37,6 +37,10 @@ func joinPath(dir, p string) string {
 	return path.Join(dir, p)
 }
 
+// Join is a path as seen from a directory, without needless elements: the path itself where it is absolute. It is how
+// Action.Resolve names files.
+func Join(dir, p string) string { return joinPath(dir, p) }
+
 // Resolve makes the paths of the action absolute, seen from where the call runs: Dir below cwd, the working directory of
 // the session at that time. Then they name the same files as the absolute paths of other calls. Dir becomes where the
 // call runs. What cannot be told stays relative. On Windows, whose shells end with 0 whatever became of a command,
