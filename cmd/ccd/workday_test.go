@@ -151,6 +151,11 @@ func rich(heavy string) []byte {
 	w.human(officeLetter())
 	w.todo("in_progress", "pending", "pending")
 	w.shows("This is the quay that overlaps.", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 invented"))
+	for i := range 6 {
+		if heavy == "errors" {
+			w.fails(fmt.Sprintf("make berth-%s", wharf(i)), fmt.Sprintf("laying\nerror: the %s berth overlaps its neighbour by %d cm\nstopped", wharf(i), i*3+1), 2)
+		}
+	}
 	for i := range 7 {
 		w.module(i)
 	}
@@ -170,8 +175,20 @@ func rich(heavy string) []byte {
 	w.bash("git log --oneline -1", "9f31c07 Berths in whole centimetres")
 	w.say("I looked at what the last commit holds before answering.")
 	w.say("Two of the three plans are in whole centimetres as of 9f31c07; the tests of both pass. What is left is the Cedar plan, and `make publish`, which the registry refuses until somebody frees space. " +
-		"I would free the images that are older than 90 days first, then publish, then move Cedar.")
+		"I would free the images that are older than 90 days first, then publish, then move Cedar." + details(heavy))
 	return w.buf.Bytes()
+}
+
+// details make the last answer a long one.
+func details(strategy string) string {
+	if strategy != "answer" {
+		return ""
+	}
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, " Berth %d of %s lies at %d cm and needs no change.", i, wharf(i), 800+i*3)
+	}
+	return b.String() + " Tell me whether the registry may be cleared tonight."
 }
 
 // officeLetter is a message over 2,000 chars; what must hold stands in the middle of it.
@@ -223,6 +240,8 @@ func (w *workday) heavy(strategy string) {
 			w.musing(i, 1)
 		case "entities", "score":
 			w.musing(i, 9)
+		case "errors":
+			w.module(i + 7)
 		case "agents":
 			w.do("Task", map[string]any{"description": "sound " + wharf(i), "prompt": "How deep is it?"}, fmt.Sprintf("The crew sounded %s at %d places and found it %d cm deep, with mud below. %s",
 				wharf(i), i+3, 900+i*7, strings.Repeat("Nothing else was found there. ", 20)), false)
@@ -250,12 +269,15 @@ func (w *workday) late(strategy string) {
 			w.code(i, 25)
 		}
 	}
-	if strategy == "large" {
-		var b strings.Builder
-		for i := range 18 {
-			fmt.Fprintf(&b, "%serror: sounding %d of quay %d hangs at %d cm\n", output(900+i, 40, ""), i*7, i*3, i*11+4)
+	switch strategy {
+	case "large":
+		for k := range 8 {
+			var b strings.Builder
+			for i := range 19 {
+				fmt.Fprintf(&b, "%serror: sounding %d of quay %d hangs at %d cm\n", output(900+i, 7, ""), i*7+k, i*3, i*11+4)
+			}
+			w.fails(fmt.Sprintf("make sound-all-%d", k), b.String(), 2)
 		}
-		w.fails("make sound-all", b.String(), 2)
 	}
 }
 
