@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"math/bits"
 
 	"ccd/internal/transcript"
 )
@@ -112,12 +113,22 @@ func (r *rules) measure() {
 			m.chars = runes(m.text)
 		}
 		if m.key == 0 && m.chars >= dupChars {
-			m.key = hashOf(m.text)
+			m.key = contentKey(m.text)
 		}
 		if m.shape == (shape{}) && m.chars >= shortText {
 			m.shape = shapeOfText(m.text)
 		}
 	}
+}
+
+// contentKey names a content within one list, eight bytes at a time.
+func contentKey(text string) uint64 {
+	h := uint64(len(text)) * 0x9e3779b97f4a7c15
+	for ; len(text) >= 8; text = text[8:] {
+		hi, lo := bits.Mul64(h^eight(text), 0xa0761d6478bd642f)
+		h = hi ^ lo + 0xe7037ed1a0b428db
+	}
+	return max(1, hashOf(text)^h*1099511628211)
 }
 
 // findNear looks for near copies, newest texts first; exact ones are no matter of its.

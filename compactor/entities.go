@@ -1,10 +1,6 @@
 package compactor
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // entity is a name that a text tells of.
 type entity struct {
@@ -27,18 +23,38 @@ func entitiesOf(text string, most int) []string {
 	if most <= 0 {
 		most = max(fewestNames, min((runes(text)+charsPerName/2)/charsPerName, mostEntities))
 	}
-	all := collectEntities(text)
-	slices.SortStableFunc(all, func(a, b entity) int { return cmp.Compare(b.worth(), a.worth()) })
-	all = all[:min(most, len(all))]
-	slices.SortFunc(all, func(a, b entity) int { return cmp.Compare(a.at, b.at) })
-	names := make([]string, len(all))
+	return top(collectEntities(text), most)
+}
+
+func (e *entity) worth() int { return e.rank + min(e.count, mostCount) }
+
+// mostCount is how often an entity is told of at the most that counts.
+const mostCount = 4
+
+// top gives the texts of so many entities: those worth most, the first of equals, in their order.
+func top(all []entity, most int) []string {
+	var by [32]int
 	for i := range all {
-		names[i] = all[i].text
+		by[all[i].worth()]++
+	}
+	least, more := len(by)-1, 0 // the lowest worth that is taken; how many are worth more
+	for least > 0 && more+by[least] < most {
+		more += by[least]
+		least--
+	}
+	equals := most - more
+	var names []string
+	for i := range all {
+		w := all[i].worth()
+		if w > least || w == least && equals > 0 {
+			names = append(names, all[i].text)
+		}
+		if w == least {
+			equals--
+		}
 	}
 	return names
 }
-
-func (e entity) worth() int { return e.rank + min(e.count, 4) }
 
 // entityFinder collects the distinct entities of a text.
 type entityFinder struct {
@@ -81,9 +97,9 @@ func (f *entityFinder) take(number int) int {
 	switch {
 	case k == plainWord, len(core) > longestName, len(core) < 3 && k != acronymWord:
 		return -1
-	case k == capitalWord && (w.opens || stops[wordHash(core)]):
+	case k == capitalWord && (w.opens || stops.has(wordHash(core))):
 		return -1
-	case k == acronymWord && (w.tail-w.head > 12 || stops[wordHash(core)]):
+	case k == acronymWord && (w.tail-w.head > 12 || stops.has(wordHash(core))):
 		return -1
 	}
 	f.add(core, w.head, k)

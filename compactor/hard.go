@@ -142,18 +142,18 @@ func created(low string) bool {
 }
 
 // secretStarts begin the keys of well-known issuers.
-var secretStarts = []string{
+var secretStarts = byFirst([]string{
 	"AKIA", "ASIA", "AIza", "sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
 	"github_pat_", "glpat-", "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "npm_", "pypi-", "hf_", "SG.", "ya29.", "eyJ",
 	"dop_v1_", "shpat_", "whsec_", "AGE-SECRET-KEY-", "Bearer-",
-}
+})
 
 // isSecret reports whether a long word is a key or a token by its beginning: letters and digits follow it, both of them.
 func isSecret(s string) bool {
 	if i := strings.LastIndexAny(s, `="':`); i >= 0 && i+secretRun < len(s) && !strings.Contains(s, "://") {
 		s = s[i+1:]
 	}
-	for _, p := range secretStarts {
+	for _, p := range secretStarts[s[0]] {
 		if strings.HasPrefix(s, p) {
 			rest := s[len(p):]
 			return len(rest) >= secretRun-4 && isTokenText(rest) && (strings.ContainsAny(rest, "0123456789") || allUpper(rest))
@@ -197,6 +197,9 @@ func isAssigned(lx *lexer) bool {
 	if i := strings.IndexAny(core, "=:"); i > 0 {
 		name, value = core[:i], strings.Trim(core[i+1:], `"'`)
 	} else {
+		if w.head < 2 || !assigns(lx.text[w.head-1]) && !assigns(lx.text[w.head-2]) {
+			return false
+		}
 		before := strings.TrimRight(lx.text[max(0, w.head-40):w.head], ` "'`)
 		if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
 			return false
@@ -214,6 +217,9 @@ func isAssigned(lx *lexer) bool {
 	}
 	return false
 }
+
+// assigns reports whether a byte may stand between a name and its value, or before a quoted value.
+func assigns(c byte) bool { return c == ':' || c == '=' || c == '"' || c == '\'' }
 
 // isBase64 reports whether a long word is encoded bytes: capitals, small letters and digits in no order. Hexadecimal
 // digits, paths and names are not.

@@ -5,13 +5,15 @@ package compactor
 func importanceOf(all []talk) []float64 {
 	scores := make([]float64, len(all))
 	refs := make([]int, len(all))
-	later := map[uint32]int{}
+	later := map[uint32]mention{}
 	most := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		refs[i] = all[i].references
 		nameHashes(all[i].text, func(h uint32) {
-			refs[i] += later[h]
-			later[h]++
+			if m := later[h]; m.times == 0 || m.in != i {
+				refs[i] += m.times
+				later[h] = mention{m.times + 1, i}
+			}
 		})
 		most = max(most, refs[i])
 	}
@@ -20,6 +22,9 @@ func importanceOf(all []talk) []float64 {
 	}
 	return scores
 }
+
+// mention is how many items name something, and the oldest of them so far.
+type mention struct{ times, in int }
 
 // importance is the score of the item at a place among so many, with so many later references of at most so many.
 func importance(refs, most, at, of int, s shape) float64 {

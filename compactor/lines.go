@@ -87,10 +87,16 @@ func isKeyLine(t string) bool {
 
 // isRow reports whether a trimmed line is a row of a table.
 func isRow(t string) bool {
-	if t[0] == '|' && t[len(t)-1] == '|' && len(t) > 2 || strings.Count(t, " | ") > 1 {
-		return true
+	switch t[0] {
+	case '|':
+		return t[len(t)-1] == '|' && len(t) > 2 || strings.Count(t, " | ") > 1
+	case 0xe2:
+		return strings.HasPrefix(t, "│") || strings.HasPrefix(t, "┌") || strings.HasPrefix(t, "├")
+	case '+':
+		return strings.HasPrefix(t, "+--")
 	}
-	return strings.HasPrefix(t, "│") || strings.HasPrefix(t, "┌") || strings.HasPrefix(t, "├") || strings.HasPrefix(t, "+--")
+	i := strings.IndexByte(t, '|')
+	return i > 0 && strings.Count(t[i-1:], " | ") > 1
 }
 
 // hasColumns reports whether a line's words stand in three columns or more, parted by tabs or wide gaps.
@@ -129,15 +135,23 @@ func isFrame(t string) bool {
 }
 
 // statusStarts begin a line that tells how one step ended.
-var statusStarts = []string{
+var statusStarts = byFirst([]string{
 	"PASS", "FAIL", "OK", "ok ", "not ok ", "ERROR", "Error", "error", "WARN", "Warning", "warning", "SKIP", "DONE", "FATAL",
 	"panic:", "✓", "✔", "✗", "✘", "✖", "×", "[ok]", "[OK]", "[PASS]", "[FAIL]", "[ERROR]", "[WARN", "[x]", "[ ]", "---", "===",
 	"npm ", "Tests:", "Test Suites:", "Total", "Finished", "BUILD", "Ran ", "INFO", "DEBUG", "[INFO", "TRACE", "NOTE",
+})
+
+// byFirst sorts texts into lists by their first byte.
+func byFirst(list []string) (t [256][]string) {
+	for _, s := range list {
+		t[s[0]] = append(t[s[0]], s)
+	}
+	return t
 }
 
 // isStatus reports whether a trimmed line tells how one step ended.
 func isStatus(t string) bool {
-	for _, s := range statusStarts {
+	for _, s := range statusStarts[t[0]] {
 		if strings.HasPrefix(t, s) {
 			next := len(s) == len(t) || classOf[t[len(s)]]&letterBytes == 0 || classOf[s[len(s)-1]]&letterBytes == 0
 			return next

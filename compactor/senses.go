@@ -69,7 +69,8 @@ func (b *phraseBook) add(sense sense, signal signal, list ...string) {
 		}
 		h := wordHash(firstWord(text))
 		b.first[h] = append(b.first[h], phrase{strings.TrimSuffix(before, " "), text, sense, signal})
-		b.bits[h>>6&127] |= 1 << (h & 63)
+		m := h * 0x9e3779b1
+		b.bits[m>>25] |= 1 << (m >> 19 & 63)
 	}
 }
 
@@ -82,11 +83,16 @@ func firstWord(s string) string {
 
 // at gives what the phrases that the lexer's word belongs to tell together.
 func (b *phraseBook) at(l *lexer) (all sense, sig signal) {
-	w := &l.word
-	h := wordHash(l.text[w.head:w.tail])
-	if b.bits[h>>6&127]>>(h&63)&1 == 0 {
+	h := l.word.hash
+	m := h * 0x9e3779b1
+	if b.bits[m>>25]>>(m>>19&63)&1 == 0 {
 		return 0, noSignal
 	}
+	return b.look(l, h)
+}
+
+// look compares the phrases that are found by a hash.
+func (b *phraseBook) look(l *lexer, h uint32) (all sense, sig signal) {
 	for _, p := range b.first[h] {
 		if !p.at(l) {
 			continue
@@ -121,7 +127,7 @@ func opensAfter(before string) bool {
 	for i >= 0 && before[i] == ' ' {
 		i--
 	}
-	return i < 0 || opening(before[i])
+	return i < 0 || opensOf[before[i]]
 }
 
 // endsWithPhrase gives where a phrase begins with which a text ends, white space behind it; -1 where it does not.

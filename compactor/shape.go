@@ -259,7 +259,7 @@ func (l *looker) special(lx *lexer) bool {
 	k := wordKindOf(core, w.has)
 	l.why |= softKinds[k]
 	if len(run) >= secretRun {
-		l.lengthy(core, run)
+		l.lengthy(core, run, w.all)
 	}
 	if w.all&quoteByte != 0 && run[0] == '"' {
 		l.why |= hasQuote
@@ -286,11 +286,11 @@ func (l *looker) special(lx *lexer) bool {
 }
 
 // lengthy looks at a long word: a key, a blob.
-func (l *looker) lengthy(core, run string) {
+func (l *looker) lengthy(core, run string, all class) {
 	if isSecret(core) {
 		l.why |= hasSecret
 	}
-	if len(core) >= base64Run && isBase64(core) || strings.Contains(run[:min(len(run), longestName)], ";base64,") {
+	if len(core) >= base64Run && isBase64(core) || all&otherByte != 0 && strings.Contains(run[:min(len(run), longestName)], ";base64,") {
 		l.hit(hasBase64)
 	}
 }

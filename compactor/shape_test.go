@@ -74,19 +74,3 @@ func TestShapeOfText(t *testing.T) {
 		}
 	}
 }
-
-func benchText(n int) string {
-	const part = "I looked at `parseFeed` in src/importer/feed.go:120 and the bug is there: RowBuffer drops the last row when flush_rows" +
-		" runs twice. The fix was to keep a cursor, because the mirror reports 40 retries in 12 seconds. We decided to leave the" +
-		" old importer alone.\n\n- tests pass now\n- the docs still say v1.2.3\n\nNext I would look at https://example.org/mill/7 and" +
-		" the timeout of the grpc client.\n\n"
-	return strings.Repeat(part, n/len(part)+1)[:n]
-}
-
-func BenchmarkTextShape(b *testing.B) {
-	text := benchText(1 << 20)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		shapeOfText(text)
-	}
-}

@@ -28,7 +28,7 @@ func isStructural(t string) bool {
 	if n := bulletLen(t); n > 0 {
 		return strings.Count(t[n:], " ") < 5 && !endsSentence(t)
 	}
-	return isStatus(t) || isPlaced(t) || isLogged(t) || isRow(t) || isFrame(t) || keyLen(t) > 0 || hasColumns(t) || isCode(t)
+	return isLogged(t) || isStatus(t) || isPlaced(t) || isFrame(t) || keyLen(t) > 0 || isRow(t) || hasColumns(t) || isCode(t)
 }
 
 // mostFiles is how many files the summary of structured output names.
@@ -89,10 +89,10 @@ func structuredParts(text string) outputParts {
 		}
 		p.lines++
 		p.file(t, seen)
-		wrong := isStatus(t) && isError(t, true)
-		if !wrong && !isStatus(t) || isRule(t) || len(t) > longestName {
+		if !isStatus(t) || isRule(t) || len(t) > longestName {
 			continue
 		}
+		wrong := isError(t, true)
 		if h := termHash(t); !seen[h] && len(seen) < 16*mostParts {
 			seen[h] = true
 			if wrong && len(p.errors) < mostParts {

@@ -11,7 +11,7 @@ func summarize(texts []string, o *Options, most int) string {
 		most = o.summaryBudget(chars)
 	}
 	if isStructured(text, chars) {
-		return structuredSummary(text, most)
+		return head(structuredSummary(text, most), most)
 	}
 	return best(text, unitsOf(text), most)
 }
@@ -19,7 +19,7 @@ func summarize(texts []string, o *Options, most int) string {
 // between parts the sentences of a summary.
 const between = " ... "
 
-// unit is a sentence of a text, or a line that ends in none.
+// sentence is a sentence of a text, or a line that ends in none.
 type sentence struct {
 	from, to int32 // in the text
 	chars    int32
@@ -30,7 +30,7 @@ type sentence struct {
 // unitsOf gives the sentences of a text in order, with their scores. A line that goes on in the next one is joined with
 // it; a bullet, a heading and a line without an end are sentences of their own.
 func unitsOf(text string) []sentence {
-	s := splitter{text: text}
+	s := splitter{text: text, all: make([]sentence, 0, len(text)/64+4)}
 	at := 0
 	for line := range strings.Lines(text) {
 		s.line(line, at)
@@ -164,65 +164,82 @@ type picker struct {
 }
 
 // leads gives the best sentence of each paragraph, the first of equals.
-func (p *picker) leads() []int {
-	var leads []int
+func (p *picker) leads() []int32 {
+	var leads []int32
 	for i := range p.all {
 		switch n := len(leads); {
 		case n == 0 || p.all[leads[n-1]].part != p.all[i].part:
-			leads = append(leads, i)
+			leads = append(leads, int32(i))
 		case p.all[i].score > p.all[leads[n-1]].score:
-			leads[n-1] = i
+			leads[n-1] = int32(i)
 		}
 	}
 	return leads
 }
 
 // topScore bounds the scores that are told apart.
-const topScore = 63
+const topScore = 64
 
-// take takes those of the sentences (nil: all) that fit and have a score of least or more, best first. One pass over the
-// sentences for each score that occurs, by counting.
-func (p *picker) take(some []int, least int32) {
+// take takes those of the sentences (nil: all) that fit and have a score of least or more, best first: by counting, as
+// there are few scores.
+func (p *picker) take(some []int32, least int32) {
+	n := len(some)
 	if some == nil {
-		some = make([]int, len(p.all))
-		for i := range some {
-			some[i] = i
+		n = len(p.all)
+	}
+	at := func(i int) int32 {
+		if some == nil {
+			return int32(i)
 		}
+		return some[i]
 	}
-	var by [topScore + 1][]int
-	var low []int // below 0
-	for _, i := range some {
-		if sc := p.all[i].score; sc >= 0 {
-			by[min(sc, topScore)] = append(by[min(sc, topScore)], i)
-		} else if sc >= least {
-			low = append(low, i)
-		}
+	var from [topScore + 3]int
+	for i := range n {
+		from[p.slot(at(i), least)+1]++
 	}
-	for sc := topScore; sc >= 0; sc-- {
-		p.fit(by[sc])
+	for sc := 1; sc < len(from); sc++ {
+		from[sc] += from[sc-1]
 	}
-	p.fit(low)
+	order := make([]int32, n)
+	for i := range n {
+		sc := p.slot(at(i), least)
+		order[from[sc]] = at(i)
+		from[sc]++
+	}
+	for _, i := range order[:from[topScore]] {
+		p.fit(i)
+	}
 }
 
-// fit takes those sentences that still fit.
-func (p *picker) fit(some []int) {
-	for _, i := range some {
-		u := p.all[i]
-		need := int(u.chars)
-		if p.n > 0 {
-			need += len(between)
-		}
-		if p.taken[i] || need > p.left {
-			continue
-		}
-		h := termHash(p.text[u.from:u.to])
-		if p.seen[h] {
-			continue
-		}
-		p.seen[h], p.taken[i] = true, true
-		p.left -= need
-		p.n++
+// slot is the place of a sentence's score: the highest scores first, then those below 0, last those below the least.
+func (p *picker) slot(i, least int32) int {
+	switch sc := p.all[i].score; {
+	case sc < least:
+		return topScore + 1
+	case sc < 0:
+		return topScore
+	default:
+		return topScore - 1 - int(min(sc, topScore-1))
 	}
+}
+
+// fit takes a sentence if it still fits.
+func (p *picker) fit(i int32) {
+	u := p.all[i]
+	need := int(u.chars)
+	if p.n > 0 {
+		need += len(between)
+	}
+	if p.taken[i] || need > p.left {
+		return
+	}
+	h := termHash(p.text[u.from:u.to])
+	if p.seen[h] {
+		return
+	}
+	p.seen[h], p.taken[i] = true, true
+	p.left -= need
+	p.n++
 }
 
 func (p *picker) joined(most int) string {

@@ -13,12 +13,36 @@ var stops = newStops("a", "about", "above", "after", "again", "all", "also", "am
 	"where", "which", "while", "who", "why", "will", "with", "without", "would", "yes", "yet", "you", "your", "actually",
 	"instead", "wait", "sorry", "correction", "meant", "mean", "rather", "okay", "ok", "thanks", "was", "has", "into")
 
-func newStops(words ...string) map[uint32]bool {
-	m := make(map[uint32]bool, len(words))
+func newStops(words ...string) *hashSet {
+	s := new(hashSet)
 	for _, w := range words {
-		m[wordHash(w)] = true
+		s.add(wordHash(w))
 	}
-	return m
+	return s
+}
+
+// hashSet is a small set of hashes: up to half of its places may be taken.
+type hashSet [1024]uint32
+
+// add reports whether the hash was not yet there.
+func (s *hashSet) add(h uint32) bool {
+	i := s.place(h)
+	if s[i] == h|1 {
+		return false
+	}
+	s[i] = h | 1
+	return true
+}
+
+func (s *hashSet) has(h uint32) bool { return s[s.place(h)] == h|1 }
+
+// place is where a hash stands or would stand. The lowest bit does not count: 0 is a free place.
+func (s *hashSet) place(h uint32) uint32 {
+	i := h * 0x9e3779b1 >> 22
+	for s[i] != 0 && s[i] != h|1 {
+		i = (i + 1) % uint32(len(s))
+	}
+	return i
 }
 
 // topic is what a text is about, as its hash, and what it weighs.
@@ -33,13 +57,13 @@ const maxTopicText = 64 << 10
 // topicsOf gives the distinct terms of a text, at most so many, in their order: words that are not common, by their
 // letters, and names, numbers and paths.
 func topicsOf(text string, most int) []topic {
+	most = min(most, len(hashSet{})/2)
 	var all []topic
-	seen := map[uint32]bool{}
+	var seen hashSet
 	lx := lex(text[:min(len(text), maxTopicText)])
 	for len(all) < most && lx.next() {
 		t, ok := topicOf(&lx)
-		if ok && !seen[t.hash] {
-			seen[t.hash] = true
+		if ok && seen.add(t.hash) {
 			all = append(all, t)
 		}
 	}
@@ -57,12 +81,15 @@ func topicOf(lx *lexer) (topic, bool) {
 			return topic{termHash(core), nameWeight}, true
 		}
 	}
-	h := wordHash(stem(core))
+	if stops.has(w.hash) || w.has&(letterBytes|highByte) == 0 {
+		return topic{}, false
+	}
+	h := w.hash
+	if short := stem(core); len(short) < len(core) {
+		h = wordHash(short)
+	}
 	if w.has&highByte != 0 {
 		h = termHash(core)
-	}
-	if stops[wordHash(core)] || w.has&(letterBytes|highByte) == 0 {
-		return topic{}, false
 	}
 	return topic{h, 1}, true
 }
@@ -75,23 +102,19 @@ func stem(s string) string {
 	return s
 }
 
-// nameHashes calls yield with the hash of each name of a text that can be referred to later: identifiers, paths, web
-// addresses, versions and digests; each once.
+// nameHashes calls yield with the hashes of the names of a text that can be referred to later: identifiers, paths, web
+// addresses, versions and digests, the first termsOfOne of them.
 func nameHashes(text string, yield func(uint32)) {
-	seen := map[uint32]bool{}
-	for lx := lex(text); len(seen) < termsOfOne && lx.next(); {
+	n := 0
+	for lx := lex(text); n < termsOfOne && lx.next(); {
 		w := &lx.word
 		if w.has&^(smallByte|highByte|quoteByte) == 0 || w.tail-w.head < 3 {
 			continue
 		}
 		switch wordKindOf(lx.core(), w.has) {
 		case identWord, pathWord, placeWord, webWord, versionWord, digestWord, mailWord, netWord:
-		default:
-			continue
-		}
-		if h := termHash(lx.core()); !seen[h] {
-			seen[h] = true
-			yield(h)
+			n++
+			yield(termHash(lx.core()))
 		}
 	}
 }

@@ -51,10 +51,35 @@ var classOf = func() (t [256]class) {
 	return t
 }()
 
+// foldOf is the small letter for each letter, 0 for all other bytes.
+var foldOf = func() (t [256]uint8) {
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c], t[c-0x20] = c, c
+	}
+	return t
+}()
+
+// opensOf tells which bytes let a sentence or a clause begin behind them.
+var opensOf = byteSet("\n.!?:;,-*#>\"(")
+
+// headOf and tailOf tell which bytes stand around words without being part of them.
+var (
+	headOf = byteSet("([{<\"'`*,;!?)]}>|#=")
+	tailOf = byteSet(".,;:!?)]}>\"'`*([{<|=")
+)
+
+func byteSet(list string) (t [256]bool) {
+	for i := range len(list) {
+		t[list[i]] = true
+	}
+	return t
+}
+
 // word is a run of bytes without white space, and within it the core without the punctuation around.
 type word struct {
-	from, to   int // of the run
-	head, tail int // of the core; head == tail: there is none
+	from, to   int    // of the run
+	head, tail int    // of the core; head == tail: there is none
+	hash       uint32 // of its letters, see wordHash
 	has        class
 	all        class // as has, of the whole run
 	opens      bool  // a sentence, a clause or a line begins here
@@ -83,62 +108,42 @@ func (l *lexer) next() bool {
 		l.at = i
 		return false
 	}
-	from := i
-	var all class
+	from, all, h := i, class(0), uint32(0)
 	for i < len(s) {
-		k := classOf[s[i]]
+		c := s[i]
+		k := classOf[c]
 		if k == gapByte {
 			break
 		}
 		all |= k
+		if v := foldOf[c]; v != 0 {
+			h = (h<<5 | h>>27) ^ uint32(v)
+		}
 		i++
 	}
-	l.word = word{from: from, to: i, head: from, tail: i, has: all, all: all, opens: opening(l.end)}
+	w := &l.word
+	w.from, w.to, w.head, w.tail, w.hash, w.has, w.all, w.opens = from, i, from, i, h, all, all, opensOf[l.end]
 	if all&^(letterBytes|digitByte|highByte) != 0 {
-		l.trim()
+		w.trim(s)
 	}
 	l.end, l.at = s[i-1], i
 	return true
 }
 
-// opening reports whether what ended so lets a sentence or a clause begin.
-func opening(end byte) bool {
-	switch end {
-	case '\n', '.', '!', '?', ':', ';', ',', '-', '*', '#', '>', '"', '(':
-		return true
-	}
-	return false
-}
-
 // trim takes the punctuation off both ends of the word's core.
-func (l *lexer) trim() {
-	w, s := &l.word, l.text
-	for w.head < w.tail && opensWord(s[w.head]) {
-		w.head++
+func (w *word) trim(s string) {
+	head, tail := w.head, w.tail
+	for head < tail && headOf[s[head]] {
+		head++
 	}
-	for w.tail > w.head && closesWord(s[w.tail-1]) {
-		w.tail--
+	for tail > head && tailOf[s[tail-1]] {
+		tail--
 	}
-	w.has = 0
-	for i := w.head; i < w.tail; i++ {
-		w.has |= classOf[s[i]]
+	has := class(0)
+	for i := head; i < tail; i++ {
+		has |= classOf[s[i]]
 	}
-}
-
-func opensWord(c byte) bool {
-	switch c {
-	case '(', '[', '{', '<', '"', '\'', '`', '*', ',', ';', '!', '?', ')', ']', '}', '>', '|', '#', '=':
-		return true
-	}
-	return false
-}
-
-func closesWord(c byte) bool {
-	switch c {
-	case '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '`', '*', '(', '[', '{', '<', '|', '=':
-		return true
-	}
-	return false
+	w.head, w.tail, w.has = head, tail, has
 }
 
 // core is the word without the punctuation around it.
@@ -149,14 +154,10 @@ func (l *lexer) run() string { return l.text[l.word.from:l.word.to] }
 
 // wordHash names a word by its letters, in any case and without apostrophes.
 func wordHash(s string) uint32 {
-	h := uint32(2166136261)
+	h := uint32(0)
 	for i := range len(s) {
-		c := s[i]
-		if c-'A' < 26 {
-			c |= 0x20
-		}
-		if c-'a' < 26 {
-			h = (h ^ uint32(c)) * 16777619
+		if v := foldOf[s[i]]; v != 0 {
+			h = (h<<5 | h>>27) ^ uint32(v)
 		}
 	}
 	return h
