@@ -32,7 +32,7 @@ var decisionWords = phrases("decided", "decide", "decision", "i'll use", "we'll 
 var leaningWords = phrases("must", "should", "need to", "needs to", "needed", "require", "requires", "required", "don't",
 	"do not", "avoid", "never", "always", "only", "instead", "prefer", "preferred", "recommend", "recommended", "fix", "fixed",
 	"fixes", "use", "uses", "using", "missing", "means", "important", "critical", "note", "so that", "since", "correct", "wrong",
-	"rather", "keep", "safe", "cannot", "can't", "won't", "decides", "let me know")
+	"rather", "keep", "safe", "cannot", "can't", "won't", "decides")
 
 // phrases maps the first word of each phrase to its whole forms.
 func phrases(list ...string) map[string][]string {

@@ -129,14 +129,30 @@ func (d *draft) decisionsPart(budget int) string {
 		}
 	}
 	ranks := []func(string) bool{
-		func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, decisionWords) },
-		func(s string) bool { return !strings.HasSuffix(s, "?") && hasAny(s, leaningWords) },
+		func(s string) bool { return !strings.HasSuffix(s, "?") && !isOffer(s) && hasAny(s, decisionWords) },
+		func(s string) bool {
+			return !strings.HasSuffix(s, "?") && strings.Count(s, " ") >= fewWords-1 && !isOffer(s) && hasAny(s, leaningWords)
+		},
 	}
 	all := d.pick(rows, ranks, d.notes.answerText, budget)
 	for _, s := range all {
 		d.fact("decision", mark.Inline(s.text, maxSentence), s.row, false)
 	}
 	return d.saidLines(all)
+}
+
+// fewWords are too few for a sentence that tells what must be.
+const fewWords = 4
+
+// isOffer reports whether a sentence only offers more work.
+func isOffer(s string) bool {
+	s = lower(s[:min(len(s), 40)])
+	for _, start := range []string{"let me know", "feel free", "if you'd like me", "if you want me", "would you like", "happy to"} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *draft) leans(i int32) bool {
