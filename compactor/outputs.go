@@ -47,12 +47,9 @@ func (d *draft) fileForm(i int32, start string) form {
 	if t := d.c.records.at(int(row.rec)).time(); !t.IsZero() {
 		what += ", read " + t.Format("2006-01-02T15:04Z")
 	}
-	switch f := d.fileOf(row); {
-	case f == nil:
-	case f.edits > uint32(row.edits):
+	// Nothing is said where no edit is known: a checkout or a formatter may have changed the file all the same.
+	if f := d.fileOf(row); f != nil && f.edits > uint32(row.edits) {
 		what += fmt.Sprintf(", edited %dx later", f.edits-uint32(row.edits))
-	default:
-		what += ", not edited since"
 	}
 	m := mark.New(d.id(i), what)
 	if whole, fits := mark.Fits(out.Text, runes(m)); fits {
