@@ -148,7 +148,7 @@ func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
 	d.fell = fallbacks{}
-	d.most = oneMost(min(whole, int(d.c.held.total*6/10)))
+	d.most = oneMost(min(whole, max(int(d.c.held.total*6/10), roomy*6/10)))
 	wanted := d.recentStart(d.most)
 	text := d.c.held.total
 	d.narrow = whole < roomy/2

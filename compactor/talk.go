@@ -169,11 +169,13 @@ func (d *draft) answerPart(budget int) string {
 	}
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
-	if q, ok := quotedWhole(text, min(budget-runes(title), d.most)); ok {
+	// What was said last is worth more than lines that stay: whole up to longAsk also where one thing may take less.
+	most := max(d.most, longAsk)
+	if q, ok := quotedWhole(text, min(budget-runes(title), most)); ok {
 		d.notes.answer, d.notes.answerText = i, text
 		return title + q
 	}
-	room := min(budget, d.most, 2*longAsk) - runes(title) - 60
+	room := min(budget, most, 2*longAsk) - runes(title) - 60
 	if room < shortAsk {
 		return ""
 	}
