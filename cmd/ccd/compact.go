@@ -185,12 +185,11 @@ func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Sess
 
 // compactPurged previews a session whose transcript is gone: the archive has it.
 func (a *app) compactPurged(ctx context.Context, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
-	made, err := l.anew(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
+	c, err := l.anew(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
 	if err != nil {
 		return err
 	}
-	s := e.Session.Session
-	return a.printPreview(fresh(made, history.Records(ctx, l.archive, s, made.At.Generation)), s, f)
+	return a.printPreview(c, e.Session.Session, f)
 }
 
 func (a *app) printPreview(c companion, s transcript.Session, f compactFlags) error {

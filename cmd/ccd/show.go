@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/history"
@@ -26,7 +28,8 @@ func (a *app) showCommand() *cobra.Command {
 		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] SESSION"},
 		long: `Printed is the companion as it was last written. Where its file is gone, or none was written yet, it is
 made anew from the archive; nothing is written then. --fresh brings archive and companion up to date
-with the transcript first.
+with the transcript first. Where the archive is damaged, "[ccd ID content unavailable: PATH, hash
+mismatch]" stands for what it cannot give back any more, and the rest is shown.
 
 With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html one page
 that needs nothing else, messages a list of {role, content} that an API takes: the compressed part, an
@@ -93,11 +96,7 @@ func (a *app) companionOf(ctx context.Context, l *library, e entry, f showFlags)
 			return companion{}, fmt.Errorf("read companion: %w", err)
 		}
 	}
-	made, err := l.anew(ctx, e, l.options(e), at)
-	if err != nil {
-		return companion{}, err
-	}
-	return fresh(made, history.Records(ctx, l.archive, e.Session.Session, made.At.Generation)), nil
+	return l.anew(ctx, e, l.options(e), at)
 }
 
 func (a *app) freshCompanion(ctx context.Context, e entry) (companion, error) {
@@ -116,27 +115,63 @@ func (a *app) freshCompanion(ctx context.Context, e entry) (companion, error) {
 	return fresh(made, history.Records(ctx, l.archive, e.Session.Session, made.At.Generation)), nil
 }
 
-// anew makes a companion from the archive and writes nothing. It is the one that the daemon would write. At is how far
-// it goes; the zero Place means as far as the archive does, and only then its text names the bytes by their hash.
-func (l *library) anew(ctx context.Context, e entry, o compactor.Options, at daemon.Place) (daemon.Compacted, error) {
+// anew makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
+// archive is damaged, that of what can still be read. At is how far it goes; the zero Place means as far as the archive
+// does, and only then its text names the bytes by their hash.
+func (l *library) anew(ctx context.Context, e entry, o compactor.Options, at daemon.Place) (companion, error) {
 	g, err := e.generation(at.Generation)
 	if err != nil {
-		return daemon.Compacted{}, err
+		return companion{}, err
 	}
+	whole := daemon.Place{Generation: g.N, Offset: g.Tip.Offset}
+	r := remake{library: l, entry: e, generation: g, options: o, at: at}
 	if at.Generation == 0 {
-		at = daemon.Place{Generation: g.N, Offset: g.Tip.Offset}
+		r.at = whole
 	}
-	f := l.foldWith(e, g.N, o)
-	for r, err := range until(at.Offset, history.Records(ctx, l.archive, e.Session.Session, g.N)) {
+	r.records = until(r.at.Offset, history.Records(ctx, l.archive, e.Session.Session, g.N))
+	c, err := r.companion(ctx)
+	if err == nil || !errors.As(err, new(*archive.DamageError)) {
+		return c, err
+	}
+	s, err := l.salvaged(ctx, e, g, err)
+	if err != nil {
+		return companion{}, err
+	}
+	r.at, r.records, r.tell = whole, s.records(ctx), s.tell
+	return r.companion(ctx)
+}
+
+// remake is a companion that is made anew.
+type remake struct {
+	library    *library
+	entry      entry
+	generation archive.Generation
+	options    compactor.Options
+	at         daemon.Place
+	records    iter.Seq2[*transcript.Record, error]
+	// tell, if not nil, changes what it says; it is given the number of the first record that is lost.
+	tell func(ctx context.Context, c *compactor.Compaction, first int) error
+}
+
+func (r remake) companion(ctx context.Context) (companion, error) {
+	f, lost := r.library.foldWith(r.entry, r.generation.N, r.options), 0
+	for rec, err := range r.records {
 		if err != nil {
-			return daemon.Compacted{}, err
+			return companion{}, err
 		}
-		f.Add(r)
+		if lost == 0 && rec.Broken && rec.Span.Len == 0 {
+			lost = rec.N
+		}
+		f.Add(rec)
 	}
 	c, err := f.compaction(ctx)
-	if err != nil {
-		return daemon.Compacted{}, err
+	if err == nil && r.tell != nil {
+		err = r.tell(ctx, c, lost)
 	}
-	extent := daemon.Extent{Records: f.Status().Records, Bytes: at.Offset, Sum: g.Sum, Parent: f.Status().Parent}
-	return daemon.Compacted{Document: daemon.Render(e.Session.Session, o, c, extent), Compaction: c, Options: o, At: at}, nil
+	if err != nil {
+		return companion{}, err
+	}
+	extent := daemon.Extent{Records: f.Status().Records, Bytes: r.at.Offset, Sum: r.generation.Sum, Parent: f.Status().Parent}
+	doc := daemon.Render(r.entry.Session.Session, r.options, c, extent)
+	return fresh(daemon.Compacted{Document: doc, Compaction: c, Options: r.options, At: r.at}, r.records), nil
 }

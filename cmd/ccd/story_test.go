@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -24,6 +25,8 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"idof":    cmdIDOf,
 	"twins":   cmdTwins,
 	"turns":   cmdTurns,
+	"lost":    cmdLost,
+	"unlike":  cmdUnlike,
 	"spoil":   cmdSpoil,
 	"workday": cmdWorkday,
 
@@ -82,8 +85,9 @@ func cmdPick(ts *testscript.TestScript, neg bool, args []string) {
 	for _, out := range tell().outputs {
 		known[mark.Sum(quoted(out)).ID()] = out
 	}
-	for _, id := range mark.IDs(ts.ReadFile(args[0])) {
-		if out, ok := known[id]; ok {
+	text := ts.ReadFile(args[0])
+	for _, id := range mark.IDs(text) {
+		if out, ok := known[id]; ok && !strings.Contains(text, "[ccd "+string(id)+" content unavailable: ") {
 			ts.Setenv("ID", string(id))
 			ts.Setenv("PREFIX", string(id[:6]))
 			ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out), 0o600))

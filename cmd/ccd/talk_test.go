@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	bolt "go.etcd.io/bbolt"
@@ -89,4 +91,41 @@ func next(b *bolt.Bucket, k []byte) ([]byte, []byte) {
 	c := b.Cursor()
 	c.Seek(k)
 	return c.Next()
+}
+
+// cmdLost sets $LOST to the ID of the first original that a companion calls unavailable, and $ID is then one that it
+// does not: `lost COMPANION`.
+func cmdLost(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lost COMPANION")
+	}
+	m := regexp.MustCompile(`\[ccd ([0-9a-z]{12}) content unavailable: `).FindStringSubmatch(ts.ReadFile(args[0]))
+	if m == nil {
+		ts.Fatalf("nothing is called unavailable")
+	}
+	ts.Setenv("LOST", m[1])
+}
+
+// cmdUnlike checks that a companion differs from another only in what it calls unavailable, and that some of its
+// markers stand as they were: `unlike DAMAGED WRITTEN`.
+func cmdUnlike(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unlike DAMAGED WRITTEN")
+	}
+	damaged, written := strings.Split(ts.ReadFile(args[0]), "\n"), strings.Split(ts.ReadFile(args[1]), "\n")
+	if len(damaged) != len(written) {
+		ts.Fatalf("%d lines, and %d were written", len(damaged), len(written))
+	}
+	same := 0
+	for i, line := range damaged {
+		switch {
+		case line == written[i] && strings.Contains(line, "[ccd "):
+			same++
+		case line != written[i] && !strings.Contains(line, " content unavailable: "):
+			ts.Fatalf("line %d is another: %s", i+1, line)
+		}
+	}
+	if same == 0 {
+		ts.Fatalf("no marker stands as it was")
+	}
 }
