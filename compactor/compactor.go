@@ -179,7 +179,7 @@ func (c *Compactor) addItem(rec int, r *transcript.Record, it *transcript.Item) 
 	case transcript.Result:
 		c.addResult(i, it)
 	case transcript.Meta:
-		if bytes.Contains(it.Raw, []byte("<task-notification>")) {
+		if bytes.Contains(it.Raw, []byte("task-notification")) {
 			c.notice(i, original(transcript.Text, it.Raw))
 		}
 		if c.given < 0 && c.session.Class == transcript.SubAgent && !r.Unknown && row.chars > 0 {

@@ -16,12 +16,15 @@ const (
 	namesOnly               // `- edited: PATH · PATH`
 )
 
+// fewFiles are told one a line also where there is little room.
+const fewFiles = 6
+
 // filesPart is the net effect on files: changed ones, then those only read.
 func (d *draft) filesPart(budget int) string {
 	var changed, read []*fileState
 	for _, f := range d.c.tables.files.newestFirst() {
 		switch {
-		case f.to != "" && d.follows(f): // told with the name that it now has
+		case f.to != "" && (f.from != "" || d.follows(f)): // told with the name that it now has
 		case f.tried > 0 || f.edits > 0:
 			changed = append(changed, f)
 		case f.reads > 0:
@@ -49,6 +52,9 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 		return ""
 	}
 	for _, how := range []listed{apart, grouped, namesOnly} {
+		if how == apart && d.narrow && len(files) > fewFiles {
+			continue
+		}
 		if text := d.listFiles(files, how); runes(text) <= room {
 			for _, f := range files {
 				d.fact("file", d.filePath(f), f.touched, true)

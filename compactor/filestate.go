@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -18,6 +19,7 @@ var noStep = step{row: -1}
 
 // fileState is the net effect of a session on one file.
 type fileState struct {
+	key      uint64 // in the table
 	path     string
 	from     string // what it was called before this session renamed it
 	to       string // it was renamed to
@@ -44,11 +46,21 @@ func (f *fileState) news() uint32 { return f.edits - f.before }
 
 // file returns the state of a path, as the newest.
 func (t *tables) file(path string, row int32) *fileState {
-	f := t.files.touch(hashOf(path))
+	key := hashOf(path)
+	f := t.files.touch(key)
 	if f.path == "" {
-		*f = fileState{path: clip(path, maxPath), changed: -1, read: -1, base: noStep, first: row}
+		*f = fileState{key: key, path: clip(path, maxPath), changed: -1, read: -1, base: noStep, first: row}
 	}
 	f.touched = row
+	return f
+}
+
+// touch makes a file that is known the newest.
+func (t *tables) touch(f *fileState, row int32) *fileState {
+	if t.files.get(f.key) == f {
+		t.files.touch(f.key)
+		f.touched = row
+	}
 	return f
 }
 
@@ -180,8 +192,8 @@ func (f *fileState) forget() { f.base, f.replay, f.lost, f.doubt = noStep, nil, 
 // removed takes files as deleted: the one named, and what is known below it.
 func (t *tables) removed(ch *change) {
 	if ch.Tree {
-		for _, f := range t.below(ch.Path) {
-			f.remove(ch)
+		for _, f := range slices.Backward(t.below(ch.Path)) {
+			t.touch(f, ch.at.row).remove(ch)
 		}
 	}
 	t.file(ch.Path, ch.at.row).remove(ch)
@@ -189,7 +201,6 @@ func (t *tables) removed(ch *change) {
 
 func (f *fileState) remove(ch *change) {
 	f.count(ch)
-	f.touched = ch.at.row
 	f.deleted, f.again = true, false
 	f.forget()
 }
@@ -197,9 +208,9 @@ func (f *fileState) remove(ch *change) {
 // reverted takes files as put back: the one named, or those below it that were changed.
 func (t *tables) reverted(ch *change) {
 	below := t.below(ch.Path)
-	for _, f := range below {
+	for _, f := range slices.Backward(below) {
 		if f.news() > 0 && !f.created {
-			f.putBack(ch)
+			t.touch(f, ch.at.row).putBack(ch)
 		}
 	}
 	if len(below) == 0 && !strings.HasSuffix(ch.Path, "/.") {
@@ -209,7 +220,7 @@ func (t *tables) reverted(ch *change) {
 
 func (f *fileState) putBack(ch *change) {
 	f.count(ch)
-	f.touched, f.before = ch.at.row, f.edits
+	f.before = f.edits
 	f.deleted, f.again, f.reverted = false, false, true
 	f.forget()
 }
@@ -238,7 +249,7 @@ func (t *tables) moved(ch *change) {
 	if t.files.get(hashOf(ch.Path)) != nil || len(below) == 0 {
 		t.move(ch.Path, to, ch)
 	}
-	for _, f := range below {
+	for _, f := range slices.Backward(below) {
 		t.move(f.path, to+f.path[len(strings.TrimSuffix(ch.Path, sep)):], ch)
 	}
 }

@@ -37,6 +37,18 @@ func joinPath(dir, p string) string {
 	return path.Join(dir, p)
 }
 
+// joinDir is joinPath for where something runs: "" is where that cannot be told from the beginning.
+func joinDir(dir, p string) string {
+	switch joined := joinPath(dir, p); joined {
+	case "":
+		return dir
+	case ".":
+		return ""
+	default:
+		return joined
+	}
+}
+
 // Join is a path as seen from a directory, without needless elements: the path itself where it is absolute. It is how
 // Action.Resolve names files.
 func Join(dir, p string) string { return joinPath(dir, p) }
@@ -46,10 +58,7 @@ func Join(dir, p string) string { return joinPath(dir, p) }
 // call runs. What cannot be told stays relative. On Windows, whose shells end with 0 whatever became of a command,
 // only silence proves a change.
 func (a *Action) Resolve(cwd string) {
-	a.Dir = joinPath(cwd, a.Dir)
-	if a.Dir == "" {
-		a.Dir = cwd
-	}
+	a.Dir = joinDir(cwd, a.Dir)
 	for i := range a.Files {
 		f := &a.Files[i]
 		f.Path = joinPath(a.Dir, f.Path)

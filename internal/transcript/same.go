@@ -33,7 +33,7 @@ func (r *Run) changesDir() bool {
 		if !ok || strings.ContainsAny(to, " \t\n;&|$`") || strings.TrimSpace(after) == "" {
 			continue
 		}
-		r.Dir = joinPath(r.Dir, strings.Trim(to, `'"`))
+		r.Dir = joinDir(r.Dir, strings.Trim(to, `'"`))
 		r.Command = strings.TrimSpace(after)
 		return true
 	}
