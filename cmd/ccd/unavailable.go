@@ -14,7 +14,7 @@ import (
 
 // maxChecked bounds what showing a companion reads of the archive to see whether its originals are sound, in raw bytes.
 // Beyond it `ccd verify` tells.
-const maxChecked = 64 << 20
+const maxChecked = 32 << 20
 
 // checked looks up what the IDs of a companion stand for, and says so in the text where the original is damaged. What
 // the index does not know is left as it is.

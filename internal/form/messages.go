@@ -33,12 +33,17 @@ const (
 // theirs ends it.
 func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, error) {
 	before := t.preamble()
-	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before)}
+	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before), compressed: before != ""}
 	for r, err := range records {
 		if err != nil {
 			return nil, err
 		}
 		k.add(r)
+	}
+	if before != "" && k.earlier != nil {
+		said := k.earlier.carried(k.room / 2)
+		before += said
+		k.room -= utf8.RuneCountInString(said)
 	}
 	var out [][]byte
 	for _, m := range k.system {
@@ -81,11 +86,14 @@ const whole = 1 << 40
 
 // keeper takes the records in and keeps those that may stand among the last messages.
 type keeper struct {
-	talk   Talk
-	room   int       // chars
-	system []message // of a plain list, from its beginning and from before the last messages
-	before *message  // the newest one before them
-	kept   []message
+	talk    Talk
+	room    int       // chars
+	system  []message // of a plain list, from its beginning and from before the last messages
+	before  *message  // the newest one before them
+	earlier *message  // the compressed part of an earlier list
+
+	compressed bool // there is a compressed part
+	kept       []message
 }
 
 func (k *keeper) add(r *transcript.Record) {
@@ -98,9 +106,11 @@ func (k *keeper) add(r *transcript.Record) {
 	}
 	m, ok := ofList(r.Raw)
 	system := m.role == "system" || m.role == "developer"
-	first := k.before == nil && len(k.kept) == 0
+	first := k.before == nil && k.earlier == nil && len(k.kept) == 0
 	switch {
 	case !ok:
+	case k.compressed && m.isCompressed():
+		k.earlier = &m
 	case recent && !(system && first):
 		k.take(m, true)
 	case system:

@@ -355,6 +355,40 @@ func TestOursIsInertTheNextTime(t *testing.T) {
 	}
 }
 
+// What a list's compressed part says of the state of things is not lost when the list grows and is compacted again.
+func TestStateIsCarriedOn(t *testing.T) {
+	out := script(60, false)
+	for round := range 5 {
+		out, _ = compacted(t, transcript.Messages, out, 16000)
+		all := read(t, out)
+		first := text(all[1].Content)
+		if !strings.Contains(first, "Count the cents. </pre><script>") || round > 0 && strings.Count(first, "\n## "+carriedName+"\n") != 1 {
+			t.Errorf("round %d: what was asked for first is gone:\n%.3000s", round, first)
+		}
+		if strings.Contains(first, "> > > ") {
+			t.Errorf("round %d: quotes pile up", round)
+		}
+		if n := charsOf(t, all) * 4 / 3; n > 16000+leastCut*4/3 {
+			t.Errorf("round %d: %d tokens", round, n)
+		}
+		var more []json.RawMessage
+		if err := json.Unmarshal(script(20, false), &more); err != nil {
+			t.Fatal(err)
+		}
+		var grown []json.RawMessage
+		if err := json.Unmarshal(out, &grown); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range more[2:] {
+			grown = append(grown, json.RawMessage(strings.ReplaceAll(string(m), "call_", fmt.Sprintf("call_%d_", round))))
+		}
+		var err error
+		if out, err = json.Marshal(grown); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func claude(lines ...string) []byte {
 	var b strings.Builder
 	for i, l := range lines {
