@@ -123,7 +123,7 @@ func (d *draft) asked(m []measure) string {
 const (
 	shortReply  = 60  // chars up to which a message is read as a reply to a question of the agent
 	shortest    = 12  // chars up to which it is a reply to whatever the agent said last
-	maxQuestion = 200 // chars shown of that
+	maxQuestion = 300 // chars shown of that
 	maxBack     = 40  // items looked back for it
 )
 
@@ -145,11 +145,14 @@ func (d *draft) question(row int32) string {
 		}
 		last := ""
 		for s := range sentences(d.text(i)) {
-			if strings.HasSuffix(s, "?") || !strings.HasSuffix(last, "?") {
+			switch asks := strings.HasSuffix(s, "?") || isOffer(s); {
+			case asks && last != "" && runes(last)+runes(s) < maxQuestion:
+				last += " " + s
+			case asks:
 				last = s
 			}
 		}
-		if last == "" || (!strings.HasSuffix(last, "?") && d.row(row).chars > shortest) {
+		if last == "" {
 			return ""
 		}
 		return fmt.Sprintf(" to #%d: \"%s\"", r.record(), mark.Inline(last, maxQuestion))

@@ -193,6 +193,9 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 	if row.has(side) {
 		return
 	}
+	if n := c.humans.n; n > 0 && c.again(*c.humans.at(n - 1), row) {
+		return
+	}
 	c.humans.push(i)
 	c.answer(i, it)
 	if c.status.Asked.Len == 0 {
@@ -207,6 +210,14 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 	if anySentence(text, isConstraint) {
 		row.flags |= constrains
 	}
+}
+
+// again reports whether a message is the one before, written once more: agents repeat a record when they go on with a
+// session.
+func (c *Compactor) again(before int32, row *itemRow) bool {
+	old := c.rows.at(int(before))
+	t := c.records.at(int(row.rec)).milli()
+	return old.key == row.key && t != 0 && t == c.records.at(int(old.rec)).milli()
 }
 
 // answer pairs what a person said with the call that asked for it, or that was refused with these words.

@@ -56,11 +56,16 @@ func anyMatch(text string, patterns []string) bool {
 // deviations are all differences on purpose. Those with a theirs and an ours excuse any message that differs so and of
 // which their condition holds; the others name a case.
 var deviations = []deviation{
-	{"a word of SQL", "preserved hard_t0:sql_content", "compressed", "one word such as boolean or returning is no statement; a statement keeps its message here too",
-		none(`(?s)\bSELECT\b.*\bFROM\b`, `\bINSERT INTO\b`, `\bCREATE (TABLE|INDEX|VIEW)\b`, `\bDELETE FROM\b`, `\bUPDATE \w+ SET\b`, `\b(ALTER|DROP) TABLE\b`)},
-	{"prices", "preserved hard_t0:latex_math", "compressed", "two dollar signs are prices or shell variables; a formula needs a command, or an operator between them",
-		none(`\\[a-z]{2,}\{`, `\$\$`, `\$[^$\n\d ][^$\n]*[\\^_=][^$\n]*\$`, `\\begin`)},
-	{"hashes and paths", "preserved hard_t0:base64_content", "compressed", "hexadecimal digits and paths are no encoded bytes",
+	{
+		"a word of SQL", "preserved hard_t0:sql_content", "compressed", "one word such as boolean or returning is no statement; a statement keeps its message here too",
+		none(`(?s)\bSELECT\b.*\bFROM\b`, `\bINSERT INTO\b`, `\bCREATE (TABLE|INDEX|VIEW)\b`, `\bDELETE FROM\b`, `\bUPDATE \w+ SET\b`, `\b(ALTER|DROP) TABLE\b`),
+	},
+	{
+		"prices", "preserved hard_t0:latex_math", "compressed", "two dollar signs are prices or shell variables; a formula needs a command, or an operator between them",
+		none(`\\[a-z]{2,}\{`, `\$\$`, `\$[^$\n\d ][^$\n]*[\\^_=][^$\n]*\$`, `\\begin`),
+	},
+	{
+		"hashes and paths", "preserved hard_t0:base64_content", "compressed", "hexadecimal digits and paths are no encoded bytes",
 		func(d *difference) bool {
 			for _, run := range regexp.MustCompile(`[A-Za-z0-9+/=_-]{32,}`).FindAllString(d.text, -1) {
 				path := strings.Count(run, "/") >= 2
@@ -69,62 +74,103 @@ var deviations = []deviation{
 				}
 			}
 			return true
-		}},
-	{"two lines of key and value", "preserved hard_t0:yaml_structure", "compressed", "two such lines are how people write; three with small keys are YAML",
-		none(`(?m)^\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( |$)`)},
-	{"ragged lines", "preserved hard_t0:high_line_length_variance", "compressed", "headings, bullets and paragraphs are how replies are written; ragged counts only for many lines that are no prose",
-		func(d *difference) bool { return strings.Count(d.text, "\n") < 40 }},
-	{"report lines are no verse", "preserved hard_t0:verse_pattern", "compressed", "lines that begin with a status in capitals, hold a colon, digits or code, or end a sentence are no verse",
-		none(`(?m)^[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?$`)},
-	{"an arrow", "preserved hard_t0:reasoning_chain", "compressed", "one arrow or one connective is no formal chain; three connectives, or steps with a conclusion, are",
+		},
+	},
+	{
+		"two lines of key and value", "preserved hard_t0:yaml_structure", "compressed", "two such lines are how people write; three with small keys are YAML",
+		none(`(?m)^\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( |$)`),
+	},
+	{
+		"ragged lines", "preserved hard_t0:high_line_length_variance", "compressed", "headings, bullets and paragraphs are how replies are written; ragged counts only for many lines that are no prose",
+		func(d *difference) bool { return strings.Count(d.text, "\n") < 40 },
+	},
+	{
+		"report lines are no verse", "preserved hard_t0:verse_pattern", "compressed", "lines that begin with a status in capitals, hold a colon, digits or code, or end a sentence are no verse",
+		none(`(?m)^[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?$`),
+	},
+	{
+		"an arrow", "preserved hard_t0:reasoning_chain", "compressed", "one arrow or one connective is no formal chain; three connectives, or steps with a conclusion, are",
 		func(d *difference) bool {
 			links := regexp.MustCompile(`(?i)\b(therefore|thus|hence|consequently|as a result)\b`).FindAllString(d.text, -1)
 			return len(links) < chainWords && !anyMatch(d.text, []string{`(?ms)^1[.)] .*^2[.)] .*^3[.)] .*\b(To summari[sz]e|In conclusion|In summary|Therefore|Thus|Hence)\b`})
-		}},
-	{"a wrapped list", "preserved hard_t0:indented_code", "compressed", "lines that go on below a bullet are no code, nor is a single one in the middle of prose",
+		},
+	},
+	{
+		"a wrapped list", "preserved hard_t0:indented_code", "compressed", "lines that go on below a bullet are no code, nor is a single one in the middle of prose",
 		func(d *difference) bool {
 			lone := !anyMatch(d.text, []string{`(?m)^(    |\t)\s*[^\s*+-].*\n(    |\t)\s*[^\s*+-]`, `(?m)(^\n|:\n)(    |\t)\s*[^\s*+-]`})
 			return lone || anyMatch(d.text, []string{`(?m)^ {0,3}([-*+]|\d+[.)]) .*\n(    |\t)`})
-		}},
-	{"a bracket", "preserved hard_t0:json_structure", "compressed", "a text that begins with a bracket is JSON only if it goes on as an object or an array",
-		none(`^\s*\{\s*("|\})`, `^\s*\[\s*[\[{"]`, `^\s*\[\s*-?\d+\s*,`)},
-	{"a word of failure", "preserved hard_t0:failure_signature", "compressed", "failed, error or killed alone is how replies talk, and a summary prefers the sentence; a failure's own words keep the message",
-		none(`(?i)permission denied|segmentation fault|out of memory|no such file|command not found|connection refused|exit (code|status) [1-9]|\bE[A-Z]{4,}\b|core dumped`)},
-	{"a number of HTTP", "preserved hard_t0:http_error", "compressed", "a number from 400 to 599 is an error only where its status or HTTP is named",
-		none(`(?i)HTTP(/\d(\.\d)?)? [45]\d\d`, `(?i)\bstatus( code)?:? [45]\d\d`, `(?i)\b[45]\d\d (not found|forbidden|unauthorized|bad request|internal server error|bad gateway|service unavailable)`)},
-	{"few symbols", "preserved hard_t0:high_special_char_ratio", "compressed", "marks of Markdown and of sentences are no symbols",
-		func(d *difference) bool { return symbolsIn(d.text)*8 < len(d.text) }},
-	{"code without a fence", "compressed", "preserved hard: code", "their sentences cut source code without a fence at its dots; it stays whole here, whatever its indentation",
-		some(`(?m)([;{}]|\):)\s*$(?s:.*)(?m)([;{}]|\):|\breturn\b.*)\s*$`, `(?m)^\s*(def|for|if|import|const|let|var) .*\n\s+\S`)},
+		},
+	},
+	{
+		"a bracket", "preserved hard_t0:json_structure", "compressed", "a text that begins with a bracket is JSON only if it goes on as an object or an array",
+		none(`^\s*\{\s*("|\})`, `^\s*\[\s*[\[{"]`, `^\s*\[\s*-?\d+\s*,`),
+	},
+	{
+		"a word of failure", "preserved hard_t0:failure_signature", "compressed", "failed, error or killed alone is how replies talk, and a summary prefers the sentence; a failure's own words keep the message",
+		none(`(?i)permission denied|segmentation fault|out of memory|no such file|command not found|connection refused|exit (code|status) [1-9]|\bE[A-Z]{4,}\b|core dumped`),
+	},
+	{
+		"a number of HTTP", "preserved hard_t0:http_error", "compressed", "a number from 400 to 599 is an error only where its status or HTTP is named",
+		none(`(?i)HTTP(/\d(\.\d)?)? [45]\d\d`, `(?i)\bstatus( code)?:? [45]\d\d`, `(?i)\b[45]\d\d (not found|forbidden|unauthorized|bad request|internal server error|bad gateway|service unavailable)`),
+	},
+	{
+		"few symbols", "preserved hard_t0:high_special_char_ratio", "compressed", "marks of Markdown and of sentences are no symbols",
+		func(d *difference) bool { return symbolsIn(d.text)*8 < len(d.text) },
+	},
+	{
+		"code without a fence", "compressed", "preserved hard: code", "their sentences cut source code without a fence at its dots; it stays whole here, whatever its indentation",
+		some(`(?m)([;{}]|\):)\s*$(?s:.*)(?m)([;{}]|\):|\breturn\b.*)\s*$`, `(?m)^\s*(def|for|if|import|const|let|var) .*\n\s+\S`),
+	},
 	{"a table", "compressed", "preserved hard: table", "a summary of rows without their head misleads", some(`(?m)\|.*\|\s*\n.*\|.*\|`, `(?m)\S(  +|\t)\S+(  +|\t)\S.*\n.*\S(  +|\t)\S`)},
-	{"a key", "compressed", "preserved hard: secret", "keys of more issuers are known here, and values that stand behind password or token",
-		some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`, `-----BEGIN`)},
+	{
+		"a key", "compressed", "preserved hard: secret", "keys of more issuers are known here, and values that stand behind password or token",
+		some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`, `-----BEGIN`),
+	},
 	{"a secret beside a fence", "split", "preserved hard: secret", "their code rule comes first and loses what the prose holds; a secret is seen here", some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`)},
 	{"a failure", "compressed", "preserved hard: failure", "an exception or an exit status above 0 is a failure signature here", some(`\w(Error|Exception):`, `(?i)exit(ed)? (with )?(code|status)`, `(?i)denied|refused|fault|not found|fatal|assertion|error`)},
 	{"a stack", "compressed", "preserved hard: traceback", "frames of a stack are a trace also without its heading", some(`(?m)^\s*at .*\n\s*at `, `(?i)exception|panicked|stack ?trace`, `(?m)^\s*File ".*", line`)},
 	{"tildes", "compressed", "split", "a fence of tildes is one too", some(`(?m)^\s*~~~`)},
-	{"a fence that stays open", "split", "preserved code", "an open fence goes on to the end: what stands behind it is code, and the prose before it is too short",
+	{
+		"a fence that stays open", "split", "preserved code", "an open fence goes on to the end: what stands behind it is code, and the prose before it is too short",
 		func(d *difference) bool {
 			return len(regexp.MustCompile("(?m)^\\s*(```|~~~)").FindAllString(d.text, -1))%2 == 1
-		}},
-	{"the marker's length", "compressed", "preserved reverted", "our marker carries an ID of 12 characters and needs more room; what would save less than that stays whole",
-		func(d *difference) bool { return d.at.In-d.at.Out < 60 }},
-	{"the marker's length, with code", "split", "preserved reverted", "as before",
-		func(d *difference) bool { return d.at.In-d.at.Out < 60 }},
-	{"a closer choice", "preserved single_reverted", "compressed", "other sentences are chosen, and they are shorter",
-		func(d *difference) bool { return d.at.In < summaryRoom }},
-	{"reverted for another reason", "preserved hard_t0:", "preserved reverted", "no hard reason here, but a summary would not be shorter",
-		func(d *difference) bool { return d.at.In < summaryRoom }},
-	{"chars, not UTF-16 units", "preserved single_reverted", "preserved short", "lengths are Unicode characters here",
-		func(d *difference) bool { return runes(d.text) < shortText && d.at.In >= shortText }},
-	{"chars, not UTF-16 units, compressed", "compressed", "preserved short", "as before",
-		func(d *difference) bool { return runes(d.text) < shortText && d.at.In >= shortText }},
+		},
+	},
+	{
+		"the marker's length", "compressed", "preserved reverted", "our marker carries an ID of 12 characters and needs more room; what would save less than that stays whole",
+		func(d *difference) bool { return d.at.In-d.at.Out < 60 },
+	},
+	{
+		"the marker's length, with code", "split", "preserved reverted", "as before",
+		func(d *difference) bool { return d.at.In-d.at.Out < 60 },
+	},
+	{
+		"a closer choice", "preserved single_reverted", "compressed", "other sentences are chosen, and they are shorter",
+		func(d *difference) bool { return d.at.In < summaryRoom },
+	},
+	{
+		"reverted for another reason", "preserved hard_t0:", "preserved reverted", "no hard reason here, but a summary would not be shorter",
+		func(d *difference) bool { return d.at.In < summaryRoom },
+	},
+	{
+		"chars, not UTF-16 units", "preserved single_reverted", "preserved short", "lengths are Unicode characters here",
+		func(d *difference) bool { return runes(d.text) < shortText && d.at.In >= shortText },
+	},
+	{
+		"chars, not UTF-16 units, compressed", "compressed", "preserved short", "as before",
+		func(d *difference) bool { return runes(d.text) < shortText && d.at.In >= shortText },
+	},
 	{"importance, by other words", "preserved importance", "compressed", "the words of decision, correction and constraint are lists of our own: one kind of them more or less changes a score by 0.25 at most", nearThreshold},
 	{"importance, by other words (2)", "compressed", "preserved importance", "as before", nearThreshold},
-	{"a correction stays", "compressed", "preserved correction", "what supersedes another message is not swallowed by a merge",
-		func(d *difference) bool { return d.ask.o.Contradictions }},
-	{"what is superseded stays apart", "compressed merged_compressed", "contradicted", "a superseded message is tagged even between messages that are merged",
-		func(d *difference) bool { return d.ask.o.Contradictions }},
+	{
+		"a correction stays", "compressed", "preserved correction", "what supersedes another message is not swallowed by a merge",
+		func(d *difference) bool { return d.ask.o.Contradictions },
+	},
+	{
+		"what is superseded stays apart", "compressed merged_compressed", "contradicted", "a superseded message is tagged even between messages that are merged",
+		func(d *difference) bool { return d.ask.o.Contradictions },
+	},
 	{"the forced fit", "truncated", "", "cutting to 512 chars comes after all rules and belongs to the companion's budget", func(*difference) bool { return true }},
 	{"error: compress()", "an error", "the list is taken", "IDs are optional in plain lists: a message is named by its place", nil},
 }

@@ -149,29 +149,75 @@ func afterPlace(line string) string {
 	return line
 }
 
-// errorsOf gives the distinct error and warning lines of an output, at most n, the first ones and the last. Where
-// there are more, hidden counts them. A message that one of them has told is not told again by the next.
+// mostDistinct bounds the distinct error lines of one output that are told apart.
+const mostDistinct = 400
+
+// errorsOf gives the distinct error and warning lines of an output, at most n of them, in order: those that name a
+// place or a cause before those in which a runner only says that something failed. Hidden counts the others. A message
+// that one of them has told is not told again by the next.
 func errorsOf(text string, n int, strict bool) (lines []string, hidden int) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line == "" || !isError(line, strict) || seen[line] {
+		if line == "" || seen[line] || !isError(line, strict) {
 			continue
 		}
 		seen[line] = true
-		if line = untold(line, lines); line == "" {
-			continue
-		}
-		if len(lines) >= n && n > 0 {
+		if len(lines) > mostDistinct {
 			hidden++
-			lines[n-1] = line
 			continue
 		}
-		if n > 0 {
+		if line = untold(line, lines[:min(len(lines), 2*minMessage)]); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	return lines, hidden
+	if len(lines) <= n {
+		return lines, hidden
+	}
+	hidden += len(lines) - n
+	if n == 0 {
+		return nil, hidden
+	}
+	kept := make([]string, 0, n)
+	wrappers := 0
+	for _, l := range lines {
+		if isWrapper(l) {
+			wrappers++
+		}
+	}
+	spare := max(0, n-(len(lines)-wrappers)) // wrappers that there is room for
+	last := lines[len(lines)-1]
+	for _, l := range lines {
+		if isWrapper(l) {
+			if spare == 0 {
+				continue
+			}
+			spare--
+		}
+		if len(kept) < n {
+			kept = append(kept, l)
+		}
+	}
+	if !isWrapper(last) {
+		kept[len(kept)-1] = last
+	}
+	return kept, hidden
+}
+
+// wrapperParts are in lines in which a runner says that what it ran has failed, not why.
+var wrapperParts = []string{
+	"task failed", "command failed", "exit status", "exit code", "make: ***", "make[", "npm err", "elifecycle", "error: process completed",
+	"test failed.", "build failed", "tests failed",
+}
+
+func isWrapper(line string) bool {
+	low := strings.ToLower(line[:min(len(line), 200)])
+	for _, p := range wrapperParts {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // minMessage is the length from which a message that comes again is taken for the same one, in bytes.

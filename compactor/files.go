@@ -23,7 +23,7 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 	d.notes.filed = map[int32]filed{}
 	var b strings.Builder
 	n := 0
-	for _, f := range d.c.tables.files.newestFirst() {
+	for _, f := range editedFirst(d.c.tables.files.newestFirst()) {
 		if n >= o.RestoreFiles || budget < minFile || d.err != nil {
 			break
 		}
@@ -44,6 +44,23 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 	return b.String()
 }
 
+// nearFiles are the files touched last among which edited ones come before those only read.
+const nearFiles = 10
+
+// editedFirst puts the edited ones of the files touched last before those that were only read.
+func editedFirst(all []*fileState) []*fileState {
+	slices.SortStableFunc(all[:min(len(all), nearFiles)], func(a, b *fileState) int {
+		switch {
+		case a.edits > 0 && b.edits == 0:
+			return -1
+		case a.edits == 0 && b.edits > 0:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
 // restored renders one file within most chars, and tells the row that its content comes from; "" where the content is
 // not known or stands in one of the rows of Recent.
 func (d *draft) restored(f *fileState, most int, recent []int32) (text string, from int32, whole bool) {
@@ -60,14 +77,53 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 		return "", 0, false
 	}
 	room = room * 9 / 10
+	skip := d.windowStart(f, content, room)
 	for {
-		kept := bulkHead(content, room)
+		kept := bulkHead(content[skip:], room)
 		if q := mark.Quote("", kept); runes(q) <= most-runes(title)-60 || room < 50 {
-			m := mark.New(d.id(from), fmt.Sprintf("cut, %d more chars", runes(content)-runes(kept)))
-			return title + q + m + "\n", from, false
+			before := ""
+			if skip > 0 {
+				before = fmt.Sprintf("From line %d on:\n", 1+strings.Count(content[:skip], "\n"))
+			}
+			return title + before + q + d.restMarker(f, from, runes(content)-runes(kept)) + "\n", from, false
 		}
 		room = room * 4 / 5
 	}
+}
+
+// restMarker names what the part of a file that is shown was taken from: its content as read or written, with the edits
+// since.
+func (d *draft) restMarker(f *fileState, from int32, left int) string {
+	if len(f.replay) == 0 {
+		return mark.New(d.id(from), fmt.Sprintf("cut, %d more chars", left))
+	}
+	rows := []int32{from}
+	for _, s := range f.replay {
+		rows = append(rows, s.row)
+	}
+	return mark.New(d.list(slices.Compact(rows), "file and edits"),
+		fmt.Sprintf("cut, %d more chars: the content of #%d and the %d edits since", left, d.row(from).record(), len(f.replay)))
+}
+
+// windowStart is where the shown part of a file begins that does not fit: a little before its last change.
+func (d *draft) windowStart(f *fileState, content string, room int) int {
+	if len(f.replay) == 0 {
+		return 0
+	}
+	longest := ""
+	for l := range strings.Lines(d.changeText(f.replay[len(f.replay)-1].row)) {
+		if l, ok := strings.CutPrefix(l, "+"); ok {
+			if l = strings.TrimSpace(l); len(l) > len(longest) {
+				longest = l
+			}
+		}
+	}
+	at := strings.Index(content, longest)
+	if longest == "" || at < room*2/3 {
+		return 0
+	}
+	at -= room / 3
+	return max(0, strings.LastIndexByte(content[:at], '\n')+1)
 }
 
 // allLines counts the lines of a text, blank ones too.

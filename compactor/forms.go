@@ -310,7 +310,11 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
 	}
 	if d.stands(i, v) {
-		if text := d.outcome(i).Text; text != "" && runes(text) <= maxStand {
+		text := d.outcome(i).Text
+		if content, _, ok := transcript.FileText(text); ok && row.op == transcript.Read {
+			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
+		}
+		if text != "" && runes(text) <= maxStand {
 			if q, ok := quotedWhole(text, d.most); ok {
 				return form{line: start + d.status(i), quote: q}
 			}

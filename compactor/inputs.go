@@ -46,7 +46,7 @@ func (d *draft) changeText(i int32) string {
 	raw := d.body(i).raw
 	var in editInput
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return original(transcript.Call, raw)
+		return patchText(raw)
 	}
 	if in.Content != nil {
 		return string(*in.Content)

@@ -19,25 +19,37 @@ type layerDeviation struct {
 }
 
 var layerDeviations = []layerDeviation{
-	{deviation{is: "microcompact: other tools", theirs: "keep results of tools that are not in a list, or whose call is unknown", ours: "clear them", why: "any tool's old large result is in the archive, one ID away"},
+	{
+		deviation{is: "microcompact: other tools", theirs: "keep results of tools that are not in a list, or whose call is unknown", ours: "clear them", why: "any tool's old large result is in the archive, one ID away"},
 		func(g *golden) bool {
 			return g.Function == "microcompact" && !strings.Contains(string(g.Output), "[Output compacted")
-		}},
-	{deviation{is: "microcompact: lists", theirs: "keep results whose content is a list of blocks", ours: "clear them", why: "the text of the blocks is the content"},
+		},
+	},
+	{
+		deviation{is: "microcompact: lists", theirs: "keep results whose content is a list of blocks", ours: "clear them", why: "the text of the blocks is the content"},
 		func(g *golden) bool {
 			return g.Function == "microcompact" && strings.Contains(string(g.Input), `"list"`)
-		}},
-	{deviation{is: "microcompact: placeholders", theirs: "leave their own placeholder alone", ours: "never see one", why: "nothing of ours is read again: all derives from the transcript"},
-		func(g *golden) bool { return g.Function == "microcompact" && strings.Contains(string(g.Input), "38") }},
+		},
+	},
+	{
+		deviation{is: "microcompact: placeholders", theirs: "leave their own placeholder alone", ours: "never see one", why: "nothing of ours is read again: all derives from the transcript"},
+		func(g *golden) bool { return g.Function == "microcompact" && strings.Contains(string(g.Input), "38") },
+	},
 	{deviation{is: "should_compact: JSON", theirs: "count the JSON around a message", ours: "count its text", why: "the estimate is of what stands in the message; less than 100 tokens beside an edge the difference shows"}, besideEdge},
-	{deviation{is: "restored files: large ones", theirs: "leave a file of over 5000 tokens out", ours: "cut it to 5000", why: "its beginning is worth more than nothing, and its ID has the rest"},
+	{
+		deviation{is: "restored files: large ones", theirs: "leave a file of over 5000 tokens out", ours: "cut it to 5000", why: "its beginning is worth more than nothing, and its ID has the rest"},
 		func(g *golden) bool {
 			return g.Function == "restore_recent_files" && strings.Contains(string(g.Input), `"b.txt"`) && !strings.Contains(string(g.Output), "b.txt")
-		}},
-	{deviation{is: "auto_compact", theirs: "user, assistant, a pair for each file, the last five messages, or two where there are no more than five", ours: "State, Earlier and the files in one user message, the reply, the last messages", why: "pairs stay whole, the floor is five messages, and nothing is summarised where there is nothing; the shape is tested where it is made"},
-		func(g *golden) bool { return g.Function == "auto_compact" }},
-	{deviation{is: "save_transcript", theirs: "append the whole list to a transcript of their own at each compaction", ours: "archive new bytes once", why: "the archive holds the transcript itself"},
-		func(g *golden) bool { return g.Function == "save_transcript" }},
+		},
+	},
+	{
+		deviation{is: "auto_compact", theirs: "user, assistant, a pair for each file, the last five messages, or two where there are no more than five", ours: "State, Earlier and the files in one user message, the reply, the last messages", why: "pairs stay whole, the floor is five messages, and nothing is summarised where there is nothing; the shape is tested where it is made"},
+		func(g *golden) bool { return g.Function == "auto_compact" },
+	},
+	{
+		deviation{is: "save_transcript", theirs: "append the whole list to a transcript of their own at each compaction", ours: "archive new bytes once", why: "the archive holds the transcript itself"},
+		func(g *golden) bool { return g.Function == "save_transcript" },
+	},
 }
 
 // besideEdge reports whether a call is so near to a limit that the JSON around the messages decides it.

@@ -75,7 +75,7 @@ func (d *draft) namesPart(budget int, shown string) string {
 		at := d.row(t.first).record() - 1
 		n := runes(t.text) + 2
 		if len(chosen[at/block]) == 0 {
-			n += len("- #100-#164: ")
+			n += len("- from #1000: ")
 		}
 		if n > room {
 			continue
@@ -95,7 +95,7 @@ func (d *draft) namesPart(budget int, shown string) string {
 			words = append(words, mark.Inline(t.text, maxURL))
 		}
 		for len(words) > 0 {
-			line := fmt.Sprintf("- #%d-#%d: ", at*block+1, at*block+block)
+			line := fmt.Sprintf("- from #%d: ", at*block+1)
 			n := 1
 			for room := 900 - runes(words[0]); n < len(words) && room > 0; n++ {
 				room -= runes(words[n]) + 2

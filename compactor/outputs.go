@@ -73,10 +73,13 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	gist := gistOf(d.commandOf(row), row.has(failed), out.Text, v)
 	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(row.size())))
 	if out.Duration > 0 {
-		gist += ", " + out.Duration.Round(100*time.Millisecond).String()
+		gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 	}
 	if fits && runes(gist)+runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
+	}
+	if gist == "" {
+		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m))}
 	}
 	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
 }
@@ -98,6 +101,9 @@ func gistOf(command string, bad bool, text string, v detail) string {
 		n = min(n, 2)
 	}
 	if !bad && showsText(command) {
+		if printsFile(command) {
+			return "" // how a file begins tells nothing
+		}
 		return mark.Inline(strings.TrimSpace(head(text, 4*v.text)), min(v.text, 160))
 	}
 	lines, hidden := errorsOf(text, n, !bad)
@@ -122,6 +128,16 @@ func showsText(command string) bool {
 		return true
 	case "git":
 		return len(words) > 1 && (words[1] == "show" || words[1] == "diff" || words[1] == "log" || words[1] == "status")
+	}
+	return false
+}
+
+// printsFile reports whether a command prints a file, or a part of it.
+func printsFile(command string) bool {
+	first, _, _ := strings.Cut(plainCommand(command), " ")
+	switch first {
+	case "cat", "sed", "head", "tail", "nl", "less", "bat":
+		return true
 	}
 	return false
 }

@@ -63,9 +63,9 @@ func TestFocus(t *testing.T) {
 	s := newScript()
 	s.human("Look around.")
 	for range 30 {
-		s.bash("cat notes", strings.Repeat("Nothing of interest in these notes. ", 50))
+		s.bash("make notes", strings.Repeat("Nothing of interest in these notes. ", 50))
 	}
-	s.bash("cat tariff", strings.Repeat("The tariff of the ferry is in here. ", 50))
+	s.bash("make tariff", strings.Repeat("The tariff of the ferry is in here. ", 50))
 	s.padded()
 	o := tokensOf(16000)
 	without := fold(t, s.buf.Bytes(), o)

@@ -57,8 +57,18 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budg
 func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, shown string) []said {
 	var of []said
 	at := 0
+	heading := ""
 	for s := range sentences(d.text(i)) {
 		at++
+		if heading != "" {
+			if s = heading + " " + s; strings.HasSuffix(s, ":") || runes(s) > maxSentence {
+				s = heading
+			}
+			heading = ""
+		} else if strings.HasSuffix(s, ":") && is(s) {
+			heading = s // it says nothing without what follows
+			continue
+		}
 		if runes(s) < minSentence || seen[s] || !is(s) || strings.Contains(shown, s) {
 			continue
 		}
@@ -129,10 +139,15 @@ func (d *draft) decisionsPart(budget int) string {
 		}
 	}
 	ranks := []func(string) bool{
-		func(s string) bool { return !strings.HasSuffix(s, "?") && !isOffer(s) && hasAny(s, decisionWords) },
 		func(s string) bool {
-			return !strings.HasSuffix(s, "?") && strings.Count(s, " ") >= fewWords-1 && !isOffer(s) && hasAny(s, leaningWords)
+			return !strings.HasSuffix(s, "?") && !isOffer(s) && !isNarration(s) && hasAny(s, decisionWords)
 		},
+		func(s string) bool {
+			return !strings.HasSuffix(s, "?") && strings.Count(s, " ") >= fewWords-1 && !isOffer(s) && !isNarration(s) && hasAny(s, leaningWords)
+		},
+	}
+	if d.narrow { // else Earlier shows what the agent was about to do
+		ranks = append(ranks, func(s string) bool { return isNarration(s) && hasAny(s, decisionWords) })
 	}
 	all := d.pick(rows, ranks, d.notes.answerText, budget)
 	for _, s := range all {
@@ -143,6 +158,17 @@ func (d *draft) decisionsPart(budget int) string {
 
 // fewWords are too few for a sentence that tells what must be.
 const fewWords = 4
+
+// isNarration reports whether a sentence tells what the agent is about to do.
+func isNarration(s string) bool {
+	s = lower(s[:min(len(s), 40)])
+	for _, start := range []string{"let me ", "now let me", "now i", "first, i need", "first, let me", "i need to", "i'll ", "i will ", "next, i", "let's "} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return false
+}
 
 // isOffer reports whether a sentence only offers more work.
 func isOffer(s string) bool {

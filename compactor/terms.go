@@ -94,7 +94,7 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 			continue
 		}
 		kind := kindOf(w)
-		if kind == plainTerm && len(w) == n && isNumber(w) {
+		if kind == plainTerm && len(w) == n && isNumber(strings.ReplaceAll(w, "/", ".")) {
 			number = w
 		}
 		if kind == plainTerm {

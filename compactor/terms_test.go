@@ -14,6 +14,7 @@ func TestTermsOfAText(t *testing.T) {
 		"see https://example.org/a?b=1 (or http://x.y/z).":    {"address https://example.org/a?b=1", "address http://x.y/z"},
 		"commit 8f31c2e, v1.2 and 1.2.3-rc.1":                 {"hash 8f31c2e", "hash v1.2", "hash 1.2.3-rc.1"},
 		"took 317 ms, 48,213 cents, 91% and 3.5GB of 12":      {"figure 317 ms", "figure 48,213 cents", "figure 91%", "figure 3.5GB"},
+		"(146/200 lines)":                                     {"figure 146/200 lines"},
 		"in src/a/b.go:12 and config.yaml; use --dry-run":     {"path src/a/b.go:12", "path config.yaml", "name --dry-run"},
 		"Nothing here is a name. It ends. And so on":          nil,
 		"10 of the 12 were fine, 5 to go":                     nil,

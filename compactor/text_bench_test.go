@@ -60,6 +60,7 @@ func BenchmarkTextNames(b *testing.B) {
 		}
 	})
 }
+
 func BenchmarkTextTopics(b *testing.B) {
 	benchText(b, func(s string) {
 		for _, m := range messagesOf(s, 2000) {
@@ -67,6 +68,7 @@ func BenchmarkTextTopics(b *testing.B) {
 		}
 	})
 }
+
 func BenchmarkTextSplit(b *testing.B) {
 	benchText(b, func(s string) { splitCode(s, func(p string) string { return p[:len(p)/2] }) })
 }
