@@ -131,16 +131,19 @@ func (p *page) excess(budget int) int {
 func (d *draft) fitted() *page {
 	whole := d.c.o.budget()
 	room := whole
-	for range 6 {
+	for range mostTries {
 		p := d.compose(room)
 		over := p.excess(whole)
 		if over <= 0 || d.err != nil {
 			return p
 		}
-		room = max(0, room-over-whole/50)
+		room = max(0, min(room, p.runes())-over-whole/50)
 	}
 	return d.compose(0)
 }
+
+// mostTries bounds how often a text is composed: each try has a smaller budget, and less than the one before took.
+const mostTries = 12
 
 // compose fills the budget of whole chars: State first, as much as it needs within its share; then Recent what it must
 // have, Files their share, Earlier what its level leaves, and Recent again whatever then is free.

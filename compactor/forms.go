@@ -284,7 +284,7 @@ func (d *draft) wrong(i int32, v detail) (said string, all bool) {
 	if len(lines) == 0 {
 		lines, sum = lastLines(text, min(2, v.errors)), ""
 	}
-	return faults(lines, hidden, sum, v), false
+	return faults(withTop(text, lines), hidden, sum, v), false
 }
 
 // faults lists error lines, how many more there are, and the line that sums them up.
@@ -346,16 +346,15 @@ func (d *draft) stands(i int32, v detail) bool {
 	switch {
 	case !v.whole || chars <= wholeText || chars > maxStand || row.has(pictured):
 		return false
-	case i >= d.keep:
-		return true
 	case row.op == transcript.Command:
 		return chars < o.OutputChars
 	case row.op == transcript.Read:
 		f := d.fileOf(row)
-		fresh := f != nil && f.read == i && f.edits == uint32(row.edits) && d.age(row) <= o.FileAge.Milliseconds()
-		return fresh && !d.isMicro(chars)
+		if f == nil || f.read != i || f.edits != uint32(row.edits) || d.age(row) > o.FileAge.Milliseconds() {
+			return false
+		}
 	}
-	return !d.isMicro(chars)
+	return i >= d.keep || !d.isMicro(chars)
 }
 
 // isMicro reports whether a result is long enough for microcompact to replace it.
@@ -365,13 +364,12 @@ func (d *draft) isMicro(chars int) bool {
 
 // keepFrom is the row of the oldest of the newest results that microcompact leaves alone.
 func (c *Compactor) keepFrom() int32 {
-	left := c.o.MicroKeep
-	for i := c.rows.n - 1; i >= c.rows.from && left > 0; i-- {
+	left, i := c.o.MicroKeep, c.rows.n
+	for i > c.rows.from && left > 0 {
+		i--
 		if row := c.rows.at(i); row.kind == transcript.Result && !row.has(side) {
-			if left--; left == 0 {
-				return int32(i)
-			}
+			left--
 		}
 	}
-	return int32(c.rows.n)
+	return int32(i)
 }

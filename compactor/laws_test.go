@@ -55,6 +55,23 @@ func TestShortLinesAreMany(t *testing.T) {
 	f.check(t, f.compact(t))
 }
 
+// Where something else than the budget holds, too many lines still leave a companion: whatever the level, it is not empty.
+func TestManyLinesLeaveACompanion(t *testing.T) {
+	s := newScript()
+	s.human("Build all of it, and tell me how long it takes.")
+	for i := range 14 {
+		s.bash(fmt.Sprintf("make target%d", i), strings.Repeat(fmt.Sprintf("building unit %d\n", i), 300))
+	}
+	for level := Gentle; level <= Maximum; level++ {
+		f := fold(t, s.buf.Bytes(), *ruled(func(o *Options) { o.Level = level }))
+		c := f.compact(t)
+		f.check(t, c)
+		if n := runes(c.section("Recent")); !strings.Contains(c.section("State"), "Build all of it") || n < 1000 {
+			t.Errorf("%v: Recent has %d chars:\n%s", level, n, c.all())
+		}
+	}
+}
+
 func TestEmptySessions(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "{}\n", "{\"type\":\"summary\",\"summary\":\"x\"}\n"} {
 		f := fold(t, []byte(text), Defaults())

@@ -108,7 +108,7 @@ func gistOf(command string, bad bool, text string, v detail) string {
 	}
 	lines, hidden := errorsOf(text, n, !bad)
 	sum := summaryOf(text)
-	if said := faults(lines, hidden, sum, v); said != "" {
+	if said := faults(withTop(text, lines), hidden, sum, v); said != "" {
 		return said
 	}
 	if bad {
