@@ -7,6 +7,9 @@ import (
 	"ccd/internal/mark"
 )
 
+// mergedFrame is what a merged line takes beside its text, in chars, about.
+const mergedFrame = 110
+
 // maxMerged bounds the messages of one merged summary, and its chars.
 const (
 	maxMerged      = 24
@@ -62,7 +65,10 @@ func (d *draft) mergeRun(run []*candidate) int {
 		room += d.detailOf(c).text
 		before += runes(c.line)
 	}
-	room = min(room, maxMergedChars)
+	room = min(room, before-mergedFrame, maxMergedChars)
+	if room < minBudget {
+		return 0
+	}
 	text := d.summary(texts, room, func() string { return summarize(texts, &d.c.o, room) })
 	if text == "" {
 		return 0

@@ -18,9 +18,6 @@ import (
 	"ccd/internal/transcript"
 )
 
-// enforced turns the thresholds of TestRealSessionsScore from a report into a demand.
-const enforced = false
-
 // unproven are the strategies whose switch does not yet change what rich's card reaches. Switching any other one off
 // must turn the card red.
 var unproven = []string{"microcompact"}
@@ -230,16 +227,12 @@ func TestRealSessionsScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("\n" + out.String())
-	complain := t.Logf
-	if enforced {
-		complain = t.Errorf
-	}
 	for _, red := range scorecard.Sum(cards).Red() {
-		complain("all: %s", red)
+		t.Errorf("all: %s", red)
 	}
 	for _, c := range cards {
 		for _, red := range c.Red(c.Due()) {
-			complain("%s: %s", c.Session, red)
+			t.Logf("%s: %s", c.Session, red) // one session may have more facts than room
 		}
 		if c.Lost() > 0 {
 			t.Errorf("%s lost %d facts", c.Session, c.Lost())
