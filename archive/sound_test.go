@@ -16,7 +16,7 @@ func TestSoundGoesPastDamage(t *testing.T) {
 		a := openAt(t, ro.path, Options{ReadOnly: true})
 		for i, want := range ro.data {
 			next := int64(0)
-			for seg, err := range a.Reader(session("r" + string(rune('0'+i))).Key, 1).Sound(context.Background()) {
+			for seg, err := range a.Reader(session("r"+string(rune('0'+i))).Key, 1).Sound(context.Background()) {
 				if err != nil && !errors.As(err, new(*DamageError)) {
 					t.Fatalf("a flipped bit at %d: %v", at, err)
 				}

@@ -56,7 +56,7 @@ func newBlock(kind sort, raw []byte) block {
 		b.chars = transcript.Chars(raw)
 	}
 	if len(raw) <= giant || kind == isImage {
-		b.value = bytes.ToValidUTF8(bytes.Clone(raw), []byte("\ufffd"))
+		b.value = utf(raw)
 		return b
 	}
 	text := string(transcript.Original(transcript.Text, raw))

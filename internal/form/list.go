@@ -36,11 +36,11 @@ const (
 // ofList takes a message of a plain list apart. A value that is no message is none.
 func ofList(raw []byte) (message, bool) {
 	raw = bytes.TrimSpace(raw)
-	if !is(raw, '{') {
+	if !is(raw, '{') || !valid(raw) {
 		return message{}, false
 	}
 	f := object(raw)
-	m := message{role: text(f["role"]), element: &element{raw: bytes.ToValidUTF8(bytes.Clone(raw), []byte("\ufffd"))}}
+	m := message{role: text(f["role"]), element: &element{raw: utf(raw)}}
 	if m.role == "" {
 		return m, false
 	}
@@ -82,7 +82,7 @@ func listBlock(raw []byte) block {
 	}
 	f := object(raw)
 	kind := text(f["type"])
-	b := block{kind: isOther, value: raw}
+	b := block{kind: isOther, value: utf(raw)}
 	switch {
 	case strings.HasSuffix(kind, "thinking"):
 		b = block{dropped: true}
@@ -94,7 +94,7 @@ func listBlock(raw []byte) block {
 	case strings.HasSuffix(kind, "tool_use"):
 		b.kind, b.call, b.tool = isCall, text(f["id"]), text(f["name"])
 	case strings.HasSuffix(kind, "tool_result"):
-		b = block{kind: isResult, value: raw}
+		b = block{kind: isResult, value: utf(raw)}
 		if f["content"] != nil {
 			b = within(raw, "content", isResult)
 			b.pictures = holdsPictures(f["content"])
@@ -111,7 +111,7 @@ func listBlock(raw []byte) block {
 func askedBlock(raw []byte) block {
 	f := object(raw)
 	inner := object(f["function"])
-	b := block{kind: isCall, value: raw}
+	b := block{kind: isCall, value: utf(raw)}
 	if is(inner["arguments"], '"') {
 		b = within(f["function"], "arguments", isCall)
 		b.argument = true
@@ -144,7 +144,7 @@ func within(raw []byte, name string, kind sort) block {
 func around(raw []byte, name string) (before, behind []byte) {
 	var first, second [][]byte
 	for key, value := range members(raw) {
-		pair := append([]byte(quoted(key)+":"), bytes.ToValidUTF8(value, []byte("\ufffd"))...)
+		pair := append([]byte(quoted(key)+":"), utf(value)...)
 		switch {
 		case key == name:
 			first, second = append(first, second...), nil
@@ -198,7 +198,7 @@ func (m *message) json(most int, pictures bool) []byte {
 	}
 	var parts []string
 	for _, e := range m.element.members {
-		value := string(bytes.ToValidUTF8(e.value, []byte("\ufffd")))
+		value := string(utf(e.value))
 		if e.part != noPart {
 			value = m.part(e.part, most, pictures)
 			if value == `""` && is(e.value, 'n') {

@@ -548,6 +548,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add(script(6, true), 900)
 	f.Add([]byte(`[{"role":"user","content":[1,null,"x",{"type":"tool_result"},{"type":"tool_use","id":"\ud800"}]},{"role":"tool"},3]`), 10)
 	f.Add([]byte(`{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"arguments":"{"}}],"role":"user"}`), 0)
+	f.Add([]byte(`[{"role":"0"`), 0)
 	f.Fuzz(func(t *testing.T, data []byte, tokens int) {
 		if tokens < 0 || tokens > 100000 || len(data) > 1<<16 {
 			t.Skip("not a budget that can be asked for")

@@ -89,10 +89,10 @@ func callBlock(it *transcript.Item) block {
 	if is(input, '"') {
 		inner := bytes.TrimSpace(transcript.Original(transcript.Text, input))
 		if input = inner; !is(inner, '{') || !valid(inner) {
-			input = []byte(`{"input":` + string(bytes.ToValidUTF8(it.Raw, []byte("\ufffd"))) + `}`)
+			input = []byte(`{"input":` + string(utf(it.Raw)) + `}`)
 		}
 	} else if !is(input, '{') {
-		input = []byte(`{"input":` + string(bytes.ToValidUTF8(it.Raw, []byte("\ufffd"))) + `}`)
+		input = []byte(`{"input":` + string(utf(it.Raw)) + `}`)
 	}
 	b := newBlock(isCall, input)
 	b.call, b.tool, b.message = it.Call, it.Tool, it.Message

@@ -87,3 +87,6 @@ func textsOf(raw []byte) []byte {
 	}
 	return append(append([]byte{'['}, bytes.Join(parts, []byte{','})...), ']')
 }
+
+// utf is a copy of a value that is UTF-8: what is not becomes U+FFFD.
+func utf(raw []byte) []byte { return bytes.ToValidUTF8(bytes.Clone(raw), []byte("\ufffd")) }
