@@ -102,6 +102,7 @@ func (t *tables) changed(ch *change) {
 		t.doubted(ch)
 		return
 	}
+	t.changes++
 	switch ch.Op {
 	case transcript.Read:
 		t.file(ch.Path, ch.at.row).wasRead(ch)
@@ -127,10 +128,11 @@ func (t *tables) doubted(ch *change) {
 	if f := t.files.get(hashOf(ch.Path)); f != nil {
 		f.doubt = true
 	}
-	if ch.Tree {
+	if ch.Tree && (ch.Path != t.doubtDir || t.changes != t.doubtAt) {
 		for _, f := range t.below(ch.Path) {
 			f.doubt = true
 		}
+		t.doubtDir, t.doubtAt = clip(ch.Path, maxPath), t.changes
 	}
 }
 

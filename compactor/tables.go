@@ -79,6 +79,9 @@ type tables struct {
 	planRow  int32      // of the last call that changed the plan, -1
 	oldPlan  []planItem // what it replaced, while its result is not known
 	oldRow   int32      // of the last call before it
+	changes  int        // reads and changes of files so far
+	doubtDir string     // the directory below which all files were last put in doubt
+	doubtAt  int        // changes by then
 }
 
 func newTables() tables {

@@ -151,11 +151,13 @@ func TestFile(t *testing.T) {
 		{"put back", newStory().write(a, "one\n").bash("git checkout -- a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was put back by git at S#4; until 04:02"},
 		{"perhaps formatted", newStory().write(a, "one\n").bash("gofmt -w a.go", 0), a, a + ` written #2 "one\n" doubt #4`},
 		{"an edit makes sure", newStory().write(a, "one\n").bash("gofmt -w a.go", 0).edit(a, "one", "two"), a, a + ` edited #6 "two\n"`},
-		{"a patch does not", newStory().patch("*** Add File: a.go\n+one").bash("gofmt -w a.go", 0).patch("*** Update File: a.go\n@@\n-one\n+two"), a,
-			"restore file " + a + ": its content is not in the transcript since it was edited at S#6; until 04:02"},
+		{
+			"a patch does not", newStory().patch("*** Add File: a.go\n+one").bash("gofmt -w a.go", 0).patch("*** Update File: a.go\n@@\n-one\n+two"), a,
+			"restore file " + a + ": its content is not in the transcript since it was edited at S#6; until 04:02",
+		},
 		{"patched and moved", newStory().patch("*** Add File: a.go\n+one\n+two").patch("*** Update File: a.go\n*** Move to: b.go\n@@\n-one\n+1"), "b.go", `/src/ink/b.go renamed #4 "1\ntwo\n"`},
 		{"refused", newStory().write(a, "one\n").do("Write", map[string]any{"file_path": a, "content": "x"}, "The user doesn't want to proceed with this tool use.", true, nil), a, a + ` written #2 "one\n"`},
-		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript since it was edited at S#2"},
+		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript, only that it was edited at S#2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.s.file(t, history.Wanted{Path: c.path, Dir: "/home/me"}); got != c.want {

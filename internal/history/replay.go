@@ -32,7 +32,10 @@ func (e *UnknownError) Error() string {
 		}
 		said = "restore file " + e.Path + ": only these lines are known: " + strings.Join(parts, ", ")
 	}
-	if e.Why != nil {
+	switch {
+	case e.Why != nil && e.Last.IsZero():
+		said += fmt.Sprintf(", only that it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+	case e.Why != nil:
 		said += fmt.Sprintf(" since it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
 	}
 	return said

@@ -265,6 +265,9 @@ func TestTold(t *testing.T) {
 			t.Errorf("%q: %+v", text, o)
 		}
 	}
+	if !Explain("apply_patch", Edit, jsonOf(t, "error: Failed to find expected lines"), false).Failed {
+		t.Error("a patch that did not apply goes unnoticed")
+	}
 	if !Explain("Edit", Edit, jsonOf(t, "The user modified your proposed changes before accepting them."), false).Amended {
 		t.Error("what the human changed goes unnoticed")
 	}
@@ -300,4 +303,41 @@ func TestSame(t *testing.T) {
 			t.Errorf("%q in %q: got %q, want %q", c.cmd, c.dir, got, c.want)
 		}
 	}
+}
+
+// Whatever a call holds, replaying it is safe, and what comes of it is a text or nothing.
+func FuzzAfter(f *testing.F) {
+	for _, s := range [][3]string{
+		{"Edit", `{"file_path":"/a","old_string":"a","new_string":"b"}`, "a\nb"},
+		{"MultiEdit", `{"file_path":"/a","edits":[{"old_string":"","new_string":"b"},{"old_string":"b","new_string":""}]}`, ""},
+		{"apply_patch", `"*** Begin Patch\n*** Update File: a\n@@ x\n-a\n+b\n*** End of File\n*** End Patch"`, "x\na\n"},
+		{"shell", `{"command":["bash","-lc","cat >> a <<'E'\nx\nE"]}`, "a\n"},
+	} {
+		f.Add(s[0], s[1], s[2])
+	}
+	f.Fuzz(func(t *testing.T, tool, input, text string) {
+		a := Understand(tool, []byte(input))
+		for n := range a.Files {
+			whole := After(tool, []byte(input), n, Whole(text))
+			part := After(tool, []byte(input), n, Some(2, text, true))
+			for _, c := range []Content{whole, part} {
+				if got, ok := c.Text(); ok && known(Whole(got)) != got {
+					t.Errorf("%q is not the text of its lines", got)
+				}
+				last := 0
+				for _, k := range c.Known() {
+					if k[0] <= last || k[1] < k[0] {
+						t.Errorf("known lines %v", c.Known())
+					}
+					last = k[1]
+				}
+			}
+			// What applies to a part does the same to the whole that holds the part alone.
+			if lines := part.Known(); len(lines) == 1 && a.Op == Edit && strings.EqualFold(tool, "edit") {
+				if got, ok := whole.Text(); ok && strings.Count(got, "\n") != lines[0][1]-lines[0][0] && !strings.Contains(input, `"new_string":""`) {
+					t.Errorf("the whole has %d lines, the part %v", strings.Count(got, "\n")+1, lines)
+				}
+			}
+		}
+	})
 }

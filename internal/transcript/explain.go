@@ -32,7 +32,7 @@ func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	switch op {
 	case Plan:
 		o.PlanID, o.Plan = created(o.Text), planTold(o.Text)
-	case Write, Edit:
+	case Write, Edit, Delete, Rename:
 		explainWrite(&o)
 	case Command:
 		if o.Running {

@@ -223,14 +223,19 @@ func (s section) patched(text string) Content {
 	return Whole(strings.Join(out, "\n") + "\n")
 }
 
-// indexLines finds the first place where want stands in lines, -1 where it does not.
+// maxCompared bounds the lines that are compared for one place of a patch: what repeats itself that much is given up.
+const maxCompared = 1 << 22
+
+// indexLines finds the first place where want stands in lines, -1 where it does not, or where that takes too long to
+// tell.
 func indexLines(lines, want []string) int {
-	for i := 0; i+len(want) <= len(lines); i++ {
+	compared := 0
+	for i := 0; i+len(want) <= len(lines) && compared < maxCompared; i++ {
 		n := 0
 		for n < len(want) && lines[i+n] == want[n] {
 			n++
 		}
-		if n == len(want) {
+		if compared += n; n == len(want) {
 			return i
 		}
 	}

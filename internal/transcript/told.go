@@ -5,6 +5,9 @@ import "strings"
 // explainWrite reads what the tools that change files say of the change.
 func explainWrite(o *Outcome) {
 	head := o.Text[:min(len(o.Text), 2000)]
+	for _, p := range []string{"error: ", "Error: ", "Failed to "} {
+		o.Failed = o.Failed || (!o.HasExit && strings.HasPrefix(head, p))
+	}
 	o.Amended = strings.Contains(head, "modified your proposed")
 	first, _, _ := strings.Cut(head, "\n")
 	o.Created = strings.HasPrefix(first, "File created successfully") || strings.HasPrefix(first, "Successfully created")
