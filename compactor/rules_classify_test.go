@@ -116,14 +116,17 @@ func TestSoftReasonsNeverKeep(t *testing.T) {
 		text string
 		why  reasons
 	}{
-		"url":     {"It is told at https://example.org/gate/7 as well. ", hasWeb},
-		"mail":    {"Write to keeper@example.org for the key of it. ", hasMail},
-		"phone":   {"Call +49 30 1234567 or 030-1234-5678 for the key. ", hasPhone},
-		"version": {"The lock is of version v2.14.1 by now. ", hasVersion},
-		"hash":    {"It came with 3f786850e387550fdab836ed7e6dc881de23001b today. ", hasDigest},
-		"path":    {"Look in /usr/local/share/gate/plan.txt for it. ", hasPath},
-		"ip":      {"The camera answers at 192.168.7.20 all night. ", hasNet},
-		"legal":   {"The keeper shall hold the key hereunder. ", hasLegal},
+		"url":        {"It is told at https://example.org/gate/7 as well. ", hasWeb},
+		"mail":       {"Write to keeper@example.org for the key of it. ", hasMail},
+		"phone":      {"Call +49 30 1234567 or 030-1234-5678 for the key. ", hasPhone},
+		"version":    {"The lock is of version v2.14.1 by now. ", hasVersion},
+		"hash":       {"It came with 3f786850e387550fdab836ed7e6dc881de23001b today. ", hasDigest},
+		"path":       {"Look in /usr/local/share/gate/plan.txt for it. ", hasPath},
+		"ip":         {"The camera answers at 192.168.7.20 all night. ", hasNet},
+		"legal":      {"The keeper shall hold the key hereunder. ", hasLegal},
+		"quoted key": {`The plan says "gate": "open" for the night. `, hasQuotedKey},
+		"quote":      {`She said "leave it open" to the keeper. `, hasQuote},
+		"units":      {"It takes 12 seconds, and 40 % of the days it sticks. ", hasUnits},
 	} {
 		text := c.text + orchard("gate")
 		s := shapeOfText(text)

@@ -101,6 +101,7 @@ func TestSignalsOfCorrection(t *testing.T) {
 		instead:            "Take the gate of the mill instead.",
 		retraction:         "Scratch that about the gate.",
 		dont:               "Please don't open the gate at all.",
+		notBut:             "It is not the gate but the barn that opens.",
 		waitSignal:         "Wait, the gate opens at nine.",
 		sorrySignal:        "Sorry, the gate opens at nine.",
 		selfCorrection:     "I meant the gate of the mill.",

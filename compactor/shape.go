@@ -172,7 +172,13 @@ func (l *looker) inline(line string) {
 		if w.all&(otherByte|pairedByte|equalsByte) != 0 {
 			l.symbols += symbolsIn(lx.run())
 		}
+		if w.all&quoteByte != 0 && lx.text[w.from] == '"' {
+			l.quoted(lx.run())
+		}
 		if w.head == w.tail {
+			if number && lx.run() == "%" {
+				l.why |= hasUnits
+			}
 			continue
 		}
 		l.words++
@@ -196,6 +202,11 @@ func (l *looker) hit(r reasons) {
 
 // plain looks at a word of letters.
 func (l *looker) plain(lx *lexer, afterNumber bool) {
+	if afterNumber {
+		if s, _ := manner.at(lx); s&unitWord != 0 {
+			l.why |= hasUnits
+		}
+	}
 	s, sig := turns.at(lx)
 	if s|sense(sig) == 0 {
 		if lx.word.has&upperByte != 0 && isException(lx) {
@@ -210,8 +221,13 @@ func (l *looker) plain(lx *lexer, afterNumber bool) {
 	if s&(failure|traceHead|connective|conclusion|statement|legalese) != 0 {
 		l.told(s, lx)
 	}
-	if afterNumber && s&unitWord != 0 {
-		l.why |= hasUnits
+}
+
+// quoted looks at a word in double quotes, or the first of several.
+func (l *looker) quoted(run string) {
+	l.why |= hasQuote
+	if strings.Contains(run, `":`) {
+		l.why |= hasQuotedKey
 	}
 }
 
@@ -260,12 +276,6 @@ func (l *looker) special(lx *lexer) bool {
 	l.why |= softKinds[k]
 	if len(run) >= secretRun {
 		l.lengthy(core, run, w.all)
-	}
-	if w.all&quoteByte != 0 && run[0] == '"' {
-		l.why |= hasQuote
-		if strings.Contains(run, `":`) {
-			l.why |= hasQuotedKey
-		}
 	}
 	if k != numberWord {
 		if isAssigned(lx) {
