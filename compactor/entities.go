@@ -28,6 +28,9 @@ func entitiesOf(text string, most int) []string {
 
 func (e *entity) worth() int { return e.rank + min(e.count, mostCount) }
 
+// longestAcronym is the length, in letters, beyond which capitals are emphasis.
+const longestAcronym = 6
+
 // mostCount is how often an entity is told of at the most that counts.
 const mostCount = 4
 
@@ -99,16 +102,22 @@ func (f *entityFinder) take(number int) int {
 		return -1
 	case k == capitalWord && (w.opens || stops.has(wordHash(core))):
 		return -1
-	case k == acronymWord && (w.tail-w.head > 12 || stops.has(wordHash(core))):
+	case k == acronymWord && (w.tail-w.head > longestAcronym || stops.has(wordHash(core))):
 		return -1
 	}
 	f.add(core, w.head, k)
 	return -1
 }
 
-// calledName is a name without what it is called with: listBoats(harbour -> listBoats.
+// calledName is a name without what it is called with, listBoats(harbour -> listBoats, and of a link where it leads.
 func calledName(s string, has class) string {
-	if has&(pairedByte|equalsByte) == 0 || has&slashByte != 0 {
+	if has&(pairedByte|equalsByte) == 0 {
+		return s
+	}
+	if i := strings.Index(s, "]("); i >= 0 { // a link of Markdown
+		return s[i+2:]
+	}
+	if has&slashByte != 0 {
 		return s
 	}
 	if i := strings.IndexAny(s, "([{<="); i > 1 {

@@ -66,6 +66,7 @@ const (
 	scorePlace     = 2 // file:line
 	scoreLength    = 2 // of a good length
 	scoreFiller    = -10
+	scoreLeadIn    = -3  // ends in a colon: tells only that something follows
 	goodShortest   = 40  // chars of a good length
 	goodLongest    = 120 // chars of a good length
 	mostNames      = 4   // of one kind that count in one sentence

@@ -4,7 +4,7 @@ package compactor
 // fillers begin sentences that say nothing. A | stands before the word by which a phrase is found.
 var (
 	turns   = newBook(addFailures, addReasoning, addTurns, addCorrections)
-	manner  = newBook(addTurns, addManner)
+	manner  = newBook(addFailures, addTurns, addCorrections, addManner)
 	fillers = newBook(addFillers)
 )
 

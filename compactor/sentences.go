@@ -36,7 +36,11 @@ func sentences(text string) iter.Seq[string] {
 // sentenceEnd is the length of the first sentence of a line.
 func sentenceEnd(line string) int {
 	for i := range len(line) {
-		if c := line[i]; c != '.' && c != '!' && c != '?' {
+		c := line[i]
+		if c >= 0xe3 && isFullStop(line[i:]) {
+			return i + len("。")
+		}
+		if c != '.' && c != '!' && c != '?' {
 			continue
 		}
 		if i+1 == len(line) {
@@ -51,6 +55,11 @@ func sentenceEnd(line string) int {
 		}
 	}
 	return len(line)
+}
+
+// isFullStop reports whether a text begins with a full stop of Chinese or Japanese, which no space follows.
+func isFullStop(s string) bool {
+	return strings.HasPrefix(s, "。") || strings.HasPrefix(s, "！") || strings.HasPrefix(s, "？")
 }
 
 // abbreviates reports whether what stands before a dot ends in an abbreviation, or in the number of a list item.

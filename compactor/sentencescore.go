@@ -1,5 +1,7 @@
 package compactor
 
+import "strings"
+
 // scoreOf tells how much a sentence of so many chars says: names, figures, outcomes, decisions and what is emphasised
 // raise it, a beginning that says nothing lowers it.
 func scoreOf(s string, chars int) int32 {
@@ -17,6 +19,9 @@ func scoreOf(s string, chars int) int32 {
 	}
 	if chars >= goodShortest && chars <= goodLongest {
 		c.score += scoreLength
+	}
+	if s != "" && s[len(s)-1] == ':' || strings.HasSuffix(s, ":**") {
+		c.score = min(c.score, 0) + scoreLeadIn
 	}
 	return int32(c.score)
 }

@@ -159,7 +159,7 @@ func endsSentence(t string) bool {
 	case '.', '!', '?', ':':
 		return true
 	}
-	return strings.HasSuffix(t, "。") || strings.HasSuffix(t, "！") || strings.HasSuffix(t, "？")
+	return len(t) >= 3 && isFullStop(t[len(t)-3:])
 }
 
 // inline looks at the words of a line.

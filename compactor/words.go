@@ -60,7 +60,7 @@ var foldOf = func() (t [256]uint8) {
 }()
 
 // opensOf tells which bytes let a sentence or a clause begin behind them.
-var opensOf = byteSet("\n.!?:;,-*#>\"(")
+var opensOf = byteSet("\n.!?:;,-#>\"(")
 
 // headOf and tailOf tell which bytes stand around words without being part of them.
 var (
@@ -126,7 +126,9 @@ func (l *lexer) next() bool {
 	if all&^(letterBytes|digitByte|highByte) != 0 {
 		w.trim(s)
 	}
-	l.end, l.at = s[i-1], i
+	if l.at = i; w.head < w.tail || l.end != '\n' { // a bullet opens as the line does
+		l.end = s[i-1]
+	}
 	return true
 }
 
