@@ -24,6 +24,10 @@ func TestSentenceScores(t *testing.T) {
 		{"abbreviation without vowels", "so then we open the grpc gate", "so then we open the other gate", scoreShortName},
 		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", scorePlace},
 		{"filler", "let me see if we open the gate", "so then we open the gate", scoreFiller},
+		{"number and per cent", "so then it was 80% full", "so then it was quite full", scoreUnit},
+		{"correction", "so then that is wrong here", "so then that is small here", scoreTurn},
+		{"constraint", "so then we cannot open it", "so then we could open it", scoreTurn},
+		{"lead-in", "so then we open these:", "so then we open these.", scoreLeadIn},
 		{"decision", "so then we decided on the gate", "so then we walked on the gate", scoreTurn},
 	} {
 		if got := scoreOf(c.with, 30) - scoreOf(c.without, 30); got != c.want {
