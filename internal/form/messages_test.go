@@ -167,7 +167,7 @@ func charsOf(t testing.TB, all []given) int {
 // What agents write becomes lists that an API takes, whatever the budget, and that can be compacted again.
 func TestTranscriptsBecomeMessages(t *testing.T) {
 	for _, agent := range []string{"claude-code", "codex"} {
-		for seed := range uint64(6) {
+		for seed := range uint64(3) {
 			var b bytes.Buffer
 			if err := gen.Write(&b, agent, seed, 400_000); err != nil {
 				t.Fatal(err)
