@@ -116,13 +116,17 @@ func (p *shellParser) operator() string {
 		return ""
 	}
 	rest := p.s[p.i:]
-	for _, op := range []string{"&&", "||", ";;", ";"} {
-		if strings.HasPrefix(rest, op) {
-			p.i += len(op)
-			return op
+	switch c := rest[0]; c {
+	case '&', '|', ';':
+		if len(rest) > 1 && rest[1] == c {
+			p.i += 2
+			return rest[:2]
 		}
 	}
 	switch rest[0] {
+	case ';':
+		p.i++
+		return ";"
 	case '\n':
 		p.i++
 		p.bodies()
@@ -154,7 +158,8 @@ func (p *shellParser) bodies() {
 				line = strings.TrimLeft(line, "\t")
 			}
 			if found = line == r.target.text; !found {
-				b.WriteString(line + "\n")
+				b.WriteString(line)
+				b.WriteByte('\n')
 			}
 			if !more {
 				p.i = len(p.s)
@@ -228,6 +233,9 @@ func (p *shellParser) redirected(c *simple) bool {
 		i++
 	}
 	digits, rest := p.s[p.i:i], p.s[i:]
+	if rest == "" || strings.IndexByte("&<>", rest[0]) < 0 {
+		return false
+	}
 	op := ""
 	for _, o := range []string{"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">>", ">&", ">|", ">(", "<", ">"} {
 		if strings.HasPrefix(rest, o) {
