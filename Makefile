@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race fuzz bench golden build
+.PHONY: check test race fuzz bench bench-session bench-hostile bench-text golden build
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -21,10 +21,23 @@ fuzz:
 		done || exit 1; \
 	done
 
-# run --once over BYTES of invented transcripts against bare zstd of the same bytes: docs/PERFORMANCE.md.
+# What docs/PERFORMANCE.md tells: run --once over BYTES of invented transcripts against bare zstd of the same bytes.
 BYTES ?= 1GB
 bench:
 	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^BenchmarkOnce$$' -benchtime 1x -count 1 -timeout 30m -v .
+
+# Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
+# grows with their square, each against one of twice its size.
+SESSION ?= 1GB
+bench-session:
+	CCD_BENCH_SESSION=$(SESSION) go test -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v .
+
+bench-hostile:
+	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v .
+
+# The stages that look at text, each alone and together.
+bench-text:
+	go test ./compactor -run '^$$' -bench Text -count 1
 
 # The golden files, written anew; read the difference before you commit it.
 golden:
