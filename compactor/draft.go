@@ -40,6 +40,8 @@ type draft struct {
 	ranges  int                // most ranges of Earlier
 	most    int                // that one thing may take of the text, as bulk counts
 
+	terms []*termState // those that State may name, once they were sought
+
 	modelled modelled
 	fell     fallbacks
 }

@@ -24,6 +24,7 @@ type candidate struct {
 	importance float64
 	closed     bool // nothing hangs on it any more
 	points     int64
+	value      int // as worth gives it
 	third      int // of the scores: 0 for the highest, whose forms are the shortest
 	form       form
 	line       string // "" while it is not shown
@@ -96,7 +97,7 @@ func (d *draft) candidates(end int) []*candidate {
 					c.importance = max(c.importance, d.importance(u.result))
 				}
 				c.closed = d.isClosed(u)
-				c.points = d.score(c)
+				c.points, c.value = d.score(c), d.worth(c)
 				all = append(all, c)
 			}
 		}
@@ -142,7 +143,7 @@ func (d *draft) thirds(all []*candidate) {
 func (d *draft) shorten(all []*candidate, room int) int {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(d.worth(b), d.worth(a)), cmp.Compare(b.unit.first, a.unit.first))
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(b.unit.first, a.unit.first))
 	})
 	misses := 0
 	for _, c := range order {

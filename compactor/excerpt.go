@@ -260,11 +260,21 @@ func isSummary(line string) bool {
 			return true
 		}
 	}
-	fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;:=()[]", r) })
-	for i := 1; i < len(fields); i++ {
-		if counted[strings.ToLower(strings.Trim(fields[i], "(+-).!"))] && isNumber(fields[i-1]) {
+	number := false
+	for field := range strings.FieldsFuncSeq(line, parts) {
+		if number && counted[strings.ToLower(strings.Trim(field, "(+-).!"))] {
 			return true
 		}
+		number = isNumber(field)
+	}
+	return false
+}
+
+// parts reports whether a sign stands between the fields of a line that sums up.
+func parts(r rune) bool {
+	switch r {
+	case ' ', '\t', ',', ';', ':', '=', '(', ')', '[', ']':
+		return true
 	}
 	return false
 }

@@ -68,16 +68,15 @@ const mostNamed = 1500
 // namesPart lists the names, figures, addresses, hashes and versions that the messages use and that the rest of State
 // does not show: by the stretch of records that first brought them up, so that later ones leave the lines as they are.
 func (d *draft) namesPart(budget int, shown string) string {
-	all := d.unnamed(shown)
 	room := budget
 	chosen := map[int][]*termState{}
-	for _, t := range all {
+	for _, t := range d.nameable() {
 		at := d.row(t.first).record() - 1
 		n := runes(t.text) + 2
 		if len(chosen[at/block]) == 0 {
 			n += len("- from #1000: ")
 		}
-		if n > room {
+		if n > room || strings.Contains(shown, t.text) { // looked for last: it takes longest
 			continue
 		}
 		room -= n
@@ -107,15 +106,18 @@ func (d *draft) namesPart(budget int, shown string) string {
 	return b.String()
 }
 
-// unnamed gives the terms that a text does not show, those worth most for their length first.
-func (d *draft) unnamed(shown string) []*termState {
+// nameable gives the terms that State may name, those worth most for their length first.
+func (d *draft) nameable() []*termState {
+	if d.terms != nil {
+		return d.terms
+	}
 	all := d.c.tables.terms.newestFirst()
 	all = slices.DeleteFunc(all, func(t *termState) bool { return t.count == 0 })
 	slices.SortStableFunc(all, func(a, b *termState) int {
 		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(b.last, a.last), cmp.Compare(a.text, b.text))
 	})
-	all = all[:min(len(all), mostNamed)]
-	return slices.DeleteFunc(all, func(t *termState) bool { return strings.Contains(shown, t.text) })
+	d.terms = all[:min(len(all), mostNamed)]
+	return d.terms
 }
 
 // worth is what a term is worth for each char that it takes, in coarse steps: so that one more mention moves few of
