@@ -125,7 +125,7 @@ func TestPastIsNeverRead(t *testing.T) {
 
 // TestHugeSessionsStaySmall has millions of short records: memory does not grow with them.
 func TestHugeSessionsStaySmall(t *testing.T) {
-	n := 1000000
+	n := 600000
 	if testing.Short() || raceEnabled {
 		n = 300000
 	}
