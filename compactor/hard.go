@@ -81,7 +81,7 @@ func isFormula(line string) bool {
 		in := line[i+1 : j]
 		tight := classOf[in[0]]&(gapByte|digitByte|pairedByte) == 0 && in[len(in)-1] != ' '
 		ends := j+1 == len(line) || classOf[line[j+1]]&(letterBytes|digitByte|underByte|pairedByte|slashByte) == 0
-		if tight && ends && len(in) < 200 && strings.ContainsAny(in, `\^_=+<>`) && !strings.Contains(in, `"`) {
+		if tight && ends && len(in) < 200 && (len(in) < 3 || strings.ContainsAny(in, `\^_=+<>`)) && !strings.Contains(in, `"`) {
 			return true
 		}
 		i = j
@@ -100,7 +100,8 @@ func isSQL(text string, first bool) bool {
 	switch firstWord(low) {
 	case "select":
 		what, _, ok := strings.Cut(low, " from ")
-		return ok && (big || first && strings.ContainsAny(what, "*(,") && (clause(low) || strings.Contains(what, "*")))
+		where := strings.Contains(low, " where ") && strings.ContainsAny(low, "=<>")
+		return ok && (big || where || first && strings.ContainsAny(what, "*(,") && (clause(low) || strings.Contains(what, "*")))
 	case "update":
 		_, set, ok := strings.Cut(low, " set ")
 		set, _, _ = strings.Cut(set, ",")
@@ -148,7 +149,8 @@ var secretStarts = byFirst([]string{
 	"dop_v1_", "shpat_", "whsec_", "AGE-SECRET-KEY-", "Bearer-",
 })
 
-// isSecret reports whether a long word is a key or a token by its beginning: letters and digits follow it, both of them.
+// isSecret reports whether a long word is a key or a token by its beginning: letters and digits follow it, or letters
+// that are no words of a name.
 func isSecret(s string) bool {
 	if i := strings.LastIndexAny(s, `="':`); i >= 0 && i+secretRun < len(s) && !strings.Contains(s, "://") {
 		s = s[i+1:]
@@ -156,10 +158,11 @@ func isSecret(s string) bool {
 	for _, p := range secretStarts[s[0]] {
 		if strings.HasPrefix(s, p) {
 			rest := s[len(p):]
-			return len(rest) >= secretRun-4 && isTokenText(rest) && (strings.ContainsAny(rest, "0123456789") || allUpper(rest))
+			plain := len(rest) >= secretRun+4 && !strings.ContainsAny(rest, "_-.")
+			return len(rest) >= secretRun-4 && isTokenText(rest) && (plain || strings.ContainsAny(rest, "0123456789") || allUpper(rest))
 		}
 	}
-	return strings.HasPrefix(s, "-----BEGIN")
+	return false
 }
 
 func isTokenText(s string) bool {
@@ -197,6 +200,9 @@ func isAssigned(lx *lexer) bool {
 	if i := strings.IndexAny(core, "=:"); i > 0 {
 		name, value = core[:i], strings.Trim(core[i+1:], `"'`)
 	} else {
+		if strings.HasSuffix(strings.ToLower(lx.text[max(0, w.head-7):w.head]), "bearer ") {
+			return len(core) >= secretRun
+		}
 		if w.head < 2 || !assigns(lx.text[w.head-1]) && !assigns(lx.text[w.head-2]) {
 			return false
 		}

@@ -18,7 +18,7 @@ const (
 	tableRows     = 2    // rows in a row that are a table
 	columnRows    = 3    // rows in a row that are a table by their columns alone
 	verseLines    = 3    // lines in a row that are verse
-	frameLines    = 2    // stack frames that are a trace without a heading
+	frameLines    = 1    // stack frames that are a trace without a heading
 	chainWords    = 3    // connectives of a formal chain of reasoning
 	chainSteps    = 3    // numbered steps before a conclusion that are one
 	base64Run     = 40   // bytes of a word from which on it may be base64

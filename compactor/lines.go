@@ -125,7 +125,7 @@ func hasColumns(t string) bool {
 func isFrame(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "at "):
-		return strings.HasSuffix(t, ")") || afterColon(t)
+		return strings.HasSuffix(t, "(Native Method)") || afterColon(strings.TrimSuffix(t, ")"))
 	case strings.HasPrefix(t, `File "`):
 		return strings.Contains(t, `", line `)
 	case strings.HasPrefix(t, "goroutine "):

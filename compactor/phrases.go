@@ -29,7 +29,7 @@ func addFailures(b *phraseBook) {
 		"enoent", "eacces", "eperm", "econnrefused", "econnreset", "etimedout", "eaddrinuse", "enospc", "epipe", "enomem",
 		"sigsegv", "sigkill", "sigabrt", "sigbus", "oomkilled", "syntax error", "build failed", "compilation failed")
 	b.add(traceHead, noSignal, "traceback (most recent call last", "exception in thread", "panicked at", "stack trace:",
-		"stacktrace:", "unhandled exception", "uncaught exception")
+		"stacktrace:", "panic:", "caused |by:", "unhandled exception", "uncaught exception")
 	b.add(statement, noSignal, "select", "insert into", "update", "delete from", "create", "alter table", "drop table",
 		"drop index", "drop view", "truncate table", "merge into")
 }

@@ -182,6 +182,9 @@ func (l *looker) inline(line string) {
 			continue
 		}
 		l.words++
+		if w.all&hyphenByte != 0 && strings.HasPrefix(lx.run(), "-----BEGIN") {
+			l.why |= hasSecret
+		}
 		if w.has&^(letterBytes|highByte|quoteByte|hyphenByte) == 0 && w.tail-w.head < secretRun {
 			l.plain(&lx, number)
 			number = false
