@@ -275,7 +275,10 @@ func (d *draft) savings(p *page) []Saving {
 		add(c.form.kind, 1, c.form.saved)
 		lined += c.chars
 	}
-	add("range", 1, d.zoneChars(p.recent.start)-lined)
+	if start := min(p.recent.start, d.last-1); start > 0 {
+		from, _ := d.c.items(start)
+		add("range", max(1, from-len(p.earlier.lines)), d.zoneChars(p.recent.start)-lined)
+	}
 	all := make([]Saving, 0, len(sums))
 	for _, s := range sums {
 		all = append(all, *s)

@@ -247,6 +247,9 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 	}
 	c.lastRow = i
 	text := original(transcript.Text, it.Raw)
+	if n := c.humans.n; n > 1 && owns(text) {
+		c.rows.at(int(*c.humans.at(n - 1))).flags |= corrects
+	}
 	if hasAny(text, decisionWords) {
 		row.flags |= decides
 	}

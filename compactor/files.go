@@ -65,6 +65,11 @@ func editedFirst(all []*fileState) []*fileState {
 // not known or stands in one of the rows of Recent.
 func (d *draft) restored(f *fileState, most int, recent []int32) (text string, from int32, whole bool) {
 	content, from, title := d.content(f)
+	if f.news() > 0 && (title == "" || strings.HasPrefix(title, "lines ")) { // of an edited file the edit says more than a part
+		if text, call := d.lastEdit(f); text != "" && !slices.Contains(recent, call) {
+			content, from, title = text, call, fmt.Sprintf("last edit at #%d (its whole content is not known)", d.row(call).record())
+		}
+	}
 	if title == "" || content == "" || (slices.Contains(recent, from) && len(f.replay) == 0) {
 		return "", 0, false
 	}

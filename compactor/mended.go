@@ -8,6 +8,9 @@ import (
 	"ccd/internal/transcript"
 )
 
+// mendedCmd is how much of a command is shown whose failure was made good, in chars.
+const mendedCmd = 60
+
 // maxMended bounds the failures that are looked at.
 const maxMended = 200
 
@@ -34,6 +37,9 @@ func (d *draft) mendedPart(budget int, open string) string {
 			continue
 		}
 		line := fmt.Sprintf("- #%d%s: %s", d.row(row.pair).record(), d.status(int32(i)), said)
+		if a := d.action(row.pair); !d.narrow {
+			line = fmt.Sprintf("- #%d %s%s: %s", d.row(row.pair).record(), d.label(d.row(row.pair), &a, mendedCmd), d.status(int32(i)), said)
+		}
 		if l.add(line + "\n") {
 			d.fact("error", line, int32(i), false)
 		}

@@ -29,6 +29,14 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
 }
 
+// lastEdit is the last change of a file as - and + lines, and its call.
+func (d *draft) lastEdit(f *fileState) (string, int32) {
+	if f.changed < 0 || d.row(f.changed).kind != transcript.Call || d.row(f.changed).op == transcript.Command {
+		return "", 0
+	}
+	return d.changeText(f.changed), f.changed
+}
+
 // replayed is the whole content that a write or a read gave, with the later changes applied. ok is false where one of
 // them does not apply cleanly.
 func (d *draft) replayed(f *fileState) (string, bool) {

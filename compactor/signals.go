@@ -17,7 +17,7 @@ var correctionWords = phrases("not that", "don't", "do not", "dont", "wrong", "i
 // constraintWords state what must hold.
 var constraintWords = phrases("must", "must not", "never", "always", "only", "don't", "do not", "dont", "without", "avoid",
 	"make sure", "ensure", "keep", "at most", "at least", "no more than", "exactly", "required", "require", "need to",
-	"needs to", "should", "should not", "shouldn't", "has to", "have to", "cannot", "can't", "before you", "until", "unless",
+	"needs to", "should be", "should not", "shouldn't", "should only", "has to", "have to", "cannot", "can't", "before you", "until", "unless",
 	"prefer", "under no", "not allowed", "limit")
 
 // decisionWords tell that something was chosen, found or ruled out.
@@ -33,6 +33,17 @@ var leaningWords = phrases("must", "should", "need to", "needs to", "needed", "r
 	"do not", "avoid", "never", "always", "only", "instead", "prefer", "preferred", "recommend", "recommended", "fix", "fixed",
 	"fixes", "use", "uses", "using", "missing", "means", "important", "critical", "note", "so that", "since", "correct", "wrong",
 	"rather", "keep", "safe", "cannot", "can't", "won't", "decides")
+
+// owns reports whether a reply opens by owning that the human was right: what the human said then was a correction.
+func owns(reply string) bool {
+	s := lower(reply[:min(len(reply), 80)])
+	for _, start := range []string{"you're right", "you are right", "you're absolutely right", "you are absolutely right", "i apologize", "i apologise", "my mistake", "good catch", "sorry,", "sorry about"} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return false
+}
 
 // phrases maps the first word of each phrase to its whole forms.
 func phrases(list ...string) map[string][]string {

@@ -47,7 +47,7 @@ func (d *draft) state(budget int) []*part {
 	}
 	parts := []*part{
 		{name: "asked", weight: 150, most: budget, render: d.askedPart},
-		{name: "corrections", weight: 6, most: 3000, title: "### Corrections and constraints\n", render: d.correctionsPart},
+		{name: "corrections", weight: 6, most: max(300, budget/12), title: "### Corrections and constraints\n", render: d.correctionsPart},
 		{name: "plan", weight: 8, most: 3000, render: d.planPart},
 		{name: "files", weight: 24, most: max(6000, budget/4), render: d.filesPart},
 		{name: "commands", weight: 26, most: max(6000, budget/4), title: "### Commands, newest first (exit status)\n", render: d.commandsPart},

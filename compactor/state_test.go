@@ -123,7 +123,7 @@ func TestStateOfCommandsAndOpenErrors(t *testing.T) {
 	wants(t, text, "make all 2>&1 | tail -5` -> 0 (was 2 at #2)", "### Open errors", "`pytest -q` -> 1: `E AssertionError: 1 != 2`", "`sleep 100` (no result yet)")
 	_, open, _ := strings.Cut(text, "### Open errors")
 	open, mended, _ := strings.Cut(open, "### Errors made good since")
-	wants(t, mended, "#2 -> 2: `main.c:3: error: unknown type name 'foo'`")
+	wants(t, mended, "#2 Bash `make all` -> 2: `main.c:3: error: unknown type name 'foo'`")
 	wantsNot(t, open, "unknown type name", "grep -rn nothing")
 }
 
@@ -213,7 +213,8 @@ func TestFilesComeBackWithTheirEdits(t *testing.T) {
 	f.check(t, c)
 	text := c.section("Files")
 	wants(t, text, "### `a.go` as of #4", "> func two() {}", "### `b.go` as of #6", "> package b")
-	wantsNot(t, text, "func one", "c.go")
+	wants(t, text, "### `c.go` last edit at #10 (its whole content is not known)\n> - not there\n> + x")
+	wantsNot(t, text, "func one", "package c")
 }
 
 func TestEarlierForms(t *testing.T) {

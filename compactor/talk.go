@@ -56,28 +56,49 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budg
 // sayings are the sentences of a row that are as is says, the last first.
 func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, shown string) []said {
 	var of []said
-	at := 0
-	heading := ""
-	for s := range sentences(d.text(i)) {
-		at++
-		if heading != "" {
-			if s = heading + " " + s; strings.HasSuffix(s, ":") || runes(s) > maxSentence {
-				s = heading
-			}
-			heading = ""
-		} else if strings.HasSuffix(s, ":") && is(s) {
-			heading = s // it says nothing without what follows
-			continue
-		}
-		if runes(s) < minSentence || seen[s] || !is(s) || strings.Contains(shown, s) {
-			continue
+	at, heading, items := 0, "", 0
+	add := func(s string) {
+		if runes(s) < minSentence || seen[s] || isShoutedHeading(s) || strings.Contains(shown, s) {
+			return
 		}
 		seen[s] = true
 		of = append(of, said{text: s, row: i, at: at})
 	}
+	for s := range sentences(d.text(i)) {
+		if heading != "" { // it says nothing without what follows
+			if items < headedItems && !strings.HasSuffix(s, ":") && runes(heading)+runes(s) < maxSentence-2 {
+				heading += strings.Repeat(";", min(items, 1)) + " " + s
+				items++
+				continue
+			}
+			if items > 0 {
+				add(heading)
+			}
+			heading = ""
+		}
+		at++
+		switch {
+		case !is(s):
+		case strings.HasSuffix(s, ":"):
+			heading, items = s, 0
+		default:
+			add(s)
+		}
+	}
+	if items > 0 && heading != "" {
+		add(heading)
+	}
 	of = of[:min(len(of), maxOfOne)]
 	slices.Reverse(of)
 	return of
+}
+
+// headedItems is how many items of a list are told with the line that heads it.
+const headedItems = 4
+
+// isShoutedHeading reports whether a sentence is a few bold words that say that something was found, not what.
+func isShoutedHeading(s string) bool {
+	return runes(s) < 40 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ".!:"), "**")
 }
 
 // saidLines lists sentences.
@@ -117,7 +138,14 @@ func (d *draft) correctionsPart(budget int) string {
 			there = append(there, strconv.Itoa(at))
 			continue
 		}
-		all = append(all, d.pick([]int32{i}, []func(string) bool{is}, "", budget/2)...)
+		of := d.pick([]int32{i}, []func(string) bool{is}, "", budget/2)
+		if len(of) == 0 && d.row(i).has(corrects) {
+			of = d.firstSentence(i)
+		}
+		if d.row(i).chars > longAsk {
+			of = of[:min(len(of), maxOfPaste)]
+		}
+		all = append(all, of...)
 	}
 	for len(all) > 0 && runes(d.saidLines(all)) > budget-80 {
 		all = all[1:]
@@ -127,6 +155,17 @@ func (d *draft) correctionsPart(budget int) string {
 		text = "- as asked under " + strings.Join(there, ", ") + "\n" + text
 	}
 	return text
+}
+
+// maxOfPaste bounds the sentences of one long paste, of which Asked shows both ends.
+const maxOfPaste = 6
+
+// firstSentence is how a message begins that was a correction by the reply that it got.
+func (d *draft) firstSentence(i int32) []said {
+	for s := range sentences(d.text(i)) {
+		return []said{{text: s, row: i}}
+	}
+	return nil
 }
 
 // decisionsPart lists what the agent decided, found out and ruled out, then what it says must be.
