@@ -32,17 +32,7 @@ func importance(refs, most, at, of int, s shape) float64 {
 	if most > 0 {
 		score = referenceShare * float64(refs) / float64(most)
 	}
-	words := 0.0
-	if s.decides() {
-		words += decisionShare
-	}
-	if s.signal() != noSignal {
-		words += correctionShare
-	}
-	if s.constrains() {
-		words += constraintShare
-	}
-	score += min(words, wordShare)
+	score += wordsWeight(s.decides(), s.signal() != noSignal, s.constrains())
 	if of > 1 {
 		score += recencyShare * float64(at) / float64(of-1)
 	}

@@ -46,14 +46,14 @@ func (o *Options) focused(text string) bool {
 // how new they are; for work by what it did.
 func (d *draft) importance(i int32) float64 {
 	row := d.row(i)
-	sum := recencyWeight * float64(i) / float64(max(1, d.c.rows.n))
+	sum := recencyShare * float64(i) / float64(max(1, d.c.rows.n))
 	if row.has(focused) {
 		sum += focusWeight
 	}
 	switch row.kind {
 	case transcript.Text, transcript.Human, transcript.Summary:
 		if t := d.c.textOf(i); t != nil && d.c.mostRefs > 0 {
-			sum += refsWeight * float64(t.refs) / float64(d.c.mostRefs)
+			sum += referenceShare * float64(t.refs) / float64(d.c.mostRefs)
 		}
 		sum += wordsWeight(row.has(decides), row.has(corrects), row.has(constrains))
 	default:
@@ -66,27 +66,19 @@ func (d *draft) importance(i int32) float64 {
 func wordsWeight(decides, corrects, constrains bool) float64 {
 	w := 0.0
 	if decides {
-		w += decisionWeight
+		w += decisionShare
 	}
 	if corrects {
-		w += correctionWeight
+		w += correctionShare
 	}
 	if constrains {
-		w += constraintWeight
+		w += constraintShare
 	}
-	return min(w, mostWords)
+	return min(w, wordShare)
 }
 
-// The weights of importance.
-const (
-	refsWeight       = 0.5
-	decisionWeight   = 0.15
-	correctionWeight = 0.25
-	constraintWeight = 0.10
-	mostWords        = 0.4
-	recencyWeight    = 0.1
-	focusWeight      = 0.6
-)
+// focusWeight is what a word in focus adds to importance.
+const focusWeight = 0.6
 
 // workImportance is how much a call or a result matters by what it did.
 func (d *draft) workImportance(row *itemRow) float64 {

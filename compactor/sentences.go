@@ -36,11 +36,13 @@ func sentences(text string) iter.Seq[string] {
 // sentenceEnd is the length of the first sentence of a line.
 func sentenceEnd(line string) int {
 	for i := range len(line) {
-		c := line[i]
-		if c >= 0xe3 && isFullStop(line[i:]) {
-			return i + len("。")
+		if !maybeEnd[line[i]] {
+			continue
 		}
-		if c != '.' && c != '!' && c != '?' {
+		if line[i] >= 0xe3 {
+			if isFullStop(line[i:]) {
+				return i + len("。")
+			}
 			continue
 		}
 		if i+1 == len(line) {
@@ -56,6 +58,9 @@ func sentenceEnd(line string) int {
 	}
 	return len(line)
 }
+
+// maybeEnd tells the bytes that may end a sentence: full stops, and the first bytes of those of other scripts.
+var maybeEnd = byteSet(".!?\xe3\xef")
 
 // isFullStop reports whether a text begins with a full stop of Chinese or Japanese, which no space follows.
 func isFullStop(s string) bool {

@@ -91,7 +91,10 @@ func (s *splitter) sentences(t string, at int) {
 		if n < len(t) || endsSentence(t) {
 			s.flush()
 		}
-		rest := strings.TrimLeft(t[n:], " \t")
+		rest := t[n:]
+		for rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
+			rest = rest[1:]
+		}
 		at += len(t) - len(rest)
 		t = rest
 	}

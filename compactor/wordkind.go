@@ -46,14 +46,15 @@ func wordKindOf(s string, has class) wordKind {
 	return dottedKind(s, has)
 }
 
+var isVowel = byteSet("aeiouy")
+
 // isVowelless reports whether a word of small letters is an abbreviation: two to six consonants.
 func isVowelless(s string) bool {
 	if len(s) < 2 || len(s) > 6 {
 		return false
 	}
 	for i := range len(s) {
-		switch s[i] {
-		case 'a', 'e', 'i', 'o', 'u', 'y':
+		if isVowel[s[i]] {
 			return false
 		}
 	}
