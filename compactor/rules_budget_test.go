@@ -1,0 +1,161 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ccd/internal/transcript"
+)
+
+// TestShares has the parts of the text's budget: State at most 60 % from 40,000 chars up, nearly all at 10,000.
+func TestShares(t *testing.T) {
+	for _, c := range []struct{ chars, state, recent, files int }{
+		{54000, 32400, 40, 25}, {40000, 24000, 40, 25}, {25000, 19625, 20, 17}, {10000, 9700, 0, 10}, {4000, 3880, 0, 10},
+	} {
+		s := divided(c.chars)
+		if near := func(a, b int) bool { return a-b < 5 && b-a < 5 }; !near(s.state, c.state) || s.recent != c.recent || s.files != c.files {
+			t.Errorf("%d chars are divided into %+v, want State %d, Recent %d %%, Files %d %%", c.chars, s, c.state, c.recent, c.files)
+		}
+	}
+}
+
+// As the budget shrinks Recent gives way first, then Earlier, then Files, State last.
+func TestWhatGivesWayFirst(t *testing.T) {
+	data := day(60).buf.Bytes()
+	sizes := func(tokens int) (state, earlier, files, recent int) {
+		f := fold(t, data, tokensOf(tokens))
+		c := f.compact(t)
+		f.check(t, c)
+		return runes(c.section("State")), runes(c.section("Earlier")), runes(c.section("Files")), runes(c.section("Recent"))
+	}
+	share := func(part, whole int) float64 { return float64(part) / float64(whole) }
+	state, earlier, files, recent := sizes(72000)
+	s, e, fi, r := sizes(26000)
+	if share(r, recent) >= share(e, earlier) || share(r, recent) >= share(s, state) {
+		t.Errorf("in little room: State %d of %d, Earlier %d of %d, Files %d of %d, Recent %d of %d", s, state, e, earlier, fi, files, r, recent)
+	}
+	s, e, fi, r = sizes(10000)
+	if share(e, earlier) >= share(s, state) || share(fi, files) >= share(s, state) || share(r, recent) > 0.1 {
+		t.Errorf("in least room: State %d of %d, Earlier %d of %d, Files %d of %d, Recent %d of %d", s, state, e, earlier, fi, files, r, recent)
+	}
+}
+
+// What the rules would keep whole is cut to its beginning where there is no room, and counted.
+func TestForcedFit(t *testing.T) {
+	text := "Traceback (most recent call last)\n" + strings.Repeat("and then it went on and on, as such things do. ", 120)
+	s := newScript()
+	s.human("What is it?")
+	s.say(text)
+	s.say("That is all.")
+	s.later()
+	line, c := earlierLine(t, s, 2, tokensOf(40000))
+	_, cutText, ok := strings.Cut(line, fmt.Sprintf(" cut, %d chars: ", runes(text)))
+	if !ok || runes(cutText) > maxCut+10 || !strings.HasPrefix(cutText, "Traceback (most recent call last) and then") {
+		t.Errorf("the line is %s", line)
+	}
+	found := false
+	for _, f := range c.Header.Fallbacks {
+		found = found || f.Kind == FallbackFit && f.Items > 0
+	}
+	if !found {
+		t.Errorf("it is not counted: %+v", c.Header.Fallbacks)
+	}
+}
+
+// What replaces an item in Earlier is shorter than the item, markers included.
+func TestWhatReplacesIsShorter(t *testing.T) {
+	for name, s := range map[string]*script{"day": day(60), "everything": everything(), "remarks": remarks(80)} {
+		for _, tokens := range []int{72000, 30000, 13333} {
+			f := fold(t, s.buf.Bytes(), tokensOf(tokens))
+			d := newDraft(f.Compactor, f.text())
+			kinds := map[string]int{}
+			for _, c := range d.fitted().earlier.lines {
+				if c.form.kind == "" || c.form.kind == "kept" || c.form.kind == "image" {
+					continue
+				}
+				if kinds[c.form.kind]++; c.form.saved <= 0 {
+					t.Errorf("%s, %d tokens: %s saves %d chars of %d: %s", name, tokens, c.form.kind, c.form.saved, c.chars, c.line)
+				}
+			}
+			if len(kinds) == 0 && tokens == 72000 {
+				t.Errorf("%s, %d tokens: nothing is replaced", name, tokens)
+			}
+		}
+	}
+}
+
+// A reference stands only where the newer copy itself stands in the companion.
+func TestCopiesNeedAnOriginal(t *testing.T) {
+	out := strings.Repeat("the same output of it\n", 100)
+	s := newScript()
+	s.human("Print it.")
+	s.bash("cat one", out)
+	s.bash("cat two", out)
+	s.later()
+	f := fold(t, s.buf.Bytes(), Defaults())
+	d := newDraft(f.Compactor, f.text())
+	const older, newer = 2, 4
+	if _, ok := d.copyOf(older); ok {
+		t.Error("a reference to what does not stand")
+	}
+	d.show(newer)
+	if at, ok := d.copyOf(older); !ok || at != d.row(newer).record() {
+		t.Errorf("a reference to #%d: %t", at, ok)
+	}
+	if _, ok := d.copyOf(newer); ok {
+		t.Error("the newest copy refers to itself")
+	}
+	f.o.Dedup = false
+	if _, ok := d.copyOf(older); ok {
+		t.Error("a reference where copies are not looked for")
+	}
+}
+
+// Reads of one file count as copies of each other, whatever they gave.
+func TestRepeatedReadsAreRedundant(t *testing.T) {
+	s := newScript()
+	s.human("Read it.")
+	for i := range 4 {
+		s.read("/home/me/ledger/money.py", strings.Repeat(fmt.Sprintf("cents = %d\n", i), 60))
+	}
+	s.read("/home/me/ledger/other.py", strings.Repeat("other = 1\n", 60))
+	s.later()
+	f := fold(t, s.buf.Bytes(), Defaults())
+	d := newDraft(f.Compactor, f.text())
+	var got []int
+	for _, c := range d.candidates(d.last) {
+		if d.row(c.unit.first).op == transcript.Read {
+			got = append(got, c.copies)
+		}
+	}
+	if fmt.Sprint(got) != "[0 0 1 2 3]" {
+		t.Errorf("newest first, the reads are followed by %v others of their files", got)
+	}
+}
+
+// The numbers of the front matter: before, after, and what was saved of what the agent saw.
+func TestTokensAreCounted(t *testing.T) {
+	s := day(40)
+	s.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "none", "content": "short"}}},
+		map[string]any{"toolUseResult": map[string]any{"stdout": strings.Repeat("a copy for the screen ", 10000)}})
+	s.used = 61234
+	s.say("Done.")
+	f := fold(t, s.buf.Bytes(), Defaults())
+	c := f.compact(t)
+	var chars int64
+	for i := range f.rows.n {
+		chars += int64(f.rows.at(i).chars)
+	}
+	n := c.Header.Tokens
+	body := 0
+	for _, sec := range c.Sections {
+		body += runes(sec.Body) + len(sec.Name) + len("\n##  \n\n")
+	}
+	if n.Original != tokens(chars) || chars > int64(len(f.data)-200000) || n.Companion != int64(tokens(body+f.o.LeadChars)) || n.Reported != 61234 {
+		t.Errorf("tokens %+v; the items have %d chars, the sections %d", n, chars, body)
+	}
+	if want := 100 * (1 - float64(n.Companion)/float64(n.Original)); n.SavedPercent < want-0.1 || n.SavedPercent > want+0.1 {
+		t.Errorf("%.1f %% saved, want %.1f", n.SavedPercent, want)
+	}
+}
