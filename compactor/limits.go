@@ -49,6 +49,7 @@ const (
 	constraintShare = 0.10
 	wordShare       = 0.4 // of decision, correction and constraint together, at most
 	recencyShare    = 0.1
+	focusShare      = 0.6 // of what holds a word in focus
 	termsOfOne      = 256 // names of one text that are counted as references
 
 	// Structured output.

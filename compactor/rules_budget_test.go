@@ -159,3 +159,49 @@ func TestTokensAreCounted(t *testing.T) {
 		t.Errorf("%.1f %% saved, want %.1f", n.SavedPercent, want)
 	}
 }
+
+// Work matters by what it did.
+func TestWorkMattersByWhatItDid(t *testing.T) {
+	s := newScript()
+	s.human("Work.")
+	s.fails("make broken", "error: no", 2)
+	s.do("Task", map[string]any{"description": "look", "prompt": "look"}, "seen")
+	s.bash("make noisy", "main.c:3: Error: but it went on")
+	s.edit("/home/me/ledger/a.go", "a", "b")
+	s.bash("make", "fine")
+	s.do("Grep", map[string]any{"pattern": "x"}, "a.go:1: x")
+	f := fold(t, s.buf.Bytes(), Defaults())
+	d := newDraft(f.Compactor, f.text())
+	for row, want := range map[int32]float64{2: 0.5, 4: 0.4, 6: 0.3, 8: 0.2, 10: 0.15, 12: 0} {
+		if got := d.workImportance(d.row(row)); got != want {
+			t.Errorf("the result of #%d has importance %.2f, want %.2f", row+1, got, want)
+		}
+	}
+}
+
+// A form that lacks what must never be elided gives way to the original, and is counted.
+func TestFormsThatFailStandWhole(t *testing.T) {
+	s := newScript()
+	s.human("Make it.")
+	s.fails("make all", "cc -c main.c\nmain.c:3: error: unknown type name 'foo'", 2)
+	f := fold(t, s.buf.Bytes(), Defaults())
+	d := newDraft(f.Compactor, f.text())
+	c := &candidate{unit: unit{first: 1, result: 2}}
+	good := form{line: "- #2 Bash `make all` -> 2: `main.c:3: error: unknown type name 'foo'`", kind: "output"}
+	if got := d.checked(c, good, full); got != good || len(d.fell.all()) != 0 {
+		t.Errorf("a form that holds all became %+v, %v", got, d.fell.all())
+	}
+	for name, line := range map[string]string{
+		"no status": "- #2 Bash `make all`: `main.c:3: error: unknown type name 'foo'`",
+		"no error":  "- #2 Bash `make all` -> 2: cc -c main.c [ccd 0123456789ab output, 2 lines, 60 B]",
+	} {
+		d.fell = fallbacks{}
+		got := d.checked(c, form{line: line, kind: "output"}, full)
+		if !strings.Contains(got.line, " -> 2") || !strings.Contains(got.quote, "> main.c:3: error: unknown type name 'foo'\n") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if fell := d.fell.all(); len(fell) != 1 || fell[0] != (Fallback{FallbackVerify, 1}) {
+			t.Errorf("%s: counted as %v", name, fell)
+		}
+	}
+}

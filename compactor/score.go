@@ -48,7 +48,7 @@ func (d *draft) importance(i int32) float64 {
 	row := d.row(i)
 	sum := recencyShare * float64(i) / float64(max(1, d.c.rows.n))
 	if row.has(focused) {
-		sum += focusWeight
+		sum += focusShare
 	}
 	switch row.kind {
 	case transcript.Text, transcript.Human, transcript.Summary:
@@ -76,9 +76,6 @@ func wordsWeight(decides, corrects, constrains bool) float64 {
 	}
 	return min(w, wordShare)
 }
-
-// focusWeight is what a word in focus adds to importance.
-const focusWeight = 0.6
 
 // workImportance is how much a call or a result matters by what it did.
 func (d *draft) workImportance(row *itemRow) float64 {

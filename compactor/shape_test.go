@@ -75,6 +75,7 @@ func TestShapeOfText(t *testing.T) {
 		{"status lines", "PASS the mill opens\nPASS the mill closes\nFAIL the bar is sorted\nSKIP island map drawing\n" + restOfNote, 0},
 		{"table", "| mill | open |\n|---|---|\n| east | yes |\n" + restOfNote, hasTable},
 		{"columns", "east    yes    3\nwest    no     4\nsouth   yes    5\n" + restOfNote, hasTable},
+		{"ragged", strings.Repeat("gate\n"+strings.Repeat("east of the mill and the pond ", 8)+"\n", 6), hasRagged},
 		{"symbols", strings.Repeat("{a<b>=|c^d~e&f;} ", 9), hasSymbols},
 	} {
 		if got := shapeOfText(c.text).hard(); got != c.hard && (c.hard == 0 || got&c.hard == 0) {
