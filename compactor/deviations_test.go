@@ -130,7 +130,8 @@ var deviations = []deviation{
 	{"a secret beside a fence", "split", "preserved hard: secret", "their code rule comes first and loses what the prose holds; a secret is seen here", some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`)},
 	{"a failure", "compressed", "preserved hard: failure", "an exception or an exit status above 0 is a failure signature here", some(`\w(Error|Exception):`, `(?i)exit(ed)? (with )?(code|status)`, `(?i)denied|refused|fault|not found|fatal|assertion|error`)},
 	{"a chain by other words", "compressed", "preserved hard: reasoning", "connectives of a formal chain are a list of our own", some(`(?i)\b(therefore|thus|hence|consequently|as a result|it follows|implies|conclude|given that|for this reason)\b`)},
-	{"a kind that is none of ours", "preserved hard_t0:", "compressed", "a reason beyond those that the design names: what it stands for is prose here",
+	{
+		"a kind that is none of ours", "preserved hard_t0:", "compressed", "a reason beyond those that the design names: what it stands for is prose here",
 		func(d *difference) bool {
 			for _, known := range []string{"sql", "latex", "base64", "yaml", "variance", "verse", "reasoning", "indented", "json", "failure", "http", "special", "key", "secret", "fence", "code", "trace", "table"} {
 				if strings.Contains(d.at.Reason, known) {
@@ -138,7 +139,8 @@ var deviations = []deviation{
 				}
 			}
 			return symbolsIn(d.text)*12 < len(d.text) && !strings.Contains(d.text, "\n    ")
-		}},
+		},
+	},
 	{"a stack", "compressed", "preserved hard: traceback", "frames of a stack are a trace also without its heading", some(`(?m)^\s*at .*\n\s*at `, `(?i)exception|panicked|stack ?trace`, `(?m)^\s*File ".*", line`)},
 	{"tildes", "compressed", "split", "a fence of tildes is one too", some(`(?m)^\s*~~~`)},
 	{
