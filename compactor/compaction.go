@@ -53,7 +53,10 @@ type KeyInformation struct{ Visible, Recoverable, Lost int }
 
 // Saving tells what replacing items of one kind saved.
 type Saving struct {
-	Kind   string // "file", "output", "result", "cut", "dup", "image", "range"
+	// Kind is the form that stands for the items: "file", "output", "result", "talk", "code", "kept", "cut", "dup",
+	// "near-dup", "superseded" or "image" of a line in Earlier; "range" of what no line stands for; "recent" of what the
+	// verbatim part shows shortened or not at all, as thinking.
+	Kind   string
 	Items  int
 	Tokens int64 // estimated
 }
@@ -151,7 +154,7 @@ func (d *draft) compose(whole int) *page {
 	sh := divided(whole)
 	d.notes = notes{answer: -1}
 	d.fell = fallbacks{}
-	d.most = oneMost(min(whole, max(int(d.c.held.total*6/10), roomy*6/10)))
+	d.most = oneMost(min(whole, max(int(d.c.held.total*6/10), roomy)))
 	wanted := d.recentStart(d.most)
 	text := d.c.held.total
 	d.narrow = whole < roomy/2
@@ -279,6 +282,7 @@ func (d *draft) savings(p *page) []Saving {
 		from, _ := d.c.items(start)
 		add("range", max(1, from-len(p.earlier.lines)), d.zoneChars(p.recent.start)-lined)
 	}
+	add("recent", len(p.recent.shown), d.verbatimChars(p.recent.start)-int64(runes(p.recent.text)))
 	all := make([]Saving, 0, len(sums))
 	for _, s := range sums {
 		all = append(all, *s)

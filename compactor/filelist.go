@@ -78,7 +78,7 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 			left = append(left, f.touched)
 		}
 	}
-	return d.listFiles(files[:n], namesOnly) + "- changed too: " + d.rest(left, "files") + "\n"
+	return d.listFiles(files[:n], namesOnly) + "- changed, or tried to: " + d.rest(left, "files") + "\n"
 }
 
 // listFiles lists files: apart the newest first; in groups in the order in which they came up, so that what comes later

@@ -112,7 +112,9 @@ func (d *draft) nameable() []*termState {
 		return d.terms
 	}
 	all := d.c.tables.terms.newestFirst()
-	all = slices.DeleteFunc(all, func(t *termState) bool { return t.count == 0 })
+	all = slices.DeleteFunc(all, func(t *termState) bool {
+		return t.count == 0 || t.count == 1 && !t.human && t.kind == nameTerm && isShout(t.text)
+	})
 	slices.SortStableFunc(all, func(a, b *termState) int {
 		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(b.last, a.last), cmp.Compare(a.text, b.text))
 	})

@@ -122,3 +122,17 @@ func divided(b int) shares {
 	s.files = int(100 * (0.10 + 0.15*wide))
 	return s
 }
+
+// verbatimChars is the text of the verbatim part: everything from record rec on.
+func (d *draft) verbatimChars(rec int) int64 {
+	var sum int64
+	for r := max(rec, d.c.records.from); r < d.last; r++ {
+		from, to := d.c.items(r)
+		for i := from; i < to; i++ {
+			if row := d.c.rows.at(i); !row.has(side) {
+				sum += int64(row.chars)
+			}
+		}
+	}
+	return sum
+}

@@ -74,6 +74,10 @@ func (a *app) fileVersion(ctx context.Context, l *library, f restoreFlags, args 
 	v, err := history.File(ctx, l.archive, families, history.Wanted{Path: f.file, Dir: dir, At: at}, func(done int) {
 		show(int64(done), int64(len(families)))
 	})
+	if err == nil && !at.IsZero() && v.Time.IsZero() {
+		return nil, hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, f.at),
+			"ccd restore --file %s, as it was last", shellWord(f.file))
+	}
 	return v, fileHint(err, f)
 }
 
@@ -87,7 +91,7 @@ func fileHint(err error, f restoreFlags) error {
 	case errors.As(err, &several) && len(several.Sessions) == 0:
 		return hint(err, "ccd restore --file with more of the path")
 	case err != nil && f.at == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:
-		return hint(err, "ccd search or ccd timeline tell which files a session touched")
+		return hint(err, "ccd timeline SESSION tells which files a session touched")
 	}
 	return err
 }
