@@ -10,13 +10,22 @@ import (
 // the text, in chars and in lines, whatever else stands there: what it pushes out, and what goes with it when it goes
 // itself, is then bounded too.
 const (
-	oneShare = 16  // the part of the text that one thing may take, as a divisor
-	oneLeast = 700 // chars that it may always take
+	oneShare = 18  // the part of the text that one thing may take, as a divisor
+	oneLeast = 500 // chars that it may always take
 	lineBulk = 50  // chars that a line counts at least
+	leastCut = 140 // room below which the oldest thing that stands in part goes
 )
 
 // oneMost is how much one thing may take of a text of so many chars.
 func oneMost(chars int) int { return max(oneLeast, chars/oneShare) }
+
+// standMost is how much one thing may take of Earlier where it stands whole.
+func (d *draft) standMost() int {
+	if d.narrow {
+		return d.most / 2
+	}
+	return d.most
+}
 
 // bulk is what a text takes of the room: its chars, short lines counted as longer ones.
 func bulk(text string) int {
@@ -26,6 +35,9 @@ func bulk(text string) int {
 	}
 	return n
 }
+
+// cost is what a form's text takes of the room of Earlier: the lines that it quotes count as bulk does.
+func cost(text string, f form) int { return runes(text) - runes(f.quote) + bulk(f.quote) }
 
 func lineBulkOf(line string) int { return max(lineBulk, runes(line)) }
 

@@ -167,20 +167,39 @@ func (d *draft) compose(whole int) *page {
 	free := max(0, sh.whole-headings-markers)
 	p := &page{}
 	d.recent = d.last
-	p.state = joined(d.state(min(sh.state, free)))
-	free = min(free, int(text*6/10)) + markers - runes(p.state)
+	parts := d.state(min(sh.state, free))
+	p.state = joined(parts)
+	free = min(free, int(text*6/10)) + markers - runes(p.state) - d.reserve(parts)
 	filesMost := max(0, free*sh.files/100)
 	p.files = d.filesSection(filesMost, nil)
-	d.settle(p, d.recentUnits(wanted, max(0, free*sh.recent/100), d.most), filesMost)
-	d.fill(p, free-runes(p.files))
-	// What Earlier did not need goes to Recent: older records.
-	if p.recent.start > wanted {
-		rest := free - runes(p.earlier.text) - runes(p.ranges) - runes(p.files)
-		p.files = d.filesSection(filesMost, nil)
-		d.settle(p, d.recentUnits(wanted, max(rest, runes(p.recent.text)), d.most), filesMost)
-		d.fill(p, free-runes(p.files))
+	room := free - runes(p.files)
+	least := d.recentUnits(wanted, max(0, free*sh.recent/100), d.most)
+	if least.start > wanted {
+		least = d.recentUnits(wanted, max(free*sh.recent/100, room-d.claim(p, least, room)), d.most)
 	}
+	d.settle(p, least, filesMost)
+	d.fill(p, free-runes(p.files))
 	return p
+}
+
+// reserve is the room that a longer answer than the last one would take: short and long ones follow each other, and
+// what stands behind State must not come and go with them.
+func (d *draft) reserve(parts []*part) int {
+	for _, p := range parts {
+		if p.name == "answer" && p.text != "" && d.narrow {
+			return max(0, d.most-runes(p.text))
+		}
+	}
+	return 0
+}
+
+// claim is how many chars of the room the ranges and the short forms take of what stands before Recent. What they leave
+// is Recent's; whole content in Earlier comes after that.
+func (d *draft) claim(p *page, r recentPart, room int) int {
+	d.recent = r.start
+	d.before(p, r)
+	n := runes(d.tailRanges((r.start + d.least - 1) / d.least * d.least))
+	return n + d.shortForms(r.start, min(d.need(r.start), room-runes(r.text)-n))
 }
 
 const (
@@ -198,15 +217,22 @@ func (d *draft) settle(p *page, r recentPart, filesMost int) {
 
 // fill renders what Recent leaves: the ranges of its own records and Earlier, in at most rest chars with Recent.
 func (d *draft) fill(p *page, rest int) {
+	d.before(p, p.recent)
+	p.ranges = d.tailRanges((p.recent.start + d.least - 1) / d.least * d.least)
+	p.earlier = d.earlierLines(p.recent.start, max(0, min(d.need(p.recent.start), rest-runes(p.recent.text)-runes(p.ranges))))
+}
+
+// before notes what the companion shows by the time that Earlier is made.
+func (d *draft) before(p *page, r recentPart) {
 	d.newest = map[uint64]int32{}
-	for _, i := range p.recent.shown {
+	for _, i := range r.shown {
 		d.show(i)
 	}
-	p.ranges = d.tailRanges((p.recent.start + d.least - 1) / d.least * d.least)
-	need := int((1 - d.level.off()) * float64(d.zoneChars(p.recent.start)))
 	d.said = p.state
-	p.earlier = d.earlierLines(p.recent.start, max(0, min(need, rest-runes(p.recent.text)-runes(p.ranges))))
 }
+
+// need is what the level leaves of the compression zone before record end, in chars.
+func (d *draft) need(end int) int { return int((1 - d.level.off()) * float64(d.zoneChars(end))) }
 
 // tailRanges names the records from first on, which stand under Recent: for what is not shown there.
 func (d *draft) tailRanges(first int) string {

@@ -33,6 +33,7 @@ type Compactor struct {
 	tables  tables               // what State tells
 	lastRow int32                // newest assistant text, -1 while there is none
 	texts   chunks[textRow]      // the messages, and how often later ones refer to them
+	root    string               // the first working directory: paths are told from there, wherever the work goes
 	given   int32                // first text that was given to a session without human messages, -1
 
 	mostRefs uint16 // of any message
@@ -118,6 +119,9 @@ func (c *Compactor) note(r *transcript.Record) {
 	}
 	keep(&s.Model, modelOf(r))
 	keep(&s.Cwd, r.Cwd)
+	if c.root == "" {
+		c.root = s.Cwd
+	}
 	keep(&s.Branch, r.Branch)
 	if s.Parent == "" {
 		keep(&s.Parent, r.Parent)

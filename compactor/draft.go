@@ -160,7 +160,7 @@ func (d *draft) fileOf(result *itemRow) *fileState {
 		return nil
 	}
 	if a := d.action(result.pair); len(a.Files) > 0 {
-		a.Resolve(d.c.status.Cwd)
+		a.Resolve(d.c.root)
 		return d.c.tables.files.get(hashOf(a.Files[0].Path))
 	}
 	return nil

@@ -49,13 +49,7 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 	if end == 0 {
 		return p
 	}
-	ranges := d.stretches((end+d.least-1)/d.least*d.least, d.ranges)
-	markers := make([]string, len(ranges))
-	room := budget
-	for n, s := range ranges {
-		markers[n] = "- " + d.rangeMarker(stretch{s.from, min(s.to, d.last)}) + "\n"
-		room -= runes(markers[n])
-	}
+	ranges, markers, room := d.zoneRanges(end, budget)
 	all := d.candidates(end)
 	d.decideTalk(all, 4*max(0, room))
 	room = d.shorten(all, room)
@@ -63,6 +57,28 @@ func (d *draft) earlierLines(end, budget int) earlierPart {
 	d.lengthen(all, room+d.merge(all, ranges))
 	p.text, p.lines = d.listed(all, ranges, markers)
 	return p
+}
+
+// shortForms is how many chars the ranges and the short forms alone would take of a budget.
+func (d *draft) shortForms(end, budget int) int {
+	if end == 0 {
+		return 0
+	}
+	_, _, room := d.zoneRanges(end, budget)
+	all := d.candidates(end)
+	d.decideTalk(all, 4*max(0, room))
+	return budget - d.shorten(all, room)
+}
+
+// zoneRanges gives the ranges of the records before end, their markers, and what these leave of a budget.
+func (d *draft) zoneRanges(end, budget int) (ranges []stretch, markers []string, room int) {
+	ranges = d.stretches((end+d.least-1)/d.least*d.least, d.ranges)
+	for _, s := range ranges {
+		m := "- " + d.rangeMarker(stretch{s.from, min(s.to, d.last)}) + "\n"
+		markers = append(markers, m)
+		budget -= runes(m)
+	}
+	return ranges, markers, budget
 }
 
 // candidates gives the units before end that may get a line, newest first, each with what its score is made of.
@@ -154,7 +170,7 @@ func (d *draft) shorten(all []*candidate, room int) int {
 		switch {
 		case line != "":
 			c.form, c.line = f, line
-			room -= runes(line)
+			room -= cost(line, f)
 			d.show(c.unit.first)
 			d.show(c.unit.result)
 		case f.line != "":
@@ -177,14 +193,14 @@ func (d *draft) lengthen(all []*candidate, room int) int {
 		if room < minLine || misses > maxMisses || d.err != nil {
 			break
 		}
-		if c.line == "" || c.merged || c.form.quote != "" || c.form.kind == "" || c.form.kind == "dup" {
+		if c.line == "" || c.merged || c.form.quote != "" || c.form.kind == "kept" || c.form.kind == "" || c.form.kind == "dup" {
 			continue
 		}
 		v := d.detailOf(c)
 		v.whole = true
 		f := d.form(c.unit, v)
 		line := head(f.line, maxLine) + "\n" + f.quote
-		if n := runes(line) - runes(c.line); f.quote == "" || n > room {
+		if n := cost(line, f) - runes(c.line); f.quote == "" && f.kind != "kept" || n > room {
 			misses++
 		} else {
 			c.form, c.line = f, line
@@ -199,9 +215,9 @@ func (d *draft) lengthen(all []*candidate, room int) int {
 func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 	var f form
 	for _, v := range []detail{d.detailOf(c), terse} {
-		v.kept = room / 4
+		v.kept = d.standMost()
 		f = d.checked(c, d.form(c.unit, v), v)
-		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && runes(line) <= room {
+		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && cost(line, f) <= room {
 			return f, line
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// minFile is the room below which no file is restored, in chars.
-const minFile = 400
+const (
+	minFile   = 400 // chars of room below which no file is restored
+	fileShare = 3   // files that there is room for, where there is enough: one that comes in front pushes out one
+)
 
 // filed is how much of a row's file content Files shows.
 type filed struct{ whole bool }
@@ -20,6 +22,7 @@ type filed struct{ whole bool }
 func (d *draft) filesSection(budget int, recent []int32) string {
 	o := d.c.o
 	budget = min(budget, o.RestoreTotal*3/4)
+	most := min(max(minFile, budget/fileShare), o.RestoreTokens*3/4, d.most)
 	d.notes.filed = map[int32]filed{}
 	var b strings.Builder
 	n := 0
@@ -30,7 +33,7 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 		if f.deleted || f.to != "" {
 			continue
 		}
-		text, from, whole := d.restored(f, min(budget, o.RestoreTokens*3/4, d.most), recent)
+		text, from, whole := d.restored(f, min(budget, most), recent)
 		if text == "" || runes(text) > budget {
 			continue
 		}

@@ -155,13 +155,13 @@ func (d *draft) label(row *itemRow, a *transcript.Action, most int) string {
 	return tool
 }
 
-// nearText is text in which paths below the working directory are relative, as those of the labels.
+// nearText is text in which paths below the first working directory are relative, as those of the labels.
 func (d *draft) nearText(s string) string {
-	cwd := d.c.status.Cwd
-	if len(cwd) < 2 {
+	root := d.c.root
+	if len(root) < 2 {
 		return s
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(s, " in "+cwd), cwd+"/", "")
+	return strings.ReplaceAll(strings.TrimSuffix(s, " in "+root), root+"/", "")
 }
 
 // paths names the files of a call.
@@ -186,19 +186,19 @@ func (d *draft) paths(files []transcript.FileChange, most int) string {
 	return b.String()
 }
 
-// short is a path relative to the working directory, where it lies below it.
+// short is a path relative to the first working directory, where it lies below it.
 func (d *draft) short(path string) string {
-	cwd := d.c.status.Cwd
-	if cwd == "" || len(path) <= len(cwd)+1 || !strings.HasPrefix(path, cwd) {
+	root := d.c.root
+	if root == "" || len(path) <= len(root)+1 || !strings.HasPrefix(path, root) {
 		return path
 	}
-	if c := path[len(cwd)]; c != '/' && c != '\\' {
+	if c := path[len(root)]; c != '/' && c != '\\' {
 		return path
 	}
-	return path[len(cwd)+1:]
+	return path[len(root)+1:]
 }
 
-// near is a path as lines of work name it: what lies outside of the working directory by its last elements, as State
+// near is a path as lines of work name it: what lies outside of the first working directory by its last elements, as State
 // and the originals name it whole.
 func (d *draft) near(path string) string {
 	s := d.short(path)
@@ -315,7 +315,7 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
 		}
 		if text != "" && runes(text) <= maxStand {
-			if q, ok := quotedWhole(text, d.most); ok {
+			if q, ok := quotedWhole(text, d.standMost()); ok {
 				return form{line: start + d.status(i), quote: q}
 			}
 		}

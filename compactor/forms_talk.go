@@ -3,6 +3,7 @@ package compactor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -82,7 +83,10 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		return form{line: start + ": " + whole}
 	}
 	if n := runes(text); n <= maxStand && (v.whole || d.isKept(i) && n <= v.kept) {
-		if q, ok := quotedWhole(text, d.most); ok {
+		if d.narrow && fits && !strings.Contains(text, "\n") && n <= d.standMost() {
+			return form{line: start + ": " + whole, kind: "kept"}
+		}
+		if q, ok := quotedWhole(text, d.standMost()); ok {
 			return form{line: start, quote: q, kind: "kept"}
 		}
 	}
@@ -139,7 +143,7 @@ func (d *draft) shortTalk(i int32, start, text string, v detail) form {
 	switch dec := d.decided[i]; {
 	case dec.action == split && d.c.o.on("code-split"):
 		q := splitCode(text, func(prose string) string { return summarize([]string{prose}, &d.c.o, v.text) })
-		if q, ok := quotedWhole(q, min(d.most, 2*v.text)); ok {
+		if q, ok := quotedWhole(q, min(d.standMost(), 2*v.text)); ok {
 			m := mark.New(d.id(i), fmt.Sprintf("summary: the prose of %d chars, the code as it stands", runes(text)))
 			return form{line: start + " " + m, quote: q, kind: "code"}
 		}

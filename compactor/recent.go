@@ -24,10 +24,10 @@ func (d *draft) recentUnits(limit, budget, most int) recentPart {
 	room := budget
 	for rec := d.last - 1; rec >= max(limit, d.c.records.from) && d.err == nil; rec-- {
 		block := d.verbatimRecord(rec, most)
-		for m := min(most, room); runes(block.text) > room && m >= oneLeast/2; m = m * 7 / 8 {
+		for m := min(most, room); d.taken(block.text) > room && m >= leastCut; m = m * 7 / 8 {
 			block = d.verbatimRecord(rec, m)
 		}
-		n := runes(block.text)
+		n := d.taken(block.text)
 		if n > room {
 			break
 		}
@@ -39,6 +39,15 @@ func (d *draft) recentUnits(limit, budget, most int) recentPart {
 	}
 	p.text = joinBack(blocks)
 	return p
+}
+
+// taken is what a text takes of the room of Recent: many short lines would come and go at once, the more where there is
+// little room.
+func (d *draft) taken(text string) int {
+	if d.narrow {
+		return bulk(text)
+	}
+	return (runes(text) + bulk(text)) / 2
 }
 
 // shown is what Recent shows of a unit, or of a record's units.
@@ -117,7 +126,7 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
 	s.WriteString(mark.Quote("", first) + m + "\n")
-	wrong := d.wrongIn(i, rest)
+	wrong := d.wrongIn(i, rest, most*3/8/lineBulk)
 	for _, l := range wrong {
 		s.WriteString(mark.Quote("", head(l, min(200, most/8))))
 	}
@@ -145,9 +154,9 @@ func (d *draft) isLarge(row *itemRow) bool {
 	return d.c.o.on("large") && tokens(int(row.chars)) > d.c.o.LargeTokens
 }
 
-// wrongIn is the error lines in the part of a result that is not shown. What a command that succeeded prints of files
-// has none.
-func (d *draft) wrongIn(i int32, rest string) []string {
+// wrongIn is the error lines in the part of a result that is not shown, at most so many. What a command that succeeded
+// prints of files has none.
+func (d *draft) wrongIn(i int32, rest string, most int) []string {
 	row := d.row(i)
 	bad := row.has(failed)
 	if row.kind != transcript.Result || row.op == transcript.Read || row.op == transcript.Search ||
@@ -158,7 +167,7 @@ func (d *draft) wrongIn(i int32, rest string) []string {
 	if d.isLarge(row) {
 		n = 40
 	}
-	lines, _ := errorsOf(rest, n, !bad)
+	lines, _ := errorsOf(rest, max(1, min(n, most)), !bad)
 	return lines
 }
 

@@ -228,7 +228,7 @@ func TestSmallestOfThreeTargets(t *testing.T) {
 		if n > f.o.budget() || n > sixty || runes(p.earlier.text) > level+100 {
 			t.Errorf("%s: %d chars; the budget is %d, 60 %% are %d, the level leaves %d to Earlier", c.name, n, f.o.budget(), sixty, level)
 		}
-		near := map[string]bool{"text": n > sixty*6/10, "budget": n > f.o.budget()*8/10, "level": runes(p.earlier.text) > level/3}
+		near := map[string]bool{"text": n > sixty/2, "budget": n > f.o.budget()*8/10, "level": runes(p.earlier.text) > level/3}
 		if !near[c.target] {
 			t.Errorf("%s is not what holds: %d chars; the budget is %d, 60 %% are %d, Earlier has %d of %d", c.name, n, f.o.budget(), sixty, runes(p.earlier.text), level)
 		}

@@ -40,7 +40,7 @@ func TestOnlyWhatIsPrintedIsFetched(t *testing.T) {
 	if f.fetched > most {
 		t.Errorf("fetched %d bytes, want at most %d", f.fetched, most)
 	}
-	if size >= 100<<20 && f.fetched > int64(size)/15 {
+	if size >= 100<<20 && f.fetched > int64(size)/12 {
 		t.Errorf("fetched %d of %d bytes", f.fetched, size)
 	}
 	if took > 5*time.Second && !raceEnabled {

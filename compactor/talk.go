@@ -234,8 +234,7 @@ func (d *draft) answerPart(budget int) string {
 	}
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
-	// What was said last is worth more than lines that stay: whole up to longAsk also where one thing may take less.
-	most := max(d.most, longAsk)
+	most := d.answerMost()
 	if q, ok := quotedWhole(text, min(budget-runes(title), most)); ok {
 		d.notes.answer, d.notes.answerText = i, text
 		return title + q
@@ -249,6 +248,11 @@ func (d *draft) answerPart(budget int) string {
 		mark.Quote("", longer(bulkTail(text, room/4), tail(text, min(room/4, leastEnd))))
 }
 
+// answerMost is how much of the last answer stands in State: what was said last is worth more than lines that stay, so
+// it is whole up to longAsk also where one thing may take less.
+func (d *draft) answerMost() int { return max(d.most, longAsk) }
+
+// longer is the one of two texts that has more of what both hold.
 func longer(a, b string) string {
 	if len(a) < len(b) {
 		return b

@@ -72,6 +72,9 @@ func box(status string) string {
 func (d *draft) place() string {
 	s := d.c.status
 	var parts []string
+	if d.c.root != s.Cwd {
+		parts = append(parts, "paths below "+mark.Inline(d.c.root, 300))
+	}
 	if s.Cwd != "" {
 		parts = append(parts, "working directory "+mark.Inline(s.Cwd, 300))
 	}
@@ -133,7 +136,7 @@ func forgotten(n int, what string) string {
 func (d *draft) commandText(s *commandState, placed bool, most int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %s", d.row(s.row).record(), code(s.text, most))
-	if placed && s.dir != "" && s.dir != d.c.status.Cwd {
+	if placed && s.dir != "" && s.dir != d.c.root {
 		b.WriteString(" in " + code(d.short(s.dir), 100))
 	}
 	switch {
