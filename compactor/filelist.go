@@ -141,13 +141,15 @@ func (f *fileState) last() int32 {
 
 // effects are what can become of a file, in the order in which groups of them are told.
 var effects = []string{
-	"edited", "created", "created, then edited", "renamed", "renamed and edited", "deleted", "created, then deleted",
-	"renamed, then deleted", "deleted, then made anew", "put back", "not changed",
+	"edited", "written", "created", "created, then edited", "renamed", "renamed and edited", "deleted", "created, then deleted",
+	"renamed, then deleted", "deleted, perhaps put back since", "deleted, then made anew", "put back", "not changed",
 }
 
 // effect is what became of a file, in words of effects.
 func (d *draft) effect(f *fileState) string {
 	switch {
+	case f.deleted && f.doubt:
+		return "deleted, perhaps put back since"
 	case f.deleted && f.from != "":
 		return "renamed, then deleted"
 	case f.deleted && f.created:
@@ -170,6 +172,8 @@ func (d *draft) effect(f *fileState) string {
 		return "created"
 	case f.created:
 		return "created, then edited"
+	case f.wrote:
+		return "written"
 	}
 	return "edited"
 }
@@ -186,7 +190,7 @@ func (d *draft) changedText(f *fileState) string {
 		return fmt.Sprintf("created, then edited %dx %s (last %s)", n-1, path, at)
 	case effect == "renamed and edited":
 		return fmt.Sprintf("renamed %s, edited %dx (last %s)", path, n, at)
-	case n > 1 && effect == "edited":
+	case n > 1 && (effect == "edited" || effect == "written"):
 		return fmt.Sprintf("%s %dx %s (last %s)", effect, n, path, at)
 	}
 	return effect + " " + path + " (" + at + ")"

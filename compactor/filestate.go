@@ -25,6 +25,7 @@ type fileState struct {
 	to       string // it was renamed to
 	created  bool   // by this session, as far as told
 	deleted  bool
+	wrote    bool // by a command that does not tell whether it was there
 	again    bool // made anew after it was deleted
 	reverted bool // put back, and not changed since
 	doubt    bool // a command may have changed it since its content was last known
@@ -132,7 +133,17 @@ func (t *tables) doubted(ch *change) {
 		for _, f := range t.below(ch.Path) {
 			f.doubt = true
 		}
+		t.doubtGone(ch.Path)
 		t.doubtDir, t.doubtAt = clip(ch.Path, maxPath), t.changes
+	}
+}
+
+// doubtGone takes note that what was deleted below a directory may have been put back.
+func (t *tables) doubtGone(dir string) {
+	for e := t.files.newest; e != nil; e = e.older {
+		if f := &e.value; f.deleted && (dir == "" || dir == "." || strings.HasPrefix(f.path, strings.TrimSuffix(dir, "/.")+"/") || strings.HasPrefix(f.path, dir)) {
+			f.doubt = true
+		}
 	}
 }
 
@@ -163,7 +174,9 @@ func (f *fileState) written(ch *change) {
 	case ch.fresh:
 		f.created = true
 	default:
-		f.created = f.created || (f.reads == 0 && f.edits == 0)
+		// A tool that writes says so where the file was there; a command does not.
+		unmet := f.reads == 0 && f.edits == 0
+		f.created, f.wrote = f.created || unmet && !ch.shell, f.wrote || unmet && ch.shell
 	}
 	if f.to != "" { // another file, of the old name
 		f.created, f.before = true, f.edits
@@ -205,11 +218,13 @@ func (f *fileState) remove(ch *change) {
 	f.count(ch)
 	f.deleted, f.again = true, false
 	f.forget()
+	f.doubt = false
 }
 
 // reverted takes files as put back: the one named, or those below it that were changed.
 func (t *tables) reverted(ch *change) {
 	below := t.below(ch.Path)
+	t.doubtGone(ch.Path)
 	for _, f := range slices.Backward(below) {
 		if f.news() > 0 && !f.created {
 			t.touch(f, ch.at.row).putBack(ch)
@@ -226,6 +241,10 @@ func (f *fileState) putBack(ch *change) {
 	f.deleted, f.again, f.reverted = false, false, true
 	f.forget()
 }
+
+// maxMoved bounds the files that moves of directories are followed for, in all: a session that moves a large tree to
+// and fro keeps the names that it had.
+const maxMoved = 50000
 
 // moved takes files as renamed: the one named, and what is known below it. What may be a directory is taken for one
 // where files below it are known.
@@ -250,6 +269,12 @@ func (t *tables) moved(ch *change) {
 	below := t.below(ch.Path)
 	if t.files.get(hashOf(ch.Path)) != nil || len(below) == 0 {
 		t.move(ch.Path, to, ch)
+	}
+	if t.followed += len(below); t.followed > maxMoved {
+		for _, f := range below {
+			f.doubt, f.lost = true, true
+		}
+		return
 	}
 	for _, f := range slices.Backward(below) {
 		t.move(f.path, to+f.path[len(strings.TrimSuffix(ch.Path, sep)):], ch)

@@ -69,6 +69,7 @@ type planItem struct {
 }
 
 type tables struct {
+	followed int // files that moves of directories were followed for
 	files    *table[uint64, fileState]
 	commands *table[uint64, commandState]
 	errors   *table[uint64, openError]

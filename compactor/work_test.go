@@ -91,9 +91,10 @@ func TestNetEffectOnFiles(t *testing.T) {
 			s.read(dir+"lib/r.go", "x")
 			s.bash("git checkout -- lib", "")
 		}, "put back `lib/a.go` (#8)\ncreated `lib/new.go` (#4)\nread: `lib/r.go`"},
-		{"written by the shell", func(s *script) { s.bash("cat > a.txt <<'EOF'\nx\nEOF", ""); s.bash("echo y >> a.txt", "") }, "created, then edited 1x `a.txt` (last #4)"},
-		{"written below another directory", func(s *script) { s.bash("cd sub && echo y > a.txt", "") }, "created `sub/a.txt` (#2)"},
-		{"touched", func(s *script) { s.bash("touch a.txt", ""); s.read(dir+"b.txt", "x"); s.bash("touch b.txt", "") }, "created `a.txt` (#2)\nread: `b.txt`"},
+		{"written by the shell", func(s *script) { s.bash("cat > a.txt <<'EOF'\nx\nEOF", ""); s.bash("echo y >> a.txt", "") }, "written 2x `a.txt` (last #4)"},
+		{"written below another directory", func(s *script) { s.bash("cd sub && echo y > a.txt", "") }, "written `sub/a.txt` (#2)"},
+		{"touched", func(s *script) { s.bash("touch a.txt", ""); s.read(dir+"b.txt", "x"); s.bash("touch b.txt", "") }, "written `a.txt` (#2)\nread: `b.txt`"},
+		{"perhaps put back", func(s *script) { s.bash("rm a.txt; git stash -q; ls", "") }, "deleted, perhaps put back since `a.txt` (#2)"},
 		{"read by the shell", func(s *script) {
 			s.bash("cat a.txt", "x")
 			s.bash("cat gone.txt | head", "cat: gone.txt: No such file or directory")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"ccd/compactor"
@@ -43,6 +44,9 @@ func (l levelName) Set(name string) (err error) {
 // budget is the value of --max-tokens.
 type budget struct{ to *int }
 
+// leastTokens is the smallest budget of a companion, estimated tokens.
+const leastTokens = 1000
+
 // String implements pflag.Value.
 func (budget) String() string { return "" }
 
@@ -55,8 +59,8 @@ func (b budget) Set(text string) error {
 	if err != nil {
 		return errors.New("not a whole number")
 	}
-	if n < 1 {
-		return errors.New("must be above 0")
+	if n < leastTokens {
+		return fmt.Errorf("must be %d or more: less holds nothing of a session", leastTokens)
 	}
 	*b.to = n
 	return nil

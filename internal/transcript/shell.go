@@ -66,7 +66,6 @@ type shell struct {
 	dir     string // where it is, relative to where it began
 	nowhere bool   // where it is is not known
 	drift   Proof  // of where it is
-	strict  bool   // it ends at the first failure
 	lost    bool   // what follows cannot be told
 	made    map[string]bool
 	changes []shellChange
@@ -87,7 +86,7 @@ func (s *shell) chain(chain []element, last bool) {
 		switch {
 		case i <= lastOr:
 			s.proof = Always
-		case last, s.strict && len(chain) == 1:
+		case last:
 			s.proof = Success
 		case quiet && lastOr < 0:
 			s.proof = Silence
@@ -106,10 +105,16 @@ func complains(c simple) bool {
 			return false
 		}
 	}
-	name, _ := c.name()
+	name, args := c.name()
 	switch name {
-	case "rm", "mv", "cp", "mkdir", "touch", "cd", "git", "cat", "echo", "printf", "tee", "sed", "ls", "chmod", "head", "tail", "nl", "set":
+	case "rm", "mv", "cp", "mkdir", "touch", "cd", "cat", "echo", "printf", "tee", "ls", "chmod", "head", "tail", "nl":
 		return true
+	case "git": // most of its verbs answer by their status alone, and so does sed
+		verb := ""
+		if len(args) > 0 {
+			verb = args[0].text
+		}
+		return (verb == "add" || verb == "mv" || verb == "rm") && !hasOption(args, "q", "--quiet")
 	}
 	return false
 }
@@ -150,7 +155,13 @@ func (c simple) name() (name string, args []word) {
 	if len(words) == 0 || !words[0].literal {
 		return "", nil
 	}
-	return path.Base(words[0].text), words[1:]
+	name = words[0].text
+	for _, dir := range []string{"/bin/", "/usr/bin/"} {
+		if base, ok := strings.CutPrefix(name, dir); ok {
+			name = base
+		}
+	}
+	return name, words[1:] // a script of the project's own may have any name: it keeps its path
 }
 
 // isAssignment reports whether a word before a command sets a variable for it.
@@ -176,6 +187,9 @@ func (s *shell) add(c shellChange, name word) {
 	if c.Proof == Always {
 		c = shellChange{FileChange: FileChange{Op: Other, Path: c.Path, Tree: c.Tree, Proof: Always}}
 	}
+	if c.Op == Delete && !c.Tree && strings.HasSuffix(name.text, "/") {
+		return // of a file it fails, and -f says nothing
+	}
 	if last := path.Base(c.Path); last != "." && last != ".." && last != "/" || c.Op == Other || c.Op == Revert {
 		s.changes = append(s.changes, c)
 	}
@@ -197,12 +211,8 @@ func (s *shell) command(c *simple) {
 		s.cd(args)
 	case "pushd", "popd", "source", ".":
 		s.nowhere = true
-	case "exit", "return", "exec", "eval", "trap", "alias", "unalias", "shopt", "break", "continue":
+	case "exit", "return", "exec", "eval", "trap", "alias", "unalias", "shopt", "break", "continue", "builtin", "function", "enable":
 		s.lost = true
-	case "set":
-		for _, w := range args {
-			s.strict = s.strict || (strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "e"))
-		}
 	case "rm":
 		s.rm(args)
 	case "mv":
@@ -293,9 +303,24 @@ func hasOption(args []word, letters, long string) bool {
 	return false
 }
 
+// operands gives the operands as plainArgs does. Where it does not, what the command names may have been changed.
+func (s *shell) operands(args []word, letters string) []word {
+	files := plainArgs(args, letters)
+	if files == nil {
+		for _, w := range args {
+			switch {
+			case w.literal && strings.HasPrefix(w.text, "-"):
+			case w.literal:
+				s.perhaps(w, true)
+			}
+		}
+	}
+	return files
+}
+
 func (s *shell) rm(args []word) {
 	tree := hasOption(args, "rR", "--recursive")
-	for _, w := range plainArgs(args, "frRvd") {
+	for _, w := range s.operands(args, "frRvd") {
 		s.add(shellChange{FileChange: FileChange{Op: Delete, Tree: tree}}, w)
 	}
 }
@@ -306,7 +331,7 @@ func (s *shell) mv(args []word, op Op) {
 	if op == Write {
 		letters = "fpv"
 	}
-	files := plainArgs(args, letters)
+	files := s.operands(args, letters)
 	if len(files) < 2 {
 		return
 	}
@@ -320,7 +345,9 @@ func (s *shell) mv(args []word, op Op) {
 		if into {
 			dest.text = joinPath(to.text, path.Base(joinPath(s.dir, f.text)))
 		}
-		loose := !into && path.Ext(f.text) != path.Ext(dest.text) && !hasOption(args, "T", "")
+		// A destination may be a directory that is there: only an extension that both have speaks against it.
+		ext := path.Ext(dest.text)
+		loose := !into && (ext == "" || ext == ".d" || path.Ext(f.text) != ext) && !hasOption(args, "T", "")
 		if op == Write {
 			if !loose {
 				s.add(shellChange{FileChange: FileChange{Op: Write}}, dest)

@@ -35,7 +35,7 @@ func (s *shell) git(args []word) {
 		s.mv(args, Rename)
 	case "rm":
 		if !hasOption(args, "", "--cached") {
-			for _, w := range plainArgs(args, "frq") {
+			for _, w := range s.operands(args, "frq") {
 				s.add(shellChange{FileChange: FileChange{Op: Delete, Tree: hasOption(args, "r", "--recursive")}}, w)
 			}
 		}
@@ -88,7 +88,7 @@ func (s *shell) restore(args []word) {
 		switch w := args[i]; {
 		case w.text == "-s" || w.text == "--source":
 			i++
-		case strings.HasPrefix(w.text, "--source="):
+		case strings.HasPrefix(w.text, "--source="), strings.HasPrefix(w.text, "-s") && len(w.text) > 2:
 		default:
 			files = append(files, w)
 		}
@@ -103,14 +103,14 @@ func (s *shell) revert(files []word) {
 			return
 		}
 	}
-	for _, w := range plainArgs(files, "SWq") {
+	for _, w := range s.operands(files, "SWq") {
 		s.add(shellChange{FileChange: FileChange{Op: Revert, Tree: true}}, w)
 	}
 }
 
-// sed follows an edit in place. What it puts in is not known.
+// sed follows an edit in place. What it puts in, and whether it found anything to replace, is not known.
 func (s *shell) sed(args []word) bool {
-	inPlace, script := false, false
+	inPlace, script, odd := false, false, false
 	var files []word
 	for i := 0; i < len(args); i++ {
 		switch w := args[i]; {
@@ -124,22 +124,31 @@ func (s *shell) sed(args []word) bool {
 		case w.text == "-e" || w.text == "-f":
 			script = true
 			i++
+		case strings.HasPrefix(w.text, "-e"):
+			script = true
+		case w.text == "-n" || w.text == "-E" || w.text == "-r" || w.text == "-nE" || w.text == "-nr":
 		case strings.HasPrefix(w.text, "-") && w.text != "-":
-			inPlace = inPlace || strings.Contains(w.text, "i") && !strings.HasPrefix(w.text, "--")
-			script = script || strings.HasSuffix(w.text, "e") && !strings.HasPrefix(w.text, "--")
-			if script && strings.HasSuffix(w.text, "e") {
-				i++
-			}
+			odd = true
 		case !script:
 			script = true
 		default:
 			files = append(files, w)
 		}
 	}
-	if !inPlace {
+	switch {
+	case odd:
+		for _, w := range files {
+			s.perhaps(w, false)
+		}
+		return true
+	case !inPlace:
 		return false
 	}
 	for _, w := range files {
+		if !w.literal {
+			s.everything()
+			continue
+		}
 		s.add(shellChange{FileChange: FileChange{Op: Edit}}, w)
 	}
 	return true

@@ -51,7 +51,7 @@ type shellParser struct {
 
 // parseShell reads a command line. ok is false where it is more than a list of plain commands.
 func parseShell(cmd string) (list []element, ok bool) {
-	if len(cmd) > maxShell {
+	if len(cmd) > maxShell || strings.ContainsRune(cmd, '\r') { // bash takes it for a part of the word
 		return nil, false
 	}
 	p := &shellParser{s: cmd}
@@ -167,6 +167,9 @@ func (p *shellParser) bodies() {
 		}
 		p.bad = p.bad || !found
 		r.body, r.op = b.String(), "<<"
+		if !r.target.quoted && strings.Contains(r.body, "\\\n") {
+			p.bad = true // bash joins these lines before it looks for the delimiter
+		}
 		r.literal = r.target.quoted || !strings.ContainsAny(r.body, "$`\\")
 	}
 	p.docs = nil
