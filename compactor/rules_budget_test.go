@@ -205,3 +205,21 @@ func TestFormsThatFailStandWhole(t *testing.T) {
 		}
 	}
 }
+
+// A word in focus adds 0.6 to the importance of what holds it, up to 1.
+func TestFocusAddsImportance(t *testing.T) {
+	s := newScript()
+	s.human("Work.")
+	s.bash("cat tariff", "the tariff of the ferry")
+	s.fails("make tariff", "error: no tariff", 2)
+	importance := func(focus ...string) (plain, failed float64) {
+		f := fold(t, s.buf.Bytes(), *ruled(func(o *Options) { o.Focus = focus }))
+		d := newDraft(f.Compactor, f.text())
+		return d.importance(2), d.importance(4)
+	}
+	plain, failed := importance()
+	focused, most := importance("ferry", "tariff")
+	if got := focused - plain; got < 0.599 || got > 0.601 || failed >= 1 || most != 1 {
+		t.Errorf("focus adds %.3f; with a failure %.2f becomes %.2f", got, failed, most)
+	}
+}

@@ -13,28 +13,28 @@ func TestSentenceScores(t *testing.T) {
 		name, with, without string
 		want                int32
 	}{
-		{"camelCase", "so then we open parseFeed by hand", "so then we open the gate by hand", scoreName},
-		{"PascalCase", "so then we open RowBuffer by hand", "so then we open the gate by hand", scoreName},
-		{"snake_case", "so then we open flush_rows by hand", "so then we open the gate by hand", scoreName},
-		{"emphasis word", "so then it is important for us", "so then it is evening for us", scoreEmphasis},
-		{"emphasis marks", "so then we **open** it", "so then we open it", scoreEmphasis},
-		{"status", "so then the gate failed us", "so then the gate pleased us", scoreStatus},
-		{"number with its unit", "so then we wait 40 seconds here", "so then we wait a while here", scoreUnit},
-		{"number with its unit glued", "so then we wait 40ms here", "so then we wait a while here", scoreUnit},
-		{"abbreviation without vowels", "so then we open the grpc gate", "so then we open the other gate", scoreShortName},
-		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", scorePlace},
-		{"filler", "let me see if we open the gate", "so then we open the gate", scoreFiller},
-		{"number and per cent", "so then it was 80% full", "so then it was quite full", scoreUnit},
-		{"correction", "so then that is wrong here", "so then that is small here", scoreTurn},
-		{"constraint", "so then we cannot open it", "so then we could open it", scoreTurn},
+		{"camelCase", "so then we open parseFeed by hand", "so then we open the gate by hand", 3},
+		{"PascalCase", "so then we open RowBuffer by hand", "so then we open the gate by hand", 3},
+		{"snake_case", "so then we open flush_rows by hand", "so then we open the gate by hand", 3},
+		{"emphasis word", "so then it is important for us", "so then it is evening for us", 4},
+		{"emphasis marks", "so then we **open** it", "so then we open it", 4},
+		{"status", "so then the gate failed us", "so then the gate pleased us", 3},
+		{"number with its unit", "so then we wait 40 seconds here", "so then we wait a while here", 2},
+		{"number with its unit glued", "so then we wait 40ms here", "so then we wait a while here", 2},
+		{"abbreviation without vowels", "so then we open the grpc gate", "so then we open the other gate", 2},
+		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", 2},
+		{"filler", "let me see if we open the gate", "so then we open the gate", -10},
+		{"number and per cent", "so then it was 80% full", "so then it was quite full", 2},
+		{"correction", "so then that is wrong here", "so then that is small here", 3},
+		{"constraint", "so then we cannot open it", "so then we could open it", 3},
 		{"lead-in", "so then we open these:", "so then we open these.", scoreLeadIn},
-		{"decision", "so then we decided on the gate", "so then we walked on the gate", scoreTurn},
+		{"decision", "so then we decided on the gate", "so then we walked on the gate", 3},
 	} {
 		if got := scoreOf(c.with, 30) - scoreOf(c.without, 30); got != c.want {
 			t.Errorf("%s: %+d, want %+d", c.name, got, c.want)
 		}
 	}
-	for chars, want := range map[int]int32{39: 0, 40: scoreLength, 120: scoreLength, 121: 0} {
+	for chars, want := range map[int]int32{39: 0, 40: 2, 120: 2, 121: 0} {
 		if got := scoreOf("so then we open the gate", chars); got != want {
 			t.Errorf("a sentence of %d chars: %+d, want %+d", chars, got, want)
 		}
@@ -182,5 +182,28 @@ func TestNothingIsSwallowed(t *testing.T) {
 	secret := message("assistant", "The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a. "+orchard("gate")+"\n```\ncode\n```\n")
 	if d := decide([]talk{secret}, o)[0]; d.action != preserved {
 		t.Errorf("a secret beside a fence is %v, %q", d.action, d.reason)
+	}
+}
+
+// Names, figures and places of one sentence count four times at the most.
+func TestNamesOfOneSentence(t *testing.T) {
+	for n, want := range map[int]int32{0: 0, 1: 3, 4: 12, 5: 12, 9: 12} {
+		text := "so then we open"
+		for i := range n {
+			text += fmt.Sprintf(" openGate%c", 'A'+i)
+		}
+		if got := scoreOf(text+" by hand", 30); got != want {
+			t.Errorf("%d names: %+d, want %+d", n, got, want)
+		}
+	}
+}
+
+// Prose of fewer than 120 chars between fences stays as it is.
+func TestShortProseStays(t *testing.T) {
+	for chars, want := range map[int]bool{119: true, 120: false} {
+		text := strings.Repeat("x", chars-1) + "."
+		if got := splitCode("```\na\n```\n"+text+"\n```\nb\n```\n", func(string) string { return "short" }); strings.Contains(got, text) != want {
+			t.Errorf("prose of %d chars: %q", chars, got)
+		}
 	}
 }
