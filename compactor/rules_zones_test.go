@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/transcript"
 )
 
 // zone is the verbatim zone of a session as its text alone makes it, without a budget.
@@ -201,6 +203,22 @@ func TestLevelsSetTheShare(t *testing.T) {
 			t.Errorf("%v: Earlier has %d chars, %d at the level before", c.level, left, last)
 		}
 		last = left
+	}
+}
+
+// The levels begin at 0.60, 0.75 and 0.90, and take 70, 80, 90 and 95 % off.
+func TestLevelBoundaries(t *testing.T) {
+	for pressure, want := range map[float64]Level{0: Gentle, 0.599: Gentle, 0.60: Standard, 0.749: Standard, 0.75: Aggressive, 0.899: Aggressive, 0.90: Maximum, 2: Maximum} {
+		c := New(Defaults(), transcript.Session{})
+		c.gauge.highest = pressure
+		if got := c.level(); got != want {
+			t.Errorf("at a pressure of %.3f the level is %v, want %v", pressure, got, want)
+		}
+	}
+	for level, want := range map[Level]float64{Gentle: 0.70, Standard: 0.80, Aggressive: 0.90, Maximum: 0.95} {
+		if got := level.off(); got != want {
+			t.Errorf("%v takes %.2f off, want %.2f", level, got, want)
+		}
 	}
 }
 
