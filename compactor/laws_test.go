@@ -127,26 +127,6 @@ func TestCompactionIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestOneMoreRecordKeepsMostLines(t *testing.T) {
-	worst, sum, n := 1.0, 0.0, 0
-	last := 42
-	if raceEnabled {
-		last = 33
-	}
-	for rounds := 30; rounds < last; rounds++ {
-		s := day(rounds)
-		before := fold(t, s.buf.Bytes(), Defaults()).compact(t)
-		s.say("One more remark on the cents, so that one more record stands here.")
-		after := fold(t, s.buf.Bytes(), Defaults()).compact(t)
-		kept := keptLines(before.all(), after.all())
-		worst, sum, n = min(worst, kept), sum+kept, n+1
-	}
-	t.Logf("lines kept: worst %.2f, mean %.2f", worst, sum/float64(n))
-	if worst < 0.8 {
-		t.Errorf("one more record keeps only %.2f of the lines", worst)
-	}
-}
-
 func keptLines(before, after string) float64 {
 	have := map[string]int{}
 	for l := range strings.Lines(after) {
