@@ -12,7 +12,7 @@ import (
 const (
 	giant     = 256 << 10 // bytes of an item beyond which only its ends are read
 	giantEnd  = 32 << 10  // bytes read of each end
-	cacheSize = 12 << 20   // bytes of fetched items kept during one compaction
+	cacheSize = 12 << 20  // bytes of fetched items kept during one compaction
 )
 
 // draft is one compaction in the making. The first fetch that fails stops it: later ones give nothing and err stays.
