@@ -57,7 +57,8 @@ func (d *draft) state(budget int) []*part {
 		{name: "agents", weight: 8, most: min(6000, budget/5), title: "### Sub-agents\n", render: d.agentsPart},
 		answer,
 	}
-	parts[6].render = func(budget int) string { return d.mendedPart(budget, parts[5].text) }
+	open := parts[5]
+	parts[6].render = func(budget int) string { return d.mendedPart(budget, open.text) }
 	parts = slices.DeleteFunc(parts, func(p *part) bool { return !d.c.o.on(p.name) })
 	if d.c.o.on("names") {
 		others := parts[:len(parts):len(parts)]
@@ -128,6 +129,9 @@ func spread(parts []*part, budget int) {
 		} else {
 			p.text = old
 		}
+	}
+	if len(parts) == 0 {
+		return
 	}
 	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
 		last.fill(min(budget+runes(last.text), last.most))
