@@ -71,7 +71,11 @@ func (d *draft) rangeMarker(s stretch) string {
 	if n == 1 {
 		name = fmt.Sprintf("range #%d, 1 record, %s", s.to, bytesText(size))
 	}
-	return mark.New(d.lines(s.from, s.to), name)
+	m := mark.New(d.lines(s.from, s.to), name)
+	if int64(runes(m)) > size { // a marker is never longer than what it replaces
+		return mark.New(d.lines(s.from, s.to), "range")
+	}
+	return m
 }
 
 // bytesText is a number of bytes for people: 1.2 MB.
