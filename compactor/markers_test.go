@@ -122,7 +122,7 @@ func TestMarkersAreShorterThanWhatTheyReplace(t *testing.T) {
 			}
 		}
 	}
-	if seen < 500 {
+	if seen < 250 { // the sessions of the repository alone have more
 		t.Errorf("%d markers were looked at", seen)
 	}
 }
