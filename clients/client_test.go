@@ -1,0 +1,282 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The environment variables that ask for the cases.
+const (
+	askFor = "CCD_CLIENTS"     // the directory into which npm installed both clients
+	binary = "CCD_CLIENTS_CCD" // ccd itself; built where it is not set
+)
+
+// limit is what one run of a client may take. A run takes seconds; the limit is for a machine that is busy.
+const limit = 2 * time.Minute
+
+// TestMain starts the cases, where they are asked for, inside a network namespace.
+func TestMain(m *testing.M) {
+	os.Exit(start(m))
+}
+
+func start(m *testing.M) int {
+	switch {
+	case os.Getenv(askFor) == "":
+		return m.Run()
+	case os.Getenv(alone) != "":
+		if err := onlyLoopback(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}
+	if os.Getenv(binary) == "" {
+		dir, err := os.MkdirTemp("", "ccd-clients-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		os.Setenv(binary, filepath.Join(dir, "ccd"))
+		if out, err := exec.Command("go", "build", "-o", os.Getenv(binary), "ccd/cmd/ccd").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build ccd: %v\n%s", err, out)
+			return 1
+		}
+	}
+	status, why := isolate()
+	if why != "" {
+		fmt.Println("--- SKIP: the cases with the real clients:", why)
+	}
+	return status
+}
+
+// TestNoWayOut is the negative control of the isolation: no address but loopback's can be reached.
+func TestNoWayOut(t *testing.T) {
+	if os.Getenv(alone) == "" {
+		t.Skip("runs with the real clients only: make clients")
+	}
+	for _, address := range []string{"192.0.2.1:443", "[2001:db8::1]:443"} {
+		if c, err := net.DialTimeout("tcp", address, 5*time.Second); err == nil {
+			c.Close()
+			t.Errorf("%s was reached", address)
+		} else if !errors.Is(err, syscall.ENETUNREACH) && !errors.Is(err, syscall.EADDRNOTAVAIL) {
+			t.Errorf("%s: %v, want no route at all", address, err)
+		}
+	}
+}
+
+// client is one agent's program.
+type client struct {
+	name, program string
+}
+
+func find(t *testing.T, name, pattern string) client {
+	t.Helper()
+	dir := os.Getenv(askFor)
+	if dir == "" {
+		t.Skipf("%s is not asked for: make clients, or %s=DIR of an npm prefix that has it", name, askFor)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "node_modules", pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = slices.DeleteFunc(found, func(path string) bool { return strings.Contains(path, "-musl/") && strings.Contains(path, "claude") })
+	if len(found) == 0 {
+		t.Skipf("%s is not below %s", name, dir)
+	}
+	return client{name, found[0]}
+}
+
+func claudeCode(t *testing.T) client {
+	return find(t, "Claude Code", "@anthropic-ai/claude-code-linux-*/claude")
+}
+
+func codex(t *testing.T) client {
+	return find(t, "Codex", "@openai/codex-linux-*/vendor/*/bin/codex")
+}
+
+// place is where one case lives: a home, a project, a model of its own.
+type place struct {
+	t             *testing.T
+	home, project string
+	model         *model
+}
+
+// newPlace makes a fresh home with ccd in it, a small project, and starts the model.
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	dir := t.TempDir()
+	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t)}
+	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(t, os.Getenv(binary), p.ccdPath())
+	p.write(filepath.Join(p.home, ".codex", "config.toml"), p.codexConfig())
+	p.write(filepath.Join(p.home, ".claude.json"), p.onboarded())
+	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Someone\n\temail = someone@example.org\n")
+	p.write(filepath.Join(p.project, "README.md"), "# Ledger\n\nBooks invoices; cents are integers.\n")
+	for i := range 4 {
+		p.write(filepath.Join(p.project, "pkg", fmt.Sprintf("ledger%d.go", i)), ledger(i))
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "First"}} {
+		p.must("git", args...)
+	}
+	return p
+}
+
+func link(t *testing.T, from, to string) {
+	t.Helper()
+	if os.Link(from, to) == nil {
+		return
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ledger is an invented source file of about 30 KB in lines that all differ.
+func ledger(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package pkg\n\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "// Booked%d_%d books invoice %d.\nfunc Booked%d_%d() int { return %d }\n", n, i, i*7919%10007, n, i, i*104729%99991)
+	}
+	return b.String()
+}
+
+func (p *place) bin() string     { return filepath.Join(p.home, ".local", "bin") }
+func (p *place) ccdPath() string { return filepath.Join(p.bin(), "ccd") }
+
+func (p *place) write(path, text string) {
+	p.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) read(path string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// onboarded is the state in which Claude Code asks nothing at its start.
+func (p *place) onboarded() string {
+	return fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["dummy"],"rejected":[]},`+
+		`"bypassPermissionsModeAccepted":true,"projects":{%q:{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`, p.project)
+}
+
+func (p *place) codexConfig() string {
+	return `model = "gpt-5-codex"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "` + p.model.url + `/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+`
+}
+
+// env is all that a client sees of the machine.
+func (p *place) env() []string {
+	return []string{
+		"PATH=" + p.bin() + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "TERM=xterm-256color", "LANG=C.UTF-8", "TZ=UTC",
+		"HOME=" + p.home, "CODEX_HOME=" + filepath.Join(p.home, ".codex"), "TMPDIR=" + filepath.Join(p.home, "tmp"),
+		"ANTHROPIC_API_KEY=dummy", "ANTHROPIC_BASE_URL=" + p.model.url, "OPENAI_API_KEY=dummy", "SCRIPTED_API_KEY=dummy",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+		"IS_SANDBOX=1",
+	}
+}
+
+// ran is how a program ended.
+type ran struct {
+	out, err string
+	code     int
+}
+
+// run starts a program in the project, and ends it and its children when the time is up.
+func (p *place) run(program string, args ...string) ran {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.project, p.env(), &out, &errs, 5*time.Second
+	group(cmd)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		p.t.Fatalf("%s %q took more than %s\n%s%s", filepath.Base(program), args, limit, &out, &errs)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatalf("%s: %v", program, err)
+	}
+	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// must is run for what has to succeed; it returns stdout.
+func (p *place) must(program string, args ...string) string {
+	p.t.Helper()
+	r := p.run(program, args...)
+	if r.code != 0 {
+		p.t.Fatalf("%s %q: exit status %d\n%s%s", filepath.Base(program), args, r.code, r.out, r.err)
+	}
+	return r.out
+}
+
+// ccd runs ccd as a user would, and returns its stdout without the last line end.
+func (p *place) ccd(args ...string) string {
+	p.t.Helper()
+	return strings.TrimSuffix(p.must(p.ccdPath(), args...), "\n")
+}
+
+// asks runs a client that must succeed, with what the model says, and returns the requests it sent.
+func (p *place) asks(c client, args []string, turns ...turn) []*request {
+	p.t.Helper()
+	p.model.plays(turns...)
+	out := p.must(c.program, args...)
+	all := p.model.requests(p.t)
+	if len(all) == 0 {
+		p.t.Fatalf("%s %q sent no request\n%s", c.name, args, out)
+	}
+	return all
+}
+
+// sessions returns the transcripts of an agent, by the pattern of their names.
+func (p *place) sessions(pattern string) []string {
+	p.t.Helper()
+	found, err := filepath.Glob(filepath.Join(p.home, pattern))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return found
+}

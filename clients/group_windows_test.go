@@ -1,0 +1,5 @@
+package clients
+
+import "os/exec"
+
+func group(*exec.Cmd) {}

@@ -1,0 +1,110 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestClaudeCodeIsNotDisturbed is case (c): companions beside the transcripts, no hooks. What the
+// agent sends on --continue and --resume is what it sends without ccd.
+func TestClaudeCodeIsNotDisturbed(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	notDisturbed(p, a, []string{"--continue"})
+}
+
+// TestCodexIsNotDisturbed is case (d)'s share of the same.
+func TestCodexIsNotDisturbed(t *testing.T) {
+	t.Parallel()
+	a, p := codexAgent(t), newPlace(t)
+	notDisturbed(p, a, []string{"resume", "--last"})
+}
+
+// notDisturbed makes two sessions, goes on with each in a home without ccd and in the same home with it, and compares.
+func notDisturbed(p *place, a agent, newest []string) {
+	t := p.t
+	_, first := p.begin(a, "Look at the ledger.", a.working(0, 4)...)
+	_, second := p.begin(a, "Look at the ledger once more, from part 2.", a.working(8, 6)...)
+	original := p.saved()
+	ways := [][]string{newest, a.resumed(first), a.resumed(second)}
+	goesOn := func() (all [][]*request) {
+		restore := p.saved()
+		for _, how := range ways {
+			restore()
+			all = append(all, p.asks(a.client, a.ask(how, "Go on."), a.working(30, 1)...))
+		}
+		restore()
+		return all
+	}
+	before := goesOn()
+	original()
+	theirs := p.tree()
+	p.ccd("run", "--once")
+	p.ccd("compact", first)
+	p.ccd("compact", second)
+	unchanged(t, theirs, p.tree())
+	after := goesOn()
+	sum := 0
+	for i, how := range ways {
+		p.same(strings.Join(how, " "), before[i], after[i])
+		for _, r := range after[i] {
+			sum += len(r.raw)
+		}
+	}
+	if !last(before[1]).holds("Step 0") || last(before[1]).holds("part 2") {
+		t.Error("the sessions cannot be told apart")
+	}
+	t.Logf("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions as without",
+		a.name, len(ways), sum)
+}
+
+// tree returns the hash and the time of every file of the agents.
+func (p *place) tree() map[string]string {
+	p.t.Helper()
+	all := map[string]string{}
+	for _, dir := range []string{".claude", ".codex", ".claude.json"} {
+		maps.Copy(all, treeOf(p.t, filepath.Join(p.home, dir)))
+	}
+	return all
+}
+
+func treeOf(t *testing.T, root string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		all[path] = fmt.Sprintf("%x %s %s", sha256.Sum256(text), info.Mode(), info.ModTime())
+		return nil
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// unchanged fails the test where a file that was there is not there as it was.
+func unchanged(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		if after[path] != before[path] {
+			t.Errorf("ccd changed %s", path)
+		}
+	}
+}

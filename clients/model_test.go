@@ -1,0 +1,233 @@
+package clients
+
+import (
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// call is one tool call that the model makes.
+type call struct {
+	name, space string // space: Codex's namespace of a tool that a server brings
+	input       map[string]any
+}
+
+// reply is what the model says in one turn.
+type reply struct {
+	thinking, text string
+	calls          []call
+	used           int // input tokens that the model reports; 0: a quarter of the request's bytes
+}
+
+// turn answers one request. It sees nothing but the request, as a model does.
+type turn func(*request) reply
+
+// says is a turn without tools.
+func says(text string) turn { return func(*request) reply { return reply{text: text} } }
+
+// uses is a turn of tool calls.
+func uses(text string, calls ...call) turn {
+	return func(*request) reply { return reply{text: text, calls: calls} }
+}
+
+// reporting makes a turn report that its request held this many tokens.
+func (t turn) reporting(tokens int) turn {
+	return func(r *request) reply {
+		said := t(r)
+		said.used = tokens
+		return said
+	}
+}
+
+// part is one thing said, in either API's terms: who said it, which kind it is, the call it belongs to.
+type part struct {
+	who, kind, id, name, text string
+}
+
+// request is one request that an agent sent to the model.
+type request struct {
+	api      string // messages or responses
+	lane     string // main, or compaction
+	raw      []byte
+	parts    []part
+	problems []string // why the real API would refuse it
+	talk     int      // bytes of the conversation: system prompt and tools apart
+}
+
+// model is a model on loopback. It speaks both APIs, and is strict: what the real ones refuse, it answers with 400.
+type model struct {
+	url string
+
+	mu      sync.Mutex
+	turns   []turn // what is still to be said, then "done"
+	summary turn   // the answer to an agent's own compaction
+	asked   []*request
+	replies int
+}
+
+// newModel starts a model; it ends with the test, and leaves its requests in $CCD_CLIENTS_LOG where that names a
+// directory.
+func newModel(t *testing.T) *model {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model{url: "http://" + l.Addr().String(), summary: says("<analysis>read</analysis><summary>SUMMARY OF THE MODEL</summary>")}
+	srv := &http.Server{Handler: m}
+	go srv.Serve(l)
+	t.Cleanup(func() { srv.Close(); m.leave(t) })
+	return m
+}
+
+func (m *model) leave(t *testing.T) {
+	dir := os.Getenv("CCD_CLIENTS_LOG")
+	if dir == "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, err := os.Create(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".jsonl"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	for _, r := range m.asked {
+		line, _ := json.Marshal(map[string]any{"lane": r.lane, "problems": r.problems, "body": json.RawMessage(r.raw)})
+		fmt.Fprintf(f, "%s\n", line)
+	}
+}
+
+// plays sets what the model says from now on.
+func (m *model) plays(turns ...turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turns = turns
+}
+
+// requests returns what was asked since the last call, and fails the test where the real API would have refused one.
+func (m *model) requests(t *testing.T) []*request {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.asked
+	m.asked = nil
+	for i, r := range all {
+		for _, p := range r.problems {
+			t.Errorf("request %d (%s) would be refused: %s", i+1, r.lane, p)
+		}
+	}
+	return all
+}
+
+// of returns the requests of one lane.
+func of(all []*request, lane string) []*request {
+	return slices.DeleteFunc(slices.Clone(all), func(r *request) bool { return r.lane != lane })
+}
+
+// ServeHTTP answers as the two APIs do, for as much of them as agents use.
+func (m *model) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	raw, err := body(q)
+	if err != nil {
+		refuse(w, err.Error())
+		return
+	}
+	switch path := q.URL.Path; {
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		answer(w, http.StatusOK, map[string]any{"input_tokens": len(raw) / 4})
+	case strings.HasSuffix(path, "/messages"):
+		m.reply(w, readMessages(raw), sendMessage)
+	case strings.HasSuffix(path, "/responses"):
+		m.reply(w, readResponses(raw), sendResponse)
+	case strings.HasSuffix(path, "/models"):
+		answer(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
+	default:
+		answer(w, http.StatusNotFound, apiError("not_found_error", path))
+	}
+}
+
+func body(q *http.Request) ([]byte, error) {
+	in := io.Reader(q.Body)
+	if q.Header.Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		in = z
+	}
+	return io.ReadAll(in)
+}
+
+func (m *model) reply(w http.ResponseWriter, r *request, send func(w http.ResponseWriter, r *request, n int, said reply)) {
+	n, next := m.take(r)
+	if len(r.problems) > 0 {
+		refuse(w, strings.Join(r.problems, "; "))
+		return
+	}
+	said := next(r)
+	said.used = cmp.Or(said.used, len(r.raw)/4)
+	send(w, r, n, said)
+}
+
+// take notes a request and chooses the turn that answers it. What is refused uses no turn up.
+func (m *model) take(r *request) (int, turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, r)
+	m.replies++
+	next := says("done")
+	switch {
+	case r.lane == "compaction":
+		next = m.summary
+	case len(m.turns) > 0 && len(r.problems) == 0:
+		next, m.turns = m.turns[0], m.turns[1:]
+	}
+	return m.replies, next
+}
+
+func apiError(kind, text string) any {
+	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}}
+}
+
+func refuse(w http.ResponseWriter, why string) {
+	answer(w, http.StatusBadRequest, apiError("invalid_request_error", "the scripted model: "+why))
+}
+
+func answer(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(v)
+}
+
+// stream is a reply sent as events, one data line each.
+type stream struct{ w http.ResponseWriter }
+
+func newStream(w http.ResponseWriter) stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	return stream{w}
+}
+
+func (s stream) event(kind string, fields map[string]any) {
+	fields["type"] = kind
+	data, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // the fields are ours
+	}
+	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", kind, data)
+	if f, ok := s.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}

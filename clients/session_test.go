@@ -1,0 +1,200 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The patterns of the transcripts' names below HOME.
+const (
+	claudeTranscripts = ".claude/projects/*/*.jsonl"
+	codexTranscripts  = ".codex/sessions/*/*/*/rollout-*.jsonl"
+)
+
+// agent is a client together with how it is asked, and what its tools are called.
+type agent struct {
+	client
+	transcripts string                                  // the pattern of its transcripts' names below HOME
+	ask         func(how []string, say string) []string // the arguments of one run; how: none, --continue, --resume ID, ...
+	shell       func(command string) call
+	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
+	compaction  string                                       // words in the last request of a compaction
+}
+
+func claudeAgent(t *testing.T) agent {
+	return agent{
+		client: claudeCode(t), transcripts: claudeTranscripts,
+		ask: func(how []string, say string) []string {
+			return append(append([]string{"--dangerously-skip-permissions"}, how...), "-p", say)
+		},
+		shell: func(command string) call { return call{name: "Bash", input: map[string]any{"command": command}} },
+		tool:  func(name string, input map[string]any) call { return call{name: "mcp__ccd__" + name, input: input} },
+	}
+}
+
+func codexAgent(t *testing.T) agent {
+	return agent{
+		client: codex(t), transcripts: codexTranscripts,
+		ask: func(how []string, say string) []string {
+			return append(append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"}, how...), say)
+		},
+		shell: func(command string) call { return call{name: "exec_command", input: map[string]any{"cmd": command}} },
+		tool:  func(name string, input map[string]any) call { return call{name: name, space: "mcp__ccd", input: input} },
+	}
+}
+
+// resumed is how the agent is told to go on with a session.
+func (a agent) resumed(id string) []string {
+	if a.transcripts == codexTranscripts {
+		return []string{"resume", id}
+	}
+	return []string{"--resume", id}
+}
+
+// begin starts a session, and returns its requests and its ID.
+func (p *place) begin(a agent, say string, turns ...turn) ([]*request, string) {
+	p.t.Helper()
+	before := p.sessions(a.transcripts)
+	all := p.asks(a.client, a.ask(nil, say), turns...)
+	for _, path := range p.sessions(a.transcripts) {
+		if !slices.Contains(before, path) {
+			return all, idOf(path)
+		}
+	}
+	p.t.Fatalf("%s left no transcript", a.name)
+	return nil, ""
+}
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// idOf returns the session ID in a transcript's name.
+func idOf(path string) string { return uuid.FindString(filepath.Base(path)) }
+
+// goOn asks one more thing of a session.
+func (p *place) goOn(a agent, id, say string, turns ...turn) []*request {
+	p.t.Helper()
+	return p.asks(a.client, a.ask(a.resumed(id), say), turns...)
+}
+
+// transcript returns the path of a session's transcript.
+func (p *place) transcript(a agent, id string) string {
+	p.t.Helper()
+	for _, path := range p.sessions(a.transcripts) {
+		if idOf(path) == id {
+			return path
+		}
+	}
+	p.t.Fatalf("no transcript of %s", id)
+	return ""
+}
+
+// working is n turns of an agent at work: it reads stretches of the project's files, none twice, runs commands that fail
+// now and then, and says what it does. Each output has about 9 KB.
+func (a agent) working(from, n int) (turns []turn) {
+	for i := from; i < from+n; i++ {
+		command := fmt.Sprintf("sed -n '%d,%dp' pkg/ledger%d.go", 100*(i/4%10)+1, 100*(i/4%10)+130, i%4)
+		if i%6 == 5 {
+			command = fmt.Sprintf("echo 'FAIL: TestBooked%d: sum is %d cents' >&2; exit 1", i, i*37)
+		}
+		turns = append(turns, uses(fmt.Sprintf("Step %d: I look at part %d of the ledger.", i, i/4), a.shell(command)))
+	}
+	return turns
+}
+
+// saved keeps a copy of the home, and returns what puts it back, times included.
+func (p *place) saved() (restore func()) {
+	p.t.Helper()
+	kept := p.t.TempDir()
+	p.must("cp", "-a", p.home, kept)
+	return func() {
+		p.t.Helper()
+		if err := os.RemoveAll(p.home); err != nil {
+			p.t.Fatal(err)
+		}
+		p.must("/bin/cp", "-a", filepath.Join(kept, filepath.Base(p.home)), p.home)
+	}
+}
+
+// what differs between two runs that are the same: IDs and times. Each stands for the order in which it is first seen.
+var changing = []*regexp.Regexp{
+	uuid,
+	regexp.MustCompile(`_scripted_\d+`),
+	regexp.MustCompile(`\b[0-9a-f]{16}\b`),
+	regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`),
+	regexp.MustCompile(`_unix_ms\\*":\d+`),
+	regexp.MustCompile(`Chunk ID: [0-9a-f]+`),
+	regexp.MustCompile(`Wall time: [0-9.]+`),
+}
+
+// normal returns a request's body with IDs, times and the path of HOME replaced.
+func (p *place) normal(r *request) string {
+	p.t.Helper()
+	var body any
+	if err := json.Unmarshal(r.raw, &body); err != nil {
+		p.t.Fatal(err)
+	}
+	raw, err := json.MarshalIndent(body, "", " ") // the order of keys says nothing
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(raw), p.home, "$HOME")
+	seen := map[string]string{}
+	for n, re := range changing {
+		text = re.ReplaceAllStringFunc(text, func(s string) string {
+			if seen[s] == "" {
+				seen[s] = fmt.Sprintf("<%d:%d>", n, len(seen))
+			}
+			return seen[s]
+		})
+	}
+	return text
+}
+
+// same fails the test where two runs sent other bodies.
+func (p *place) same(what string, before, after []*request) {
+	p.t.Helper()
+	if len(before) != len(after) {
+		p.t.Errorf("%s: %d requests, %d without ccd", what, len(after), len(before))
+		return
+	}
+	for i := range before {
+		a, b := strings.Split(p.normal(before[i]), "\n"), strings.Split(p.normal(after[i]), "\n")
+		for k := range max(len(a), len(b)) {
+			if k >= len(a) || k >= len(b) || a[k] != b[k] {
+				p.t.Errorf("%s: request %d differs in line %d:\nwithout: %.400s\nwith ccd: %.400s", what, i+1, k+1, at(a, k), at(b, k))
+				break
+			}
+		}
+	}
+}
+
+func at(lines []string, k int) string {
+	if k < len(lines) {
+		return lines[k]
+	}
+	return "(nothing)"
+}
+
+// holds tells whether any part of the request has the text, exactly.
+func (r *request) holds(text string) bool {
+	return slices.ContainsFunc(r.parts, func(p part) bool { return strings.Contains(p.text, text) })
+}
+
+// results returns the outputs of the tool calls in the request, in order.
+func (r *request) results() (all []string) {
+	for _, p := range r.parts {
+		if p.kind == "result" {
+			all = append(all, p.text)
+		}
+	}
+	return all
+}
+
+// last returns the newest request.
+func last(all []*request) *request { return all[len(all)-1] }
