@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 func (a *app) root() *cobra.Command {
 	root := a.rootCommand()
 	root.AddCommand(
-		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.statsCommand(),
+		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
 		a.restoreCommand(), a.pathCommand(),
 		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
 		a.configCommand(), a.completionCommand(),

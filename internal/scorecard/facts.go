@@ -31,11 +31,14 @@ type fact struct {
 	strong  bool
 	times   int
 	sources []source
+	output  source // of a command: its last result
 }
 
-// source is a place that holds a fact, by the hashes of what a restore can give back of it: the item's raw span, the
-// item as the agent saw it, its record's line.
-type source [3]uint64
+// source is a place that holds a fact, by the hashes of what a restore can give back of it.
+type source struct {
+	raw, seen, line uint64 // the item's raw span, the item as the agent saw it, its record's line
+	record          int
+}
 
 // list holds the facts of a class by what makes them distinct, in order of appearance.
 type list struct {
@@ -80,7 +83,7 @@ func (f *Facts) Add(r *transcript.Record) {
 	}
 	for i := range r.Items {
 		if it := &r.Items[i]; !it.Side {
-			f.at = source{mark.Sum(it.Raw).Key(), 0, r.Hash.Key()}
+			f.at = source{raw: mark.Sum(it.Raw).Key(), line: r.Hash.Key(), record: r.N}
 			f.item(it)
 		}
 	}
@@ -94,7 +97,7 @@ func (f *Facts) item(it *transcript.Item) {
 	}
 	n := int64(transcript.Chars(it.Raw))
 	seen := transcript.Original(it.Kind, it.Raw)
-	f.at[1] = mark.Sum(seen).Key()
+	f.at.seen = mark.Sum(seen).Key()
 	f.content += n
 	switch it.Kind {
 	case transcript.Human:

@@ -59,7 +59,7 @@ func judge(one *fact, visible bool, kept map[uint64]bool) Count {
 	switch {
 	case visible:
 		n.Visible = 1
-	case slices.ContainsFunc(one.sources, func(s source) bool { return kept[s[0]] || kept[s[1]] || kept[s[2]] }):
+	case slices.ContainsFunc(one.sources, func(s source) bool { return kept[s.raw] || kept[s.seen] || kept[s.line] }):
 		n.Recoverable = 1
 	default:
 		n.Lost = 1
@@ -78,7 +78,7 @@ func held(all map[Class][]*fact, visible map[*fact]bool, ids []mark.ID, restore 
 		for _, one := range facts {
 			for _, s := range one.sources {
 				if !visible[one] {
-					kept[s[0]], kept[s[1]], kept[s[2]] = false, false, false
+					kept[s.raw], kept[s.seen], kept[s.line] = false, false, false
 				}
 			}
 		}

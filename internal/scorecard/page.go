@@ -15,6 +15,16 @@ type page struct {
 	ids   []mark.ID
 }
 
+// plainPage reads a text that stands as it was written.
+func plainPage(text string) page {
+	p := page{chars: utf8.RuneCountInString(text)}
+	for line := range strings.Lines(text) {
+		p.lines = append(p.lines, normal(quoted.ReplaceAllString(line, "")))
+	}
+	p.flat = normal(strings.Join(p.lines, " "))
+	return p
+}
+
 // newPage reads a text; the front matter of a companion is left out.
 func newPage(text string) page {
 	text = body(text)

@@ -16,6 +16,7 @@ var (
 	hit        = regexp.MustCompile(`(?m)^[^\s:]*[./][^\s:]*(?::\d+)?|https?://[^\s"<>)\]]+`)
 	total      = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:ok|PASS|FAIL|BUILD|test result:|Tests:)\b`)
 	listMark   = regexp.MustCompile(`^(?:[-*+•]|\d+[.)]|#+|>)\s+`)
+	quoted     = regexp.MustCompile(`^[ \t]*>[ \t]`)
 	removal    = regexp.MustCompile(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
 )
 

@@ -100,9 +100,9 @@ func (f *Facts) opened(c call, out transcript.Outcome, lines []string) {
 	if !failed(out) || strings.TrimSpace(out.Text) == "" || len(f.open) >= maxFacts/10 {
 		return
 	}
-	one := &fact{text: head(key, cmdChars), status: status(out), strong: true, sources: []source{c.at, f.at}}
+	one := &fact{text: head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
 	if len(lines) > 0 {
-		one.text, one.status = lines[0], ""
+		one.text, one.status, one.sources = lines[0], "", []source{c.at, f.at}
 	}
 	f.open = append(f.open, openError{key, one})
 }
@@ -128,7 +128,7 @@ func (f *Facts) done(c call, out transcript.Outcome) {
 	defer func() { f.at = at }()
 	if whole := normal(c.action.Command); c.action.Op == transcript.Command && !c.action.Stdin && whole != "" {
 		if one := f.note(Commands, whole, fact{text: head(whole, cmdChars), strong: true}); one != nil {
-			one.status = status(out)
+			one.status, one.output = status(out), at
 		}
 	}
 	if failed(out) || c.action.Op == transcript.Command && !out.HasExit {

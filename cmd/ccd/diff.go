@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/internal/dropped"
+	"ccd/internal/history"
+	"ccd/internal/mark"
+	"ccd/internal/scorecard"
+	"ccd/internal/transcript"
+)
+
+// mostDropped is how many dropped facts of a class are listed, if not all are asked for.
+const mostDropped = 10
+
+type diffFlags struct {
+	agent, class string
+	boundary     int
+	all          bool
+}
+
+// diffOutput is what diff prints with --json.
+type diffOutput struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	*dropped.Report
+}
+
+func (a *app) diffCommand() *cobra.Command {
+	p := page{
+		use: "diff SESSION", group: everyday, short: "tell what the agent's own last compaction dropped",
+		long: `Key facts that the agent held before it compacted its own context, and that neither its summary nor what
+it kept beside it shows word for word: what was asked, files, commands with status, errors, decisions,
+numbers, names, plan, last answer. Said in other words counts as dropped. Counts first, then what was
+dropped, class by class, what a person named and the newest first: record, fact, ID; ` + "`ccd restore ID`" + `
+gives the original. Sub-agents are sessions of their own. It is told from the archive, so also where the
+transcript is gone. A session that the agent has not compacted has dropped nothing: exit status 3.`,
+		examples: []example{
+			{"ccd diff latest", "what the session that grew last forgot"},
+			{"ccd diff 5d2f7a1e --class commands --all", "every command that is no longer known"},
+			{"ccd diff 5d2f7a1e --boundary 1 --json", "the first of several compactions, for a script"},
+		},
+		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), time,
+trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
+kept as they stood), chars (of the new context), facts, kept, dropped, earlier (dropped by earlier ones),
+classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, output_id, strong}], more}]`,
+		exits: []int{exitNotFound, exitDamage},
+	}
+	var f diffFlags
+	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if !slices.Contains(append(scorecard.Classes(), ""), scorecard.Class(f.class)) {
+			return usage(c, fmt.Errorf("--class %q is none of %s", f.class, classNames()))
+		}
+		if f.boundary < 0 {
+			return usage(c, errors.New("--boundary must be 1 or more"))
+		}
+		return a.diff(c.Context(), args[0], f)
+	})
+	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only: "+classNames())
+	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all that was dropped, not %d of a class at most", mostDropped))
+	c.Flags().IntVar(&f.boundary, "boundary", 0, "take compaction number `N` of the session, not the last one")
+	agentFlag(c, &f.agent)
+	return c
+}
+
+func classNames() string {
+	var names []string
+	for _, c := range scorecard.Classes() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
+	l, err := a.library(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := l.find(arg, f.agent)
+	if err != nil {
+		return err
+	}
+	by := dropped.Choice{Boundary: f.boundary, Class: scorecard.Class(f.class), Most: mostDropped}
+	if f.all {
+		by.Most = 0
+	}
+	out, err := l.diff(ctx, e, by)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	return a.print(diffText(out))
+}
+
+// diff reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
+func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOutput, error) {
+	out := diffOutput{Agent: e.Agent, Session: e.ID}
+	if e.Class == transcript.Attachment {
+		return out, hint(fmt.Errorf("diff %s: %w: an attachment is no conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", shellWord(e.ID))
+	}
+	g, err := e.generation(0)
+	if err != nil {
+		return out, err
+	}
+	out.Report, err = dropped.Of(func() iter.Seq2[*transcript.Record, error] {
+		return history.Records(ctx, l.archive, e.Session.Session, g.N)
+	}, by)
+	switch {
+	case !errors.Is(err, dropped.ErrNone):
+		return out, err
+	case by.Boundary == 0:
+		err = fmt.Errorf("diff session %s: %w: its agent has not compacted it, so it has dropped nothing", e.ID, history.ErrNotFound)
+		return out, hint(err, "ccd show %s", shellWord(e.ID))
+	}
+	err = fmt.Errorf("find compaction %d of session %s: %w: %w", by.Boundary, e.ID, history.ErrNotFound, err)
+	return out, hint(err, "ccd diff %s", shellWord(e.ID))
+}
+
+// diffText is a report for people and agents: what stands in it of the transcript is inert.
+func diffText(out diffOutput) string {
+	var b strings.Builder
+	b.WriteString(diffHead(out))
+	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "OF", "KEPT", "DROPPED")
+	for _, c := range out.Classes {
+		fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", c.Class, c.Facts, c.Kept, c.Dropped)
+	}
+	fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", "all", out.Facts, out.Kept, out.Dropped)
+	more := false
+	for _, c := range out.Classes {
+		if len(c.List) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s, %d dropped:\n", c.Class, c.Dropped)
+		for _, one := range c.List {
+			b.WriteString(droppedLine(c.Class, one) + "\n")
+		}
+		if c.More > 0 {
+			fmt.Fprintf(&b, "  %d more\n", c.More)
+			more = true
+		}
+	}
+	return b.String() + diffFoot(out, more)
+}
+
+// diffHead tells which compaction it was, and what stands after it.
+func diffHead(out diffOutput) string {
+	said := []string{fmt.Sprintf("%s %s: compaction %d of %d, #%d", out.Agent, mark.Inline(out.Session, 200), out.Boundary, out.Boundaries, out.Record)}
+	if out.Time != nil {
+		said[0] += " " + minute(*out.Time)
+	}
+	if out.Trigger != "" {
+		said = append(said, mark.Inline(out.Trigger, 20))
+	}
+	if out.Tokens > 0 {
+		said = append(said, humanize.Comma(out.Tokens)+" tokens before")
+	}
+	after := "no summary that can be read"
+	if out.Summary != "" {
+		after = "summary " + mark.New(out.Summary, "")
+	}
+	if out.Sealed {
+		after += ", an encrypted part"
+	}
+	if out.Preserved > 0 {
+		after += ", " + "kept as before: " + count(out.Preserved, "record")
+	}
+	return fmt.Sprintf("%s\nafter it: %s; %s chars in all\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
+}
+
+// diffFoot tells what to do with it.
+func diffFoot(out diffOutput, more bool) string {
+	var b strings.Builder
+	name := shellWord(out.Session)
+	if out.Dropped > 0 {
+		b.WriteString("\nThe original of any of them: ccd restore ID\n")
+	}
+	if more {
+		fmt.Fprintf(&b, "All of them: ccd diff %s --all\n", name)
+	}
+	if out.Earlier > 0 {
+		fmt.Fprintf(&b, "%s had been dropped before: ccd diff %s --boundary %d\n", count(out.Earlier, "fact"), name, out.Boundary-1)
+	}
+	return b.String()
+}
+
+// droppedLine is one fact: record, what it says, where it stands.
+func droppedLine(class scorecard.Class, one dropped.Fact) string {
+	text := mark.Inline(one.Text, 160)
+	if one.Tail != "" {
+		text = mark.Inline(one.Text, 100) + " … " + mark.Inline(one.Tail, 60)
+	}
+	switch {
+	case one.Status == "":
+	case class == scorecard.Plan:
+		text += " (" + mark.Inline(one.Status, 20) + ")"
+	default:
+		text += " -> " + mark.Inline(one.Status, 20)
+	}
+	line := "  #" + strconv.Itoa(one.Record) + " " + text + " " + mark.New(one.ID, "")
+	if one.Output != "" {
+		line += " output " + mark.New(one.Output, "")
+	}
+	return line
+}

@@ -1,0 +1,122 @@
+package scorecard
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Fact is one key fact of a collection, with the original that holds it.
+type Fact struct {
+	Class  Class
+	Text   string // one line; of long texts the beginning
+	Tail   string // the end, where Text is a beginning only; else ""
+	Status string // how a command ended ("0", "failed", "" where not told), the state of a plan item
+	Record int    // number of the newest record that holds it
+	ID     mark.ID
+	Output mark.ID // of a command: its last result, "" while there is none
+	Strong bool    // a person named it, or it was named at least twice
+
+	fact *fact
+}
+
+// All yields every key fact, class by class, of each class in order of appearance.
+func (f *Facts) All() iter.Seq[Fact] {
+	return func(yield func(Fact) bool) {
+		all := f.all()
+		for _, class := range Classes() {
+			for _, one := range all[class] {
+				if !yield(one.placed(class)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// placed gives a fact with its newest original.
+func (one *fact) placed(class Class) Fact {
+	at := one.sources[len(one.sources)-1]
+	out := Fact{
+		Class: class, Text: one.text, Tail: one.tail, Status: one.status, Strong: one.strong, fact: one,
+		Record: at.record, ID: mark.KeyID(at.raw),
+	}
+	if one.output != (source{}) && one.output.raw != at.raw {
+		out.Output = mark.KeyID(one.output.raw)
+	}
+	return out
+}
+
+// Context is what an agent holds: the texts in front of it. The zero Context holds nothing. It is as large as they are,
+// and not safe for concurrent use.
+type Context struct {
+	text  strings.Builder
+	kept  map[uint64]bool // originals that stand whole, by the hash of their raw span and of what the agent saw
+	calls map[string]call
+	page  *page // of text, once it has been asked for
+}
+
+// Hold adds an item. Thinking and images show no facts and are passed over. It keeps nothing of it but text.
+func (c *Context) Hold(it *transcript.Item) {
+	switch it.Kind {
+	case transcript.Thinking, transcript.Image, transcript.File:
+		return
+	}
+	seen := transcript.Original(it.Kind, it.Raw)
+	if c.kept == nil {
+		c.kept, c.calls = map[uint64]bool{}, map[string]call{}
+	}
+	c.kept[mark.Sum(it.Raw).Key()], c.kept[mark.Sum(seen).Key()] = true, true
+	c.page = nil
+	switch it.Kind {
+	case transcript.Call:
+		one := call{tool: strings.Clone(it.Tool), action: transcript.Understand(it.Tool, it.Raw)}
+		c.calls[strings.Clone(it.Call)] = one
+		c.write(one.tool + ": " + cmp.Or(normalLine(one.action.Command), string(seen)))
+	case transcript.Result:
+		c.answered(it)
+	default:
+		c.write(string(seen))
+	}
+}
+
+// answered adds a result: its status first, beside the command that it follows.
+func (c *Context) answered(it *transcript.Item) {
+	one := c.calls[it.Call]
+	out := transcript.Explain(cmp.Or(one.tool, it.Tool), one.action.Op, it.Raw, it.Failed)
+	if out.HasExit && one.action.Op == transcript.Command {
+		c.write("exit " + strconv.Itoa(out.Exit))
+	}
+	c.write(out.Text)
+}
+
+func (c *Context) write(text string) { c.text.WriteString(text + "\n") }
+
+// Chars returns the characters of the texts.
+func (c *Context) Chars() int { return c.read().chars }
+
+func (c *Context) read() *page {
+	if c.page == nil {
+		p := plainPage(c.text.String())
+		c.page = &p
+	}
+	return c.page
+}
+
+// Shows reports whether a fact is visible, as Facts.Grade has it, or an original that it was taken from stands whole. A
+// short message must not be part of a word.
+func (c *Context) Shows(one Fact) bool {
+	held := func(s source) bool { return c.kept[s.raw] || c.kept[s.seen] }
+	if slices.ContainsFunc(one.fact.sources, held) {
+		return true
+	}
+	if one.Class == Asked && len(one.Text) < leastCut && !c.read().word(one.Text) {
+		return false
+	}
+	return c.read().shows(one.Class, one.fact)
+}
