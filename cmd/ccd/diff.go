@@ -185,6 +185,9 @@ func diffFoot(out diffOutput, more bool) string {
 	if out.Dropped > 0 {
 		b.WriteString("\nThe original of any of them: ccd restore ID\n")
 	}
+	if slices.ContainsFunc(out.Classes, filesDropped) {
+		fmt.Fprintf(&b, "A file as it was: ccd restore --file PATH %s\n", name)
+	}
 	if more {
 		fmt.Fprintf(&b, "All of them: ccd diff %s --all\n", name)
 	}
@@ -194,11 +197,19 @@ func diffFoot(out diffOutput, more bool) string {
 	return b.String()
 }
 
+func filesDropped(c dropped.Class) bool {
+	return c.Dropped > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Read, scorecard.Deleted}, c.Class)
+}
+
 // droppedLine is one fact: record, what it says, where it stands.
 func droppedLine(class scorecard.Class, one dropped.Fact) string {
-	text := mark.Inline(one.Text, 160)
+	chars := 160
+	if class == scorecard.Asked {
+		chars = 320
+	}
+	text := mark.Inline(one.Text, chars)
 	if one.Tail != "" {
-		text = mark.Inline(one.Text, 100) + " … " + mark.Inline(one.Tail, 60)
+		text = strings.TrimSpace(mark.Inline(one.Text, chars-60) + " … " + mark.Inline(one.Tail, 100))
 	}
 	switch {
 	case one.Status == "":

@@ -49,7 +49,7 @@ type Report struct {
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
 	Earlier    int        `json:"earlier"`       // facts that it held no more: earlier compactions dropped them
-	Classes    []Class    `json:"classes"`       // those that have facts, in a fixed order
+	Classes    []Class    `json:"classes"`       // those that have facts, the most important first
 }
 
 // Class is the facts of one class.
@@ -64,8 +64,8 @@ type Class struct {
 
 // Fact is one that was dropped.
 type Fact struct {
-	Text   string  `json:"text"`      // on one line, as the transcript has it: data, not made inert
-	Tail   string  `json:"tail"`      // the end of a long text whose beginning is Text, else ""
+	Text   string  `json:"text"`      // on one line, as the transcript has it: data, not made inert; "" of what is the end of a long text
+	Tail   string  `json:"tail"`      // the end of a long text, else ""
 	Status string  `json:"status"`    // how a command ended, the state of a plan item, else ""
 	Record int     `json:"record"`    // number of the newest record that holds it
 	ID     mark.ID `json:"id"`        // of the original in there
@@ -159,12 +159,22 @@ func (c *comparison) report(count int, by Choice) *Report {
 		}
 		out.Classes[n-1].add(one, c.holds.Shows(one))
 	}
+	slices.SortStableFunc(out.Classes, func(a, b Class) int {
+		return slices.Index(importance, a.Class) - slices.Index(importance, b.Class)
+	})
 	for i := range out.Classes {
 		class := &out.Classes[i]
 		out.Facts, out.Kept, out.Dropped = out.Facts+class.Facts, out.Kept+class.Kept, out.Dropped+class.Dropped
 		class.cut(by)
 	}
 	return out
+}
+
+// importance is the order of classes: what an agent needs most to go on comes first.
+var importance = []scorecard.Class{
+	scorecard.Asked, scorecard.Plan, scorecard.OpenErrors, scorecard.Edited, scorecard.Deleted, scorecard.Decisions,
+	scorecard.Answer, scorecard.Commands, scorecard.Read, scorecard.Errors, scorecard.Numbers, scorecard.URLs,
+	scorecard.Hashes, scorecard.Identifiers,
 }
 
 func (c *Class) add(one scorecard.Fact, kept bool) {

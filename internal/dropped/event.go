@@ -13,6 +13,7 @@ type event struct {
 	number      int // from 1 on; 0 of a summary with nothing before it
 	record, end int // its first and its last record
 	bounded     bool
+	replaced    bool // the boundary carries the whole new context
 	trigger     string
 	tokens      int64
 	preserved   map[string]bool // UUIDs of records before it that the agent keeps
@@ -127,7 +128,7 @@ func (e *event) take(b *transcript.Boundary) {
 	if b == nil {
 		return
 	}
-	e.bounded, e.trigger, e.tokens = true, strings.Clone(b.Trigger), b.Before
+	e.bounded, e.replaced, e.trigger, e.tokens = true, b.Replaced, strings.Clone(b.Trigger), b.Before
 	e.preserved = map[string]bool{}
 	for _, uuid := range b.Preserved {
 		e.preserved[strings.Clone(uuid)] = true
@@ -148,7 +149,7 @@ func (e *event) since() int {
 }
 
 // hold adds what a record gives to the context that the event begins: kept records, the summary, what the client puts
-// beside it. What hooks add is not the agent's own.
+// beside it. What hooks add is not the agent's own; where the boundary carries all of the context, nothing else is.
 func (e *event) hold(c *scorecard.Context, r *transcript.Record) {
 	switch {
 	case e.keeps(r):
@@ -156,7 +157,7 @@ func (e *event) hold(c *scorecard.Context, r *transcript.Record) {
 		return
 	}
 	for i := range r.Items {
-		if it := &r.Items[i]; !it.Side {
+		if it := &r.Items[i]; !it.Side && (isSummary(it) || !e.replaced) {
 			c.Hold(it)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // Fact is one key fact of a collection, with the original that holds it.
 type Fact struct {
 	Class  Class
-	Text   string // one line; of long texts the beginning
-	Tail   string // the end, where Text is a beginning only; else ""
+	Text   string // one line; of long texts the beginning, "" of what is their end
+	Tail   string // the end of a long text, else ""
 	Status string // how a command ended ("0", "failed", "" where not told), the state of a plan item
 	Record int    // number of the newest record that holds it
 	ID     mark.ID
@@ -45,6 +45,9 @@ func (one *fact) placed(class Class) Fact {
 	out := Fact{
 		Class: class, Text: one.text, Tail: one.tail, Status: one.status, Strong: one.strong, fact: one,
 		Record: at.record, ID: mark.KeyID(at.raw),
+	}
+	if one.end {
+		out.Text, out.Tail = "", one.text
 	}
 	if one.output != (source{}) && one.output.raw != at.raw {
 		out.Output = mark.KeyID(one.output.raw)

@@ -29,6 +29,7 @@ type fact struct {
 	status  string   // must stand beside it: an exit status, a state of the plan, a number of lines
 	id      mark.ID  // must stand too
 	strong  bool
+	end     bool // text ends a longer one that begins as another fact does
 	times   int
 	sources []source
 	output  source // of a command: its last result
@@ -225,6 +226,6 @@ func (f *Facts) lastWords() []*fact {
 	}
 	return []*fact{
 		{text: head(whole, headChars), strong: true, sources: f.answer.sources},
-		{text: tail(whole, tailChars), strong: true, sources: f.answer.sources},
+		{text: tail(whole, tailChars), end: true, strong: true, sources: f.answer.sources},
 	}
 }
