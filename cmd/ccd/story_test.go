@@ -33,6 +33,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"snapshot": cmdSnapshot,
 	"talks":    cmdTalks,
 	"asks":     cmdAsks,
+	"event":    cmdEvent,
 }
 
 // cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/daemon"
+	"ccd/internal/agent/hook"
+	"ccd/internal/config"
+)
+
+// How long a hook may take in all. What is not ready then is not said.
+const (
+	readingTime = 120 * time.Millisecond // of the hooks that only read what stands ready
+	refreshTime = 2 * time.Second        // of bringing the companion up to date before a compaction
+	demoteTime  = 900 * time.Millisecond
+)
+
+func (a *app) hookCommand() *cobra.Command {
+	p := page{
+		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
+		forms: []string{"ccd hook EVENT [--agent AGENT]"},
+		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes what
+it prints. EVENT is
+
+  SessionStart      a new session: one line that offers the newest earlier one of the project; one that goes
+                    on, was compacted or cleared: its State, where its companion is, how to restore
+  UserPromptSubmit  above trigger.pressure: how full the context is, once for each session and level
+  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summariser is
+                    asked to keep IDs
+  PostToolUse       an output of 30,000 characters or more is archived; the agent gets its beginning, its error
+                    lines and its ID
+
+It never stands in an agent's way: whatever is wrong, it exits 0 and prints nothing. What became of each call
+stands in hook.log in ccd's state directory.`,
+		examples: []example{
+			{"ccd hook SessionStart --agent codex < event.json", "what Codex is told when a session begins"},
+			{"tail ~/.local/state/ccd/hook.log", "what became of the last calls"},
+		},
+	}
+	var agent string
+	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		c.DisableFlagParsing = false // it was only to keep wrong flags from being an error
+		err := c.ParseFlags(args)
+		if help, _ := c.Flags().GetBool("help"); help {
+			return c.Help()
+		}
+		a.hook(c.Context(), hookCall{c.Flags().Args(), agent, err})
+		return nil
+	})
+	c.DisableFlagParsing = true
+	c.Flags().StringVar(&agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
+	return c
+}
+
+// hookCall is the command line of a hook, and what is wrong with it.
+type hookCall struct {
+	args  []string
+	agent string
+	err   error
+}
+
+// hook answers, and says in the log what became of it. It has no error: an agent must not be kept from its work.
+func (a *app) hook(ctx context.Context, call hookCall) {
+	begun := time.Now()
+	entry := hook.Entry{Time: begun.UTC().Truncate(time.Second), Agent: call.agent}
+	if len(call.args) > 0 {
+		entry.Event = call.args[0]
+	}
+	answer, err := a.inTime(ctx, call, &entry)
+	if len(answer.Stdout) > 0 {
+		if _, failed := a.out.Write(answer.Stdout); failed != nil {
+			err = errors.Join(err, errors.New("answer not taken"))
+		}
+	}
+	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
+	if err != nil {
+		entry.Why = err.Error()
+	}
+	if home, err := a.home(); err == nil {
+		if dir, err := config.StateDir(a.getenv, home); err == nil {
+			hook.Log(dir, entry)
+		}
+	}
+}
+
+// inTime answers within the time of the event, or not at all. What still runs then ends with the process: nothing that
+// hooks write can be torn.
+func (a *app) inTime(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
+	limit := readingTime
+	switch entry.Event {
+	case hook.PreCompact:
+		limit = refreshTime + readingTime
+	case hook.PostToolUse:
+		limit = demoteTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	type result struct {
+		answer hook.Answer
+		event  hook.Event
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if fault := recover(); fault != nil { // here alone: a fault of ours must not cost the agent its turn
+				r.answer, r.err = hook.Answer{}, errors.New("panic")
+			}
+			done <- r
+		}()
+		r.answer, r.event, r.err = a.answer(ctx, call)
+	}()
+	select {
+	case r := <-done:
+		entry.Session, entry.Source = r.event.Session, r.event.Source
+		if r.event.Agent != "" {
+			entry.Agent = r.event.Agent
+		}
+		return r.answer, r.err
+	case <-ctx.Done():
+		return hook.Answer{}, fmt.Errorf("not ready within %v", limit)
+	}
+}
+
+func (a *app) answer(ctx context.Context, call hookCall) (hook.Answer, hook.Event, error) {
+	if call.err != nil || len(call.args) != 1 {
+		return hook.Answer{}, hook.Event{}, errors.New("command line not understood")
+	}
+	e, err := hook.Read(a.in)
+	if err != nil {
+		return hook.Answer{}, e, err
+	}
+	e.Name, e.Agent = call.args[0], call.agent
+	silent := *a
+	silent.err, silent.quiet = io.Discard, true
+	l, err := silent.locate(e.Name != hook.PostToolUse)
+	if err != nil {
+		return hook.Answer{}, e, err
+	}
+	h := hook.Hooks{
+		Roots: map[string][]string{}, CompanionDir: l.config.Companion.Dir, StateDir: l.stateDir, Pressure: l.config.Trigger.Pressure,
+		Now: time.Now(), Refresh: silent.refresh, Keep: l.archive,
+	}
+	h.Program = program()
+	for _, r := range l.roots {
+		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
+	}
+	answer, err := h.Answer(ctx, e)
+	return answer, e, err
+}
+
+// program is how an agent's shell calls this ccd: as its settings do.
+func program() string {
+	if filepath.IsAbs(os.Args[0]) {
+		return os.Args[0]
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// refresh brings the archive and the companion of one transcript up to date, as far as it gets in its time; the rest is
+// the daemon's. It does not wait beyond that for a lock that another process holds.
+func (a *app) refresh(ctx context.Context, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if fault := recover(); fault != nil { // as above: it is the same call
+				done <- errors.New("bring companion up to date: panic")
+			}
+		}()
+		done <- a.bringUpToDate(ctx, path)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errors.New("bring companion up to date: not done in time")
+	}
+}
+
+func (a *app) bringUpToDate(ctx context.Context, path string) error {
+	d, _, err := a.daemonFor(ctx, false)
+	if err != nil {
+		return err
+	}
+	d.Summarize = nil // a model's command takes its time: the daemon asks it later
+	s, ok := d.Known(path)
+	if !ok {
+		return errors.New("bring companion up to date: no session of a watched directory")
+	}
+	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
+	return err
+}

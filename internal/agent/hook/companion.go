@@ -1,0 +1,140 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ccd/internal/mark"
+	"ccd/internal/sidecar"
+	"ccd/internal/transcript"
+)
+
+// maxCompanion is the longest companion that is read, in bytes; no budget that a user would set makes one that long.
+const maxCompanion = 8 << 20
+
+// companion is one that was read and found whole.
+type companion struct {
+	sidecar.Parsed
+	path    string
+	session string
+	state   string // the body of State
+	first   int    // its first line in the file, behind the heading
+	tokens  int64  // estimated
+}
+
+// open reads the companion of s at path. It fails on one that is not ours, not whole, or another session's.
+func open(path string, s transcript.Session) (companion, error) {
+	text, err := read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return companion{}, nothing("no companion yet")
+	case err != nil:
+		return companion{}, fmt.Errorf("read companion: %w", err)
+	}
+	p, err := sidecar.Parse(text)
+	if err == nil {
+		err = p.Check()
+	}
+	switch {
+	case err != nil:
+		return companion{}, fmt.Errorf("read companion: %w", err)
+	case p.Fields["agent"] != s.Agent || p.Fields["session"] != s.ID:
+		return companion{}, errors.New("read companion: it is another session's")
+	case !clean(text):
+		return companion{}, errors.New("read companion: it holds characters that ccd does not write")
+	}
+	return whole(p, path, s, text), nil
+}
+
+func whole(p sidecar.Parsed, path string, s transcript.Session, text []byte) companion {
+	c := companion{Parsed: p, path: path, session: s.ID}
+	front, _ := p.Front() // figures only; what cannot be read is left out
+	c.tokens = front.Tokens.Companion
+	for _, section := range p.Sections {
+		if section.Name == "State" {
+			c.state = section.Body
+			before, _, _ := strings.Cut(string(text), "\n## State\n")
+			c.first = strings.Count(before, "\n") + 3
+		}
+	}
+	return c
+}
+
+// read returns a regular file's bytes. What waits, like a pipe, and what is too long is not opened.
+func read(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if info.Size() > maxCompanion {
+		return nil, errors.New("too long")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		return nil, errors.New("replaced meanwhile")
+	}
+	return io.ReadAll(io.LimitReader(f, maxCompanion))
+}
+
+// clean reports whether a text holds nothing that package mark would have escaped.
+func clean(text []byte) bool {
+	if !utf8.Valid(text) {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		for _, c := range []byte(strings.TrimSuffix(line, "\n")) {
+			if c < 0x20 && c != '\t' || c == 0x7f {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pressure is the part of the context window that was in use; known is false where the window is only assumed.
+func (c companion) pressure() (p float64, known bool) {
+	p, err := strconv.ParseFloat(c.Fields["pressure"], 64)
+	return p, err == nil && !strings.HasSuffix(c.Fields["context_window"], "(assumed)")
+}
+
+// records is how many records it covers, 0 where it does not tell.
+func (c companion) records() int {
+	front, _ := c.Front()
+	return front.Records
+}
+
+// where names the companion for an agent: its path, or, where that cannot stand in a line as it is, how to get it.
+func (h Hooks) where(c companion, most int) string {
+	if len(c.path) <= most && mark.Inline(c.path, 0) == c.path {
+		return c.path
+	}
+	return "the path that `" + h.command("path", c.session) + "` prints"
+}
+
+// restore is the command that gives an original back.
+func (h Hooks) restore() string { return h.command("restore", "ID") }
+
+// command is a command line of ccd that the agent's shell takes.
+func (h Hooks) command(name, arg string) string {
+	program := h.Program
+	if program == "" || len(program) > 200 || strings.Trim(program, pathBytes) != "" {
+		program = "ccd"
+	}
+	return program + " " + name + " " + mark.Inline(arg, 100)
+}
+
+// pathBytes are what a path may consist of that needs no quotes in any shell.
+const pathBytes = "/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+"
