@@ -27,22 +27,22 @@ func (a *app) hookCommand() *cobra.Command {
 	p := page{
 		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
 		forms: []string{"ccd hook EVENT [--agent AGENT]"},
-		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes what
-it prints. EVENT is
+		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes
+what it prints. EVENT is
 
-  SessionStart      a new session: one line that offers the newest earlier one of the project; one that goes
-                    on, was compacted or cleared: its State, where its companion is, how to restore
+  SessionStart      a new session: one line that offers the newest earlier one of the project; one that
+                    goes on, was compacted or cleared: State, where the companion is, how to restore
   UserPromptSubmit  above trigger.pressure: how full the context is, once for each session and level
-  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summariser is
-                    asked to keep IDs
-  PostToolUse       an output of 30,000 characters or more is archived; the agent gets its beginning, its error
-                    lines and its ID
+  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summariser
+                    is asked to keep IDs
+  PostToolUse       an output of 30,000 characters or more is archived; the agent gets its beginning,
+                    its error lines and its ID
 
-It never stands in an agent's way: whatever is wrong, it exits 0 and prints nothing. What became of each call
-stands in hook.log in ccd's state directory.`,
+It never stands in an agent's way: whatever is wrong, it exits 0 and prints nothing. What became of
+each call stands in hook.log in ccd's state directory.`,
 		examples: []example{
 			{"ccd hook SessionStart --agent codex < event.json", "what Codex is told when a session begins"},
-			{"tail ~/.local/state/ccd/hook.log", "what became of the last calls"},
+			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summariser is asked"},
 		},
 	}
 	var agent string
