@@ -55,6 +55,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
 		a.restoreCommand(), a.pathCommand(),
 		a.hookCommand(),
+		a.agentsCommand(),
 		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
 		a.configCommand(), a.completionCommand(),
 		a.verifyCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	agentsetup "ccd/internal/agent/setup"
+)
+
+// agentsFlags are those of `ccd agents`.
+type agentsFlags struct{ live, allow, noAllow, dryRun bool }
+
+func (a *app) agentsCommand() *cobra.Command {
+	p := page{
+		use: "agents install|uninstall|status", group: agents, short: "make Claude Code and Codex read their companions",
+		forms: []string{
+			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--dry-run]",
+			"ccd agents uninstall [claude|codex|all] [--dry-run]",
+			"ccd agents status [claude|codex|all]",
+		},
+		long: `install merges into the agent's own settings: hooks (at the start of a session, before a compaction, and
+at a prompt when the context is nearly full), the MCP server ` + "`ccd mcp`" + `, and a skill (Claude Code) or a
+block in AGENTS.md (Codex) that says what a companion is. Everything else in these files stays as it is,
+byte for byte; before its first change to a file it keeps a copy as FILE.ccd-backup. Run again, it mends
+what is amiss, such as the path of a binary that moved. uninstall takes out what is ccd's, nothing else.
+
+Without a name it means every agent whose directory is there (~/.claude or $CLAUDE_CONFIG_DIR, ~/.codex
+or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd restore`" + `,
+` + "`ccd show`" + ` and ` + "`ccd search`" + ` without asking are shown and asked for, never added silently.
+
+Codex runs new or changed hooks only once you trust them: open /hooks in codex. ` + "`codex exec`" + ` skips hooks
+that are not trusted without a word.`,
+		examples: []example{
+			{"ccd agents install", "every agent that is here"},
+			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
+			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
+			{"ccd agents install claude --live=false", "without live demotion again"},
+			{"ccd agents status", "what is installed, and whether its binary still stands"},
+			{"ccd agents uninstall", "take it all out"},
+		},
+		json: "(status) one array, an object an agent: agent, directory, present, installed, parts (each name, file,\n" +
+			"state (installed, other, missing, unreadable), option, detail), binaries (path, exists, this), notes",
+	}
+	var f agentsFlags
+	c := p.command(cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error { return a.agents(c, args, f) })
+	c.ValidArgs = []string{"install", "uninstall", "status"}
+	c.Flags().BoolVar(&f.live, "live", false, "demote large outputs as they come (PostToolUse; Claude Code)")
+	c.Flags().BoolVar(&f.allow, "allow", false, "add the rules without asking")
+	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no rules, do not ask")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a unified diff, write nothing")
+	return c
+}
+
+func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
+	if len(args) == 0 {
+		writeHelp(a.out, c)
+		return nil
+	}
+	s, err := a.setup(c, f)
+	if err != nil {
+		return err
+	}
+	named, err := agentsNamed(args[1:])
+	if err != nil {
+		return usage(c, err)
+	}
+	switch args[0] {
+	case "install":
+		return a.agentsInstall(c, s, named, f)
+	case "uninstall":
+		return a.agentsUninstall(c, s, named, f)
+	case "status":
+		if f != (agentsFlags{}) {
+			return usage(c, errors.New("status takes none of these flags"))
+		}
+		return a.agentsStatus(s, named)
+	}
+	return usage(c, fmt.Errorf("want install, uninstall or status, got %s", args[0]))
+}
+
+// agentsNamed returns the agents that an argument names, nil where it means those that are here.
+func agentsNamed(args []string) ([]string, error) {
+	switch arg := strings.Join(args, ""); arg {
+	case "", "all":
+		return nil, nil
+	case "claude", agentsetup.Claude:
+		return []string{agentsetup.Claude}, nil
+	case agentsetup.Codex:
+		return []string{agentsetup.Codex}, nil
+	default:
+		return nil, fmt.Errorf("want claude, codex or all, got %s", arg)
+	}
+}
+
+// setup describes what this binary, with this configuration, is or would be to the user's agents.
+func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	o := agentsetup.Options{Home: home, Getenv: a.getenv, Allow: f.allow}
+	if o.Executable, err = stableExecutable(); err != nil {
+		return nil, err
+	}
+	if c.Flags().Changed("live") {
+		o.Live = &f.live
+	}
+	if a.configFile != "" {
+		if o.Config, err = filepath.Abs(a.configFile); err != nil {
+			return nil, fmt.Errorf("find configuration: %w", err)
+		}
+	}
+	return agentsetup.New(o)
+}
+
+// stableExecutable is the path by which this program was called, made absolute: where that is a symlink, as of a package
+// manager, it outlives the version that it leads to today. Only where that path cannot be told it is the file itself.
+func stableExecutable() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	called, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return exe, nil
+	}
+	if called, err = filepath.Abs(called); err != nil {
+		return exe, nil
+	}
+	x, err := os.Stat(called)
+	if err != nil {
+		return exe, nil
+	}
+	if y, err := os.Stat(exe); err != nil || !os.SameFile(x, y) {
+		return exe, nil
+	}
+	return called, nil
+}
+
+func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {
+	if err := a.noJSON(c); err != nil {
+		return err
+	}
+	if f.allow && f.noAllow {
+		return usage(c, errors.New("--allow and --no-allow exclude each other"))
+	}
+	which := named
+	if which == nil {
+		which = s.Present()
+	}
+	if len(which) == 0 {
+		return hint(fmt.Errorf("find agents: neither %s nor %s is here", s.Dir(agentsetup.Claude), s.Dir(agentsetup.Codex)), "ccd agents install claude")
+	}
+	if f.live && !slices.Contains(which, agentsetup.Claude) {
+		return usage(c, errors.New("--live goes with claude: Codex has no such hook"))
+	}
+	p, err := s.Install(which...)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(which, agentsetup.Claude) && !f.allow && !f.noAllow {
+		add, err := a.askRules(s, f.dryRun)
+		if err != nil {
+			return err
+		}
+		if f.allow = add; add {
+			if s, err = a.setup(c, f); err != nil {
+				return err
+			}
+			if p, err = s.Install(which...); err != nil {
+				return err
+			}
+		}
+	}
+	return a.carryOut(p, f.dryRun, "everything is installed already", which)
+}
+
+// askRules shows the rules that are missing, and on a terminal asks whether they shall be added.
+func (a *app) askRules(s *agentsetup.Setup, dryRun bool) (bool, error) {
+	rules, err := s.Rules()
+	if err != nil || len(rules) == 0 {
+		return false, err
+	}
+	a.say("Claude Code asks before each `ccd restore`, `ccd show` and `ccd search`. These rules in permissions.allow would stop that:")
+	for _, r := range rules {
+		a.say("  %s", r)
+	}
+	a.say("(They cover `ccd restore ID -o FILE` too, which writes FILE and replaces one that is there only with --force.)")
+	in, ok := a.in.(*os.File)
+	if !ok || !terminal(in) || dryRun {
+		a.say("They are not added: `ccd agents install claude --allow` adds them, --no-allow keeps this quiet.")
+		return false, nil
+	}
+	fmt.Fprint(a.err, "Add them? [y/N] ")
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && answer == "" {
+		fmt.Fprintln(a.err)
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}
+
+func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {
+	if err := a.noJSON(c); err != nil {
+		return err
+	}
+	if f.live || f.allow || f.noAllow {
+		return usage(c, errors.New("uninstall takes --dry-run alone"))
+	}
+	if named == nil {
+		named = agentsetup.Agents()
+	}
+	p, err := s.Uninstall(named...)
+	if err != nil {
+		return err
+	}
+	return a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named)
+}
+
+// carryOut does what is planned, or shows it.
+func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []string) error {
+	if dryRun {
+		return a.print(p.Diff())
+	}
+	if p.Empty() {
+		a.say("%s (%s)", nothing, strings.Join(which, ", "))
+		return nil
+	}
+	done, err := p.Apply()
+	for _, line := range done {
+		a.say("%s", line)
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range p.Notes {
+		a.say("%s", n)
+	}
+	return nil
+}
+
+func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
+	if named == nil {
+		named = agentsetup.Agents()
+	}
+	all := []agentsetup.Status{}
+	for _, agent := range named {
+		all = append(all, s.Status(agent))
+	}
+	if a.json {
+		return a.printJSON(all)
+	}
+	var rows [][]string
+	for _, st := range all {
+		rows = append(rows, statusRows(st)...)
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	for _, st := range all {
+		for _, n := range st.Notes {
+			if len(st.Binaries) > 0 {
+				a.say("%s", n)
+			}
+		}
+	}
+	return nil
+}
+
+// statusRows are an agent's lines: itself, its parts, the binaries that they name.
+func statusRows(st agentsetup.Status) [][]string {
+	word := "not installed"
+	switch {
+	case st.Installed:
+		word = "installed"
+	case len(st.Binaries) > 0:
+		word = "partly installed: `ccd agents install " + strings.TrimSuffix(st.Agent, "-code") + "` mends it"
+	case !st.Present:
+		word = "not here"
+	}
+	rows := [][]string{{st.Agent, word, st.Directory}}
+	for _, p := range st.Parts {
+		state := p.State
+		if p.Option && state == agentsetup.Missing {
+			state = "off"
+		}
+		rows = append(rows, []string{"  " + p.Name, state, cmp.Or(p.Detail, p.File)})
+	}
+	for _, b := range st.Binaries {
+		word := "another ccd"
+		switch {
+		case !b.Exists:
+			word = "gone"
+		case b.This:
+			word = "this ccd"
+		}
+		rows = append(rows, []string{"  binary", word, b.Path})
+	}
+	return rows
+}

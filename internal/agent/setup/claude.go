@@ -1,0 +1,313 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func (s *Setup) settings() string { return filepath.Join(s.claude, "settings.json") }
+
+func (s *Setup) skill() string { return filepath.Join(s.claude, "skills", "ccd", "SKILL.md") }
+
+// state is the file that the client keeps its servers in: an old one in its directory, where there is one, else one in
+// the home directory, unless its directory was moved.
+func (s *Setup) state() string {
+	if old := filepath.Join(s.claude, ".config.json"); alreadyThere(old) {
+		return old
+	}
+	if s.o.Getenv("CLAUDE_CONFIG_DIR") != "" {
+		return filepath.Join(s.claude, ".claude.json")
+	}
+	return filepath.Join(s.o.Home, ".claude.json")
+}
+
+func alreadyThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func (s *Setup) installClaude() (*Plan, error) {
+	p := &Plan{}
+	for _, step := range []func() (change, error){s.installSettings, s.installServer, s.installSkill} {
+		if err := p.put(step()); err != nil {
+			return nil, err
+		}
+	}
+	p.Notes = append(p.Notes, "Claude Code reads it at its next start; a session that runs now goes on as it is.")
+	return p, nil
+}
+
+func (s *Setup) installSettings() (change, error) {
+	f, err := read(s.settings())
+	if err != nil {
+		return change{}, err
+	}
+	d, before, err := f.document()
+	if err != nil {
+		return change{}, err
+	}
+	had := d.calls()
+	if err := d.hook(s.wanted(had), s.line(Claude), before); err != nil {
+		return change{}, err
+	}
+	if err := s.renew(d); err != nil {
+		return change{}, err
+	}
+	if s.o.Allow {
+		if err := d.allow(s.rules()); err != nil {
+			return change{}, err
+		}
+	}
+	return f.installed(d.text, 0o600, len(had) > 0)
+}
+
+// wanted are the events of Claude Code's that shall call ccd; had is what calls it now.
+func (s *Setup) wanted(had []call) []event {
+	want := events()
+	on := len(linesOf(had, live().name)) > 0
+	if s.o.Live != nil {
+		on = *s.o.Live
+	}
+	if on {
+		want = append(want, live())
+	}
+	return want
+}
+
+// Rules returns the rules that would let Claude Code run ccd's reading commands unasked and are not in its settings: of
+// the bare name, and of the binary's path where a rule can hold it.
+func (s *Setup) Rules() ([]string, error) {
+	f, err := read(s.settings())
+	if err != nil {
+		return nil, err
+	}
+	d, _, err := f.document()
+	if err != nil {
+		return nil, err
+	}
+	there, _ := d.strings(d.root.get("permissions", "allow"))
+	return slices.DeleteFunc(s.rules(), func(r string) bool { return slices.Contains(there, r) }), nil
+}
+
+// readers are the commands that only read.
+func readers() []string { return []string{"restore", "show", "search"} }
+
+func (s *Setup) rules() (all []string) {
+	names := []string{"ccd"}
+	if path := shellQuote(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
+		names = append(names, path)
+	}
+	for _, name := range names {
+		for _, verb := range readers() {
+			all = append(all, "Bash("+name+" "+verb+":*)")
+		}
+	}
+	return all
+}
+
+// ruleOf takes a rule apart into the program that it is about, "ccd" or a path, and its verb.
+func ruleOf(rule string) (program, verb string, ok bool) {
+	inner, begun := strings.CutPrefix(rule, "Bash(")
+	inner, ended := strings.CutSuffix(inner, ":*)")
+	words, simple := shellWords(inner)
+	if !begun || !ended || !simple || len(words) != 2 || !slices.Contains(readers(), words[1]) {
+		return "", "", false
+	}
+	return words[0], words[1], words[0] == "ccd" || absolute(words[0]) && named(words[0])
+}
+
+func isRule(rule string) bool {
+	_, _, ok := ruleOf(rule)
+	return ok
+}
+
+// renew puts this binary in the place of another one in the rules that are there, and takes out what then stands twice.
+func (s *Setup) renew(d *document) error {
+	n := d.root.get("permissions", "allow")
+	if n == nil || n.kind != '[' {
+		return nil
+	}
+	want := s.rules()
+	for i := len(n.values) - 1; i >= 0; i-- {
+		n = d.root.get("permissions", "allow")
+		rule := d.string(n.values[i])
+		program, verb, ok := ruleOf(rule)
+		if !ok || program == "ccd" || slices.Contains(want, rule) {
+			continue
+		}
+		now := "Bash(" + shellQuote(s.o.Executable) + " " + verb + ":*)"
+		twice := slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == now })
+		var err error
+		if twice || !slices.Contains(want, now) {
+			err = d.cut(n, i)
+		} else {
+			err = d.set(n.values[i], now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Setup) installServer() (change, error) {
+	f, err := read(s.state())
+	if err != nil {
+		return change{}, err
+	}
+	f.state = true
+	d, _, err := f.document()
+	if err != nil {
+		return change{}, err
+	}
+	ours, err := s.serve(d)
+	if err != nil {
+		return change{}, err
+	}
+	return f.installed(d.text, 0o600, ours)
+}
+
+// serve puts the MCP server into the client's state; ours tells whether one of ccd's was there.
+func (s *Setup) serve(d *document) (ours bool, err error) {
+	if err := d.check('{', "mcpServers", "ccd"); err != nil {
+		return false, err
+	}
+	n := d.root.get("mcpServers", "ccd")
+	if n == nil {
+		args := list{}
+		for _, a := range s.arguments() {
+			args = append(args, a)
+		}
+		return false, d.add(object{{"type", "stdio"}, {"command", s.o.Executable}, {"args", args}, {"env", object{}}}, "mcpServers", "ccd")
+	}
+	if _, ok := d.server(n); !ok {
+		return false, hinted(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "claude mcp remove ccd")
+	}
+	if d.string(n.get("command")) != s.o.Executable {
+		if err := d.set(n.get("command"), s.o.Executable); err != nil {
+			return true, err
+		}
+	}
+	n = d.root.get("mcpServers", "ccd", "args")
+	if args, _ := d.strings(n); !slices.Equal(args, s.arguments()) {
+		args := list{}
+		for _, a := range s.arguments() {
+			args = append(args, a)
+		}
+		return true, d.set(n, args)
+	}
+	return true, nil
+}
+
+// server tells which binary an MCP server of ccd's starts; false where it is not one.
+func (d *document) server(n *node) (binary string, ok bool) {
+	args, ok := d.strings(n.get("args"))
+	binary = d.string(n.get("command"))
+	return binary, ok && len(args) > 0 && args[0] == "mcp" && absolute(binary)
+}
+
+var madeDirs = regexp.MustCompile("; made: ([^>\n]*) -->")
+
+// made returns the directories that install made, as a text of ccd's tells them, relative to the agent's own.
+func made(text []byte) []string {
+	m := madeDirs.FindSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	return strings.Fields(string(m[1]))
+}
+
+// absent returns which of an agent's directories are not there.
+func absent(root string, dirs ...string) (all []string) {
+	for _, dir := range dirs {
+		if !alreadyThere(filepath.Join(root, dir)) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+func (s *Setup) installSkill() (change, error) {
+	f, err := read(s.skill())
+	if err != nil {
+		return change{}, err
+	}
+	ours := strings.Contains(string(f.text), skillMark)
+	if f.exists() && !ours {
+		return change{}, hinted(fmt.Errorf("write %s: a skill of that name is there that is not ccd's", f.path), "give it another name")
+	}
+	dirs := made(f.text)
+	if !f.exists() {
+		dirs = absent(s.claude, ".", "skills", "skills/ccd")
+	}
+	return f.installed([]byte(skillText(s.o.Executable, dirs)), 0o644, true)
+}
+
+func (s *Setup) uninstallClaude() (*Plan, error) {
+	p := &Plan{}
+	for _, step := range []func() (change, error){s.uninstallSettings, s.uninstallServer} {
+		if err := p.put(step()); err != nil {
+			return nil, err
+		}
+	}
+	f, err := read(s.skill())
+	if err != nil || !strings.Contains(string(f.text), skillMark) {
+		return p, err
+	}
+	for _, dir := range made(f.text) {
+		p.rooms = append(p.rooms, filepath.Join(s.claude, dir))
+	}
+	return p, p.put(f.uninstalled(nil))
+}
+
+func (s *Setup) uninstallSettings() (change, error) {
+	f, err := read(s.settings())
+	if err != nil || !f.exists() {
+		return change{file: f}, err
+	}
+	d, before, err := f.document()
+	if err != nil {
+		return change{}, err
+	}
+	if before != nil && len(before.calls()) > 0 {
+		before = nil // not from before ccd
+	}
+	if err := d.unhook(func(call) bool { return false }, before); err != nil {
+		return change{}, err
+	}
+	own := func(rule string) bool { // the user's own, from before
+		all, _ := before.strings(before.at([]string{"permissions", "allow"}))
+		return slices.Contains(all, rule)
+	}
+	if err := d.disallow(own, before); err != nil {
+		return change{}, err
+	}
+	return f.uninstalled(d.text)
+}
+
+func (s *Setup) uninstallServer() (change, error) {
+	f, err := read(s.state())
+	if err != nil || !f.exists() {
+		return change{file: f}, err
+	}
+	f.state = true
+	d, before, err := f.document()
+	if err != nil {
+		return change{}, err
+	}
+	servers := d.root.get("mcpServers")
+	if _, ok := d.server(servers.get("ccd")); !ok {
+		return f.uninstalled(d.text)
+	}
+	if err := d.cut(servers, servers.index("ccd")); err != nil {
+		return change{}, err
+	}
+	if err := d.prune(before, "mcpServers"); err != nil {
+		return change{}, err
+	}
+	return f.uninstalled(d.text)
+}

@@ -1,0 +1,158 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// hintedError adds the command to try next.
+type hintedError struct {
+	error
+	hint string
+}
+
+// Unwrap returns the cause.
+func (e hintedError) Unwrap() error { return e.error }
+
+// Hint returns the command to try.
+func (e hintedError) Hint() string { return e.hint }
+
+func hinted(err error, format string, args ...any) error {
+	return hintedError{err, fmt.Sprintf(format, args...)}
+}
+
+// Usable fails where an agent could not start the binary at path later on: it is not there, not executable, not
+// absolute, it has a name that no settings can carry, or it stands where programs do not last, unless the home directory
+// is as short-lived.
+func Usable(path, home string) error {
+	fail := func(cause error) error { return fmt.Errorf("use %s in an agent's settings: %w", path, cause) }
+	if !filepath.IsAbs(path) {
+		return fail(errors.New("the path is not absolute"))
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) || !utf8.ValidString(path) {
+		return fail(errors.New("the path is not plain UTF-8 text"))
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fail(err)
+	case !info.Mode().IsRegular():
+		return fail(errors.New("not a regular file"))
+	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
+		return hinted(fail(errors.New("not executable")), "chmod u+x %s", shellQuote(path))
+	}
+	if short(path) && !short(home) {
+		return hinted(fail(errors.New("it stands where programs are removed again")),
+			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run `agents install` from there")
+	}
+	return nil
+}
+
+// short reports whether what stands at path is soon removed: a build of `go run`, or something temporary.
+func short(path string) bool {
+	in := func(dir string) bool {
+		rel, err := filepath.Rel(dir, path)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	}
+	if in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm")) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") })
+}
+
+// shellQuote writes a word so that a shell reads it as one.
+func shellQuote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if word != "" && strings.TrimLeftFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// shellWords takes a simple command apart as a shell would; false where it is not one: operators, variables, a quote
+// without end.
+func shellWords(command string) (words []string, ok bool) {
+	var b strings.Builder
+	var quote rune
+	begun, escaped := false, false
+	for _, r := range command {
+		switch {
+		case escaped:
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			b.WriteRune(r)
+		case r == '\'' || r == '"':
+			begun, quote = true, r
+		case r == ' ' || r == '\t':
+			if begun {
+				words = append(words, b.String())
+			}
+			b.Reset()
+			begun = false
+		case strings.ContainsRune("\n;&|<>()$`#", r):
+			return nil, false
+		default:
+			begun = true
+			b.WriteRune(r)
+		}
+	}
+	if begun {
+		words = append(words, b.String())
+	}
+	return words, quote == 0 && !escaped
+}
+
+// binaryOf tells which ccd a command line of ours starts: one that begins ABSOLUTE/ccd VERB. A binary of another name is
+// known by the flag that only ccd's hooks have.
+func binaryOf(command, verb string) (path string, ok bool) {
+	words, ok := shellWords(command)
+	if !ok || len(words) < 2 || words[1] != verb || !absolute(words[0]) {
+		return "", false
+	}
+	if named(words[0]) || len(words) >= 5 && words[3] == "--agent" && slices.Contains(Agents(), words[4]) {
+		return words[0], true
+	}
+	return "", false
+}
+
+// named reports whether a path is of a program called ccd.
+func named(path string) bool {
+	base := path[strings.LastIndexAny(path, `/\`)+1:]
+	return base == "ccd" || base == "ccd.exe"
+}
+
+// absolute is filepath.IsAbs for the paths of any system: settings travel.
+func absolute(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsRune(`/\`, rune(path[2]))
+}
+
+// alive reports whether a program can be started at path.
+func alive(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (os.PathSeparator != '/' || info.Mode()&0o111 != 0)
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,119 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// backupSuffix is what the name of a backup ends with.
+const backupSuffix = ".ccd-backup"
+
+// largest is the size in bytes of the largest file that is edited: an agent's settings are a thousandth of it.
+const largest = 64 << 20
+
+// file is one of the agent's files as it stands.
+type file struct {
+	path   string // as people know it
+	target string // where it stands: path, with symlinks followed
+	text   []byte
+	info   fs.FileInfo // nil where there is none
+	backup []byte      // nil where there is none
+	state  bool        // the agent itself keeps it, and writes it again and again
+}
+
+// read reads a file and its backup. That it is missing is no error; what cannot be edited is.
+func read(path string) (file, error) {
+	f := file{path: path, target: path}
+	fail := func(err error) (file, error) { return f, fmt.Errorf("read %s: %w", path, err) }
+	link, err := os.Lstat(path)
+	if missing(err) {
+		return f.withBackup()
+	}
+	if err != nil {
+		return fail(err)
+	}
+	if f.target, err = filepath.EvalSymlinks(path); err != nil {
+		if link.Mode()&fs.ModeSymlink != 0 && missing(err) {
+			return f, hinted(fmt.Errorf("read %s: a symlink that leads nowhere", path), "rm %s", shellQuote(path))
+		}
+		return fail(err)
+	}
+	if f.info, err = os.Stat(f.target); err != nil {
+		return fail(err)
+	}
+	switch {
+	case !f.info.Mode().IsRegular():
+		return fail(errors.New("not a regular file"))
+	case f.info.Size() > largest:
+		return fail(fmt.Errorf("%d bytes: too large for a file of settings", f.info.Size()))
+	}
+	if f.text, err = os.ReadFile(f.target); err != nil {
+		return fail(err)
+	}
+	return f.withBackup()
+}
+
+func (f file) withBackup() (file, error) {
+	text, err := os.ReadFile(f.path + backupSuffix)
+	if missing(err) {
+		return f, nil
+	}
+	if err != nil {
+		return f, fmt.Errorf("read backup: %w", err)
+	}
+	f.backup = append([]byte{}, text...)
+	return f, nil
+}
+
+func (f file) exists() bool { return f.info != nil }
+
+// writable fails where this user said that the file is not to be written, although a rename would go past that.
+func (f file) writable() error {
+	if f.info != nil && f.info.Mode()&0o200 == 0 {
+		return hinted(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", shellQuote(f.target))
+	}
+	return nil
+}
+
+// document reads a file as JSON, and its backup where that is one.
+func (f file) document() (d, before *document, err error) {
+	if f.backup != nil {
+		if before, err = parse(f.path+backupSuffix, f.backup); err != nil {
+			before = nil // it is of no help
+		}
+	}
+	d, err = parse(f.path, f.text)
+	return d, before, err
+}
+
+// installed is what is to be done for a file to hold text.
+func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error) {
+	c := change{file: f, after: text, perm: perm}
+	if f.exists() && bytes.Equal(f.text, text) {
+		return c, nil
+	}
+	c.write = true
+	if f.exists() && !ours {
+		c.keep = true
+	}
+	return c, f.writable()
+}
+
+// uninstalled is what is to be done for a file that holds text without what ccd put there. One that ccd made goes when
+// nothing else is in it; a backup goes when its file is as it was.
+func (f file) uninstalled(text []byte) (change, error) {
+	c := change{file: f, after: text, undo: true}
+	if f.exists() {
+		c.write = !bytes.Equal(f.text, text)
+		c.remove = c.write && len(text) == 0 && f.backup == nil
+	}
+	c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup)) && f.exists()
+	if !c.write {
+		return c, nil
+	}
+	return c, f.writable()
+}

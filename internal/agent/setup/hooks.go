@@ -1,0 +1,177 @@
+package setup
+
+import (
+	"slices"
+)
+
+// event is a moment at which an agent calls ccd.
+type event struct {
+	name    string
+	seconds int // the agent ends the call after so long
+}
+
+// The events, and how long a call may take. ccd's own limits are far below: these are for the day when something hangs.
+func events() []event {
+	return []event{{"SessionStart", 10}, {"UserPromptSubmit", 10}, {"PreCompact", 15}}
+}
+
+// live is the event of live demotion.
+func live() event { return event{"PostToolUse", 10} }
+
+// call is one of ccd's hooks as it stands in a text.
+type call struct {
+	event  string
+	group  int // of the event's
+	at     int // of the group's hooks
+	binary string
+	line   string
+}
+
+// calls finds ccd's hooks. What has not the shape of a hook is not one of them.
+func (d *document) calls() (all []call) {
+	hooks := d.root.get("hooks")
+	if hooks == nil || hooks.kind != '{' {
+		return nil
+	}
+	for e, groups := range hooks.values {
+		for g, group := range groups.values {
+			list := group.get("hooks")
+			if groups.kind != '[' || list == nil || list.kind != '[' {
+				continue
+			}
+			for h, hook := range list.values {
+				line := d.string(hook.get("command"))
+				if binary, ok := binaryOf(line, "hook"); ok {
+					all = append(all, call{hooks.names[e].text, g, h, binary, line})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// lines are the hooks of ccd's that an event has.
+func linesOf(all []call, event string) (lines []string) {
+	for _, c := range all {
+		if c.event == event {
+			lines = append(lines, c.line)
+		}
+	}
+	return lines
+}
+
+// hook makes each event call ccd once: a call that is there is mended where it stands, a second one goes, and so does one
+// at an event that is not wanted. Before is as in unhook.
+func (d *document) hook(want []event, line func(event string) string, before *document) error {
+	if err := d.check('{', "hooks"); err != nil {
+		return err
+	}
+	for _, e := range want {
+		if err := d.check('[', "hooks", e.name); err != nil {
+			return err
+		}
+	}
+	var seen []string
+	keep := func(c call) bool {
+		wanted := slices.ContainsFunc(want, func(e event) bool { return e.name == c.event }) && !slices.Contains(seen, c.event)
+		seen = append(seen, c.event)
+		return wanted
+	}
+	if err := d.unhook(keep, before); err != nil {
+		return err
+	}
+	for _, e := range want {
+		if err := d.hookOne(e, line(e.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *document) hookOne(e event, line string) error {
+	for _, c := range d.calls() {
+		if c.event == e.name {
+			if c.line == line {
+				return nil
+			}
+			return d.set(d.root.get("hooks", c.event).values[c.group].get("hooks").values[c.at].get("command"), line)
+		}
+	}
+	group := object{{"hooks", list{object{{"type", "command"}, {"command", line}, {"timeout", e.seconds}}}}}
+	if groups := d.root.get("hooks", e.name); groups != nil {
+		return d.insert(groups, group)
+	}
+	return d.add(list{group}, "hooks", e.name)
+}
+
+// unhook takes ccd's hooks out, but for those that keep names. Before is the text as it was before ccd, nil if unknown.
+func (d *document) unhook(keep func(call) bool, before *document) error {
+	var drop []call
+	for _, c := range d.calls() {
+		if !keep(c) {
+			drop = append(drop, c)
+		}
+	}
+	slices.Reverse(drop) // from behind, so that the places of the others hold
+	for _, c := range drop {
+		groups := d.root.get("hooks", c.event)
+		list := groups.values[c.group].get("hooks")
+		var err error
+		if len(list.values) > 1 {
+			err = d.cut(list, c.at)
+		} else {
+			err = d.cut(groups, c.group)
+		}
+		if err == nil {
+			err = d.prune(before, "hooks", c.event)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allow puts rules at the end of permissions.allow that are not there.
+func (d *document) allow(rules []string) error {
+	if err := d.check('[', "permissions", "allow"); err != nil {
+		return err
+	}
+	for _, r := range rules {
+		n := d.root.get("permissions", "allow")
+		switch {
+		case n == nil:
+			if err := d.add(list{r}, "permissions", "allow"); err != nil {
+				return err
+			}
+		case !slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == r }):
+			if err := d.insert(n, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// disallow takes ccd's rules out, but for those that keep names.
+func (d *document) disallow(keep func(rule string) bool, before *document) error {
+	n := d.root.get("permissions", "allow")
+	if n == nil || n.kind != '[' {
+		return nil
+	}
+	cut := false
+	for i := len(n.values) - 1; i >= 0; i-- {
+		n = d.root.get("permissions", "allow")
+		if rule := d.string(n.values[i]); !isRule(rule) || keep(rule) {
+			continue
+		}
+		cut = true
+		if err := d.cut(n, i); err != nil {
+			return err
+		}
+	}
+	if !cut {
+		return nil
+	}
+	return d.prune(before, "permissions", "allow")
+}

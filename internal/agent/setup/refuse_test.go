@@ -1,0 +1,180 @@
+package setup
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		words      []string
+	}{
+		"comment":             {".claude/settings.json", "{\n  // mine\n  \"a\": 1\n}", []string{"settings.json:2:"}},
+		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:2:"}},
+		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json:2:"}},
+		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json:1:"}},
+		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, want an object"}},
+		"a word":              {".claude/settings.json", "\nnull", []string{"settings.json:2: the whole is null"}},
+		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
+		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, want an array"}},
+		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks stands twice"}},
+		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact stands twice"}},
+		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
+		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},
+		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"not ccd's"}},
+		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"not ccd's"}},
+		"another skill":       {".claude/skills/ccd/SKILL.md", "# mine\n", []string{"not ccd's"}},
+		"no TOML":             {".codex/config.toml", "a = 1\nb =\n", []string{"config.toml:2:"}},
+		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"not ccd's"}},
+		"TOML in one line":    {".codex/config.toml", "mcp_servers = { other = { command = 'x' } }\n", []string{"no place for [mcp_servers.ccd]"}},
+		"block without end":   {".codex/AGENTS.md", "a\n<!-- ccd -->\nb\n", []string{"AGENTS.md:2:", "never ends"}},
+		"block without begin": {".codex/AGENTS.md", "a\n<!-- /ccd -->\nb\n", []string{"AGENTS.md:2:", "never began"}},
+		"two blocks":          {".codex/AGENTS.md", "<!-- ccd -->\n<!-- /ccd -->\n<!-- ccd -->\n<!-- /ccd -->\n", []string{"AGENTS.md:3:", "second"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(c.file, c.text)
+			before := h.tree()
+			_, err := h.setup(everything).Install(Agents()...)
+			want(t, err, c.words...)
+			var next interface{ Hint() string }
+			if !errors.As(err, &next) || next.Hint() == "" {
+				t.Errorf("%v has no hint", err)
+			}
+			h.same(before)
+			h.write(c.file, "") // control: it is the text
+			if c.file != ".claude/skills/ccd/SKILL.md" {
+				h.install(everything, Agents()...)
+			}
+		})
+	}
+}
+
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		make  func(h home)
+		words string
+	}{
+		"read-only": {func(h home) {
+			h.write(".codex/hooks.json", "{}")
+			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
+		}, "read-only"},
+		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
+		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "leads nowhere"},
+		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
+		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			c.make(h)
+			before := h.tree()
+			p, err := h.setup(nil).Install(Agents()...)
+			if err == nil {
+				_, err = p.Apply()
+			}
+			want(t, err, c.words)
+			h.same(before)
+		})
+	}
+}
+
+// Whatever cannot be made has failed before the first file is replaced; and what changed since the plan is not lost.
+func TestApplyIsAllOrNothing(t *testing.T) {
+	for name, spoil := range map[string]func(h home){
+		"changed meanwhile":  func(h home) { h.write(".codex/config.toml", "b = 2\n") },
+		"removed meanwhile":  func(h home) { must(h.t, os.Remove(h.path(".codex/config.toml"))) },
+		"made meanwhile":     func(h home) { h.write(".codex/hooks.json", "{}") },
+		"a file in its way":  func(h home) { h.write(".claude/skills", "") },
+		"a link in its way":  func(h home) { must(h.t, os.Symlink("x", h.path(".codex/config.toml"+backupSuffix))) },
+		"no room for a file": func(h home) { h.write(".codex/AGENTS.md/x", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(".claude/settings.json", "{}")
+			h.write(".codex/config.toml", "a = 1\n")
+			p, err := h.setup(nil).Install(Agents()...)
+			must(t, err)
+			spoil(h)
+			before := h.tree()
+			if _, err = p.Apply(); err == nil {
+				t.Fatal("no error")
+			}
+			h.same(before)
+		})
+	}
+}
+
+func TestUsable(t *testing.T) {
+	h := newHome(t)
+	h.write("plain", "")
+	tmp := os.TempDir()
+	for _, c := range []struct{ path, home, words string }{
+		{h.path("bin/ccd"), h.dir, ""},
+		{h.path("new place/ccd"), h.dir, ""},
+		{h.path("bin/ccd"), "/home/sam", "removed again"},
+		{h.path("plain"), h.dir, "not executable"},
+		{h.path("gone"), h.dir, "no such file"},
+		{h.dir, h.dir, "not a regular file"},
+		{"bin/ccd", h.dir, "not absolute"},
+		{"/a\nb", h.dir, "plain UTF-8"},
+		{"/a\xff", h.dir, "plain UTF-8"},
+	} {
+		err := Usable(c.path, c.home)
+		if c.words == "" {
+			must(t, err)
+		} else {
+			want(t, err, c.words)
+		}
+	}
+	for path, is := range map[string]bool{
+		tmp + "/x/ccd": true, "/home/sam/.cache/go-build123/b001/exe/ccd": true, "/home/sam/go-build/ccd": true, "/home/sam/bin/ccd": false, tmp + "x/ccd": false,
+	} {
+		if short(path) != is {
+			t.Errorf("short(%s) = %v", path, !is)
+		}
+	}
+}
+
+func TestCommandLines(t *testing.T) {
+	for _, c := range []struct{ line, binary string }{
+		{"/opt/ccd hook Stop", "/opt/ccd"},
+		{"'/opt/a b/ccd' hook SessionStart --agent codex", "/opt/a b/ccd"},
+		{`"/opt/a b/ccd" hook x`, "/opt/a b/ccd"},
+		{`/opt/a\ b/ccd hook x`, "/opt/a b/ccd"},
+		{`'C:\Program Files\ccd.exe' hook Stop --agent codex`, `C:\Program Files\ccd.exe`},
+		{`'/it'\''s/ccd' hook x`, "/it's/ccd"},
+		{"/opt/ccd-1.2 hook Stop --agent claude-code --config /c", "/opt/ccd-1.2"},
+		{"/opt/ccd-1.2 hook Stop", ""},
+		{"ccd hook Stop", ""}, {"/opt/ccd", ""}, {"/opt/ccd mcp", ""}, {"/opt/ccd hook x | tee y", ""}, {"X=1 /opt/ccd hook x", ""},
+		{"'/opt/ccd hook x", ""}, {"$HOME/ccd hook x", ""}, {"", ""}, {`/opt/ccd hook x\`, ""}, {"/opt/ccd '' hook", ""},
+	} {
+		if got, ok := binaryOf(c.line, "hook"); got != c.binary || ok != (c.binary != "") {
+			t.Errorf("%s: %q, %v", c.line, got, ok)
+		}
+	}
+	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
+		if words, ok := shellWords(shellQuote(word)); !ok || len(words) != 1 || words[0] != word {
+			t.Errorf("%q came back as %q, %v", word, words, ok)
+		}
+	}
+}
+
+// A rule is only made of a path that means itself there.
+func TestRulesOfOddPaths(t *testing.T) {
+	h := newHome(t)
+	for path, n := range map[string]int{"/opt/ccd": 6, "/opt/a b/ccd": 6, "/opt/(x)/ccd": 3, "/opt/*/ccd": 3, "/it's/ccd": 3} {
+		rules := h.setup(func(o *Options) { o.Executable = path }).rules()
+		if len(rules) != n {
+			t.Errorf("%s: %q", path, rules)
+		}
+		for _, r := range rules {
+			if !isRule(r) || strings.Count(r, "(") != 1 {
+				t.Errorf("%s is not known again", r)
+			}
+		}
+	}
+}

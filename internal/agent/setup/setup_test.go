@@ -1,0 +1,306 @@
+package setup
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// layouts are settings as people, and agents, leave them.
+var layouts = map[string]string{
+	"empty":                    "",
+	"white space":              " \n\n",
+	"empty object":             "{}",
+	"blank in it":              "{ }\n",
+	"line in it":               "{\n}\n",
+	"two blanks":               "{\n  \"model\": \"m\"\n}\n",
+	"four blanks":              "{\n    \"model\": \"m\",\n    \"n\": {\n        \"o\": 1\n    }\n}\n",
+	"tabs":                     "{\n\t\"model\": \"m\"\n}\n",
+	"no end of the last line":  "{\n  \"model\": \"m\"\n}",
+	"one line":                 `{"model": "m", "list": [1, 2]}` + "\n",
+	"compact":                  `{"model":"m","list":[1,2]}`,
+	"carriage returns":         "{\r\n  \"model\": \"m\"\r\n}\r\n",
+	"byte order mark":          "\xef\xbb\xbf{\n  \"model\": \"m\"\n}\n",
+	"byte order mark alone":    "\xef\xbb\xbf",
+	"no hooks yet":             "{\n  \"hooks\": {}\n}\n",
+	"no hooks of an event":     "{\n  \"hooks\": {\"SessionStart\": [ ], \"PreCompact\": []}\n}\n",
+	"hooks of others":          "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"matcher\": \"startup\", \"hooks\": [{\"type\": \"command\", \"command\": \"hello\"}]}\n    ]\n  }\n}\n",
+	"hooks in one line":        `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"x"}]}]}}`,
+	"hooks of no known shape":  "{\n  \"hooks\": {\"SessionStart\": [1, {\"hooks\": 2}, {\"hooks\": [3, {\"command\": 4}]}]}\n}\n",
+	"no rules":                 "{\n  \"permissions\": {\n    \"allow\": []\n  }\n}\n",
+	"rules of others":          "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls:*)\"],\n    \"deny\": []\n  }\n}\n",
+	"rules that were there":    "{\n  \"permissions\": {\"allow\": [\"Bash(ccd restore:*)\", \"Read\"]}\n}\n",
+	"servers of others":        "{\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  },\n  \"n\": 1e400\n}\n",
+	"no servers":               "{\n  \"mcpServers\": { },\n  \"a\\u00e9\": \"\\ud83d\\ude00 \\/\"\n}\n",
+	"twice where it is theirs": `{"x": 1, "x": 2}`,
+	"not UTF-8":                "{\"x\": \"\xff\"}",
+}
+
+// TestUninstallLeavesNothing holds the law of this package: with nothing changed in between, all is as it was, also in
+// files that were not there.
+func TestUninstallLeavesNothing(t *testing.T) {
+	for name, text := range layouts {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+				h.write(f, text)
+			}
+			before := h.tree()
+			h.install(everything, Agents()...)
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+				var v map[string]json.RawMessage
+				if err := json.Unmarshal([]byte(strings.TrimPrefix(h.read(f), "\ufeff")), &v); err != nil {
+					t.Errorf("%s: %v\n%s", f, err, h.read(f))
+				}
+			}
+			for _, agent := range Agents() {
+				if s := h.setup(everything).Status(agent); !s.Installed || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.State != Installed }) {
+					t.Errorf("status: %+v", s)
+				}
+			}
+			h.uninstall(Agents()...)
+			h.same(before)
+		})
+	}
+}
+
+func TestNothingWasThere(t *testing.T) {
+	h := newHome(t)
+	before := h.tree()
+	if got := h.setup(nil).Present(); len(got) != 0 {
+		t.Errorf("present: %v", got)
+	}
+	h.install(nil, Agents()...)
+	if got := h.setup(nil).Present(); !slices.Equal(got, Agents()) {
+		t.Errorf("present: %v", got)
+	}
+	made := names(before, h.tree())
+	want := []string{
+		".claude", ".claude.json", ".claude/settings.json", ".claude/skills", ".claude/skills/ccd", ".claude/skills/ccd/SKILL.md",
+		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Error(diff)
+	}
+	h.install(nil, Agents()...) // what it made is remembered
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+// A directory that was there, although empty, stays.
+func TestEmptyDirectoriesStay(t *testing.T) {
+	h := newHome(t)
+	must(t, os.MkdirAll(h.path(".claude/skills"), 0o755))
+	must(t, os.MkdirAll(h.path(".codex"), 0o755))
+	before := h.tree()
+	h.install(nil, Agents()...)
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+func TestMovedDirectories(t *testing.T) {
+	h := newHome(t)
+	at := func(o *Options) {
+		o.Getenv = func(key string) string { return h.path("moved/" + key) }
+	}
+	h.install(at, Agents()...)
+	for _, f := range []string{
+		"moved/CLAUDE_CONFIG_DIR/settings.json", "moved/CLAUDE_CONFIG_DIR/.claude.json", "moved/CODEX_HOME/hooks.json", "moved/CODEX_HOME/config.toml",
+	} {
+		h.read(f)
+	}
+	if _, err := New(Options{Home: h.dir, Getenv: func(string) string { return "here" }}); err == nil {
+		t.Error("a relative directory was taken")
+	}
+	old := newHome(t) // clients of old kept their state elsewhere, and read it there
+	old.write(".claude/.config.json", "{}")
+	old.install(nil, Claude)
+	if text := old.read(".claude/.config.json"); !strings.Contains(text, "mcpServers") {
+		t.Error(text)
+	}
+}
+
+func TestInstallTwice(t *testing.T) {
+	for name, text := range layouts {
+		h := newHome(t)
+		h.write(".claude/settings.json", text)
+		h.write(".codex/AGENTS.md", text)
+		h.install(everything, Agents()...)
+		before := h.tree()
+		p, err := h.setup(everything).Install(Agents()...)
+		must(t, err)
+		if !p.Empty() || p.Diff() != "" {
+			t.Errorf("%s: a second install would change\n%s", name, p.Diff())
+		}
+		h.apply(p, nil)
+		h.same(before)
+	}
+}
+
+// Another binary takes the place of the old one, where it stands; what uninstall then takes out is of any binary.
+func TestAnotherBinary(t *testing.T) {
+	for name, text := range layouts {
+		t.Run(name, func(t *testing.T) {
+			one, two := newHome(t), newHome(t)
+			for _, h := range []home{one, two} {
+				h.write(".claude/settings.json", text)
+				h.write(".claude.json", text)
+				h.write(".codex/hooks.json", text)
+				h.write(".codex/config.toml", "a = 1\n")
+			}
+			before := one.tree()
+			one.install(everything, Agents()...)
+			one.install(moved(one), Agents()...) // live and rules stay without being asked for again
+			two.install(func(o *Options) { everything(o); moved(two)(o) }, Agents()...)
+			for path, text := range two.tree() {
+				if got := strings.ReplaceAll(one.tree()[path], one.dir, two.dir); got != text {
+					t.Errorf("%s:\n%s\nwant\n%s", path, got, text)
+				}
+			}
+			if s := one.setup(nil).Status(Claude); s.Installed || len(s.Binaries) != 1 || s.Binaries[0].This || !s.Binaries[0].Exists {
+				t.Errorf("status of the old binary: %+v", s)
+			}
+			must(t, os.Remove(one.path("new place/ccd")))
+			if s := one.setup(nil).Status(Codex); s.Installed || s.Binaries[0].Exists {
+				t.Errorf("status where the binary is gone: %+v", s)
+			}
+			one.uninstall(Agents()...)
+			delete(before, "new place/ccd")
+			one.same(before)
+		})
+	}
+}
+
+// What others add, move and take away in between stays theirs.
+func TestOthersChanges(t *testing.T) {
+	ours := `{"type":"command","command":"BIN hook SessionStart --agent claude-code","timeout":10}`
+	for name, c := range map[string]struct{ now, want string }{
+		"behind ours":        {`{"hooks":{"SessionStart":[{"hooks":[OURS]},{"hooks":[{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"before ours":        {`{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]},{"hooks":[OURS]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"in our group":       {`{"hooks":{"SessionStart":[{"hooks":[OURS,{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{"Stop": []}}`},
+		"moved":              {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, `{"a": 1, "b": 2}`},
+		"another path":       {`{"hooks":{"Stop":[{"hooks":[{"command":"'/old dir/ccd' hook Stop --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"another name":       {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd-2 hook Stop --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"not ours: name":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/abccd hook Stop"}]}]}}`, ""},
+		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
+		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
+		"not ours: more":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd hook Stop; echo x"}]}]}}`, ""},
+		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)"]}}`, ""},
+		"a rule":             {`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)"]}}`, `{"permissions":{"allow":["Read"]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			now := strings.ReplaceAll(strings.ReplaceAll(c.now, "OURS", ours), "BIN", h.path("bin/ccd"))
+			h.write(".claude/settings.json", now)
+			h.uninstall(Claude)
+			if c.want == "" {
+				c.want = now
+			}
+			if got := h.read(".claude/settings.json"); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The backup holds what was there before the first change, is not widened, and stays where the file is not back to it.
+func TestBackup(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/settings.json", "{\"a\": 1}\n")
+	h.install(nil, Claude)
+	h.install(moved(h), Claude)
+	backup := ".claude/settings.json" + backupSuffix
+	if got := h.read(backup); got != "{\"a\": 1}\n" {
+		t.Errorf("backup: %q", got)
+	}
+	if info, err := os.Stat(h.path(backup)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("backup: %v, %v", info.Mode(), err)
+	}
+	h.write(".claude/settings.json", strings.Replace(h.read(".claude/settings.json"), `"a": 1`, `"a": 2`, 1))
+	h.uninstall(Claude)
+	if got := h.read(".claude/settings.json"); got != "{\"a\": 2}\n" {
+		t.Errorf("settings: %q", got)
+	}
+	h.read(backup)
+	h.install(nil, Claude) // a new first change: the backup is of now
+	if got := h.read(backup); got != "{\"a\": 2}\n" {
+		t.Errorf("second backup: %q", got)
+	}
+}
+
+// The client writes its state all the time: what it holds of accounts is not left lying about in a backup.
+func TestStateLeavesNoBackup(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude.json", "{\"n\": 1}\n")
+	h.install(nil, Claude)
+	h.write(".claude.json", strings.Replace(h.read(".claude.json"), `"n": 1`, `"n": 2`, 1))
+	h.uninstall(Claude)
+	if got := h.read(".claude.json"); got != "{\"n\": 2}\n" {
+		t.Errorf("state: %q", got)
+	}
+	if left, _ := filepath.Glob(h.path(".claude.json*")); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestSymlinksAndModesStay(t *testing.T) {
+	h := newHome(t)
+	h.write("dotfiles/settings.json", "{}\n")
+	h.write(".codex/hooks.json", "{}\n")
+	must(t, os.Chmod(h.path("dotfiles/settings.json"), 0o666))
+	must(t, os.MkdirAll(h.path(".claude"), 0o755))
+	must(t, os.Symlink("../dotfiles/settings.json", h.path(".claude/settings.json")))
+	must(t, os.Mkdir(h.path("dotfiles/codex"), 0o755))
+	must(t, os.Rename(h.path(".codex"), h.path("dotfiles/codex/dir")))
+	must(t, os.Symlink("dotfiles/codex/dir", h.path(".codex")))
+	before := h.tree()
+	h.install(nil, Agents()...)
+	now := h.tree()
+	if now[".claude/settings.json"] != before[".claude/settings.json"] || now[".codex"] != before[".codex"] {
+		t.Error("a symlink was replaced")
+	}
+	if text := now["dotfiles/settings.json"]; !strings.HasPrefix(text, "-rw-rw-rw- ") || !strings.Contains(text, "SessionStart") {
+		t.Errorf("the target: %s", text)
+	}
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+func TestLiveIsSwitched(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/settings.json", "{}\n")
+	before := h.tree()
+	h.install(nil, Claude)
+	without := h.tree()
+	state := func() string { return h.setup(nil).Status(Claude).Parts[4].State }
+	if state() != Missing {
+		t.Errorf("live is %s", state())
+	}
+	h.install(everything, Claude)
+	if state() != Installed {
+		t.Errorf("live is %s", state())
+	}
+	h.install(nil, Claude)
+	if state() != Installed {
+		t.Error("live did not stay")
+	}
+	h.install(func(o *Options) { o.Live = new(bool) }, Claude)
+	if state() != Missing {
+		t.Errorf("live is %s", state())
+	}
+	rules, err := h.setup(nil).Rules()
+	if must(t, err); len(rules) != 0 {
+		t.Errorf("rules that are missing: %v", rules)
+	}
+	if h.tree()[".claude/skills/ccd/SKILL.md"] != without[".claude/skills/ccd/SKILL.md"] {
+		t.Error("the skill changed")
+	}
+	h.uninstall(Claude)
+	h.same(before)
+}

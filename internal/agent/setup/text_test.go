@@ -1,0 +1,103 @@
+package setup
+
+import (
+	"strings"
+	"testing"
+)
+
+// texts are what people write into AGENTS.md, and, with another body, into config.toml.
+var texts = []string{"", "\n", "\n\n", "a = 1", "a = 1\n", "a = 1\n\n", "a = 1\r\n", "a = 1\r\n\r\n", "a = 1\r\nb = 2", "a = 1\n\n\n[t]\nb = \"\"\"\n[mcp_servers.ccd]\n\"\"\"", "\ufeffa = 1\n"}
+
+func TestTextsComeBack(t *testing.T) {
+	for _, text := range texts {
+		h := newHome(t)
+		h.write(".codex/AGENTS.md", text)
+		h.write(".codex/config.toml", text)
+		before := h.tree()
+		h.install(nil, Codex)
+		for _, f := range []string{".codex/AGENTS.md", ".codex/config.toml"} {
+			now := h.read(f)
+			if !strings.HasPrefix(now, text) || len(now) == len(text) {
+				t.Errorf("%q became %q", text, now)
+			}
+			if strings.Contains(text, "\r\n") && strings.Count(now, "\n") != strings.Count(now, "\r\n") {
+				t.Errorf("line ends are mixed: %q", now)
+			}
+		}
+		h.install(moved(h), Codex)
+		h.uninstall(Codex)
+		h.same(before)
+	}
+}
+
+// What others write before, behind and, for TOML, into ccd's lines stays.
+func TestTextsOfOthersStay(t *testing.T) {
+	h := newHome(t)
+	h.write(".codex/AGENTS.md", "# one\n")
+	h.write(".codex/config.toml", "a = 1 # one\n")
+	h.install(nil, Codex)
+	h.write(".codex/AGENTS.md", "# zero\n"+h.read(".codex/AGENTS.md")+"\n# two\n")
+	h.write(".codex/config.toml", strings.Replace(h.read(".codex/config.toml"), "# ccd: end", "startup_timeout_sec = 9\n# ccd: end", 1)+"\n[t] # two\nb = 2\n")
+	h.install(moved(h), Codex)
+	if text := h.read(".codex/config.toml"); !strings.Contains(text, h.path("new place/ccd")) || !strings.Contains(text, "startup_timeout_sec") {
+		t.Error(text)
+	}
+	h.uninstall(Codex)
+	for f, want := range map[string]string{".codex/AGENTS.md": "# zero\n# one\n\n# two\n", ".codex/config.toml": "a = 1 # one\n\n[t] # two\nb = 2\n"} {
+		if got := h.read(f); got != want {
+			t.Errorf("%s: %q, want %q", f, got, want)
+		}
+	}
+}
+
+// The client itself rewrites its configuration: the mark before the table goes, other tables come before the one after.
+func TestTableThatTheClientMoved(t *testing.T) {
+	h := newHome(t)
+	head := "model = \"m\" # mine\n"
+	ours := "\n[mcp_servers.ccd]\ncommand = \"" + h.path("bin/ccd") + "\"\nargs = [\n  \"mcp\",\n]\n\n[mcp_servers.ccd.env]\nA = \"1\"\n"
+	others := "\n[mcp_servers.other]\ncommand = \"x\"\n"
+	for _, text := range []string{head + ours + others + "# ccd: end\n", head + others + ours, head + others + ours + "# ccd: end\n"} {
+		h.write(".codex/config.toml", text)
+		if s := h.setup(nil).Status(Codex); s.Parts[1].State != Installed {
+			t.Errorf("%+v", s.Parts[1])
+		}
+		h.install(nil, Codex)
+		if got := h.read(".codex/config.toml"); got != text {
+			t.Errorf("changed to\n%s", got)
+		}
+		h.uninstall(Codex)
+		if got := h.read(".codex/config.toml"); got != head+others {
+			t.Errorf("left\n%s", got)
+		}
+	}
+	h.write(".codex/config.toml", "[mcp_servers]\nccd = { command = \"/x/ccd\", args = [\"mcp\"] }\n")
+	_, err := h.setup(nil).Uninstall(Codex)
+	want(t, err, "line by line")
+}
+
+func TestConfigurationIsPassedOn(t *testing.T) {
+	h := newHome(t)
+	with := func(o *Options) { o.Config = "/etc/my ccd.toml" }
+	h.install(nil, Agents()...)
+	h.install(with, Agents()...)
+	for _, agent := range Agents() {
+		if s := h.setup(with).Status(agent); !s.Installed {
+			t.Errorf("%+v", s)
+		}
+		if h.setup(nil).Status(agent).Installed {
+			t.Error("without it, it is another")
+		}
+	}
+	if text := h.read(".codex/hooks.json"); !strings.Contains(text, "--agent codex --config '/etc/my ccd.toml'") {
+		t.Error(text)
+	}
+}
+
+// Every session pays for these words.
+func TestTextsAreShort(t *testing.T) {
+	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(instructionLines("/usr/bin/ccd", nil), "\n")} {
+		if len(text) > 1800 || !strings.Contains(text, "ccd restore ID") {
+			t.Errorf("%d bytes:\n%s", len(text), text)
+		}
+	}
+}

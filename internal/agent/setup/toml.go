@@ -1,0 +1,185 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Codex's configuration. The client writes it too: it then moves the table, drops the mark before it and keeps the one
+// after it, so the table is known by its name and what it says, and every change is checked by reading both texts.
+
+var (
+	header   = regexp.MustCompile(`^\s*\[`)
+	ourTable = regexp.MustCompile(`^\s*\[\s*["']?mcp_servers["']?\s*\.\s*["']?ccd["']?\s*(\.[^\]]*)?\]`)
+	// closed is a table of servers that no table can add to. The reader here would let it pass, the client does not.
+	closed = regexp.MustCompile(`(?m)^\s*["']?mcp_servers["']?\s*=`)
+)
+
+// values reads a TOML text.
+func values(path string, text []byte) (map[string]any, error) {
+	all := map[string]any{}
+	_, err := toml.Decode(string(bytes.TrimPrefix(text, byteOrderMark)), &all)
+	var bad toml.ParseError
+	if errors.As(err, &bad) {
+		return nil, hinted(fmt.Errorf("read %s:%d: %s", path, bad.Position.Line, bad.Message), "mend the file by hand, then try again")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// serverOf returns what the values say of an MCP server ccd: its binary, its arguments, whether it is there and ccd's.
+func serverOf(all map[string]any) (binary string, args []string, there, ours bool) {
+	servers, _ := all["mcp_servers"].(map[string]any)
+	entry, there := servers["ccd"]
+	server, _ := entry.(map[string]any)
+	binary, _ = server["command"].(string)
+	list, _ := server["args"].([]any)
+	for _, a := range list {
+		text, _ := a.(string)
+		args = append(args, text)
+	}
+	return binary, args, there, absolute(binary) && len(args) > 0 && args[0] == "mcp"
+}
+
+// without returns the values but for ccd's server, in a form that can be compared.
+func without(all map[string]any) string {
+	if servers, ok := all["mcp_servers"].(map[string]any); ok {
+		delete(servers, "ccd")
+		if len(servers) == 0 {
+			delete(all, "mcp_servers")
+		}
+	}
+	return fmt.Sprintf("%#v", all)
+}
+
+// putServer writes the server's table at the end of a TOML text, or its new command where it stands; ours tells whether
+// one was there.
+func (s *Setup) putServer(path string, text []byte) (now []byte, ours bool, err error) {
+	all, err := values(path, text)
+	if err != nil {
+		return nil, false, err
+	}
+	binary, args, there, ours := serverOf(all)
+	switch {
+	case there && !ours:
+		return nil, false, hinted(fmt.Errorf("read %s: %w", path, errNotOurs), "codex mcp remove ccd")
+	case ours && binary == s.o.Executable && slices.Equal(args, s.arguments()):
+		return text, true, nil
+	case ours:
+		now = s.renewServer(text)
+	case closed.Match(text):
+		return nil, false, s.noPlace(path)
+	default:
+		now = attach(text, s.serverLines())
+	}
+	return now, ours, s.checked(path, all, now)
+}
+
+// checked fails where the text now says more, or less, than the values before and ccd's server.
+func (s *Setup) checked(path string, before map[string]any, text []byte) error {
+	after, err := values(path, text)
+	if err == nil {
+		if binary, args, _, ours := serverOf(after); ours && binary == s.o.Executable && slices.Equal(args, s.arguments()) && without(after) == without(before) {
+			return nil
+		}
+	}
+	return s.noPlace(path)
+}
+
+func (s *Setup) noPlace(path string) error {
+	return hinted(fmt.Errorf("write %s: its tables leave no place for [mcp_servers.ccd]", path), "codex mcp add ccd -- %s mcp", shellQuote(s.o.Executable))
+}
+
+// pairs are the lines of the server's table.
+func (s *Setup) pairs() []string {
+	var args []string
+	for _, a := range s.arguments() {
+		args = append(args, quote(a)) // JSON's strings are TOML's too
+	}
+	return []string{"command = " + quote(s.o.Executable), "args = [" + strings.Join(args, ", ") + "]"}
+}
+
+func (s *Setup) serverLines() []string {
+	return slices.Concat([]string{"# ccd: begin, by `ccd agents install`", "[mcp_servers.ccd]"}, s.pairs(), []string{"# ccd: end"})
+}
+
+func (s *Setup) renewServer(text []byte) []byte {
+	all := lines(text)
+	inside := false
+	for i, l := range all {
+		if header.MatchString(l) {
+			inside = ourTable.MatchString(l)
+		}
+		key, _, _ := strings.Cut(bare(l), "=")
+		for _, pair := range s.pairs() {
+			if inside && strings.HasPrefix(pair, strings.TrimSpace(key)+" =") {
+				all[i] = pair + l[len(bare(l)):]
+			}
+		}
+	}
+	return []byte(strings.Join(all, ""))
+}
+
+// within tells which quotes of a text of several lines are open after a line, "" for none.
+func within(quotes, line string) string {
+	for {
+		if quotes == "" {
+			at := strings.IndexAny(line, `"'#`)
+			if at < 0 || line[at] == '#' {
+				return ""
+			}
+			if line = line[at:]; len(line) < 3 || line[1] != line[0] || line[2] != line[0] {
+				_, line, _ = strings.Cut(line[1:], line[:1])
+				continue
+			}
+			quotes, line = line[:3], line[3:]
+		}
+		_, rest, closed := strings.Cut(line, quotes)
+		if !closed {
+			return quotes
+		}
+		quotes, line = "", rest
+	}
+}
+
+// takeServer takes the server's table and its marks out.
+func takeServer(path string, text []byte) ([]byte, error) {
+	before, err := values(path, text)
+	if err != nil {
+		return nil, err
+	}
+	_, _, _, ours := serverOf(before)
+	all, drop := lines(text), map[int]bool{}
+	marks, inside, last, quoted := table(), false, -1, ""
+	for i, l := range all {
+		if quoted = within(quoted, l); quoted != "" && !inside {
+			continue
+		}
+		switch l = bare(l); {
+		case marks.begin.MatchString(l), marks.end.MatchString(l):
+			drop[i], inside = true, false
+		case header.MatchString(l):
+			if inside = ours && ourTable.MatchString(l); inside {
+				drop[i], last = true, i
+			}
+		case inside && strings.TrimSpace(l) != "" && !strings.HasPrefix(strings.TrimSpace(l), "#"):
+			for ; last < i; last++ {
+				drop[last+1] = true
+			}
+		}
+	}
+	now := detach(all, drop)
+	after, err := values(path, now)
+	if _, _, there, _ := serverOf(after); err != nil || there && ours || without(after) != without(before) {
+		return nil, hinted(fmt.Errorf("write %s: [mcp_servers.ccd] cannot be taken out of it line by line", path), "codex mcp remove ccd")
+	}
+	return now, nil
+}
