@@ -136,21 +136,42 @@ func diffText(out diffOutput) string {
 		fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", c.Class, c.Facts, c.Kept, c.Dropped)
 	}
 	fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", "all", out.Facts, out.Kept, out.Dropped)
-	more := false
+	more, open := false, map[string]bool{}
 	for _, c := range out.Classes {
-		if len(c.List) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "\n%s, %d dropped:\n", c.Class, c.Dropped)
-		for _, one := range c.List {
-			b.WriteString(droppedLine(c.Class, one) + "\n")
-		}
-		if c.More > 0 {
-			fmt.Fprintf(&b, "  %d more\n", c.More)
-			more = true
-		}
+		b.WriteString(droppedList(c, open))
+		more = more || c.More > 0 && len(c.List) > 0
 	}
 	return b.String() + diffFoot(out, more)
+}
+
+// droppedList is what was dropped of a class. An error that is still open is listed once, as such.
+func droppedList(c dropped.Class, open map[string]bool) string {
+	var b strings.Builder
+	above := 0
+	for _, one := range c.List {
+		switch {
+		case c.Class == scorecard.OpenErrors:
+			open[one.Text] = true
+		case c.Class == scorecard.Errors && open[one.Text]:
+			above++
+			continue
+		}
+		b.WriteString(droppedLine(c.Class, one) + "\n")
+	}
+	if c.More > 0 {
+		fmt.Fprintf(&b, "  %d more\n", c.More)
+	}
+	head := fmt.Sprintf("\n%s, %d dropped", c.Class, c.Dropped)
+	if above > 0 {
+		head += fmt.Sprintf(", %d of them above", above)
+	}
+	switch {
+	case len(c.List) == 0:
+		return ""
+	case b.Len() == 0:
+		return head + "\n"
+	}
+	return head + ":\n" + b.String()
 }
 
 // diffHead tells which compaction it was, and what stands after it.

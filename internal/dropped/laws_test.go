@@ -245,3 +245,43 @@ func FuzzReport(f *testing.F) {
 		}
 	})
 }
+
+// What counts as kept stands in the summary or in what was kept beside it, by a rule of its own: the words are there.
+func TestWhatIsKeptStands(t *testing.T) {
+	claude := workday()
+	last := claude.say("The flour is fine, says sieveFlour.")
+	claude.compact(told, last)
+	codex := rollout()
+	codex.replace("", message("user", "Mill the rye with `sieveFlour`."), message("user", prefix+"make test -> 2, stone wheel"))
+	for agent, l := range map[string]*log{"claude-code": claude, "codex": codex} {
+		r := l.report(t, Choice{})
+		gone := map[Fact]bool{}
+		for _, c := range r.Classes {
+			for _, one := range c.List {
+				gone[Fact{Text: one.Text, Record: one.Record, Status: one.Status}] = true
+			}
+		}
+		facts, text := scorecard.New(), told+" The flour is fine, says sieveFlour."
+		if agent == "codex" {
+			text = "Mill the rye with `sieveFlour`. make test -> 2, stone wheel"
+		}
+		for rec := range l.records() {
+			if rec.N < r.Record {
+				facts.Add(rec)
+			}
+		}
+		kept := 0
+		for one := range facts.All() {
+			if gone[Fact{Text: one.Text, Record: one.Record, Status: one.Status}] {
+				continue
+			}
+			kept++
+			if !strings.Contains(plain(text), one.Text) {
+				t.Errorf("%s: %s %q counts as kept, and does not stand", agent, one.Class, one.Text)
+			}
+		}
+		if kept == 0 || kept != r.Kept {
+			t.Errorf("%s: %d kept, the report has %d", agent, kept, r.Kept)
+		}
+	}
+}
