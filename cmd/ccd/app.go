@@ -56,6 +56,7 @@ func (a *app) root() *cobra.Command {
 		a.restoreCommand(), a.pathCommand(),
 		a.hookCommand(),
 		a.agentsCommand(),
+		a.mcpCommand(),
 		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
 		a.configCommand(), a.completionCommand(),
 		a.verifyCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),

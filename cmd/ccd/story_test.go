@@ -29,6 +29,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"unlike":  cmdUnlike,
 	"spoil":   cmdSpoil,
 	"workday": cmdWorkday,
+	"rpc":     cmdRPC,
 
 	"snapshot": cmdSnapshot,
 	"talks":    cmdTalks,

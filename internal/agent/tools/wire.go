@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage is the longest message that is read, in bytes.
+const maxMessage = 16 << 20
+
+// wire is the transport: a line is a message. Unlike the SDK's own it answers a line that is none and goes on, and
+// answers what was asked before its input ended.
+type wire struct {
+	in  io.Reader
+	out io.Writer
+}
+
+// Connect implements mcp.Transport.
+func (w wire) Connect(context.Context) (mcp.Connection, error) {
+	c := &connection{out: w.out, lines: make(chan []byte), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
+	go c.read(w.in)
+	return c, nil
+}
+
+// connection is a wire in use.
+type connection struct {
+	lines  chan []byte // closed when the input has ended, and failed is set
+	failed error
+	close  sync.Once
+	closed chan struct{}
+
+	mu      sync.Mutex
+	out     io.Writer
+	open    map[string]bool // calls that have no answer yet
+	changed chan struct{}   // an answer was written
+}
+
+// read gives lines until the input ends. It cannot be interrupted: at worst it waits in Read when the process ends.
+func (c *connection) read(in io.Reader) {
+	defer close(c.lines)
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, maxMessage)
+	for s.Scan() {
+		if len(s.Bytes()) == 0 {
+			continue
+		}
+		select {
+		case c.lines <- append([]byte(nil), s.Bytes()...):
+		case <-c.closed:
+			return
+		}
+	}
+	if c.failed = s.Err(); c.failed != nil {
+		c.failed = fmt.Errorf("read request: %w", c.failed)
+	}
+}
+
+// Read implements mcp.Connection.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case line, ok := <-c.lines:
+			if !ok && c.failed != nil {
+				return nil, c.failed
+			} else if !ok {
+				return nil, c.drained(ctx)
+			}
+			msg, err := jsonrpc.DecodeMessage(line)
+			if err == nil {
+				c.note(msg)
+				return msg, nil
+			}
+			if err := c.write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}`)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// note remembers a call until it is answered, or not wanted any more.
+func (c *connection) note(msg jsonrpc.Message) {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if req.IsCall() {
+		c.open[key(req.ID)] = true
+		return
+	}
+	var cancelled struct {
+		RequestID any `json:"requestId"`
+	}
+	if req.Method == "notifications/cancelled" && json.Unmarshal(req.Params, &cancelled) == nil {
+		if id, err := jsonrpc.MakeID(cancelled.RequestID); err == nil {
+			delete(c.open, key(id))
+		}
+	}
+}
+
+// key is an ID as a key: 1 and "1" differ.
+func key(id jsonrpc.ID) string { return fmt.Sprintf("%T %v", id.Raw(), id.Raw()) }
+
+// drained waits for the answers that are still to come, and returns io.EOF.
+func (c *connection) drained(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		left := len(c.open)
+		c.mu.Unlock()
+		if left == 0 {
+			return io.EOF
+		}
+		select {
+		case <-c.changed:
+		case <-c.closed:
+			return io.EOF
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Write implements mcp.Connection.
+func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	text, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	err = c.write(text)
+	if r, ok := msg.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.open, key(r.ID))
+		c.mu.Unlock()
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+func (c *connection) write(line []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.out.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
+}
+
+// Close implements mcp.Connection.
+func (c *connection) Close() error {
+	c.close.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID implements mcp.Connection: there is one session a process.
+func (c *connection) SessionID() string { return "" }
