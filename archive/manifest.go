@@ -23,6 +23,9 @@ func manifestKey(s stream, off int64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, len(s)+8), s[:]...), uint64(off))
 }
 
+// manifestOffset is the offset that a key of "manifest" holds.
+func manifestOffset(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(stream{}):])) }
+
 func putBlock(tx *bolt.Tx, s stream, b block) error {
 	record, err := binary.Append(nil, binary.BigEndian, blockRecord{b.Tail, b.ID, uint32(b.Len), b.Sum})
 	if err != nil {
@@ -51,8 +54,7 @@ func parseBlock(key, v []byte) (b block, err error) {
 	if err != nil {
 		return b, fmt.Errorf("manifest: %w", err)
 	}
-	off := int64(binary.BigEndian.Uint64(key[len(stream{}):]))
-	return block{Off: off, Len: int64(r.Len), Tail: r.Tail, ID: r.ID, Sum: r.Sum}, nil
+	return block{Off: manifestOffset(key), Len: int64(r.Len), Tail: r.Tail, ID: r.ID, Sum: r.Sum}, nil
 }
 
 // findBlock returns the block of s that holds the byte at off.

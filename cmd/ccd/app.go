@@ -53,7 +53,7 @@ func (a *app) root() *cobra.Command {
 	root := a.rootCommand()
 	root.AddCommand(
 		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
-		a.restoreCommand(), a.pathCommand(),
+		a.restoreCommand(), a.searchCommand(), a.pathCommand(),
 		a.hookCommand(),
 		a.agentsCommand(),
 		a.mcpCommand(),

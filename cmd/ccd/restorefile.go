@@ -146,17 +146,23 @@ var moments = []struct {
 	{"2006-01-02", 24 * time.Hour},
 }
 
-// moment reads a time as companions show it; UTC where it names no zone. "" is none.
+// moment reads a time as companions show it, the end of what it means; UTC where it names no zone. "" is none.
 func moment(text string) (time.Time, error) {
+	t, span, err := instant(text)
+	return t.Add(max(0, span-time.Nanosecond)), err
+}
+
+// instant reads a time and how long the minute or day is that it means.
+func instant(text string) (time.Time, time.Duration, error) {
 	if text == "" {
-		return time.Time{}, nil
+		return time.Time{}, 0, nil
 	}
 	for _, m := range moments {
 		if t, err := time.Parse(m.form, text); err == nil {
-			return t.Add(max(0, m.span-time.Nanosecond)), nil
+			return t, m.span, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("parse time %q: want 2026-01-29T10:30Z, with or without seconds, or a day", text)
+	return time.Time{}, 0, fmt.Errorf("parse time %q: want 2026-01-29T10:30Z, with or without seconds, or a day", text)
 }
 
 // fileNotes tells on stderr what the text alone does not.

@@ -1,0 +1,121 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// How far a result's call is looked for, in bytes: before the segment at hand, and of lines that name it.
+const (
+	maxBefore = 2 << 20
+	maxNamed  = 4 << 20
+)
+
+// called finishes the hit of item i of a record: of a result, its call tells the tool, and what a person's answer is. It
+// reports whether tool and file are those that are looked for.
+func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int, h *Hit) (bool, error) {
+	it := &r.Items[i]
+	switch {
+	case it.Kind == transcript.Call:
+		return w.wanted(it, r), nil
+	case it.Call == "":
+		return !w.ofCall(), nil
+	}
+	call, cr, err := w.callOf(ctx, seg, at, r, it.Call)
+	if call == nil || err != nil {
+		return !w.ofCall(), err
+	}
+	// The line once more, now that its call is known.
+	if again := decoded(w.decoder, seg.Data, seg.Start.Offset, at); again != nil && i < len(again.Items) {
+		h.Kind = again.Items[i].Kind
+	}
+	h.Tool = call.Tool
+	return w.wanted(call, cr), nil
+}
+
+// callOf finds the call that a result of a record answers, in its line, in the segment before it, and some way before
+// the segment. It returns nil where there is none.
+func (w *walk) callOf(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, id string) (*transcript.Item, *transcript.Record, error) {
+	if call := callTo(r, id); call != nil {
+		return call, r, nil
+	}
+	call, r := w.callIn(seg.Data[:at.Off], seg.Start.Offset, id)
+	if call != nil || seg.Start.Offset == 0 {
+		return call, r, nil
+	}
+	before := transcript.Span{Off: max(0, seg.Start.Offset-maxBefore)}
+	before.Len = seg.Start.Offset - before.Off
+	data, err := w.near.Span(ctx, before)
+	if damaged(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	call, r = w.callIn(data, before.Off, id)
+	return call, r, nil
+}
+
+// callIn looks for the last call of that ID in data, which stands at off.
+func (w *walk) callIn(data []byte, off int64, id string) (*transcript.Item, *transcript.Record) {
+	end := len(data)
+	for named := int64(0); named < maxNamed; {
+		i := bytes.LastIndex(data[:end], []byte(id))
+		if i < 0 {
+			break
+		}
+		line := lineAround(data, i)
+		if r := w.record(data, off, line); r != nil {
+			if call := callTo(r, id); call != nil {
+				return call, r
+			}
+		}
+		named += line.Len
+		end = int(line.Off)
+	}
+	return nil, nil
+}
+
+// callTo returns the record's call of that ID, nil where it holds none.
+func callTo(r *transcript.Record, id string) *transcript.Item {
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Kind == transcript.Call && it.Call == id {
+			return it
+		}
+	}
+	return nil
+}
+
+// wanted reports whether a call is of the tool, and on the file, that are looked for.
+func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
+	if w.tool != "" && !isTool(call.Tool, w.tool) {
+		return false
+	}
+	if w.path == nil {
+		return true
+	}
+	cwd := r.Cwd
+	if cwd == "" {
+		cwd = w.cwd
+	}
+	a := transcript.Understand(call.Tool, call.Raw)
+	a.Resolve(cwd)
+	for _, f := range a.Files {
+		if w.path.matches(f.Path) || f.To != "" && w.path.matches(f.To) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTool reports whether want names the tool: all of its name, or what follows the name of its server.
+func isTool(tool, want string) bool {
+	if strings.EqualFold(tool, want) {
+		return true
+	}
+	i := strings.LastIndex(tool, "__")
+	return i >= 0 && strings.EqualFold(tool[i+2:], want)
+}

@@ -1,0 +1,76 @@
+package search
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// pattern is a path as a person gives it, cut at its slashes; nil for none.
+type pattern []string
+
+// newPattern reads a path: what it does not begin with may be anything, and what it names may be a directory.
+func newPattern(text string) (pattern, error) {
+	if text == "" {
+		return nil, nil
+	}
+	clean := path.Clean(slashes(text))
+	var p pattern
+	if !strings.HasPrefix(clean, "/") {
+		p = append(p, "**")
+	}
+	for _, e := range strings.Split(strings.Trim(clean, "/"), "/") {
+		if _, err := path.Match(e, ""); err != nil {
+			return nil, fmt.Errorf("parse path %q: %w", text, err)
+		}
+		if e != "" && e != "." {
+			p = append(p, e)
+		}
+	}
+	if len(p) == 0 || p[len(p)-1] != "**" {
+		p = append(p, "**") // the file itself, and what lies below it
+	}
+	return p, nil
+}
+
+func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// matches reports whether the path is meant.
+func (p pattern) matches(file string) bool {
+	if file == "" {
+		return false
+	}
+	return match(p, strings.Split(strings.Trim(path.Clean(slashes(file)), "/"), "/"))
+}
+
+// match compares elements; ** stands for any number of them. What ** may begin with is tried in turn, the last ** alone,
+// so that the work is at most the product of the two.
+func match(p, elements []string) bool {
+	i, j, star, from := 0, 0, -1, 0
+	for j < len(elements) {
+		switch {
+		case i < len(p) && p[i] == "**":
+			star, from = i, j
+			i++
+		case i < len(p) && matchOne(p[i], elements[j]):
+			i, j = i+1, j+1
+		case star >= 0:
+			from++
+			i, j = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == "**" {
+		i++
+	}
+	return i == len(p)
+}
+
+func matchOne(p, element string) bool {
+	if p == element {
+		return true // also where it holds what a pattern would read otherwise
+	}
+	ok, err := path.Match(p, element)
+	return err == nil && ok
+}

@@ -1,0 +1,139 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"unicode"
+
+	"ccd/internal/transcript"
+)
+
+// sieve finds the lines that may hold an item in which all terms stand, by their bytes alone: no line is decoded for
+// it. It may give too many, and never too few.
+//
+// JSON writes a character in a string as it is, but for the control characters, the quote and the backslash. So what
+// stands in a text between two of these stands in the line as well, unless an escape `\uXXXX` spells one of its
+// characters: lines with such escapes are always given.
+type sieve struct {
+	runs []run // the rarest first; empty: every line may
+}
+
+func newSieve(terms []term) sieve {
+	var s sieve
+	for _, t := range terms {
+		for _, u := range t.runs {
+			s.add(u.folded)
+		}
+	}
+	slices.SortStableFunc(s.runs, func(a, b run) int {
+		return cmp.Or(b.rarity()-a.rarity(), len(b.folded)-len(a.folded))
+	})
+	return s
+}
+
+// add takes the parts of a word that a line holds as they are.
+func (s *sieve) add(word []rune) {
+	begin := 0
+	for i, r := range word {
+		if plainInJSON(r) {
+			continue
+		}
+		if i > begin {
+			s.runs = append(s.runs, newRun(word[begin:i]))
+		}
+		if begin = i + 1; r == '"' || r == '\\' || r == '/' { // behind a backslash, but there
+			s.runs = append(s.runs, newRun([]rune{r}))
+		}
+	}
+	if len(word) > begin {
+		s.runs = append(s.runs, newRun(word[begin:]))
+	}
+}
+
+// plainInJSON reports whether a character is written as it is in a JSON string, or spelled `\uXXXX`.
+func plainInJSON(r rune) bool {
+	return r != '"' && r != '\\' && r != '/' && !unicode.IsControl(r) && r != unicode.ReplacementChar
+}
+
+// lines returns the lines of data that may hold a match, without their line ends, in order.
+func (s *sieve) lines(data []byte) []transcript.Span {
+	if len(s.runs) == 0 {
+		return all(data)
+	}
+	var found []transcript.Span
+	lead := &s.runs[0]
+	p := lead.places(data)
+	for at := p.from(0); at < len(data); {
+		if _, _, ok := lead.around(data, at); !ok {
+			at = p.from(at + 1)
+			continue
+		}
+		line := lineAround(data, at)
+		if s.others(data[line.Off:line.End()]) {
+			found = append(found, line)
+		}
+		at = p.from(int(line.End()))
+	}
+	spelled := spelled(data)
+	if len(spelled) == 0 {
+		return found
+	}
+	found = append(found, spelled...)
+	slices.SortFunc(found, func(a, b transcript.Span) int { return cmp.Compare(a.Off, b.Off) })
+	return slices.Compact(found)
+}
+
+func (s *sieve) others(line []byte) bool {
+	for i := range s.runs[1:] {
+		if start, _ := s.runs[1+i].find(line, 0); start < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// spelled returns the lines with an escape `\uXXXX` that stands for a character which need not be escaped.
+func spelled(data []byte) (found []transcript.Span) {
+	for at := 0; ; {
+		i := bytes.Index(data[at:], []byte(`\u`))
+		if i < 0 {
+			return found
+		}
+		if at += i; !spells(data[at:]) {
+			at += len(`\u`)
+			continue
+		}
+		line := lineAround(data, at)
+		found = append(found, line)
+		at = int(line.End())
+	}
+}
+
+// spells reports whether the escape at the beginning of b is of a character that is not a control character.
+func spells(b []byte) bool {
+	if len(b) < 6 {
+		return false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return err == nil && n >= 0x20
+}
+
+func lineAround(data []byte, at int) transcript.Span {
+	from := bytes.LastIndexByte(data[:at], '\n') + 1
+	to := bytes.IndexByte(data[at:], '\n')
+	if to < 0 {
+		to = len(data) - at
+	}
+	return transcript.Span{Off: int64(from), Len: int64(at + to - from)}
+}
+
+func all(data []byte) (lines []transcript.Span) {
+	for at := 0; at < len(data); {
+		line := lineAround(data, at)
+		lines = append(lines, line)
+		at = int(line.End()) + 1
+	}
+	return lines
+}

@@ -1,0 +1,48 @@
+package search
+
+import (
+	"unicode/utf8"
+
+	"ccd/internal/mark"
+)
+
+// The size of a snippet, and how much of it may stand before the match, in characters.
+const (
+	maxSnippet = 200
+	maxLead    = 60
+)
+
+// snippet is the text around a match in one line.
+func snippet(text []byte, start, end int) string {
+	from := start
+	for lead := maxLead; lead > 0; lead /= 2 {
+		from = before(text, start, lead)
+		if utf8.RuneCountInString(mark.Inline(string(text[from:start]), 0)) <= maxLead {
+			break
+		}
+		from = start
+	}
+	room, cut := maxSnippet, ""
+	if from > 0 {
+		room, cut = room-1, "…"
+	}
+	return cut + mark.Inline(string(text[from:min(len(text), end+4*maxSnippet)]), room)
+}
+
+// before returns the place n characters before at, or the beginning of a word soon after it.
+func before(text []byte, at, n int) int {
+	from := at
+	for range n {
+		if from == 0 {
+			return 0
+		}
+		_, size := utf8.DecodeLastRune(text[:from])
+		from -= size
+	}
+	for i := from; i < at && i < from+maxLead/4; i++ {
+		if text[i] == ' ' || text[i] == '\n' {
+			return i + 1
+		}
+	}
+	return from
+}

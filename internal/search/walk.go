@@ -1,0 +1,258 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// walk is one generation of a session on its way from its end to its beginning.
+type walk struct {
+	*finder
+	archive    *archive.Archive
+	source     Source
+	generation archive.Generation
+
+	upTo    int  // records up to the end of the next segment; -1 where it is not known
+	lost    bool // and cannot be: damage stands before
+	decoder *transcript.Decoder
+	cwd     string          // where the session works, of a transcript that tells it once
+	near    *archive.Reader // for what stands before the segment at hand
+}
+
+func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
+
+// hits gives the hits of the generation.
+func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
+	switch {
+	case w.source.Class == transcript.Attachment:
+		return w.attachment(ctx)
+	case w.source.Agent == transcript.Messages:
+		return w.messages(ctx)
+	}
+	return w.lines(ctx)
+}
+
+func (w *walk) lines(ctx context.Context) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		w.near = w.archive.Reader(w.source.Key, w.generation.N)
+		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Backward(ctx, w.generation.Tip.Offset) {
+			w.progress(seg.End.Offset - seg.Start.Offset)
+			if err != nil {
+				w.upTo = -1
+				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
+					return
+				}
+				continue
+			}
+			if !w.segment(ctx, seg, yield) {
+				return
+			}
+			if w.upTo >= 0 {
+				w.upTo -= records(seg)
+			}
+		}
+	}
+}
+
+func (w *walk) failed(err error) error {
+	return fmt.Errorf("search session %s: %w", w.source.ID, err)
+}
+
+// records is how many records a segment is.
+func records(seg transcript.Segment) int {
+	if seg.Data == nil {
+		return 1 // a line that is too long
+	}
+	return countLines(seg.Data)
+}
+
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if l := len(data); l > 0 && data[l-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// segment gives the hits of a segment, the last one first.
+func (w *walk) segment(ctx context.Context, seg transcript.Segment, yield func(Hit, error) bool) bool {
+	after, from := 0, len(seg.Data) // lines that stand from there on
+	for _, line := range slices.Backward(w.sieve.lines(seg.Data)) {
+		hits, err := w.line(ctx, seg, line)
+		if err == nil && len(hits) > 0 {
+			end := min(int(line.End())+1, from)
+			after, from = after+countLines(seg.Data[end:from]), end
+			err = w.number(ctx, seg, after, hits)
+		}
+		if err != nil {
+			yield(Hit{}, w.failed(err))
+			return false
+		}
+		for _, h := range slices.Backward(hits) {
+			if ctx.Err() != nil {
+				yield(Hit{}, ctx.Err())
+				return false
+			}
+			if !yield(h, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// number tells the hits of a line, behind which so many stand in the segment, which record they stand in.
+func (w *walk) number(ctx context.Context, seg transcript.Segment, after int, hits []Hit) error {
+	if w.upTo < 0 && !w.lost {
+		before, err := w.count(ctx, seg.Start.Offset)
+		if err != nil {
+			return err
+		}
+		if w.lost = before < 0; !w.lost {
+			w.upTo = before + records(seg)
+		}
+	}
+	for i := range hits {
+		hits[i].Record = max(0, w.upTo-after)
+	}
+	return nil
+}
+
+// count returns how many records stand before an offset, -1 where damage hides some of them.
+func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
+	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Backward(ctx, offset) {
+		if damaged(err) {
+			return -1, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		n += records(seg)
+	}
+	return n, nil
+}
+
+// record decodes the line that stands at a place of data, which stands at off. What the decoder remembers of other lines
+// does not count. It returns nil where nothing is to be decoded.
+func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Record {
+	w.decoder.Forget()
+	if off+at.Off == 0 { // a decoder reads a first line as no other
+		return decoded(transcript.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
+	}
+	return decoded(w.decoder, data, off, at)
+}
+
+func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) (last *transcript.Record) {
+	end := min(at.End()+1, int64(len(data))) // with its line end: then nothing is copied
+	seg := transcript.Segment{Start: transcript.Cursor{Offset: off + at.Off}, Data: data[at.Off:end], Rest: true}
+	for r := range d.Records(seg) {
+		c := *r
+		c.Items = slices.Clone(r.Items)
+		last = &c
+	}
+	return last
+}
+
+// maxFirst bounds how much of a generation is read to find its first line, in bytes.
+const maxFirst = 1 << 20
+
+// begin makes the decoder ready: the first line of a rollout tells whose words its prompts are, and where it works.
+func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
+	w.decoder = transcript.NewDecoder(w.source.Agent, w.source.Class)
+	data := seg.Data
+	if seg.Start.Offset > 0 {
+		var err error
+		data, err = w.near.Span(ctx, transcript.Span{Len: min(w.generation.Tip.Offset, maxFirst)})
+		if err != nil && !damaged(err) {
+			return err
+		}
+	}
+	line := transcript.Span{Len: int64(max(0, bytes.IndexByte(data, '\n')))}
+	if line.Len == 0 {
+		data = []byte("\n") // too long, or none: what comes is not the first line all the same
+	}
+	if r := decoded(w.decoder, data, 0, line); r != nil {
+		w.cwd = r.Cwd
+	}
+	return nil
+}
+
+// line decodes a line and returns its hits, in order, without the number of their record.
+func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.Span) ([]Hit, error) {
+	if w.decoder == nil {
+		if err := w.begin(ctx, seg); err != nil {
+			return nil, err
+		}
+	}
+	r := w.record(seg.Data, seg.Start.Offset, at)
+	if r == nil {
+		return nil, nil
+	}
+	var hits []Hit
+	for i := range r.Items {
+		h, ok := w.item(r, &r.Items[i])
+		if !ok {
+			continue
+		}
+		ok, err := w.called(ctx, seg, at, r, i, &h)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			hits = append(hits, h)
+		}
+	}
+	return hits, nil
+}
+
+// match tells where the first of the terms stands in a text, if all do.
+func (f *finder) match(text []byte) (start, end int, ok bool) {
+	if len(f.terms) == 0 {
+		return 0, 0, true
+	}
+	start = -1
+	for i := range f.terms {
+		s, e := f.terms[i].find(text, 0)
+		if s < 0 {
+			return 0, 0, false
+		}
+		if start < 0 || s < start {
+			start, end = s, e
+		}
+	}
+	return start, end, true
+}
+
+// item makes a hit of an item, if all terms stand in it.
+func (w *walk) item(r *transcript.Record, it *transcript.Item) (Hit, bool) {
+	if w.ofCall() && it.Kind != transcript.Call && it.Call == "" {
+		return Hit{}, false
+	}
+	if t := r.Time; !w.since.IsZero() && !t.IsZero() && t.Before(w.since) {
+		return Hit{}, false
+	}
+	text, same := transcript.Readable(it.Kind, it.Raw)
+	if len(text) == 0 {
+		return Hit{}, false
+	}
+	start, end, ok := w.match(text)
+	if !ok {
+		return Hit{}, false
+	}
+	h := Hit{
+		Session: w.source.Session.Session, Generation: w.generation.N, Kind: it.Kind, Tool: it.Tool,
+		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1, Snippet: snippet(text, start, end),
+	}
+	if same {
+		h.Line += bytes.Count(text[:start], []byte("\n"))
+	}
+	return h, true
+}

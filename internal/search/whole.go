@@ -1,0 +1,122 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"slices"
+
+	"ccd/internal/transcript"
+)
+
+// overlap is how much of a segment of an attachment is looked at again with the next one, so that a phrase over both is
+// found, in bytes.
+const overlap = 8 << 10
+
+// attachment gives the file as one item. All terms stand in it somewhere: each is looked for in segment after segment.
+func (w *walk) attachment(ctx context.Context) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		found := make([]bool, len(w.terms))
+		h := Hit{
+			Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
+			ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
+		}
+		var buf []byte // what is looked at: the end of the last segment, and this one
+		lines := 0     // before buf
+		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sound(ctx) {
+			w.progress(seg.End.Offset - seg.Start.Offset)
+			if err != nil {
+				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
+					return
+				}
+				continue
+			}
+			drop := max(0, len(buf)-overlap)
+			lines += bytes.Count(buf[:drop], []byte("\n"))
+			buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
+			w.look(buf, lines, found, &h)
+			if !slices.Contains(found, false) {
+				yield(h, nil)
+				return
+			}
+		}
+	}
+}
+
+// look notes which terms stand in a part of an attachment, and where the first match is.
+func (w *walk) look(part []byte, lines int, found []bool, h *Hit) {
+	start, end := -1, -1
+	for i := range w.terms {
+		if found[i] {
+			continue
+		}
+		s, e := w.terms[i].find(part, 0)
+		if s < 0 {
+			continue
+		}
+		if found[i] = true; start < 0 || s < start {
+			start, end = s, e
+		}
+	}
+	if start >= 0 && h.Snippet == "" {
+		h.Line, h.Snippet = lines+1+bytes.Count(part[:start], []byte("\n")), snippet(part, start, end)
+	}
+}
+
+// maxHeld is how many hits of a message list are held to be given the last one first.
+const maxHeld = 1000
+
+// messages decodes a plain message list from its beginning: where its messages end cannot be told from behind.
+func (w *walk) messages(ctx context.Context) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		d := transcript.NewDecoder(w.source.Agent, w.source.Class)
+		calls := map[string]bool{}
+		var held []Hit
+		give := func() bool {
+			for _, h := range slices.Backward(held) {
+				if !yield(h, nil) {
+					return false
+				}
+			}
+			held = held[:0]
+			return true
+		}
+		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sound(ctx) {
+			w.progress(seg.End.Offset - seg.Start.Offset)
+			if err != nil {
+				if give() {
+					yield(Hit{}, w.failed(err))
+				}
+				return // the numbers, and where a message begins, are not known any more
+			}
+			for r := range d.Records(seg) {
+				held = w.message(r, calls, held)
+			}
+			if len(held) >= maxHeld && !give() {
+				return
+			}
+		}
+		give()
+	}
+}
+
+// maxCalls is how many calls that are looked for may wait for their results.
+const maxCalls = 4096
+
+// message appends the hits of a message. calls are those whose results are looked for.
+func (w *walk) message(r *transcript.Record, calls map[string]bool, held []Hit) []Hit {
+	for i := range r.Items {
+		it := &r.Items[i]
+		if it.Kind == transcript.Call && w.ofCall() && w.wanted(it, r) && it.Call != "" && len(calls) < maxCalls {
+			calls[it.Call] = true
+		}
+		h, ok := w.item(r, it)
+		switch {
+		case !ok, it.Kind == transcript.Call && !w.wanted(it, r), it.Kind != transcript.Call && w.ofCall() && !calls[it.Call]:
+			continue
+		}
+		h.Record = r.N
+		held = append(held, h)
+	}
+	return held
+}
