@@ -65,13 +65,28 @@ type Saving struct {
 // until its next call; only spans that are printed or summarised are asked for. Equal records, options and text give
 // equal results. It fails with text's error, or where a span's bytes are not those that were folded.
 func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Compaction, error) {
-	return c.compaction(text, nil)
+	return c.compaction(text, nil, 0)
 }
 
-func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
+// Beside is Summarized for a reader who is given the records from number first on otherwise, word by word: Recent only
+// names them, for what such a reader is not shown of them, and Earlier ends before them. A first beyond the last record
+// is one of none. MaxTokens takes the place of that of the options, and no room is kept for a lead.
+func (c *Compactor) Beside(first, maxTokens int, text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
+	within := *c // a compaction changes nothing of what it is made from
+	within.o.MaxTokens, within.o.LeadChars = maxTokens, 0
+	return within.compaction(text, kept, max(1, first))
+}
+
+func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept Summaries, beside int) (*Compaction, error) {
 	d := newDraft(c, text)
-	d.modelled.ask = kept
+	d.modelled.ask, d.beside = kept, beside
 	p := d.fitted()
+	if beside > 0 { // what is left out here stands there, so that nothing is gained by another form
+		if d.err != nil {
+			return nil, d.err
+		}
+		return d.finish(p), nil
+	}
 	if small := d.tiny(p); small != nil {
 		d.fell.add(FallbackSize, len(p.sections()))
 		p = small
@@ -173,6 +188,11 @@ func (d *draft) compose(whole int) *page {
 	filesMost := max(0, free*sh.files/100)
 	p.files = d.filesSection(filesMost, nil)
 	room := free - runes(p.files)
+	if d.beside > 0 {
+		d.settle(p, recentPart{start: min(max(d.beside-1, d.c.records.from), d.last)}, filesMost)
+		d.fill(p, free-runes(p.files))
+		return p
+	}
 	least := d.recentUnits(wanted, max(0, free*sh.recent/100), d.most)
 	if least.start > wanted {
 		least = d.recentUnits(wanted, max(free*sh.recent/100, room-d.claim(p, least, room)), d.most)

@@ -56,10 +56,11 @@ type Status struct {
 	Model           string
 	Cwd             string
 	Branch          string
-	Parent          string          // ID of the session that started this one, as its path or else its records tell
-	Title           string          // as given in the transcript, "" where none
-	Asked           transcript.Span // the first human message, zero where there is none
-	SubAgents       []string        // IDs, in order of appearance, the newest 256
+	Parent          string             // ID of the session that started this one, as its path or else its records tell
+	Title           string             // as given in the transcript, "" where none
+	Asked           transcript.Span    // the first human message, zero where there is none
+	Resumed         transcript.Resumed // what it is a copy of that ccd wrote, zero where it is none
+	SubAgents       []string           // IDs, in order of appearance, the newest 256
 }
 
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
@@ -127,6 +128,9 @@ func (c *Compactor) note(r *transcript.Record) {
 		keep(&s.Parent, r.Parent)
 	}
 	keep(&s.Title, r.Title)
+	if r.Resumed != nil && s.Records == 1 {
+		s.Resumed = *r.Resumed
+	}
 }
 
 // maxNote bounds the strings that a record tells of its session, in bytes.

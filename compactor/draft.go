@@ -30,6 +30,7 @@ type draft struct {
 	newest map[uint64]int32               // by content: the newest row that the companion shows
 	recent int                            // first record of the verbatim part
 	last   int                            // its end: the number of records
+	beside int                            // number of the first record that the reader has otherwise, 0 for none
 	keep   int32                          // first row of the newest results
 	notes  notes
 

@@ -37,7 +37,7 @@ type Summaries func(input mark.Hash) (summary string, known bool, err error)
 // Summarized is Compaction with the summaries that the options' summarizer has written. What it would need and is not
 // kept stands in Wanted; until then, and where it was refused, the summaries are Compaction's own.
 func (c *Compactor) Summarized(text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
-	return c.compaction(text, kept)
+	return c.compaction(text, kept, 0)
 }
 
 // modelled are the summaries of the options' summarizer in one compaction.

@@ -75,11 +75,19 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 		if !raced(err) || try == patience {
 			return c, err
 		}
-		select { // the others shall come to their end first
-		case <-ctx.Done():
-			return c, ctx.Err()
-		case <-time.After(time.Duration(try) * time.Duration(os.Getpid()%7+3) * time.Millisecond):
+		if err := pause(ctx, try); err != nil {
+			return c, err
 		}
+	}
+}
+
+// pause lets other processes come to their end first.
+func pause(ctx context.Context, try int) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Duration(try) * time.Duration(os.Getpid()%7+3) * time.Millisecond):
+		return nil
 	}
 }
 
@@ -111,6 +119,52 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 		return made, err
 	}
 	return d.improve(ctx, s, made, once)
+}
+
+// Update brings the archive up to date with a known session's transcript, and nothing else. A session whose file is gone
+// is as the archive has it.
+func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
+	return d.patiently(ctx, key, func(s *session) error { return d.store(ctx, s, nil, s.same) })
+}
+
+// Publish indexes IDs of a known session that stand elsewhere than in its companion. Their spans are those of the given
+// generation, which must still be its last one: else it fails with archive.ErrStale.
+func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
+	return d.patiently(ctx, key, func(s *session) error {
+		if s.cursor.Generation != generation {
+			return fmt.Errorf("publish ids of session %s: %w: it is another file by now", key.ID, archive.ErrStale)
+		}
+		return d.store(ctx, s, pointers, s.same)
+	})
+}
+
+// patiently syncs a session and does something with it, again where another process was faster.
+func (d *Daemon) patiently(ctx context.Context, key transcript.Key, do func(*session) error) error {
+	s := d.sessions[key]
+	if s == nil {
+		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknown)
+	}
+	s.held = true
+	defer func() {
+		s.held = false
+		s.unfold()
+	}()
+	for try := 1; ; try++ {
+		s.unfold()
+		err := d.sync(ctx, watcher.Offer{Path: s.Path, Quiet: atRest})
+		if err == nil {
+			err = d.fold(ctx, s)
+		}
+		if err == nil {
+			err = do(s)
+		}
+		if !raced(err) || try == patience {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
 }
 
 // CompactFile archives a transcript that lies below no watched root and makes its companion's text, as Compact does.

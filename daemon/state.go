@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccd/compactor"
+	"ccd/internal/transcript"
 )
 
 // State is what the archive keeps for the daemon with each session: what was true when it was last synced. It is a
@@ -28,28 +29,29 @@ type State struct {
 	Manual compactor.Manual `json:"manual,omitzero"` // asked for by a person
 	Work   Work             `json:"work,omitzero"`
 
-	Records   int       `json:"records,omitempty"`
-	Broken    int       `json:"broken,omitempty"`
-	Unknown   int       `json:"unknown,omitempty"`
-	First     time.Time `json:"first,omitzero"`
-	Last      time.Time `json:"last,omitzero"`
-	Model     string    `json:"model,omitempty"`
-	Cwd       string    `json:"cwd,omitempty"`
-	Title     string    `json:"title,omitempty"`
-	Parent    string    `json:"parent,omitempty"`
-	Estimate  int64     `json:"estimate,omitempty"` // of the context
-	Reported  int64     `json:"reported,omitempty"`
-	Window    int64     `json:"window,omitempty"`
-	Assumed   bool      `json:"assumed,omitempty"`
-	Pressure  float64   `json:"pressure,omitempty"`
-	Level     string    `json:"level,omitempty"`
-	Original  int64     `json:"original,omitempty"`  // of what the companion covers
-	Compacted int64     `json:"compacted,omitempty"` // of the companion
-	Saved     float64   `json:"saved,omitempty"`     // percent
-	Verified  bool      `json:"verified,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Lost      int       `json:"lost,omitempty"`
-	Wanted    int       `json:"wanted,omitempty"` // summaries that the companion lacks, of those asked for at once
+	Records   int                `json:"records,omitempty"`
+	Broken    int                `json:"broken,omitempty"`
+	Unknown   int                `json:"unknown,omitempty"`
+	First     time.Time          `json:"first,omitzero"`
+	Last      time.Time          `json:"last,omitzero"`
+	Model     string             `json:"model,omitempty"`
+	Cwd       string             `json:"cwd,omitempty"`
+	Title     string             `json:"title,omitempty"`
+	Parent    string             `json:"parent,omitempty"`
+	Resumed   transcript.Resumed `json:"resumed,omitzero"`   // what it is a copy of that ccd wrote
+	Estimate  int64              `json:"estimate,omitempty"` // of the context
+	Reported  int64              `json:"reported,omitempty"`
+	Window    int64              `json:"window,omitempty"`
+	Assumed   bool               `json:"assumed,omitempty"`
+	Pressure  float64            `json:"pressure,omitempty"`
+	Level     string             `json:"level,omitempty"`
+	Original  int64              `json:"original,omitempty"`  // of what the companion covers
+	Compacted int64              `json:"compacted,omitempty"` // of the companion
+	Saved     float64            `json:"saved,omitempty"`     // percent
+	Verified  bool               `json:"verified,omitempty"`
+	Reason    string             `json:"reason,omitempty"`
+	Lost      int                `json:"lost,omitempty"`
+	Wanted    int                `json:"wanted,omitempty"` // summaries that the companion lacks, of those asked for at once
 }
 
 // Work is what a session's companions have cost so far, and what the last one saved.
@@ -97,6 +99,9 @@ type Stat struct {
 	Inode   uint64 `json:"inode,omitempty"`
 }
 
+// Idle reports whether the session is a copy that ccd wrote and that nobody has gone on with.
+func (s State) Idle() bool { return s.Resumed.Records > 0 && s.Records <= s.Resumed.Records }
+
 // IsZero reports whether nothing was ever seen.
 func (s Stat) IsZero() bool { return s == Stat{} }
 
@@ -136,7 +141,7 @@ func (s State) encode() ([]byte, error) {
 func (s *State) record(c compactor.Status) {
 	s.Records, s.Broken, s.Unknown = c.Records, c.Broken, c.Unknown
 	s.First, s.Last = c.First, c.Last
-	s.Model, s.Cwd, s.Title, s.Parent = c.Model, c.Cwd, c.Title, c.Parent
+	s.Model, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Cwd, c.Title, c.Parent, c.Resumed
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
 	s.Pressure, s.Level = c.Pressure, c.Level.String()
 	if s.Fired == "" {

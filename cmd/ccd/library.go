@@ -77,7 +77,7 @@ func (e entry) last() time.Time {
 func (l *library) candidates() []history.Candidate {
 	all := make([]history.Candidate, 0, len(l.sessions))
 	for _, e := range l.sessions {
-		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.last(), Cwd: e.state.Cwd, Made: e.Root == "" || e.state.Skipped != ""})
+		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.last(), Cwd: e.state.Cwd, Made: e.Root == "" || e.state.Skipped != "" || e.state.Idle()})
 	}
 	return all
 }

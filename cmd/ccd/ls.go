@@ -41,6 +41,7 @@ type sessionOutput struct {
 	Verified    bool       `json:"verified"`
 	Companion   string     `json:"companion"`
 	Skipped     string     `json:"skipped"`
+	Resumed     string     `json:"resumed"`
 	Source      string     `json:"source"`
 	Present     bool       `json:"source_present"`
 }
@@ -48,7 +49,8 @@ type sessionOutput struct {
 const sessionKeys = `agent, session, parent, project, title, last, records, bytes, generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
-verified, companion ("" while there is none), skipped ("" where it is followed), source, source_present`
+verified, companion ("" while there is none), skipped ("" where it is followed),
+resumed (the ID of the session that ccd resume made it from, else ""), source, source_present`
 
 type lsFlags struct {
 	all, size bool
@@ -62,7 +64,8 @@ func (a *app) lsCommand() *cobra.Command {
 		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
 their share of the context window, (assumed) or * where the window is not known; SAVED, an estimate,
 what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
-"gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session.
+"gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session,
+"copy" that ccd resume made it and nobody has gone on with it.
 A source is "purged" where the agent removed its transcript: the archive has it. A terminal gets what
 fits its width.`,
 		examples: []example{
@@ -147,7 +150,7 @@ func (e entry) output() sessionOutput {
 		Records: s.Records, Bytes: e.bytes(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
-		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Source: e.Path, Present: e.present(),
+		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
 	}
 }
 
@@ -172,6 +175,9 @@ func (e entry) row(brief bool) []string {
 	}
 	if e.state.Skipped != "" && companion == "-" {
 		companion = "not followed"
+	}
+	if e.state.Idle() && companion == "-" {
+		companion = "copy"
 	}
 	if !e.present() {
 		source = "purged"

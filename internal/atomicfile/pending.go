@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Pending is a file that is written but not yet in its place. It ends with Commit, CommitNew or Discard; none of its
@@ -104,6 +105,17 @@ func (p *Pending) Seal() error {
 	p.file = nil
 	if err != nil {
 		p.Discard()
+		return p.fail(err)
+	}
+	return nil
+}
+
+// Date sets the modification time that the file will have in its place. It seals the file.
+func (p *Pending) Date(t time.Time) error {
+	if err := p.Seal(); err != nil {
+		return err
+	}
+	if err := p.dir.Chtimes(p.temp, t, t); err != nil {
 		return p.fail(err)
 	}
 	return nil

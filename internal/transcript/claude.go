@@ -10,7 +10,7 @@ type claudeLine struct {
 	kind, subtype, uuid, timestamp, session, cwd, branch, version, requestID node
 	message, attachment, rendered, result, compact, content, data            node
 	origin, name, input, output, id                                          node
-	title, aiTitle, summary, agentName                                       node
+	title, aiTitle, summary, agentName, ccd                                  node
 	side, meta, isSummary, transcriptOnly                                    bool
 }
 
@@ -67,6 +67,8 @@ func readClaude(value node) (l claudeLine) {
 			l.summary = v
 		case "agentName":
 			l.agentName = v
+		case "ccd":
+			l.ccd = v
 		case "isSidechain":
 			l.side = v.isTrue()
 		case "isMeta":
@@ -183,6 +185,7 @@ func (d *Decoder) claudeUser(r *Record, l *claudeLine) {
 		r.UI = true
 		return
 	}
+	r.Resumed = resumed(l.ccd)
 	v := voice{role: "user", summary: l.isSummary, side: l.side}
 	v.human = !l.side && !l.meta && d.class == Main && !machineOrigin(l.origin)
 	d.content(r, l.message.field("content"), v)

@@ -120,6 +120,8 @@ func (d *Decoder) codexMeta(r *Record, meta node) {
 			}
 		case "parent_thread_id":
 			r.Parent = v.text()
+		case "ccd":
+			r.Resumed = resumed(v)
 		case "thread_source":
 			if v.text() == "subagent" {
 				d.class = SubAgent

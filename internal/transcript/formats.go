@@ -11,7 +11,13 @@ type Format struct {
 	// last element) is, from its name alone. Agent, Path, Root, Source and Packed are filled in by Find.
 	match func(base, rel string) (s Session, ok bool)
 	parse parser
+	write func(d Draft) [][]byte
+	place func(d *Draft) string
 }
+
+// Write gives a draft's lines in the agent's own format, and where its file belongs below a root, with slashes. What it
+// is given must be such a session: a call has one result, in the next message.
+func (f Format) Write(d Draft) (lines [][]byte, place string) { return f.write(d), f.place(&d) }
 
 // Messages is the agent of plain message lists, which have no home of their own.
 const Messages = "messages"
@@ -19,8 +25,8 @@ const Messages = "messages"
 // Formats returns what is known of each agent, in a fixed order.
 func Formats() []Format {
 	return []Format{
-		{Agent: "claude-code", Roots: claudeRoots, match: claudeMatch, parse: parseClaude},
-		{Agent: "codex", Roots: codexRoots, match: codexMatch, parse: parseCodex},
+		{Agent: "claude-code", Roots: claudeRoots, match: claudeMatch, parse: parseClaude, write: writeClaude, place: claudePlace},
+		{Agent: "codex", Roots: codexRoots, match: codexMatch, parse: parseCodex, write: writeCodex, place: codexPlace},
 	}
 }
 

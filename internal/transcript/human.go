@@ -177,5 +177,5 @@ func isSummary(text string) bool {
 			return true
 		}
 	}
-	return false
+	return isCopySummary(text)
 }

@@ -75,6 +75,9 @@ func (d *Decoder) glued(r *Record, value node) {
 	if !first.Time.IsZero() {
 		r.Time = first.Time
 	}
+	if first.Resumed != nil {
+		r.Resumed = first.Resumed
+	}
 	keep(&r.UUID, first.UUID)
 	keep(&r.Model, first.Model)
 	keep(&r.Cwd, first.Cwd)

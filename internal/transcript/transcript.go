@@ -152,14 +152,15 @@ type Record struct {
 	Model    string // the model that it names, "" where none or synthetic
 	Cwd      string
 	Branch   string
-	Parent   string // ID of the session that started this one, where the record tells it
-	Agent    string // ID of the sub-agent whose launch or report this record is
-	Version  string // the agent's own version
-	Title    string // a title given to the session
-	UI       bool   // a copy for the agent's own screen or bookkeeping: free to drop
-	Unknown  bool   // of a type that is not known: kept, counted
-	Broken   bool   // could not be parsed (at least one value of the line): kept, counted
-	Long     bool   // longer than MaxLine: kept, never parsed
+	Parent   string   // ID of the session that started this one, where the record tells it
+	Agent    string   // ID of the sub-agent whose launch or report this record is
+	Version  string   // the agent's own version
+	Title    string   // a title given to the session
+	Resumed  *Resumed // on the first record of a copy that ccd wrote, else nil
+	UI       bool     // a copy for the agent's own screen or bookkeeping: free to drop
+	Unknown  bool     // of a type that is not known: kept, counted
+	Broken   bool     // could not be parsed (at least one value of the line): kept, counted
+	Long     bool     // longer than MaxLine: kept, never parsed
 }
 
 // Shape is how an original is put together.

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/daemon"
+	"ccd/internal/agent/resume"
+	"ccd/internal/transcript"
+)
+
+type resumeFlags struct {
+	agent, to string
+	maxTokens int
+	dryRun    bool
+}
+
+// resumeOutput is what resume prints with --json.
+type resumeOutput struct {
+	Agent   string        `json:"agent"`
+	Session string        `json:"session"`
+	Source  string        `json:"source"`
+	Title   string        `json:"title"`
+	Path    string        `json:"path"`
+	Cwd     string        `json:"cwd"`
+	Command string        `json:"command"`
+	Tokens  resumedTokens `json:"tokens"`
+	Records int           `json:"records"`
+	Written bool          `json:"written"`
+}
+
+type resumedTokens struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	p := page{
+		use: "resume SESSION", group: agents, short: "make a smaller copy of a session that its agent goes on with",
+		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] SESSION"},
+		long: `Written is a new session in the agent's own format, beside the one it is made from, which stays as it
+is: a first message that stands for the older part (State, Earlier and Files as in the companion, with
+their IDs), then the newest messages word by word, calls with their results. A result that has no room
+is "[ccd ID 7200 bytes: elided; read again before editing; ccd restore ID]". Printed is the command that
+goes on with it. The agent's list of sessions shows it as "ccd: TITLE"; it never takes the place of the
+newest session (claude --continue), and neither does it for latest here, until somebody goes on with it.
+
+It is made from the archive, brought up to date first: also where the transcript was purged, or its
+agent could not read it any more. With --to it becomes a session of the other agent: commands and reads
+become that agent's calls, other calls are told in words. What the agent's API would refuse is not
+written; the error names the record.`,
+		examples: []example{
+			{"ccd resume latest", "a smaller copy of the session that grew last; prints how to go on with it"},
+			{"sh -c \"$(ccd resume latest:.)\"", "and go on with it at once"},
+			{"ccd resume --to codex 5d2f7a1e", "go on in Codex with what was begun in Claude Code"},
+			{"ccd resume --max-tokens 40000 --dry-run latest", "how large a smaller one would be"},
+		},
+		json: `one object: agent, session (the new ID), source (the ID of the one it is made from), title, path, cwd,
+command, tokens {before, after} (estimated), records, written (false with --dry-run)`,
+		exits: []int{exitNotFound},
+	}
+	var f resumeFlags
+	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		return a.resume(c.Context(), args[0], f)
+	})
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude or codex")
+	flags.Var(copyBudget{&f.maxTokens}, "max-tokens", "all that the model sees of it takes `N` estimated tokens at most")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be written, from the archive as it is; write nothing")
+	agentFlag(c, &f.agent)
+	return c
+}
+
+// target is the value of --to.
+type target struct{ to *string }
+
+// String implements pflag.Value.
+func (target) String() string { return "" }
+
+// Type implements pflag.Value.
+func (target) Type() string { return "AGENT" }
+
+// Set implements pflag.Value.
+func (t target) Set(name string) error {
+	switch name {
+	case "claude", "claude-code":
+		*t.to = "claude-code"
+	case "codex":
+		*t.to = "codex"
+	default:
+		return errors.New("unknown agent, want claude or codex")
+	}
+	return nil
+}
+
+// copyBudget is the value of resume's --max-tokens.
+type copyBudget struct{ to *int }
+
+// String implements pflag.Value.
+func (copyBudget) String() string { return "" }
+
+// Type implements pflag.Value.
+func (copyBudget) Type() string { return "N" }
+
+// Set implements pflag.Value.
+func (b copyBudget) Set(text string) error {
+	if err := (budget(b)).Set(text); err != nil {
+		return err
+	}
+	if *b.to < resume.LeastTokens {
+		return fmt.Errorf("must be %d or more: less holds no session", resume.LeastTokens)
+	}
+	return nil
+}
+
+func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
+	d, l, err := a.daemonFor(ctx, f.dryRun)
+	if err != nil {
+		return err
+	}
+	e, err := l.resumable(ctx, d, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := a.upToDate(ctx, d, l, &e); err != nil {
+			return err
+		}
+	}
+	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now()}
+	if want.Agent == "" {
+		want.Agent = e.Agent
+	}
+	if _, ok := transcript.Lookup(want.Agent); !ok {
+		return hint(fmt.Errorf("resume %s: a list of messages is no agent's session", e.ID), "ccd resume --to claude %s", l.argument(e))
+	}
+	if want.ID, err = resume.NewID(want.Agent); err != nil {
+		return fmt.Errorf("make a session ID: %w", err)
+	}
+	family, c, err := l.copied(ctx, e, want)
+	if err != nil {
+		return err
+	}
+	path, command := l.resumedAt(e, want.Agent, &c)
+	if !f.dryRun {
+		if err := a.putCopy(ctx, d, family, &c, path); err != nil {
+			return err
+		}
+	}
+	return a.printResumed(e, want.Agent, &c, path, command, !f.dryRun)
+}
+
+// resumable returns the session that an argument names, if it is one that an agent can go on with.
+func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent string) (entry, error) {
+	if err := l.load(ctx); err != nil {
+		return entry{}, err
+	}
+	var e entry
+	var err error
+	if s, ok := d.Known(absolute(arg)); ok && isFile(arg) {
+		e = entry{Session: archive.Session{Session: s}}
+		if have, ok := l.entry(s.Key); ok {
+			e = have
+		}
+	} else if e, err = l.find(arg, agent); err != nil {
+		return e, err
+	}
+	switch e.Class {
+	case transcript.Attachment:
+		return e, hint(fmt.Errorf("resume %s: an attachment is no session", e.ID), "ccd restore --session %s", shellWord(e.ID))
+	case transcript.SubAgent:
+		return e, hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be gone on with", e.ID), "ccd resume %s", shellWord(e.Parent))
+	}
+	return e, nil
+}
+
+// upToDate brings the archive up to date with the session. Damage there stops nothing: what can be read is taken.
+func (a *app) upToDate(ctx context.Context, d *daemon.Daemon, l *library, e *entry) error {
+	if err := d.Update(ctx, e.Key); err != nil {
+		if !errors.As(err, new(*archive.DamageError)) {
+			return err
+		}
+		a.say("ccd: warning: %v", err)
+	}
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	if fresh, ok := l.entry(e.Key); ok {
+		*e = fresh
+	}
+	return nil
+}
+
+// resumedAt is where a copy belongs, and the command that goes on with it. A copy for the same agent stands beside its
+// source, while that directory is there.
+func (l *library) resumedAt(e entry, agent string, c *resume.Copy) (path, command string) {
+	root := ""
+	for _, r := range l.roots {
+		if r.Agent == agent && (root == "" || r.Path == e.Root && e.Agent == agent && filepath.Base(r.Path) != "archived_sessions") {
+			root = r.Path
+		}
+	}
+	path = filepath.Join(root, filepath.FromSlash(c.Place))
+	at := "cd " + shellWord(c.Cwd) + " && "
+	if agent == "codex" {
+		return path, at + "codex resume " + c.ID
+	}
+	name := c.ID
+	if dir := filepath.Dir(e.Path); e.Agent == agent && dir != filepath.Dir(path) && e.Root != "" && exists(dir) {
+		// The client looks for an ID in the directory that is named after where it runs, for a path anywhere.
+		path = filepath.Join(dir, filepath.Base(path))
+		name = path
+	}
+	return path, at + "claude --resume " + shellWord(name)
+}
+
+// putCopy makes the copy's IDs resolve, then writes it.
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, c *resume.Copy, path string) error {
+	for i, e := range family {
+		if len(c.Pointers[i]) == 0 {
+			continue
+		}
+		g, err := e.generation(0)
+		if err == nil {
+			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i])
+		}
+		switch {
+		case errors.As(err, new(*archive.DamageError)):
+			a.say("ccd: warning: %v", err)
+		case err != nil:
+			return err
+		}
+	}
+	source := ""
+	if len(family) > 0 && family[0].present() {
+		source = family[0].Path
+	}
+	return c.Put(path, source, time.Now())
+}
+
+func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command string, written bool) error {
+	if a.json {
+		return a.printJSON(resumeOutput{
+			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Command: command,
+			Tokens: resumedTokens{c.Before, c.After}, Records: len(c.Lines), Written: written,
+		})
+	}
+	a.say("%s -> %s tokens (est), %s word by word: %s", humanize.Comma(c.Before), humanize.Comma(c.After), count(c.Verbatim, "message"), c.Title)
+	if _, err := os.Stat(c.Cwd); err != nil {
+		a.say("ccd: warning: the session's directory %s is not here", c.Cwd)
+	}
+	if !written {
+		return a.print("would write " + path + "\n")
+	}
+	return a.print(strings.TrimSpace(command) + "\n")
+}

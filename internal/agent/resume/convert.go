@@ -1,0 +1,220 @@
+package resume
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// The agents that a copy can be written for.
+const (
+	claude = "claude-code"
+	codex  = "codex"
+)
+
+// fitCall gives a call the shape of the agent's own calls; ok is false where the agent has none that means the same: it
+// is told then.
+func fitCall(from, to, kind string, b *transcript.Block) (ok bool) {
+	if from != to {
+		return translated(to, b)
+	}
+	if to == claude {
+		return !strings.HasPrefix(b.Call, "srvtoolu_") && !strings.HasPrefix(b.Call, "mcptoolu_") && object(b.Raw) != nil
+	}
+	switch {
+	case strings.HasSuffix(kind, "custom_tool_call"), strings.HasSuffix(kind, "function_call"):
+		switch {
+		case b.Raw[0] != '"':
+			b.Raw = transcript.Quote(string(b.Raw))
+		case string(b.Raw) == `""` && !b.Free:
+			b.Raw = []byte(`"{}"`)
+		}
+		return true
+	}
+	return translated(to, b)
+}
+
+// translated makes another agent's call of a call: those that run a command or read a file have a counterpart
+// everywhere, as does, for Codex, a plan.
+func translated(to string, b *transcript.Block) bool {
+	a := transcript.Understand(b.Tool, b.Raw)
+	b.Space, b.Free = "", false
+	command := a.Command
+	if a.Op == transcript.Read && to == codex && len(a.Files) == 1 {
+		command = reading(a.Files[0].Path, a.Lines)
+	}
+	switch {
+	case a.Stdin:
+		return false
+	case command != "" && to == claude:
+		if a.Dir != "" {
+			command = "cd " + shellWord(a.Dir) + " && " + command
+		}
+		b.Tool, b.Raw = "Bash", asJSON(map[string]any{"command": command})
+	case command != "" && to == codex:
+		input := map[string]any{"cmd": command}
+		if a.Dir != "" {
+			input["workdir"] = a.Dir
+		}
+		b.Tool, b.Raw = "exec_command", transcript.Quote(string(asJSON(input)))
+	case a.Op == transcript.Plan && a.Replace && len(a.Plan) > 0 && to == codex:
+		b.Tool, b.Raw = "update_plan", transcript.Quote(string(asJSON(map[string]any{"plan": steps(a.Plan)})))
+	default:
+		return false
+	}
+	return true
+}
+
+// reading is the command that shows of a file what a reading tool shows: its lines with their numbers.
+func reading(path string, lines [2]int) string {
+	command := "cat -n " + shellWord(path)
+	if lines[0] > 0 && lines[1] > 0 {
+		command += fmt.Sprintf(" | sed -n '%d,%dp'", lines[0], lines[0]+lines[1]-1)
+	}
+	return command
+}
+
+type step struct {
+	Step   string `json:"step"`
+	Status string `json:"status"`
+}
+
+func steps(plan []transcript.PlanItem) []step {
+	all := make([]step, 0, len(plan))
+	for _, p := range plan {
+		all = append(all, step{p.Text, p.Status})
+	}
+	return all
+}
+
+// asJSON writes what always can be written.
+func asJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return []byte("{}")
+	}
+	return transcript.CleanJSON(b)
+}
+
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// fitResult gives a result's content a shape that the agent's API takes: the text alone where there is any doubt.
+func fitResult(from, to string, b *transcript.Block, id mark.ID) {
+	switch {
+	case b.Raw[0] == '"':
+		return
+	case from == to && to == claude && soundContent(b.Raw):
+		return
+	case from == to && to == codex && soundOutput(b.Raw):
+		return
+	}
+	b.Raw = transcript.Quote(flat(b.Raw, id))
+}
+
+// flat is the text of a content; what is no text is named.
+func flat(raw []byte, id mark.ID) string {
+	parts := list(raw)
+	if parts == nil {
+		if m := object(raw); m["type"] != nil && m["content"] == nil && m["output"] == nil { // a block without a content
+			return ""
+		}
+		return string(transcript.Original(transcript.Text, raw))
+	}
+	var all []string
+	for _, part := range parts {
+		m := object(part)
+		switch said := text(part) + text(m["text"]); {
+		case said != "":
+			all = append(all, said)
+		case m["source"] != nil || m["image_url"] != nil:
+			all = append(all, mark.New(id, "image left out; ccd restore "+string(id)))
+		case text(m["type"]) != "text":
+			all = append(all, string(part))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// soundContent reports whether a tool_result's content is a list that Anthropic's API takes.
+func soundContent(raw []byte) bool {
+	parts := list(raw)
+	for _, part := range parts {
+		m := object(part)
+		switch text(m["type"]) {
+		case "text":
+			if strings.TrimSpace(text(m["text"])) == "" {
+				return false
+			}
+		case "image":
+			if !soundSource(m["source"]) {
+				return false
+			}
+		case "document", "search_result", "tool_reference":
+		default:
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// soundSource reports whether an image's source names its type and its data, or where it is.
+func soundSource(raw []byte) bool {
+	s := object(raw)
+	switch text(s["type"]) {
+	case "base64":
+		return text(s["media_type"]) != "" && isBase64(text(s["data"]))
+	case "url":
+		return text(s["url"]) != ""
+	}
+	return false
+}
+
+// soundOutput reports whether a function's output is a list that Codex and its API take.
+func soundOutput(raw []byte) bool {
+	parts := list(raw)
+	for _, part := range parts {
+		m := object(part)
+		switch text(m["type"]) {
+		case "input_text":
+			if text(m["text"]) == "" {
+				return false
+			}
+		case "input_image":
+			if !strings.HasPrefix(text(m["image_url"]), "data:") && !strings.HasPrefix(text(m["image_url"]), "http") {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+func isBase64(s string) bool {
+	s = strings.TrimRight(s, "=")
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
+}
+
+// fitImage gives an image the shape of the agent's own: a source, or a URL.
+func fitImage(to string, b *transcript.Block) bool {
+	url := text(b.Raw)
+	if to == claude {
+		if media, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
+			b.Raw = asJSON(map[string]string{"type": "base64", "media_type": media, "data": data})
+		}
+		return soundSource(b.Raw)
+	}
+	if s := object(b.Raw); s != nil && strings.HasPrefix(text(s["media_type"]), "image/") && isBase64(text(s["data"])) {
+		b.Raw = transcript.Quote("data:" + text(s["media_type"]) + ";base64," + text(s["data"]))
+		return true
+	}
+	return strings.HasPrefix(url, "data:image/") || strings.HasPrefix(url, "https://")
+}

@@ -1,0 +1,86 @@
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// TestEveryCopyIsTaken: whatever is missing of a session, and however little room there is, what Make writes is what
+// the agents and their APIs take, keeps its budget, and is known as a copy.
+func TestEveryCopyIsTaken(t *testing.T) {
+	for _, from := range []string{claude, codex} {
+		for _, to := range []string{claude, codex} {
+			t.Run(from+" to "+to, func(t *testing.T) {
+				t.Parallel()
+				rng := rand.New(rand.NewPCG(7, uint64(len(from)*100+len(to))))
+				for seed := range uint64(25) {
+					data := generated(t, from, seed, 20_000+rng.Int64N(400_000))
+					if seed%3 > 0 {
+						data = dropped(data, rng, 2+rng.IntN(30))
+					}
+					if seed%5 == 0 && len(data) > 100 {
+						data = data[:len(data)-1-rng.IntN(100)]
+					}
+					tokens := LeastTokens + rng.IntN(120_000)
+					if seed%4 == 0 {
+						tokens = 0
+					}
+					c, err := makeCopy(t, sourceOf(from, data), to, tokens)
+					if err != nil {
+						t.Fatalf("seed %d, %d tokens: %v", seed, tokens, err)
+					}
+					holds(t, fmt.Sprintf("seed %d", seed), to, c, tokens)
+				}
+			})
+		}
+	}
+}
+
+// holds checks what is true of every copy.
+func holds(t *testing.T, what, agent string, c Copy, tokens int) {
+	t.Helper()
+	if err := Check(agent, c.Place, c.Lines); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if got := shown(agent, c.Lines) * 4 / 3; tokens > 0 && got > tokens {
+		t.Errorf("%s: %d tokens, want %d at most", what, got, tokens)
+	}
+	known := map[mark.ID]bool{}
+	for _, pointers := range c.Pointers {
+		for _, p := range pointers {
+			known[p.Hash.ID()] = true
+		}
+	}
+	first := true
+	for r := range decoded(agent, c.Lines) {
+		if r.Broken || r.Unknown {
+			t.Fatalf("%s: record %d is not understood", what, r.N)
+		}
+		if first && (r.Resumed == nil || r.Resumed.Records != len(c.Lines)) {
+			t.Fatalf("%s: the first record does not say that it is a copy of %d records: %v", what, len(c.Lines), r.Resumed)
+		}
+		first = false
+		for _, it := range r.Items {
+			if it.Kind != transcript.Summary {
+				continue
+			}
+			for _, id := range mark.IDs(string(transcript.Original(it.Kind, it.Raw))) {
+				if !known[id] {
+					t.Errorf("%s: ID %s has no pointer", what, id)
+				}
+			}
+		}
+	}
+}
+
+func TestTooSmallABudgetIsAnError(t *testing.T) {
+	_, err := makeCopy(t, sourceOf(claude, generated(t, claude, 1, 100_000)), claude, 300)
+	if !errors.Is(err, ErrTooSmall) {
+		t.Errorf("got %v, want ErrTooSmall", err)
+	}
+}

@@ -1,0 +1,192 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Draft is a session that is to be written in an agent's own format.
+type Draft struct {
+	ID       string // UUID of the new session
+	Title    string // without TitlePrefix
+	Cwd      string
+	Branch   string
+	Version  string    // of the agent, "" where it is not known
+	Start    time.Time // when the session that it is made from began
+	Resumed  Resumed   // Records is filled in by Write
+	Messages []Message // those of the user and of the assistant take turns, the user first
+}
+
+// Message is what one side says at once.
+type Message struct {
+	Assistant bool
+	ID        string    // of the reply, "" for one made up
+	Model     string    // of the reply, "" where it is not known
+	Time      time.Time // zero where it is not known
+	Blocks    []Block
+}
+
+// Block is one content block of a draft. Its Kind is Human or Summary (a text of the user's), Text, Thinking (Raw is the
+// agent's own block), Call, Result or Image.
+type Block struct {
+	Kind   Kind
+	Raw    []byte // JSON: a text's string, a call's input, a result's content, an image's source
+	Call   string // pairs Call and Result
+	Tool   string // of a Call
+	Space  string // of a Call: the tool's namespace, Codex only
+	Free   bool   // of a Call or Result: the tool takes free text (Codex: custom_tool_call)
+	Failed bool   // of a Result
+}
+
+// NewBlock returns the block of an item, with Raw of its own, as it can be written for the agent of the record's
+// session. ok is false for what only the agent itself needs.
+func NewBlock(agent string, r *Record, it *Item) (b Block, ok bool) {
+	b = Block{Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed}
+	switch it.Kind {
+	case Human:
+		if it.Call != "" {
+			b.Kind = Result
+		}
+	case Text, Summary, Result, Image:
+	case Thinking:
+		b.Raw = bytes.Clone(claudeBlock(agent, r, it))
+		return b, b.Raw != nil
+	case Call:
+		b.Free = strings.HasSuffix(r.Type, "custom_tool_call")
+		if agent == "codex" {
+			b.Tool, b.Space = codexName(r, it)
+		}
+	default:
+		return b, false
+	}
+	if b.Kind == Result {
+		b.Free = strings.HasSuffix(r.Type, "custom_tool_call_output")
+	}
+	return b, true
+}
+
+// claudeBlock is the content block that an item of a Claude Code record stands in, nil where it is none.
+func claudeBlock(agent string, r *Record, it *Item) []byte {
+	if agent != "claude-code" || !valid(r.Raw) {
+		return nil
+	}
+	content := node{raw: bytes.TrimSpace(r.Raw), off: r.Span.Off}.field("message").field("content")
+	for block := range content.elements() {
+		if block.off <= it.Span.Off && it.Span.End() <= block.off+int64(len(block.raw)) {
+			return block.raw
+		}
+	}
+	return nil
+}
+
+// codexName is a call's tool and its namespace as they stand apart in the record.
+func codexName(r *Record, it *Item) (tool, space string) {
+	if !valid(r.Raw) {
+		return it.Tool, ""
+	}
+	payload := node{raw: bytes.TrimSpace(r.Raw)}.field("payload")
+	if space = payload.field("namespace").text(); space == "" {
+		return it.Tool, ""
+	}
+	return payload.field("name").text(), space
+}
+
+// ParentUUID returns the record before this one in the chain that Claude Code keeps, "" where none is told.
+func ParentUUID(r *Record) string {
+	if !valid(r.Raw) {
+		return ""
+	}
+	return node{raw: bytes.TrimSpace(r.Raw)}.field("parentUuid").text()
+}
+
+// RolledBack returns how many turns a record of Codex takes back, 0 for any other record.
+func RolledBack(r *Record) int {
+	if r.Type != "event_msg/thread_rolled_back" || !valid(r.Raw) {
+		return 0
+	}
+	return int(node{raw: bytes.TrimSpace(r.Raw)}.field("payload").field("num_turns").integer())
+}
+
+// Quote returns text as a JSON string; bytes that are not UTF-8 become U+FFFD.
+func Quote(text string) []byte {
+	// AppendQuote fails for bytes that are not UTF-8 alone, which are gone by then.
+	b, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
+	if err != nil {
+		return []byte(`""`)
+	}
+	return b
+}
+
+func quote(text string) string { return string(Quote(text)) }
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// CleanJSON returns a copy of a JSON value that any API takes: bytes that are not UTF-8 and surrogates that stand alone
+// become U+FFFD. A value that is no JSON becomes a string.
+func CleanJSON(raw []byte) []byte {
+	raw = bytes.TrimSpace(raw)
+	if !valid(raw) {
+		return Quote(string(raw))
+	}
+	b := bytes.Clone(raw)
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\ufffd"))
+	}
+	if !bytes.Contains(b, []byte(`\u`)) {
+		return b
+	}
+	return paired(b)
+}
+
+// paired replaces the escapes of surrogates that stand alone.
+func paired(b []byte) []byte {
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		if b[i+1] != 'u' {
+			i++
+			continue
+		}
+		r, _ := unit(b[i:])
+		if !utf16.IsSurrogate(r) {
+			i += 5
+			continue
+		}
+		if len(b) >= i+12 && b[i+6] == '\\' && b[i+7] == 'u' {
+			second, _ := unit(b[i+6:])
+			if utf16.DecodeRune(r, second) != utf8.RuneError {
+				i += 11
+				continue
+			}
+		}
+		copy(b[i:], `\ufffd`)
+		i += 5
+	}
+	return b
+}
+
+// derived is the UUID of a draft's record number n: the same for the same session.
+func (d *Draft) derived(n int) string {
+	sum := sha256.Sum256([]byte(d.ID + "/" + number(n)))
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// stamps gives times that never go back, also where a message has none.
+type stamps struct{ last time.Time }
+
+func (s *stamps) next(t time.Time) string {
+	if t.After(s.last) {
+		s.last = t
+	}
+	return s.last.UTC().Format("2006-01-02T15:04:05.000Z")
+}

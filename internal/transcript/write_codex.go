@@ -1,0 +1,89 @@
+package transcript
+
+import "strings"
+
+// codexWriter writes a rollout: a header, then what the model sees.
+type codexWriter struct {
+	stamps stamps
+	lines  [][]byte
+}
+
+// writeCodex gives the lines of a draft. Events, usage and ordinals are left out, and so is the history's mode: with
+// them the client would compact the copy at once, or refuse it.
+func writeCodex(d Draft) [][]byte {
+	w := codexWriter{stamps: stamps{d.Start}}
+	w.stamps.next(d.Start)
+	head := w.stamps.next(d.Start)
+	for i := range d.Messages {
+		w.message(&d.Messages[i])
+	}
+	branch := ""
+	if d.Branch != "" {
+		branch = `,"git":{"branch":` + quote(d.Branch) + `}`
+	}
+	meta := `{"timestamp":"` + head + `","type":"session_meta","payload":{"id":` + quote(d.ID) + `,"session_id":` + quote(d.ID) +
+		`,"timestamp":"` + head + `","cwd":` + quote(d.Cwd) + `,"originator":"codex_cli_rs","cli_version":` + quote(orElse(d.Version, codexVersion)) +
+		`,"source":"cli"` + branch + `,` + d.Resumed.json(len(w.lines)+1) + `}}`
+	return append([][]byte{[]byte(meta)}, w.lines...)
+}
+
+// codexVersion is the version that a copy of another agent's session names: one that is known to read it.
+const codexVersion = "0.169.0"
+
+// message writes the texts and images of a message as one item, and each of its calls or results as one: what is said
+// comes before the calls and after the results, so that nothing stands between the two.
+func (w *codexWriter) message(m *Message) {
+	if m.Assistant {
+		w.said(m, "assistant", "output_text")
+	}
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == Call || b.Kind == Result {
+			w.item(m, codexPayload(b))
+		}
+	}
+	if !m.Assistant {
+		w.said(m, "user", "input_text")
+	}
+}
+
+func (w *codexWriter) said(m *Message, role, kind string) {
+	var parts []string
+	for i := range m.Blocks {
+		switch b := &m.Blocks[i]; b.Kind {
+		case Call, Result, Thinking:
+		case Image:
+			parts = append(parts, `{"type":"input_image","image_url":`+string(b.Raw)+`}`)
+		default:
+			parts = append(parts, `{"type":"`+kind+`","text":`+string(b.Raw)+`}`)
+		}
+	}
+	if len(parts) > 0 {
+		w.item(m, `{"type":"message","role":"`+role+`","content":[`+strings.Join(parts, ",")+`]}`)
+	}
+}
+
+func (w *codexWriter) item(m *Message, payload string) {
+	w.lines = append(w.lines, []byte(`{"timestamp":"`+w.stamps.next(m.Time)+`","type":"response_item","payload":`+payload+`}`))
+}
+
+func codexPayload(b *Block) string {
+	kind, value := "function_call", "arguments"
+	if b.Free {
+		kind, value = "custom_tool_call", "input"
+	}
+	if b.Kind == Result {
+		return `{"type":"` + kind + `_output","call_id":` + quote(b.Call) + `,"output":` + string(b.Raw) + `}`
+	}
+	space := ""
+	if b.Space != "" {
+		space = `,"namespace":` + quote(b.Space)
+	}
+	return `{"type":"` + kind + `","name":` + quote(b.Tool) + space + `,"` + value + `":` + string(b.Raw) + `,"call_id":` + quote(b.Call) + `}`
+}
+
+// codexPlace is where a draft belongs below the root, with slashes. The name carries the time of the session that it is
+// made from, so that a list by time shows the copy beside that one and not before all others.
+func codexPlace(d *Draft) string {
+	t := d.Start.UTC()
+	return t.Format("2006/01/02/") + "rollout-" + t.Format("2006-01-02T15-04-05-") + d.ID + ".jsonl"
+}
