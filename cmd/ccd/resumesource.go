@@ -18,7 +18,7 @@ const mostCopies = 8
 // made from what can still be read.
 func (l *library) copied(ctx context.Context, e entry, want resume.Request) (family []entry, c resume.Copy, err error) {
 	family = l.lineage(e)
-	sources, err := l.sources(ctx, family)
+	sources, err := l.copySources(ctx, family)
 	if err != nil {
 		return family, c, err
 	}
@@ -58,8 +58,8 @@ func (l *library) lineage(e entry) []entry {
 	return all
 }
 
-// sources are the sessions of a family as a copy is made from them: of each, what the next one was made from.
-func (l *library) sources(ctx context.Context, family []entry) ([]resume.Source, error) {
+// copySources are the sessions of a family as a copy is made from them: of each, what the next one was made from.
+func (l *library) copySources(ctx context.Context, family []entry) ([]resume.Source, error) {
 	var all []resume.Source
 	for i, e := range family {
 		g, err := e.generation(0)
