@@ -37,8 +37,8 @@ Without a name it means every agent whose directory is there (~/.claude or $CLAU
 or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd restore`" + `,
 ` + "`ccd show`" + ` and ` + "`ccd search`" + ` without asking are shown and asked for, never added silently.
 
-Codex runs new or changed hooks only once you trust them: open /hooks in codex. ` + "`codex exec`" + ` skips hooks
-that are not trusted without a word.`,
+Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
+without a word, in ` + "`codex exec`" + ` too.`,
 		examples: []example{
 			{"ccd agents install", "every agent that is here"},
 			{"ccd agents install --dry-run", "show what would be changed, as a diff"},

@@ -37,8 +37,17 @@ func (s *Setup) installClaude() (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Notes = append(p.Notes, "Claude Code reads it at its next start; a session that runs now goes on as it is.")
+	p.Notes = append(append(p.Notes, "Sessions of Claude Code that start from now on use it."), s.claudeNotes()...)
 	return p, nil
+}
+
+// claudeNotes tell what keeps Claude Code from using what is installed.
+func (s *Setup) claudeNotes() []string {
+	d, err := document0(s.settings())
+	if err != nil || d.root.get("disableAllHooks") == nil || d.root.get("disableAllHooks").kind != 't' {
+		return nil
+	}
+	return []string{s.settings() + " switches all hooks off (disableAllHooks): none of ccd's run."}
 }
 
 func (s *Setup) installSettings() (change, error) {

@@ -1,7 +1,10 @@
 package setup
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
+	"unicode"
 )
 
 func (s *Setup) hooksFile() string { return filepath.Join(s.codex, "hooks.json") }
@@ -10,9 +13,12 @@ func (s *Setup) instructionsFile() string { return filepath.Join(s.codex, "AGENT
 
 func (s *Setup) configuration() string { return filepath.Join(s.codex, "config.toml") }
 
-// trust is what a user of Codex must know.
-const trust = "Codex runs new or changed hooks only once you trust them: open /hooks in codex. Until then, and in `codex exec`, it skips them" +
-	" without a word (`codex exec --dangerously-bypass-hook-trust` runs them all)."
+// What a user of Codex must know.
+const (
+	untrusted = "Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them without a word, in" +
+		" `codex exec` too (`codex exec --dangerously-bypass-hook-trust` runs them all the same)."
+	trusted = "Codex has noted that you trust these hooks; where one was changed since, it skips it until you look at /hooks again."
+)
 
 func (s *Setup) installCodex() (*Plan, error) {
 	p := &Plan{}
@@ -21,11 +27,58 @@ func (s *Setup) installCodex() (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Notes = append(p.Notes, trust)
-	if override := filepath.Join(s.codex, "AGENTS.override.md"); alreadyThere(override) {
-		p.Notes = append(p.Notes, "Codex reads "+override+" instead of AGENTS.md: what ccd wrote there is not seen.")
-	}
+	p.Notes = append(p.Notes, untrusted)
+	p.Notes = append(p.Notes, s.codexNotes()...)
 	return p, nil
+}
+
+// codexNotes tell what keeps Codex from seeing what is installed.
+func (s *Setup) codexNotes() (notes []string) {
+	if override := filepath.Join(s.codex, "AGENTS.override.md"); alreadyThere(override) {
+		notes = append(notes, "Codex reads "+override+" instead of AGENTS.md: what ccd wrote there is not seen.")
+	}
+	f, err := read(s.configuration())
+	if err != nil {
+		return notes
+	}
+	all, err := values(f.path, f.text)
+	if err != nil {
+		return notes
+	}
+	if features, _ := all["features"].(map[string]any); features["hooks"] == false {
+		notes = append(notes, f.path+" switches hooks off (features.hooks): none of ccd's run.")
+	}
+	return notes
+}
+
+// noted are the names under which Codex notes that its user trusts ccd's hooks: the file, the event, the places.
+func (s *Setup) noted() (all []string) {
+	d, err := document0(s.hooksFile())
+	if err != nil {
+		return nil
+	}
+	files := []string{s.hooksFile()}
+	if real, err := filepath.EvalSymlinks(s.hooksFile()); err == nil && real != files[0] {
+		files = append(files, real)
+	}
+	for _, c := range d.calls() {
+		for _, file := range files {
+			all = append(all, fmt.Sprintf("%s:%s:%d:%d", file, snake(c.event), c.group, c.at))
+		}
+	}
+	return all
+}
+
+// snake writes an event as Codex's notes do: session_start.
+func snake(event string) string {
+	var b strings.Builder
+	for i, r := range event {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 func (s *Setup) installHooks() (change, error) {
@@ -128,7 +181,7 @@ func (s *Setup) uninstallConfiguration(*Plan) (change, error) {
 	if err != nil || !f.exists() {
 		return change{file: f}, err
 	}
-	text, err := takeServer(f.path, f.text)
+	text, err := takeTables(f.path, f.text, s.noted())
 	if err != nil {
 		return change{}, err
 	}

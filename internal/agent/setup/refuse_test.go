@@ -149,8 +149,16 @@ func TestCommandLines(t *testing.T) {
 		{`'/it'\''s/ccd' hook x`, "/it's/ccd"},
 		{"/opt/ccd-1.2 hook Stop --agent claude-code --config /c", "/opt/ccd-1.2"},
 		{"/opt/ccd-1.2 hook Stop", ""},
-		{"ccd hook Stop", ""}, {"/opt/ccd", ""}, {"/opt/ccd mcp", ""}, {"/opt/ccd hook x | tee y", ""}, {"X=1 /opt/ccd hook x", ""},
-		{"'/opt/ccd hook x", ""}, {"$HOME/ccd hook x", ""}, {"", ""}, {`/opt/ccd hook x\`, ""}, {"/opt/ccd '' hook", ""},
+		{"ccd hook Stop", ""},
+		{"/opt/ccd", ""},
+		{"/opt/ccd mcp", ""},
+		{"/opt/ccd hook x | tee y", ""},
+		{"X=1 /opt/ccd hook x", ""},
+		{"'/opt/ccd hook x", ""},
+		{"$HOME/ccd hook x", ""},
+		{"", ""},
+		{`/opt/ccd hook x\`, ""},
+		{"/opt/ccd '' hook", ""},
 	} {
 		if got, ok := binaryOf(c.line, "hook"); got != c.binary || ok != (c.binary != "") {
 			t.Errorf("%s: %q, %v", c.line, got, ok)

@@ -47,14 +47,37 @@ func (s *Setup) Status(agent string) Status {
 	st := Status{Agent: agent, Directory: s.Dir(agent), Present: err == nil && info.IsDir(), Installed: true, Binaries: []Binary{}, Notes: []string{}}
 	if agent == Codex {
 		st.Parts = s.codexParts(&st)
-		st.Notes = append(st.Notes, trust)
+		st.Notes = append(append(st.Notes, s.trustNote()), s.codexNotes()...)
 	} else {
 		st.Parts = s.claudeParts(&st)
+		st.Notes = append(st.Notes, s.claudeNotes()...)
 	}
 	for _, p := range st.Parts {
 		st.Installed = st.Installed && (p.State == Installed || p.Option && p.State == Missing)
 	}
 	return st
+}
+
+// trustNote tells what Codex has noted of ccd's hooks.
+func (s *Setup) trustNote() string {
+	f, err := read(s.configuration())
+	if err != nil {
+		return untrusted
+	}
+	all, err := values(f.path, f.text)
+	if err != nil {
+		return untrusted
+	}
+	known := 0
+	for _, name := range s.noted() {
+		if note, _ := state(all)[name].(map[string]any); note["trusted_hash"] != nil {
+			known++
+		}
+	}
+	if known < len(events()) {
+		return untrusted
+	}
+	return trusted
 }
 
 // name notes a binary that is named somewhere.

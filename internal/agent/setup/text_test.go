@@ -75,6 +75,66 @@ func TestTableThatTheClientMoved(t *testing.T) {
 	want(t, err, "line by line")
 }
 
+// What the client noted of ccd's hooks goes with them; what it noted of others stays.
+func TestTrustGoesToo(t *testing.T) {
+	h := newHome(t)
+	h.write(".codex/config.toml", "a = 1\n")
+	h.write(".codex/hooks.json", `{"hooks": {"SessionStart": [{"hooks": [{"command": "x"}]}]}}`)
+	h.install(nil, Codex)
+	note := func(event string) string {
+		return "\n[hooks.state.\"" + h.path(".codex/hooks.json") + ":" + event + "\"]\ntrusted_hash = \"sha256:0\"\n"
+	}
+	theirs := "\n[hooks.state]\n" + note("session_start:0:0")
+	h.write(".codex/config.toml", h.read(".codex/config.toml")+theirs)
+	if s := h.setup(nil).Status(Codex); s.Notes[0] != untrusted {
+		t.Errorf("notes: %q", s.Notes)
+	}
+	h.write(".codex/config.toml", h.read(".codex/config.toml")+note("session_start:1:0")+note("user_prompt_submit:0:0")+note("pre_compact:0:0"))
+	if s := h.setup(nil).Status(Codex); s.Notes[0] != trusted {
+		t.Errorf("notes: %q", s.Notes)
+	}
+	h.uninstall(Codex)
+	if got := h.read(".codex/config.toml"); got != "a = 1\n"+theirs {
+		t.Errorf("left %q", got)
+	}
+	h.write(".codex/hooks.json", "{}")
+	h.write(".codex/config.toml", "a = 1\n")
+	h.install(nil, Codex)
+	h.write(".codex/config.toml", h.read(".codex/config.toml")+"\n[hooks.state]\n"+note("session_start:0:0"))
+	h.uninstall(Codex)
+	if got := h.read(".codex/config.toml"); got != "a = 1\n" {
+		t.Errorf("left %q", got)
+	}
+}
+
+// What keeps an agent from using what is installed is told.
+func TestNotes(t *testing.T) {
+	h := newHome(t)
+	notes := func() (all []string) {
+		for _, agent := range Agents() {
+			p, err := h.setup(nil).Install(agent)
+			must(t, err)
+			s := h.setup(nil).Status(agent)
+			if strings.Join(p.Notes[1:], "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes)+1:], "") {
+				t.Errorf("install says %q, status %q", p.Notes, s.Notes)
+			}
+			all = append(all, p.Notes[1:]...)
+		}
+		return all
+	}
+	h.write(".claude/settings.json", `{"disableAllHooks": false}`)
+	h.write(".codex/config.toml", "[features]\nhooks = true\n")
+	if got := notes(); len(got) != 0 {
+		t.Errorf("notes: %q", got)
+	}
+	h.write(".claude/settings.json", `{"disableAllHooks": true}`)
+	h.write(".codex/config.toml", "[features]\nhooks = false\n")
+	h.write(".codex/AGENTS.override.md", "")
+	if got := notes(); len(got) != 3 {
+		t.Errorf("notes: %q", got)
+	}
+}
+
 func TestConfigurationIsPassedOn(t *testing.T) {
 	h := newHome(t)
 	with := func(o *Options) { o.Config = "/etc/my ccd.toml" }

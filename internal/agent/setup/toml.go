@@ -49,8 +49,18 @@ func serverOf(all map[string]any) (binary string, args []string, there, ours boo
 	return binary, args, there, absolute(binary) && len(args) > 0 && args[0] == "mcp"
 }
 
-// without returns the values but for ccd's server, in a form that can be compared.
-func without(all map[string]any) string {
+// without returns the values but for ccd's server and what the client noted of these hooks, in a form that can be
+// compared.
+func without(all map[string]any, hooks ...string) string {
+	for _, name := range hooks {
+		delete(state(all), name)
+	}
+	if table, ok := all["hooks"].(map[string]any); ok && len(hooks) > 0 && len(state(all)) == 0 {
+		delete(table, "state")
+		if len(table) == 0 {
+			delete(all, "hooks")
+		}
+	}
 	if servers, ok := all["mcp_servers"].(map[string]any); ok {
 		delete(servers, "ccd")
 		if len(servers) == 0 {
@@ -150,14 +160,32 @@ func within(quotes, line string) string {
 	}
 }
 
-// takeServer takes the server's table and its marks out.
-func takeServer(path string, text []byte) ([]byte, error) {
+// takeTables takes the server's table, its marks and the tables of those names below hooks.state out of a TOML text.
+func takeTables(path string, text []byte, trusted []string) ([]byte, error) {
 	before, err := values(path, text)
 	if err != nil {
 		return nil, err
 	}
 	_, _, _, ours := serverOf(before)
-	all, drop := lines(text), map[int]bool{}
+	others := len(state(before)) == 0
+	for name := range state(before) {
+		others = others || !slices.Contains(trusted, name)
+	}
+	all := lines(text)
+	now := detach(all, drops(all, func(header string) bool {
+		return ours && ourTable.MatchString(header) || isTrust(header, trusted) || !others && strings.TrimSpace(header) == "[hooks.state]"
+	}))
+	after, err := values(path, now)
+	if _, _, there, _ := serverOf(after); err != nil || there && ours || without(after, trusted...) != without(before, trusted...) {
+		return nil, hinted(fmt.Errorf("write %s: [mcp_servers.ccd] cannot be taken out of it line by line", path), "codex mcp remove ccd")
+	}
+	return now, nil
+}
+
+// drops are the lines of ccd's marks, and of the tables whose headers go: up to their last pair, so that a comment
+// before the next table stays with it.
+func drops(all []string, goes func(header string) bool) map[int]bool {
+	drop := map[int]bool{}
 	marks, inside, last, quoted := table(), false, -1, ""
 	for i, l := range all {
 		if quoted = within(quoted, l); quoted != "" && !inside {
@@ -167,7 +195,7 @@ func takeServer(path string, text []byte) ([]byte, error) {
 		case marks.begin.MatchString(l), marks.end.MatchString(l):
 			drop[i], inside = true, false
 		case header.MatchString(l):
-			if inside = ours && ourTable.MatchString(l); inside {
+			if inside = goes(l); inside {
 				drop[i], last = true, i
 			}
 		case inside && strings.TrimSpace(l) != "" && !strings.HasPrefix(strings.TrimSpace(l), "#"):
@@ -176,10 +204,19 @@ func takeServer(path string, text []byte) ([]byte, error) {
 			}
 		}
 	}
-	now := detach(all, drop)
-	after, err := values(path, now)
-	if _, _, there, _ := serverOf(after); err != nil || there && ours || without(after) != without(before) {
-		return nil, hinted(fmt.Errorf("write %s: [mcp_servers.ccd] cannot be taken out of it line by line", path), "codex mcp remove ccd")
-	}
-	return now, nil
+	return drop
+}
+
+// state returns what the client noted of hooks: a table a hook that its user was asked about.
+func state(all map[string]any) map[string]any {
+	hooks, _ := all["hooks"].(map[string]any)
+	state, _ := hooks["state"].(map[string]any)
+	return state
+}
+
+// isTrust reports whether a header is of one of those tables, as the client writes it.
+func isTrust(header string, names []string) bool {
+	name, ok := strings.CutPrefix(strings.TrimSpace(header), "[hooks.state.")
+	name, ended := strings.CutSuffix(name, "]")
+	return ok && ended && slices.ContainsFunc(names, func(n string) bool { return name == quote(n) || name == "'"+n+"'" })
 }
