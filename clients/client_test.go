@@ -31,6 +31,17 @@ func TestMain(m *testing.M) {
 }
 
 func start(m *testing.M) int {
+	if os.Getenv(binary) == "" {
+		dir, err := os.MkdirTemp("", "ccd-clients-")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			err = build(filepath.Join(dir, "ccd"))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	switch {
 	case os.Getenv(askFor) == "":
 		return m.Run()
@@ -41,24 +52,19 @@ func start(m *testing.M) int {
 		}
 		return m.Run()
 	}
-	if os.Getenv(binary) == "" {
-		dir, err := os.MkdirTemp("", "ccd-clients-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		os.Setenv(binary, filepath.Join(dir, "ccd"))
-		if out, err := exec.Command("go", "build", "-o", os.Getenv(binary), "ccd/cmd/ccd").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build ccd: %v\n%s", err, out)
-			return 1
-		}
-	}
 	status, why := isolate()
 	if why != "" {
 		fmt.Println("--- SKIP: the cases with the real clients:", why)
 	}
 	return status
+}
+
+// build makes ccd as a user has it: a program of its own.
+func build(path string) error {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "ccd/cmd/ccd").CombinedOutput(); err != nil {
+		return fmt.Errorf("build ccd: %w\n%s", err, out)
+	}
+	return os.Setenv(binary, path)
 }
 
 // TestNoWayOut is the negative control of the isolation: no address but loopback's can be reached.
@@ -111,19 +117,27 @@ type place struct {
 	t             *testing.T
 	home, project string
 	model         *model
+	stdin         string // what the next program is given
 }
 
-// newPlace makes a fresh home with ccd in it, a small project, and starts the model.
-func newPlace(t *testing.T) *place {
+// newHome makes a fresh home with ccd in it, and a directory for a project.
+func newHome(t *testing.T) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t)}
+	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t), ""}
 	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	link(t, os.Getenv(binary), p.ccdPath())
+	return p
+}
+
+// newPlace makes a home in which both clients ask nothing, and a small project.
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := newHome(t)
 	p.write(filepath.Join(p.home, ".codex", "config.toml"), p.codexConfig())
 	p.write(filepath.Join(p.home, ".claude.json"), p.onboarded())
 	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Someone\n\temail = someone@example.org\n")
@@ -231,6 +245,7 @@ func (p *place) run(program string, args ...string) ran {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.project, p.env(), &out, &errs, 5*time.Second
+	cmd.Stdin = strings.NewReader(p.stdin)
 	group(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {

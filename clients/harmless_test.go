@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestClaudeCodeIsNotDisturbed is case (c): companions beside the transcripts, no hooks. What the
+// TestClaudeCodeIsNotDisturbed is case (c): companions and resumed copies beside the transcripts, no hooks. What the
 // agent sends on --continue and --resume is what it sends without ccd.
 func TestClaudeCodeIsNotDisturbed(t *testing.T) {
 	t.Parallel()
@@ -49,6 +50,8 @@ func notDisturbed(p *place, a agent, newest []string) {
 	p.ccd("run", "--once")
 	p.ccd("compact", first)
 	p.ccd("compact", second)
+	copied := p.resume(first)
+	p.resume(second)
 	unchanged(t, theirs, p.tree())
 	after := goesOn()
 	sum := 0
@@ -58,11 +61,34 @@ func notDisturbed(p *place, a agent, newest []string) {
 			sum += len(r.raw)
 		}
 	}
+	// The controls: the copy itself is another conversation, and one that is the newest file does take the agent over.
+	if own := p.goOn(a, copied.Session, "Go on.", a.working(30, 1)...); p.normal(own[0]) == p.normal(before[1][0]) {
+		t.Error("the comparison cannot fail: the copy sends what its original sends")
+	}
+	if a.transcripts == claudeTranscripts {
+		newer(t, p.transcript(a, copied.Session), p.transcript(a, second))
+		if taken := p.asks(a.client, a.ask(newest, "Go on.")); p.normal(taken[0]) == p.normal(before[0][0]) {
+			t.Error("the comparison cannot fail: a copy with a newer time changes nothing")
+		}
+	}
 	if !last(before[1]).holds("Step 0") || last(before[1]).holds("part 2") {
 		t.Error("the sessions cannot be told apart")
 	}
-	t.Logf("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions as without",
+	t.Logf("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions and 2 resumed copies as without",
 		a.name, len(ways), sum)
+}
+
+// newer gives a file a time after that of another.
+func newer(t *testing.T, path, than string) {
+	t.Helper()
+	info, err := os.Stat(than)
+	if err == nil {
+		late := info.ModTime().Add(time.Second)
+		err = os.Chtimes(path, late, late)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // tree returns the hash and the time of every file of the agents.

@@ -137,7 +137,7 @@ func refusedMessages(all []message) (found []string) {
 		if !slices.Contains([]string{"user", "assistant", "system"}, m.Role) {
 			fault(i, "role %q", m.Role)
 		}
-		if len(m.Content) == 0 {
+		if len(m.Content) == 0 && m.Role != "system" { // Claude Code sends an empty one after /compact, with or without ccd
 			fault(i, "no content")
 		}
 		for _, b := range m.Content {

@@ -75,7 +75,8 @@ func entries(screen string) (names []string) {
 	return names
 }
 
-// TestClaudeCodePicker is the rest of case (c): the picker lists the sessions it lists without ccd.
+// TestClaudeCodePicker is the rest of case (c): the picker lists the sessions that it lists without ccd, and a resumed copy
+// under its title.
 func TestClaudeCodePicker(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent(t), newPlace(t)
@@ -93,9 +94,12 @@ func TestClaudeCodePicker(t *testing.T) {
 	for _, path := range p.sessions(a.transcripts) {
 		p.ccd("compact", idOf(path))
 	}
+	p.resume(idOf(p.sessions(a.transcripts)[0]))
 	after := entries(newScreen(p, a.program, "--resume").shows("spring", "autumn"))
-	if !slices.Equal(after, asked) {
-		t.Errorf("with companions the picker lists %q, want %q", after, asked)
+	ours := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return !strings.HasPrefix(name, "ccd: ") })
+	theirs := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return strings.HasPrefix(name, "ccd: ") })
+	if !slices.Equal(theirs, asked) || len(ours) != 1 {
+		t.Errorf("with companions and a copy the picker lists %q, want %q and one more under ccd:", after, asked)
 	}
-	t.Logf("case c: the picker lists the same %d sessions", len(after))
+	t.Logf("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
 }

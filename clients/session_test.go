@@ -24,7 +24,6 @@ type agent struct {
 	ask         func(how []string, say string) []string // the arguments of one run; how: none, --continue, --resume ID, ...
 	shell       func(command string) call
 	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
-	compaction  string                                       // words in the last request of a compaction
 }
 
 func claudeAgent(t *testing.T) agent {
@@ -121,16 +120,21 @@ func (p *place) saved() (restore func()) {
 	}
 }
 
-// what differs between two runs that are the same: IDs and times. Each stands for the order in which it is first seen.
-var changing = []*regexp.Regexp{
-	uuid,
-	regexp.MustCompile(`_scripted_\d+`),
-	regexp.MustCompile(`\b[0-9a-f]{16}\b`),
-	regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`),
-	regexp.MustCompile(`_unix_ms\\*":\d+`),
-	regexp.MustCompile(`Chunk ID: [0-9a-f]+`),
-	regexp.MustCompile(`Wall time: [0-9.]+`),
-}
+// What differs between two runs that are the same: IDs, each of which stands for the order in which it is first seen, and
+// times, which stand for nothing.
+var (
+	changingIDs = []*regexp.Regexp{
+		uuid,
+		regexp.MustCompile(`_scripted_\d+`),
+		regexp.MustCompile(`\b[0-9a-f]{16}\b`),
+		regexp.MustCompile(`Chunk ID: [0-9a-f]+`),
+	}
+	changingTimes = []*regexp.Regexp{
+		regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`),
+		regexp.MustCompile(`_unix_ms\\*":\d+`),
+		regexp.MustCompile(`Wall time: [0-9.]+`),
+	}
+)
 
 // normal returns a request's body with IDs, times and the path of HOME replaced.
 func (p *place) normal(r *request) string {
@@ -144,8 +148,11 @@ func (p *place) normal(r *request) string {
 		p.t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(raw), p.home, "$HOME")
-	seen := map[string]string{}
-	for n, re := range changing {
+	for _, re := range changingTimes {
+		text = re.ReplaceAllString(text, "<time>")
+	}
+	for n, re := range changingIDs {
+		seen := map[string]string{}
 		text = re.ReplaceAllStringFunc(text, func(s string) string {
 			if seen[s] == "" {
 				seen[s] = fmt.Sprintf("<%d:%d>", n, len(seen))

@@ -1,0 +1,214 @@
+package clients
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+// told returns what ccd's hooks told an agent in a request, oldest first, each as the client passes it on: Claude Code
+// keeps it in the transcript and puts it into a message with other things, Codex makes a message of it.
+func (p *place) told(a agent, id string, r *request) (all []string) {
+	p.t.Helper()
+	if a.transcripts == codexTranscripts {
+		for _, q := range r.parts {
+			if q.who == "developer" && strings.HasPrefix(q.text, "ccd: ") {
+				all = append(all, q.text)
+			}
+		}
+		return all
+	}
+	for line := range strings.Lines(p.read(p.transcript(a, id))) {
+		var record struct {
+			Attachment struct {
+				Type    string
+				Content []string
+			}
+		}
+		if !strings.Contains(line, "hook_additional_context") || json.Unmarshal([]byte(line), &record) != nil {
+			continue
+		}
+		for _, text := range record.Attachment.Content {
+			if strings.HasPrefix(text, "ccd: ") && r.holds("hook additional context: "+text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+// newest returns the newest context of the start of a session, and holds it to the limits of the clients: 10,000
+// characters in all, and in the first 2 KB where the companion stands and how to restore.
+func (p *place) newest(when string, a agent, id string, r *request) string {
+	p.t.Helper()
+	all := slices.DeleteFunc(p.told(a, id, r), func(s string) bool { return strings.Contains(s, "context pressure") })
+	if len(all) == 0 {
+		p.t.Fatalf("%s: no hook's context in the request", when)
+	}
+	text := all[len(all)-1]
+	if n := len(utf16.Encode([]rune(text))); n > 10_000 {
+		p.t.Errorf("%s: the context has %d characters, more than 10,000", when, n)
+	}
+	if head := text[:min(len(text), 2048)]; !strings.Contains(head, "ccd restore") || !strings.Contains(head, ".ccd.md") {
+		p.t.Errorf("%s: the first 2 KB do not say where the companion is and how to restore: %.300q", when, head)
+	}
+	return text
+}
+
+// warnings counts what the hooks said of a context that is nearly full, and holds each to its limit.
+func (p *place) warnings(a agent, id string, r *request) (n int) {
+	p.t.Helper()
+	for _, text := range p.told(a, id, r) {
+		if !strings.Contains(text, "context pressure") {
+			continue
+		}
+		n++
+		if len(text) > 300 || !strings.Contains(text, ".ccd.md") && !strings.Contains(text, "ccd path ") {
+			p.t.Errorf("a warning of %d characters: %q", len(text), text)
+		}
+	}
+	return n
+}
+
+var companionPath = regexp.MustCompile(`/[^\s"'` + "`" + `]+\.ccd\.md`)
+
+// fetches is an agent that follows what it was told: it reads the companion, picks an ID there and gets the original
+// by the shell. It knows nothing but what stands in the requests.
+func (p *place) fetches(a agent) (turns []turn, id *string) {
+	id = new(string)
+	return []turn{
+		func(r *request) reply {
+			for _, q := range slices.Backward(r.parts) {
+				if path := companionPath.FindString(q.text); path != "" && (q.who == "system" || q.who == "developer") {
+					return reply{calls: []call{a.shell("grep -o '\\[ccd [^]]*\\]' '" + path + "' | tail -60")}}
+				}
+			}
+			return reply{text: "I was told of no companion."}
+		},
+		func(r *request) reply {
+			results := r.results()
+			if len(results) == 0 {
+				return reply{text: "There is no companion."}
+			}
+			for _, m := range markerID.FindAllStringSubmatch(results[len(results)-1], -1) {
+				if text := p.run(p.ccdPath(), "restore", m[1]); strings.Contains(text.out, "Booked") && len(text.out) < 9000 {
+					*id = m[1]
+					break
+				}
+			}
+			return reply{calls: []call{a.shell("ccd restore " + *id)}}
+		},
+	}, id
+}
+
+// TestClaudeCodeIsTold is case (b).
+func TestClaudeCodeIsTold(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	p.ccd("agents", "install", "claude", "--allow")
+	isTold(p, a, []turn{uses("", call{name: "ToolSearch", input: map[string]any{"query": "select:mcp__ccd__restore"}})})
+
+	// Its own compaction, asked for and by itself.
+	_, id := p.begin(a, "Look at the ledger, from part 4.", a.working(16, 4)...)
+	all := p.goOn(a, id, "/compact keep the sums")
+	asksForIDs(p, a, all)
+	if all = p.goOn(a, id, "Go on."); len(p.told(a, id, last(all))) != 2 {
+		t.Errorf("after /compact the hooks told %d times, want at the compaction and at the resumption", len(p.told(a, id, last(all))))
+	}
+	p.newest("manual compaction", a, id, last(all))
+	turns := a.working(40, 5)
+	turns[2] = turns[2].reporting(97_000)
+	all = p.asks(a.client, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
+	if len(of(all, "compaction")) != 1 {
+		t.Errorf("the agent compacted by itself %d times, want once", len(of(all, "compaction")))
+	}
+	asksForIDs(p, a, all)
+	text := p.newest("auto compaction", a, id, last(all))
+	t.Logf("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summariser is asked to keep the IDs",
+		a.name, len(text))
+}
+
+// TestCodexIsTold is case (d)'s share of the same.
+func TestCodexIsTold(t *testing.T) {
+	t.Parallel()
+	a, p := codexAgent(t), newPlace(t)
+	p.ccd("agents", "install", "codex")
+	isTold(p, a, nil)
+
+	_, id := p.begin(a, "Look at the ledger, from part 4.", a.working(16, 4)...)
+	turns := a.working(40, 5)
+	turns[2] = turns[2].reporting(30_000)
+	all := p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=20000"}, a.resumed(id)...), "Go on."), turns...)
+	if len(of(all, "compaction")) == 0 {
+		t.Error("the agent did not compact")
+	}
+	text := p.newest("auto compaction", a, id, last(all))
+	t.Logf("case d: %s: after its own compaction the context (%d chars) is in the request", a.name, len(text))
+}
+
+// isTold looks at what the hooks tell at the start and at the resumption of a session, and follows it to an original.
+func isTold(p *place, a agent, before []turn) {
+	t := p.t
+	grown, id := p.grown(a, 20, full(a)*7/10)
+	if n := len(p.told(a, id, grown)); n != 0 {
+		t.Errorf("in a project without an earlier session the hooks told %d times", n)
+	}
+	p.ccd("run", "--once")
+	all, other := p.begin(a, "What was done here?")
+	offer := strings.TrimSpace(strings.Join(p.told(a, other, all[0]), "\n\n"))
+	if !strings.Contains(offer, id) || strings.Contains(offer, "\n") || len(offer) > 1000 {
+		t.Errorf("at startup the hook says %.400q, want one line that offers session %s", offer, id)
+	}
+
+	fetch, picked := p.fetches(a)
+	turns := append(fetch, before...)
+	turns = append(turns, func(*request) reply { return reply{calls: []call{a.tool("restore", map[string]any{"id": *picked})}} })
+	all = p.goOn(a, id, "Go on.", turns...)
+	text := p.newest("resume", a, id, all[0])
+	warned := p.warnings(a, id, all[0])
+	if !strings.Contains(text, "Never round cents.") {
+		t.Errorf("at resume the hook does not tell what was asked: %.600q", text)
+	}
+	if *picked == "" {
+		t.Fatal("the agent finds no ID of an output in the companion that it was told of")
+	}
+	want := p.must(p.ccdPath(), "restore", *picked)
+	if !slices.ContainsFunc(grown.results(), func(s string) bool { return s == want }) {
+		t.Errorf("%s restores to %d bytes that the agent never saw", *picked, len(want))
+	}
+	p.fetched(a.shell("").name, last(all), want)
+	p.fetched(a.tool("restore", nil).name, last(all), want)
+	if again := p.warnings(a, id, last(p.goOn(a, id, "And now?"))); warned != 1 || again != 1 {
+		t.Errorf("a context at 70 %% is told of %d times, and %d times after another prompt; want once", warned, again)
+	}
+	t.Logf("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd restore %s` in its shell and by MCP brought the %d bytes",
+		a.name, len(offer), len(text), *picked, len(want))
+}
+
+// fetched fails the test where no output of a call of this name is the text, exactly.
+func (p *place) fetched(name string, r *request, want string) {
+	p.t.Helper()
+	called := map[string]string{}
+	for _, q := range r.parts {
+		if q.kind == "call" {
+			called[q.id] = q.name
+		}
+		if q.kind == "result" && strings.HasSuffix(called[q.id], name) && strings.Contains(q.text, want) && want != "" {
+			return
+		}
+	}
+	p.t.Errorf("no output of %s in the request holds the original of %d bytes", name, len(want))
+}
+
+// asksForIDs fails the test where the agent's summariser was not asked to keep ccd's IDs.
+func asksForIDs(p *place, a agent, all []*request) {
+	p.t.Helper()
+	for _, r := range of(all, "compaction") {
+		if text := r.parts[len(r.parts)-1].text; !strings.Contains(text, "[ccd ") {
+			p.t.Errorf("%s: its summariser is not asked to keep the IDs: ...%.600q", a.name, text[max(0, len(text)-600):])
+		}
+	}
+}

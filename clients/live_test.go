@@ -1,0 +1,151 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// huge is a command that prints 300 KB with one line that is an error, and what it prints.
+const huge = `awk 'BEGIN { for (i = 1; i <= 6000; i++) if (i == 4321) print "ERROR: invoice 4321 does not balance"; else printf "line %06d of the ledger, all is well in it now\n", i }'`
+
+// TestClaudeCodeDemotesLive is case (e): an output of 300 KB reaches the model as its beginning, its error lines and an
+// ID, and the ID gives all of it, also when the client's own copy is purged.
+func TestClaudeCodeDemotesLive(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	whole := p.must("/bin/sh", "-c", huge)
+
+	// The control: without the hook the model gets the client's own preview, and no ID.
+	all, _ := p.begin(a, "Check the ledger.", uses("", a.shell(huge)))
+	if r := last(all); len(r.results()) != 1 || markerID.MatchString(r.results()[0]) || strings.Contains(r.results()[0], "ERROR: invoice 4321") {
+		t.Error("the control fails: without the hook the model sees an ID or the error")
+	}
+
+	p.ccd("agents", "install", "claude", "--live", "--no-allow")
+	var id string
+	all, session := p.begin(a, "Check the ledger.", uses("", a.shell(huge)), func(r *request) reply {
+		if m := markerID.FindStringSubmatch(r.results()[0]); m != nil {
+			id = m[1]
+		}
+		return reply{calls: []call{a.shell("ccd restore " + id + " | sed -n '4300,4330p'"), a.shell("ccd restore " + id)}}
+	})
+	got := all[1].results()[0]
+	if id == "" || !strings.HasPrefix(got, whole[:1900]) || !strings.Contains(got, "ERROR: invoice 4321") {
+		t.Fatalf("the model gets %d chars without beginning, error or ID: %.300q ... %q", len(got), got, got[max(0, len(got)-300):])
+	}
+	if len(got) > 12_000 {
+		t.Errorf("the model gets %d chars", len(got))
+	}
+	if err := os.RemoveAll(strings.TrimSuffix(p.transcript(a, session), ".jsonl")); err != nil { // what the client spilled
+		t.Fatal(err)
+	}
+	if back := p.must(p.ccdPath(), "restore", id); strings.TrimSuffix(back, "\n") != strings.TrimSuffix(whole, "\n") {
+		t.Errorf("%s restores to %d bytes, want the %d of the output", id, len(back), len(whole))
+	}
+	results := last(all).results()
+	if !strings.Contains(results[1], "line 004329 of the ledger") {
+		t.Errorf("the agent cannot read a part of it: %.300q", results[1])
+	}
+	if strings.Contains(results[2], "[ccd "+id) {
+		t.Error("what the agent asked back is demoted again")
+	}
+	t.Logf("case e: an output of %d bytes reached the model as %d, with its error line and %s, which restores to all of it", len(whole), len(got), id)
+}
+
+// TestUninstallLeavesNothing is case (f), for both agents.
+func TestUninstallLeavesNothing(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			a := map[string]func(*testing.T) agent{"claude": claudeAgent, "codex": codexAgent}[name](t)
+			uninstalls(p, a, name)
+		})
+	}
+}
+
+func uninstalls(p *place, a agent, name string) {
+	t := p.t
+	if name == "claude" {
+		if err := os.MkdirAll(filepath.Join(p.home, ".claude"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p.write(filepath.Join(p.home, ".claude", "settings.json"), "{\n\t\"env\": {\"LEDGER\": \"1\"},\n\t\"hooks\": {\"Stop\": []}\n}\n")
+	}
+	first, _ := p.begin(a, "Look at the ledger.")
+	flags := []string{"agents", "install", name}
+	if name == "claude" {
+		flags = append(flags, "--live", "--allow")
+	}
+	before := p.contents()
+	p.ccd(flags...)
+	if len(p.changed(before)) == 0 {
+		t.Error("install changes nothing")
+	}
+	p.ccd("agents", "uninstall", name)
+	if changed := p.changed(before); len(changed) != 0 {
+		t.Errorf("install and uninstall leave other files than there were: %q", changed)
+	}
+
+	// With a session in between, the agent has written what it writes; ours is gone all the same.
+	p.ccd(flags...)
+	during, _ := p.begin(a, "Look at the ledger.")
+	p.ccd("agents", "uninstall", name)
+	ours := 0
+	for path := range p.changed(before) {
+		if text := p.theirs(path); strings.Contains(text, p.ccdPath()) {
+			t.Errorf("%s still names ccd", path)
+		}
+		ours++
+	}
+	after, _ := p.begin(a, "Look at the ledger.")
+	p.same("after uninstall", first[:1], after[:1])
+	if p.normal(first[0]) == p.normal(during[0]) {
+		t.Error("the control fails: an installed ccd changes nothing in the request")
+	}
+	t.Logf("case f: %s: after install and uninstall the home has the same %d files; with a session in between %d files changed, none names ccd, and the next request is as before",
+		a.name, len(before), ours)
+}
+
+// contents returns what every file of the home holds, but for the agents' databases and what they keep for themselves.
+func (p *place) contents() map[string]string {
+	p.t.Helper()
+	all := map[string]string{}
+	for path, hash := range treeOf(p.t, p.home) {
+		all[path] = strings.Join(strings.Fields(hash)[:2], " ")
+	}
+	return all
+}
+
+// changed returns the files that are new, gone or other than before.
+func (p *place) changed(before map[string]string) map[string]string {
+	p.t.Helper()
+	now := p.contents()
+	all := map[string]string{}
+	for path, hash := range now {
+		if before[path] != hash {
+			all[path] = fmt.Sprintf("%s is now %s", before[path], hash)
+		}
+	}
+	for path, hash := range before {
+		if now[path] == "" {
+			all[path] = hash + " is gone"
+		}
+	}
+	return all
+}
+
+// theirs returns the text of a settings file of an agent; transcripts and databases tell of what was, and are left out.
+func (p *place) theirs(path string) string {
+	if strings.HasSuffix(path, ".jsonl") || strings.Contains(path, ".sqlite") {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

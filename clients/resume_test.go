@@ -1,0 +1,207 @@
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// copied is what `ccd resume --json` says of a resumed copy.
+type copied struct {
+	Session, Source, Path, Command string
+}
+
+// resume makes a resumed copy of a session.
+func (p *place) resume(args ...string) (c copied) {
+	p.t.Helper()
+	out := p.ccd(append([]string{"resume", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		p.t.Fatalf("resume --json: %v\n%s", err, out)
+	}
+	return c
+}
+
+// full is what a reply reports for a context that is as good as full: both agents compact before they ask again.
+func full(a agent) int {
+	if a.transcripts == codexTranscripts {
+		return 255_000
+	}
+	return 985_000
+}
+
+const finished = "All of it is read: the sum is 8317 cents."
+
+// grown makes a session of n turns whose last reply reports a context of so many tokens, and returns its last request
+// and its ID.
+func (p *place) grown(a agent, n, tokens int) (*request, string) {
+	p.t.Helper()
+	all, id := p.begin(a, "Look at the whole ledger. Never round cents.", append(a.working(0, n), says(finished).reporting(tokens))...)
+	return last(all), id
+}
+
+// TestClaudeCodeResumesACopy is case (a).
+func TestClaudeCodeResumesACopy(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	_, made := resumesACopy(p, a)
+
+	// The agent edits a file that it read in the part which is left out.
+	readme := filepath.Join(p.project, "README.md")
+	p.goOn(a, made.Session, "Say what a cent is.",
+		uses("", call{name: "Read", input: map[string]any{"file_path": readme}}),
+		uses("", call{name: "Edit", input: map[string]any{"file_path": readme, "old_string": "integers", "new_string": "whole numbers"}}))
+	if !strings.Contains(p.read(readme), "whole numbers") {
+		t.Error("the agent cannot edit in the resumed copy")
+	}
+	compactsAgain(p, a, made.Session, func(id string) []*request {
+		return append(p.goOn(a, id, "/compact keep the sums"), p.goOn(a, id, "Go on.")...)
+	})
+
+	// The control: with a usage that is left as it was, the agent compacts at once.
+	p.ccd("run", "--once")
+	stale := p.resume(made.Session)
+	text := p.read(stale.Path)
+	p.write(stale.Path, regexp.MustCompile(`"input_tokens":0`).ReplaceAllString(text, `"input_tokens":985000`))
+	if p.read(stale.Path) == text {
+		t.Error("the copy has no usage that could be stale")
+	} else if len(of(p.goOn(a, stale.Session, "Go on."), "compaction")) == 0 {
+		t.Error("the control fails: with a stale usage the agent does not compact either")
+	}
+}
+
+// TestCodexResumesACopy is case (d)'s share of the same.
+func TestCodexResumesACopy(t *testing.T) {
+	t.Parallel()
+	a, p := codexAgent(t), newPlace(t)
+	_, made := resumesACopy(p, a)
+	compactsAgain(p, a, made.Session, func(id string) []*request {
+		return append(p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=20000"}, a.resumed(id)...), "Go on."),
+			a.working(90, 1)[0].reporting(30_000)), p.goOn(a, id, "Go on.")...)
+	})
+}
+
+// resumesACopy grows a session past the threshold, has it compacted and resumes it, and looks at what the agent sends.
+func resumesACopy(p *place, a agent) (id string, made copied) {
+	t := p.t
+	before, id := p.grown(a, 40, full(a))
+	p.ccd("run", "--once")
+	if companion := p.ccd("path", id); !filepath.IsAbs(companion) {
+		t.Errorf("no companion: %q", companion)
+	}
+	made = p.resume(id)
+	if !strings.Contains(made.Command, made.Session) || !strings.Contains(made.Command, p.project) {
+		t.Errorf("the command is %q, want the project and the session", made.Command)
+	}
+	all := p.goOn(a, made.Session, "Go on.", append(a.working(60, 5), says("done"))...)
+	if n := len(of(all, "compaction")); n != 0 {
+		t.Errorf("the agent compacts the copy: %d requests", n)
+	}
+	if len(all) != 6 {
+		t.Errorf("%d requests, want 6: five tool turns and the end", len(all))
+	}
+	after := all[0]
+	if after.talk*2 > before.talk {
+		t.Errorf("the request has %d bytes of conversation, the original's %d: more than half", after.talk, before.talk)
+	}
+	whole := p.verbatim(append(conversation(before), part{who: "assistant", kind: "text", text: finished}), conversation(after))
+	stubs := p.comeBack(before, after)
+
+	// The control: the original itself, with its usage, is compacted at once.
+	back := p.saved()
+	if len(of(p.goOn(a, id, "Go on."), "compaction")) == 0 {
+		t.Error("the control fails: the original is not compacted either")
+	}
+	back()
+	t.Logf("case a: %s: a request of %d bytes of conversation became one of %d (%d %%); no compaction, the last %d parts verbatim, %d stubs come back, 5 tool turns on top",
+		a.name, before.talk, after.talk, after.talk*100/before.talk, whole, stubs)
+	return id, made
+}
+
+// conversation returns the parts that the people and the model said, and the tools' results: no reminders of the client.
+func conversation(r *request) (all []part) {
+	for _, p := range r.parts {
+		if p.who == "system" || p.who == "developer" || p.kind == "thinking" || p.kind == "text" && strings.HasPrefix(p.text, "<") {
+			continue
+		}
+		p.id = ""
+		all = append(all, p)
+	}
+	return all
+}
+
+// verbatim fails the test where the newest parts of a conversation do not stand in the resumed one as they stood; it
+// returns how many of them do.
+func (p *place) verbatim(old, now []part) int {
+	p.t.Helper()
+	end := len(now) - 1
+	for end >= 0 && now[end] != old[len(old)-1] {
+		end--
+	}
+	n := 0
+	for n < len(old) && n <= end && old[len(old)-1-n] == now[end-n] {
+		n++
+	}
+	if n < 9 { // three turns: text, call, result
+		p.t.Errorf("only %d of the newest parts are verbatim, want 9 at least", n)
+	}
+	return n
+}
+
+var markerID = regexp.MustCompile(`\[ccd ([0-9a-hjkmnp-tv-z]{12})\b`)
+
+// comeBack restores the stubs that stand in the place of results, and compares with what the agent saw; it returns how
+// many there were.
+func (p *place) comeBack(before, after *request) (n int) {
+	p.t.Helper()
+	saw := map[string]string{}
+	for _, q := range before.parts {
+		if q.kind == "result" {
+			saw[q.id] = q.text
+		}
+	}
+	for _, q := range after.parts {
+		id := markerID.FindStringSubmatch(q.text)
+		if q.kind != "result" || id == nil || q.text == saw[q.id] {
+			continue
+		}
+		if !strings.Contains(q.text, "elided; read again before editing") {
+			p.t.Errorf("a stub says %.200q", q.text)
+		}
+		if got := p.must(p.ccdPath(), "restore", id[1]); got != saw[q.id] {
+			p.t.Errorf("%s restores to %d bytes that are not the %d the agent saw", id[1], len(got), len(saw[q.id]))
+		}
+		n++
+	}
+	for _, q := range after.parts {
+		for _, id := range markerID.FindAllStringSubmatch(q.text, 8) {
+			p.ccd("restore", "--info", id[1])
+		}
+	}
+	return n
+}
+
+// compactsAgain compacts a copy that has grown, by ccd and then by the agent.
+func compactsAgain(p *place, a agent, id string, byAgent func(id string) []*request) {
+	t := p.t
+	p.goOn(a, id, "And once more.", a.working(70, 12)...)
+	p.ccd("run", "--once")
+	again := p.resume(id)
+	all := p.goOn(a, again.Session, "Go on.", a.working(90, 1)...)
+	if len(of(all, "compaction")) != 0 || !all[0].holds("Never round cents.") {
+		t.Error("a second copy, of the grown one, is compacted or has forgotten what was asked")
+	}
+	p.comeBack(all[0], all[0])
+	all = byAgent(again.Session)
+	if n := len(of(all, "compaction")); n != 1 {
+		t.Errorf("the agent's own compaction of the copy: %d requests, want 1", n)
+	}
+	if !last(all).holds("SUMMARY OF THE MODEL") {
+		t.Error("after the agent's own compaction its summary is not in the request")
+	}
+	if info, err := os.Stat(p.transcript(a, again.Session)); err != nil || info.Size() == 0 {
+		t.Errorf("the copy's transcript: %v", err)
+	}
+}
