@@ -100,7 +100,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	return a.print(diffText(out))
+	return a.print(diffText(out, f.class))
 }
 
 // diff reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
@@ -116,19 +116,22 @@ func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOut
 	out.Report, err = dropped.Of(func() iter.Seq2[*transcript.Record, error] {
 		return history.Records(ctx, l.archive, e.Session.Session, g.N)
 	}, by)
-	switch {
-	case !errors.Is(err, dropped.ErrNone):
+	var none *dropped.NoneError
+	if !errors.As(err, &none) {
 		return out, err
-	case by.Boundary == 0:
-		err = fmt.Errorf("diff session %s: %w: its agent has not compacted it, so it has dropped nothing", e.ID, history.ErrNotFound)
+	}
+	archived := count(none.Records, "archived record")
+	if by.Boundary == 0 { // what came in the last seconds is not archived yet
+		err = fmt.Errorf("diff session %s: %w: its agent has not compacted it, in %s", e.ID, history.ErrNotFound, archived)
 		return out, hint(err, "ccd show %s", shellWord(e.ID))
 	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: %w", by.Boundary, e.ID, history.ErrNotFound, err)
+	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d, in %s", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
 	return out, hint(err, "ccd diff %s", shellWord(e.ID))
 }
 
-// diffText is a report for people and agents: what stands in it of the transcript is inert.
-func diffText(out diffOutput) string {
+// diffText is a report for people and agents, of one class if that is all that was asked for. What stands in it of the
+// transcript is inert.
+func diffText(out diffOutput, class string) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out))
 	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "OF", "KEPT", "DROPPED")
@@ -141,7 +144,7 @@ func diffText(out diffOutput) string {
 		b.WriteString(droppedList(c, open))
 		more = more || c.More > 0 && len(c.List) > 0
 	}
-	return b.String() + diffFoot(out, more)
+	return b.String() + diffFoot(out, class, more)
 }
 
 // droppedList is what was dropped of a class. An error that is still open is listed once, as such.
@@ -200,17 +203,20 @@ func diffHead(out diffOutput) string {
 }
 
 // diffFoot tells what to do with it.
-func diffFoot(out diffOutput, more bool) string {
+func diffFoot(out diffOutput, class string, more bool) string {
 	var b strings.Builder
 	name := shellWord(out.Session)
-	if out.Dropped > 0 {
+	if slices.ContainsFunc(out.Classes, func(c dropped.Class) bool { return len(c.List) > 0 }) {
 		b.WriteString("\nThe original of any of them: ccd restore ID\n")
 	}
-	if slices.ContainsFunc(out.Classes, filesDropped) {
+	if slices.ContainsFunc(out.Classes, filesListed) {
 		fmt.Fprintf(&b, "A file as it was: ccd restore --file PATH %s\n", name)
 	}
+	if class != "" {
+		class = " --class " + class
+	}
 	if more {
-		fmt.Fprintf(&b, "All of them: ccd diff %s --all\n", name)
+		fmt.Fprintf(&b, "All of them: ccd diff %s%s --all\n", name, class)
 	}
 	if out.Earlier > 0 {
 		fmt.Fprintf(&b, "%s had been dropped before: ccd diff %s --boundary %d\n", count(out.Earlier, "fact"), name, out.Boundary-1)
@@ -218,8 +224,8 @@ func diffFoot(out diffOutput, more bool) string {
 	return b.String()
 }
 
-func filesDropped(c dropped.Class) bool {
-	return c.Dropped > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Read, scorecard.Deleted}, c.Class)
+func filesListed(c dropped.Class) bool {
+	return len(c.List) > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Read, scorecard.Deleted}, c.Class)
 }
 
 // droppedLine is one fact: record, what it says, where it stands.

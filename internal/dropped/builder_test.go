@@ -2,6 +2,7 @@ package dropped
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -141,4 +142,9 @@ func texts(r *Report, class string) (all []string) {
 		}
 	}
 	return all
+}
+
+func isNone(err error) bool {
+	var none *NoneError
+	return errors.As(err, &none)
 }

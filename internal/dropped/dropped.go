@@ -8,7 +8,6 @@
 package dropped
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,8 +18,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// ErrNone tells that the session has no such compaction. What wraps it says how many there are.
-var ErrNone = errors.New("not compacted by its agent")
+// NoneError tells that a session has no such compaction.
+type NoneError struct {
+	Compactions int // that it has
+	Records     int // that it has
+}
+
+// Error tells it in one line.
+func (e *NoneError) Error() string {
+	return fmt.Sprintf("no such compaction: %d in %d records", e.Compactions, e.Records)
+}
 
 // Records gives the records of a session from the first on, anew each time; an error ends them. A record is valid until
 // the next one.
@@ -74,14 +81,14 @@ type Fact struct {
 }
 
 // Of reports on a compaction of a session. It reads the records twice, and holds what the agent held, and key facts. It
-// fails with ErrNone where there is no such compaction.
+// fails with a NoneError where there is no such compaction.
 func Of(records Records, by Choice) (*Report, error) {
 	found, err := find(records(), by.Boundary)
 	if err != nil {
 		return nil, err
 	}
 	if found.count == 0 || by.Boundary > found.count {
-		return nil, fmt.Errorf("%w: it has %d compactions", ErrNone, found.count)
+		return nil, &NoneError{Compactions: found.count, Records: found.record}
 	}
 	c := comparison{last: found.last, before: found.before}
 	for r, err := range records() {

@@ -193,7 +193,7 @@ func TestSeveral(t *testing.T) {
 	if first.Boundary != 1 || first.Boundaries != 2 || first.Earlier != 0 || last.Earlier != first.Dropped-1 { // its answer is not the last any more
 		t.Errorf("the first dropped %d, the second was told of %d: %+v", first.Dropped, last.Earlier, first)
 	}
-	if _, err := Of(l.records, Choice{Boundary: 3}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "2 compactions") {
+	if _, err := Of(l.records, Choice{Boundary: 3}); !isNone(err) || !strings.Contains(err.Error(), "2 in 32 records") {
 		t.Errorf("compaction 3 of 2: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestNone(t *testing.T) {
 	for name, l := range map[string]*log{
 		"never compacted": plain, "microcompact": micro, "begins with a summary": copied, "a sub-agent's": side, "empty": {agent: "claude-code"},
 	} {
-		if r, err := Of(l.records, Choice{}); !errors.Is(err, ErrNone) {
+		if r, err := Of(l.records, Choice{}); !isNone(err) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

@@ -3,7 +3,6 @@ package dropped
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -169,7 +168,7 @@ func compactAway(t *testing.T, name, agent string, data []byte) {
 	data = compacted(agent, data, "Nothing.")
 	records := recordsOf(agent, data)
 	r, err := Of(records, Choice{})
-	if errors.Is(err, ErrNone) {
+	if isNone(err) {
 		return // nothing was said in it
 	}
 	if err != nil {
@@ -219,7 +218,7 @@ func FuzzReport(f *testing.F) {
 		}
 		records := recordsOf(agent, compacted(agent, data, summary))
 		r, err := Of(records, Choice{})
-		if err != nil && !errors.Is(err, ErrNone) {
+		if err != nil && !isNone(err) {
 			t.Fatal(err)
 		}
 		if err != nil {
