@@ -99,8 +99,8 @@ func detach(all []string, drop map[int]bool) []byte {
 			b.WriteString(l)
 		}
 	}
-	if bare(all[last]) == all[last] && last == len(all)-1 { // the text had no end of its last line: it gets none now
-		return []byte(bare(b.String()))
+	if last > 0 && last == len(all)-1 && !strings.HasSuffix(all[last], "\n") { // nor had the text before
+		return []byte(strings.TrimSuffix(b.String(), lineEnd([]byte(all[last-1]))))
 	}
 	return []byte(b.String())
 }

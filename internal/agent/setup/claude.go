@@ -55,23 +55,32 @@ func (s *Setup) installSettings() (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	d, before, err := f.document()
+	text, ours, err := s.putSettings(f)
 	if err != nil {
 		return change{}, err
 	}
+	return f.installed(text, 0o600, ours)
+}
+
+// putSettings returns a text of settings with ccd's hooks and rules; ours tells whether hooks of ccd's were there.
+func (s *Setup) putSettings(f file) (text []byte, ours bool, err error) {
+	d, before, err := f.document()
+	if err != nil {
+		return nil, false, err
+	}
 	had := d.calls()
 	if err := d.hook(s.wanted(had), s.line(Claude), before); err != nil {
-		return change{}, err
+		return nil, false, err
 	}
 	if err := s.renew(d); err != nil {
-		return change{}, err
+		return nil, false, err
 	}
 	if s.o.Allow {
 		if err := d.allow(s.rules()); err != nil {
-			return change{}, err
+			return nil, false, err
 		}
 	}
-	return f.installed(d.text, 0o600, len(had) > 0)
+	return d.text, len(had) > 0, nil
 }
 
 // wanted are the events of Claude Code's that shall call ccd; had is what calls it now.
@@ -169,15 +178,20 @@ func (s *Setup) installServer() (change, error) {
 		return change{}, err
 	}
 	f.state = true
+	text, ours, err := s.putState(f)
+	if err != nil {
+		return change{}, err
+	}
+	return f.installed(text, 0o600, ours)
+}
+
+func (s *Setup) putState(f file) (text []byte, ours bool, err error) {
 	d, _, err := f.document()
 	if err != nil {
-		return change{}, err
+		return nil, false, err
 	}
-	ours, err := s.serve(d)
-	if err != nil {
-		return change{}, err
-	}
-	return f.installed(d.text, 0o600, ours)
+	ours, err = s.serve(d)
+	return d.text, ours, err
 }
 
 // serve puts the MCP server into the client's state; ours tells whether one of ccd's was there.
@@ -278,24 +292,33 @@ func (s *Setup) uninstallSettings() (change, error) {
 	if err != nil || !f.exists() {
 		return change{file: f}, err
 	}
-	d, before, err := f.document()
+	text, err := takeSettings(f)
 	if err != nil {
 		return change{}, err
+	}
+	return f.uninstalled(text)
+}
+
+// takeSettings returns a text of settings without ccd's hooks and rules.
+func takeSettings(f file) ([]byte, error) {
+	d, before, err := f.document()
+	if err != nil {
+		return nil, err
 	}
 	if before != nil && len(before.calls()) > 0 {
 		before = nil // not from before ccd
 	}
 	if err := d.unhook(func(call) bool { return false }, before); err != nil {
-		return change{}, err
+		return nil, err
 	}
 	own := func(rule string) bool { // the user's own, from before
 		all, _ := before.strings(before.at([]string{"permissions", "allow"}))
 		return slices.Contains(all, rule)
 	}
 	if err := d.disallow(own, before); err != nil {
-		return change{}, err
+		return nil, err
 	}
-	return f.uninstalled(d.text)
+	return d.text, nil
 }
 
 func (s *Setup) uninstallServer() (change, error) {
@@ -304,19 +327,25 @@ func (s *Setup) uninstallServer() (change, error) {
 		return change{file: f}, err
 	}
 	f.state = true
-	d, before, err := f.document()
+	text, err := takeState(f)
 	if err != nil {
 		return change{}, err
 	}
+	return f.uninstalled(text)
+}
+
+// takeState returns a text of the client's state without ccd's server.
+func takeState(f file) ([]byte, error) {
+	d, before, err := f.document()
+	if err != nil {
+		return nil, err
+	}
 	servers := d.root.get("mcpServers")
 	if _, ok := d.server(servers.get("ccd")); !ok {
-		return f.uninstalled(d.text)
+		return d.text, nil
 	}
 	if err := d.cut(servers, servers.index("ccd")); err != nil {
-		return change{}, err
+		return nil, err
 	}
-	if err := d.prune(before, "mcpServers"); err != nil {
-		return change{}, err
-	}
-	return f.uninstalled(d.text)
+	return d.text, d.prune(before, "mcpServers")
 }

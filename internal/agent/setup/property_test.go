@@ -161,26 +161,60 @@ func theirs(t *testing.T, before, now any) {
 	}
 }
 
-// FuzzSettings: any bytes are refused, or come back.
-func FuzzSettings(f *testing.F) {
+// FuzzTexts: any bytes are refused, or come back, in each of the five forms.
+func FuzzTexts(f *testing.F) {
 	for _, text := range layouts {
 		f.Add([]byte(text))
+	}
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	s, err := New(Options{Home: "/h", Getenv: func(string) string { return "" }, Executable: "/opt/a b/ccd", Allow: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	type form struct {
+		put  func(file) ([]byte, bool, error)
+		take func(file) ([]byte, error)
+	}
+	forms := map[string]form{
+		"settings": {s.putSettings, takeSettings},
+		"state":    {s.putState, takeState},
+		"TOML": {
+			func(f file) ([]byte, bool, error) { return s.putServer("x", f.text) },
+			func(f file) ([]byte, error) { return takeTables("x", f.text, nil) },
+		},
+		"block": {
+			func(f file) ([]byte, bool, error) {
+				text, err := instructions().put("x", f.text, instructionLines("/opt/ccd", nil))
+				return text, false, err
+			},
+			func(f file) ([]byte, error) {
+				text, _, err := instructions().take("x", f.text)
+				return text, err
+			},
+		},
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if strings.Contains(strings.ToLower(string(text)), "ccd") || strings.Contains(string(text), `\u`) {
 			t.Skip() // ours, from before: another law
 		}
-		h := newHome(t)
-		for _, file := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json", ".codex/AGENTS.md", ".codex/config.toml"} {
-			h.write(file, string(text))
-			before := h.tree()
-			p, err := h.setup(everything).Install(Agents()...)
-			if err == nil {
-				h.apply(p, nil)
-				h.uninstall(Agents()...)
+		for name, form := range forms {
+			now, ours, err := form.put(file{path: "x", text: text})
+			if err != nil {
+				continue
 			}
-			h.same(before)
-			h.write(file, "")
+			if ours || string(now) == string(text) {
+				t.Fatalf("%s: %q: nothing was put in", name, text)
+			}
+			again, ours, err := form.put(file{path: "x", text: now})
+			if err != nil || string(again) != string(now) || !ours && name != "block" {
+				t.Fatalf("%s: %q: twice: %v, %v\n%s\n%s", name, text, ours, err, now, again)
+			}
+			back, err := form.take(file{path: "x", text: now, backup: append([]byte{}, text...)})
+			if err != nil || string(back) != string(text) {
+				t.Fatalf("%s: %q came back as %q: %v", name, text, back, err)
+			}
 		}
 	})
 }
