@@ -15,9 +15,9 @@ func (a *app) mcpCommand() *cobra.Command {
 	p := page{
 		use: "mcp", group: agents, short: "serve the archive to an agent as an MCP server on stdio",
 		long: `An agent starts it, ` + "`ccd agents install`" + ` tells it how. Tools: restore (an original, in pages), companion,
-sessions, timeline and diff. They only read; the archive is opened for each call, and nothing is kept
-open between calls. SESSION is as everywhere, but latest, the default, means the newest session of the
-directory that the server was started in. An answer says how to get the next page; it has at most
+search, sessions, timeline and diff. They only read; the archive is opened for each call, and nothing is
+kept open between calls. SESSION is as everywhere, but latest, the default, means the newest session of
+the directory that the server was started in. An answer says how to get the next page; it has at most
 54,000 characters, and fewer where an agent would cut it (Claude Code, Codex). An original is a block of
 its own, exact, between two that say what it is; images of up to 1 MiB come as images. The server ends
 when its stdin does.`,
@@ -58,6 +58,7 @@ func (a *app) archiveTools() tools.Archive {
 		Timeline: func(ctx context.Context, q tools.TimelineQuery, w io.Writer) (string, error) {
 			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error { return a.timeline(ctx, arg, q.Agent) })
 		},
+		Search: a.toolSearch,
 		Diff: func(ctx context.Context, q tools.DiffQuery, w io.Writer) (string, error) {
 			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error {
 				return a.diff(ctx, arg, diffFlags{agent: q.Agent, class: q.Class, all: q.All})

@@ -104,8 +104,14 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 // givenBack joins the pages of an original, following the calls that the answers name, and counts its images.
 func givenBack(t *testing.T, s *mcp.ClientSession, args map[string]any) (text string, images, pages int) {
 	t.Helper()
+	return followed(t, s, "restore", args)
+}
+
+// followed is givenBack for any tool.
+func followed(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, images, pages int) {
+	t.Helper()
 	for {
-		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "restore", Arguments: args})
+		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 		if err != nil || r.IsError {
 			t.Fatalf("%v: %v %+v", args, err, r)
 		}
@@ -122,7 +128,7 @@ func givenBack(t *testing.T, s *mcp.ClientSession, args map[string]any) (text st
 			text += blocks[1]
 		}
 		pages++
-		_, next, more := strings.Cut(blocks[len(blocks)-1], "next page: restore ")
+		_, next, more := strings.Cut(blocks[len(blocks)-1], "next page: "+tool+" ")
 		if !more {
 			return text, images, pages
 		}
@@ -161,6 +167,36 @@ func TestToolGivesWhatRestorePrints(t *testing.T) {
 	got, _, pages := givenBack(t, s, map[string]any{"id": "beefcafe#9", "limit": 100_001})
 	if got != results[3] || pages != 6 {
 		t.Errorf("%d pages of %d bytes", pages, len(got))
+	}
+}
+
+// TestToolsTellWhatCommandsPrint: the pages of the other tools, joined, are what the commands of their names print.
+func TestToolsTellWhatCommandsPrint(t *testing.T) {
+	var results []any
+	for i := range 400 {
+		results = append(results, fmt.Sprintf("needle %d: %s", i, strings.Repeat("haystack ", 30)))
+	}
+	env := agentHome(t, results...)
+	s := agentSession(t, env)
+	if _, code := inProcess(t, env, "compact", "-q", "beefcafe"); code != 0 {
+		t.Fatalf("compact: exit %d", code)
+	}
+	for _, c := range []struct {
+		tool    string
+		args    map[string]any
+		command []string
+		least   int // pages
+	}{
+		{"search", map[string]any{"words": "needle haystack"}, []string{"search", "--limit", "0", "needle", "haystack"}, 3},
+		{"timeline", map[string]any{"session": "beefcafe"}, []string{"timeline", "beefcafe"}, 1},
+		{"companion", map[string]any{"session": "beefcafe"}, []string{"show", "beefcafe"}, 2},
+		{"companion", map[string]any{"session": "beefcafe", "section": "recent"}, []string{"show", "--section", "Recent", "beefcafe"}, 1},
+	} {
+		want, code := inProcess(t, env, c.command...)
+		got, _, pages := followed(t, s, c.tool, c.args)
+		if code != 0 || got != string(want) || pages < c.least {
+			t.Errorf("%s %v: %d pages of %d bytes, %q prints %d", c.tool, c.args, pages, len(got), c.command, len(want))
+		}
 	}
 }
 

@@ -16,13 +16,14 @@ import (
 	"ccd/internal/agent/tools"
 	"ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/search"
 )
 
 // lent runs a command with w as its stdout; what it says beside that stands behind it.
 func (a *app) lent(w io.Writer, do func(*app) error) error {
 	var talk bytes.Buffer
 	b := &app{std: std{strings.NewReader(""), w, &talk}, env: a.env, configFile: a.configFile}
-	if err := do(b); err != nil {
+	if err := do(b); err != nil && !errors.Is(err, errDamaged) && !errors.Is(err, errSaid) { // those have said what is wrong
 		return err
 	}
 	if _, err := talk.WriteTo(w); err != nil {
@@ -151,6 +152,17 @@ func (e entry) line() string {
 		parts = append(parts, `"`+title+`"`)
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// toolSearch searches for the words of a line, and gives every hit: its reader stops when it has enough.
+func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) (err error) {
+	f := searchFlags{tool: q.Tool, path: q.Path, since: q.Since, all: q.All, session: q.Session}
+	if q.Session != "" {
+		if f.session, err = a.named(ctx, q.Session, ""); err != nil {
+			return err
+		}
+	}
+	return a.lent(w, func(a *app) error { return a.search(ctx, f, search.Words(q.Words)) })
 }
 
 // toolRestore finds an original as `ccd restore` does. Damage becomes the text that stands for it.

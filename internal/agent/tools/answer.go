@@ -78,9 +78,7 @@ func (a answer) result() *mcp.CallToolResult {
 	if a.body != "" {
 		content = append(content, &mcp.TextContent{Text: a.body})
 	}
-	for _, i := range a.images {
-		content = append(content, i)
-	}
+	content = append(content, a.images...)
 	return &mcp.CallToolResult{Content: append(content, &mcp.TextContent{Text: fmt.Sprintf("[ccd:%s] %s", seal, cut(a.end, maxEnd))})}
 }
 

@@ -15,7 +15,7 @@ was read, an image. Use it whenever a marker stands where you need the content, 
 Also record N of a session (SESSION#N), or with file a file as an agent last read or wrote it. Large originals come in
 pages: go on with offset as the end of the answer says.`
 	searchText = `Search the text of all archived sessions, newest first: hits with session, record, ID and a snippet. Use
-it to find where something was said, done or seen before, when you do not know the session; then restore the ID.`
+it to find where something was said, done or seen before, by words, tool or file; then restore the ID.`
 	timelineText = `Tell a session turn by turn, one line each: time, what was asked, tools, files changed, failed
 commands, IDs. Use it to see the order of events, or to find the record that something happened in.`
 	diffText = `List what an agent's own last compaction dropped from a session's context, by kind, each with its ID. Use
@@ -47,11 +47,12 @@ type TimelineQuery struct {
 
 // SearchQuery asks where something stands.
 type SearchQuery struct {
-	Words   string `json:"words" jsonschema:"words that must all occur; put a phrase in double quotes"`
+	Words   string `json:"words,omitempty" jsonschema:"words that must all occur, in any order and case; put a phrase in double quotes"`
 	Session string `json:"session,omitempty" jsonschema:"only this session: its ID, a unique prefix of one, or latest (the newest of the directory that you work in)"`
 	Tool    string `json:"tool,omitempty" jsonschema:"only calls and results of the tool of this name"`
-	Path    string `json:"path,omitempty" jsonschema:"only calls and results that touch this file"`
-	Since   string `json:"since,omitempty" jsonschema:"only what is newer: a time such as 2026-01-29T10:30Z, a day, or an age such as 3h or 7d"`
+	Path    string `json:"path,omitempty" jsonschema:"only calls on this file and their results: its path, the end of it, a directory, or a pattern with * and **"`
+	Since   string `json:"since,omitempty" jsonschema:"only what is newer: a time such as 2026-01-29T10:30Z, a day, or an age such as 36h or 7d"`
+	All     bool   `json:"all,omitempty" jsonschema:"also sub-agents' sessions, and the files in which long outputs were spilled"`
 	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
 }
 
