@@ -41,6 +41,9 @@ func (d *draft) fileForm(i int32, start string) form {
 	content, first, ok := transcript.FileText(out.Text)
 	lines := allLines(content)
 	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.near(path), 300), lines)
+	if id := transcript.Demoted(out.Text); id != "" {
+		what = fmt.Sprintf("file %s, its first %d lines%s", mark.Inline(d.near(path), 300), lines, wholeOf(id))
+	}
 	if ok && row.has(partial) {
 		what = fmt.Sprintf("file %s, lines %d-%d", mark.Inline(d.near(path), 300), first, first+max(0, lines-1))
 	}
@@ -71,7 +74,7 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 		return form{line: start + ": " + whole}
 	}
 	gist := gistOf(d.commandOf(row), row.has(failed), out.Text, v)
-	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s", countLines(out.Text), bytesText(row.size())))
+	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s%s", countLines(out.Text), bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
 	if out.Duration > 0 {
 		gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 	}
@@ -82,6 +85,14 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m))}
 	}
 	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+}
+
+// wholeOf tells how the whole of a demoted output comes back: the transcript itself has only its beginning.
+func wholeOf(id mark.ID) string {
+	if id == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the whole: `ccd restore %s`", id)
 }
 
 // commandOf is the command that a result answers, "" where it is not known.
@@ -174,7 +185,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	default:
 		gist = mark.Inline(out.Text, max(60, v.text/2))
 	}
-	m := mark.New(d.id(i), fmt.Sprintf("%s, %s", kind, bytesText(row.size())))
+	m := mark.New(d.id(i), fmt.Sprintf("%s, %s%s", kind, bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
 	if fits && runes(gist)+runes(m) >= runes(whole) {
 		return form{line: start + ": " + whole}
 	}

@@ -80,6 +80,9 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 			err = errors.Join(err, errors.New("answer not taken"))
 		}
 	}
+	if entry.Event == hook.PostToolUse && errors.Is(err, hook.ErrNothing) {
+		return // most outputs are short: the log is for what happened
+	}
 	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
 	if err != nil {
 		entry.Why = err.Error()

@@ -2,15 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // cmdEvent writes what a client tells a hook on stdin: `event FILE TRANSCRIPT [key=value...]`. A value that is JSON is taken
-// as that.
+// as that; lines=N is a Bash output of so many lines, which FILE.out gets, too.
 func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: event FILE TRANSCRIPT [key=value...]")
@@ -21,6 +27,19 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, pair := range args[2:] {
 		key, value, _ := strings.Cut(pair, "=")
+		if key == "lines" {
+			n, err := strconv.Atoi(value)
+			ts.Check(err)
+			var out strings.Builder
+			for i := range n {
+				fmt.Fprintf(&out, "%d of the build\n", i)
+			}
+			out.WriteString("FATAL: disk full\n")
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]+".out"), []byte(out.String()), 0o600))
+			e["tool_name"], e["tool_input"] = "Bash", map[string]string{"command": "make"}
+			e["tool_response"] = map[string]any{"stdout": out.String(), "stderr": "", "interrupted": false, "isImage": false}
+			continue
+		}
 		if e[key] = value; json.Valid([]byte(value)) {
 			e[key] = json.RawMessage(value)
 		}
@@ -28,4 +47,54 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := json.Marshal(e)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(b, '\n'), 0o600))
+}
+
+// cmdDemoted appends to a transcript of Claude Code what the client writes when a hook replaced an output, and sets $ID to
+// the ID of the whole: `demoted ANSWER TRANSCRIPT`.
+func cmdDemoted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: demoted ANSWER TRANSCRIPT")
+	}
+	var answer struct {
+		Specific struct {
+			Output struct {
+				Stdout string `json:"stdout"`
+			} `json:"updatedToolOutput"`
+		} `json:"hookSpecificOutput"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &answer))
+	preview := answer.Specific.Output.Stdout
+	ts.Setenv("ID", string(transcript.Demoted(preview)))
+	session := strings.TrimSuffix(filepath.Base(args[1]), ".jsonl")
+	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	common := map[string]any{"sessionId": session, "cwd": "/home/you/ledger", "timestamp": "2026-03-02T10:00:00Z", "isSidechain": false}
+	w := json.NewEncoder(f)
+	line := func(kind, uuid string, message map[string]any) {
+		l := map[string]any{"type": kind, "uuid": uuid, "message": message}
+		maps.Copy(l, common)
+		ts.Check(w.Encode(l))
+	}
+	line("assistant", "d1", map[string]any{"id": "msg_d", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{
+		map[string]any{"type": "tool_use", "id": "toolu_d", "name": "Bash", "input": map[string]any{"command": "make"}},
+	}})
+	line("user", "d2", map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": "toolu_d", "content": preview},
+	}})
+	ts.Check(f.Close())
+}
+
+// cmdOuter sets $OUTER to the ID of the result whose marker names the whole of a demoted output: `outer COMPANION ID`.
+func cmdOuter(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: outer COMPANION ID")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if before, _, ok := strings.Cut(line, "; the whole: `ccd restore "+args[1]); ok {
+			_, id, _ := strings.Cut(before[strings.LastIndex(before, "["):], " ")
+			ts.Setenv("OUTER", id[:mark.IDLen])
+			return
+		}
+	}
+	ts.Fatalf("no marker names %s", args[1])
 }

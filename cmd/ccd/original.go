@@ -111,8 +111,12 @@ func (o original) spilled(ctx context.Context) (original, error) {
 			if it.Kind != transcript.Result || !inside(it.Span, o.found.Parts) {
 				continue
 			}
-			if file := transcript.Explain(it.Tool, transcript.Other, it.Raw, it.Failed).Spilled; file != "" {
-				return o.library.attachment(o.entry, file)
+			said := transcript.Explain(it.Tool, transcript.Other, it.Raw, it.Failed)
+			if whole := transcript.Demoted(said.Text); whole != "" {
+				return o.library.demoted(o.entry, whole)
+			}
+			if said.Spilled != "" {
+				return o.library.attachment(o.entry, said.Spilled)
 			}
 		}
 	}
@@ -126,6 +130,19 @@ func inside(s transcript.Span, parts []transcript.Part) bool {
 		}
 	}
 	return false
+}
+
+// demoted returns the whole of an output of which a hook let the agent see the beginning.
+func (l *library) demoted(of entry, whole mark.ID) (original, error) {
+	for _, e := range l.sessions {
+		if e.Class != transcript.Attachment || e.Agent != of.Agent {
+			continue
+		}
+		if g, err := e.generation(0); err == nil && g.Sum.ID() == whole {
+			return original{library: l, entry: e, session: &g}, nil
+		}
+	}
+	return original{}, fmt.Errorf("restore demoted output %s: %w", whole, history.ErrNotFound)
 }
 
 // attachment returns the archived file of a session that the transcript calls file: by its path or, where the session

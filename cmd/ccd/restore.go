@@ -76,7 +76,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's line(s) that hold the original, byte for byte")
-	flags.BoolVar(&f.full, "full", false, "print the spilled file of a result that the agent saw cut")
+	flags.BoolVar(&f.full, "full", false, "print the whole of a result that the agent saw cut: what was spilled, or demoted")
 	flags.BoolVar(&f.info, "info", false, "tell what it is instead of printing it")
 	flags.StringVar(&f.session, "session", "", "restore the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "restore the file `PATH` as the agent last read or wrote it")

@@ -35,6 +35,8 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"talks":    cmdTalks,
 	"asks":     cmdAsks,
 	"event":    cmdEvent,
+	"demoted":  cmdDemoted,
+	"outer":    cmdOuter,
 }
 
 // cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.

@@ -7,16 +7,16 @@ import (
 )
 
 // FileText returns the file's own lines from the text of a Read result, without the line numbers that the tool puts
-// before each ("   12→" in older versions, "12\t" in newer ones) and without what follows them (reminders). The lines
-// are joined by newline; whether the last one had a line end is not told. ok is false where the text is not of that
-// form, or its numbers do not follow each other.
+// before each ("   12→" in older versions, "12\t" in newer ones) and without what follows them (reminders, the marker of
+// a demoted output). The lines are joined by newline; whether the last one had a line end is not told. ok is false where
+// the text is not of that form, or its numbers do not follow each other.
 func FileText(result string) (content string, firstLine int, ok bool) {
 	var b strings.Builder
 	b.Grow(len(result))
 	next := 0
 	for line := range strings.Lines(result) {
 		n, text, numbered := numberedLine(strings.TrimSuffix(line, "\n"))
-		if !numbered || (next > 0 && n != next) {
+		if !numbered || (next > 0 && n != next) || demotion(text) != "" {
 			break
 		}
 		if next == 0 {
@@ -80,7 +80,7 @@ func numbered(result string, limit int) (c Content) {
 	next, count, used := 0, 0, 0
 	for line := range strings.Lines(result) {
 		n, text, ok := numberedLine(strings.TrimSuffix(line, "\n"))
-		if !ok || (next > 0 && n != next) {
+		if !ok || (next > 0 && n != next) || demotion(text) != "" {
 			break
 		}
 		next, count, used = n+1, count+1, used+len(line)

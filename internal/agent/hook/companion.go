@@ -59,6 +59,9 @@ func whole(p sidecar.Parsed, path string, s transcript.Session, text []byte) com
 	for _, section := range p.Sections {
 		if section.Name == "State" {
 			c.state = section.Body
+			if strings.HasSuffix(c.state, "\n\n") {
+				c.state = c.state[:len(c.state)-1] // the blank line before the next section
+			}
 			before, _, _ := strings.Cut(string(text), "\n## State\n")
 			c.first = strings.Count(before, "\n") + 3
 		}

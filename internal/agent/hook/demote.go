@@ -1,14 +1,13 @@
 package hook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/dustin/go-humanize"
 
 	"ccd/compactor"
 	"ccd/internal/mark"
@@ -43,8 +42,8 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 		return Answer{}, nothing("the output is short")
 	}
 	for _, t := range shape.texts {
-		if t.chars() < leastDemoted {
-			continue
+		if t.chars() < leastDemoted || t.source && bytes.Contains(t.original[:min(len(t.original), 4*headShown)], []byte("[ccd")) {
+			continue // a file is shown as it is, or not at all: who edits it goes by these lines
 		}
 		if err := h.keep(ctx, s, t.original); err != nil {
 			return Answer{}, err
@@ -53,7 +52,7 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 		demoted++
 	}
 	if demoted == 0 || ctx.Err() != nil {
-		return Answer{}, errors.Join(nothing("many short texts"), ctx.Err())
+		return Answer{}, errors.Join(nothing("no text of it is to be demoted"), ctx.Err())
 	}
 	replaced, err := shape.json()
 	if err != nil {
@@ -107,16 +106,17 @@ func runsCcd(words []string) bool {
 // preview is what the agent gets of a text.
 func (h Hooks) preview(t *text) string {
 	whole := string(t.original)
-	n := t.chars()
+	head := headOf(whole, headShown)
+	if i := strings.LastIndexByte(head, '\n'); t.source && i > 0 {
+		head = head[:i] // whole lines: they have numbers
+	}
 	id := mark.Sum(t.original).ID()
 	var b strings.Builder
-	head := headOf(whole, headShown)
-	b.WriteString(inert(head))
-	fmt.Fprintf(&b, "\n%s\n", mark.New(id, fmt.Sprintf("output, %s chars, %s lines; above are its first %s chars",
-		humanize.Comma(int64(n)), humanize.Comma(int64(lines(whole))), humanize.Comma(int64(utf8.RuneCountInString(head))))))
+	b.WriteString(inert(head) + "\n")
+	b.WriteString(transcript.Demotion(id, t.chars(), lines(whole), utf8.RuneCountInString(head)) + "\n")
 	b.WriteString(wrongLines(whole[len(head):], strings.Count(head, "\n"), t.source))
-	fmt.Fprintf(&b, "The whole output is archived: run `%s %s` (with | sed -n, grep or the like for a part), or use the tool restore of the MCP server ccd.\n",
-		strings.TrimSuffix(h.restore(), " ID"), id)
+	fmt.Fprintf(&b, "The whole output is archived: run `%s` (with | sed -n, grep or the like for a part), or use the tool restore of the MCP server ccd.\n",
+		h.command("restore", string(id)))
 	return b.String()
 }
 

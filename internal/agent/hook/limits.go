@@ -44,8 +44,10 @@ func cut(agent, text string, n int) string {
 		end = i + utf8.RuneLen(r)
 	}
 	text = text[:end]
-	if i := strings.LastIndex(text, "[ccd "); i >= 0 && !strings.Contains(text[i:], "]") {
-		text = text[:i]
+	if i := strings.LastIndexByte(text, '['); i >= 0 {
+		if rest := text[i:]; !strings.Contains(rest, "]") && (strings.HasPrefix(rest, "[ccd") || strings.HasPrefix("[ccd", rest)) {
+			text = text[:i]
+		}
 	}
 	return text
 }

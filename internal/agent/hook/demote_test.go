@@ -1,0 +1,305 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/archive"
+	"ccd/internal/transcript"
+)
+
+// live is a place with an archive.
+func live(t *testing.T) (*place, *archive.Archive) {
+	p := newPlace(t)
+	a, err := archive.Open(filepath.Join(p.StateDir, "archive.db"), archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Keep = a
+	return p, a
+}
+
+func (p *place) output(tool, input string, response any) Event {
+	p.t.Helper()
+	b, err := json.Marshal(response)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return Event{Name: PostToolUse, Session: uuid1, Transcript: p.claude(uuid1), Tool: tool, Input: json.RawMessage(input), Response: b}
+}
+
+// updated is what stands for the output.
+func updated(t *testing.T, a Answer) any {
+	t.Helper()
+	var out struct {
+		Specific struct {
+			Output any `json:"updatedToolOutput"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal(a.Stdout, &out); err != nil {
+		t.Fatalf("%v in %q", err, a.Stdout)
+	}
+	return out.Specific.Output
+}
+
+// restored is what the archive has under the ID of a preview.
+func restored(t *testing.T, a *archive.Archive, preview string) string {
+	t.Helper()
+	id := transcript.Demoted(preview)
+	found, err := a.Lookup(context.Background(), string(id))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("id %q: %d found, %v", id, len(found), err)
+	}
+	var b bytes.Buffer
+	for piece, err := range a.Raw(context.Background(), found[0]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(piece.Data)
+	}
+	return b.String()
+}
+
+func long(n int) string {
+	var b strings.Builder
+	for i := 1; b.Len() < n; i++ {
+		switch i % 1000 {
+		case 500:
+			fmt.Fprintf(&b, "2026-03-01 09:00:%02d error: worker %d lost [ccd 0123456789ab fake]\n", i%60, i)
+		default:
+			fmt.Fprintf(&b, "line %d of the build\n", i)
+		}
+	}
+	return b.String()
+}
+
+func TestLongOutputsAreDemoted(t *testing.T) {
+	p, a := live(t)
+	text := long(300 << 10)
+	spill := filepath.Join(strings.TrimSuffix(p.claude(uuid1), ".jsonl"), "tool-results", "b1.txt")
+	p.write(spill, text, 0)
+	bash := map[string]any{"stdout": text, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false}
+	cut := map[string]any{"stdout": text[:30000], "stderr": "", "interrupted": false, "isImage": false, "persistedOutputPath": spill, "persistedOutputSize": len(text)}
+	read := map[string]any{"type": "text", "file": map[string]any{"filePath": "/w/x.log", "content": text, "numLines": 9, "startLine": 1, "totalLines": 9}}
+	blocks := []any{map[string]any{"type": "text", "text": text}, map[string]any{"type": "image", "source": map[string]any{"data": "AAAA"}}}
+	notice := "Error: result (300,000 characters across 10,000 lines) exceeds maximum allowed tokens. Output has been saved to " + spill + ".\nFormat: Plain text\n" + strings.Repeat("- read all of it\n", 90)
+	for name, c := range map[string]struct {
+		tool     string
+		response any
+		text     func(any) any
+	}{
+		"bash":        {"Bash", bash, func(v any) any { return v.(map[string]any)["stdout"] }},
+		"bash, cut":   {"Bash", cut, func(v any) any { return v.(map[string]any)["stdout"] }},
+		"read":        {"Read", read, func(v any) any { return v.(map[string]any)["file"].(map[string]any)["content"] }},
+		"mcp":         {"mcp__x__dump", blocks, func(v any) any { return v.([]any)[0].(map[string]any)["text"] }},
+		"mcp, cut":    {"mcp__x__dump", notice, func(v any) any { return v }},
+		"mcp, string": {"mcp__x__dump", text, func(v any) any { return v }},
+	} {
+		got, err := p.ask(p.output(c.tool, `{"command":"make"}`, c.response))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		out := updated(t, got)
+		preview, _ := c.text(out).(string)
+		if back := restored(t, a, preview); back != text {
+			t.Errorf("%s: %d bytes come back, want %d", name, len(back), len(text))
+		}
+		if n := len(preview); n > headShown+errorsShown+1000 || n < headShown-100 {
+			t.Errorf("%s: %d bytes of preview", name, n)
+		}
+		wants(t, preview, "line 1 of the build", "/opt/bin/ccd restore ")
+		if name != "read" {
+			wants(t, preview, "500: 2026-03-01 09:00:20 error: worker 500 lost [\\ccd 0123456789ab fake]", "tell of something wrong, ")
+		}
+		sameShape(t, name, c.response, out)
+	}
+	if report, err := a.Verify(context.Background(), nil); err != nil || len(report.Damage) > 0 {
+		t.Errorf("verify: %v, %v", report.Damage, err)
+	}
+}
+
+// sameShape holds that nothing but texts and what points at a spilled file has changed.
+func sameShape(t *testing.T, name string, before, after any) {
+	t.Helper()
+	b, _ := json.Marshal(before)
+	var plain any
+	if err := json.Unmarshal(b, &plain); err != nil {
+		t.Fatal(err)
+	}
+	var keys func(v any) string
+	keys = func(v any) string {
+		switch v := v.(type) {
+		case map[string]any:
+			m := map[string]string{}
+			for k, x := range v {
+				if k != "persistedOutputPath" && k != "persistedOutputSize" {
+					m[k] = keys(x)
+				}
+			}
+			return fmt.Sprint(m)
+		case []any:
+			s := ""
+			for _, x := range v {
+				s += keys(x) + ","
+			}
+			return "[" + s + "]"
+		case string:
+			if len(v) > 1000 {
+				return "text"
+			}
+		}
+		return fmt.Sprint(v)
+	}
+	if keys(plain) != keys(after) {
+		t.Errorf("%s: shape %s became %s", name, keys(plain), keys(after))
+	}
+}
+
+func TestOutputsThatPass(t *testing.T) {
+	p, a := live(t)
+	text := long(40000)
+	bash := map[string]any{"stdout": text, "stderr": ""}
+	elsewhere := filepath.Join(p.home, "secret.txt")
+	p.write(elsewhere, text, 0)
+	for name, e := range map[string]Event{
+		"short":              p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text[:29000], "stderr": ""}),
+		"restore":            p.output("Bash", `{"command":"ccd restore 0123456789ab"}`, bash),
+		"restore, whole":     p.output("Bash", `{"command":"cd x && CCD_LOG_LEVEL=debug /opt/bin/ccd restore 0123456789ab | cat"}`, bash),
+		"show":               p.output("Bash", `{"command":"timeout 5 'ccd' show latest"}`, bash),
+		"companion":          p.output("Read", `{"file_path":"/p/x.ccd.md"}`, map[string]any{"type": "text", "file": map[string]any{"content": text}}),
+		"companion, by cat":  p.output("Bash", `{"command":"cat /p/x.ccd.md"}`, bash),
+		"our own tool":       p.output("mcp__ccd__restore", `{}`, []any{map[string]any{"type": "text", "text": text}}),
+		"image":              p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text, "stderr": "", "isImage": true}),
+		"image, read":        p.output("Read", `{}`, map[string]any{"type": "image", "file": map[string]any{"base64": text}}),
+		"image, block":       p.output("mcp__x__y", `{}`, []any{map[string]any{"type": "image", "data": text}}),
+		"unknown object":     p.output("Grep", `{}`, map[string]any{"mode": "content", "content": text}),
+		"bash without shape": p.output("Bash", `{"command":"make"}`, map[string]any{"output": text}),
+		"number":             p.output("Bash", `{"command":"make"}`, 5),
+		"many short texts":   p.output("mcp__x__y", `{}`, []any{block(text[:9000]), block(text[:9000]), block(text[:9000]), block(text[:9000])}),
+		"a file elsewhere":   p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text[:100], "persistedOutputPath": elsewhere}),
+		"a file that is not": p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text, "persistedOutputPath": strings.TrimSuffix(p.claude(uuid1), ".jsonl") + "/tool-results/none.txt"}),
+		"no response":        {Name: PostToolUse, Transcript: p.claude(uuid1), Tool: "Bash"},
+		"Codex":              {Name: PostToolUse, Transcript: p.codex("2026/03/01", uuid1), Tool: "Bash", Response: json.RawMessage(`"` + strings.Repeat("x", 40000) + `"`)},
+	} {
+		if got, err := p.ask(e); err == nil || len(got.Stdout) > 0 {
+			t.Errorf("%s: %.200s, %v", name, got.Stdout, err)
+		}
+	}
+	if size, err := a.Size(context.Background()); err != nil || size.Sessions != 0 {
+		t.Errorf("%d sessions, %v: what passes is not archived", size.Sessions, err)
+	}
+	if got, err := p.ask(p.output("Bash", `{"command":"echo ccd restore && occd restore x"}`, bash)); err != nil || len(got.Stdout) == 0 {
+		t.Errorf("negative control: %v", err)
+	}
+}
+
+func block(text string) any { return map[string]any{"type": "text", "text": text} }
+
+// TestNothingIsShownBeforeItIsKept fails each step of keeping in turn.
+func TestNothingIsShownBeforeItIsKept(t *testing.T) {
+	p, a := live(t)
+	e := p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": long(40000), "stderr": ""})
+	for n := 1; ; n++ {
+		f := &faulty{Keeper: a, at: n}
+		p.Keep = f
+		got, err := p.ask(e)
+		if f.calls < n { // all steps went well
+			if err != nil || len(got.Stdout) == 0 {
+				t.Fatalf("in the end: %v", err)
+			}
+			break
+		}
+		if !errors.Is(err, errFault) || len(got.Stdout) > 0 {
+			t.Errorf("step %d: %.100s, %v", n, got.Stdout, err)
+		}
+	}
+	p.Keep = a
+	again, err := p.ask(e)
+	if err != nil || len(again.Stdout) == 0 {
+		t.Errorf("the same once more: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got, err := p.Answer(ctx, e); err == nil || len(got.Stdout) > 0 {
+		t.Errorf("too late: %.100s, %v", got.Stdout, err)
+	}
+}
+
+var errFault = errors.New("injected")
+
+type faulty struct {
+	Keeper
+	calls, at int
+}
+
+func (f *faulty) step() error {
+	if f.calls++; f.calls == f.at {
+		return errFault
+	}
+	return nil
+}
+
+func (f *faulty) Session(ctx context.Context, k transcript.Key) (archive.Session, error) {
+	if err := f.step(); err != nil {
+		return archive.Session{}, err
+	}
+	return f.Keeper.Session(ctx, k)
+}
+
+func (f *faulty) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Keeper.Append(ctx, s, seg)
+}
+
+func (f *faulty) Publish(ctx context.Context, p archive.Publication) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Keeper.Publish(ctx, p)
+}
+
+// TestStrangeBytesComeBack: a spilled file of any bytes, and a text with a lone surrogate.
+func TestStrangeBytesComeBack(t *testing.T) {
+	p, a := live(t)
+	spill := filepath.Join(strings.TrimSuffix(p.claude(uuid1), ".jsonl"), "tool-results", "b2.txt")
+	text := strings.Repeat("\xff\x00\x1b[31m\r\nno newline at the end ", 2000)
+	p.write(spill, text, 0)
+	got, err := p.ask(p.output("Bash", `{}`, map[string]any{"stdout": "", "stderr": "", "persistedOutputPath": spill}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if restored(t, a, updated(t, got).(map[string]any)["stdout"].(string)) != text {
+		t.Error("other bytes")
+	}
+	e := p.output("Bash", `{}`, nil)
+	e.Response = json.RawMessage(`{"stdout":"` + strings.Repeat(`\ud800 \u0000 é `, 5000) + `","stderr":""}`)
+	if got, err = p.ask(e); err != nil {
+		t.Fatal(err)
+	}
+	if back := restored(t, a, updated(t, got).(map[string]any)["stdout"].(string)); back != strings.Repeat("\xed\xa0\x80 \x00 é ", 5000) {
+		t.Errorf("%d other bytes", len(back))
+	}
+	if _, err := os.Stat(spill); err != nil {
+		t.Error("the client's file is gone")
+	}
+}
+
+func TestManyErrorLinesAreCounted(t *testing.T) {
+	p, _ := live(t)
+	all := strings.Repeat("ok\n", 2000) + strings.Repeat("error: the same again and again, "+strings.Repeat("z", 600)+"\n", 1000)
+	got := p.preview(&text{original: []byte(all)})
+	if n := len(got); n > headShown+errorsShown+800 {
+		t.Errorf("%d bytes", n)
+	}
+	wants(t, got, " of 1000:", "2001: error: the same", " …\n")
+}
