@@ -26,7 +26,7 @@ const (
 func (a *app) hookCommand() *cobra.Command {
 	p := page{
 		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
-		forms: []string{"ccd hook EVENT [--agent AGENT]"},
+		forms: []string{"ccd hook EVENT [--agent AGENT] [--within TIME]"},
 		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes
 what it prints. EVENT is
 
@@ -45,26 +45,43 @@ each call stands in hook.log in ccd's state directory.`,
 			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summariser is asked"},
 		},
 	}
-	var agent string
+	var call hookCall
 	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		c.DisableFlagParsing = false // it was only to keep wrong flags from being an error
-		err := c.ParseFlags(args)
+		call.err = c.ParseFlags(args)
+		call.args = c.Flags().Args()
 		if help, _ := c.Flags().GetBool("help"); help {
 			return c.Help()
 		}
-		a.hook(c.Context(), hookCall{c.Flags().Args(), agent, err})
+		a.hook(c.Context(), call)
 		return nil
 	})
 	c.DisableFlagParsing = true
-	c.Flags().StringVar(&agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
+	c.Flags().SortFlags = false
+	c.Flags().StringVar(&call.agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
+	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; PreCompact 2s, PostToolUse 900ms)")
 	return c
 }
 
 // hookCall is the command line of a hook, and what is wrong with it.
 type hookCall struct {
-	args  []string
-	agent string
-	err   error
+	args   []string
+	agent  string
+	within time.Duration // 0: the event's own
+	err    error
+}
+
+// limits are the time that the whole call has, and that of bringing the companion up to date before.
+func (c hookCall) limits(event string) (all, refresh time.Duration) {
+	switch {
+	case c.within > 0:
+		return c.within, c.within
+	case event == hook.PreCompact:
+		return refreshTime + readingTime, refreshTime
+	case event == hook.PostToolUse:
+		return demoteTime, 0
+	}
+	return readingTime, 0
 }
 
 // hook answers, and says in the log what became of it. It has no error: an agent must not be kept from its work.
@@ -97,13 +114,7 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 // inTime answers within the time of the event, or not at all. What still runs then ends with the process: nothing that
 // hooks write can be torn.
 func (a *app) inTime(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
-	limit := readingTime
-	switch entry.Event {
-	case hook.PreCompact:
-		limit = refreshTime + readingTime
-	case hook.PostToolUse:
-		limit = demoteTime
-	}
+	limit, _ := call.limits(entry.Event)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	type result struct {
@@ -151,9 +162,13 @@ func (a *app) answer(ctx context.Context, call hookCall) (hook.Answer, hook.Even
 	}
 	h := hook.Hooks{
 		Roots: map[string][]string{}, CompanionDir: l.config.Companion.Dir, StateDir: l.stateDir, Pressure: l.config.Trigger.Pressure,
-		Now: time.Now(), Refresh: silent.refresh, Keep: l.archive,
+		Now: time.Now(), Keep: l.archive,
 	}
 	h.Program = program()
+	h.Refresh = func(ctx context.Context, path string) error {
+		_, limit := call.limits(e.Name)
+		return silent.refresh(ctx, path, limit)
+	}
 	for _, r := range l.roots {
 		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
 	}
@@ -175,8 +190,8 @@ func program() string {
 
 // refresh brings the archive and the companion of one transcript up to date, as far as it gets in its time; the rest is
 // the daemon's. It does not wait beyond that for a lock that another process holds.
-func (a *app) refresh(ctx context.Context, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+func (a *app) refresh(ctx context.Context, path string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
