@@ -50,6 +50,7 @@ type desk struct {
 	archive Archive
 	log     *slog.Logger
 	free    chan struct{}
+	closing <-chan struct{} // the server is told to end: calls are not waited for
 }
 
 // answer is what a call gives: body is of the archive, all else is ours.
@@ -83,7 +84,16 @@ func (a answer) result() *mcp.CallToolResult {
 }
 
 // serve runs one call: when its turn has come, and with what went wrong told to the model.
-func (d desk) serve(ctx context.Context, tool string, do func() (answer, error)) (*mcp.CallToolResult, any, error) {
+func (d desk) serve(ctx context.Context, tool string, do func(context.Context) (answer, error)) (*mcp.CallToolResult, any, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-d.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	select {
 	case d.free <- struct{}{}:
 		defer func() { <-d.free }()
@@ -91,7 +101,7 @@ func (d desk) serve(ctx context.Context, tool string, do func() (answer, error))
 		return nil, nil, ctx.Err()
 	}
 	began := time.Now()
-	a, err := do()
+	a, err := do(ctx)
 	d.log.Info("answered", "tool", tool, "bytes", len(a.body), "took", time.Since(began).Round(time.Millisecond), "failed", err != nil)
 	if err == nil {
 		if what := d.archive.Secret([]byte(a.body)); what != "" {

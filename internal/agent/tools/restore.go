@@ -19,7 +19,7 @@ func (d desk) addRestore(s *mcp.Server, restore func(context.Context, RestoreQue
 	}
 	const name = "restore"
 	mcp.AddTool(s, describe(name, restoreText), func(ctx context.Context, req *mcp.CallToolRequest, q RestoreQuery) (*mcp.CallToolResult, any, error) {
-		return d.serve(ctx, name, func() (answer, error) {
+		return d.serve(ctx, name, func(ctx context.Context) (answer, error) {
 			if err := q.check(); err != nil {
 				return answer{}, err
 			}

@@ -32,7 +32,7 @@ func addText[Q any](d desk, s *mcp.Server, t textTool[Q]) {
 		return
 	}
 	mcp.AddTool(s, describe(t.name, t.text), func(ctx context.Context, req *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
-		return d.serve(ctx, t.name, func() (answer, error) {
+		return d.serve(ctx, t.name, func(ctx context.Context) (answer, error) {
 			p := &page{room: room(req), want: pageOf(req), brief: t.brief}
 			session, err := t.write(ctx, q, p)
 			if err == nil {

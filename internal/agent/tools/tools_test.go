@@ -149,6 +149,27 @@ func TestPagesOfAnOriginalJoinToItsText(t *testing.T) {
 	}
 }
 
+// TestPagesCanFail shows that the law sees a page that lacks a character, and one that is too long.
+func TestPagesCanFail(t *testing.T) {
+	text := bytes.Repeat([]byte("0123456789"), 12_000)
+	a := restoring(text, 1000)
+	whole := a.Restore
+	a.Restore = func(ctx context.Context, q RestoreQuery) (Original, error) {
+		if q.Offset > 0 {
+			q.Offset, text = q.Offset-1, text[1:]
+		}
+		o, err := whole(ctx, q)
+		return Original{Name: o.Name, Bytes: o.Bytes, Write: fixed(text, 1000).Write}, err
+	}
+	if got, n := pages(t, connect(t, a, "x"), "restore", map[string]any{"id": "a"}, maxAnswer); n != 3 || len(got) == 120_000 {
+		t.Errorf("%d pages of %d bytes", n, len(got))
+	}
+	long := answer{about: "x", body: strings.Repeat("x", maxAnswer)}.result()
+	if size := len(strings.Join(texts(long), "")); size <= maxAnswer {
+		t.Errorf("an answer whose body is not bounded has %d bytes", size)
+	}
+}
+
 func TestLimitsAndOffsetsCountCharacters(t *testing.T) {
 	text := "0é2山4😀6\xff8"
 	s := connect(t, restoring([]byte(text), 1), "x")

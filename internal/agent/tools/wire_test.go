@@ -90,7 +90,8 @@ func TestUnknownToolIsAnError(t *testing.T) {
 	}
 }
 
-// TestServerEnds: with its context at once, with that one's cause, though its input goes on; and with an input that fails.
+// TestServerEnds: with its context at once, with that one's cause, though its input and a call go on; and with an input that
+// fails.
 func TestServerEnds(t *testing.T) {
 	cause := errors.New("told to")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -104,6 +105,25 @@ func TestServerEnds(t *testing.T) {
 	cancel(cause)
 	if err := <-ended; !errors.Is(err, cause) {
 		t.Errorf("it ended with %v", err)
+	}
+
+	ctx, cancel = context.WithCancelCause(t.Context())
+	began := make(chan struct{})
+	slow := Archive{Sessions: func(ctx context.Context, _ SessionsQuery, _ io.Writer) error {
+		close(began)
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	again, other := io.Pipe()
+	defer other.Close()
+	go func() { ended <- Serve(ctx, "1", quiet(slow), again, io.Discard, slog.New(slog.DiscardHandler)) }()
+	if _, err := io.WriteString(other, initialize+"\n"+sessions+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	cancel(cause)
+	if err := <-ended; !errors.Is(err, cause) {
+		t.Errorf("it ended with %v in the middle of a call", err)
 	}
 
 	broken := io.MultiReader(strings.NewReader(initialize+"\n"), failing{})
