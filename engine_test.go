@@ -271,7 +271,7 @@ func TestEngineCanFail(t *testing.T) {
 		{"a key of another value", "`trigger.pressure = 0.60`", "`trigger.pressure = 0.61`", "trigger.pressure is 0.60, not 0.61"},
 		{"a key that is not there", "`trigger.pressure = 0.60`", "`trigger.pressures = 0.60`", "nothing is called trigger.pressures"},
 		{"an option of another value", "`Options.Window = 200000`", "`Options.Window = 1`", "Options.Window is 200000, not 1"},
-		{"a function that is not there", "`limit()`", "`limits()`", "no function limits"},
+		{"a function that is not there", "`limit()`", "`unlimit()`", "no function unlimit"},
 		{"a row without a test", "`compactor.TestScore` |", " |", "lacks"},
 	} {
 		if !strings.Contains(doc, c.from) {
