@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -165,6 +166,9 @@ func (s *Setup) allowPart(p *Part, d *document) {
 		}
 	}
 	p.set(there, len(s.rules()), as)
+	if len(there) > 0 {
+		p.Detail = fmt.Sprintf("%d of %d rules in permissions.allow", len(there), len(s.rules()))
+	}
 }
 
 func (s *Setup) serverPart(st *Status) Part {
