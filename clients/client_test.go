@@ -123,7 +123,7 @@ type place struct {
 // newHome makes a fresh home with ccd in it, and a directory for a project.
 func newHome(t *testing.T) *place {
 	t.Helper()
-	dir := t.TempDir()
+	dir := fleeting(t)
 	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t), ""}
 	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -132,6 +132,29 @@ func newHome(t *testing.T) *place {
 	}
 	link(t, os.Getenv(binary), p.ccdPath())
 	return p
+}
+
+// fleeting is a directory that goes with the test. A client that was ended may still be writing for a moment.
+func fleeting(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ccd-place-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		err := os.RemoveAll(dir)
+		for range 100 {
+			if err == nil {
+				return
+			}
+			<-tick.C
+			err = os.RemoveAll(dir)
+		}
+		t.Error(err)
+	})
+	return dir
 }
 
 // newPlace makes a home in which both clients ask nothing, and a small project.

@@ -3,3 +3,5 @@ package clients
 import "os/exec"
 
 func group(*exec.Cmd) {}
+
+func end(int) {}

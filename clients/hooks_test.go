@@ -212,3 +212,35 @@ func asksForIDs(p *place, a agent, all []*request) {
 		}
 	}
 }
+
+// TestClaudeCodeMayRestore holds the rules that were asked for at installation: the agent runs `ccd restore` without
+// asking anybody, and nothing else of ccd.
+func TestClaudeCodeMayRestore(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	_, id := p.begin(a, "Look at the ledger.", a.working(0, 2)...)
+	p.ccd("run", "--once")
+	p.ccd("compact", id)
+	const word = "Booked0_1"
+	asks := func() (outputs []string) {
+		commands := []string{"ccd restore '" + id + "#1' --raw", p.ccdPath() + " search " + word, "ccd show " + id, "ccd forget --yes " + id}
+		var calls []call
+		for _, c := range commands {
+			calls = append(calls, a.shell(c))
+		}
+		return last(p.asks(a.client, []string{"-p", "Go on."}, uses("", calls...))).results()
+	}
+	without := asks()
+	p.ccd("agents", "install", "claude", "--allow")
+	with := asks()
+	if len(without) != 4 || len(with) != 4 {
+		t.Fatalf("%d and %d outputs, want four", len(without), len(with))
+	}
+	for i, may := range []bool{true, true, true, false} {
+		const refused = "requires approval"
+		if !strings.Contains(without[i], refused) || strings.Contains(with[i], refused) == may {
+			t.Errorf("command %d: without the rules %.80q, with them %.80q; want it allowed by them: %v", i+1, without[i], with[i], may)
+		}
+	}
+	t.Logf("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, and not forget; without them none", a.name)
+}

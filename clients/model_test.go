@@ -69,9 +69,10 @@ type model struct {
 	url string
 
 	mu      sync.Mutex
-	turns   []turn // what is still to be said, then "done"
-	summary turn   // the answer to an agent's own compaction
-	asked   []*request
+	turns   []turn     // what is still to be said, then "done"
+	summary turn       // the answer to an agent's own compaction
+	asked   []*request // since requests was last called
+	all     []*request
 	replies int
 }
 
@@ -103,7 +104,7 @@ func (m *model) leave(t *testing.T) {
 		return
 	}
 	defer f.Close()
-	for _, r := range m.asked {
+	for _, r := range m.all {
 		line, _ := json.Marshal(map[string]any{"lane": r.lane, "problems": r.problems, "body": json.RawMessage(r.raw)})
 		fmt.Fprintf(f, "%s\n", line)
 	}
@@ -184,7 +185,7 @@ func (m *model) reply(w http.ResponseWriter, r *request, send func(w http.Respon
 func (m *model) take(r *request) (int, turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked = append(m.asked, r)
+	m.asked, m.all = append(m.asked, r), append(m.all, r)
 	m.replies++
 	next := says("done")
 	switch {

@@ -83,6 +83,31 @@ func TestCodexResumesACopy(t *testing.T) {
 	})
 }
 
+// TestAgentsTakeEachOthersWork goes on in one agent with what was begun in the other.
+func TestAgentsTakeEachOthersWork(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	claude, codex := claudeAgent(t), codexAgent(t)
+	for _, way := range []struct {
+		from, to agent
+		name     string
+	}{{claude, codex, "codex"}, {codex, claude, "claude"}} {
+		before, id := p.grown(way.from, 20, full(way.from))
+		p.ccd("run", "--once")
+		made := p.resume("--to", way.name, id)
+		all := p.goOn(way.to, made.Session, "Go on.", way.to.working(60, 3)...)
+		if len(all) != 4 || len(of(all, "compaction")) != 0 {
+			t.Errorf("%s to %s: %d requests, %d of them compactions; want four and none", way.from.name, way.to.name, len(all), len(of(all, "compaction")))
+		}
+		for _, words := range []string{"Never round cents.", finished, before.results()[len(before.results())-1]} {
+			if !all[0].holds(words) {
+				t.Errorf("%s to %s: the request does not hold %.80q", way.from.name, way.to.name, words)
+			}
+		}
+		t.Logf("case: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
+	}
+}
+
 // resumesACopy grows a session past the threshold, has it compacted and resumes it, and looks at what the agent sends.
 func resumesACopy(p *place, a agent) (id string, made copied) {
 	t := p.t

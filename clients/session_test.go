@@ -133,6 +133,7 @@ var (
 		regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`),
 		regexp.MustCompile(`_unix_ms\\*":\d+`),
 		regexp.MustCompile(`Wall time: [0-9.]+`),
+		regexp.MustCompile(`\\"workspaces\\":\{.*?\}\},`), // what Codex finds out of git beside its start, in time or not
 	}
 )
 
@@ -174,7 +175,12 @@ func (p *place) same(what string, before, after []*request) {
 		a, b := strings.Split(p.normal(before[i]), "\n"), strings.Split(p.normal(after[i]), "\n")
 		for k := range max(len(a), len(b)) {
 			if k >= len(a) || k >= len(b) || a[k] != b[k] {
-				p.t.Errorf("%s: request %d differs in line %d:\nwithout: %.400s\nwith ccd: %.400s", what, i+1, k+1, at(a, k), at(b, k))
+				from := 0
+				for from < min(len(at(a, k)), len(at(b, k))) && at(a, k)[from] == at(b, k)[from] {
+					from++
+				}
+				from = max(0, from-40)
+				p.t.Errorf("%s: request %d differs in line %d:\nwithout: %.300s\nwith ccd: %.300s", what, i+1, k+1, at(a, k)[from:], at(b, k)[from:])
 				break
 			}
 		}

@@ -3,13 +3,16 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ccd/internal/agent/resume"
 	"ccd/internal/gen"
 )
 
@@ -140,6 +143,7 @@ func (s *story) isResumed() {
 			t.Errorf("the copy would be refused: %s", why)
 		}
 	}
+	s.isValid(made.Path)
 	if after.talk*2 > before.talk {
 		t.Errorf("the copy has %d bytes of conversation, the original %d: more than half", after.talk, before.talk)
 	}
@@ -157,6 +161,33 @@ func (s *story) isResumed() {
 		t.Errorf("latest means session %q, want none that is a copy", newest.Source)
 	}
 	t.Logf("%d bytes of conversation became %d; the last %d parts verbatim, %d stubs come back", before.talk, after.talk, whole, stubs)
+}
+
+// isValid holds a copy to the validator, which refuses it as soon as a result is missing.
+func (s *story) isValid(path string) {
+	s.t.Helper()
+	place, err := filepath.Rel(filepath.Join(s.home, strings.Split(s.transcripts, "*")[0]), path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSpace([]byte(s.read(path))), []byte("\n"))
+	if err := resume.Check(s.ccdName(), filepath.ToSlash(place), lines); err != nil {
+		s.t.Errorf("the validator: %v", err)
+	}
+	results := 0
+	for i, line := range lines {
+		if !bytes.Contains(line, []byte(`"tool_result"`)) && !bytes.Contains(line, []byte(`"function_call_output"`)) {
+			continue
+		}
+		results++
+		var refused *resume.RefusedError
+		if err := resume.Check(s.ccdName(), filepath.ToSlash(place), slices.Delete(slices.Clone(lines), i, i+1)); !errors.As(err, &refused) {
+			s.t.Errorf("without the result in record %d the validator says %v", i+1, err)
+		}
+	}
+	if results == 0 {
+		s.t.Error("the copy holds no result that could be missing")
+	}
 }
 
 // hook runs a hook with what the client gives it.
@@ -216,6 +247,18 @@ func (s *story) isTold() {
 			t.Errorf("PreCompact does not ask to keep the IDs: %.300q", out)
 		}
 	}
+	warned := 0
+	for range 3 {
+		if text := s.context(s.hook("UserPromptSubmit", map[string]any{"prompt": "Go on."})); text != "" {
+			warned++
+			if len(text) > 300 {
+				t.Errorf("a warning of %d bytes: %q", len(text), text)
+			}
+		}
+	}
+	if warned > 1 {
+		t.Errorf("of three prompts %d are told of the same pressure", warned)
+	}
 	for _, broken := range []string{"", "{", "null", `{"session_id":7}`} {
 		if r := s.given(broken, s.ccdPath(), "hook", "SessionStart", "--agent", "claude-code"); r.code != 0 || r.out != "" {
 			t.Errorf("a hook given %q: exit status %d, %q", broken, r.code, r.out)
@@ -235,6 +278,11 @@ func (s *story) isServed() {
 	defer server.close()
 	server.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "story", "version": "1"}})
 	server.tell("notifications/initialized")
+	for _, name := range []string{"sessions", "companion", "restore", "search", "diff", "timeline"} {
+		if tools := server.ask("tools/list", map[string]any{}); !bytes.Contains(tools, []byte(`"name":"`+name+`"`)) {
+			t.Errorf("the server has no tool %s", name)
+		}
+	}
 	got := server.ask("tools/call", map[string]any{"name": "restore", "arguments": map[string]any{"id": id[1]}})
 	var answer struct {
 		Content []struct{ Text string }

@@ -1,10 +1,12 @@
 package clients
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,14 @@ func newScreen(p *place, command ...string) *screen {
 	}
 	s := &screen{p, filepath.Join(p.t.TempDir(), "tmux")}
 	s.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "50"}, command...)...)
-	p.t.Cleanup(func() { exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		exec.Command("tmux", "-S", s.socket, "kill-server").Run()
+		end(pid) // at its leisure it would write into a home that is gone
+	})
 	return s
 }
 
@@ -41,24 +50,26 @@ func (s *screen) keys(names ...string) { s.tmux(append([]string{"send-keys"}, na
 // shows waits until the screen holds all words, and returns it.
 func (s *screen) shows(words ...string) string {
 	s.p.t.Helper()
+	return s.until(fmt.Sprintf("the screen shows %q", words), func(text string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+}
+
+// until waits until the screen is as wanted, and returns it.
+func (s *screen) until(what string, wanted func(text string) bool) string {
+	s.p.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(limit / 2)
+	late := time.After(limit)
 	for {
 		text := s.text()
-		missing := ""
-		for _, w := range words {
-			if !strings.Contains(text, w) {
-				missing = w
-			}
-		}
-		if missing == "" {
+		if wanted(text) {
 			return text
 		}
 		select {
 		case <-tick.C:
 		case <-late:
-			s.p.t.Fatalf("the screen never shows %q:\n%s", missing, text)
+			s.p.t.Fatalf("waited in vain until %s:\n%s", what, text)
 		}
 	}
 }
@@ -102,4 +113,36 @@ func TestClaudeCodePicker(t *testing.T) {
 		t.Errorf("with companions and a copy the picker lists %q, want %q and one more under ccd:", after, asked)
 	}
 	t.Logf("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
+}
+
+// TestClaudeCodeClear is case (b) in a terminal: after /clear a new session begins, which is told of the one that was
+// cleared.
+func TestClaudeCodeClear(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	p.ccd("agents", "install", "claude", "--no-allow")
+	s := newScreen(p, a.program, "--dangerously-skip-permissions")
+	s.shows("bypass permissions")
+	p.model.plays(append(a.working(0, 3), says("Autumn is read."))...)
+	s.keys("Look at the ledger of autumn.", "Enter")
+	s.shows("Autumn is read.")
+	cleared := idOf(p.sessions(a.transcripts)[0])
+	p.ccd("run", "--once")
+	p.ccd("compact", cleared)
+	s.keys("/clear", "Enter")
+	s.until("the screen is cleared", func(text string) bool { return !strings.Contains(text, "Autumn is read.") })
+	p.model.plays(says("I begin anew."))
+	s.keys("What was done here?", "Enter")
+	s.shows("I begin anew.")
+	all := p.model.requests(t)
+	for _, path := range p.sessions(a.transcripts) {
+		if idOf(path) == cleared {
+			continue
+		}
+		text := p.newest("clear", a, idOf(path), last(all))
+		if !strings.Contains(text, cleared) || !strings.Contains(text, "ledger of autumn") {
+			t.Errorf("after /clear the hook does not tell of the session that was cleared: %.400q", text)
+		}
+		t.Logf("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.name, len(text))
+	}
 }
