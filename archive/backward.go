@@ -18,11 +18,16 @@ import (
 // generation does not reach to end.
 func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		if err := r.check(ctx, transcript.Span{Len: end}); err != nil {
+		_, err := r.lookup(ctx, func(tx *bolt.Tx, tip int64) {
+			_ = r.gatherBack(tx, min(end, tip)) // damage is met again when its turn comes
+		})
+		if err == nil {
+			err = r.check(ctx, transcript.Span{Len: end})
+		}
+		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
-		r.ahead = nil
 		b := backward{r: r, from: end, to: end}
 		for b.from > 0 {
 			seg, err := b.next(ctx)
@@ -147,26 +152,24 @@ func (r *Reader) loadBack(ctx context.Context, end int64, buf *[]byte, more int)
 // fetchBack reads the stored blocks before end, from the last one on, fetchSize at most but for the first, in one
 // transaction.
 func (r *Reader) fetchBack(ctx context.Context, end int64) error {
-	r.ahead, r.arena = nil, r.arena[:0]
-	err := r.a.view(ctx, func(tx *bolt.Tx) error {
-		for at := end; at > 0 && (at == end || end-at < fetchSize); {
-			b, err := findBlock(tx, r.stream, at-1)
-			var arena []byte
-			if err == nil {
-				arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
-			}
-			if err != nil {
-				return r.damage(at, err)
-			}
-			r.ahead = append(r.ahead, stored{b, len(r.arena), len(arena)})
-			r.arena, at = arena, b.Off
-		}
-		return nil
-	})
+	err := r.a.view(ctx, func(tx *bolt.Tx) error { return r.gatherBack(tx, end) })
 	if len(r.ahead) > 0 && errors.As(err, new(*DamageError)) {
 		return nil // met again when its turn comes
 	}
 	return err
+}
+
+// gatherBack is fetchBack within a transaction.
+func (r *Reader) gatherBack(tx *bolt.Tx, end int64) error {
+	r.ahead, r.arena = nil, r.arena[:0]
+	for at := end; at > 0 && (at == end || end-at < fetchSize); {
+		b, err := r.take(tx, at-1)
+		if err != nil {
+			return err
+		}
+		at = b.Off
+	}
+	return nil
 }
 
 // before returns where the damaged stretch begins that ends at end: where the last block before it begins or, where a

@@ -87,6 +87,12 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 
 // generation looks the generation up, and makes it this reader's stream.
 func (r *Reader) generation(ctx context.Context) (g generationRecord, err error) {
+	return r.lookup(ctx, nil)
+}
+
+// lookup is generation that reads ahead in the same transaction, once the stream and its tip are known. Pages that cannot
+// be read ahead do not keep it from telling the rest.
+func (r *Reader) lookup(ctx context.Context, ahead func(tx *bolt.Tx, tip int64)) (g generationRecord, err error) {
 	err = r.a.view(ctx, func(tx *bolt.Tx) error {
 		s, ok, err := getSession(tx, r.key)
 		if err == nil && !ok {
@@ -105,8 +111,15 @@ func (r *Reader) generation(ctx context.Context) (g generationRecord, err error)
 		if !ok {
 			return ErrNotFound
 		}
+		if ahead != nil {
+			ahead(tx, g.Offset)
+		}
 		return nil
 	})
+	if ahead != nil && errors.As(err, new(*DamageError)) {
+		r.ahead = nil
+		return r.lookup(ctx, nil)
+	}
 	if errors.Is(err, errAbsent) {
 		err = ErrNotFound
 	}
@@ -189,28 +202,40 @@ func (r *Reader) fetch(ctx context.Context, off, end int64) error {
 			return err
 		}
 	}
-	r.ahead, r.arena = nil, r.arena[:0]
-	err := r.a.view(ctx, func(tx *bolt.Tx) error {
-		for at := off; at < end && (at == off || at-off < fetchSize); {
-			b, err := findBlock(tx, r.stream, at)
-			var arena []byte
-			if err == nil {
-				arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
-			}
-			if err != nil {
-				return r.damage(at, err)
-			}
-			r.ahead = append(r.ahead, stored{b, len(r.arena), len(arena)})
-			r.arena = arena
-			at = b.end()
-		}
-		return nil
-	})
+	err := r.a.view(ctx, func(tx *bolt.Tx) error { return r.gather(tx, off, end) })
 	var damaged *DamageError
 	if errors.As(err, &damaged) && len(r.ahead) > 0 {
 		return nil // what stands before the damage is good; the damage is met again when its turn comes
 	}
 	return err
+}
+
+// gather is fetch within a transaction.
+func (r *Reader) gather(tx *bolt.Tx, off, end int64) error {
+	r.ahead, r.arena = nil, r.arena[:0]
+	for at := off; at < end && (at == off || at-off < fetchSize); {
+		b, err := r.take(tx, at)
+		if err != nil {
+			return err
+		}
+		at = b.end()
+	}
+	return nil
+}
+
+// take reads the stored block that holds the byte at off, behind those that were read ahead.
+func (r *Reader) take(tx *bolt.Tx, off int64) (block, error) {
+	b, err := findBlock(tx, r.stream, off)
+	var arena []byte
+	if err == nil {
+		arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
+	}
+	if err != nil {
+		return b, r.damage(off, err)
+	}
+	r.ahead = append(r.ahead, stored{b, len(r.arena), len(arena)})
+	r.arena = arena
+	return b, nil
 }
 
 func (r *Reader) cached(off int64) (cached, bool) {

@@ -16,7 +16,9 @@ import (
 // not compared. Any other error ends it.
 func (r *Reader) Sound(ctx context.Context) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.generation(ctx)
+		g, err := r.lookup(ctx, func(tx *bolt.Tx, tip int64) {
+			_ = r.gather(tx, 0, tip) // damage is met again when its turn comes
+		})
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return

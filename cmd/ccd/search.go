@@ -77,7 +77,11 @@ it is not known, and of a spilled file), line (of the first match, in what resto
 
 func (a *app) searchCommand() *cobra.Command {
 	var f searchFlags
-	c := searchPage.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	check := func(_ *cobra.Command, args []string) error {
+		_, err := f.query(args, time.Now())
+		return err
+	}
+	c := searchPage.command(check, func(c *cobra.Command, args []string) error {
 		return a.search(c.Context(), f, args)
 	})
 	flags := c.Flags()
@@ -96,7 +100,7 @@ func (a *app) searchCommand() *cobra.Command {
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	q, err := f.query(args, time.Now())
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	l, err := a.library(ctx)
 	if err != nil {

@@ -14,26 +14,28 @@ const (
 	maxNamed  = 4 << 20
 )
 
-// called finishes the hit of item i of a record: of a result, its call tells the tool, and what a person's answer is. It
-// reports whether tool and file are those that are looked for.
-func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int, h *Hit) (bool, error) {
+// called tells kind and tool of item i of a record: of a result, its call tells the tool, and what a person's answer is.
+// ok is whether tool and file are those that are looked for.
+func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int) (kind transcript.Kind, tool string, ok bool, err error) {
 	it := &r.Items[i]
+	kind, tool = it.Kind, it.Tool
 	switch {
-	case it.Kind == transcript.Call:
-		return w.wanted(it, r), nil
+	case kind == transcript.Call:
+		return kind, tool, w.wanted(it, r), nil
 	case it.Call == "":
-		return !w.ofCall(), nil
+		return kind, tool, !w.ofCall(), nil
 	}
 	call, cr, err := w.callOf(ctx, seg, at, r, it.Call)
 	if call == nil || err != nil {
-		return !w.ofCall(), err
+		return kind, tool, !w.ofCall(), err
 	}
-	// The line once more, now that its call is known.
-	if again := decoded(w.decoder, seg.Data, seg.Start.Offset, at); again != nil && i < len(again.Items) {
-		h.Kind = again.Items[i].Kind
+	if ok = w.wanted(call, cr); ok {
+		// The line once more, now that its call is known.
+		if again := decoded(w.decoder, seg.Data, seg.Start.Offset, at); again != nil && i < len(again.Items) {
+			kind = again.Items[i].Kind
+		}
 	}
-	h.Tool = call.Tool
-	return w.wanted(call, cr), nil
+	return kind, call.Tool, ok, nil
 }
 
 // callOf finds the call that a result of a record answers, in its line, in the segment before it, and some way before

@@ -40,12 +40,12 @@ func (p pattern) matches(file string) bool {
 	if file == "" {
 		return false
 	}
-	return match(p, strings.Split(strings.Trim(path.Clean(slashes(file)), "/"), "/"))
+	return matchElements(p, strings.Split(strings.Trim(path.Clean(slashes(file)), "/"), "/"))
 }
 
-// match compares elements; ** stands for any number of them. What ** may begin with is tried in turn, the last ** alone,
+// matchElements compares elements; ** stands for any number of them. What ** may begin with is tried in turn, the last ** alone,
 // so that the work is at most the product of the two.
-func match(p, elements []string) bool {
+func matchElements(p, elements []string) bool {
 	i, j, star, from := 0, 0, -1, 0
 	for j < len(elements) {
 		switch {

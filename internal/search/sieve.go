@@ -3,9 +3,12 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"ccd/internal/transcript"
 )
@@ -77,12 +80,46 @@ func (s *sieve) lines(data []byte) []transcript.Span {
 		at = p.from(int(line.End()))
 	}
 	spelled := spelled(data)
+	spelled = slices.DeleteFunc(spelled, func(line transcript.Span) bool { return !s.unspelled(data[line.Off:line.End()]) })
 	if len(spelled) == 0 {
 		return found
 	}
 	found = append(found, spelled...)
 	slices.SortFunc(found, func(a, b transcript.Span) int { return cmp.Compare(a.Off, b.Off) })
 	return slices.Compact(found)
+}
+
+// unspelled reports whether all runs stand in a line once its escapes are undone, or those of JSON within its strings.
+func (s *sieve) unspelled(line []byte) bool {
+	for range 2 {
+		line = unescaped(line)
+		if start, _ := s.runs[0].find(line, 0); start >= 0 && s.others(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// unescaped undoes the escapes of JSON wherever they stand.
+func unescaped(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for {
+		i := bytes.IndexByte(line, '\\')
+		if i < 0 || i+1 == len(line) {
+			return append(out, line...)
+		}
+		out = append(out, line[:i]...)
+		r, ok := unit(line[i:])
+		if !ok {
+			out, line = append(out, line[i+1]), line[i+2:]
+			continue
+		}
+		line = line[i+6:]
+		if second, ok := unit(line); ok && utf16.DecodeRune(r, second) != unicode.ReplacementChar {
+			r, line = utf16.DecodeRune(r, second), line[6:]
+		}
+		out = utf8.AppendRune(out, r)
+	}
 }
 
 func (s *sieve) others(line []byte) bool {
@@ -96,12 +133,8 @@ func (s *sieve) others(line []byte) bool {
 
 // spelled returns the lines with an escape `\uXXXX` that stands for a character which need not be escaped.
 func spelled(data []byte) (found []transcript.Span) {
-	for at := 0; ; {
-		i := bytes.Index(data[at:], []byte(`\u`))
-		if i < 0 {
-			return found
-		}
-		if at += i; !spells(data[at:]) {
+	for at := nextEscape(data, 0); at >= 0; at = nextEscape(data, at) {
+		if r, ok := unit(data[at:]); !ok || r < ' ' {
 			at += len(`\u`)
 			continue
 		}
@@ -109,15 +142,36 @@ func spelled(data []byte) (found []transcript.Span) {
 		found = append(found, line)
 		at = int(line.End())
 	}
+	return found
 }
 
-// spells reports whether the escape at the beginning of b is of a character that is not a control character.
-func spells(b []byte) bool {
-	if len(b) < 6 {
-		return false
+// nextEscape returns where the next `\u` stands at or behind at, -1 where there is none. Backslashes are too frequent to
+// be looked at one by one: eight bytes are compared at a time, and the eight behind each of them.
+func nextEscape(data []byte, at int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; at+9 <= len(data); at += 8 {
+		a := binary.LittleEndian.Uint64(data[at:]) ^ ones*'\\'
+		b := binary.LittleEndian.Uint64(data[at+1:]) ^ ones*'u'
+		if (a-ones)&^a&(b-ones)&^b&highs == 0 { // no byte of a is zero where that of b is
+			continue
+		}
+		if i := bytes.Index(data[at:at+9], []byte(`\u`)); i >= 0 {
+			return at + i
+		}
+	}
+	if i := bytes.Index(data[min(at, len(data)):], []byte(`\u`)); i >= 0 {
+		return at + i
+	}
+	return -1
+}
+
+// unit reads the escape `\uXXXX` at the beginning of b.
+func unit(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
 	}
 	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return err == nil && n >= 0x20
+	return rune(n), err == nil
 }
 
 func lineAround(data []byte, at int) transcript.Span {

@@ -198,27 +198,51 @@ func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.S
 	}
 	var hits []Hit
 	for i := range r.Items {
-		h, ok := w.item(r, &r.Items[i])
+		it := &r.Items[i]
+		m, ok := w.match(r, it)
 		if !ok {
 			continue
 		}
-		ok, err := w.called(ctx, seg, at, r, i, &h)
+		kind, tool, ok, err := w.called(ctx, seg, at, r, i)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
+			h := w.hit(r, it, m)
+			h.Kind, h.Tool = kind, tool
 			hits = append(hits, h)
 		}
 	}
 	return hits, nil
 }
 
-// match tells where the first of the terms stands in a text, if all do.
-func (f *finder) match(text []byte) (start, end int, ok bool) {
-	if len(f.terms) == 0 {
-		return 0, 0, true
+// match is where the first of the terms stands in the text of an item.
+type match struct {
+	text       []byte
+	same       bool // it is what restore prints
+	start, end int
+}
+
+// match looks at an item by itself: what its call is, it does not ask.
+func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
+	switch t := r.Time; {
+	case !w.since.IsZero() && !t.IsZero() && t.Before(w.since):
+		return m, false
+	case w.ofCall() && it.Kind != transcript.Call && it.Call == "":
+		return m, false
+	case w.tool != "" && it.Kind == transcript.Call && !isTool(it.Tool, w.tool):
+		return m, false
 	}
-	start = -1
+	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
+		return m, false
+	}
+	m.start, m.end, ok = w.all(m.text)
+	return m, ok
+}
+
+// all tells where the first of the terms stands in a text, if all do.
+func (f *finder) all(text []byte) (start, end int, ok bool) {
+	start, end = -1, 0
 	for i := range f.terms {
 		s, e := f.terms[i].find(text, 0)
 		if s < 0 {
@@ -228,31 +252,16 @@ func (f *finder) match(text []byte) (start, end int, ok bool) {
 			start, end = s, e
 		}
 	}
-	return start, end, true
+	return max(0, start), end, true
 }
 
-// item makes a hit of an item, if all terms stand in it.
-func (w *walk) item(r *transcript.Record, it *transcript.Item) (Hit, bool) {
-	if w.ofCall() && it.Kind != transcript.Call && it.Call == "" {
-		return Hit{}, false
-	}
-	if t := r.Time; !w.since.IsZero() && !t.IsZero() && t.Before(w.since) {
-		return Hit{}, false
-	}
-	text, same := transcript.Readable(it.Kind, it.Raw)
-	if len(text) == 0 {
-		return Hit{}, false
-	}
-	start, end, ok := w.match(text)
-	if !ok {
-		return Hit{}, false
-	}
+func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: it.Kind, Tool: it.Tool,
-		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1, Snippet: snippet(text, start, end),
+		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1, Snippet: snippet(m.text, m.start, m.end),
 	}
-	if same {
-		h.Line += bytes.Count(text[:start], []byte("\n"))
+	if m.same {
+		h.Line += bytes.Count(m.text[:m.start], []byte("\n"))
 	}
-	return h, true
+	return h
 }

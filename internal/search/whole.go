@@ -110,11 +110,12 @@ func (w *walk) message(r *transcript.Record, calls map[string]bool, held []Hit) 
 		if it.Kind == transcript.Call && w.ofCall() && w.wanted(it, r) && it.Call != "" && len(calls) < maxCalls {
 			calls[it.Call] = true
 		}
-		h, ok := w.item(r, it)
+		m, ok := w.match(r, it)
 		switch {
 		case !ok, it.Kind == transcript.Call && !w.wanted(it, r), it.Kind != transcript.Call && w.ofCall() && !calls[it.Call]:
 			continue
 		}
+		h := w.hit(r, it, m)
 		h.Record = r.N
 		held = append(held, h)
 	}

@@ -1,0 +1,227 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/transcript"
+)
+
+// spellings are ways to write a text as a JSON string, all of them valid.
+var spellings = []func(string) string{
+	func(s string) string { b, _ := json.Marshal(s); return string(b) },
+	func(s string) string {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(s)
+		return strings.TrimSpace(b.String())
+	},
+	func(s string) string { // all of it as escapes
+		var b strings.Builder
+		for _, r := range s {
+			if r > 0xffff {
+				fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+			} else {
+				fmt.Fprintf(&b, `\u%04X`, r)
+			}
+		}
+		return `"` + b.String() + `"`
+	},
+	func(s string) string { b, _ := json.Marshal(s); return strings.ReplaceAll(string(b), "/", `\/`) },
+}
+
+// No line is sieved out that holds a match, however it is written, also within JSON in a string.
+func FuzzSieve(f *testing.F) {
+	f.Add("Mix the ink", 4, 7)
+	f.Add("C:\\new\tline \"quoted\" a/b", 0, 9)
+	f.Add("Путь 日本 \u212a ſ \x1b[31m", 0, 4)
+	f.Add("ship 🚀 now", 5, 9)
+	f.Add("ab\x7fcd\u0085e\ufffd", 1, 5)
+	f.Fuzz(func(t *testing.T, text string, from, to int) {
+		if !utf8.ValidString(text) || from < 0 || to > len(text) || from >= to {
+			return
+		}
+		word := strings.TrimSpace(strings.ToValidUTF8(text[from:to], ""))
+		terms, err := Query{Words: []string{word}}.terms()
+		if err != nil {
+			return
+		}
+		s := newSieve(terms)
+		for i, spell := range spellings {
+			object := `{"content":` + spell(text) + `}`
+			for _, value := range []string{spell(text), object, spell(object)} {
+				seen, _ := transcript.Readable(transcript.Call, []byte(value))
+				if start, _ := terms[0].find(seen, 0); start < 0 {
+					continue // the white space of a phrase may be of another kind, and a quote end the text
+				}
+				line := `{"message":{"content":[{"type":"tool_use","input":` + value + `}]}}`
+				data := []byte("{}\n" + line + "\n{}")
+				if got := s.lines(data); !slices.Contains(got, transcript.Span{Off: 3, Len: int64(len(line))}) {
+					t.Errorf("spelling %d of %q: the sieve does not give the line that holds %q", i, text, word)
+				}
+			}
+		}
+	})
+}
+
+// The seeds of FuzzSieve do find something, and a line that holds nothing is sieved out.
+func TestSieveCanFail(t *testing.T) {
+	terms, err := Query{Words: []string{"путь", "ink"}}.terms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSieve(terms)
+	data := []byte(`{"a":"Ink"}` + "\n" + `{"a":"ink, Путь"}` + "\n" + `{"a":"\u041f\u0443\u0442\u044c"}` + "\n" + `{"a":"\u0069nk \u041f\u0443\u0442\u044c"}`)
+	var got []string
+	for _, l := range s.lines(data) {
+		got = append(got, string(data[l.Off:l.End()]))
+	}
+	want := []string{`{"a":"ink, Путь"}`, `{"a":"\u0069nk \u041f\u0443\u0442\u044c"}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// A term is found where a plain search in the folded text finds it.
+func FuzzFind(f *testing.F) {
+	f.Add("Mix the ink, MIX it", "mix")
+	f.Add("aaaab aab", "aab")
+	f.Add("\u212aelvin ſ", "kelvin S")
+	f.Add("a  b\n c", "b c")
+	f.Fuzz(func(t *testing.T, text, word string) {
+		if !utf8.ValidString(text) || !utf8.ValidString(word) || strings.TrimSpace(word) == "" || len(word) > 100 {
+			return
+		}
+		low := func(s string) string { return strings.Join(strings.Fields(strings.Map(fold, s)), " ") }
+		words := strings.Fields(low(word))
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Map(fold, w) != w }) {
+			return
+		}
+		want := strings.Contains(" "+low(text)+" ", low(word)) || strings.Contains(low(text), low(word))
+		u := newTerm(word)
+		start, end := u.find([]byte(text), 0)
+		if (start >= 0) != want {
+			t.Fatalf("find %q in %q: %v, want %v", word, text, start >= 0, want)
+		}
+		if start >= 0 && low(text[start:end]) != low(word) {
+			t.Errorf("find %q in %q: it is not at %d to %d", word, text, start, end)
+		}
+	})
+}
+
+func FuzzNextEscape(f *testing.F) {
+	f.Add([]byte(`a\\u00e9 \n\n\n\u001b 12345678\u`), 3)
+	f.Fuzz(func(t *testing.T, data []byte, at int) {
+		if at < 0 || at > len(data) {
+			return
+		}
+		want := bytes.Index(data[at:], []byte(`\u`))
+		if want >= 0 {
+			want += at
+		}
+		if got := nextEscape(data, at); got != want {
+			t.Errorf("from %d in %q: %d, want %d", at, data, got, want)
+		}
+	})
+}
+
+func TestWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		`ink gum`:                     {"ink", "gum"},
+		`"exit status" 2`:             {"exit status", "2"},
+		`  "a b"	"c"  `:               {"a b", "c"},
+		`say("hi there")`:             {`say("hi`, `there")`},
+		`"not closed here`:            {`"not`, "closed", "here"},
+		`"" x`:                        {"x"},
+		`"a "b" c"`:                   {`a "b`, `c"`},
+		``:                            nil,
+		"\u00a0ink\u2003\"soot gum\"": {"ink", "soot gum"},
+	} {
+		if diff := cmp.Diff(want, Words(line)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestQueriesThatCannotBeUsed(t *testing.T) {
+	for _, q := range []Query{
+		{},
+		{Words: []string{" "}},
+		{Words: []string{strings.Repeat("x", 1001)}},
+		{Words: strings.Fields(strings.Repeat("x ", 33))},
+		{Path: "a[b"},
+	} {
+		if q.Check() == nil {
+			t.Errorf("%.60v is taken", q)
+		}
+	}
+	for _, q := range []Query{{Words: []string{"x"}}, {Tool: "Bash"}, {Path: "a"}} {
+		if err := q.Check(); err != nil {
+			t.Errorf("%v: %v", q, err)
+		}
+	}
+}
+
+func TestSpans(t *testing.T) {
+	got := Query{Words: []string{"ink", "the ink"}}.Spans("INK, and the\n Ink; thinking")
+	want := [][2]int{{0, 3}, {9, 17}, {21, 24}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"short":  {"Mix the ink.\nNow.", "Mix the ink. Now."},
+		"inert":  {"\x1b[31m ink [ccd 123]", `\x1b[31m ink [\ccd 123]`},
+		"middle": {strings.Repeat("soot ", 100) + "ink" + strings.Repeat(" gum", 100), "…soot"},
+		"hidden": {strings.Repeat("\u200b", 100) + "ink", "…"},
+	} {
+		start := strings.Index(c.text, "ink")
+		got := snippet([]byte(c.text), start, start+3)
+		if !strings.HasPrefix(got, c.want) || !strings.Contains(got, "ink") || utf8.RuneCountInString(got) > maxSnippet {
+			t.Errorf("%s: %q, %d characters", name, got, utf8.RuneCountInString(got))
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, file string
+		want          bool
+	}{
+		{"/src/a.go", "/src/a.go", true},
+		{"/src/a.go", "/x/src/a.go", false},
+		{"a.go", "/src/a.go", true},
+		{"src/a.go", "/x/src/a.go", true},
+		{"rc/a.go", "/src/a.go", false},
+		{"./src/", "/x/src/a.go", true},
+		{"*.go", "/src/a.go", true},
+		{"*.go", "/src/a.gox", false},
+		{"src/*/a.go", "/src/b/a.go", true},
+		{"src/*/a.go", "/src/b/c/a.go", false},
+		{"src/**/a.go", "/src/b/c/a.go", true},
+		{"src/**/a.go", "/src/a.go", true},
+		{"[slug].tsx", "/app/[slug].tsx", true},
+		{"a?.go", "/ab.go", true},
+		{`C:\src\a.go`, `C:\src\a.go`, true},
+		{"a.go", "", false},
+		{"**", "/x", true},
+		{"/", "/src", true},
+	} {
+		p, err := newPattern(c.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+		} else if got := p.matches(c.file); got != c.want {
+			t.Errorf("%s matches %s: %v, want %v", c.pattern, c.file, got, c.want)
+		}
+	}
+}
