@@ -18,6 +18,7 @@ import (
 
 // How long a hook may take in all. What is not ready then is not said.
 const (
+	inputTime   = 500 * time.Millisecond // of the client, to tell its event
 	readingTime = 120 * time.Millisecond // of the hooks that only read what stands ready
 	refreshTime = 2 * time.Second        // of bringing the companion up to date before a compaction
 	demoteTime  = 900 * time.Millisecond
@@ -71,11 +72,11 @@ type hookCall struct {
 	err    error
 }
 
-// limits are the time that the whole call has, and that of bringing the companion up to date before.
-func (c hookCall) limits(event string) (all, refresh time.Duration) {
+// limits are the time for an answer, and, of that, for bringing the companion up to date before.
+func (c hookCall) limits(event string) (answer, refresh time.Duration) {
 	switch {
 	case c.within > 0:
-		return c.within, c.within
+		return c.within, c.within - c.within/8
 	case event == hook.PreCompact:
 		return refreshTime + readingTime, refreshTime
 	case event == hook.PostToolUse:
@@ -91,7 +92,7 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 	if len(call.args) > 0 {
 		entry.Event = call.args[0]
 	}
-	answer, err := a.inTime(ctx, call, &entry)
+	answer, err := a.answer(ctx, call, &entry)
 	if len(answer.Stdout) > 0 {
 		if _, failed := a.out.Write(answer.Stdout); failed != nil {
 			err = errors.Join(err, errors.New("answer not taken"))
@@ -111,69 +112,75 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 	}
 }
 
-// inTime answers within the time of the event, or not at all. What still runs then ends with the process: nothing that
-// hooks write can be torn.
-func (a *app) inTime(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
-	limit, _ := call.limits(entry.Event)
+// answer reads the event and answers it, each within its time.
+func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
+	if call.err != nil || len(call.args) != 1 {
+		return hook.Answer{}, errors.New("command line not understood")
+	}
+	e, err := inTime(ctx, max(inputTime, call.within), func(context.Context) (hook.Event, error) { return hook.Read(a.in) })
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	e.Name, e.Agent = entry.Event, call.agent
+	entry.Session, entry.Source = e.Session, e.Source
+	limit, _ := call.limits(e.Name)
+	return inTime(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
+		h, err := a.hooks(call, e.Name)
+		if err != nil {
+			return hook.Answer{}, err
+		}
+		return h.Answer(ctx, e)
+	})
+}
+
+// inTime does something within a limit. What still runs then ends with the process: nothing that hooks write can be torn.
+func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	type result struct {
-		answer hook.Answer
-		event  hook.Event
-		err    error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
 		var r result
 		defer func() {
 			if fault := recover(); fault != nil { // here alone: a fault of ours must not cost the agent its turn
-				r.answer, r.err = hook.Answer{}, errors.New("panic")
+				r = result{err: errors.New("panic")}
 			}
 			done <- r
 		}()
-		r.answer, r.event, r.err = a.answer(ctx, call)
+		r.value, r.err = do(ctx)
 	}()
 	select {
 	case r := <-done:
-		entry.Session, entry.Source = r.event.Session, r.event.Source
-		if r.event.Agent != "" {
-			entry.Agent = r.event.Agent
-		}
-		return r.answer, r.err
+		return r.value, r.err
 	case <-ctx.Done():
-		return hook.Answer{}, fmt.Errorf("not ready within %v", limit)
+		return *new(T), fmt.Errorf("not ready within %v", limit)
 	}
 }
 
-func (a *app) answer(ctx context.Context, call hookCall) (hook.Answer, hook.Event, error) {
-	if call.err != nil || len(call.args) != 1 {
-		return hook.Answer{}, hook.Event{}, errors.New("command line not understood")
-	}
-	e, err := hook.Read(a.in)
-	if err != nil {
-		return hook.Answer{}, e, err
-	}
-	e.Name, e.Agent = call.args[0], call.agent
+// hooks is what answering an event needs: the configuration, and the archive, which nothing but a demotion opens.
+func (a *app) hooks(call hookCall, event string) (hook.Hooks, error) {
 	silent := *a
 	silent.err, silent.quiet = io.Discard, true
-	l, err := silent.locate(e.Name != hook.PostToolUse)
+	l, err := silent.locate(event != hook.PostToolUse)
 	if err != nil {
-		return hook.Answer{}, e, err
+		return hook.Hooks{}, err
 	}
 	h := hook.Hooks{
 		Roots: map[string][]string{}, CompanionDir: l.config.Companion.Dir, StateDir: l.stateDir, Pressure: l.config.Trigger.Pressure,
-		Now: time.Now(), Keep: l.archive,
-	}
-	h.Program = program()
-	h.Refresh = func(ctx context.Context, path string) error {
-		_, limit := call.limits(e.Name)
-		return silent.refresh(ctx, path, limit)
+		Now: time.Now(), Program: program(), Keep: l.archive,
 	}
 	for _, r := range l.roots {
 		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
 	}
-	answer, err := h.Answer(ctx, e)
-	return answer, e, err
+	_, limit := call.limits(event)
+	h.Refresh = func(ctx context.Context, path string) error {
+		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, path) })
+		return err
+	}
+	return h, nil
 }
 
 // program is how an agent's shell calls this ccd: as its settings do.
@@ -189,28 +196,8 @@ func program() string {
 }
 
 // refresh brings the archive and the companion of one transcript up to date, as far as it gets in its time; the rest is
-// the daemon's. It does not wait beyond that for a lock that another process holds.
-func (a *app) refresh(ctx context.Context, path string, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if fault := recover(); fault != nil { // as above: it is the same call
-				done <- errors.New("bring companion up to date: panic")
-			}
-		}()
-		done <- a.bringUpToDate(ctx, path)
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return errors.New("bring companion up to date: not done in time")
-	}
-}
-
-func (a *app) bringUpToDate(ctx context.Context, path string) error {
+// the daemon's.
+func (a *app) refresh(ctx context.Context, path string) error {
 	d, _, err := a.daemonFor(ctx, false)
 	if err != nil {
 		return err

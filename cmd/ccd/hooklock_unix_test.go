@@ -1,0 +1,68 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestHooksDoNotWaitForTheArchive holds both of its locks: what stands ready is told all the same, and before a compaction
+// nobody waits beyond the time there is.
+func TestHooksDoNotWaitForTheArchive(t *testing.T) {
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
+	const id = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+	path := filepath.Join(home, ".claude", "projects", "-home-you-ledger", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Join(tell().lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(event, source, within string) string {
+		t.Helper()
+		in, err := json.Marshal(map[string]string{"session_id": id, "transcript_path": path, "source": source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, talk bytes.Buffer
+		code := run(context.Background(), []string{"hook", event, "--within", within}, std{bytes.NewReader(in), &out, &talk}, env)
+		if code != exitDone || talk.Len() > 0 {
+			t.Errorf("%s: exit %d, %s", event, code, talk.String())
+		}
+		return out.String()
+	}
+	if !strings.Contains(ask("PreCompact", "", "1m"), id+".ccd.md") {
+		t.Fatal("no companion: nothing is tried here")
+	}
+	for _, name := range []string{"archive.lock", "archive.gate"} {
+		f, err := os.OpenFile(filepath.Join(home, "state", "ccd", name), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := ask("SessionStart", "compact", "1m"); !strings.Contains(out, "## State") {
+		t.Errorf("after a compaction: %q", out)
+	}
+	if out := ask("UserPromptSubmit", "", "1m"); !strings.Contains(out, "context pressure") {
+		t.Errorf("beside a prompt: %q", out)
+	}
+	if out := ask("PreCompact", "", "2s"); !strings.Contains(out, id+".ccd.md") {
+		t.Errorf("before a compaction: %q", out)
+	}
+	log, err := os.ReadFile(filepath.Join(home, "state", "ccd", "hook.log"))
+	if err != nil || !strings.Contains(string(log), "not ready within") {
+		t.Errorf("%s, %v", log, err)
+	}
+}

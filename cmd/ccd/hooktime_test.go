@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// panicky is a stdin that nobody expects.
+type panicky struct{}
+
+func (panicky) Read([]byte) (int, error) { panic("read") }
+
+// endless is a stdin that never ends.
+type endless struct{ text string }
+
+func (e endless) Read(b []byte) (int, error) { return copy(b, e.text), nil }
+
+// TestNothingKeepsAnAgentFromItsWork: whatever stands on stdin and on the command line, the exit status is 0, nothing is
+// said, and the log has a line.
+func TestNothingKeepsAnAgentFromItsWork(t *testing.T) {
+	silent, w := io.Pipe()
+	defer w.Close()
+	for name, c := range map[string]struct {
+		in   io.Reader
+		args string
+	}{
+		"a panic":            {panicky{}, "SessionStart"},
+		"nobody writes":      {silent, "SessionStart --within 1ms"},
+		"one endless value":  {io.MultiReader(strings.NewReader(`{"x":"`), endless{"y"}), "UserPromptSubmit"},
+		"endless blanks":     {endless{"  "}, "PreCompact --within 50ms"},
+		"endless objects":    {endless{"{}"}, "PostToolUse --agent claude-code"},
+		"no event":           {strings.NewReader("{}"), ""},
+		"a flag of nobody":   {strings.NewReader("{}"), "SessionStart --fast"},
+		"a flag of no value": {strings.NewReader("{}"), "SessionStart --within"},
+		"a bad value":        {strings.NewReader("{}"), "SessionStart --within soon"},
+		"bytes":              {strings.NewReader("\xff\x00"), "SessionStart"},
+		"deep":               {strings.NewReader(strings.Repeat("[", 1<<20)), "SessionStart"},
+	} {
+		home := t.TempDir()
+		var out, talk bytes.Buffer
+		code := run(context.Background(), append([]string{"hook"}, strings.Fields(c.args)...), std{c.in, &out, &talk}, []string{"HOME=" + home, "USERPROFILE=" + home})
+		if code != exitDone || out.Len() > 0 || talk.Len() > 0 {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, out.String(), talk.String())
+		}
+		log, err := filepath.Glob(filepath.Join(home, "*", "*", "*", "hook.log"))
+		if more, _ := filepath.Glob(filepath.Join(home, "*", "*", "hook.log")); err != nil || len(log)+len(more) != 1 {
+			t.Errorf("%s: no line in the log", name)
+		}
+	}
+}
+
+// TestNoHomeIsNoTrouble: there is not even a place for the log.
+func TestNoHomeIsNoTrouble(t *testing.T) {
+	var out, talk bytes.Buffer
+	if code := run(context.Background(), []string{"hook", "SessionStart"}, std{strings.NewReader("{}"), &out, &talk}, nil); code != exitDone || out.Len()+talk.Len() > 0 {
+		t.Errorf("exit %d, %q, %q", code, out.String(), talk.String())
+	}
+	if _, err := os.Stat("hook.log"); err == nil {
+		t.Error("a log in the working directory")
+	}
+}
