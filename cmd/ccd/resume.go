@@ -15,7 +15,10 @@ import (
 	"ccd/archive"
 	"ccd/daemon"
 	"ccd/internal/agent/resume"
+	"ccd/internal/history"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 type resumeFlags struct {
@@ -173,7 +176,11 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 			e = have
 		}
 	} else if e, err = l.find(arg, agent); err != nil {
-		return e, err
+		s, ok := l.unheard(ctx, d, arg, agent)
+		if !ok || !errors.Is(err, history.ErrNotFound) {
+			return e, err
+		}
+		e = entry{Session: archive.Session{Session: s}}
 	}
 	switch e.Class {
 	case transcript.Attachment:
@@ -182,6 +189,22 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 		return e, hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be gone on with", e.ID), "ccd resume %s", shellWord(e.Parent))
 	}
 	return e, nil
+}
+
+// unheard looks for a session that is not archived yet: a copy just made, where no daemon runs.
+func (l *library) unheard(ctx context.Context, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
+	files, _ := watcher.Scan(ctx, l.watch) // what cannot be looked at holds nothing to resume
+	for _, f := range files {
+		s, is := transcript.Find(f.Root.Agent, f.Root.Path, f.Path)
+		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
+			continue
+		}
+		if ok { // several
+			return found, false
+		}
+		found, ok = d.Known(f.Path)
+	}
+	return found, ok
 }
 
 // upToDate brings the archive up to date with the session. Damage there stops nothing: what can be read is taken.

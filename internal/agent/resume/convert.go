@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,9 +18,9 @@ const (
 
 // fitCall gives a call the shape of the agent's own calls; ok is false where the agent has none that means the same: it
 // is told then.
-func fitCall(from, to, kind string, b *transcript.Block) (ok bool) {
+func fitCall(from, to, kind, cwd string, b *transcript.Block) (ok bool) {
 	if from != to {
-		return translated(to, b)
+		return translated(to, cwd, b)
 	}
 	if to == claude {
 		return !strings.HasPrefix(b.Call, "srvtoolu_") && !strings.HasPrefix(b.Call, "mcptoolu_") && object(b.Raw) != nil
@@ -34,12 +35,12 @@ func fitCall(from, to, kind string, b *transcript.Block) (ok bool) {
 		}
 		return true
 	}
-	return translated(to, b)
+	return translated(to, cwd, b)
 }
 
 // translated makes another agent's call of a call: those that run a command or read a file have a counterpart
 // everywhere, as does, for Codex, a plan.
-func translated(to string, b *transcript.Block) bool {
+func translated(to, cwd string, b *transcript.Block) bool {
 	a := transcript.Understand(b.Tool, b.Raw)
 	b.Space, b.Free = "", false
 	command := a.Command
@@ -50,7 +51,7 @@ func translated(to string, b *transcript.Block) bool {
 	case a.Stdin:
 		return false
 	case command != "" && to == claude:
-		if a.Dir != "" {
+		if a.Dir != "" && a.Dir != cwd {
 			command = "cd " + shellWord(a.Dir) + " && " + command
 		}
 		b.Tool, b.Raw = "Bash", asJSON(map[string]any{"command": command})
@@ -92,11 +93,13 @@ func steps(plan []transcript.PlanItem) []step {
 
 // asJSON writes what always can be written.
 func asJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
 		return []byte("{}")
 	}
-	return transcript.CleanJSON(b)
+	return transcript.CleanJSON(b.Bytes())
 }
 
 func shellWord(s string) string {
@@ -123,8 +126,8 @@ func fitResult(from, to string, b *transcript.Block, id mark.ID) {
 func flat(raw []byte, id mark.ID) string {
 	parts := list(raw)
 	if parts == nil {
-		if m := object(raw); m["type"] != nil && m["content"] == nil && m["output"] == nil { // a block without a content
-			return ""
+		if kind := text(object(raw)["type"]); strings.HasSuffix(kind, "tool_result") || strings.HasSuffix(kind, "_output") {
+			return "" // the whole block stands for a content that it has not
 		}
 		return string(transcript.Original(transcript.Text, raw))
 	}

@@ -74,9 +74,21 @@ func Make(sources []Source, want Request) (Copy, error) {
 		room := max(chars/share, chars-summaryMost*3/4*share/2)
 		c, err := m.compose(m.talk.tail(room), chars)
 		if !errors.Is(err, ErrTooSmall) || share > 6 {
-			return c, err
+			return m.filled(c, err, room, chars)
 		}
 	}
+}
+
+// filled gives the newest part what the summary has left of the budget, where that is worth it.
+func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
+	left := chars - int(c.After)*3/4
+	if err != nil || left < chars/8 {
+		return c, err
+	}
+	if more, err := m.compose(m.talk.tail(room+left), chars); err == nil && more.After > c.After {
+		return more, nil
+	}
+	return c, nil
 }
 
 // maker is a copy in the making.
@@ -136,6 +148,9 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	d := transcript.Draft{
 		ID: m.want.ID, Title: m.title(), Cwd: m.cwd(), Branch: s.Branch, Start: s.First,
 		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records}, Messages: t.messages,
+	}
+	if m.want.Agent == m.sources[0].Session.Agent {
+		d.Version = m.talk.version
 	}
 	if d.Start.IsZero() {
 		d.Start = m.want.Now

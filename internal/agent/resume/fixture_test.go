@@ -2,6 +2,7 @@ package resume
 
 import (
 	"bytes"
+	"errors"
 	"iter"
 	"math/rand/v2"
 	"testing"
@@ -78,3 +79,13 @@ func shown(agent string, lines [][]byte) (chars int) {
 	}
 	return chars
 }
+
+func date(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func asRefused(err error, to **RefusedError) bool { return errors.As(err, to) }

@@ -32,11 +32,11 @@ const (
 	labelChars = 300  // of a call that is told
 	toldChars  = 2000 // of a result that is told
 	stubChars  = 120  // that a stub takes, about
-	imageChars = 6000 // that an image counts at the least
+	imageChars = 3000 // that an image counts at the least
 )
 
 // newPiece is an item as a piece of a copy for the agent; ok is false for what stays out of it.
-func newPiece(from, to string, r *transcript.Record, it *transcript.Item) (p piece, ok bool) {
+func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (p piece, ok bool) {
 	if it.Side || it.Kind == transcript.Summary { // what it summed up stands before it, or in the copy's own first message
 		return p, false
 	}
@@ -45,19 +45,22 @@ func newPiece(from, to string, r *transcript.Record, it *transcript.Item) (p pie
 		return p, false
 	}
 	p = piece{Block: b, reply: it.Message, model: r.Model, time: r.Time, record: r.N, size: len(it.Raw)}
+	if from != to {
+		p.model = "" // the other agent knows none of them
+	}
 	p.assistant = b.Kind == transcript.Text || b.Kind == transcript.Call || b.Kind == transcript.Thinking
 	p.whole = transcript.Pointer{
 		Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
 	}
-	if ok = p.fit(from, to, r); ok {
+	if ok = p.fit(from, to, cwd, r); ok {
 		p.weigh()
 	}
 	return p, ok
 }
 
 // fit gives a piece the shape that the agent's API takes.
-func (p *piece) fit(from, to string, r *transcript.Record) bool {
+func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 	switch p.Kind {
 	case transcript.Human, transcript.Text:
 		if p.Raw[0] != '"' {
@@ -68,7 +71,7 @@ func (p *piece) fit(from, to string, r *transcript.Record) bool {
 		return from == to
 	case transcript.Call:
 		p.label = mark.Inline(p.Tool+" "+string(transcript.Original(transcript.Call, p.Raw)), labelChars)
-		p.told = p.Call == "" || !fitCall(from, to, r.Type, &p.Block) || !toolName.MatchString(p.Tool)
+		p.told = p.Call == "" || !fitCall(from, to, r.Type, cwd, &p.Block) || !toolName.MatchString(p.Tool)
 	case transcript.Result:
 		fitResult(from, to, &p.Block, p.whole.Hash.ID())
 		return p.Call != ""

@@ -19,12 +19,15 @@ type talk struct {
 	uuids    []string       // in order
 	asked    string         // the beginning of the first thing that a person asked
 	dirs     []string       // working directories, each once
+	version  string         // of the agent
 }
 
 const (
 	maxChain = 4096 // records of the chain that a later one may hang on
 	maxDirs  = 64
 	askChars = 200
+
+	thoughtChars = 50
 )
 
 func newTalk(from, to string, room int) *talk {
@@ -41,12 +44,17 @@ func (t *talk) least(p *piece) int {
 		return min(p.chars, stubChars)
 	case transcript.Call:
 		return min(p.chars, stubChars+len(p.label))
+	case transcript.Thinking:
+		return thoughtChars // most of it never gets into a copy
 	}
 	return min(p.chars, t.most())
 }
 
 func (t *talk) add(r *transcript.Record) {
 	t.records = r.N
+	if r.Version != "" {
+		t.version = r.Version
+	}
 	if r.Cwd != "" && len(t.dirs) < maxDirs && !slices.Contains(t.dirs, r.Cwd) {
 		t.dirs = append(t.dirs, r.Cwd)
 	}
@@ -57,11 +65,19 @@ func (t *talk) add(r *transcript.Record) {
 			typed := []rune(transcript.HumanText(string(transcript.Original(it.Kind, it.Raw))))
 			t.asked = string(typed[:min(len(typed), askChars)])
 		}
-		if p, ok := newPiece(t.from, t.to, r, it); ok {
+		if p, ok := newPiece(t.from, t.to, t.cwd(), r, it); ok {
 			t.take(p)
 		}
 	}
 	t.chain(r)
+}
+
+// cwd is where the session works at first.
+func (t *talk) cwd() string {
+	if len(t.dirs) == 0 {
+		return ""
+	}
+	return t.dirs[0]
 }
 
 // take keeps a piece, shortened at once where it can never stand whole, and lets go of those that have no room any more.
@@ -70,8 +86,12 @@ func (t *talk) take(p piece) {
 	t.n++
 	if p.chars > t.most() {
 		switch p.Kind {
-		case transcript.Result, transcript.Image:
+		case transcript.Result:
 			p = p.stubbed()
+		case transcript.Image:
+			if p.chars > t.room/2 {
+				p = p.stubbed()
+			}
 		case transcript.Human, transcript.Text:
 			p = p.cut(t.most())
 		case transcript.Call:
@@ -183,20 +203,40 @@ const (
 	leastCut    = 300 // chars of a text that is cut to what room is left
 )
 
+// within is the piece as it stands where so much of the room is free: whole, or what tells of it.
+func (p piece) within(free, room int) piece {
+	most := min(free, room/3)
+	switch p.Kind {
+	case transcript.Image:
+		if !p.short && p.chars > free {
+			return p.stubbed()
+		}
+	case transcript.Result:
+		if !p.short && (p.chars > most || p.chars > smallResult && free < room/2) {
+			return p.stubbed()
+		}
+	case transcript.Call:
+		if p.told || p.chars > most {
+			p.told, p.chars = true, stubChars+len(p.label)
+		}
+	case transcript.Human, transcript.Text:
+		if !p.short && p.chars > most && most >= leastCut {
+			return p.cut(most)
+		}
+	}
+	return p
+}
+
 // chosen gives the newest pieces within room, oldest first, and the place of the first of them among those kept.
 func (t *talk) chosen(room int) (all []piece, first int) {
 	free := room
+	loop := len(t.pieces) > 0 && t.pieces[len(t.pieces)-1].Kind == transcript.Result // one that has not ended
 	for first = len(t.pieces); first > 0; first-- {
 		p := t.pieces[first-1]
-		switch bulky := p.chars > smallResult && room-free > room/2; {
-		case p.short:
-		case (p.Kind == transcript.Result || p.Kind == transcript.Image) && (bulky || p.chars > free):
-			p = p.stubbed()
-		case p.Kind == transcript.Call && (p.told || p.chars > free):
-			p.told, p.chars = true, stubChars+len(p.label)
-		case (p.Kind == transcript.Human || p.Kind == transcript.Text) && p.chars > free && free >= leastCut:
-			p = p.cut(free)
+		if loop = loop && !p.typed(); p.Kind == transcript.Thinking && !loop {
+			continue
 		}
+		p = p.within(free, room)
 		if p.chars > free {
 			break
 		}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/gen"
+	"ccd/internal/mark"
+)
+
+// resumeHome is a home directory with one long session, and what runs ccd in it.
+func resumeHome(t *testing.T) (ccd func(want int, args ...string) string, transcript string) {
+	t.Helper()
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-home-dev-ledger")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	transcript = filepath.Join(dir, "3f9a2b17-5c1e-4a80-9f4d-2b1c0de5a001.jsonl")
+	var b bytes.Buffer
+	if err := gen.Write(&b, gen.Claude, 11, 400_000); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(transcript, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(transcript, at, at); err != nil {
+		t.Fatal(err)
+	}
+	return func(want int, args ...string) string {
+		t.Helper()
+		var out, talk bytes.Buffer
+		if got := run(context.Background(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home, "USERPROFILE=" + home}); got != want {
+			t.Fatalf("ccd %s: exit %d, want %d: %s", strings.Join(args, " "), got, want, talk.String())
+		}
+		return out.String()
+	}, transcript
+}
+
+func resumed(t *testing.T, text string) (o resumeOutput) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// TestResumedCopiesLive: a copy is nobody's latest until somebody goes on with it; gone on with, it is a session like
+// any other, and a copy of it reaches back to the first one. Every ID on the way gives its original.
+func TestResumedCopiesLive(t *testing.T) {
+	ccd, source := resumeHome(t)
+	ccd(0, "run", "--once", "-q")
+	one := resumed(t, ccd(0, "resume", "--max-tokens", "20000", "--json", "latest"))
+	info, err := os.Stat(one.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old, err := os.Stat(source); err != nil || !info.ModTime().Before(old.ModTime()) {
+		t.Errorf("the copy is newer than its source: %v, %v", info.ModTime(), err)
+	}
+	if filepath.Dir(one.Path) != filepath.Dir(source) || one.Tokens.After > 20000 || !strings.HasPrefix(one.Title, "ccd: ") {
+		t.Errorf("got %+v", one)
+	}
+	ccd(0, "run", "--once", "-q")
+	if got := ccd(0, "resume", "--dry-run", "--json", "latest"); resumed(t, got).Source != one.Source {
+		t.Errorf("latest means the copy: %s", got)
+	}
+	if got := ccd(0, "ls"); !strings.Contains(got, "copy") {
+		t.Errorf("ls does not mark it: %s", got)
+	}
+	goOn(t, one.Path)
+	ccd(0, "run", "--once", "-q")
+	two := resumed(t, ccd(0, "resume", "--max-tokens", "20000", "--json", "latest"))
+	if two.Source != one.Session {
+		t.Fatalf("latest is %s, want the copy that was gone on with", two.Source)
+	}
+	text, err := os.ReadFile(two.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte("of session 3f9a2b17")) || !bytes.Contains(text, []byte("audit the third quarter")) {
+		t.Error("the copy of the copy tells not of both")
+	}
+	var first struct{ Message struct{ Content string } }
+	if err := json.Unmarshal(text[:bytes.IndexByte(text, '\n')], &first); err != nil {
+		t.Fatal(err)
+	}
+	ids := mark.IDs(first.Message.Content)
+	if len(ids) == 0 {
+		t.Fatal("no IDs")
+	}
+	for _, id := range ids {
+		ccd(0, "restore", "--info", string(id))
+	}
+	// also once both transcripts are gone
+	for _, path := range []string{source, one.Path} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ccd(0, "resume", "--to", "codex", one.Session)
+}
+
+// goOn appends what an agent would, when a person goes on.
+func goOn(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().UTC().Format(time.RFC3339Nano)
+	for _, line := range []string{
+		`{"type":"user","uuid":"n1","timestamp":"` + at + `","message":{"role":"user","content":"Now audit the third quarter"}}`,
+		`{"type":"assistant","uuid":"n2","parentUuid":"n1","timestamp":"` + at + `","message":{"id":"mn","role":"assistant","content":[{"type":"text","text":"Auditing."}]}}`,
+	} {
+		if _, err := f.WriteString(line + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeOfWhatIsNotArchived: a copy can be resumed by its ID though no daemon has seen it.
+func TestResumeOfWhatIsNotArchived(t *testing.T) {
+	ccd, _ := resumeHome(t)
+	ccd(0, "run", "--once", "-q")
+	one := resumed(t, ccd(0, "resume", "--json", "latest"))
+	two := resumed(t, ccd(0, "resume", "--json", one.Session[:13]))
+	if two.Source != one.Session {
+		t.Errorf("got %+v", two)
+	}
+}

@@ -1,0 +1,176 @@
+package resume
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/transcript"
+)
+
+// small is a session with everything that the rules are about: two calls side by side, an image, thinking in a loop
+// that has not ended.
+func small(t *testing.T, agent string) (lines [][]byte, place string) {
+	t.Helper()
+	f, ok := transcript.Lookup(agent)
+	if !ok {
+		t.Fatal("unknown agent")
+	}
+	input, source := `{"command":"make"}`, `{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}`
+	if agent == codex {
+		input, source = `"{\"cmd\":\"make\"}"`, `"data:image/png;base64,iVBORw0KGgo="`
+	}
+	block := func(kind transcript.Kind, raw, call string) transcript.Block {
+		return transcript.Block{Kind: kind, Raw: []byte(raw), Call: call, Tool: "Bash"}
+	}
+	d := transcript.Draft{
+		ID: newID, Title: "small", Cwd: "/home/me/ledger", Resumed: transcript.Resumed{ID: "source", Covers: 9},
+		Start: date("2026-01-15T09:00:00Z"),
+		Messages: []transcript.Message{
+			{Blocks: []transcript.Block{block(transcript.Summary, `"ccd: small"`, ""), block(transcript.Image, source, "")}},
+			{Assistant: true, ID: "msg_1", Time: date("2026-01-15T09:00:05Z"), Blocks: []transcript.Block{
+				block(transcript.Text, `"look"`, ""), block(transcript.Call, input, "call_1"), block(transcript.Call, input, "call_2"),
+			}},
+			{Blocks: []transcript.Block{block(transcript.Result, `"built"`, "call_1"), block(transcript.Result, `""`, "call_2"), block(transcript.Human, `"go on"`, "")}},
+			{Assistant: true, ID: "msg_2", Blocks: []transcript.Block{
+				block(transcript.Thinking, `{"type":"thinking","thinking":"hm","signature":"c2ln"}`, ""), block(transcript.Call, input, "call_3"),
+			}},
+			{Blocks: []transcript.Block{block(transcript.Result, `"done"`, "call_3")}},
+		},
+	}
+	return f.Write(d)
+}
+
+// TestCheckRefuses: each rule has a session that breaks it alone, and the record is named.
+func TestCheckRefuses(t *testing.T) {
+	type edit struct {
+		rule      string
+		line      int    // 1-based
+		old, new  string // in that line; an empty old drops the line
+		wantLine  int
+		wantWords string
+	}
+	tables := map[string][]edit{
+		claude: {
+			{"first message of the user", 1, `"role":"user"`, `"role":"assistant"`, 1, "role"},
+			{"a record missing", 3, ``, ``, 3, "hang"},
+			{"chain", 4, `"parentUuid":"`, `"parentUuid":"0`, 4, "hang"},
+			{"uuid", 5, `,"uuid":"`, `,"uuid":"x`, 5, "UUID"},
+			{"timestamp", 5, `"timestamp":"2026`, `"timestamp":"2025`, 5, "time"},
+			{"no timestamp", 5, `"timestamp"`, `"time"`, 5, "time"},
+			{"sidechain", 5, `"isSidechain":false`, `"isSidechain":true`, 5, "sub-agent"},
+			{"session", 5, newID, "00000000-0000-4000-8000-000000000002", 5, "another session"},
+			{"type", 5, `"type":"assistant"`, `"type":"system"`, 5, "neither"},
+			{"reply id", 5, `"id":"msg_1",`, ``, 5, "ID"},
+			{"one reply", 4, `"id":"msg_1"`, `"id":"msg_9"`, 4, "two replies"},
+			{"usage", 4, `"cache_read_input_tokens":0`, `"cache_read_input_tokens":985000`, 4, "usage"},
+			{"empty text", 3, `"text":"look"`, `"text":" "`, 3, "empty"},
+			{"empty message", 8, `"content":"go on"`, `"content":""`, 8, "empty"},
+			{"no content", 3, `"content":[{"type":"text","text":"look"}]`, `"content":[]`, 3, "no content"},
+			{"result of nothing", 6, `"tool_use_id":"call_1"`, `"tool_use_id":"call_9"`, 6, "without its call"},
+			{"result twice", 7, `"tool_use_id":"call_2"`, `"tool_use_id":"call_1"`, 7, "without its call"},
+			{"call id", 4, `"id":"call_1"`, `"id":"call 1"`, 4, "no API takes"},
+			{"call id twice", 5, `"id":"call_2"`, `"id":"call_1"`, 5, "another call"},
+			{"call id of before", 10, `"id":"call_3"`, `"id":"call_1"`, 10, "another call"},
+			{"tool name", 4, `"name":"Bash"`, `"name":"Bash it"`, 4, "tool"},
+			{"input", 4, `{"command":"make"}`, `"make"`, 4, "object"},
+			{"text in a result", 6, `"content":"built"`, `"content":[{"type":"text","text":""}]`, 6, "empty or unknown"},
+			{"text before the results", 6, `{"type":"tool_result","tool_use_id":"call_1","content":"built"}`, `{"type":"text","text":"x"}`, 6, "before a call"},
+			{"image type", 2, `"media_type":"image/png",`, ``, 2, "image"},
+			{"image data", 2, `iVBORw0KGgo=`, `no base64!`, 2, "image"},
+			{"thinking signed", 9, `,"signature":"c2ln"`, ``, 9, "thinking"},
+			{"thinking first", 5, `{"type":"tool_use","id":"call_2","name":"Bash","input":{"command":"make"}}`, `{"type":"thinking","thinking":"x","signature":"c2ln"}`, 5, "thinking"},
+			{"a block of the other side", 8, `"go on"`, `[{"type":"tool_use","id":"call_8","name":"Bash","input":{}}]`, 8, "no place"},
+			{"an unanswered call", 11, ``, ``, 10, "no result"},
+			{"UTF-8", 8, `go on`, "go \xff", 8, "UTF-8"},
+			{"surrogates", 8, `go on`, `go \ud800`, 8, "surrogate"},
+			{"JSON", 8, `}`, ``, 8, "JSON"},
+		},
+		codex: {
+			{"header", 1, `"type":"session_meta"`, `"type":"response_item"`, 1, "type"},
+			{"id", 1, `"id":"` + newID, `"id":"` + "00000000-0000-4000-8000-000000000002", 1, "another session"},
+			{"cwd", 1, `"cwd":`, `"dir":`, 1, "cwd"},
+			{"originator", 1, `"originator":`, `"origin":`, 1, "originator"},
+			{"history mode", 1, `"source":"cli"`, `"source":"cli","history_mode":"paginated"`, 1, "mode"},
+			{"ordinals", 2, `"type":"response_item"`, `"ordinal":1,"type":"response_item"`, 2, "ordinal"},
+			{"events", 3, `"type":"response_item"`, `"type":"event_msg"`, 3, "type"},
+			{"usage", 3, `"type":"response_item"`, `"type":"token_usage_record"`, 3, "type"},
+			{"time", 4, `"timestamp":"2026`, `"timestamp":"2025`, 4, "time"},
+			{"first message of the user", 2, ``, ``, 2, "speaks first"},
+			{"role", 3, `"role":"assistant"`, `"role":"developer"`, 3, "role"},
+			{"empty text", 3, `"text":"look"`, `"text":""`, 3, "empty"},
+			{"part of the other side", 3, `"output_text"`, `"input_text"`, 3, "no place"},
+			{"image", 2, `data:image/png;base64,`, ``, 2, "no place"},
+			{"no content", 3, `[{"type":"output_text","text":"look"}]`, `[]`, 3, "no content"},
+			{"call id", 4, `"call_id":"call_1"`, `"call_id":"call 1"`, 4, "no API takes"},
+			{"call id twice", 5, `"call_id":"call_2"`, `"call_id":"call_1"`, 5, "another call"},
+			{"tool name", 4, `"name":"Bash"`, `"name":""`, 4, "tool"},
+			{"arguments", 4, `"arguments":`, `"args":`, 4, "input"},
+			{"output of nothing", 6, `"call_id":"call_1"`, `"call_id":"call_9"`, 6, "without its call"},
+			{"output of another kind", 6, `function_call_output`, `custom_tool_call_output`, 6, "without its call"},
+			{"output's shape", 6, `"output":"built"`, `"output":{"content":"built"}`, 6, "neither text"},
+			{"no output", 6, ``, ``, 7, "before a call"},
+			{"an unanswered call", 10, ``, ``, 9, "no output"},
+			{"an unknown item", 9, `"type":"function_call"`, `"type":"reasoning"`, 9, "unknown type"},
+		},
+	}
+	for agent, edits := range tables {
+		lines, place := small(t, agent)
+		if err := Check(agent, place, lines); err != nil {
+			t.Fatalf("%s: the session that is edited is refused itself: %v\n%s", agent, err, bytes.Join(lines, []byte("\n")))
+		}
+		for _, e := range edits {
+			t.Run(agent+"/"+e.rule, func(t *testing.T) {
+				broken := slices.Clone(lines)
+				switch {
+				case e.old == "":
+					broken = slices.Delete(broken, e.line-1, e.line)
+				case !bytes.Contains(broken[e.line-1], []byte(e.old)):
+					t.Fatalf("record %d has no %s: %s", e.line, e.old, broken[e.line-1])
+				default:
+					broken[e.line-1] = bytes.Replace(broken[e.line-1], []byte(e.old), []byte(e.new), 1)
+				}
+				var refused *RefusedError
+				if err := Check(agent, place, broken); !errors.As(err, &refused) || refused.Record != e.wantLine && e.wantLine > 0 || !strings.Contains(refused.Why, e.wantWords) {
+					t.Errorf("got %v, want record %d refused for %q", err, e.wantLine, e.wantWords)
+				}
+			})
+		}
+	}
+}
+
+func TestCheckRefusesNames(t *testing.T) {
+	for agent, places := range map[string][]string{
+		claude: {"-home-me/compact.jsonl", "-home-me/" + newID + ".ccd.jsonl", ""},
+		codex:  {"2026/01/15/compact.jsonl", "2026/01/16/rollout-2026-01-15T09-00-00-" + newID + ".jsonl", "2026/01/15/rollout-2026-01-15T09-00-00-" + newID + ".ccd.jsonl"},
+	} {
+		lines, _ := small(t, agent)
+		for _, place := range places {
+			if err := Check(agent, place, lines); err == nil {
+				t.Errorf("%s: %q is taken", agent, place)
+			}
+		}
+	}
+	if err := Check("vim", "x", nil); err == nil {
+		t.Error("an unknown agent's session is taken")
+	}
+}
+
+// FuzzCheck: whatever the lines are, Check comes to an end, and names a line that there is.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte(`{"type":"user","message":{"role":"user","content":"hi"}}`), true)
+	f.Add([]byte("{\"type\":\"session_meta\"}\nnull\n[]\n\"\\"), false)
+	f.Fuzz(func(t *testing.T, data []byte, first bool) {
+		agent, place := codex, "2026/01/15/rollout-2026-01-15T09-00-00-"+newID+".jsonl"
+		if first {
+			agent, place = claude, "p/"+newID+".jsonl"
+		}
+		lines := bytes.Split(data, []byte("\n"))
+		var refused *RefusedError
+		if err := Check(agent, place, lines); err != nil && (!errors.As(err, &refused) || refused.Record > len(lines)) {
+			t.Errorf("got %v for %d lines", err, len(lines))
+		}
+	})
+}
