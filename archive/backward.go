@@ -177,12 +177,11 @@ func (r *Reader) gatherBack(tx *bolt.Tx, end int64) error {
 func (r *Reader) before(ctx context.Context, end int64) (off int64) {
 	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // what cannot be read is as good as not there
 		c := tx.Bucket(bucketManifest).Cursor()
-		k, v := c.Seek(manifestKey(r.stream, end))
-		if k == nil {
-			k, v = c.Last()
-		} else {
-			k, v = c.Prev()
+		step := c.Prev
+		if k, _ := c.Seek(manifestKey(r.stream, end)); k == nil {
+			step = c.Last
 		}
+		k, v := step()
 		if len(k) != len(r.stream)+8 || !bytes.HasPrefix(k, r.stream[:]) {
 			return nil
 		}

@@ -228,6 +228,7 @@ func (r *Reader) take(tx *bolt.Tx, off int64) (block, error) {
 	b, err := findBlock(tx, r.stream, off)
 	var arena []byte
 	if err == nil {
+		r.arena = slices.Grow(r.arena, int(min(b.Len, maxFrame)/3)) // about what it takes: text packs well
 		arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 }
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
-	if kind == Thinking && bytes.IndexAny(text, " \n") < 0 {
+	if kind == Thinking && !bytes.ContainsAny(text, " \n") {
 		return nil, false // no language is written so: it is encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && valid(text) {
