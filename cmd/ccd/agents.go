@@ -186,15 +186,18 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 
 // askRules shows the rules that are missing, and on a terminal asks whether they shall be added.
 func (a *app) askRules(s *agentsetup.Setup, dryRun bool) (bool, error) {
-	rules, err := s.Rules()
-	if err != nil || len(rules) == 0 {
+	allowed, asked, err := s.Rules()
+	if err != nil || len(allowed)+len(asked) == 0 {
 		return false, err
 	}
 	a.say("Claude Code asks before each `ccd restore`, `ccd show` and `ccd search`. These rules in permissions.allow would stop that:")
-	for _, r := range rules {
+	for _, r := range allowed {
 		a.say("  %s", r)
 	}
-	a.say("(They cover `ccd restore ID -o FILE` too, which writes FILE and replaces one that is there only with --force.)")
+	a.say("and these in permissions.ask would keep it asking where a file would be written, or another configuration read:")
+	for _, r := range asked {
+		a.say("  %s", r)
+	}
 	in, ok := a.in.(*os.File)
 	if !ok || !terminal(in) || dryRun {
 		a.say("They are not added: `ccd agents install claude --allow` adds them, --no-allow keeps this quiet.")

@@ -104,6 +104,7 @@ func (a *app) freshCompanion(ctx context.Context, e entry) (companion, error) {
 	if err != nil {
 		return companion{}, err
 	}
+	d.Summarize = nil // an agent may run this unasked, with a configuration of its own making: no command is started
 	made, err := d.Compact(ctx, e.Key, daemon.CompactOptions{Write: true})
 	if errors.Is(err, daemon.ErrNotPlaced) { // what was asked for is its text
 		fmt.Fprintf(a.err, "ccd: warning: %v\n", err)

@@ -75,8 +75,11 @@ func (s *Setup) putSettings(f file) (text []byte, ours bool, err error) {
 	if err := s.renew(d); err != nil {
 		return nil, false, err
 	}
-	if s.o.Allow {
-		if err := d.allow(s.rules()); err != nil {
+	for _, list := range []string{ask, allow} {
+		if !s.o.Allow {
+			break
+		}
+		if err := d.grant(list, s.rules(list)); err != nil {
 			return nil, false, err
 		}
 	}
@@ -94,82 +97,6 @@ func (s *Setup) wanted(had []call) []event {
 		want = append(want, live())
 	}
 	return want
-}
-
-// Rules returns the rules that would let Claude Code run ccd's reading commands unasked and are not in its settings: of
-// the bare name, and of the binary's path where a rule can hold it.
-func (s *Setup) Rules() ([]string, error) {
-	f, err := read(s.settings())
-	if err != nil {
-		return nil, err
-	}
-	d, _, err := f.document()
-	if err != nil {
-		return nil, err
-	}
-	there, _ := d.strings(d.root.get("permissions", "allow"))
-	return slices.DeleteFunc(s.rules(), func(r string) bool { return slices.Contains(there, r) }), nil
-}
-
-// readers are the commands that only read.
-func readers() []string { return []string{"restore", "show", "search"} }
-
-func (s *Setup) rules() (all []string) {
-	names := []string{"ccd"}
-	if path := shellQuote(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
-		names = append(names, path)
-	}
-	for _, name := range names {
-		for _, verb := range readers() {
-			all = append(all, "Bash("+name+" "+verb+":*)")
-		}
-	}
-	return all
-}
-
-// ruleOf takes a rule apart into the program that it is about, "ccd" or a path, and its verb.
-func ruleOf(rule string) (program, verb string, ok bool) {
-	inner, begun := strings.CutPrefix(rule, "Bash(")
-	inner, ended := strings.CutSuffix(inner, ":*)")
-	words, simple := shellWords(inner)
-	if !begun || !ended || !simple || len(words) != 2 || !slices.Contains(readers(), words[1]) {
-		return "", "", false
-	}
-	return words[0], words[1], words[0] == "ccd" || absolute(words[0]) && named(words[0])
-}
-
-func isRule(rule string) bool {
-	_, _, ok := ruleOf(rule)
-	return ok
-}
-
-// renew puts this binary in the place of another one in the rules that are there, and takes out what then stands twice.
-func (s *Setup) renew(d *document) error {
-	n := d.root.get("permissions", "allow")
-	if n == nil || n.kind != '[' {
-		return nil
-	}
-	want := s.rules()
-	for i := len(n.values) - 1; i >= 0; i-- {
-		n = d.root.get("permissions", "allow")
-		rule := d.string(n.values[i])
-		program, verb, ok := ruleOf(rule)
-		if !ok || program == "ccd" || slices.Contains(want, rule) {
-			continue
-		}
-		now := "Bash(" + shellQuote(s.o.Executable) + " " + verb + ":*)"
-		twice := slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == now })
-		var err error
-		if twice || !slices.Contains(want, now) {
-			err = d.cut(n, i)
-		} else {
-			err = d.set(n.values[i], now)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *Setup) installServer() (change, error) {
@@ -201,11 +128,7 @@ func (s *Setup) serve(d *document) (ours bool, err error) {
 	}
 	n := d.root.get("mcpServers", "ccd")
 	if n == nil {
-		args := list{}
-		for _, a := range s.arguments() {
-			args = append(args, a)
-		}
-		return false, d.add(object{{"type", "stdio"}, {"command", s.o.Executable}, {"args", args}, {"env", object{}}}, "mcpServers", "ccd")
+		return false, d.add(object{{"type", "stdio"}, {"command", s.o.Executable}, {"args", listOf(s.arguments()...)}, {"env", object{}}}, "mcpServers", "ccd")
 	}
 	if _, ok := d.server(n); !ok {
 		return false, hinted(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "claude mcp remove ccd")
@@ -217,11 +140,7 @@ func (s *Setup) serve(d *document) (ours bool, err error) {
 	}
 	n = d.root.get("mcpServers", "ccd", "args")
 	if args, _ := d.strings(n); !slices.Equal(args, s.arguments()) {
-		args := list{}
-		for _, a := range s.arguments() {
-			args = append(args, a)
-		}
-		return true, d.set(n, args)
+		return true, d.set(n, listOf(s.arguments()...))
 	}
 	return true, nil
 }
@@ -311,12 +230,11 @@ func takeSettings(f file) ([]byte, error) {
 	if err := d.unhook(func(call) bool { return false }, before); err != nil {
 		return nil, err
 	}
-	own := func(rule string) bool { // the user's own, from before
-		all, _ := before.strings(before.at([]string{"permissions", "allow"}))
-		return slices.Contains(all, rule)
-	}
-	if err := d.disallow(own, before); err != nil {
-		return nil, err
+	for _, list := range []string{allow, ask} {
+		own, _ := before.strings(before.at([]string{"permissions", list})) // the user's, from before
+		if err := d.revoke(list, func(rule string) bool { return slices.Contains(own, rule) }, before); err != nil {
+			return nil, err
+		}
 	}
 	return d.text, nil
 }

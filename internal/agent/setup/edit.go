@@ -18,6 +18,13 @@ type (
 	}
 )
 
+func listOf(texts ...string) (all list) {
+	for _, t := range texts {
+		all = append(all, t)
+	}
+	return all
+}
+
 // style is how a text is laid out: what ccd adds looks like what stands there.
 type style struct {
 	eol, unit string

@@ -132,36 +132,36 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 	return nil
 }
 
-// allow puts rules at the end of permissions.allow that are not there.
-func (d *document) allow(rules []string) error {
-	if err := d.check('[', "permissions", "allow"); err != nil {
+// grant puts rules at the end of a list of permissions that are not there.
+func (d *document) grant(list string, rules []string) error {
+	if err := d.check('[', "permissions", list); err != nil {
 		return err
 	}
 	for _, r := range rules {
-		n := d.root.get("permissions", "allow")
+		n := d.root.get("permissions", list)
+		var err error
 		switch {
 		case n == nil:
-			if err := d.add(list{r}, "permissions", "allow"); err != nil {
-				return err
-			}
+			err = d.add(listOf(r), "permissions", list)
 		case !slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == r }):
-			if err := d.insert(n, r); err != nil {
-				return err
-			}
+			err = d.insert(n, r)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// disallow takes ccd's rules out, but for those that keep names.
-func (d *document) disallow(keep func(rule string) bool, before *document) error {
-	n := d.root.get("permissions", "allow")
+// revoke takes ccd's rules out of a list of permissions, but for those that keep names.
+func (d *document) revoke(list string, keep func(rule string) bool, before *document) error {
+	n := d.root.get("permissions", list)
 	if n == nil || n.kind != '[' {
 		return nil
 	}
 	cut := false
 	for i := len(n.values) - 1; i >= 0; i-- {
-		n = d.root.get("permissions", "allow")
+		n = d.root.get("permissions", list)
 		if rule := d.string(n.values[i]); !isRule(rule) || keep(rule) {
 			continue
 		}
@@ -173,5 +173,5 @@ func (d *document) disallow(keep func(rule string) bool, before *document) error
 	if !cut {
 		return nil
 	}
-	return d.prune(before, "permissions", "allow")
+	return d.prune(before, "permissions", list)
 }

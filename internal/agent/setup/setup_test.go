@@ -191,8 +191,8 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd hook Stop; echo x"}]}]}}`, ""},
-		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)"]}}`, ""},
-		"a rule":             {`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)"]}}`, `{"permissions":{"allow":["Read"]}}`},
+		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd gc *-*o*)"]}}`, ""},
+		"a rule":             {`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)"],"ask":["Bash(/x/ccd restore *-*o*)"]}}`, `{"permissions":{"allow":["Read"]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
@@ -294,9 +294,9 @@ func TestLiveIsSwitched(t *testing.T) {
 	if state() != Missing {
 		t.Errorf("live is %s", state())
 	}
-	rules, err := h.setup(nil).Rules()
-	if must(t, err); len(rules) != 0 {
-		t.Errorf("rules that are missing: %v", rules)
+	allowed, asked, err := h.setup(nil).Rules()
+	if must(t, err); len(allowed) != 0 || len(asked) != 0 {
+		t.Errorf("rules that are missing: %v, %v", allowed, asked)
 	}
 	if h.tree()[".claude/skills/ccd/SKILL.md"] != without[".claude/skills/ccd/SKILL.md"] {
 		t.Error("the skill changed")

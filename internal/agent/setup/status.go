@@ -156,18 +156,21 @@ func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent s
 }
 
 func (s *Setup) allowPart(p *Part, d *document) {
-	all, _ := d.strings(d.root.get("permissions", "allow"))
 	var there []string
-	as := true
-	for _, rule := range all {
-		if isRule(rule) {
-			there = append(there, rule)
-			as = as && slices.Contains(s.rules(), rule)
+	as, wanted := true, 0
+	for _, list := range []string{allow, ask} {
+		want := s.rules(list)
+		wanted += len(want)
+		all, _ := d.strings(d.root.get("permissions", list))
+		for _, rule := range all {
+			if isRule(rule) {
+				there = append(there, rule)
+				as = as && slices.Contains(want, rule)
+			}
 		}
 	}
-	p.set(there, len(s.rules()), as)
-	if len(there) > 0 {
-		p.Detail = fmt.Sprintf("%d of %d rules in permissions.allow", len(there), len(s.rules()))
+	if p.set(there, wanted, as); len(there) > 0 {
+		p.Detail = fmt.Sprintf("%d of %d rules in permissions", len(there), wanted)
 	}
 }
 
