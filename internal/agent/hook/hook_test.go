@@ -88,7 +88,7 @@ func (p *place) companion(path, state string, change func(*sidecar.Front)) strin
 }
 
 func document(s transcript.Session, state string, change func(*sidecar.Front)) []byte {
-	f := sidecar.Front{Agent: s.Agent, Session: s.ID, Source: s.Source, Records: 41, Bytes: 1000, Host: "forge", Options: "01234567"}
+	f := sidecar.Front{Agent: s.Agent, Session: s.ID, Source: s.Source, Records: 41, Bytes: 0, Host: "forge", Options: "01234567"}
 	f.Model, f.Window, f.Pressure, f.Level = "some-model", 200000, 0.81, compactor.Aggressive
 	if change != nil {
 		change(&f)
@@ -314,6 +314,41 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 		if said != 2 {
 			t.Errorf("read-only %v: told %d times, want 2", readOnly, said)
 		}
+	}
+}
+
+// TestPressureIsThatOfNow: a companion may be older than what the transcript says by now.
+func TestPressureIsThatOfNow(t *testing.T) {
+	usage := func(n int) string {
+		return fmt.Sprintf(`{"type":"assistant","uuid":"a%d","timestamp":"2026-03-01T10:00:00Z","message":{"id":"m%d","role":"assistant","model":"some-model","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":%d,"output_tokens":5}}}`+"\n", n, n, n)
+	}
+	boundary := `{"type":"system","subtype":"compact_boundary","uuid":"b","timestamp":"2026-03-01T10:00:00Z","compactMetadata":{"trigger":"auto","preTokens":160000}}` + "\n"
+	covered := strings.Repeat("{}\n", 400)
+	for name, c := range map[string]struct {
+		tail string
+		want string
+	}{
+		"nothing since":             {"", "81 %"},
+		"grown":                     {usage(180000), "90 %"},
+		"grown, a line not ended":   {usage(180000) + strings.TrimSuffix(usage(1000), "\n"), "90 %"},
+		"compacted":                 {usage(180000) + boundary, ""},
+		"compacted, and little now": {boundary + usage(9000), ""},
+		"compacted, and full again": {boundary + usage(150000), "75 %"},
+		"far behind":                {boundary + strings.Repeat("{}\n", maxTail/3) + usage(150000), "75 %"},
+	} {
+		p := newPlace(t)
+		p.write(p.claude(uuid1), covered+c.tail, 0)
+		p.companion(p.claude(uuid1), ledger, func(f *sidecar.Front) { f.Bytes = int64(len(covered)) })
+		a, err := p.ask(Event{Name: UserPromptSubmit, Session: uuid1, Transcript: p.claude(uuid1)})
+		if told := len(a.Stdout) > 0; told != (c.want != "") || told && !strings.Contains(contextOf(t, a), c.want) {
+			t.Errorf("%s: %s, %v, want %q", name, a.Stdout, err, c.want)
+		}
+	}
+	p := newPlace(t)
+	p.write(p.claude(uuid1), "{}\n", 0)
+	p.companion(p.claude(uuid1), ledger, func(f *sidecar.Front) { f.Bytes = 1000 })
+	if a, err := p.ask(Event{Name: UserPromptSubmit, Session: uuid1, Transcript: p.claude(uuid1)}); err == nil {
+		t.Errorf("another transcript: %s", a.Stdout)
 	}
 }
 

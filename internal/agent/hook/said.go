@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,15 +79,6 @@ func writable(dir string) error {
 
 // inTranscript reports whether the end of a transcript holds a phrase.
 func inTranscript(path, phrase string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	tail, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxTail), maxTail))
-	return err == nil && bytes.Contains(tail, []byte(phrase))
+	_, tail := newest(path, 0)
+	return bytes.Contains(tail, []byte(phrase))
 }

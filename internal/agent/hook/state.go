@@ -43,6 +43,9 @@ func (h Hooks) cleared(ctx context.Context, e Event, s transcript.Session) (stri
 // record is a companion's State within what a client takes, behind what must be known of it.
 func (h Hooks) record(e Event, c companion, about string) string {
 	head := h.head(c, about)
+	if c.state == "" {
+		return head
+	}
 	room := maxContext - units(e.Agent, head)
 	if heading := "## State\n"; units(e.Agent, heading+c.state) <= room {
 		return head + heading + c.state
