@@ -140,8 +140,8 @@ func TestCodexIsTold(t *testing.T) {
 
 	_, id := p.begin(a, "Look at the ledger, from part 4.", a.working(16, 4)...)
 	turns := a.working(40, 5)
-	turns[2] = turns[2].reporting(30_000)
-	all := p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=20000"}, a.resumed(id)...), "Go on."), turns...)
+	turns[2] = turns[2].reporting(70_000)
+	all := p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."), turns...)
 	if len(of(all, "compaction")) == 0 {
 		t.Error("the agent did not compact")
 	}

@@ -1,7 +1,10 @@
 package clients
 
 import (
+	"bytes"
 	"encoding/json"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,8 +41,21 @@ const finished = "All of it is read: the sum is 8317 cents."
 // and its ID.
 func (p *place) grown(a agent, n, tokens int) (*request, string) {
 	p.t.Helper()
-	all, id := p.begin(a, "Look at the whole ledger. Never round cents.", append(a.working(0, n), says(finished).reporting(tokens))...)
+	turns := append([]turn{uses("I look at the picture.", a.look(p.picture()))}, a.working(0, n)...)
+	all, id := p.begin(a, "Look at the whole ledger. Never round cents.", append(turns, says(finished).reporting(tokens))...)
 	return last(all), id
+}
+
+// picture draws one into the project, and returns its path.
+func (p *place) picture() string {
+	p.t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+		p.t.Fatal(err)
+	}
+	path := filepath.Join(p.project, "ledger.png")
+	p.write(path, b.String())
+	return path
 }
 
 // TestClaudeCodeResumesACopy is case (a).
@@ -78,8 +94,8 @@ func TestCodexResumesACopy(t *testing.T) {
 	a, p := codexAgent(t), newPlace(t)
 	_, made := resumesACopy(p, a)
 	compactsAgain(p, a, made.Session, func(id string) []*request {
-		return append(p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=20000"}, a.resumed(id)...), "Go on."),
-			a.working(90, 1)[0].reporting(30_000)), p.goOn(a, id, "Go on.")...)
+		return append(p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."),
+			a.working(90, 1)[0].reporting(70_000)), p.goOn(a, id, "Go on.")...)
 	})
 }
 

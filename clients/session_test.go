@@ -23,6 +23,7 @@ type agent struct {
 	transcripts string                                  // the pattern of its transcripts' names below HOME
 	ask         func(how []string, say string) []string // the arguments of one run; how: none, --continue, --resume ID, ...
 	shell       func(command string) call
+	look        func(path string) call                       // at an image
 	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
 }
 
@@ -33,6 +34,7 @@ func claudeAgent(t *testing.T) agent {
 			return append(append([]string{"--dangerously-skip-permissions"}, how...), "-p", say)
 		},
 		shell: func(command string) call { return call{name: "Bash", input: map[string]any{"command": command}} },
+		look:  func(path string) call { return call{name: "Read", input: map[string]any{"file_path": path}} },
 		tool:  func(name string, input map[string]any) call { return call{name: "mcp__ccd__" + name, input: input} },
 	}
 }
@@ -44,6 +46,7 @@ func codexAgent(t *testing.T) agent {
 			return append(append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"}, how...), say)
 		},
 		shell: func(command string) call { return call{name: "exec_command", input: map[string]any{"cmd": command}} },
+		look:  func(path string) call { return call{name: "view_image", input: map[string]any{"path": path}} },
 		tool:  func(name string, input map[string]any) call { return call{name: name, space: "mcp__ccd", input: input} },
 	}
 }
@@ -93,15 +96,23 @@ func (p *place) transcript(a agent, id string) string {
 	return ""
 }
 
-// working is n turns of an agent at work: it reads stretches of the project's files, none twice, runs commands that fail
-// now and then, and says what it does. Each output has about 9 KB.
+// working is n turns of an agent at work: it thinks now and then, says what it does, reads stretches of the project's
+// files, none twice, two at once at times, and runs commands that fail. Each output has about 5 KB.
 func (a agent) working(from, n int) (turns []turn) {
 	for i := from; i < from+n; i++ {
-		command := fmt.Sprintf("sed -n '%d,%dp' pkg/ledger%d.go", 100*(i/4%10)+1, 100*(i/4%10)+130, i%4)
-		if i%6 == 5 {
-			command = fmt.Sprintf("echo 'FAIL: TestBooked%d: sum is %d cents' >&2; exit 1", i, i*37)
+		said := reply{
+			text:  fmt.Sprintf("Step %d: I look at part %d of the ledger.", i, i/4),
+			calls: []call{a.shell(fmt.Sprintf("sed -n '%d,%dp' pkg/ledger%d.go", 100*(i/4%10)+1, 100*(i/4%10)+130, i%4))},
 		}
-		turns = append(turns, uses(fmt.Sprintf("Step %d: I look at part %d of the ledger.", i, i/4), a.shell(command)))
+		switch i % 6 {
+		case 1:
+			said.thinking = fmt.Sprintf("Part %d comes next.", i/4)
+		case 3:
+			said.calls = append(said.calls, a.shell(fmt.Sprintf("git log --stat | head -%d", i)))
+		case 5:
+			said.calls = []call{a.shell(fmt.Sprintf("echo 'FAIL: TestBooked%d: sum is %d cents' >&2; exit 1", i, i*37))}
+		}
+		turns = append(turns, func(*request) reply { return said })
 	}
 	return turns
 }
