@@ -128,11 +128,11 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 }
 
 // Publish indexes IDs of a known session that stand elsewhere than in its companion. Their spans are those of the given
-// generation, which must still be its last one: else it fails with archive.ErrStale.
+// generation, which must still be its last one.
 func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
 	return d.patiently(ctx, key, func(s *session) error {
 		if s.cursor.Generation != generation {
-			return fmt.Errorf("publish ids of session %s: %w: it is another file by now", key.ID, archive.ErrStale)
+			return fmt.Errorf("publish ids of session %s: generation %d is not its last one any more", key.ID, generation)
 		}
 		return d.store(ctx, s, pointers, s.same)
 	})

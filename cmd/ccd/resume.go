@@ -117,7 +117,7 @@ func (copyBudget) Type() string { return "N" }
 
 // Set implements pflag.Value.
 func (b copyBudget) Set(text string) error {
-	if err := (budget(b)).Set(text); err != nil {
+	if err := budget(b).Set(text); err != nil {
 		return err
 	}
 	if *b.to < resume.LeastTokens {

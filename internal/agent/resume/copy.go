@@ -62,12 +62,18 @@ const (
 // ErrTooSmall tells that a budget does not hold what a copy must say.
 var ErrTooSmall = errors.New("the budget is too small")
 
+// ErrNothing tells that nobody said anything in a session.
+var ErrNothing = errors.New("nothing is said in it")
+
 // Make makes the copy of the first source. The others are the sessions that it is a copy of, each of the one behind it:
 // what they held is told by their own summaries, not by a summary of a summary. It writes nothing.
 func Make(sources []Source, want Request) (Copy, error) {
 	m := maker{sources: sources, want: want}
 	if err := m.read(); err != nil {
 		return Copy{}, err
+	}
+	if m.talk.n == 0 && len(sources) == 1 {
+		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
 	chars := m.budget() * 3 / 4
 	for share := 2; ; share++ { // of the budget that the newest part may take: 1/2, 1/3, ...

@@ -117,3 +117,10 @@ func TestBytesGoneWrong(t *testing.T) {
 		holds(t, fmt.Sprint(i), to, c, tokens)
 	}
 }
+
+func TestASessionWithoutAWordHasNoCopy(t *testing.T) {
+	data := []byte(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T09:00:00.000Z"}` + "\n")
+	if _, err := makeCopy(t, sourceOf(claude, data), claude, 0); !errors.Is(err, ErrNothing) {
+		t.Errorf("got %v, want ErrNothing", err)
+	}
+}

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// TestUpdateArchivesAndWritesNothingElse: what is new is archived, no companion appears, and the pass that comes later
+// still writes the one that is due.
+func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
+	h := newHouse(t)
+	path := h.path(1)
+	line := func(n, text string) string {
+		return `{"type":"user","uuid":"` + n + `","timestamp":"2026-01-15T09:00:00.000Z","message":{"role":"user","content":"` + text + `"}}` + "\n"
+	}
+	h.write(path, line("u1", "Begin"))
+	h.once()
+	more := line("u2", strings.Repeat("The ledger is long. ", 1000)) + line("u3", "Go on")
+	h.append(path, more)
+	d := h.daemon()
+	s, ok := d.Known(path)
+	if !ok {
+		t.Fatal("not known")
+	}
+	if err := d.Update(context.Background(), s.Key); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.restore(s.Key); got != line("u1", "Begin")+more {
+		t.Errorf("the archive has %d bytes", len(got))
+	}
+	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
+	if _, err := os.Stat(companion); err == nil {
+		t.Error("a companion was written")
+	}
+	h.once()
+	if _, err := os.Stat(companion); err != nil {
+		t.Errorf("the companion that was due is not there: %v", err)
+	}
+	if err := d.Update(context.Background(), transcript.Key{Agent: "codex", ID: "x"}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("of an unknown session: got %v, want ErrUnknown", err)
+	}
+}
+
+func TestPublishIndexesIDs(t *testing.T) {
+	h := newHouse(t)
+	text := `{"type":"user","uuid":"u1","timestamp":"2026-01-15T09:00:00.000Z","message":{"role":"user","content":"Begin"}}` + "\n"
+	h.write(h.path(1), text)
+	h.once()
+	d := h.daemon()
+	s, _ := d.Known(h.path(1))
+	off := int64(strings.Index(text, `"Begin"`))
+	p := transcript.Pointer{
+		Hash: mark.Sum([]byte(`"Begin"`)), Record: 1, Last: 1,
+		Parts: []transcript.Part{{Span: transcript.Span{Off: off, Len: 7}, Kind: transcript.Human}},
+	}
+	ctx := context.Background()
+	if err := d.Publish(ctx, s.Key, 2, []transcript.Pointer{p}); err == nil {
+		t.Error("of another generation: it is taken")
+	}
+	if found, err := h.o.Archive.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) > 0 {
+		t.Fatalf("before: %v, %v", found, err)
+	}
+	if err := d.Publish(ctx, s.Key, 1, []transcript.Pointer{p}); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := h.o.Archive.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) != 1 {
+		t.Errorf("after: %v, %v", found, err)
+	}
+}
