@@ -101,7 +101,8 @@ func agentsNamed(args []string) ([]string, error) {
 	}
 }
 
-// setup describes what this binary, with this configuration, is or would be to the user's agents.
+// setup describes what this binary, with this configuration, is or would be to the user's agents; without a command line
+// c it is only asked for their status.
 func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) {
 	home, err := a.home()
 	if err != nil {
@@ -111,7 +112,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if o.Executable, err = stableExecutable(); err != nil {
 		return nil, err
 	}
-	if c.Flags().Changed("live") {
+	if c != nil && c.Flags().Changed("live") {
 		o.Live = &f.live
 	}
 	if a.configFile != "" {
@@ -309,4 +310,26 @@ func statusRows(st agentsetup.Status) [][]string {
 		rows = append(rows, []string{"  binary", word, b.Path})
 	}
 	return rows
+}
+
+// checkAgents looks at the agents that are set up: does what their settings name still stand?
+func (a *app) checkAgents() (all []finding) {
+	s, err := a.setup(nil, agentsFlags{})
+	if err != nil {
+		return nil // what is wrong with the home directory, others tell
+	}
+	for _, agent := range s.Present() {
+		st := s.Status(agent)
+		check, mend := "agent "+agent, "ccd agents install "+strings.TrimSuffix(agent, "-code")
+		gone := slices.IndexFunc(st.Binaries, func(b agentsetup.Binary) bool { return !b.Exists })
+		switch {
+		case gone >= 0:
+			all = append(all, wrong(check, mend, "its settings name %s, which is gone", st.Binaries[gone].Path))
+		case st.Installed:
+			all = append(all, ok(check, "calls %s", st.Binaries[0].Path))
+		case len(st.Binaries) > 0:
+			all = append(all, note(check, mend, "not all of it is installed, or not by this ccd: ccd agents status"))
+		}
+	}
+	return all
 }

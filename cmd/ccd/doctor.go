@@ -91,6 +91,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	all = append(all, checkWatchLimits(l)...)
 	all = append(all, checkStateDir(l), checkArchive(ctx, l), checkSpace(l))
 	all = append(all, a.checkDaemon(ctx, l)...)
+	all = append(all, a.checkAgents()...)
 	return append(all, a.checkPurge())
 }
 
