@@ -254,3 +254,26 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestDateIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	p, err := Prepare(path, 0o600, []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Discard()
+	want := time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
+	if err := p.Date(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CommitNew(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.ModTime().Equal(want) {
+		t.Errorf("got %v, %v, want %v", info.ModTime(), err, want)
+	}
+	if err := p.Date(want); err == nil {
+		t.Error("what is not pending any more takes a date")
+	}
+}
