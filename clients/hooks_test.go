@@ -2,6 +2,7 @@ package clients
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -147,6 +148,32 @@ func TestCodexIsTold(t *testing.T) {
 	}
 	text := p.newest("auto compaction", a, id, last(all))
 	t.Logf("case d: %s: after its own compaction the context (%d chars) is in the request", a.name, len(text))
+}
+
+// TestClaudeCodeBesideTheDaemon is case (b) as it is in daily use: nobody types a command, the daemon follows the session
+// while the agent writes it, and the next session is told of what stands ready.
+func TestClaudeCodeBesideTheDaemon(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent(t), newPlace(t)
+	p.ccd("agents", "install", "claude", "--no-allow")
+	stop := p.daemon()
+	_, id := p.grown(a, 12, full(a)*7/10)
+	companion := strings.TrimSuffix(p.transcript(a, id), ".jsonl") + ".ccd.md"
+	until(t, "the daemon writes the companion", func() bool {
+		text, err := os.ReadFile(companion)
+		return err == nil && strings.Contains(string(text), finished)
+	})
+	r := p.goOn(a, id, "Go on.", a.working(30, 3)...)[0]
+	text := p.newest("resume", a, id, r)
+	if !strings.Contains(text, companion) || p.warnings(a, id, r) != 1 {
+		t.Errorf("the agent is told %.300q and of the pressure %d times; want the companion, and once", text, p.warnings(a, id, r))
+	}
+	_, next := p.begin(a, "What was done here?")
+	if next == id {
+		t.Error("no new session began")
+	}
+	stop()
+	t.Logf("case b: %s: with the daemon beside it, and no other command, the session was told of its companion (%d chars) and of its pressure", a.name, len(text))
 }
 
 // isTold looks at what the hooks tell at the start and at the resumption of a session, and follows it to an original.

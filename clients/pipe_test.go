@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -16,6 +17,25 @@ func (p *place) given(stdin, program string, args ...string) ran {
 	p.stdin = stdin
 	defer func() { p.stdin = "" }()
 	return p.run(program, args...)
+}
+
+// daemon runs `ccd run` beside the test, and ends it with SIGINT, as a service manager or Ctrl-C does.
+func (p *place) daemon() (stop func()) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), p.ccdPath(), "run", "--quiet")
+	cmd.Dir, cmd.Env = p.project, p.env()
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	return func() {
+		p.t.Helper()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 130 {
+			p.t.Errorf("ccd run ends with %v", err)
+		}
+	}
 }
 
 // server is `ccd mcp` with a client at its pipes.

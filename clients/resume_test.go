@@ -120,7 +120,7 @@ func TestAgentsTakeEachOthersWork(t *testing.T) {
 				t.Errorf("%s to %s: the request does not hold %.80q", way.from.name, way.to.name, words)
 			}
 		}
-		t.Logf("case: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
+		t.Logf("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
 	}
 }
 

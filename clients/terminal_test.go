@@ -56,20 +56,31 @@ func (s *screen) shows(words ...string) string {
 }
 
 // until waits until the screen is as wanted, and returns it.
-func (s *screen) until(what string, wanted func(text string) bool) string {
+func (s *screen) until(what string, wanted func(text string) bool) (text string) {
 	s.p.t.Helper()
+	defer func() {
+		if s.p.t.Failed() {
+			s.p.t.Logf("the screen:\n%s", text)
+		}
+	}()
+	until(s.p.t, what, func() bool {
+		text = s.text()
+		return wanted(text)
+	})
+	return text
+}
+
+// until waits for something to come true.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(limit)
-	for {
-		text := s.text()
-		if wanted(text) {
-			return text
-		}
+	for !done() {
 		select {
 		case <-tick.C:
 		case <-late:
-			s.p.t.Fatalf("waited in vain until %s:\n%s", what, text)
+			t.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
