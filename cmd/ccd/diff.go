@@ -25,7 +25,7 @@ const mostDropped = 10
 type diffFlags struct {
 	agent, class string
 	boundary     int
-	all          bool
+	all, fresh   bool
 }
 
 // diffOutput is what diff prints with --json.
@@ -43,9 +43,11 @@ it kept beside it shows word for word: what was asked, files, commands with stat
 numbers, names, plan, last answer. Said in other words counts as dropped. Counts first, then what was
 dropped, class by class, what a person named and the newest first: record, fact, ID; ` + "`ccd restore ID`" + `
 gives the original. Sub-agents are sessions of their own. It is told from the archive, so also where the
-transcript is gone. A session that the agent has not compacted has dropped nothing: exit status 3.`,
+transcript is gone; right after a compaction the archive may not hold it yet: --fresh takes in what the
+transcript has gained. A session that the agent has not compacted has dropped nothing: exit status 3.`,
 		examples: []example{
 			{"ccd diff latest", "what the session that grew last forgot"},
+			{"ccd diff --fresh latest:.", "of the project in this directory, just after its agent compacted"},
 			{"ccd diff 5d2f7a1e --class commands --all", "every command that is no longer known"},
 			{"ccd diff 5d2f7a1e --boundary 1 --json", "the first of several compactions, for a script"},
 		},
@@ -68,6 +70,7 @@ classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, ou
 	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only: "+classNames())
 	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all that was dropped, not %d of a class at most", mostDropped))
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "take compaction number `N` of the session, not the last one")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the archive up to date first")
 	agentFlag(c, &f.agent)
 	return c
 }
@@ -81,11 +84,7 @@ func classNames() string {
 }
 
 func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
-	l, err := a.library(ctx)
-	if err != nil {
-		return err
-	}
-	e, err := l.find(arg, f.agent)
+	l, e, err := a.diffed(ctx, arg, f)
 	if err != nil {
 		return err
 	}
@@ -101,6 +100,27 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		return a.printJSON(out)
 	}
 	return a.print(diffText(out, f.class))
+}
+
+// diffed finds the session, and first brings the archive up to date with it where that is asked for.
+func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *library, e entry, err error) {
+	if !f.fresh {
+		if l, err = a.library(ctx); err == nil {
+			e, err = l.find(arg, f.agent)
+		}
+		return l, e, err
+	}
+	d, l, err := a.daemonFor(ctx, false)
+	if err != nil {
+		return nil, e, err
+	}
+	if err = l.load(ctx); err != nil {
+		return nil, e, err
+	}
+	if e, err = l.find(arg, f.agent); err != nil {
+		return nil, e, err
+	}
+	return l, e, a.upToDate(ctx, d, l, &e)
 }
 
 // diff reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.

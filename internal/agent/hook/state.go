@@ -16,7 +16,8 @@ func (h Hooks) goOn(e Event, s transcript.Session) (string, error) {
 	}
 	about := "the earlier work of this session"
 	if e.Source == "compact" {
-		about += ", beside your own summary; where they differ, this is replayed from the transcript"
+		about += ", beside your own summary; where they differ, this is replayed from the transcript" +
+			" (`" + h.command("diff --fresh", c.session) + "` lists what the summary dropped)"
 	}
 	return h.record(e, c, about), nil
 }

@@ -304,3 +304,25 @@ func TestLiveIsSwitched(t *testing.T) {
 	h.uninstall(Claude)
 	h.same(before)
 }
+
+// Codex keeps its variables from an MCP server, so that those which move ccd's files are named.
+func TestMovedFilesAreNamedToTheServer(t *testing.T) {
+	for set, want := range map[string]string{"": "", "XDG_STATE_HOME": "env_vars = [\"XDG_STATE_HOME\"]\n"} {
+		s, err := New(Options{Home: "/h", Executable: "/opt/ccd", Getenv: func(key string) string {
+			if key == set {
+				return "/elsewhere"
+			}
+			return ""
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, err := s.putServer("config.toml", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), "env_vars"); got != (want != "") || !strings.Contains(string(text), want) {
+			t.Errorf("%q set: %s", set, text)
+		}
+	}
+}

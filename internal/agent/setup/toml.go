@@ -114,7 +114,23 @@ func (s *Setup) pairs() []string {
 	for _, a := range s.arguments() {
 		args = append(args, quote(a)) // JSON's strings are TOML's too
 	}
-	return []string{"command = " + quote(s.o.Executable), "args = [" + strings.Join(args, ", ") + "]"}
+	all := []string{"command = " + quote(s.o.Executable), "args = [" + strings.Join(args, ", ") + "]"}
+	if names := s.moved(); len(names) > 0 {
+		all = append(all, "env_vars = ["+strings.Join(names, ", ")+"]")
+	}
+	return all
+}
+
+// moved names, quoted, those variables that are set and that say where ccd's files or the transcripts are. Codex starts
+// a server without them, unless it is told: the server would then look for the archive in another place.
+func (s *Setup) moved() []string {
+	var names []string
+	for _, name := range []string{"CCD_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"} {
+		if s.o.Getenv(name) != "" {
+			names = append(names, quote(name))
+		}
+	}
+	return names
 }
 
 func (s *Setup) serverLines() []string {
