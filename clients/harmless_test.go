@@ -74,7 +74,7 @@ func notDisturbed(p *place, a agent, newest []string) {
 	if !last(before[1]).holds("Step 0") || last(before[1]).holds("part 2") {
 		t.Error("the sessions cannot be told apart")
 	}
-	t.Logf("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions and 2 resumed copies as without",
+	p.proved("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions and 2 resumed copies as without",
 		a.name, len(ways), sum)
 }
 

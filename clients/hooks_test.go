@@ -128,7 +128,7 @@ func TestClaudeCodeIsTold(t *testing.T) {
 	}
 	asksForIDs(p, a, all)
 	text := p.newest("auto compaction", a, id, last(all))
-	t.Logf("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summariser is asked to keep the IDs",
+	p.proved("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summariser is asked to keep the IDs",
 		a.name, len(text))
 }
 
@@ -147,7 +147,7 @@ func TestCodexIsTold(t *testing.T) {
 		t.Error("the agent did not compact")
 	}
 	text := p.newest("auto compaction", a, id, last(all))
-	t.Logf("case d: %s: after its own compaction the context (%d chars) is in the request", a.name, len(text))
+	p.proved("case d: %s: after its own compaction the context (%d chars) is in the request", a.name, len(text))
 }
 
 // TestClaudeCodeBesideTheDaemon is case (b) as it is in daily use: nobody types a command, the daemon follows the session
@@ -173,7 +173,7 @@ func TestClaudeCodeBesideTheDaemon(t *testing.T) {
 		t.Error("no new session began")
 	}
 	stop()
-	t.Logf("case b: %s: with the daemon beside it, and no other command, the session was told of its companion (%d chars) and of its pressure", a.name, len(text))
+	p.proved("case b: %s: with the daemon beside it, and no other command, the session was told of its companion (%d chars) and of its pressure", a.name, len(text))
 }
 
 // isTold looks at what the hooks tell at the start and at the resumption of a session, and follows it to an original.
@@ -211,7 +211,7 @@ func isTold(p *place, a agent, before []turn) {
 	if again := p.warnings(a, id, last(p.goOn(a, id, "And now?"))); warned != 1 || again != 1 {
 		t.Errorf("a context at 70 %% is told of %d times, and %d times after another prompt; want once", warned, again)
 	}
-	t.Logf("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd restore %s` in its shell and by MCP brought the %d bytes",
+	p.proved("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd restore %s` in its shell and by MCP brought the %d bytes",
 		a.name, len(offer), len(text), *picked, len(want))
 }
 
@@ -269,5 +269,5 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 			t.Errorf("command %d: without the rules %.80q, with them %.80q; want it allowed by them: %v", i+1, without[i], with[i], may)
 		}
 	}
-	t.Logf("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, and not forget; without them none", a.name)
+	p.proved("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, and not forget; without them none", a.name)
 }

@@ -52,7 +52,7 @@ func TestClaudeCodeDemotesLive(t *testing.T) {
 	if strings.Contains(results[2], "[ccd "+id) {
 		t.Error("what the agent asked back is demoted again")
 	}
-	t.Logf("case e: an output of %d bytes reached the model as %d, with its error line and %s, which restores to all of it", len(whole), len(got), id)
+	p.proved("case e: an output of %d bytes reached the model as %d, with its error line and %s, which restores to all of it", len(whole), len(got), id)
 }
 
 // TestUninstallLeavesNothing is case (f), for both agents.
@@ -106,7 +106,7 @@ func uninstalls(p *place, a agent, name string) {
 	if p.normal(first[0]) == p.normal(during[0]) {
 		t.Error("the control fails: an installed ccd changes nothing in the request")
 	}
-	t.Logf("case f: %s: after install and uninstall the home has the same %d files; with a session in between %d files changed, none names ccd, and the next request is as before",
+	p.proved("case f: %s: after install and uninstall the home has the same %d files; with a session in between %d files changed, none names ccd, and the next request is as before",
 		a.name, len(before), ours)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -120,7 +121,7 @@ func TestAgentsTakeEachOthersWork(t *testing.T) {
 				t.Errorf("%s to %s: the request does not hold %.80q", way.from.name, way.to.name, words)
 			}
 		}
-		t.Logf("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
+		p.proved("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
 	}
 }
 
@@ -156,19 +157,25 @@ func resumesACopy(p *place, a agent) (id string, made copied) {
 		t.Error("the control fails: the original is not compacted either")
 	}
 	back()
-	t.Logf("case a: %s: a request of %d bytes of conversation became one of %d (%d %%); no compaction, the last %d parts verbatim, %d stubs come back, 5 tool turns on top",
+	p.proved("case a: %s: a request of %d bytes of conversation became one of %d (%d %%); no compaction, the last %d parts verbatim, %d stubs come back, 5 tool turns on top",
 		a.name, before.talk, after.talk, after.talk*100/before.talk, whole, stubs)
 	return id, made
 }
 
 // conversation returns the parts that the people and the model said, and the tools' results: no reminders of the client.
+// Results that stand side by side are sorted: a transcript has them in the order in which the tools came to an end.
 func conversation(r *request) (all []part) {
+	first := 0 // of the results that stand side by side
 	for _, p := range r.parts {
 		if p.who == "system" || p.who == "developer" || p.kind == "thinking" || p.kind == "text" && strings.HasPrefix(p.text, "<") {
 			continue
 		}
 		p.id = ""
 		all = append(all, p)
+		if p.kind != "result" {
+			first = len(all)
+		}
+		slices.SortFunc(all[first:], func(a, b part) int { return strings.Compare(a.text, b.text) })
 	}
 	return all
 }

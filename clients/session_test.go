@@ -51,6 +51,14 @@ func codexAgent(t *testing.T) agent {
 	}
 }
 
+// proved tells what a case has shown, with its numbers; a case that failed has shown nothing.
+func (p *place) proved(format string, args ...any) {
+	p.t.Helper()
+	if !p.t.Failed() {
+		p.t.Logf(format, args...)
+	}
+}
+
 // resumed is how the agent is told to go on with a session.
 func (a agent) resumed(id string) []string {
 	if a.transcripts == codexTranscripts {

@@ -123,7 +123,7 @@ func TestClaudeCodePicker(t *testing.T) {
 	if !slices.Equal(theirs, asked) || len(ours) != 1 {
 		t.Errorf("with companions and a copy the picker lists %q, want %q and one more under ccd:", after, asked)
 	}
-	t.Logf("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
+	p.proved("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
 }
 
 // TestClaudeCodeClear is case (b) in a terminal: after /clear a new session begins, which is told of the one that was
@@ -154,6 +154,6 @@ func TestClaudeCodeClear(t *testing.T) {
 		if !strings.Contains(text, cleared) || !strings.Contains(text, "ledger of autumn") {
 			t.Errorf("after /clear the hook does not tell of the session that was cleared: %.400q", text)
 		}
-		t.Logf("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.name, len(text))
+		p.proved("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.name, len(text))
 	}
 }
