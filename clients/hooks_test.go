@@ -3,6 +3,7 @@ package clients
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -241,7 +242,7 @@ func asksForIDs(p *place, a agent, all []*request) {
 }
 
 // TestClaudeCodeMayRestore holds the rules that were asked for at installation: the agent runs `ccd restore` without
-// asking anybody, and nothing else of ccd.
+// asking anybody, but not into a file, and nothing else of ccd.
 func TestClaudeCodeMayRestore(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent(t), newPlace(t)
@@ -249,8 +250,9 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 	p.ccd("run", "--once")
 	p.ccd("compact", id)
 	const word = "Booked0_1"
+	file := filepath.Join(p.home, "restored")
 	asks := func() (outputs []string) {
-		commands := []string{"ccd restore '" + id + "#1' --raw", p.ccdPath() + " search " + word, "ccd show " + id, "ccd forget --yes " + id}
+		commands := []string{"ccd restore '" + id + "#1' --raw", p.ccdPath() + " search " + word, "ccd show " + id, "ccd forget --yes " + id, "ccd restore '" + id + "#1' --raw -o " + file}
 		var calls []call
 		for _, c := range commands {
 			calls = append(calls, a.shell(c))
@@ -260,14 +262,16 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 	without := asks()
 	p.ccd("agents", "install", "claude", "--allow")
 	with := asks()
-	if len(without) != 4 || len(with) != 4 {
-		t.Fatalf("%d and %d outputs, want four", len(without), len(with))
+	if len(without) != 5 || len(with) != 5 {
+		t.Fatalf("%d and %d outputs, want five", len(without), len(with))
 	}
-	for i, may := range []bool{true, true, true, false} {
-		const refused = "requires approval"
-		if !strings.Contains(without[i], refused) || strings.Contains(with[i], refused) == may {
+	refused := func(output string) bool {
+		return strings.Contains(output, "requires approval") || strings.Contains(output, "requested permissions")
+	}
+	for i, may := range []bool{true, true, true, false, false} {
+		if !refused(without[i]) || refused(with[i]) == may {
 			t.Errorf("command %d: without the rules %.80q, with them %.80q; want it allowed by them: %v", i+1, without[i], with[i], may)
 		}
 	}
-	p.proved("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, and not forget; without them none", a.name)
+	p.proved("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, but not restore into a file nor forget; without them none", a.name)
 }
