@@ -147,16 +147,17 @@ func (d *Decoder) claudeHeader(r *Record, l *claudeLine) {
 	l.side = l.side && d.class == Main
 }
 
-// clock reads an RFC 3339 time; the zero time where there is none.
+// clock reads an RFC 3339 time; the zero time where there is none, and of one that its offset carries out of the years
+// that RFC 3339 and JSON can write.
 func clock(n node) time.Time {
 	if !n.is('"') {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(n.raw[1:len(n.raw)-1]))
-	if err != nil {
+	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
 	}
-	return t.UTC()
+	return t
 }
 
 // The order in which titles win: what a person gave, before what a program made up.
