@@ -141,6 +141,10 @@ func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOut
 		return out, err
 	}
 	archived := count(none.Records, "archived record")
+	if none.Compactions == 0 && none.Summary > 0 {
+		err = fmt.Errorf("diff session %s: %w: it begins with a summary, #%d, and what that dropped is not in this session", e.ID, history.ErrNotFound, none.Summary)
+		return out, hint(err, "ccd show %s", shellWord(e.ID))
+	}
 	if by.Boundary == 0 { // what came in the last seconds is not archived yet
 		err = fmt.Errorf("diff session %s: %w: its agent has not compacted it, in %s", e.ID, history.ErrNotFound, archived)
 		return out, hint(err, "ccd show %s", shellWord(e.ID))

@@ -22,6 +22,7 @@ import (
 type NoneError struct {
 	Compactions int // that it has
 	Records     int // that it has
+	Summary     int // number of the record where it begins with a compaction made elsewhere, 0 where it does not
 }
 
 // Error tells it in one line.
@@ -88,7 +89,7 @@ func Of(records Records, by Choice) (*Report, error) {
 		return nil, err
 	}
 	if found.count == 0 || by.Boundary > found.count {
-		return nil, &NoneError{Compactions: found.count, Records: found.record}
+		return nil, &NoneError{Compactions: found.count, Records: found.record, Summary: found.begun}
 	}
 	c := comparison{last: found.last, before: found.before}
 	for r, err := range records() {

@@ -212,8 +212,12 @@ func TestNone(t *testing.T) {
 	for name, l := range map[string]*log{
 		"never compacted": plain, "microcompact": micro, "begins with a summary": copied, "a sub-agent's": side, "empty": {agent: "claude-code"},
 	} {
-		if r, err := Of(l.records, Choice{}); !isNone(err) {
+		r, err := Of(l.records, Choice{})
+		var none *NoneError
+		if !errors.As(err, &none) {
 			t.Errorf("%s: %+v, %v", name, r, err)
+		} else if want := map[string]int{"begins with a summary": 1}[name]; none.Summary != want {
+			t.Errorf("%s: it is said to begin with a summary in record %d, want %d", name, none.Summary, want)
 		}
 	}
 	copied.compact("Nothing.")

@@ -24,6 +24,7 @@ type search struct {
 	count        int    // compactions of the session
 	before, last *event // the one that is meant, and the one before it; nil where there is none
 	talked       bool   // something has been said or done
+	begun        int    // the record of the event that nothing stands before, 0 where there is none
 	open         *event // the one whose records go on
 	record       int
 	words        string // what the agent said last, "" where something else was done since
@@ -92,6 +93,8 @@ func (s *search) begin(record, n int) {
 	if s.talked {
 		s.count++
 		s.open.number = s.count
+	} else if s.begun == 0 {
+		s.begun = record
 	}
 	if n == 0 || s.count <= n {
 		if s.open.number > 0 || s.last == nil {
