@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -101,7 +102,7 @@ func (d desk) serve(ctx context.Context, tool string, do func(context.Context) (
 		return nil, nil, ctx.Err()
 	}
 	began := time.Now()
-	a, err := do(ctx)
+	a, err := d.guarded(ctx, tool, do)
 	d.log.Info("answered", "tool", tool, "bytes", len(a.body), "took", time.Since(began).Round(time.Millisecond), "failed", err != nil)
 	if err == nil {
 		if what := d.archive.Secret([]byte(a.body)); what != "" {
@@ -117,6 +118,18 @@ func (d desk) serve(ctx context.Context, tool string, do func(context.Context) (
 		err = toolError(strings.TrimSpace(d.archive.Tell(err)))
 	}
 	return nil, nil, toolError(cut(err.Error(), maxError))
+}
+
+// guarded makes an error of a panic: the other calls, and the agent, go on. Its value is not told, which could hold what
+// was asked for.
+func (d desk) guarded(ctx context.Context, tool string, do func(context.Context) (answer, error)) (a answer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			d.log.Error("panicked", "tool", tool, "with", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			a, err = answer{}, toolError(tool+": this failed inside ccd, which is a fault of ccd; other calls still work")
+		}
+	}()
+	return do(ctx)
 }
 
 // toolError is told to the model as it is.

@@ -2,18 +2,23 @@ package tools
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage is the longest message that is read, in bytes.
-const maxMessage = 16 << 20
+// The longest message that is read, and how much is looked at of each end of a longer one, in bytes.
+const (
+	maxMessage = 16 << 20
+	maxEdge    = 1 << 10
+)
 
 // wire is the transport: a line is a message. Unlike the SDK's own it answers a line that is none and goes on, and
 // answers what was asked before its input ended.
@@ -24,14 +29,14 @@ type wire struct {
 
 // Connect implements mcp.Transport.
 func (w wire) Connect(context.Context) (mcp.Connection, error) {
-	c := &connection{out: w.out, lines: make(chan []byte), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
+	c := &connection{out: w.out, lines: make(chan input), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
 	go c.read(w.in)
 	return c, nil
 }
 
 // connection is a wire in use.
 type connection struct {
-	lines  chan []byte // closed when the input has ended, and failed is set
+	lines  chan input // closed when the input has ended, and failed is set
 	failed error
 	close  sync.Once
 	closed chan struct{}
@@ -45,21 +50,76 @@ type connection struct {
 // read gives lines until the input ends. It cannot be interrupted: at worst it waits in Read when the process ends.
 func (c *connection) read(in io.Reader) {
 	defer close(c.lines)
-	s := bufio.NewScanner(in)
-	s.Buffer(nil, maxMessage)
-	for s.Scan() {
-		if len(s.Bytes()) == 0 {
-			continue
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if len(line.text) > 0 {
+			select {
+			case c.lines <- line:
+			case <-c.closed:
+				return
+			}
 		}
-		select {
-		case c.lines <- append([]byte(nil), s.Bytes()...):
-		case <-c.closed:
+		if err != nil {
+			if err != io.EOF {
+				c.failed = fmt.Errorf("read request: %w", err)
+			}
 			return
 		}
 	}
-	if c.failed = s.Err(); c.failed != nil {
-		c.failed = fmt.Errorf("read request: %w", c.failed)
+}
+
+// input is a line without its end; of one that is too long only its beginning, and its last bytes.
+type input struct {
+	text []byte
+	end  []byte // nil where text is all of it
+}
+
+// readLine reads a line. With an error, what stood before it is returned too.
+func readLine(r *bufio.Reader) (input, error) {
+	var line input
+	for {
+		part, err := r.ReadSlice('\n')
+		switch {
+		case line.end != nil:
+			line.end = lastBytes(append(line.end, part...))
+		case len(line.text)+len(part) > maxMessage:
+			line = input{bytes.Clone(line.text[:maxEdge]), lastBytes(append(lastBytes(line.text), part...))}
+		default:
+			line.text = append(line.text, part...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if line.end == nil {
+			line.text = bytes.TrimRight(line.text, "\r\n")
+		}
+		return line, err
 	}
+}
+
+// lastBytes returns a copy of the last maxEdge bytes.
+func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-maxEdge):]) }
+
+// Where programs write the ID of a request: before its parameters, or behind them at the end of the line. No string
+// of JSON can hold either, and be whole there.
+var (
+	idAhead  = regexp.MustCompile(`^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*,`)
+	idBehind = regexp.MustCompile(`,\s*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
+)
+
+// refusal is the answer to a line that cannot be read, to the request in it where its ID can be told.
+func (line input) refusal() []byte {
+	if line.end == nil {
+		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}`)
+	}
+	id := "null"
+	if m := idAhead.FindSubmatch(line.text); m != nil {
+		id = string(m[1])
+	} else if m := idBehind.FindSubmatch(line.end); m != nil {
+		id = string(m[1])
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"this line is longer than %d MiB"}}`, id, maxMessage>>20)
 }
 
 // Read implements mcp.Connection.
@@ -76,12 +136,13 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			} else if !ok {
 				return nil, c.drained(ctx)
 			}
-			msg, err := jsonrpc.DecodeMessage(line)
-			if err == nil {
-				c.note(msg)
-				return msg, nil
+			if line.end == nil {
+				if msg, err := jsonrpc.DecodeMessage(line.text); err == nil {
+					c.note(msg)
+					return msg, nil
+				}
 			}
-			if err := c.write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}`)); err != nil {
+			if err := c.write(line.refusal()); err != nil {
 				return nil, err
 			}
 		}

@@ -83,6 +83,54 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
+// A line that is too long is refused, to the one who asked where that can be told, and what comes behind it is answered.
+func TestLongLines(t *testing.T) {
+	long := strings.Repeat("x", maxMessage+1)
+	for name, c := range map[string]struct {
+		line string
+		id   any
+	}{
+		"ID first":        {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":"` + long + `"}}`, 7.0},
+		"method first":    {`{ "jsonrpc": "2.0", "method": "tools/call", "id": "a", "params": {"x":"` + long + `","id":9}}`, "a"},
+		"ID last":         {`{"method":"tools/call","params":{"x":"` + long + `"},"jsonrpc":"2.0","id":7}`, 7.0},
+		"ID nearly last":  {`{"method":"tools/call","params":{"x":"` + long + `"},"id":7,"jsonrpc":"2.0"}`, 7.0},
+		"ID of something": {`{"method":"tools/call","params":{"x":"` + long + `","id":7}}`, nil},
+		"ID in a text":    {`{"method":"tools/call","params":{},"x":"` + long + `,\"id\":7}"}`, nil},
+		"no JSON":         {long + long, nil},
+	} {
+		got := lines(t, one(), initialize, c.line, sessions)
+		if r := got[c.id]; r.Error == nil || r.Error.Code != -32600 || !strings.Contains(r.Error.Message, "16 MiB") {
+			t.Errorf("%s: refused with %+v", name, r.Error)
+		}
+		if text, _ := json.Marshal(got[1.0].Result); !strings.Contains(string(text), "a session") || len(got) != 3 {
+			t.Errorf("%s: %d answers, that behind it is %s", name, len(got), text)
+		}
+	}
+	params := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sessions","arguments":{"agent":""},"x":"`
+	fits := params + long[:maxMessage-len(params)-len(`"}}`)-1] + `"}}`
+	if got := lines(t, one(), initialize, fits)[7.0]; got.Error != nil || got.Result == nil {
+		t.Errorf("a line of %d bytes: %+v", len(fits), got.Error)
+	}
+}
+
+// A tool that panics fails, and the server goes on.
+func TestPanicIsAnError(t *testing.T) {
+	a := one()
+	a.Timeline = func(context.Context, TimelineQuery, io.Writer) (string, error) { panic("the mill burns") }
+	bad := strings.NewReplacer(`"id":1`, `"id":2`, `"sessions"`, `"timeline"`).Replace(sessions)
+	var input []string
+	for range maxCalls + 1 { // none of them may keep its turn
+		input = append(input, bad)
+	}
+	got := lines(t, a, append(append([]string{initialize}, input...), sessions)...)
+	if text, _ := json.Marshal(got[2.0].Result); !strings.Contains(string(text), `"isError":true`) || strings.Contains(string(text), "burns") {
+		t.Errorf("the panic was answered with %s, %+v", text, got[2.0].Error)
+	}
+	if text, _ := json.Marshal(got[1.0].Result); !strings.Contains(string(text), "a session") {
+		t.Errorf("the call behind it with %s", text)
+	}
+}
+
 func TestUnknownToolIsAnError(t *testing.T) {
 	got := lines(t, one(), initialize, strings.Replace(sessions, `"sessions"`, `"forget"`, 1))[float64(1)]
 	if got.Error == nil || !strings.Contains(got.Error.Message, "forget") {
