@@ -96,11 +96,16 @@ func FuzzFind(f *testing.F) {
 	f.Add("aaaab aab", "aab")
 	f.Add("\u212aelvin ſ", "kelvin S")
 	f.Add("a  b\n c", "b c")
+	f.Add("\u0130stanbul", "i\u0307stanbul")
+	f.Add("I\u0307stanbul, \u0130zm\u0130r", "izm\u0130r")
+	f.Add("xi\u0307\u0307y a\u0307", "\u0307y")
 	f.Fuzz(func(t *testing.T, text, word string) {
 		if !utf8.ValidString(text) || !utf8.ValidString(word) || strings.TrimSpace(word) == "" || len(word) > 100 {
 			return
 		}
-		low := func(s string) string { return strings.Join(strings.Fields(strings.Map(fold, s)), " ") }
+		low := func(s string) string {
+			return strings.Join(strings.Fields(strings.ReplaceAll(strings.Map(fold, s), "i\u0307", "i")), " ")
+		}
 		words := strings.Fields(low(word))
 		if slices.ContainsFunc(words, func(w string) bool { return strings.Map(fold, w) != w }) {
 			return
@@ -115,6 +120,32 @@ func FuzzFind(f *testing.F) {
 			t.Errorf("find %q in %q: it is not at %d to %d", word, text, start, end)
 		}
 	})
+}
+
+// The dot of an i is no letter of its own, whoever wrote it out.
+func TestDottedI(t *testing.T) {
+	for _, text := range []string{"in istanbul", "in \u0130stanbul", "in i\u0307stanbul", "in I\u0307STANBUL"} {
+		for _, word := range []string{"istanbul", "\u0130STANBUL", "i\u0307stanbul", "\u0130"} {
+			one := newTerm(word)
+			start, end := one.find([]byte(text), 1)
+			if want := len(text); start != 3 || end != want && word != "\u0130" {
+				t.Errorf("%q in %q: from %d to %d, want 3 to %d", word, text, start, end, want)
+			}
+			terms := []term{one}
+			s := newSieve(terms)
+			for i, spell := range spellings {
+				if line := spell(text); len(s.lines([]byte(line))) != 1 {
+					t.Errorf("spelling %d of %q is sieved out by %q", i, text, word)
+				}
+			}
+		}
+	}
+	for text, word := range map[string]string{"a\u0307": "a", "\u0131stanbul": "istanbul", "\u0307": "i"} {
+		one := newTerm(word + "x")
+		if start, _ := one.find([]byte(text+"x"), 0); start >= 0 {
+			t.Errorf("%q is found in %q", word, text)
+		}
+	}
 }
 
 func FuzzNextEscape(f *testing.F) {

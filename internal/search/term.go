@@ -8,6 +8,12 @@ import (
 	"unicode/utf8"
 )
 
+// dot is what the small form of İ carries behind its i where it is spelled out. It belongs to the i before it, so that
+// İ, i with it and i are one character.
+const dot = '\u0307'
+
+var dotted = []byte(string(dot))
+
 // fold gives all cases of a character one form.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
@@ -15,6 +21,9 @@ func fold(r rune) rune {
 			r += 'a' - 'A'
 		}
 		return r
+	}
+	if r == 'İ' {
+		return 'i' // with its dot
 	}
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -29,17 +38,17 @@ func fold(r rune) rune {
 // run is characters that stand next to each other, in any case.
 type run struct {
 	folded  []rune
-	ascii   bool     // all of folded is
 	anchor  int      // place in folded of the character that is looked for
 	needles [][]byte // its forms
 }
 
 func newRun(text []rune) run {
-	u := run{ascii: true}
-	for _, r := range text {
-		r = fold(r)
-		u.folded = append(u.folded, r)
-		u.ascii = u.ascii && r < utf8.RuneSelf
+	var u run
+	for i, r := range text {
+		if r == dot && i > 0 && fold(text[i-1]) == 'i' {
+			continue
+		}
+		u.folded = append(u.folded, fold(r))
 	}
 	for i, r := range u.folded {
 		if rarity(r) > rarity(u.folded[u.anchor]) {
@@ -50,6 +59,9 @@ func newRun(text []rune) run {
 	u.needles = [][]byte{utf8.AppendRune(nil, r)}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		u.needles = append(u.needles, utf8.AppendRune(nil, f))
+	}
+	if r == 'i' {
+		u.needles = append(u.needles, []byte("İ"))
 	}
 	return u
 }
@@ -122,6 +134,9 @@ func (u *run) find(data []byte, from int) (start, end int) {
 
 // around tells whether the run stands where its anchor stands at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
+	if u.folded[u.anchor] == dot && ofI(data, at) {
+		return 0, 0, false
+	}
 	if start = back(data, at, u.folded[:u.anchor]); start < 0 {
 		return 0, 0, false
 	}
@@ -142,9 +157,17 @@ func forth(data []byte, at int, text []rune) int {
 		if r != want && fold(r) != want {
 			return -1
 		}
-		at += size
+		if at += size; want == 'i' && bytes.HasPrefix(data[at:], dotted) {
+			at += len(dotted)
+		}
 	}
 	return at
+}
+
+// ofI reports whether what stands before at is an i: a dot at at belongs to it.
+func ofI(data []byte, at int) bool {
+	r, _ := utf8.DecodeLastRune(data[:at])
+	return fold(r) == 'i'
 }
 
 // back returns where text begins that ends before at; negative where it does not.
@@ -155,7 +178,10 @@ func back(data []byte, at int, text []rune) int {
 		}
 		r, size := rune(data[at-1]), 1
 		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeLastRune(data[:at])
+			if r, size = utf8.DecodeLastRune(data[:at]); r == dot && ofI(data, at-size) {
+				at -= size
+				r, size = utf8.DecodeLastRune(data[:at])
+			}
 		}
 		if r != text[i] && fold(r) != text[i] {
 			return -1
