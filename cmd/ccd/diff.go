@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +95,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		by.Most = 0
 	}
 	out, err := l.diff(ctx, e, by)
+	a.sayBehind(e)
 	if err != nil {
 		return err
 	}
@@ -100,6 +103,15 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		return a.printJSON(out)
 	}
 	return a.print(diffText(out, f.class))
+}
+
+// sayBehind tells of a transcript that has gone on: the newest compaction may stand in what is not archived yet.
+func (a *app) sayBehind(e entry) {
+	info, err := os.Stat(e.Path)
+	if err != nil || filepath.Ext(e.Path) == ".zst" || info.Size() <= e.Tip().Offset {
+		return
+	}
+	a.say("%s of the transcript came since: ccd diff --fresh %s", humanize.IBytes(uint64(info.Size()-e.Tip().Offset)), shellWord(e.ID))
 }
 
 // diffed finds the session, and first brings the archive up to date with it where that is asked for.

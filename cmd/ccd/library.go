@@ -29,6 +29,7 @@ type library struct {
 	archivePath string
 	archive     *archive.Archive
 	sessions    []entry
+	callers     []string // the sessions that run this command in their shell, as their agents tell
 	loaded      bool // sessions are all that the archive knows
 }
 
@@ -88,7 +89,7 @@ func (l *library) find(arg, agent string) (entry, error) {
 	if err != nil {
 		return entry{}, fmt.Errorf("find working directory: %w", err)
 	}
-	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now()})
+	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now(), Callers: l.callers})
 	if err != nil {
 		return entry{}, l.resolveHint(arg, err)
 	}

@@ -59,6 +59,10 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if errors.Is(err, history.ErrNotFound) && told != real {
 		e, err = l.find("latest:"+told, agent)
 	}
+	var several *history.AmbiguousError
+	if errors.As(err, &several) && len(several.Sessions) > 0 { // a model can look at another one by its ID; an error only costs it a turn
+		return several.Sessions[0].ID, nil
+	}
 	return e.ID, err
 }
 

@@ -46,6 +46,11 @@ func (a *app) locate(readOnly bool) (*library, error) {
 		return nil, err
 	}
 	l := &library{config: c, configPath: c.Path()}
+	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
+		if id := a.getenv(name); id != "" {
+			l.callers = append(l.callers, id)
+		}
+	}
 	if l.stateDir, err = config.StateDir(a.getenv, home); err != nil {
 		return nil, err
 	}

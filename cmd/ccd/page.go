@@ -20,7 +20,8 @@ const (
 
 // sessionWords is what every page means by SESSION.
 const sessionWords = "SESSION is a session ID, a unique prefix of one, a transcript's path, latest, or latest:DIR. Before one that\n" +
-	"begins with a hyphen, write --"
+	"begins with a hyphen, write --. Where several sessions grew in the last 10 minutes, latest is the one that runs the\n" +
+	"command in its shell; for a person it then names them all and is none of them (exit status 3)"
 
 var groups = []string{everyday, agents, setup, care}
 

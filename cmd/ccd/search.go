@@ -92,7 +92,7 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&f.session, "session", "", "only in `SESSION`")
 	agentFlag(c, &f.agent)
 	flags.StringVar(&f.since, "since", "", "only from `TIME` on: 2026-01-29, 2026-01-29T10:30Z (UTC), or an age: 90m, 36h, 7d")
-	flags.IntVar(&f.limit, "limit", searchLimit, "stop after `N` hits; 0 for all of them")
+	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits, not %d; 0 for all of them", searchLimit))
 	flags.BoolVar(&f.all, "all", false, "sub-agents and spilled files too")
 	return c
 }

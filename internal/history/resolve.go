@@ -42,9 +42,10 @@ type Candidate struct {
 
 // Choice narrows what an argument may name.
 type Choice struct {
-	Agent string    // "" for every agent
-	Dir   string    // what relative paths, also that of latest:DIR, are relative to
-	Now   time.Time // what "live" is measured against
+	Agent   string    // "" for every agent
+	Dir     string    // what relative paths, also that of latest:DIR, are relative to
+	Now     time.Time // what "live" is measured against
+	Callers []string  // IDs of the sessions that ask, where their agents tell; of several live ones, latest is theirs
 }
 
 // live is how recently a session must have grown to be one that a person may mean by "the latest".
@@ -107,7 +108,7 @@ func byPath(place string, all []Candidate, dir string) []Candidate {
 }
 
 // latest finds the main session that grew last, of one project if dir is given. Two that are both live cannot be told
-// apart by time: a person may mean either.
+// apart by time: a person may mean either, an agent means its own.
 func latest(arg, dir string, all []Candidate, by Choice) (Candidate, error) {
 	if dir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(by.Dir, dir)
@@ -118,6 +119,9 @@ func latest(arg, dir string, all []Candidate, by Choice) (Candidate, error) {
 	slices.SortStableFunc(found, newestFirst)
 	if len(found) > 1 && by.Now.Sub(found[1].Last) < live {
 		running := filter(found, func(c Candidate) bool { return by.Now.Sub(c.Last) < live })
+		if own := filter(running, func(c Candidate) bool { return slices.Contains(by.Callers, c.ID) }); len(own) == 1 {
+			return own[0], nil
+		}
 		return Candidate{}, ambiguous(arg, "more than one session is live", running)
 	}
 	if len(found) == 0 {

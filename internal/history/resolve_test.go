@@ -84,6 +84,20 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
+	all := []history.Candidate{
+		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src", transcript.Main, 0),
+		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src", transcript.Main, time.Minute),
+		candidate("claude-code", "aaaa3333", "/h/p/aaaa3333.jsonl", "/src", transcript.Main, time.Hour),
+	}
+	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "", "other": ""} {
+		got, err := history.Resolve("latest", all, history.Choice{Now: noon, Callers: []string{"x", caller}})
+		if got.ID != want || (err == nil) != (want != "") {
+			t.Errorf("%s asks: %q, %v", caller, got.ID, err)
+		}
+	}
+}
+
 func TestResolveLatestListsAllThatAreLive(t *testing.T) {
 	all := candidates()
 	all[0].Last, all[1].Last = noon.Add(-9*time.Minute), noon.Add(-time.Minute)
