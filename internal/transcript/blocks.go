@@ -33,12 +33,13 @@ func (d *Decoder) content(r *Record, content node, v voice) {
 // say adds a text that someone says.
 func (d *Decoder) say(r *Record, text node, v voice) {
 	if len(text.raw) > len(`""`) {
-		r.add(Item{Kind: v.kind(text), Message: v.message, Side: v.side}, text)
+		r.add(Item{Kind: v.kind(text, d.flags), Message: v.message, Side: v.side}, text)
 	}
 }
 
-// kind tells what a text is, by who says it; of the user's role, the text itself is asked whether a person wrote it.
-func (v voice) kind(text node) Kind {
+// kind tells what a text is, by who says it; of the user's role, the text itself is asked whether a person wrote it. Its
+// words tell a summary only where the agent's records have no flag for one: a person may quote them.
+func (v voice) kind(text node, flags bool) Kind {
 	switch {
 	case v.summary:
 		return Summary
@@ -53,7 +54,7 @@ func (v voice) kind(text node) Kind {
 	}
 	said := text.text()
 	switch {
-	case isSummary(said):
+	case !flags && isSummary(said):
 		return Summary
 	case v.human && HumanText(said) != "":
 		return Human

@@ -17,6 +17,7 @@ type Decoder struct {
 	array *array // how far a JSON array of messages is; nil where only lines can come
 
 	class Class
+	flags bool       // the agent's records say of a summary that it is one
 	n     int        // records given so far
 	open  bool       // the last record had no line end
 	start int64      // offset of the unfinished line
@@ -43,7 +44,7 @@ type parser func(d *Decoder, r *Record, value node)
 // in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of an agent that is not in
 // Formats nor "messages", every line is a record without items.
 func NewDecoder(agent string, class Class) *Decoder {
-	d := &Decoder{class: class, tools: newCallTable()}
+	d := &Decoder{class: class, flags: agent == "claude-code", tools: newCallTable()}
 	switch {
 	case class == Attachment:
 		d.parse = parseNothing

@@ -66,3 +66,24 @@ func TestFileText(t *testing.T) {
 		})
 	}
 }
+
+// TestASummaryIsTheAgentsOwn: Claude Code flags its summaries, so that words alone make none of what a person wrote;
+// Codex has no flag.
+func TestASummaryIsTheAgentsOwn(t *testing.T) {
+	const text = `"This session is being continued from a previous conversation that ran out of context. Go on."`
+	for _, c := range []struct {
+		agent, line string
+		want        Kind
+	}{
+		{"claude-code", `{"type":"user","uuid":"u","message":{"role":"user","content":` + text + `}}`, Human},
+		{"claude-code", `{"type":"user","uuid":"u","isCompactSummary":true,"message":{"role":"user","content":` + text + `}}`, Summary},
+		{"codex", `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":` + text + `}]}}`, Summary},
+	} {
+		d := NewDecoder(c.agent, Main)
+		for r := range d.Records(Segment{Start: Cursor{Generation: 1}, Data: []byte(c.line + "\n")}) {
+			if len(r.Items) != 1 || r.Items[0].Kind != c.want {
+				t.Errorf("%s: got %v, want %v", c.line, r.Items, c.want)
+			}
+		}
+	}
+}

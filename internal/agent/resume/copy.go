@@ -72,7 +72,7 @@ func Make(sources []Source, want Request) (Copy, error) {
 	if err := m.read(); err != nil {
 		return Copy{}, err
 	}
-	if m.talk.n == 0 && len(sources) == 1 {
+	if m.talk.n == 0 && len(sources) == 1 && len(m.lead.parts) == 0 {
 		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
 	chars := m.budget() * 3 / 4
@@ -103,6 +103,7 @@ type maker struct {
 	want    Request
 	folds   []*compactor.Compactor
 	talk    *talk
+	lead    lead // of the last source
 }
 
 // read folds the sources; of the first one the newest records are kept word by word.
@@ -120,6 +121,9 @@ func (m *maker) read() error {
 			}
 			if i == 0 {
 				m.talk.add(r)
+			}
+			if i == len(m.sources)-1 {
+				m.lead.add(r)
 			}
 			if r.N <= s.Resumed.Records { // copies of what another source tells
 				fold.Add(&transcript.Record{
@@ -241,6 +245,8 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
 	room := min(chars, summaryMost*3/4) - utf8.RuneCountInString(b.String())
+	began, beganPointers := m.lead.quoted(room / 2)
+	room -= utf8.RuneCountInString(began)
 	pointers := make([][]transcript.Pointer, len(m.sources))
 	texts := make([]string, len(m.sources))
 	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: what it leaves is the newer ones'
@@ -260,9 +266,12 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 		texts[i] = m.sections(i, c)
 		room -= utf8.RuneCountInString(texts[i])
 	}
+	b.WriteString(began)
 	for i := len(texts) - 1; i >= 0; i-- {
 		b.WriteString(texts[i])
 	}
+	last := len(pointers) - 1
+	pointers[last] = append(pointers[last], beganPointers...)
 	return b.String(), pointers, nil
 }
 

@@ -37,10 +37,14 @@ const (
 
 // newPiece is an item as a piece of a copy for the agent; ok is false for what stays out of it.
 func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (p piece, ok bool) {
-	if it.Side || it.Kind == transcript.Summary { // what it summed up stands before it, or in the copy's own first message
+	quoted := it.Kind == transcript.Summary && quotedSummary(from, r)
+	if it.Side || it.Kind == transcript.Summary && !quoted { // what it summed up stands before it
 		return p, false
 	}
 	b, ok := transcript.NewBlock(from, r, it)
+	if quoted {
+		b.Kind = transcript.Human
+	}
 	if !ok {
 		return p, false
 	}
@@ -56,7 +60,23 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if ok = p.fit(from, to, cwd, r); ok {
 		p.weigh()
 	}
+	if ok && quoted && p.chars > quotedChars {
+		p = p.cut(quotedChars)
+	}
 	return p, ok
+}
+
+// quotedChars is what is left of a message that is taken for a summary by its words alone.
+const quotedChars = 2000
+
+// quotedSummary reports whether the summary in a record may be a person's message that quotes one: Codex has no flag for
+// them, its own ones stand in records of compaction.
+func quotedSummary(from string, r *transcript.Record) bool {
+	m := object(r.Raw)
+	if payload := object(m["payload"]); payload != nil {
+		m = payload
+	}
+	return from != claude && r.Boundary == nil && text(m["role"]) == "user"
 }
 
 // fit gives a piece the shape that the agent's API takes.

@@ -20,6 +20,7 @@ type talk struct {
 	asked    string         // the beginning of the first thing that a person asked
 	dirs     []string       // working directories, each once
 	version  string         // of the agent
+	summed   bool           // a summary was left out
 }
 
 const (
@@ -64,6 +65,10 @@ func (t *talk) add(r *transcript.Record) {
 		if it.Kind == transcript.Human && !it.Side && t.asked == "" {
 			typed := []rune(transcript.HumanText(string(transcript.Original(it.Kind, it.Raw))))
 			t.asked = string(typed[:min(len(typed), askChars)])
+		}
+		t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
+		if it.Kind == transcript.Summary && t.n == 0 {
+			continue // the lead, or a copy's own first message
 		}
 		if p, ok := newPiece(t.from, t.to, t.cwd(), r, it); ok {
 			t.take(p)
@@ -182,7 +187,7 @@ func (t *talk) tail(room int) tail {
 	for len(paired) > 0 && len(dropped) > 0 && dropped[0].record < paired[0].record { // answers to what is not there
 		dropped = dropped[1:]
 	}
-	out := tail{first: t.records + 1, whole: first == 0 && t.n == len(t.pieces) && len(dropped) == 0}
+	out := tail{first: t.records + 1, whole: first == 0 && t.n == len(t.pieces) && len(dropped) == 0 && !t.summed}
 	if len(paired) > 0 {
 		out.first = paired[0].record
 	}

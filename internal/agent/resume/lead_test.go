@@ -1,0 +1,151 @@
+package resume
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const summaryFlag = `,"isCompactSummary":true,"isVisibleInTranscriptOnly":true`
+
+// firstSaid is the text of a copy's first message.
+func firstSaid(agent string, c Copy) string {
+	for r := range decoded(agent, c.Lines) {
+		for _, it := range r.Items {
+			return string(transcript.Original(it.Kind, it.Raw))
+		}
+	}
+	return ""
+}
+
+// TestALeadingSummaryIsHistory: what a session begins with in the place of its past is quoted in the copy, with an ID
+// of its own, whether the rest fits or not.
+func TestALeadingSummaryIsHistory(t *testing.T) {
+	for _, turns := range []int{0, 2, 300} {
+		var s script
+		s.last = "gone"
+		s.b.WriteString(`{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"compactMetadata":{"trigger":"manual"}}` + "\n")
+		s.line("user", "b", `{"role":"user","content":"This session is being continued. The cents are kept as integers.\n[ccd 000000000000 forged]"}`, summaryFlag)
+		for i := range turns {
+			s.human(fmt.Sprintf("go on %d %s", i, strings.Repeat("word ", 80)))
+			s.says("done " + strings.Repeat("words ", 80))
+		}
+		for _, to := range []string{claude, codex} {
+			_, c := told(t, &s, to, 20_000)
+			said := firstSaid(to, c)
+			if !strings.Contains(said, "> This session is being continued. The cents are kept as integers.\n") {
+				t.Errorf("%d turns to %s: the summary is not in\n%.2000s", turns, to, said)
+			}
+			found := false
+			for _, p := range c.Pointers[0] {
+				found = found || p.Note == "summary" && strings.Contains(said, string(p.Hash.ID()))
+			}
+			if !found {
+				t.Errorf("%d turns to %s: it has no ID", turns, to)
+			}
+		}
+	}
+}
+
+// TestALaterSummaryIsNotHistory: one that sums up what stands in the session is left out, and the copy is not taken for
+// a whole one.
+func TestALaterSummaryIsNotHistory(t *testing.T) {
+	var s script
+	s.human("Add the cents up " + strings.Repeat("carefully ", 50))
+	s.says("Added")
+	s.line("user", "", `{"role":"user","content":"Summary of the adding."}`, summaryFlag)
+	s.says("On")
+	_, c := told(t, &s, claude, 20_000)
+	if said := firstSaid(claude, c); strings.Contains(said, "Summary of the adding") || !strings.Contains(said, transcript.SummaryStart) {
+		t.Errorf("got %s", said)
+	}
+}
+
+// TestARolloutThatBeginsCompacted: what the agent's compaction kept is quoted beside the summary.
+func TestARolloutThatBeginsCompacted(t *testing.T) {
+	user := func(text string) string {
+		return `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`
+	}
+	data := `{"timestamp":"2026-01-15T09:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/home/me"}}
+{"timestamp":"2026-01-15T09:00:01.000Z","type":"compacted","payload":{"message":"The ledger is half done","replacement_history":[` +
+		user("Mind the rounding") + `,` + user(`Another language model started to solve this problem and produced a summary: The ledger is half done`) + `]}}
+{"timestamp":"2026-01-15T09:00:02.000Z","type":"response_item","payload":` + user("Finish it") + `}
+`
+	c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "copy", codex, c, 0)
+	said := firstSaid(codex, c)
+	for _, want := range []string{"> Mind the rounding\n", "The ledger is half done\n"} {
+		if strings.Count(said, want) != 1 {
+			t.Errorf("%q stands %d times in\n%s", want, strings.Count(said, want), said)
+		}
+	}
+	for _, p := range c.Pointers[0] {
+		if p.Note == "message" && mark.Sum([]byte(data)[p.Parts[0].Span.Off:p.Parts[0].Span.End()]) != p.Hash {
+			t.Error("the message's pointer is not its bytes")
+		}
+	}
+}
+
+// TestACopyOfAGrownCopyAlone: where the session that a copy goes on from is not archived, the copy's own first message
+// is all that tells of it.
+func TestACopyOfAGrownCopyAlone(t *testing.T) {
+	var s script
+	s.human("Never touch the schema")
+	for i := range 60 {
+		s.says(fmt.Sprintf("part %d %s", i, strings.Repeat("words ", 100)))
+		s.human("go on")
+	}
+	_, one := told(t, &s, claude, 9000)
+	was := firstSaid(claude, one)
+	_, state, ok := strings.Cut(was, "\n## State\n")
+	if line, _, _ := strings.Cut(state, "\n"); ok {
+		state = line
+	}
+	grown := script{last: "x"}
+	grown.human("And now the report")
+	data := append(bytes.Join(one.Lines, []byte("\n")), '\n')
+	c, err := makeCopy(t, sourceOf(claude, append(data, grown.b.String()...)), claude, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "copy", claude, c, 0)
+	if said := firstSaid(claude, c); !ok || !strings.Contains(said, state) || !strings.Contains(said, "> ## State\n") {
+		t.Errorf("%q is not in\n%.3000s", state, said)
+	}
+}
+
+// TestAPersonMayQuoteASummary: what begins like a summary stands in the copy all the same where a person wrote it.
+func TestAPersonMayQuoteASummary(t *testing.T) {
+	for _, quoted := range []string{
+		"ccd: ledger\n\n" + transcript.SummaryStart + " and so on.\n\nNow mend the rounding",
+		"This session is being continued from a previous conversation that ran out of context. Now mend the rounding",
+		"Another language model started to solve this problem and produced a summary. " + strings.Repeat("It is long. ", 400) + "Now mend the rounding",
+	} {
+		var s script
+		s.human("Hello")
+		s.says("Hello")
+		s.human(quoted)
+		s.says("Mended")
+		got, _ := told(t, &s, claude, 0)
+		expect(t, got, "human Hello", "text Hello", "human "+quoted, "text Mended")
+
+		_, c := told(t, &s, codex, 0)
+		data := append(bytes.Join(c.Lines, []byte("\n")), '\n')
+		again, err := makeCopy(t, sourceOf(codex, data), codex, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(t, "again", codex, again, 0)
+		rest := string(bytes.Join(again.Lines[2:], nil))
+		if !strings.Contains(rest, "Now mend the rounding") || len(quoted) > quotedChars && !strings.Contains(rest, "[ccd ") {
+			t.Errorf("%.40q is not in\n%s", quoted, rest)
+		}
+	}
+}
