@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -200,6 +201,8 @@ func checkStateDir(l *library) finding {
 		return ok(check, "%s is not there yet; `ccd run` makes it", l.stateDir)
 	case err != nil:
 		return wrong(check, "chmod 700 "+l.stateDir, "%v", err)
+	case errors.Is(access(l.stateDir), syscall.EROFS):
+		return note(check, "", "%s is on a read-only file system: what only reads works here, ccd run belongs where it can be written to", l.stateDir)
 	case !writable(l.stateDir):
 		return wrong(check, "chown and chmod 700 "+l.stateDir, "%s cannot be written to", l.stateDir)
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':

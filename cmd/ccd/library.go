@@ -30,7 +30,7 @@ type library struct {
 	archive     *archive.Archive
 	sessions    []entry
 	callers     []string // the sessions that run this command in their shell, as their agents tell
-	loaded      bool // sessions are all that the archive knows
+	loaded      bool     // sessions are all that the archive knows
 }
 
 // entry is one session and what the daemon last kept of it.

@@ -80,7 +80,7 @@ func here() (real, told string, err error) {
 func toolError(err error) string {
 	var text strings.Builder
 	report(&text, err)
-	return cmp.Or(text.String(), err.Error())
+	return cmp.Or(strings.ReplaceAll(text.String(), "hint: ccd ls --all", "hint: the tool sessions lists them"), err.Error())
 }
 
 func secretIn(text []byte) string {

@@ -62,7 +62,9 @@ type DiffQuery struct {
 	Agent   string `json:"agent,omitempty" jsonschema:"where several agents have such a session: claude-code or codex"`
 	Class   string `json:"class,omitempty" jsonschema:"list facts of this class only, as the counts name it"`
 	All     bool   `json:"all,omitempty" jsonschema:"list all that was dropped, not only the most important of each class"`
-	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
+	// Boundary is the number of a compaction, from 1; 0 is the last one.
+	Boundary int `json:"boundary,omitempty" jsonschema:"take compaction number N of the session, not the last one"`
+	Page     int `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
 }
 
 // RestoreQuery asks for an original. Either ID or File is set.
