@@ -68,11 +68,14 @@ func (s *Setup) putSettings(f file) (text []byte, ours bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	if before != nil && len(before.calls()) > 0 {
+		before = nil // not from before ccd
+	}
 	had := d.calls()
 	if err := d.hook(s.wanted(had), s.line(Claude), before); err != nil {
 		return nil, false, err
 	}
-	if err := s.renew(d); err != nil {
+	if err := s.renew(d, had, before); err != nil {
 		return nil, false, err
 	}
 	for _, list := range []string{ask, allow} {
@@ -130,7 +133,10 @@ func (s *Setup) serve(d *document) (ours bool, err error) {
 	if n == nil {
 		return false, d.add(object{{"type", "stdio"}, {"command", s.o.Executable}, {"args", listOf(s.arguments()...)}, {"env", object{}}}, "mcpServers", "ccd")
 	}
-	if _, ok := d.server(n); !ok {
+	if err := d.single(); err != nil {
+		return false, err
+	}
+	if _, ok := s.server(d, n); !ok {
 		return false, hinted(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "claude mcp remove ccd")
 	}
 	if d.string(n.get("command")) != s.o.Executable {
@@ -146,10 +152,10 @@ func (s *Setup) serve(d *document) (ours bool, err error) {
 }
 
 // server tells which binary an MCP server of ccd's starts; false where it is not one.
-func (d *document) server(n *node) (binary string, ok bool) {
+func (s *Setup) server(d *document, n *node) (binary string, ok bool) {
 	args, ok := d.strings(n.get("args"))
 	binary = d.string(n.get("command"))
-	return binary, ok && len(args) > 0 && args[0] == "mcp" && absolute(binary)
+	return binary, ok && s.serves(binary, args)
 }
 
 var madeDirs = regexp.MustCompile("; made: ([^>\n]*) -->")
@@ -227,12 +233,20 @@ func takeSettings(f file) ([]byte, error) {
 	if before != nil && len(before.calls()) > 0 {
 		before = nil // not from before ccd
 	}
+	if err := d.certain(d.holdsHook); err != nil {
+		return nil, err
+	}
+	had := d.calls()
+	if len(had) == 0 {
+		return d.text, nil // rules alone may be anyone's
+	}
 	if err := d.unhook(func(call) bool { return false }, before); err != nil {
 		return nil, err
 	}
 	for _, list := range []string{allow, ask} {
-		own, _ := before.strings(before.at([]string{"permissions", list})) // the user's, from before
-		if err := d.revoke(list, func(rule string) bool { return slices.Contains(own, rule) }, before); err != nil {
+		theirs := own(before, list)
+		goes := func(rule string) bool { return isRule(rule, binariesOf(had)) && !slices.Contains(theirs, rule) }
+		if err := d.revoke(list, goes, before); err != nil {
 			return nil, err
 		}
 	}
@@ -245,7 +259,7 @@ func (s *Setup) uninstallServer() (change, error) {
 		return change{file: f}, err
 	}
 	f.state = true
-	text, err := takeState(f)
+	text, err := s.takeState(f)
 	if err != nil {
 		return change{}, err
 	}
@@ -253,13 +267,16 @@ func (s *Setup) uninstallServer() (change, error) {
 }
 
 // takeState returns a text of the client's state without ccd's server.
-func takeState(f file) ([]byte, error) {
+func (s *Setup) takeState(f file) ([]byte, error) {
 	d, before, err := f.document()
 	if err != nil {
 		return nil, err
 	}
+	if err := d.certain(func(n *node) bool { _, ok := s.server(d, n); return ok }); err != nil {
+		return nil, err
+	}
 	servers := d.root.get("mcpServers")
-	if _, ok := d.server(servers.get("ccd")); !ok {
+	if _, ok := s.server(d, servers.get("ccd")); !ok {
 		return d.text, nil
 	}
 	if err := d.cut(servers, servers.index("ccd")); err != nil {

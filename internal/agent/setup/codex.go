@@ -152,6 +152,9 @@ func (s *Setup) uninstallHooks(*Plan) (change, error) {
 	if before != nil && len(before.calls()) > 0 {
 		before = nil
 	}
+	if err := d.certain(d.holdsHook); err != nil {
+		return change{}, err
+	}
 	if err := d.unhook(func(call) bool { return false }, before); err != nil {
 		return change{}, err
 	}
@@ -181,7 +184,7 @@ func (s *Setup) uninstallConfiguration(*Plan) (change, error) {
 	if err != nil || !f.exists() {
 		return change{file: f}, err
 	}
-	text, err := takeTables(f.path, f.text, s.noted())
+	text, err := s.takeTables(f.path, f.text, s.noted())
 	if err != nil {
 		return change{}, err
 	}

@@ -115,17 +115,29 @@ func shellWords(command string) (words []string, ok bool) {
 	return words, quote == 0 && !escaped
 }
 
-// binaryOf tells which ccd a command line of ours starts: one that begins ABSOLUTE/ccd VERB. A binary of another name is
-// known by the flag that only ccd's hooks have.
-func binaryOf(command, verb string) (path string, ok bool) {
-	words, ok := shellWords(command)
-	if !ok || len(words) < 2 || words[1] != verb || !absolute(words[0]) {
+// harmless ends the command line of a hook: whatever becomes of ccd, the agent sees exit status 0, since others mean
+// something to it (2 blocks the prompt or the tool), and a program that gets no memory, or is another one, may exit with any.
+const harmless = " || :"
+
+// binaryOf tells which ccd a hook of that event starts. It is one of ccd's only in the form that install writes, now or
+// before: ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :].
+func binaryOf(command, event string) (path string, ok bool) {
+	words, ok := shellWords(strings.TrimSuffix(command, harmless))
+	if !ok || len(words) != 5 && len(words) != 7 || len(words) == 7 && words[5] != "--config" {
 		return "", false
 	}
-	if named(words[0]) || len(words) >= 5 && words[3] == "--agent" && slices.Contains(Agents(), words[4]) {
-		return words[0], true
+	if words[1] != "hook" || words[2] != event || !isEvent(event) || words[3] != "--agent" || !slices.Contains(Agents(), words[4]) || !absolute(words[0]) {
+		return "", false
 	}
-	return "", false
+	return words[0], true
+}
+
+// serves reports whether an MCP server is ccd's: one that starts a program of that name, or this one, as install does.
+func (s *Setup) serves(binary string, args []string) bool {
+	if len(args) != 1 && (len(args) != 3 || args[1] != "--config") || args[0] != "mcp" {
+		return false
+	}
+	return absolute(binary) && (named(binary) || binary == s.o.Executable)
 }
 
 // named reports whether a path is of a program called ccd.

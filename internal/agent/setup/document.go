@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -206,6 +207,79 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 		n = n.get(path[i])
 	}
 	return nil
+}
+
+// single fails where a name that ccd goes by stands twice in one object: which of the two the agent reads, and which of
+// them is ccd's to edit, cannot be told.
+func (d *document) single() error {
+	hooks, permissions, server := d.root.get("hooks"), d.root.get("permissions"), d.root.get("mcpServers", "ccd")
+	for _, err := range []error{
+		d.once(d.root, "", "hooks", "permissions", "mcpServers"), d.once(hooks, "hooks."), d.once(permissions, "permissions.", allow, ask),
+		d.once(d.root.get("mcpServers"), "mcpServers.", "ccd"), d.once(server, "mcpServers.ccd."),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, groups := range hooks.all() {
+		for _, group := range groups.all() {
+			if err := d.once(group, "hooks: "); err != nil {
+				return err
+			}
+			for _, hook := range group.get("hooks").all() {
+				if err := d.once(hook, "hooks: "); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// once fails where one of these names, or any name where none is given, stands twice in an object.
+func (d *document) once(n *node, prefix string, only ...string) error {
+	seen := map[string]bool{}
+	for i, v := range n.all() {
+		if n.kind != '{' {
+			return nil
+		}
+		name := n.names[i].text
+		if len(only) > 0 && !slices.Contains(only, name) {
+			continue
+		}
+		if seen[name] {
+			return d.wrong(v, "%s%s stands twice", prefix, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// certain is single, but for a document where no value is ccd's: there is nothing to edit in it.
+func (d *document) certain(ours func(*node) bool) error {
+	if d.root == nil || !d.root.any(ours) {
+		return nil
+	}
+	return d.single()
+}
+
+// holdsHook reports whether a value is the command line of a hook of ccd's.
+func (d *document) holdsHook(n *node) bool {
+	line := d.string(n)
+	return slices.ContainsFunc(append(events(), live()), func(e event) bool { _, ok := binaryOf(line, e.name); return ok })
+}
+
+// any reports whether is holds for a value or for one that it contains.
+func (n *node) any(is func(*node) bool) bool {
+	return is(n) || slices.ContainsFunc(n.values, func(v *node) bool { return v.any(is) })
+}
+
+// all are the values of a container; of none, none.
+func (n *node) all() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.values
 }
 
 var kinds = map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true", 'f': "false", 'n': "null"}

@@ -15,6 +15,11 @@ func events() []event {
 	return []event{{"SessionStart", 10}, {"UserPromptSubmit", 10}, {"PreCompact", 15}}
 }
 
+// isEvent reports whether ccd has hooks of that name.
+func isEvent(name string) bool {
+	return slices.ContainsFunc(append(events(), live()), func(e event) bool { return e.name == name })
+}
+
 // live is the event of live demotion.
 func live() event { return event{"PostToolUse", 10} }
 
@@ -27,7 +32,8 @@ type call struct {
 	line   string
 }
 
-// calls finds ccd's hooks. What has not the shape of a hook is not one of them.
+// calls finds ccd's hooks. What has not the shape of a hook is not one of them. It wants a document that single accepts,
+// so that each name leads to one place.
 func (d *document) calls() (all []call) {
 	hooks := d.root.get("hooks")
 	if hooks == nil || hooks.kind != '{' {
@@ -41,7 +47,7 @@ func (d *document) calls() (all []call) {
 			}
 			for h, hook := range list.values {
 				line := d.string(hook.get("command"))
-				if binary, ok := binaryOf(line, "hook"); ok {
+				if binary, ok := binaryOf(line, hooks.names[e].text); ok {
 					all = append(all, call{hooks.names[e].text, g, h, binary, line})
 				}
 			}
@@ -70,6 +76,9 @@ func (d *document) hook(want []event, line func(event string) string, before *do
 		if err := d.check('[', "hooks", e.name); err != nil {
 			return err
 		}
+	}
+	if err := d.single(); err != nil {
+		return err
 	}
 	var seen []string
 	keep := func(c call) bool {
@@ -153,8 +162,8 @@ func (d *document) grant(list string, rules []string) error {
 	return nil
 }
 
-// revoke takes ccd's rules out of a list of permissions, but for those that keep names.
-func (d *document) revoke(list string, keep func(rule string) bool, before *document) error {
+// revoke takes those rules out of a list of permissions that goes names.
+func (d *document) revoke(list string, goes func(rule string) bool, before *document) error {
 	n := d.root.get("permissions", list)
 	if n == nil || n.kind != '[' {
 		return nil
@@ -162,7 +171,7 @@ func (d *document) revoke(list string, keep func(rule string) bool, before *docu
 	cut := false
 	for i := len(n.values) - 1; i >= 0; i-- {
 		n = d.root.get("permissions", list)
-		if rule := d.string(n.values[i]); !isRule(rule) || keep(rule) {
+		if !goes(d.string(n.values[i])) {
 			continue
 		}
 		cut = true

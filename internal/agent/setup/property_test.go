@@ -179,10 +179,10 @@ func FuzzTexts(f *testing.F) {
 	}
 	forms := map[string]form{
 		"settings": {s.putSettings, takeSettings},
-		"state":    {s.putState, takeState},
+		"state":    {s.putState, s.takeState},
 		"TOML": {
 			func(f file) ([]byte, bool, error) { return s.putServer("x", f.text) },
-			func(f file) ([]byte, error) { return takeTables("x", f.text, nil) },
+			func(f file) ([]byte, error) { return s.takeTables("x", f.text, nil) },
 		},
 		"block": {
 			func(f file) ([]byte, bool, error) {

@@ -142,28 +142,38 @@ func TestUsable(t *testing.T) {
 
 func TestCommandLines(t *testing.T) {
 	for _, c := range []struct{ line, binary string }{
-		{"/opt/ccd hook Stop", "/opt/ccd"},
-		{"'/opt/a b/ccd' hook SessionStart --agent codex", "/opt/a b/ccd"},
-		{`"/opt/a b/ccd" hook x`, "/opt/a b/ccd"},
-		{`/opt/a\ b/ccd hook x`, "/opt/a b/ccd"},
-		{`'C:\Program Files\ccd.exe' hook Stop --agent codex`, `C:\Program Files\ccd.exe`},
-		{`'/it'\''s/ccd' hook x`, "/it's/ccd"},
-		{"/opt/ccd-1.2 hook Stop --agent claude-code --config /c", "/opt/ccd-1.2"},
-		{"/opt/ccd-1.2 hook Stop", ""},
-		{"ccd hook Stop", ""},
+		{"/opt/ccd hook PreCompact --agent codex || :", "/opt/ccd"},
+		{"/opt/ccd hook PreCompact --agent codex", "/opt/ccd"},
+		{"'/opt/a b/ccd' hook PreCompact --agent claude-code || :", "/opt/a b/ccd"},
+		{`"/opt/a b/ccd" hook PreCompact --agent codex`, "/opt/a b/ccd"},
+		{`/opt/a\ b/ccd hook PreCompact --agent codex`, "/opt/a b/ccd"},
+		{`'C:\Program Files\ccd.exe' hook PreCompact --agent codex`, `C:\Program Files\ccd.exe`},
+		{`'/it'\''s/ccd' hook PreCompact --agent codex`, "/it's/ccd"},
+		{"/opt/ccd-1.2 hook PreCompact --agent claude-code --config /c || :", "/opt/ccd-1.2"},
+		{"/opt/ccd hook PreCompact", ""},
+		{"/opt/ccd hook stopped --notify", ""},
+		{"/opt/ccd hook SessionStart --agent codex", ""}, // at another event
+		{"/opt/ccd hook PreCompact --agent cursor", ""},
+		{"/opt/ccd hook PreCompact --agent codex --within 1s", ""},
+		{"/opt/ccd hook PreCompact --agent codex --config", ""},
+		{"ccd hook PreCompact --agent codex", ""},
 		{"/opt/ccd", ""},
 		{"/opt/ccd mcp", ""},
-		{"/opt/ccd hook x | tee y", ""},
-		{"X=1 /opt/ccd hook x", ""},
-		{"'/opt/ccd hook x", ""},
-		{"$HOME/ccd hook x", ""},
+		{"/opt/ccd hook PreCompact --agent codex | tee y", ""},
+		{"/opt/ccd hook PreCompact --agent codex || : || :", ""},
+		{"X=1 /opt/ccd hook PreCompact --agent codex", ""},
+		{"'/opt/ccd hook PreCompact --agent codex", ""},
+		{"$HOME/ccd hook PreCompact --agent codex", ""},
 		{"", ""},
-		{`/opt/ccd hook x\`, ""},
-		{"/opt/ccd '' hook", ""},
+		{`/opt/ccd hook PreCompact --agent codex\`, ""},
+		{"/opt/ccd '' hook PreCompact --agent codex", ""},
 	} {
-		if got, ok := binaryOf(c.line, "hook"); got != c.binary || ok != (c.binary != "") {
+		if got, ok := binaryOf(c.line, "PreCompact"); got != c.binary || ok != (c.binary != "") {
 			t.Errorf("%s: %q, %v", c.line, got, ok)
 		}
+	}
+	if _, ok := binaryOf("/opt/ccd hook Stop --agent codex", "Stop"); ok {
+		t.Error("a hook of ccd's at an event that it never had one at")
 	}
 	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
 		if words, ok := shellWords(shellQuote(word)); !ok || len(words) != 1 || words[0] != word {
@@ -182,7 +192,7 @@ func TestRulesOfOddPaths(t *testing.T) {
 			t.Errorf("%s: %q", path, rules)
 		}
 		for _, r := range rules {
-			if !isRule(r) || strings.Count(r, "(") != 1 {
+			if !isRule(r, []string{path}) || strings.Count(r, "(") != 1 {
 				t.Errorf("%s is not known again", r)
 			}
 		}

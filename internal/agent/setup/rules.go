@@ -50,34 +50,52 @@ func (s *Setup) Rules() (allowed, asked []string, err error) {
 	return absent(allow), absent(ask), nil
 }
 
-// ruleOf takes a rule of ccd's apart into the program that it is about, "ccd" or a path, and what of it.
-func ruleOf(rule string) (program, what string, ok bool) {
+// ruleOf takes a rule of ccd's apart into the program that it is about, "ccd" or one of binaries, and what of it.
+func ruleOf(rule string, binaries []string) (program, what string, ok bool) {
 	inner, begun := strings.CutPrefix(rule, "Bash(")
 	inner, ended := strings.CutSuffix(inner, ")")
 	for _, what := range slices.Concat(grants(), guards()) {
 		name, fits := strings.CutSuffix(inner, " "+what)
 		words, simple := shellWords(name)
-		if begun && ended && fits && simple && len(words) == 1 && (words[0] == "ccd" || absolute(words[0]) && named(words[0])) {
+		if begun && ended && fits && simple && len(words) == 1 && (words[0] == "ccd" || slices.Contains(binaries, words[0])) {
 			return words[0], what, true
 		}
 	}
 	return "", "", false
 }
 
-func isRule(rule string) bool {
-	_, _, ok := ruleOf(rule)
+func isRule(rule string, binaries []string) bool {
+	_, _, ok := ruleOf(rule, binaries)
 	return ok
 }
 
-// renew puts this binary in the place of another one in the rules that are there, and takes out what then stands twice.
-func (s *Setup) renew(d *document) error {
+// binariesOf are the programs that hooks of ccd's start.
+func binariesOf(all []call) (paths []string) {
+	for _, c := range all {
+		paths = append(paths, c.binary)
+	}
+	return paths
+}
+
+// own are the rules that stood in a list before ccd: the user's, whatever they say.
+func own(before *document, list string) []string {
+	all, _ := before.strings(before.at([]string{"permissions", list}))
+	return all
+}
+
+// renew puts this binary in the place of those that the hooks had named in the rules that are there, and takes out what
+// then stands twice. What the user had before ccd stays.
+func (s *Setup) renew(d *document, had []call, before *document) error {
 	for _, list := range []string{allow, ask} {
 		n := d.root.get("permissions", list)
 		if n == nil || n.kind != '[' {
 			continue
 		}
 		for i := len(n.values) - 1; i >= 0; i-- {
-			if err := s.renewRule(d, list, i); err != nil {
+			if slices.Contains(own(before, list), d.string(d.root.get("permissions", list).values[i])) {
+				continue
+			}
+			if err := s.renewRule(d, list, i, binariesOf(had)); err != nil {
 				return err
 			}
 		}
@@ -85,10 +103,10 @@ func (s *Setup) renew(d *document) error {
 	return nil
 }
 
-func (s *Setup) renewRule(d *document, list string, i int) error {
+func (s *Setup) renewRule(d *document, list string, i int, binaries []string) error {
 	n, want := d.root.get("permissions", list), s.rules(list)
 	rule := d.string(n.values[i])
-	program, what, ok := ruleOf(rule)
+	program, what, ok := ruleOf(rule, binaries)
 	if !ok || program == "ccd" || slices.Contains(want, rule) {
 		return nil
 	}

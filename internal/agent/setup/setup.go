@@ -2,8 +2,8 @@
 // the user said so, rules that let ccd's reading commands run unasked, into the agent's own settings, and takes them out
 // again.
 //
-// It owns which file of which agent holds what, how ccd's part of it is known again (by the form of its command line,
-// ABSOLUTE/ccd hook ..., or by its marks), and how a text is edited without touching the rest. Its invariant: what others
+// It owns which file of which agent holds what, how ccd's part of it is known again (by the exact form
+// of its command line, or by marks that hold a checksum), and how a text is edited without touching the rest. Its invariant: what others
 // wrote stays as it is, byte for byte, and uninstall leaves the bytes from before install where nothing else was changed
 // since. Nothing is written before every file is read, understood and prepared. It knows nothing of what hooks, tools and
 // commands do.
@@ -122,7 +122,7 @@ func (s *Setup) line(agent string) func(event string) string {
 		if s.o.Config != "" {
 			line += " --config " + shellQuote(s.o.Config)
 		}
-		return line
+		return line + harmless
 	}
 }
 

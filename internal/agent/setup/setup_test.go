@@ -184,15 +184,21 @@ func TestOthersChanges(t *testing.T) {
 		"before ours":        {`{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]},{"hooks":[OURS]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
 		"in our group":       {`{"hooks":{"SessionStart":[{"hooks":[OURS,{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
 		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{"Stop": []}}`},
-		"moved":              {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, `{"a": 1, "b": 2}`},
-		"another path":       {`{"hooks":{"Stop":[{"hooks":[{"command":"'/old dir/ccd' hook Stop --agent codex"}]}]},"k":0}`, `{"k":0}`},
-		"another name":       {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd-2 hook Stop --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"another path":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/old dir/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"another name":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd-2 hook PreCompact --agent codex || :"}]}]},"k":0}`, `{"k":0}`},
+		"not ours: moved":    {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, ""},
+		"not ours: flags":    {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/dash/ccd hook stopped --notify"}]}]}}`, ""},
 		"not ours: name":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/abccd hook Stop"}]}]}}`, ""},
 		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
-		"not ours: more":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd hook Stop; echo x"}]}]}}`, ""},
+		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd gc *-*o*)"]}}`, ""},
-		"a rule":             {`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)"],"ask":["Bash(/x/ccd restore *-*o*)"]}}`, `{"permissions":{"allow":["Read"]}}`},
+		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd show:*)","Bash(/opt/dash/ccd show:*)"],"ask":["Bash(/x/ccd restore *-*o*)"]}}`, ""},
+		"a rule": {
+			`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)","Bash(/opt/dash/ccd show:*)"],"ask":["Bash('/a b/ccd' restore *-*o*)"]},` +
+				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
+			`{"permissions":{"allow":["Read","Bash(/opt/dash/ccd show:*)"]}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)

@@ -148,7 +148,7 @@ func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent s
 				there = append(there, e.name)
 			}
 			as = as && i == 0 && line == s.line(agent)(e.name)
-			binary, _ := binaryOf(line, "hook")
+			binary, _ := binaryOf(line, e.name)
 			st.name(s, binary)
 		}
 	}
@@ -158,12 +158,13 @@ func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent s
 func (s *Setup) allowPart(p *Part, d *document) {
 	var there []string
 	as, wanted := true, 0
+	binaries := append(binariesOf(d.calls()), s.o.Executable)
 	for _, list := range []string{allow, ask} {
 		want := s.rules(list)
 		wanted += len(want)
 		all, _ := d.strings(d.root.get("permissions", list))
 		for _, rule := range all {
-			if isRule(rule) {
+			if isRule(rule, binaries) {
 				there = append(there, rule)
 				as = as && slices.Contains(want, rule)
 			}
@@ -182,7 +183,7 @@ func (s *Setup) serverPart(st *Status) Part {
 		return p
 	}
 	n := d.root.get("mcpServers", "ccd")
-	binary, ours := d.server(n)
+	binary, ours := s.server(d, n)
 	args, _ := d.strings(n.get("args"))
 	s.served(st, &p, n != nil, ours, binary, args)
 	return p
@@ -200,7 +201,7 @@ func (s *Setup) configurationPart(st *Status) Part {
 		p.unread(err)
 		return p
 	}
-	binary, args, there, ours := serverOf(all)
+	binary, args, there, ours := s.serverOf(all)
 	s.served(st, &p, there, ours, binary, args)
 	return p
 }

@@ -36,7 +36,7 @@ func values(path string, text []byte) (map[string]any, error) {
 }
 
 // serverOf returns what the values say of an MCP server ccd: its binary, its arguments, whether it is there and ccd's.
-func serverOf(all map[string]any) (binary string, args []string, there, ours bool) {
+func (s *Setup) serverOf(all map[string]any) (binary string, args []string, there, ours bool) {
 	servers, _ := all["mcp_servers"].(map[string]any)
 	entry, there := servers["ccd"]
 	server, _ := entry.(map[string]any)
@@ -46,7 +46,7 @@ func serverOf(all map[string]any) (binary string, args []string, there, ours boo
 		text, _ := a.(string)
 		args = append(args, text)
 	}
-	return binary, args, there, absolute(binary) && len(args) > 0 && args[0] == "mcp"
+	return binary, args, there, s.serves(binary, args)
 }
 
 // without returns the values but for ccd's server and what the client noted of these hooks, in a form that can be
@@ -77,7 +77,7 @@ func (s *Setup) putServer(path string, text []byte) (now []byte, ours bool, err 
 	if err != nil {
 		return nil, false, err
 	}
-	binary, args, there, ours := serverOf(all)
+	binary, args, there, ours := s.serverOf(all)
 	switch {
 	case there && !ours:
 		return nil, false, hinted(fmt.Errorf("read %s: %w", path, errNotOurs), "codex mcp remove ccd")
@@ -97,7 +97,7 @@ func (s *Setup) putServer(path string, text []byte) (now []byte, ours bool, err 
 func (s *Setup) checked(path string, before map[string]any, text []byte) error {
 	after, err := values(path, text)
 	if err == nil {
-		if binary, args, _, ours := serverOf(after); ours && binary == s.o.Executable && slices.Equal(args, s.arguments()) && without(after) == without(before) {
+		if binary, args, _, ours := s.serverOf(after); ours && binary == s.o.Executable && slices.Equal(args, s.arguments()) && without(after) == without(before) {
 			return nil
 		}
 	}
@@ -177,12 +177,12 @@ func within(quotes, line string) string {
 }
 
 // takeTables takes the server's table, its marks and the tables of those names below hooks.state out of a TOML text.
-func takeTables(path string, text []byte, trusted []string) ([]byte, error) {
+func (s *Setup) takeTables(path string, text []byte, trusted []string) ([]byte, error) {
 	before, err := values(path, text)
 	if err != nil {
 		return nil, err
 	}
-	_, _, _, ours := serverOf(before)
+	_, _, _, ours := s.serverOf(before)
 	others := len(state(before)) == 0
 	for name := range state(before) {
 		others = others || !slices.Contains(trusted, name)
@@ -192,7 +192,7 @@ func takeTables(path string, text []byte, trusted []string) ([]byte, error) {
 		return ours && ourTable.MatchString(header) || isTrust(header, trusted) || !others && strings.TrimSpace(header) == "[hooks.state]"
 	}))
 	after, err := values(path, now)
-	if _, _, there, _ := serverOf(after); err != nil || there && ours || without(after, trusted...) != without(before, trusted...) {
+	if _, _, there, _ := s.serverOf(after); err != nil || there && ours || without(after, trusted...) != without(before, trusted...) {
 		return nil, hinted(fmt.Errorf("write %s: [mcp_servers.ccd] cannot be taken out of it line by line", path), "codex mcp remove ccd")
 	}
 	return now, nil
