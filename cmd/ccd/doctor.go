@@ -302,18 +302,33 @@ const claudeKeeps = 30
 // checkPurge tells when agents remove their transcripts: what is not archived by then is gone.
 func (a *app) checkPurge() finding {
 	const check = "purge"
+	days, file, err := a.claudePurge()
+	switch {
+	case err != nil:
+		return note(check, "", "claude-code's settings cannot be read: %v", err)
+	case days == nil:
+		return ok(check, "claude-code removes transcripts after %d days (its default); the archive keeps them", claudeKeeps)
+	case *days < 1:
+		return wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
+			"claude-code keeps no transcripts (cleanupPeriodDays %v): there is nothing to archive", *days)
+	}
+	return ok(check, "claude-code removes transcripts after %v days; the archive keeps them", *days)
+}
+
+// claudePurge is after how many days Claude Code removes transcripts, nil where its settings, in file, say nothing.
+func (a *app) claudePurge() (days *float64, file string, err error) {
 	dir := a.getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
 		home, err := a.home()
 		if err != nil {
-			return note(check, "", "%v", err)
+			return nil, "", err
 		}
 		dir = filepath.Join(home, ".claude")
 	}
-	file := filepath.Join(dir, "settings.json")
+	file = filepath.Join(dir, "settings.json")
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ok(check, "claude-code removes transcripts after %d days (its default); the archive keeps them", claudeKeeps)
+		return nil, file, nil
 	}
 	var settings struct {
 		Days *float64 `json:"cleanupPeriodDays"`
@@ -321,16 +336,7 @@ func (a *app) checkPurge() finding {
 	if err == nil {
 		err = json.Unmarshal(text, &settings)
 	}
-	switch {
-	case err != nil:
-		return note(check, "", "claude-code's settings cannot be read: %v", err)
-	case settings.Days == nil:
-		return ok(check, "claude-code removes transcripts after %d days (its default); the archive keeps them", claudeKeeps)
-	case *settings.Days < 1:
-		return wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
-			"claude-code keeps no transcripts (cleanupPeriodDays %v): there is nothing to archive", *settings.Days)
-	}
-	return ok(check, "claude-code removes transcripts after %v days; the archive keeps them", *settings.Days)
+	return settings.Days, file, err
 }
 
 // writable reports whether a file could be made in dir, by its permissions: nothing is written to find out.

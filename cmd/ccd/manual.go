@@ -47,6 +47,9 @@ type budget struct{ to *int }
 // leastTokens is the smallest budget of a companion, estimated tokens.
 const leastTokens = 1000
 
+// mostTokens is the largest budget, more than any model holds: what is counted from it fits a number.
+const mostTokens = 1_000_000_000
+
 // String implements pflag.Value.
 func (budget) String() string { return "" }
 
@@ -61,6 +64,9 @@ func (b budget) Set(text string) error {
 	}
 	if n < leastTokens {
 		return fmt.Errorf("must be %d or more: less holds nothing of a session", leastTokens)
+	}
+	if n > mostTokens {
+		return fmt.Errorf("must be %d or less", mostTokens)
 	}
 	*b.to = n
 	return nil

@@ -55,7 +55,8 @@ is: a first message that stands for the older part (State, Earlier and Files as 
 their IDs), then the newest messages word by word, calls with their results. A result that has no room
 is "[ccd ID 7200 bytes: elided; read again before editing; ccd restore ID]". Printed is the command that
 goes on with it. The agent's list of sessions shows it as "ccd: TITLE"; it never takes the place of the
-newest session (claude --continue), and neither does it for latest here, until somebody goes on with it.
+newest session (claude --continue) while that is not about to be purged, and never that of latest here,
+until somebody goes on with it.
 
 It is made from the archive, brought up to date first: also where the transcript was purged, or its
 agent could not read it any more. With --to it becomes a session of the other agent: commands and reads
@@ -156,7 +157,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	}
 	path, command := l.resumedAt(e, want.Agent, &c)
 	if !f.dryRun {
-		if err := a.putCopy(ctx, d, family, &c, path); err != nil {
+		if err := a.putCopy(ctx, d, family, want.Agent, &c, path); err != nil {
 			return err
 		}
 	}
@@ -248,7 +249,7 @@ func (l *library) resumedAt(e entry, agent string, c *resume.Copy) (path, comman
 }
 
 // putCopy makes the copy's IDs resolve, then writes it.
-func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, c *resume.Copy, path string) error {
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, agent string, c *resume.Copy, path string) error {
 	for i, e := range family {
 		if len(c.Pointers[i]) == 0 {
 			continue
@@ -268,7 +269,25 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, c *
 	if len(family) > 0 && family[0].present() {
 		source = family[0].Path
 	}
-	return c.Put(path, source, time.Now())
+	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
+	if newest {
+		a.say("ccd: warning: the sessions beside the copy are about to be purged: claude --continue goes on with the copy")
+	}
+	return err
+}
+
+// purgeAge is the age at which an agent removes sessions, 0 where it never does. Settings that cannot be read, or that
+// keep nothing, count as its default.
+func (a *app) purgeAge(agent string) time.Duration {
+	const day, most = 24 * time.Hour, 36500
+	if agent != "claude-code" {
+		return 0
+	}
+	days, _, err := a.claudePurge()
+	if err != nil || days == nil || *days <= 0 {
+		return claudeKeeps * day
+	}
+	return time.Duration(min(*days, most) * float64(day))
 }
 
 func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command string, written bool) error {
@@ -280,7 +299,7 @@ func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command 
 	}
 	a.say("%s -> %s tokens (est), %s word by word: %s", humanize.Comma(c.Before), humanize.Comma(c.After), count(c.Verbatim, "message"), c.Title)
 	if _, err := os.Stat(c.Cwd); err != nil {
-		a.say("ccd: warning: the session's directory %s is not here", c.Cwd)
+		a.say("ccd: warning: the session's directory %s is not here", mark.Inline(c.Cwd, 300))
 	}
 	if !written {
 		return a.print("would write " + path + "\n")

@@ -139,3 +139,57 @@ func TestResumeOfWhatIsNotArchived(t *testing.T) {
 		t.Errorf("got %+v", two)
 	}
 }
+
+// TestResumeBesideOldSessions: the copy is newer than the newest session only where that is about to be purged, and ccd
+// says so then.
+func TestResumeBesideOldSessions(t *testing.T) {
+	for settings, newer := range map[string]bool{`{"cleanupPeriodDays": 365}`: false, `{}`: true, `{"cleanupPeriodDays": "x"}`: true} {
+		ccd, source := resumeHome(t)
+		at := time.Now().Add(-40 * 24 * time.Hour)
+		if err := os.Chtimes(source, at, at); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(filepath.Dir(source), "..", "..", "settings.json")
+		if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		one := resumed(t, ccd(0, "resume", "--json", source))
+		info, err := os.Stat(one.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.ModTime().After(at); got != newer {
+			t.Errorf("%s: the copy is of %s, newer %v, want %v", settings, info.ModTime(), got, newer)
+		}
+	}
+}
+
+// TestAChainOfManyCopies: a copy of more copies than are followed back says where the rest is.
+func TestAChainOfManyCopies(t *testing.T) {
+	ccd, _ := resumeHome(t)
+	ccd(0, "run", "--once", "-q")
+	arg, last := "latest", resumeOutput{}
+	var ids []string
+	for range mostCopies + 1 {
+		last = resumed(t, ccd(0, "resume", "--max-tokens", "9000", "--json", arg))
+		goOn(t, last.Path)
+		ids, arg = append(ids, last.Source), last.Session
+	}
+	text, err := os.ReadFile(last.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "It goes back to session " + ids[0]; !bytes.Contains(text, []byte(want)) {
+		t.Errorf("no %q in %.3000s", want, text)
+	}
+	if want := "of session " + ids[1]; !bytes.Contains(text, []byte(want)) {
+		t.Errorf("no %q in %.3000s", want, text)
+	}
+}
+
+func TestResumeBudgetIsBounded(t *testing.T) {
+	ccd, _ := resumeHome(t)
+	for _, n := range []string{"4611686018427387904", "1000000001", "3999"} {
+		ccd(2, "resume", "--max-tokens", n, "latest")
+	}
+}

@@ -77,6 +77,8 @@ func (l *library) copySources(ctx context.Context, family []entry) ([]resume.Sou
 		}
 		if i+1 < len(family) {
 			s.Resumed = e.state.Resumed
+		} else {
+			s.Before = e.state.Resumed.ID
 		}
 		all = append(all, s)
 	}

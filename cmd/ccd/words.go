@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -19,7 +21,8 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// shellWord quotes text as one word of a POSIX shell, where it needs it.
+// shellWord quotes text as one word of a shell, where it needs it: a POSIX shell's, or where a character could move a
+// terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them.
 func shellWord(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
@@ -27,7 +30,25 @@ func shellWord(text string) string {
 	if text != "" && strings.TrimLeftFunc(text, plain) == "" {
 		return text
 	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == utf8.RuneError && size == 1 || !unicode.IsPrint(r):
+			for _, c := range []byte(text[i : i+size]) {
+				fmt.Fprintf(&b, `\%03o`, c) // three digits, so that none of what follows is taken for one of them
+			}
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return "$'" + b.String() + "'"
 }
 
 // argument is a session as a hint's command line names it: it must work when it is pasted. A name that begins with a

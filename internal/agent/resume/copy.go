@@ -25,6 +25,7 @@ type Source struct {
 	Tell      func(*compactor.Compaction) error // changes what the compaction says; may be nil
 	Resumed   transcript.Resumed                // what it is a copy of itself; zero where that is not archived, or where it is none
 	Until     int                               // only the records up to this number; 0 for all
+	Before    string                            // ID of the session that it goes on from where that is not among the sources
 }
 
 // Request is what a copy is to be.
@@ -244,6 +245,9 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
+	if before := m.sources[len(m.sources)-1].Before; before != "" {
+		fmt.Fprintf(&b, "It goes back to session %s, which is told of here only by what was made from it: ccd show %[1]s\n", mark.Inline(before, 100))
+	}
 	room := min(chars, summaryMost*3/4) - utf8.RuneCountInString(b.String())
 	began, beganPointers := m.lead.quoted(room / 2)
 	room -= utf8.RuneCountInString(began)

@@ -2,11 +2,10 @@ package resume
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,27 +14,31 @@ import (
 
 // Put writes a copy to path, where nothing may stand, with mode 0600. It never takes over what an agent goes on with
 // last: its modification time is before that of source (a path, which need not exist) and of the sessions beside it.
-func (c *Copy) Put(path, source string, now time.Time) error {
+// Purge is the age at which the agent removes sessions, 0 where it never does: where all of them have that age, the copy
+// must be newer to be there at all, which newest reports.
+func (c *Copy) Put(path, source string, purge time.Duration, now time.Time) (newest bool, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write copy: %w", err)
+		return false, fmt.Errorf("write copy: %w", err)
 	}
 	p, err := atomicfile.Prepare(path, 0o600, append(bytes.Join(c.Lines, []byte{'\n'}), '\n'))
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer p.Discard()
 	times, err := siblings(dir, source)
 	if err != nil {
-		return fmt.Errorf("write copy: %w", err)
+		return false, fmt.Errorf("write copy: %w", err)
 	}
-	if err := p.Date(older(times, now)); err != nil {
-		return err
+	at, newest := older(times, purge, now)
+	if err := p.Date(at); err != nil {
+		return false, err
 	}
-	return p.CommitNew()
+	return newest, p.CommitNew()
 }
 
-// siblings are the modification times of the sessions in a directory, and of one more file.
+// siblings are the modification times of the sessions in a directory, and of one more file. What cannot be looked at, as
+// a link to itself, no agent goes on with.
 func siblings(dir, source string) (times []time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -48,43 +51,37 @@ func siblings(dir, source string) (times []time.Time, err error) {
 		}
 	}
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case err == nil:
+		if info, err := os.Stat(path); err == nil {
 			times = append(times, info.ModTime())
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
 		}
 	}
 	return times, nil
 }
 
-const (
-	young = 7 * 24 * time.Hour  // files of this age no agent purges
-	spent = 29 * 24 * time.Hour // files of this age agents purge when they start
-)
+// life is how long a copy is kept at the least where its agent purges by age and nothing speaks against it.
+const life = 14 * 24 * time.Hour
 
-// older is the modification time of a copy among sessions of the given times. It is before all of them, so that no
-// list by time begins with it; but agents purge by age, so it is not made older than a week for that: it is then a second
-// before the newest. Where that one is about to be purged itself, the copy must outlive it.
-func older(times []time.Time, now time.Time) time.Time {
+// older is the modification time of a copy among sessions of the given times: before all of them, so that no list by
+// time begins with it, also when the newer ones are gone. But agents purge by age: it is not made so old for that that
+// it is removed soon, only as old as the newest needs. Where the newest is about to be purged itself, the copy must
+// outlive it, and is the newest.
+func older(times []time.Time, purge time.Duration, now time.Time) (at time.Time, newest bool) {
 	if len(times) == 0 {
-		return now
+		return now, false
 	}
-	newest, oldest := times[0], times[0]
-	for _, t := range times {
-		if t.After(newest) {
-			newest = t
-		}
-		if t.Before(oldest) {
-			oldest = t
-		}
+	last := slices.MaxFunc(times, time.Time.Compare)
+	at = slices.MinFunc(times, time.Time.Compare).Add(-time.Second)
+	if purge <= 0 {
+		return at, false
+	}
+	if oldest := now.Add(min(life, purge/2) - purge); at.Before(oldest) {
+		at = oldest
 	}
 	switch {
-	case now.Sub(oldest) < young:
-		return oldest.Add(-time.Second)
-	case now.Sub(newest) < spent:
-		return newest.Add(-time.Second)
+	case at.Before(last):
+		return at, false
+	case now.Sub(last) < purge-min(24*time.Hour, purge/4):
+		return last.Add(-time.Second), false
 	}
-	return now.Add(-young)
+	return at, true
 }

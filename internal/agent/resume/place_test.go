@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ccd/internal/transcript"
 )
 
 // TestOlder: a copy is the newest of no list while others stand there that are not about to be purged, and is never so
@@ -16,18 +18,26 @@ func TestOlder(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
-		times []time.Time
-		want  time.Time
+		times  []time.Time
+		purge  time.Duration
+		want   time.Time
+		newest bool
 	}{
-		"alone":                  {nil, now},
-		"beside one":             {[]time.Time{ago(time.Hour)}, ago(time.Hour + time.Second)},
-		"before all":             {[]time.Time{ago(time.Hour), ago(6 * day), ago(day)}, ago(6*day + time.Second)},
-		"an old one among them":  {[]time.Time{ago(time.Hour), ago(28 * day)}, ago(time.Hour + time.Second)},
-		"all of them old":        {[]time.Time{ago(20 * day), ago(28 * day)}, ago(20*day + time.Second)},
-		"all about to be purged": {[]time.Time{ago(40 * day), ago(90 * day)}, ago(7 * day)},
+		"alone":                   {nil, 30 * day, now, false},
+		"beside one":              {[]time.Time{ago(time.Hour)}, 30 * day, ago(time.Hour + time.Second), false},
+		"before all":              {[]time.Time{ago(time.Hour), ago(8 * day), ago(day)}, 30 * day, ago(8*day + time.Second), false},
+		"an old one among them":   {[]time.Time{ago(time.Hour), ago(28 * day)}, 30 * day, ago(16 * day), false},
+		"all of them old":         {[]time.Time{ago(20 * day), ago(28 * day)}, 30 * day, ago(20*day + time.Second), false},
+		"all about to be purged":  {[]time.Time{ago(40 * day), ago(90 * day)}, 30 * day, ago(16 * day), true},
+		"purged late":             {[]time.Time{ago(40 * day), ago(90 * day)}, 365 * day, ago(90*day + time.Second), false},
+		"purged late, and old":    {[]time.Time{ago(360 * day), ago(364 * day)}, 365 * day, ago(360*day + time.Second), false},
+		"never purged":            {[]time.Time{ago(40 * day), ago(9000 * day)}, 0, ago(9000*day + time.Second), false},
+		"purged soon":             {[]time.Time{ago(time.Hour)}, day, ago(time.Hour + time.Second), false},
+		"purged soon, one of old": {[]time.Time{ago(time.Hour), ago(20 * time.Hour)}, day, ago(12 * time.Hour), false},
 	} {
-		if got := older(c.times, now); !got.Equal(c.want) {
-			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		got, newest := older(c.times, c.purge, now)
+		if !got.Equal(c.want) || newest != c.newest {
+			t.Errorf("%s: got %s, newest %v, want %s, %v", name, got, newest, c.want, c.newest)
 		}
 	}
 }
@@ -46,9 +56,16 @@ func TestPut(t *testing.T) {
 	if err := os.Chtimes(source, at, at); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "b", "c"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	loop := filepath.Join(dir, "b", "c", "loop.jsonl") // a sibling that cannot be looked at stops nothing
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Logf("no symbolic links here: %v", err)
+	}
 	c := Copy{Lines: [][]byte{[]byte(`{"a":1}`), []byte(`{"b":2}`)}}
 	path := filepath.Join(dir, "b", "c", newID+".jsonl")
-	if err := c.Put(path, source, now); err != nil {
+	if _, err := c.Put(path, source, 0, now); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -62,11 +79,27 @@ func TestPut(t *testing.T) {
 	if err != nil || string(data) != "{\"a\":1}\n{\"b\":2}\n" {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if err := c.Put(path, source, now); !errors.Is(err, fs.ErrExist) {
+	if _, err := c.Put(path, source, 0, now); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over another session: got %v, want ErrExist", err)
+	}
+	if err := os.Remove(loop); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestOnlyADirectoryIsGoneTo: a cwd that is an option, or that no system has, is no place to resume in.
+func TestOnlyADirectoryIsGoneTo(t *testing.T) {
+	for cwd, want := range map[string]string{
+		"/home/you": "/home/you", `C:\src`: `C:\src`, "-": "/", "-P": "/", "../etc": "/", "": "/", "/a\x00b": "/",
+	} {
+		data := `{"type":"user","uuid":"u","cwd":` + string(transcript.Quote(cwd)) + `,"message":{"role":"user","content":"hi"}}` + "\n"
+		c, err := makeCopy(t, sourceOf(claude, []byte(data)), claude, 0)
+		if err != nil || c.Cwd != want {
+			t.Errorf("%q: got %q, %v, want %q", cwd, c.Cwd, err, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"slices"
+	"strings"
 
 	"ccd/internal/transcript"
 )
@@ -56,7 +57,7 @@ func (t *talk) add(r *transcript.Record) {
 	if r.Version != "" {
 		t.version = r.Version
 	}
-	if r.Cwd != "" && len(t.dirs) < maxDirs && !slices.Contains(t.dirs, r.Cwd) {
+	if isDir(r.Cwd) && len(t.dirs) < maxDirs && !slices.Contains(t.dirs, r.Cwd) {
 		t.dirs = append(t.dirs, r.Cwd)
 	}
 	t.rewind(r)
@@ -75,6 +76,12 @@ func (t *talk) add(r *transcript.Record) {
 		}
 	}
 	t.chain(r)
+}
+
+// isDir reports whether a directory that a record names can be one to go to: an absolute path, of any system.
+func isDir(path string) bool {
+	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+	return (drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)) && strings.IndexByte(path, 0) < 0
 }
 
 // cwd is where the session works at first.
