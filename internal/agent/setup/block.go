@@ -2,25 +2,65 @@ package setup
 
 import (
 	"bytes"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// block is a run of lines between two marks, in a text that people write too.
-type block struct {
-	begin, end *regexp.Regexp // a whole line, without its end
+// A block of instructions stands between two marks, each a line of its own. The first holds a checksum of the lines
+// between, so that what a user wrote, into them or between marks of his own, is never taken for ccd's.
+var beginMark = regexp.MustCompile(`^<!-- ccd ([0-9a-f]{12})(?:; [^>]*)? -->$`)
+
+const endMark = "<!-- /ccd -->"
+
+// notes are what a mark says beside it, for uninstall.
+type notes struct {
+	open bool     // the text before the block had no end of its last line
+	made []string // the directories that were made, relative to the agent's own, an outer one before what it holds
 }
 
-func instructions() block {
-	return block{regexp.MustCompile(`^<!-- ccd(?:[ ;].*)?-->$`), regexp.MustCompile(`^<!-- /ccd -->$`)}
+const noLineEnd = "; no line end before"
+
+// String is how a mark holds the notes.
+func (n notes) String() string {
+	text := ""
+	if n.open {
+		text = noLineEnd
+	}
+	if len(n.made) > 0 {
+		text += "; made: " + strings.Join(n.made, " ")
+	}
+	return text
 }
 
-func table() block {
-	return block{regexp.MustCompile(`^# ccd: begin\b.*$`), regexp.MustCompile(`^# ccd: end$`)}
+var madeDirs = regexp.MustCompile("; made: ([^>;\n]*) -->")
+
+// notesOf reads the notes of the mark in a text.
+func notesOf(text string) (n notes) {
+	n.open = strings.Contains(text, noLineEnd)
+	if m := madeDirs.FindStringSubmatch(text); m != nil {
+		n.made = strings.Fields(m[1])
+	}
+	return n
+}
+
+// sum is the checksum of lines, however they end.
+func sum(body []string) string {
+	h := sha256.New()
+	for _, l := range body {
+		io.WriteString(h, bare(l)+"\n")
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// marked puts lines between marks.
+func marked(body []string, n notes) []string {
+	return slices.Concat([]string{"<!-- ccd " + sum(body) + n.String() + " -->"}, body, []string{endMark})
 }
 
 func bare(line string) string { return strings.TrimRight(line, "\r\n") }
@@ -28,93 +68,100 @@ func bare(line string) string { return strings.TrimRight(line, "\r\n") }
 // lines takes a text apart, each line with its end.
 func lines(text []byte) []string { return slices.Collect(strings.Lines(string(text))) }
 
-// find returns the first and the last line of the block, -1 where there is none. Marks that do not pair are an error.
-func (b block) find(path string, all []string) (from, to int, err error) {
+// find returns the first and the last line of the block, -1 where there is none. Marks that only look like ccd's are
+// none; lines between ccd's that are not as it wrote them are an error.
+func find(path string, all []string) (from, to int, err error) {
 	from, to = -1, -1
 	fail := func(at int, what string) (int, int, error) {
-		return -1, -1, hinted(fmt.Errorf("read %s:%d: %w", path, at+1, errors.New(what)), "take the marks of ccd out by hand, then try again")
+		return -1, -1, hinted(fmt.Errorf("read %s:%d: %s", path, at+1, what), "keep what is yours outside ccd's marks, take these out by hand with all between them, then try again")
 	}
+	changed := -1
 	for i, l := range all {
-		switch l = bare(l); {
-		case b.begin.MatchString(l) && from >= 0:
-			return fail(i, "a second mark of ccd's begins here")
-		case b.begin.MatchString(l):
-			from = i
-		case b.end.MatchString(l) && (from < 0 || to >= 0):
-			return fail(i, "a mark of ccd's ends here that never began")
-		case b.end.MatchString(l):
-			to = i
+		m := beginMark.FindStringSubmatch(bare(l))
+		if m == nil {
+			continue
+		}
+		end := slices.IndexFunc(all[i:], func(l string) bool { return bare(l) == endMark })
+		switch {
+		case end < 0 || sum(all[i+1:i+end]) != m[1]:
+			changed = i
+		case from >= 0:
+			return fail(i, "a second block of ccd's begins here")
+		default:
+			from, to = i, i+end
 		}
 	}
-	if from >= 0 && to < 0 {
-		return fail(from, "a mark of ccd's begins here and never ends")
+	if from < 0 && changed >= 0 {
+		return fail(changed, "what begins here is not as ccd wrote it: somebody changed it, or its end is gone")
 	}
 	return from, to, nil
 }
 
-// put writes body, which has its marks as first and last line, in the place of the block that is there, else at the end
-// of the text, after an empty line.
-func (b block) put(path string, text []byte, body []string) ([]byte, error) {
+// put writes lines, between marks, in the place of the block that is there, else at the end of the text, after an empty
+// line. Made are the directories that are made for a new one.
+func put(path string, text []byte, body, made []string) ([]byte, error) {
 	all := lines(text)
-	from, to, err := b.find(path, all)
+	from, to, err := find(path, all)
 	if err != nil {
 		return nil, err
 	}
-	if from >= 0 {
-		last := all[to][len(bare(all[to])):]
-		now := strings.Join(body, all[from][len(bare(all[from])):]) + last
-		return []byte(strings.Join(all[:from], "") + now + strings.Join(all[to+1:], "")), nil
+	if from < 0 {
+		return attach(text, marked(body, notes{isOpen(text), made})), nil
 	}
-	return attach(text, body), nil
+	body = marked(body, notesOf(all[from]))
+	last := all[to][len(bare(all[to])):]
+	now := strings.Join(body, all[from][len(bare(all[from])):]) + last
+	return []byte(strings.Join(all[:from], "") + now + strings.Join(all[to+1:], "")), nil
 }
 
-// attach puts lines at the end of a text after an empty one. What ends without a line end still does, so that detach can
-// tell.
+// isOpen reports whether a text's last line has no end.
+func isOpen(text []byte) bool { return len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) }
+
+// attach puts lines at the end of a text after an empty one.
 func attach(text []byte, body []string) []byte {
 	eol := lineEnd(text)
-	block := strings.Join(body, eol)
+	block := strings.Join(body, eol) + eol
 	switch {
 	case len(text) == 0:
-		return []byte(block + eol)
-	case bytes.HasSuffix(text, []byte("\n")):
-		return []byte(string(text) + eol + block + eol)
+		return []byte(block)
+	case isOpen(text):
+		return []byte(string(text) + eol + eol + block)
 	}
-	return []byte(string(text) + eol + eol + block)
+	return []byte(string(text) + eol + block)
 }
 
-// detach takes lines out, each run of them with the empty one before it.
-func detach(all []string, drop map[int]bool) []byte {
+// detach takes lines out, each run of them with the empty one before it. Open tells that the text had no end of its last
+// line before attach.
+func detach(all []string, drop map[int]bool, open bool) []byte {
 	last := -1
 	for _, i := range slices.Sorted(maps.Keys(drop)) {
 		if last = i; i > 0 && bare(all[i-1]) == "" {
 			drop[i-1] = true
 		}
 	}
-	if last < 0 {
-		return []byte(strings.Join(all, ""))
-	}
-	var b strings.Builder
+	var kept []string
 	for i, l := range all {
 		if !drop[i] {
-			b.WriteString(l)
+			kept = append(kept, l)
 		}
 	}
-	if last > 0 && last == len(all)-1 && !strings.HasSuffix(all[last], "\n") { // nor had the text before
-		return []byte(strings.TrimSuffix(b.String(), lineEnd([]byte(all[last-1]))))
+	if n := len(kept); open && n > 0 && last == len(all)-1 {
+		kept[n-1] = bare(kept[n-1])
 	}
-	return []byte(b.String())
+	return []byte(strings.Join(kept, ""))
 }
 
-// take takes the block out; false where there is none.
-func (b block) take(path string, text []byte) ([]byte, bool, error) {
+// take takes the block out; found is false where there is none.
+func take(path string, text []byte) (now []byte, n notes, found bool, err error) {
 	all := lines(text)
-	from, to, err := b.find(path, all)
+	from, to, err := find(path, all)
 	if err != nil || from < 0 {
-		return text, false, err
+		return text, n, false, err
 	}
 	drop := map[int]bool{}
 	for i := from; i <= to; i++ {
 		drop[i] = true
 	}
-	return detach(all, drop), true, nil
+	n = notesOf(all[from])
+	return detach(all, drop, n.open), n, true, nil
 }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 )
 
 func (s *Setup) settings() string { return filepath.Join(s.claude, "settings.json") }
@@ -158,17 +156,6 @@ func (s *Setup) server(d *document, n *node) (binary string, ok bool) {
 	return binary, ok && s.serves(binary, args)
 }
 
-var madeDirs = regexp.MustCompile("; made: ([^>\n]*) -->")
-
-// made returns the directories that install made, as a text of ccd's tells them, relative to the agent's own.
-func made(text []byte) []string {
-	m := madeDirs.FindSubmatch(text)
-	if m == nil {
-		return nil
-	}
-	return strings.Fields(string(m[1]))
-}
-
 // absent returns which of an agent's directories are not there.
 func absent(root string, dirs ...string) (all []string) {
 	for _, dir := range dirs {
@@ -184,15 +171,23 @@ func (s *Setup) installSkill() (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	ours := strings.Contains(string(f.text), skillMark)
-	if f.exists() && !ours {
+	ours, whole := skillIs(f.text)
+	switch {
+	case f.exists() && !ours:
 		return change{}, hinted(fmt.Errorf("write %s: a skill of that name is there that is not ccd's", f.path), "give it another name")
+	case ours && !whole:
+		return change{}, f.edited()
 	}
-	dirs := made(f.text)
+	dirs := notesOf(string(f.text)).made
 	if !f.exists() {
 		dirs = absent(s.claude, ".", "skills", "skills/ccd")
 	}
 	return f.installed([]byte(skillText(s.o.Executable, dirs)), 0o644, true)
+}
+
+// edited is the error for a skill of ccd's that a user has changed.
+func (f file) edited() error {
+	return hinted(fmt.Errorf("read %s: it is not as ccd wrote it: somebody changed it", f.path), "keep what is yours elsewhere, then: rm %s", shellQuote(f.path))
 }
 
 func (s *Setup) uninstallClaude() (*Plan, error) {
@@ -203,10 +198,16 @@ func (s *Setup) uninstallClaude() (*Plan, error) {
 		}
 	}
 	f, err := read(s.skill())
-	if err != nil || !strings.Contains(string(f.text), skillMark) {
+	if err != nil {
 		return p, err
 	}
-	for _, dir := range made(f.text) {
+	switch ours, whole := skillIs(f.text); {
+	case !ours:
+		return p, nil
+	case !whole:
+		return nil, f.edited()
+	}
+	for _, dir := range notesOf(string(f.text)).made {
 		p.rooms = append(p.rooms, filepath.Join(s.claude, dir))
 	}
 	return p, p.put(f.uninstalled(nil))

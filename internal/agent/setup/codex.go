@@ -102,16 +102,11 @@ func (s *Setup) installInstructions() (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	all := lines(f.text)
-	from, _, err := instructions().find(f.path, all)
+	from, _, err := find(f.path, lines(f.text))
 	if err != nil {
 		return change{}, err
 	}
-	dirs := absent(s.codex, ".")
-	if from >= 0 {
-		dirs = made([]byte(all[from]))
-	}
-	text, err := instructions().put(f.path, f.text, instructionLines(s.o.Executable, dirs))
+	text, err := put(f.path, f.text, instructionLines(s.o.Executable), absent(s.codex, "."))
 	if err != nil {
 		return change{}, err
 	}
@@ -166,15 +161,12 @@ func (s *Setup) uninstallInstructions(p *Plan) (change, error) {
 	if err != nil || !f.exists() {
 		return change{file: f}, err
 	}
-	text, found, err := instructions().take(f.path, f.text)
+	text, n, _, err := take(f.path, f.text)
 	if err != nil {
 		return change{}, err
 	}
-	if all := lines(f.text); found {
-		from, _, _ := instructions().find(f.path, all)
-		for _, dir := range made([]byte(all[from])) {
-			p.rooms = append(p.rooms, filepath.Join(s.codex, dir))
-		}
+	for _, dir := range n.made {
+		p.rooms = append(p.rooms, filepath.Join(s.codex, dir))
 	}
 	return f.uninstalled(text)
 }

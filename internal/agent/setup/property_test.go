@@ -186,11 +186,11 @@ func FuzzTexts(f *testing.F) {
 		},
 		"block": {
 			func(f file) ([]byte, bool, error) {
-				text, err := instructions().put("x", f.text, instructionLines("/opt/ccd", nil))
+				text, err := put("x", f.text, instructionLines("/opt/ccd"), nil)
 				return text, false, err
 			},
 			func(f file) ([]byte, error) {
-				text, _, err := instructions().take("x", f.text)
+				text, _, _, err := take("x", f.text)
 				return text, err
 			},
 		},

@@ -9,6 +9,7 @@ import (
 
 // What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
 func TestRefusals(t *testing.T) {
+	theBlock := strings.Join(marked([]string{"x"}, notes{}), "\n") + "\n"
 	for name, c := range map[string]struct {
 		file, text string
 		words      []string
@@ -32,9 +33,10 @@ func TestRefusals(t *testing.T) {
 		"no TOML":             {".codex/config.toml", "a = 1\nb =\n", []string{"config.toml:2:"}},
 		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"not ccd's"}},
 		"TOML in one line":    {".codex/config.toml", "mcp_servers = { other = { command = 'x' } }\n", []string{"no place for [mcp_servers.ccd]"}},
-		"block without end":   {".codex/AGENTS.md", "a\n<!-- ccd -->\nb\n", []string{"AGENTS.md:2:", "never ends"}},
-		"block without begin": {".codex/AGENTS.md", "a\n<!-- /ccd -->\nb\n", []string{"AGENTS.md:2:", "never began"}},
-		"two blocks":          {".codex/AGENTS.md", "<!-- ccd -->\n<!-- /ccd -->\n<!-- ccd -->\n<!-- /ccd -->\n", []string{"AGENTS.md:3:", "second"}},
+		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "not as ccd wrote it"}},
+		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is gone"}},
+		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
+		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "not as ccd wrote it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)

@@ -221,14 +221,17 @@ func (s *Setup) served(st *Status, p *Part, there, ours bool, binary string, arg
 func (s *Setup) skillPart() Part {
 	p := Part{Name: "skill", File: s.skill(), State: Missing}
 	f, err := read(p.File)
+	ours, whole := skillIs(f.text)
 	switch {
 	case err != nil:
 		p.unread(err)
 	case !f.exists():
-	case !strings.Contains(string(f.text), skillMark):
+	case !ours:
 		p.State, p.Detail = Other, "a skill of that name that is not ccd's"
-	case string(f.text) == skillText(s.o.Executable, made(f.text)):
+	case string(f.text) == skillText(s.o.Executable, notesOf(string(f.text)).made):
 		p.State = Installed
+	case !whole:
+		p.State, p.Detail = Other, "changed by somebody since ccd wrote it"
 	default:
 		p.State, p.Detail = Other, "not as this ccd would write it"
 	}
@@ -243,12 +246,12 @@ func (s *Setup) instructionsPart() Part {
 		return p
 	}
 	all := lines(f.text)
-	from, to, err := instructions().find(f.path, all)
+	from, to, err := find(f.path, all)
 	switch {
 	case err != nil:
 		p.unread(err)
 	case from < 0:
-	case slices.EqualFunc(all[from:to+1], instructionLines(s.o.Executable, made([]byte(all[from]))), func(a, b string) bool { return bare(a) == b }):
+	case slices.EqualFunc(all[from+1:to], instructionLines(s.o.Executable), func(a, b string) bool { return bare(a) == b }):
 		p.State = Installed
 	default:
 		p.State, p.Detail = Other, "not as this ccd would write it"

@@ -1,39 +1,47 @@
 package setup
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // skillMark is how a skill of ccd's is known again.
 const skillMark = "<!-- ccd: written by `ccd agents install`"
 
-// madeNote ends a mark: it names the directories that were made for the file, for uninstall.
-func madeNote(dirs []string) string {
-	if len(dirs) == 0 {
-		return ""
-	}
-	return "; made: " + strings.Join(dirs, " ")
+// skillText is the skill: what a model must know to use companions, and no more, since every session pays for it. Its
+// mark holds a checksum of all the rest.
+func skillText(binary string, made []string) string {
+	head, body := skillHead, skillBody(binary)
+	check := sum(lines([]byte(head + body)))
+	return head + skillMark + ", " + check + notes{made: made}.String() + " -->\n" + body
 }
 
-// skillText is the skill: what a model must know to use companions, and no more, since every session pays for it.
-func skillText(binary string, dirs []string) string {
-	return `---
+// skillIs reports whether a text is a skill of ccd's, and whether it is as ccd wrote it.
+func skillIs(text []byte) (ours, whole bool) {
+	all := lines(text)
+	at := slices.IndexFunc(all, func(l string) bool { return strings.HasPrefix(l, skillMark) })
+	if at < 0 {
+		return false, false
+	}
+	return true, strings.HasPrefix(all[at], skillMark+", "+sum(slices.Concat(all[:at], all[at+1:])))
+}
+
+const skillHead = `---
 name: ccd
 description: Recover earlier work of this project. Use after a compaction or resume, when details of earlier turns are missing, when a [ccd ID ...] marker or a companion (*.ccd.md) is mentioned, or when asked what an earlier session did.
 ---
-` + skillMark + madeNote(dirs) + ` -->
+`
 
-` + about(binary) + `
+func skillBody(binary string) string {
+	return "\n" + about(binary) + `
 The MCP server ` + "`ccd`" + ` has the same as tools: sessions, companion, restore, search, diff, timeline.
 `
 }
 
-// instructionLines is the block for Codex's AGENTS.md.
-func instructionLines(binary string, dirs []string) []string {
-	mark := "<!-- ccd -->"
-	if len(dirs) > 0 {
-		mark = "<!-- ccd" + madeNote(dirs) + " -->"
-	}
-	all := append([]string{mark, "## Earlier work (ccd)", ""}, strings.Split(strings.TrimSuffix(about(binary), "\n"), "\n")...)
-	return append(all, "", "The MCP server `ccd` has the same as tools: sessions, companion, restore, search, diff, timeline.", "<!-- /ccd -->")
+// instructionLines are the block for Codex's AGENTS.md, without its marks.
+func instructionLines(binary string) []string {
+	all := append([]string{"## Earlier work (ccd)", ""}, strings.Split(strings.TrimSuffix(about(binary), "\n"), "\n")...)
+	return append(all, "", "The MCP server `ccd` has the same as tools: sessions, companion, restore, search, diff, timeline.")
 }
 
 func about(binary string) string {

@@ -37,7 +37,7 @@ func TestTextsOfOthersStay(t *testing.T) {
 	h.write(".codex/config.toml", "a = 1 # one\n")
 	h.install(nil, Codex)
 	h.write(".codex/AGENTS.md", "# zero\n"+h.read(".codex/AGENTS.md")+"\n# two\n")
-	h.write(".codex/config.toml", strings.Replace(h.read(".codex/config.toml"), "# ccd: end", "startup_timeout_sec = 9\n# ccd: end", 1)+"\n[t] # two\nb = 2\n")
+	h.write(".codex/config.toml", strings.Replace(h.read(".codex/config.toml"), tableEnd, "startup_timeout_sec = 9\n"+tableEnd, 1)+"\n[t] # two\nb = 2\n")
 	h.install(moved(h), Codex)
 	if text := h.read(".codex/config.toml"); !strings.Contains(text, h.path("new place/ccd")) || !strings.Contains(text, "startup_timeout_sec") {
 		t.Error(text)
@@ -56,7 +56,7 @@ func TestTableThatTheClientMoved(t *testing.T) {
 	head := "model = \"m\" # mine\n"
 	ours := "\n[mcp_servers.ccd]\ncommand = \"" + h.path("bin/ccd") + "\"\nargs = [\n  \"mcp\",\n]\n\n[mcp_servers.ccd.env]\nA = \"1\"\n"
 	others := "\n[mcp_servers.other]\ncommand = \"x\"\n"
-	for _, text := range []string{head + ours + others + "# ccd: end\n", head + others + ours, head + others + ours + "# ccd: end\n"} {
+	for _, text := range []string{head + ours + others + tableEnd + "\n", head + others + ours, head + others + ours + tableEnd + "\n"} {
 		h.write(".codex/config.toml", text)
 		if s := h.setup(nil).Status(Codex); s.Parts[1].State != Installed {
 			t.Errorf("%+v", s.Parts[1])
@@ -155,7 +155,7 @@ func TestConfigurationIsPassedOn(t *testing.T) {
 
 // Every session pays for these words.
 func TestTextsAreShort(t *testing.T) {
-	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(instructionLines("/usr/bin/ccd", nil), "\n")} {
+	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(instructionLines("/usr/bin/ccd"), "\n")} {
 		if len(text) > 1800 || !strings.Contains(text, "ccd restore ID") {
 			t.Errorf("%d bytes:\n%s", len(text), text)
 		}

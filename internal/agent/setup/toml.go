@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (s *Setup) putServer(path string, text []byte) (now []byte, ours bool, err 
 	case closed.Match(text):
 		return nil, false, s.noPlace(path)
 	default:
-		now = attach(text, s.serverLines())
+		now = attach(text, s.serverLines(isOpen(text)))
 	}
 	return now, ours, s.checked(path, all, now)
 }
@@ -133,8 +134,15 @@ func (s *Setup) moved() []string {
 	return names
 }
 
-func (s *Setup) serverLines() []string {
-	return slices.Concat([]string{"# ccd: begin, by `ccd agents install`", "[mcp_servers.ccd]"}, s.pairs(), []string{"# ccd: end"})
+// The marks around the server's table: whole lines, so that no comment of a user's is one.
+const (
+	tableBegin = "# ccd: begin, by `ccd agents install`"
+	tableEnd   = "# ccd: end, by `ccd agents install`"
+)
+
+// serverLines are the table between its marks; open tells that the text before it has no end of its last line.
+func (s *Setup) serverLines(open bool) []string {
+	return slices.Concat([]string{tableBegin + notes{open: open}.String(), "[mcp_servers.ccd]"}, s.pairs(), []string{tableEnd})
 }
 
 func (s *Setup) renewServer(text []byte) []byte {
@@ -162,18 +170,41 @@ func within(quotes, line string) string {
 			if at < 0 || line[at] == '#' {
 				return ""
 			}
-			if line = line[at:]; len(line) < 3 || line[1] != line[0] || line[2] != line[0] {
-				_, line, _ = strings.Cut(line[1:], line[:1])
-				continue
+			line = line[at:]
+			if quotes = line[:1]; strings.HasPrefix(line, strings.Repeat(quotes, 3)) {
+				quotes = line[:3]
 			}
-			quotes, line = line[:3], line[3:]
+			line = line[len(quotes):]
 		}
-		_, rest, closed := strings.Cut(line, quotes)
-		if !closed {
+		rest, ended := behind(quotes, line)
+		switch {
+		case !ended && len(quotes) == 3:
 			return quotes
+		case !ended: // not TOML
+			return ""
 		}
 		quotes, line = "", rest
 	}
+}
+
+// behind returns what follows the closing quotes in a line. A backslash means something between double quotes alone; up to
+// two quotes may stand before those that close a text of several lines.
+func behind(quotes, line string) (rest string, ended bool) {
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '\\' && quotes[0] == '"':
+			i++
+		case strings.HasPrefix(line[i:], quotes):
+			rest = line[i+len(quotes):]
+			for range 2 {
+				if len(quotes) == 3 {
+					rest = strings.TrimPrefix(rest, quotes[:1])
+				}
+			}
+			return rest, true
+		}
+	}
+	return "", false
 }
 
 // takeTables takes the server's table, its marks and the tables of those names below hooks.state out of a TOML text.
@@ -188,9 +219,10 @@ func (s *Setup) takeTables(path string, text []byte, trusted []string) ([]byte, 
 		others = others || !slices.Contains(trusted, name)
 	}
 	all := lines(text)
+	open := slices.ContainsFunc(all, func(l string) bool { return bare(l) == tableBegin+noLineEnd })
 	now := detach(all, drops(all, func(header string) bool {
 		return ours && ourTable.MatchString(header) || isTrust(header, trusted) || !others && strings.TrimSpace(header) == "[hooks.state]"
-	}))
+	}), open)
 	after, err := values(path, now)
 	if _, _, there, _ := s.serverOf(after); err != nil || there && ours || without(after, trusted...) != without(before, trusted...) {
 		return nil, hinted(fmt.Errorf("write %s: [mcp_servers.ccd] cannot be taken out of it line by line", path), "codex mcp remove ccd")
@@ -198,30 +230,40 @@ func (s *Setup) takeTables(path string, text []byte, trusted []string) ([]byte, 
 	return now, nil
 }
 
-// drops are the lines of ccd's marks, and of the tables whose headers go: up to their last pair, so that a comment
-// before the next table stays with it.
+// drops are the lines of ccd's marks, and of the tables whose headers go: up to their last pair, without comments, which
+// are a user's.
 func drops(all []string, goes func(header string) bool) map[int]bool {
 	drop := map[int]bool{}
-	marks, inside, last, quoted := table(), false, -1, ""
+	inside, last, quoted := false, -1, ""
 	for i, l := range all {
-		if quoted = within(quoted, l); quoted != "" && !inside {
-			continue
-		}
+		begun := quoted
+		quoted = within(quoted, l)
 		switch l = bare(l); {
-		case marks.begin.MatchString(l), marks.end.MatchString(l):
+		case begun != "": // in a text of several lines nothing begins
+			if inside {
+				drop[i], last = true, i
+			}
+		case l == tableBegin, l == tableBegin+noLineEnd, l == tableEnd:
 			drop[i], inside = true, false
 		case header.MatchString(l):
 			if inside = goes(l); inside {
 				drop[i], last = true, i
 			}
-		case inside && strings.TrimSpace(l) != "" && !strings.HasPrefix(strings.TrimSpace(l), "#"):
-			for ; last < i; last++ {
-				drop[last+1] = true
+		case inside && !idle(l):
+			for last++; last <= i; last++ {
+				drop[last] = !isComment(all[last])
 			}
+			last = i
 		}
 	}
+	maps.DeleteFunc(drop, func(_ int, goes bool) bool { return !goes })
 	return drop
 }
+
+func isComment(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") }
+
+// idle reports whether a line says nothing: empty, or a comment.
+func idle(line string) bool { return strings.TrimSpace(line) == "" || isComment(line) }
 
 // state returns what the client noted of hooks: a table a hook that its user was asked about.
 func state(all map[string]any) map[string]any {
