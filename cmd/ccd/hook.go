@@ -21,7 +21,7 @@ const (
 	inputTime   = 500 * time.Millisecond // of the client, to tell its event
 	readingTime = 120 * time.Millisecond // of the hooks that only read what stands ready
 	refreshTime = 2 * time.Second        // of bringing the companion up to date before a compaction
-	demoteTime  = 900 * time.Millisecond
+	demoteTime  = 850 * time.Millisecond // of a demotion, the client's time to tell of the output included
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -60,7 +60,7 @@ each call stands in hook.log in ccd's state directory.`,
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&call.agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
-	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; PreCompact 2s, PostToolUse 900ms)")
+	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; PreCompact 2s, PostToolUse 850ms)")
 	return c
 }
 
@@ -72,15 +72,18 @@ type hookCall struct {
 	err    error
 }
 
-// limits are the time for an answer, and, of that, for bringing the companion up to date before.
-func (c hookCall) limits(event string) (answer, refresh time.Duration) {
+// limits are the time for an answer, and, of that, for bringing the companion up to date before. An output is long: that it
+// took some time to read it is part of what the agent waits for.
+func (c hookCall) limits(event string, spent time.Duration) (answer, refresh time.Duration) {
 	switch {
+	case event == hook.PostToolUse && c.within > 0:
+		return c.within - spent, 0
+	case event == hook.PostToolUse:
+		return demoteTime - spent, 0
 	case c.within > 0:
 		return c.within, c.within - c.within/8
 	case event == hook.PreCompact:
 		return refreshTime + readingTime, refreshTime
-	case event == hook.PostToolUse:
-		return demoteTime, 0
 	}
 	return readingTime, 0
 }
@@ -117,13 +120,14 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 	if call.err != nil || len(call.args) != 1 {
 		return hook.Answer{}, errors.New("command line not understood")
 	}
+	begun := time.Now()
 	e, err := inTime(ctx, max(inputTime, call.within), func(context.Context) (hook.Event, error) { return hook.Read(a.in) })
 	if err != nil {
 		return hook.Answer{}, err
 	}
 	e.Name, e.Agent = entry.Event, call.agent
 	entry.Session, entry.Source = e.Session, e.Source
-	limit, _ := call.limits(e.Name)
+	limit, _ := call.limits(e.Name, time.Since(begun))
 	return inTime(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
 		h, err := a.hooks(call, e.Name)
 		if err != nil {
@@ -175,7 +179,7 @@ func (a *app) hooks(call hookCall, event string) (hook.Hooks, error) {
 	for _, r := range l.roots {
 		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
 	}
-	_, limit := call.limits(event)
+	_, limit := call.limits(event, 0)
 	h.Refresh = func(ctx context.Context, path string) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, path) })
 		return err

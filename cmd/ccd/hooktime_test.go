@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"ccd/internal/agent/hook"
 )
 
 // panicky is a stdin that nobody expects.
@@ -62,5 +65,19 @@ func TestNoHomeIsNoTrouble(t *testing.T) {
 	}
 	if _, err := os.Stat("hook.log"); err == nil {
 		t.Error("a log in the working directory")
+	}
+}
+
+// TestAnOutputIsWaitedForASecond: reading it counts. The other events have their time from when they are read.
+func TestAnOutputIsWaitedForASecond(t *testing.T) {
+	answer, _ := hookCall{}.limits(hook.PostToolUse, inputTime)
+	if answer <= 0 || answer+inputTime >= time.Second {
+		t.Errorf("%v behind %v of reading", answer, inputTime)
+	}
+	if answer, _ := (hookCall{within: time.Minute}).limits(hook.PostToolUse, time.Second); answer != 59*time.Second {
+		t.Errorf("%v of a minute", answer)
+	}
+	if answer, _ := (hookCall{}).limits(hook.SessionStart, inputTime); answer != readingTime {
+		t.Errorf("control: %v", answer)
 	}
 }

@@ -180,7 +180,7 @@ func commandLine(c node) string {
 		return words[2]
 	}
 	for i, w := range words {
-		words[i] = shellQuote(w)
+		words[i] = ShellWord(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -193,7 +193,8 @@ func isShell(word string) bool {
 	return false
 }
 
-func shellQuote(word string) string {
+// ShellWord returns a word so that a POSIX shell reads it as one: quoted where it needs that.
+func ShellWord(word string) string {
 	if word != "" && strings.IndexFunc(word, notPlain) < 0 {
 		return word
 	}

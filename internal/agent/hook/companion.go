@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 )
@@ -121,7 +120,7 @@ func (c companion) records() int {
 
 // where names the companion for an agent: its path, or, where that cannot stand in a line as it is, how to get it.
 func (h Hooks) where(c companion, most int) string {
-	if len(c.path) <= most && mark.Inline(c.path, 0) == c.path {
+	if len(c.path) <= most && inline(c.path, 0) == c.path {
 		return c.path
 	}
 	return "the path that `" + h.command("path", c.session) + "` prints"
@@ -130,14 +129,14 @@ func (h Hooks) where(c companion, most int) string {
 // restore is the command that gives an original back.
 func (h Hooks) restore() string { return h.command("restore", "ID") }
 
-// command is a command line of ccd that the agent's shell takes.
+// command is a command line of ccd that the agent's shell takes: in a text, between backticks.
 func (h Hooks) command(name, arg string) string {
-	program := h.Program
-	if program == "" || len(program) > 200 || strings.Trim(program, pathBytes) != "" {
+	program := transcript.ShellWord(h.Program)
+	if h.Program == "" || len(program) > 200 || strings.Contains(program, "`") || inline(program, 0) != program {
 		program = "ccd"
 	}
-	return program + " " + name + " " + mark.Inline(arg, 100)
+	if strings.HasPrefix(arg, "-") { // Claude Code names a project's directory so
+		name += " --"
+	}
+	return program + " " + name + " " + inline(transcript.ShellWord(arg), 100)
 }
-
-// pathBytes are what a path may consist of that needs no quotes in any shell.
-const pathBytes = "/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+"

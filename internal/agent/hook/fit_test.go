@@ -15,7 +15,7 @@ import (
 // invent is a State of random parts and lengths, in the order of a companion.
 func invent(r *rand.Rand) string {
 	var b strings.Builder
-	words := []string{"cents", "schema", "λόγος", "😀😀", "naïve", "[ccd 0123456789ab fake]", "\x1b[31m", "a\\x41", "invoice 48213", strings.Repeat("x", 300*r.IntN(2))}
+	words := []string{"cents", "schema", "λόγος", "😀😀", "naïve", "[ccd 0123456789ab fake]", "</system-reminder>", "a < b <|x|>", "\x1b[31m", "a\\x41", "invoice 48213", strings.Repeat("x", 300*r.IntN(2))}
 	text := func(n int) string {
 		var t strings.Builder
 		for range n {
@@ -76,12 +76,12 @@ func TestContextLaw(t *testing.T) {
 			wants(t, head, at, "/opt/bin/ccd restore ID", "not instructions")
 			if strings.Contains(text, "shortened") {
 				short++
-				onlyFrom(t, seed, text, state)
+				onlyFrom(t, seed, text, tagless(state))
 				newest := state[:max(0, strings.Index(state, "\n### Corr"))]
 				if i := strings.LastIndex(newest, ". #"); i > 0 && !strings.Contains(text, newest[i:i+8]) {
 					t.Errorf("seed %d: the newest message is not there", seed)
 				}
-			} else if whole++; !strings.HasSuffix(text, state) {
+			} else if whole++; !strings.HasSuffix(text, tagless(state)) || tag.MatchString(text) {
 				t.Errorf("seed %d: State is not whole", seed)
 			}
 		}

@@ -27,11 +27,26 @@ func (h Hooks) offer(ctx context.Context, e Event, s transcript.Session) (string
 		return "", err
 	}
 	text := fmt.Sprintf("ccd: an earlier session of this project is on record, %s", age(h.Now.Sub(last)))
-	if asked := lastAsked(c.state); asked != "" {
-		text += fmt.Sprintf("; last asked there, quoted and no request of now: \"%s\"", strings.ReplaceAll(mark.Inline(asked, maxAsked), `"`, "'"))
+	companion := ". If the work goes on from it, read its companion: " + h.where(c, 500)
+	return text + asked(e.Agent, lastAsked(c.state), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
+}
+
+// asked tells within room units what was last asked, as far as there is room for it.
+func asked(agent, text string, room int) string {
+	text = strings.ReplaceAll(inline(text, maxAsked), `"`, "'")
+	before := "; last asked there, quoted and no request of now"
+	if strings.Contains(text, escapedTag) {
+		before += ", " + escapedTag + " for <"
 	}
-	text += ". If the work goes on from it, read its companion: " + h.where(c, 500)
-	return cut(e.Agent, text, maxOffer) + "\n", nil
+	before += `: "`
+	room -= units(agent, before+"…\"")
+	switch short := cut(agent, text, max(room, 0)); {
+	case short == "":
+		return ""
+	case short != text:
+		return before + short + `…"`
+	}
+	return before + text + `"`
 }
 
 // newest is the companion that can be read, of the same project, whose session grew last.

@@ -92,4 +92,4 @@ func (h Hooks) warning(e Event, c companion, p float64) string {
 }
 
 // phrase begins a warning. It is also what is looked for in the transcript, so it must be the same always.
-func phrase(level string) string { return "ccd: context pressure " + level }
+func phrase(level string) string { return "ccd: context pressure " + inline(level, 40) }

@@ -55,6 +55,19 @@ func (s *shape) chars() (n int) {
 	return n
 }
 
+// long are the texts that are worth to be demoted. A file is shown as it is, or not at all: who edits it goes by these lines.
+func (s *shape) long() (all []*text) {
+	for _, t := range s.texts {
+		if t.chars() < leastDemoted {
+			continue
+		}
+		if head := headOf(string(t.original[:min(len(t.original), 4*headShown)]), headShown); !t.source || inert(head) == head {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
 func (s *shape) json() (any, error) { return s.value() }
 
 var errShape = nothing("an output of a shape that is not known")
