@@ -107,6 +107,12 @@ func ParentUUID(r *Record) string {
 	return node{raw: bytes.TrimSpace(r.Raw)}.field("parentUuid").text()
 }
 
+// Rooted reports whether a record of Claude Code's chain says that it hangs on none: it begins the conversation, anew
+// where others stand before it.
+func Rooted(r *Record) bool {
+	return r.UUID != "" && valid(r.Raw) && string(node{raw: bytes.TrimSpace(r.Raw)}.field("parentUuid").raw) == "null"
+}
+
 // RolledBack returns how many turns a record of Codex takes back, 0 for any other record.
 func RolledBack(r *Record) int {
 	if r.Type != "event_msg/thread_rolled_back" || !valid(r.Raw) {

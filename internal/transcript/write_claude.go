@@ -3,7 +3,10 @@ package transcript
 import (
 	"bytes"
 	"path"
-	"regexp"
+	"strconv"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // claudeWriter writes a session of Claude Code: one record a block, each hanging on the one before.
@@ -117,11 +120,26 @@ func claudeContent(b *Block) string {
 	return `{"type":"text","text":` + string(b.Raw) + `}`
 }
 
-// notInSlug is what Claude Code replaces by a hyphen in the name of a project's directory.
-var notInSlug = regexp.MustCompile(`[^a-zA-Z0-9]`)
+// maxSlug is how long the name of a project's directory may be, without the hash that tells longer ones apart.
+const maxSlug = 200
 
-// ClaudeProject returns the name of the directory in which Claude Code keeps the sessions of a working directory.
-func ClaudeProject(cwd string) string { return notInSlug.ReplaceAllString(cwd, "-") }
+// ClaudeProject returns the name of the directory in which Claude Code keeps the sessions of a working directory: every
+// UTF-16 unit of its path but letters and digits is a hyphen, and of a long one the beginning and a hash of it stand.
+func ClaudeProject(cwd string) string {
+	units := utf16.Encode([]rune(cwd))
+	name := make([]byte, len(units))
+	hash := int32(0)
+	for i, u := range units {
+		hash = hash*31 + int32(u)
+		if name[i] = '-'; u < utf8.RuneSelf && (unicode.IsLetter(rune(u)) || unicode.IsDigit(rune(u))) {
+			name[i] = byte(u)
+		}
+	}
+	if len(name) <= maxSlug {
+		return string(name)
+	}
+	return string(name[:maxSlug]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
+}
 
 // claudePlace is where a draft belongs below the root, with slashes.
 func claudePlace(d *Draft) string { return path.Join(ClaudeProject(d.Cwd), d.ID+".jsonl") }

@@ -177,6 +177,7 @@ type turns struct {
 	open   map[string]bool // calls that wait for their result
 	spoken bool            // the message holds something else than results
 	begun  bool            // the reply holds something else than thinking
+	thinks bool            // the reply begins with thinking
 }
 
 // checkTurns checks a conversation as Anthropic's API would.
@@ -192,7 +193,10 @@ func checkTurns(all []said) *RefusedError {
 			} else if len(t.open) > 0 {
 				return refuse(s.line, "a call before it has no result")
 			}
-			t.begun = false
+			if thought(t.before.kind) {
+				return refuse(t.before.line, "thinking at the end of its reply")
+			}
+			t.begun, t.thinks = false, false
 		} else if s.assistant && s.reply != t.before.reply {
 			return refuse(s.line, "two replies in a row")
 		}
@@ -207,8 +211,13 @@ func checkTurns(all []said) *RefusedError {
 	if len(t.open) > 0 {
 		return refuse(t.before.line, "a call has no result")
 	}
+	if thought(t.before.kind) {
+		return refuse(t.before.line, "thinking at the end of its reply")
+	}
 	return nil
 }
+
+func thought(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 
 func (t *turns) block(s said) *RefusedError {
 	if s.kind == "tool_result" {
@@ -218,7 +227,7 @@ func (t *turns) block(s said) *RefusedError {
 		return refuse(s.line, "something else before a call's result")
 	}
 	t.spoken = true
-	if s.kind == "thinking" || s.kind == "redacted_thinking" {
+	if thought(s.kind) {
 		return t.thinking(s)
 	}
 	t.begun = true
@@ -230,8 +239,8 @@ func (t *turns) block(s said) *RefusedError {
 	case s.kind == "tool_use" && s.assistant:
 		return t.call(s)
 	case (s.kind == "image" || s.kind == "document") && !s.assistant:
-		if !soundSource(s.fields["source"]) {
-			return refuse(s.line, "an image without its type or its data")
+		if !soundSource(s.kind, s.fields["source"]) {
+			return refuse(s.line, "an image or a document of no type that the API takes, or without its data")
 		}
 	default:
 		return refuse(s.line, "a block that has no place there")
@@ -241,9 +250,10 @@ func (t *turns) block(s said) *RefusedError {
 
 func (t *turns) thinking(s said) *RefusedError {
 	signed := text(s.fields["signature"]) != "" || text(s.fields["data"]) != ""
-	if !s.assistant || t.begun || !signed {
-		return refuse(s.line, "thinking that is not signed, or not at the beginning of its reply")
+	if !s.assistant || t.begun && !t.thinks || !signed {
+		return refuse(s.line, "thinking that is not signed, or in a reply that does not begin with it")
 	}
+	t.thinks = true
 	return nil
 }
 
@@ -271,8 +281,8 @@ func (t *turns) result(s said) *RefusedError {
 		return refuse(s.line, "a result without its call just before")
 	case t.spoken:
 		return refuse(s.line, "a result behind something else")
-	case len(content) > 0 && content[0] != '"' && !soundContent(content):
-		return refuse(s.line, "a result with an empty or unknown block")
+	case len(content) > 0 && content[0] != '"' && !soundContent(content, string(s.fields["is_error"]) == "true"):
+		return refuse(s.line, "a result with an empty or unknown block, or that failed and holds more than text")
 	}
 	delete(t.open, id)
 	return nil

@@ -109,12 +109,24 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// input is a call's input; where it has none, the whole call stands for it.
+func input(b *transcript.Block) []byte {
+	switch m := object(b.Raw); {
+	case b.Call == "":
+	case text(m["call_id"]) == b.Call && strings.HasSuffix(text(m["type"]), "_tool_call"), text(m["call_id"]) == b.Call && text(m["type"]) == "function_call":
+		return []byte(`""`)
+	case text(m["id"]) == b.Call && strings.HasSuffix(text(m["type"]), "tool_use"):
+		return []byte("{}")
+	}
+	return b.Raw
+}
+
 // fitResult gives a result's content a shape that the agent's API takes: the text alone where there is any doubt.
 func fitResult(from, to string, b *transcript.Block, id mark.ID) {
 	switch {
 	case b.Raw[0] == '"':
 		return
-	case from == to && to == claude && soundContent(b.Raw):
+	case from == to && to == claude && soundContent(b.Raw, b.Failed):
 		return
 	case from == to && to == codex && soundOutput(b.Raw):
 		return
@@ -146,36 +158,45 @@ func flat(raw []byte, id mark.ID) string {
 	return strings.Join(all, "\n")
 }
 
-// soundContent reports whether a tool_result's content is a list that Anthropic's API takes.
-func soundContent(raw []byte) bool {
+// soundContent reports whether a tool_result's content is a list that Anthropic's API takes: of one that failed, texts
+// alone.
+func soundContent(raw []byte, failed bool) bool {
 	parts := list(raw)
 	for _, part := range parts {
 		m := object(part)
-		switch text(m["type"]) {
+		kind := text(m["type"])
+		sound := false
+		switch kind {
 		case "text":
-			if strings.TrimSpace(text(m["text"])) == "" {
-				return false
-			}
-		case "image":
-			if !soundSource(m["source"]) {
-				return false
-			}
-		case "document", "search_result", "tool_reference":
-		default:
+			sound = strings.TrimSpace(text(m["text"])) != ""
+		case "image", "document":
+			sound = soundSource(kind, m["source"])
+		case "search_result":
+			sound = text(m["source"]) != "" && text(m["title"]) != "" && soundContent(m["content"], true)
+		case "tool_reference":
+			sound = toolName.MatchString(text(m["tool_name"]))
+		}
+		if !sound || failed && kind != "text" {
 			return false
 		}
 	}
 	return len(parts) > 0
 }
 
-// soundSource reports whether an image's source names its type and its data, or where it is.
-func soundSource(raw []byte) bool {
+// media are the types that the APIs take of images and, of documents, as bytes.
+var media = map[string]string{
+	"image/png": "image", "image/jpeg": "image", "image/gif": "image", "image/webp": "image", "application/pdf": "document",
+}
+
+// soundSource reports whether the source of an image or a document names a type that the API takes and its data, or
+// where it is.
+func soundSource(kind string, raw []byte) bool {
 	s := object(raw)
 	switch text(s["type"]) {
 	case "base64":
-		return text(s["media_type"]) != "" && isBase64(text(s["data"]))
+		return media[text(s["media_type"])] == kind && isBase64(text(s["data"]))
 	case "url":
-		return text(s["url"]) != ""
+		return strings.HasPrefix(text(s["url"]), "https://")
 	}
 	return false
 }
@@ -191,7 +212,7 @@ func soundOutput(raw []byte) bool {
 				return false
 			}
 		case "input_image":
-			if !strings.HasPrefix(text(m["image_url"]), "data:") && !strings.HasPrefix(text(m["image_url"]), "http") {
+			if !soundURL(text(m["image_url"])) {
 				return false
 			}
 		default:
@@ -201,23 +222,36 @@ func soundOutput(raw []byte) bool {
 	return len(parts) > 0
 }
 
+// soundURL reports whether an image's URL holds it, or tells where every model can get it.
+func soundURL(url string) bool {
+	if kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
+		return media[kind] == "image" && isBase64(data)
+	}
+	return strings.HasPrefix(url, "https://")
+}
+
 func isBase64(s string) bool {
-	s = strings.TrimRight(s, "=")
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
+	body := strings.TrimRight(s, "=")
+	return body != "" && len(s)%4 == 0 && len(s)-len(body) <= 2 &&
+		strings.Trim(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
 }
 
 // fitImage gives an image the shape of the agent's own: a source, or a URL.
 func fitImage(to string, b *transcript.Block) bool {
 	url := text(b.Raw)
 	if to == claude {
-		if media, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
-			b.Raw = asJSON(map[string]string{"type": "base64", "media_type": media, "data": data})
+		if kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
+			b.Raw = asJSON(map[string]string{"type": "base64", "media_type": kind, "data": data})
+		} else if strings.HasPrefix(url, "https://") {
+			b.Raw = asJSON(map[string]string{"type": "url", "url": url})
 		}
-		return soundSource(b.Raw)
+		return soundSource("image", b.Raw) || soundSource("document", b.Raw) && text(object(b.Raw)["type"]) == "base64"
 	}
-	if s := object(b.Raw); s != nil && strings.HasPrefix(text(s["media_type"]), "image/") && isBase64(text(s["data"])) {
-		b.Raw = transcript.Quote("data:" + text(s["media_type"]) + ";base64," + text(s["data"]))
-		return true
+	if s := object(b.Raw); s != nil {
+		if url = text(s["url"]); text(s["type"]) == "base64" {
+			url = "data:" + text(s["media_type"]) + ";base64," + text(s["data"])
+		}
+		b.Raw = transcript.Quote(url)
 	}
-	return strings.HasPrefix(url, "data:image/") || strings.HasPrefix(url, "https://")
+	return soundURL(url)
 }

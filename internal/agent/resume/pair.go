@@ -82,41 +82,42 @@ func unused(id string, used map[string]bool) string {
 	return id
 }
 
-// thoughts leaves thinking where an API asks for it: in a loop of calls that has not ended, before what follows it in
-// its reply. Elsewhere it is of no use to anyone.
-func thoughts(all []piece) []piece {
+// thoughts leaves thinking where an API asks for it: in a loop of calls that has not ended, in replies that are there
+// whole, as they were. Elsewhere it is of no use to anyone. Before is the reply that what stands before is of.
+func thoughts(all []piece, before string) []piece {
 	loop := len(all)
 	if loop > 0 && all[loop-1].Kind == transcript.Result {
 		for loop > 0 && !all[loop-1].typed() {
 			loop--
 		}
 	}
+	whole := wholeReplies(all[loop:])
+	whole[before] = false
 	var kept []piece
 	for i, p := range all {
-		if p.Kind == transcript.Thinking && (i < loop || !leads(all, i)) {
-			continue
+		if p.Kind != transcript.Thinking || i >= loop && whole[p.reply] {
+			kept = append(kept, p)
 		}
-		kept = append(kept, p)
 	}
 	return kept
 }
 
-// leads reports whether the thinking at i begins its reply, and the reply goes on as it did.
-func leads(all []piece, i int) bool {
-	for ; i > 0 && all[i-1].Kind == transcript.Thinking; i-- {
-		if all[i-1].reply != all[i].reply {
-			return false
+// wholeReplies are the replies that begin with thinking, lack nothing and call something.
+func wholeReplies(all []piece) map[string]bool {
+	whole, last := map[string]bool{}, map[string]transcript.Kind{}
+	for _, p := range all {
+		if !p.assistant {
+			continue
 		}
+		fits, begun := whole[p.reply]
+		thinks := p.Kind == transcript.Thinking
+		whole[p.reply] = !p.short && p.reply != "" && (fits || !begun && thinks)
+		last[p.reply] = p.Kind
 	}
-	if i > 0 && all[i-1].assistant {
-		return false
+	for reply, kind := range last {
+		whole[reply] = whole[reply] && kind == transcript.Call
 	}
-	for ; i < len(all) && all[i].assistant; i++ {
-		if all[i].Kind == transcript.Call {
-			return true
-		}
-	}
-	return false
+	return whole
 }
 
 // arranged brings pieces into messages that take turns: the results of a reply's calls follow it at once, what was said

@@ -57,8 +57,12 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 		Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
 	}
+	raw := p.Raw
 	if ok = p.fit(from, to, cwd, r); ok {
 		p.weigh()
+	} else if p.Kind == transcript.Image { // there is none of the kind: its ID tells that it was there
+		p.Raw = raw
+		p, ok = p.stubbed(), true
 	}
 	if ok && quoted && p.chars > quotedChars {
 		p = p.cut(quotedChars)
@@ -90,6 +94,7 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 	case transcript.Thinking:
 		return from == to
 	case transcript.Call:
+		p.Raw = input(&p.Block)
 		p.label = mark.Inline(p.Tool+" "+string(transcript.Original(transcript.Call, p.Raw)), labelChars)
 		p.told = p.Call == "" || !fitCall(from, to, r.Type, cwd, &p.Block) || !toolName.MatchString(p.Tool)
 	case transcript.Result:

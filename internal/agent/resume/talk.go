@@ -13,8 +13,9 @@ type talk struct {
 	from, to string
 	room     int // chars
 	pieces   []piece
-	n        int // pieces so far
-	chars    int // that the pieces kept take at the least
+	n        int    // pieces so far
+	gone     string // the reply of the last piece that was let go
+	chars    int    // that the pieces kept take at the least
 	records  int
 	places   map[string]int // how many pieces stood when a record of the chain had come, by its UUID
 	uuids    []string       // in order
@@ -109,13 +110,14 @@ func (t *talk) take(p piece) {
 		case transcript.Call:
 			p.Raw, p.told = nil, true
 		case transcript.Thinking:
-			return
+			p.Raw, p.chars, p.short = nil, 0, true // its reply lacks something
 		}
 	}
 	t.pieces = append(t.pieces, p)
 	t.chars += t.least(&p)
 	for len(t.pieces) > 1 && t.chars > t.room {
 		t.chars -= t.least(&t.pieces[0])
+		t.gone = t.pieces[0].reply
 		t.pieces[0] = piece{}
 		t.pieces = t.pieces[1:]
 	}
@@ -148,6 +150,9 @@ func (t *talk) rewind(r *transcript.Record) {
 				t.dropFrom(i)
 			}
 		}
+		if n > 0 { // more than there are: all
+			t.dropFrom(0)
+		}
 		return
 	}
 	if t.from != claude || !slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
@@ -156,7 +161,7 @@ func (t *talk) rewind(r *transcript.Record) {
 		return
 	}
 	place, ok := t.places[transcript.ParentUUID(r)]
-	if !ok {
+	if !ok && !transcript.Rooted(r) {
 		return
 	}
 	i, _ := slices.BinarySearchFunc(t.pieces, place, func(p piece, at int) int { return p.place - at })
@@ -198,7 +203,12 @@ func (t *talk) tail(room int) tail {
 	if len(paired) > 0 {
 		out.first = paired[0].record
 	}
-	messages := arranged(thoughts(paired))
+	before := t.gone
+	if first > 0 {
+		before = t.pieces[first-1].reply
+	}
+	paired = thoughts(paired, before)
+	out.messages = arranged(paired)
 	for _, p := range paired {
 		out.chars += p.chars
 		if p.short {
@@ -206,7 +216,6 @@ func (t *talk) tail(room int) tail {
 			out.whole = false
 		}
 	}
-	out.messages = messages
 	return out
 }
 
@@ -247,6 +256,9 @@ func (t *talk) chosen(room int) (all []piece, first int) {
 		p := t.pieces[first-1]
 		if loop = loop && !p.typed(); p.Kind == transcript.Thinking && !loop {
 			continue
+		}
+		if p.Kind == transcript.Thinking && p.chars > free {
+			p.Raw, p.chars, p.short = nil, 0, true
 		}
 		p = p.within(free, room)
 		if p.chars > free {

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -111,6 +112,18 @@ func TestWhatWasTakenBackStaysOut(t *testing.T) {
 	}
 }
 
+func TestABeginningAnewTakesAllBack(t *testing.T) {
+	var s script
+	s.b.WriteString(`{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"Do it the wrong way"}}` + "\n")
+	s.last = "u0"
+	s.says("The wrong way it is")
+	s.b.WriteString(`{"type":"user","uuid":"v0","parentUuid":null,"message":{"role":"user","content":"Do it the right way"}}` + "\n")
+	s.last = "v0"
+	s.says("Right")
+	got, _ := told(t, &s, claude, 0)
+	expect(t, got, "human Do it the right way", "text Right")
+}
+
 func TestRolledBackTurnsStayOut(t *testing.T) {
 	item := func(n int, payload string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-01-15T09:00:%02d.000Z","type":"response_item","payload":%s}`+"\n", n, payload)
@@ -118,21 +131,27 @@ func TestRolledBackTurnsStayOut(t *testing.T) {
 	says := func(n int, role, kind, text string) string {
 		return item(n, fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`, role, kind, text))
 	}
-	data := `{"timestamp":"2026-01-15T09:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/home/me"}}` + "\n" +
-		says(1, "user", "input_text", "Begin") + says(2, "assistant", "output_text", "Begun") +
-		says(3, "user", "input_text", "Wrong") + says(4, "assistant", "output_text", "It is") +
-		`{"timestamp":"2026-01-15T09:00:05.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" +
-		says(6, "user", "input_text", "Right")
-	c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rest := ""
-	for _, l := range c.Lines[2:] {
-		rest += string(l)
-	}
-	if strings.Contains(rest, "Wrong") || strings.Contains(rest, "It is") || !strings.Contains(rest, "Begun") || !strings.Contains(rest, "Right") {
-		t.Errorf("got %s", rest)
+	for turns, begun := range map[string]bool{"1": true, "2": false, "4611686018427387904": false} {
+		data := `{"timestamp":"2026-01-15T09:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/home/me"}}` + "\n" +
+			says(1, "user", "input_text", "Begin") + says(2, "assistant", "output_text", "Begun") +
+			says(3, "user", "input_text", "Wrong") + says(4, "assistant", "output_text", "It is") +
+			`{"timestamp":"2026-01-15T09:00:05.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":` + turns + `}}` + "\n" +
+			says(6, "user", "input_text", "Right")
+		c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := ""
+		for r := range decoded(codex, c.Lines) {
+			for _, it := range r.Items {
+				if it.Kind != transcript.Summary {
+					rest += string(it.Raw)
+				}
+			}
+		}
+		if strings.Contains(rest, "Wrong") || strings.Contains(rest, "It is") || strings.Contains(rest, "Begun") != begun || !strings.Contains(rest, "Right") {
+			t.Errorf("%s turns: got %s", turns, rest)
+		}
 	}
 }
 
@@ -202,6 +221,50 @@ func TestThinkingStandsOnlyInALoopThatGoesOn(t *testing.T) {
 		if strings.Contains(string(l), "signature") {
 			t.Errorf("thinking stands in a loop that has ended: %s", l)
 		}
+	}
+}
+
+// TestAReplyThinksAsItDidOrNotAtAll: of a reply in the loop that goes on, all thinking stands where it stood, or none.
+func TestAReplyThinksAsItDidOrNotAtAll(t *testing.T) {
+	thought := func(text string) string {
+		return `{"type":"thinking","thinking":"` + text + `","signature":"c2ln"}`
+	}
+	said := `{"type":"text","text":"I look"}`
+	call := `{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"a"}}`
+	long := strings.Repeat("hm ", 30_000)
+	for name, c := range map[string]struct {
+		blocks []string
+		want   int
+	}{
+		"interleaved":    {[]string{thought("one"), said, thought("two"), call}, 2},
+		"one too long":   {[]string{thought(long), said, thought("two"), call}, 0},
+		"not at first":   {[]string{said, thought("two"), call}, 0},
+		"without a call": {[]string{thought("one"), said, call, thought("two")}, 0},
+	} {
+		var s script
+		s.human("Go on")
+		for _, b := range c.blocks {
+			s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+b+`]}`, "")
+		}
+		s.gets("toolu_1", "A", "")
+		_, made := told(t, &s, claude, 20_000)
+		if got := strings.Count(string(bytes.Join(made.Lines, nil)), `"signature"`); got != c.want {
+			t.Errorf("%s: %d blocks think, want %d", name, got, c.want)
+		}
+	}
+	// a reply of which the first blocks have no room
+	var s script
+	s.human("Go on")
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+thought("one")+`]}`, "")
+	for i := range 60 {
+		s.line("assistant", "", fmt.Sprintf(`{"id":"m2","role":"assistant","content":[{"type":"text","text":"part %d %s"}]}`, i, strings.Repeat("words ", 100)), "")
+	}
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+thought("two")+`]}`, "")
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+call+`]}`, "")
+	s.gets("toolu_1", "A", "")
+	_, made := told(t, &s, claude, 9_000)
+	if all := string(bytes.Join(made.Lines, nil)); strings.Contains(all, `"signature"`) || !strings.Contains(all, "toolu_1") {
+		t.Errorf("got %s", all)
 	}
 }
 
