@@ -235,16 +235,18 @@ func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []
 	if dryRun {
 		return a.print(p.Diff())
 	}
-	if p.Empty() {
-		a.say("%s (%s)", nothing, strings.Join(which, ", "))
-		return nil
-	}
-	done, err := p.Apply()
+	done, err := p.Apply() // also of nothing: it clears up after one that was killed
 	for _, line := range done {
 		a.say("%s", line)
 	}
 	if err != nil {
 		return err
+	}
+	if p.Empty() {
+		if len(done) == 0 {
+			a.say("%s (%s)", nothing, strings.Join(which, ", "))
+		}
+		return nil
 	}
 	for _, n := range p.Notes {
 		a.say("%s", n)

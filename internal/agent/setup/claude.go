@@ -5,11 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
+
+// skillName is the name of every skill's file.
+const skillName = "SKILL.md"
 
 func (s *Setup) settings() string { return filepath.Join(s.claude, "settings.json") }
 
-func (s *Setup) skill() string { return filepath.Join(s.claude, "skills", "ccd", "SKILL.md") }
+func (s *Setup) skill() string { return filepath.Join(s.claude, "skills", "ccd", skillName) }
 
 // state is the file that the client keeps its servers in: an old one in its directory, where there is one, else one in
 // the home directory, unless its directory was moved.
@@ -166,6 +170,21 @@ func absent(root string, dirs ...string) (all []string) {
 	return all
 }
 
+// leftovers are the directories of a skill that was never written, because install was killed before: the skill's own,
+// with nothing in it, and that around it, with nothing else in it.
+func (s *Setup) leftovers() []string {
+	inner, err := os.ReadDir(filepath.Dir(s.skill()))
+	if err != nil || slices.ContainsFunc(inner, func(e os.DirEntry) bool {
+		return !strings.HasPrefix(e.Name(), ".ccd-") || !strings.HasSuffix(e.Name(), ".tmp")
+	}) {
+		return nil
+	}
+	if outer, err := os.ReadDir(filepath.Join(s.claude, "skills")); err != nil || len(outer) > 1 {
+		return []string{"skills/ccd"}
+	}
+	return []string{"skills", "skills/ccd"}
+}
+
 func (s *Setup) installSkill() (change, error) {
 	f, err := read(s.skill())
 	if err != nil {
@@ -180,7 +199,7 @@ func (s *Setup) installSkill() (change, error) {
 	}
 	dirs := notesOf(string(f.text)).made
 	if !f.exists() {
-		dirs = absent(s.claude, ".", "skills", "skills/ccd")
+		dirs = append(absent(s.claude, ".", "skills", "skills/ccd"), s.leftovers()...)
 	}
 	return f.installed([]byte(skillText(s.o.Executable, dirs)), 0o644, true)
 }
@@ -201,14 +220,15 @@ func (s *Setup) uninstallClaude() (*Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	switch ours, whole := skillIs(f.text); {
-	case !ours:
-		return p, nil
-	case !whole:
+	ours, whole := skillIs(f.text)
+	if ours && !whole {
 		return nil, f.edited()
 	}
-	for _, dir := range notesOf(string(f.text)).made {
+	for _, dir := range append(notesOf(string(f.text)).made, s.leftovers()...) {
 		p.rooms = append(p.rooms, filepath.Join(s.claude, dir))
+	}
+	if !ours {
+		return p, p.put(change{file: f}, nil)
 	}
 	return p, p.put(f.uninstalled(nil))
 }

@@ -51,7 +51,7 @@ func (d *document) parse() error {
 		return nil
 	}
 	p := parser{jsontext.NewDecoder(bytes.NewReader(d.text[skip:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), skip}
-	root, err := p.value()
+	root, err := p.value(true)
 	if err == nil {
 		if _, err = p.ReadToken(); err == io.EOF {
 			d.root = root
@@ -95,13 +95,23 @@ type parser struct {
 
 func (p parser) offset() int { return p.skip + int(p.InputOffset()) }
 
-func (p parser) value() (*node, error) {
+// leaf reads a value without what it contains.
+func (p parser) leaf() (*node, error) {
+	n := &node{kind: p.PeekKind()}
+	raw, err := p.ReadValue()
+	n.end = p.offset()
+	n.at = n.end - len(raw)
+	return n, err
+}
+
+// edited are the members of the whole that ccd looks into. What the others contain, of an agent's state most of it, is
+// never asked for, and each edit reads the text again.
+func edited() []string { return []string{"hooks", "permissions", "mcpServers"} }
+
+func (p parser) value(top bool) (*node, error) {
 	n := &node{kind: p.PeekKind()}
 	if n.kind != '{' && n.kind != '[' {
-		raw, err := p.ReadValue()
-		n.end = p.offset()
-		n.at = n.end - len(raw)
-		return n, err
+		return p.leaf()
 	}
 	if _, err := p.ReadToken(); err != nil {
 		return nil, err
@@ -119,7 +129,11 @@ func (p parser) value() (*node, error) {
 			}
 			n.names = append(n.names, name{string(text), p.offset() - len(raw), p.offset()})
 		}
-		v, err := p.value()
+		read := p.leaf
+		if !top || n.kind == '{' && slices.Contains(edited(), n.names[len(n.names)-1].text) {
+			read = func() (*node, error) { return p.value(false) }
+		}
+		v, err := read()
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ type file struct {
 	text   []byte
 	info   fs.FileInfo // nil where there is none
 	backup []byte      // nil where there is none
+	linked bool        // path is a symlink
 	state  bool        // the agent itself keeps it, and writes it again and again
 }
 
@@ -36,8 +37,9 @@ func read(path string) (file, error) {
 	if err != nil {
 		return fail(err)
 	}
+	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
-		if link.Mode()&fs.ModeSymlink != 0 && missing(err) {
+		if f.linked && missing(err) {
 			return f, hinted(fmt.Errorf("read %s: a symlink that leads nowhere", path), "rm %s", shellQuote(path))
 		}
 		return fail(err)
@@ -58,10 +60,14 @@ func read(path string) (file, error) {
 }
 
 func (f file) withBackup() (file, error) {
-	text, err := os.ReadFile(f.path + backupSuffix)
+	info, err := os.Lstat(f.path + backupSuffix)
 	if missing(err) {
 		return f, nil
 	}
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe might never end
+		return f, hinted(fmt.Errorf("read backup %s: not a regular file", f.path+backupSuffix), "move it away, then try again")
+	}
+	text, err := os.ReadFile(f.path + backupSuffix)
 	if err != nil {
 		return f, fmt.Errorf("read backup: %w", err)
 	}
@@ -71,8 +77,13 @@ func (f file) withBackup() (file, error) {
 
 func (f file) exists() bool { return f.info != nil }
 
-// writable fails where this user said that the file is not to be written, although a rename would go past that.
+// writable fails where this user said that the file is not to be written, although a rename would go past that, and where
+// a rename would leave other names of it behind.
 func (f file) writable() error {
+	if f.info != nil && linkCount(f.info) > 1 {
+		return hinted(fmt.Errorf("write %s: it has other names (hard links), which would keep what it was", f.path),
+			"make it a file of its own: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", shellQuote(f.target))
+	}
 	if f.info != nil && f.info.Mode()&0o200 == 0 {
 		return hinted(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", shellQuote(f.target))
 	}
@@ -110,10 +121,21 @@ func (f file) uninstalled(text []byte) (change, error) {
 	if f.exists() {
 		c.write = !bytes.Equal(f.text, text)
 		c.remove = c.write && len(text) == 0 && f.backup == nil
+		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's link would lead nowhere
+			c.remove, c.after = false, f.nothing()
+		}
 	}
 	c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup)) && f.exists()
 	if !c.write {
 		return c, nil
 	}
 	return c, f.writable()
+}
+
+// nothing is what a file says that says nothing.
+func (f file) nothing() []byte {
+	if filepath.Ext(f.path) == ".json" {
+		return []byte("{}\n")
+	}
+	return []byte{}
 }

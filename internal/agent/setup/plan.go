@@ -76,8 +76,10 @@ func (p *Plan) Diff() string {
 
 // Apply does it, and returns one line for each thing done. Everything is written beside its place before the first file
 // is replaced, so that what can fail has failed by then; each file is then replaced in one step. A file that was changed
-// since the plan was made is an error, and nothing is done.
+// since the plan was made is an error, and nothing is done. What a killed Apply left beside the files more than an hour ago goes, also where the
+// plan is empty.
 func (p *Plan) Apply() (done []string, err error) {
+	p.clean()
 	var made []string
 	ready := map[string]*atomicfile.Pending{}
 	defer func() {
@@ -104,6 +106,20 @@ func (p *Plan) Apply() (done []string, err error) {
 		}
 	}
 	return append(done, removeEmpty(p.rooms)...), nil
+}
+
+// clean removes what an earlier Apply left beside the files when it was killed: copies of settings. It is no part of what
+// is to be done, so that nothing fails for it.
+func (p *Plan) clean() {
+	seen := map[string]bool{}
+	for _, c := range p.changes {
+		for _, dir := range []string{filepath.Dir(c.path), filepath.Dir(c.target)} {
+			if !seen[dir] {
+				_ = atomicfile.Clean(dir)
+			}
+			seen[dir] = true
+		}
+	}
 }
 
 // unchanged fails where the file is not as it was read.
@@ -207,6 +223,11 @@ func (c change) replace(p *atomicfile.Pending) error {
 		p.Discard()
 		if err := os.Remove(c.target); err != nil {
 			return fmt.Errorf("remove file: %w", err)
+		}
+		if c.linked {
+			if err := os.Remove(c.path); err != nil {
+				return fmt.Errorf("remove link: %w", err)
+			}
 		}
 		return nil
 	}

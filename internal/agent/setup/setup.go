@@ -92,6 +92,9 @@ func (s *Setup) Uninstall(agents ...string) (*Plan, error) {
 }
 
 func (s *Setup) plan(agents []string, claude, codex func() (*Plan, error)) (*Plan, error) {
+	if err := s.distinct(); err != nil {
+		return nil, err
+	}
 	all := &Plan{}
 	for _, agent := range agents {
 		make := claude
@@ -105,6 +108,22 @@ func (s *Setup) plan(agents []string, claude, codex func() (*Plan, error)) (*Pla
 		all.join(p)
 	}
 	return all, nil
+}
+
+// distinct fails where two of the agents' files are one, by a symlink: each agent would call ccd as the other.
+func (s *Setup) distinct() error {
+	at := map[string]string{}
+	for _, path := range []string{s.settings(), s.state(), s.skill(), s.hooksFile(), s.instructionsFile(), s.configuration()} {
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // read tells
+		}
+		if first, twice := at[target]; twice {
+			return hinted(fmt.Errorf("set up agents: %s and %s are the same file, %s", first, path, target), "make it two: take the link away, and copy what both need")
+		}
+		at[target] = path
+	}
+	return nil
 }
 
 // put adds a change to the plan.

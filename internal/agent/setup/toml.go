@@ -16,10 +16,10 @@ import (
 // after it, so the table is known by its name and what it says, and every change is checked by reading both texts.
 
 var (
-	header   = regexp.MustCompile(`^\s*\[`)
+	header   = regexp.MustCompile(`^\s*\[.*\]\s*(?:#.*)?$`)
 	ourTable = regexp.MustCompile(`^\s*\[\s*["']?mcp_servers["']?\s*\.\s*["']?ccd["']?\s*(\.[^\]]*)?\]`)
 	// closed is a table of servers that no table can add to. The reader here would let it pass, the client does not.
-	closed = regexp.MustCompile(`(?m)^\s*["']?mcp_servers["']?\s*=`)
+	closed = regexp.MustCompile(`^\s*["']?mcp_servers["']?\s*=`)
 )
 
 // values reads a TOML text.
@@ -86,12 +86,30 @@ func (s *Setup) putServer(path string, text []byte) (now []byte, ours bool, err 
 		return text, true, nil
 	case ours:
 		now = s.renewServer(text)
-	case closed.Match(text):
+	case isClosed(text):
 		return nil, false, s.noPlace(path)
 	default:
 		now = attach(text, s.serverLines(isOpen(text)))
 	}
 	return now, ours, s.checked(path, all, now)
+}
+
+// isClosed reports whether the table of servers is one that no table can add to. Other tables, profiles for one, may have
+// servers of their own.
+func isClosed(text []byte) bool {
+	quoted := ""
+	for _, l := range lines(text) {
+		begun := quoted
+		quoted = within(quoted, l)
+		switch {
+		case begun != "":
+		case header.MatchString(l):
+			return false
+		case closed.MatchString(l):
+			return true
+		}
+	}
+	return false
 }
 
 // checked fails where the text now says more, or less, than the values before and ccd's server.
