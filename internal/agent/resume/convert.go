@@ -121,17 +121,20 @@ func input(b *transcript.Block) []byte {
 	return b.Raw
 }
 
-// fitResult gives a result's content a shape that the agent's API takes: the text alone where there is any doubt.
-func fitResult(from, to string, b *transcript.Block, id mark.ID) {
+// fitResult gives a result's content a shape that the agent's API takes: the text alone where there is any doubt. Named
+// reports that the ID stands in it then.
+func fitResult(from, to string, b *transcript.Block, id mark.ID) (named bool) {
 	switch {
 	case b.Raw[0] == '"':
-		return
+		return false
 	case from == to && to == claude && soundContent(b.Raw, b.Failed):
-		return
+		return false
 	case from == to && to == codex && soundOutput(b.Raw):
-		return
+		return false
 	}
-	b.Raw = transcript.Quote(flat(b.Raw, id))
+	said := flat(b.Raw, id)
+	b.Raw = transcript.Quote(said)
+	return strings.Contains(said, "[ccd "+string(id)+" ")
 }
 
 // flat is the text of a content; what is no text is named.

@@ -163,7 +163,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	if m.want.Agent == m.sources[0].Session.Agent {
 		d.Version = m.talk.version
 	}
-	if d.Start.IsZero() {
+	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in time to come
 		d.Start = m.want.Now
 	}
 	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Verbatim: len(t.messages)}

@@ -26,6 +26,7 @@ type piece struct {
 	label     string // of a call: tool and input, for where it is told
 	told      bool   // of a call: it is told in words, for the copy's agent has no such call, or no room
 	short     bool   // its ID stands in it, for what it leaves out
+	named     bool   // of a result: its ID stands in it for an image
 }
 
 const (
@@ -98,7 +99,7 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 		p.label = mark.Inline(p.Tool+" "+string(transcript.Original(transcript.Call, p.Raw)), labelChars)
 		p.told = p.Call == "" || !fitCall(from, to, r.Type, cwd, &p.Block) || !toolName.MatchString(p.Tool)
 	case transcript.Result:
-		fitResult(from, to, &p.Block, p.whole.Hash.ID())
+		p.named = fitResult(from, to, &p.Block, p.id())
 		return p.Call != ""
 	case transcript.Image:
 		return fitImage(to, &p.Block)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,6 +101,17 @@ func TestOnlyADirectoryIsGoneTo(t *testing.T) {
 		c, err := makeCopy(t, sourceOf(claude, []byte(data)), claude, 0)
 		if err != nil || c.Cwd != want {
 			t.Errorf("%q: got %q, %v, want %q", cwd, c.Cwd, err, want)
+		}
+	}
+}
+
+// TestACopyIsOfToday: a session that says it begins in time to come has its copy under the date of now.
+func TestACopyIsOfToday(t *testing.T) {
+	for at, want := range map[string]string{"9999-12-31T23:59:59.999Z": "2027/01/15/", "2026-01-15T09:00:00.000Z": "2026/01/15/"} {
+		data := `{"type":"user","uuid":"u","timestamp":"` + at + `","message":{"role":"user","content":"hi"}}` + "\n"
+		c, err := makeCopy(t, sourceOf(claude, []byte(data)), codex, 0)
+		if err != nil || !strings.HasPrefix(c.Place, want) {
+			t.Errorf("%s: got %s, %v, want it below %s", at, c.Place, err, want)
 		}
 	}
 }

@@ -211,7 +211,7 @@ func (t *talk) tail(room int) tail {
 	out.messages = arranged(paired)
 	for _, p := range paired {
 		out.chars += p.chars
-		if p.short {
+		if p.short || p.named {
 			out.pointers = append(out.pointers, p.whole)
 			out.whole = false
 		}
