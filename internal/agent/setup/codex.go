@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,6 +16,8 @@ func (s *Setup) configuration() string { return filepath.Join(s.codex, "config.t
 
 // What a user of Codex must know.
 const (
+	shifted = "Codex notes which hooks you trust by their place, and hooks of yours that stood behind ccd's have moved up: type /hooks in codex and" +
+		" look at them again. Until then it skips them without a word."
 	untrusted = "Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them without a word, in" +
 		" `codex exec` too (`codex exec --dangerously-bypass-hook-trust` runs them all the same)."
 	trusted = "Codex has noted that you trust these hooks; where one was changed since, it skips it until you look at /hooks again."
@@ -57,16 +60,41 @@ func (s *Setup) noted() (all []string) {
 	if err != nil {
 		return nil
 	}
+	for _, c := range d.calls() {
+		all = append(all, s.notedAs(c)...)
+	}
+	return all
+}
+
+// notedAs are the names that Codex may note a hook at that place under.
+func (s *Setup) notedAs(c call) (all []string) {
 	files := []string{s.hooksFile()}
 	if real, err := filepath.EvalSymlinks(s.hooksFile()); err == nil && real != files[0] {
 		files = append(files, real)
 	}
-	for _, c := range d.calls() {
-		for _, file := range files {
-			all = append(all, fmt.Sprintf("%s:%s:%d:%d", file, snake(c.event), c.group, c.at))
-		}
+	for _, file := range files {
+		all = append(all, fmt.Sprintf("%s:%s:%d:%d", file, snake(c.event), c.group, c.at))
 	}
 	return all
+}
+
+// shifts reports whether a hook that the user trusts, as Codex's notes tell, comes to another place where ccd's go: one
+// that stands behind one of them.
+func (s *Setup) shifts(d *document, notes map[string]any) bool {
+	ours := s.noted()
+	for _, c := range d.calls() {
+		groups := d.root.get("hooks", c.event).values
+		for g := c.group; g < len(groups); g++ {
+			for h := range groups[g].get("hooks").all() {
+				for _, name := range s.notedAs(call{event: c.event, group: g, at: h}) {
+					if _, known := notes[name]; known && !slices.Contains(ours, name) && (g > c.group || h > c.at) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // snake writes an event as Codex's notes do: session_start.
@@ -135,7 +163,7 @@ func (s *Setup) uninstallCodex() (*Plan, error) {
 	return p, nil
 }
 
-func (s *Setup) uninstallHooks(*Plan) (change, error) {
+func (s *Setup) uninstallHooks(p *Plan) (change, error) {
 	f, err := read(s.hooksFile())
 	if err != nil || !f.exists() {
 		return change{file: f}, err
@@ -149,6 +177,11 @@ func (s *Setup) uninstallHooks(*Plan) (change, error) {
 	}
 	if err := d.certain(d.holdsHook); err != nil {
 		return change{}, err
+	}
+	if config, err := read(s.configuration()); err == nil {
+		if all, err := values(config.path, config.text); err == nil && s.shifts(d, state(all)) {
+			p.Notes = append(p.Notes, shifted)
+		}
 	}
 	if err := d.unhook(func(call) bool { return false }, before); err != nil {
 		return change{}, err

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -104,6 +105,40 @@ func TestTrustGoesToo(t *testing.T) {
 	h.uninstall(Codex)
 	if got := h.read(".codex/config.toml"); got != "a = 1\n" {
 		t.Errorf("left %q", got)
+	}
+}
+
+// A hook of the user's that moves up when ccd's go loses its trust with its place: the user is told, and only then.
+func TestTrustOfHooksThatMove(t *testing.T) {
+	mine := `{"hooks": [{"type": "command", "command": "/my/own"}]}`
+	for name, c := range map[string]struct {
+		hooks string // MINE once, OURS once
+		place string
+		told  bool
+	}{
+		"behind":          {`{"hooks": {"SessionStart": [OURS, MINE]}}`, "session_start:1:0", true},
+		"before":          {`{"hooks": {"SessionStart": [MINE, OURS]}}`, "session_start:0:0", false},
+		"another event":   {`{"hooks": {"SessionStart": [OURS], "Stop": [MINE]}}`, "stop:0:0", false},
+		"not yet trusted": {`{"hooks": {"SessionStart": [OURS, MINE]}}`, "stop:0:0", false},
+		"in one group": {
+			`{"hooks": {"SessionStart": [{"hooks": [{"command": "BIN hook SessionStart --agent codex"}, {"command": "/my/own"}]}]}}`, "session_start:0:1", true,
+		},
+	} {
+		h := newHome(t)
+		ours := `{"hooks": [{"type": "command", "command": "BIN hook SessionStart --agent codex || :"}]}`
+		h.write(".codex/hooks.json", strings.NewReplacer("MINE", mine, "OURS", ours).Replace(c.hooks))
+		h.write(".codex/hooks.json", strings.ReplaceAll(h.read(".codex/hooks.json"), "BIN", h.path("bin/ccd")))
+		note := "[hooks.state.\"" + h.path(".codex/hooks.json") + ":" + c.place + "\"]\ntrusted_hash = \"sha256:0\"\n"
+		h.write(".codex/config.toml", note)
+		p, err := h.setup(nil).Uninstall(Codex)
+		must(t, err)
+		if got := slices.Contains(p.Notes, shifted); got != c.told {
+			t.Errorf("%s: told: %v", name, got)
+		}
+		h.apply(p, nil)
+		if got := h.read(".codex/config.toml"); got != note {
+			t.Errorf("%s: left %q", name, got)
+		}
 	}
 }
 
