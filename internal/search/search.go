@@ -9,6 +9,7 @@ package search
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -50,7 +51,8 @@ type Hit struct {
 // Hits gives what is found: by session as Sources has them, within one the newest records first (in a plain message
 // list that is one JSON array, in stretches of it). What stood in an earlier generation already is not given again. A
 // query that cannot be used is the only error then. With an *archive.DamageError the search goes on behind what is
-// damaged; any other error ends it, as the end of ctx does. Nothing is locked while a hit is given.
+// damaged; any other error ends it, as the end of ctx does. What comes next is read meanwhile, by a goroutine that ends with the
+// iteration; it holds no lock but while it reads a few MB.
 func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		f, err := s.Query.finder()
@@ -67,6 +69,8 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				s.Progress(done, total)
 			}
 		}
+		reader, end := readAhead(ctx, s.Archive, slices.Collect(s.passing(f)))
+		defer end()
 		for _, one := range s.Sources {
 			if ctx.Err() != nil {
 				yield(Hit{}, ctx.Err())
@@ -76,11 +80,27 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				f.progress(size(one))
 				continue
 			}
-			if !f.session(ctx, s.Archive, one, yield) {
+			if !f.session(ctx, s.Archive, reader, one, yield) {
 				return
 			}
 		}
 	}
+}
+
+// passing are the sources that can hold a hit.
+func (s Search) passing(f *finder) iter.Seq[Source] {
+	return func(yield func(Source) bool) {
+		for _, one := range s.Sources {
+			if f.passes(one) && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// forth reports whether the source is looked through from its beginning, not from its end.
+func (s Source) forth() bool {
+	return s.Class == transcript.Attachment || s.Agent == transcript.Messages
 }
 
 func size(s Source) (n int64) {
@@ -93,7 +113,8 @@ func size(s Source) (n int64) {
 // finder is a query made ready.
 type finder struct {
 	terms    []term
-	sieve    sieve
+	sieve    sieve // of the terms
+	calls    sieve // of calls of the tool on the file
 	tool     string
 	path     pattern
 	since    time.Time
@@ -109,7 +130,7 @@ func (q Query) finder() (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &finder{terms: terms, sieve: newSieve(terms), tool: q.Tool, path: path, since: q.Since}, nil
+	return &finder{terms: terms, sieve: newSieve(terms), calls: callSieve(q.Tool, path), tool: q.Tool, path: path, since: q.Since}, nil
 }
 
 // passes reports whether a session can hold a hit.
@@ -124,11 +145,10 @@ func (f *finder) ofCall() bool { return f.tool != "" || f.path != nil }
 const maxSeen = 1 << 16
 
 // session gives the hits of all generations. It returns false where the consumer, or an error, ended the search.
-func (f *finder) session(ctx context.Context, a *archive.Archive, s Source, yield func(Hit, error) bool) bool {
+func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s Source, yield func(Hit, error) bool) bool {
 	seen := map[mark.ID]bool{}
-	for i := len(s.Generations) - 1; i >= 0; i-- {
-		g := s.Generations[i]
-		w := walk{finder: f, archive: a, source: s, generation: g, upTo: -1}
+	for i, g := range slices.Backward(s.Generations) {
+		w := walk{finder: f, archive: a, source: s, generation: g, segments: r.next(ctx), upTo: -1, known: map[int64][]string{}}
 		if s.Taken.Generation == g.N && s.Taken.Offset == g.Tip.Offset && i == len(s.Generations)-1 {
 			w.upTo = s.Records
 		}

@@ -30,10 +30,14 @@ func newSieve(terms []term) sieve {
 			s.add(u.folded)
 		}
 	}
+	s.sort()
+	return s
+}
+
+func (s *sieve) sort() {
 	slices.SortStableFunc(s.runs, func(a, b run) int {
 		return cmp.Or(b.rarity()-a.rarity(), len(b.folded)-len(a.folded))
 	})
-	return s
 }
 
 // add takes the parts of a word that a line holds as they are.

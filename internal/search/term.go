@@ -40,6 +40,7 @@ type run struct {
 	folded  []rune
 	anchor  int      // place in folded of the character that is looked for
 	needles [][]byte // its forms
+	loose   bool     // a shell's quotes may stand in it
 }
 
 func newRun(text []rune) run {
@@ -132,10 +133,20 @@ func (u *run) find(data []byte, from int) (start, end int) {
 	return -1, -1
 }
 
+// in reports whether the run stands in data.
+func (u *run) in(data []byte) bool {
+	start, _ := u.find(data, 0)
+	return start >= 0
+}
+
 // around tells whether the run stands where its anchor stands at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
 	if u.folded[u.anchor] == dot && ofI(data, at) {
 		return 0, 0, false
+	}
+	if u.loose {
+		start, end = looseBack(data, at, u.folded[:u.anchor]), looseForth(data, at, u.folded[u.anchor:])
+		return start, end, start >= 0 && end >= 0
 	}
 	if start = back(data, at, u.folded[:u.anchor]); start < 0 {
 		return 0, 0, false

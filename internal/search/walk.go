@@ -19,12 +19,14 @@ type walk struct {
 	archive    *archive.Archive
 	source     Source
 	generation archive.Generation
+	segments   iter.Seq2[transcript.Segment, error] // from its end to its beginning, unless the source goes forth
 
 	upTo    int  // records up to the end of the next segment; -1 where it is not known
 	lost    bool // and cannot be: damage stands before
 	decoder *transcript.Decoder
-	cwd     string          // where the session works, of a transcript that tells it once
-	near    *archive.Reader // for what stands before the segment at hand
+	cwd     string             // where the session works, of a transcript that tells it once
+	near    *archive.Reader    // for what stands before the segment at hand
+	known   map[int64][]string // the calls looked for in lines before it that were decoded, by place
 }
 
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
@@ -33,9 +35,9 @@ func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) 
 func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
 	switch {
 	case w.source.Class == transcript.Attachment:
-		return w.attachment(ctx)
+		return w.attachment()
 	case w.source.Agent == transcript.Messages:
-		return w.messages(ctx)
+		return w.messages()
 	}
 	return w.lines(ctx)
 }
@@ -43,7 +45,7 @@ func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
 func (w *walk) lines(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		w.near = w.archive.Reader(w.source.Key, w.generation.N)
-		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Backward(ctx, w.generation.Tip.Offset) {
+		for seg, err := range w.segments {
 			w.progress(seg.End.Offset - seg.Start.Offset)
 			if err != nil {
 				w.upTo = -1
@@ -85,7 +87,12 @@ func countLines(data []byte) int {
 // segment gives the hits of a segment, the last one first.
 func (w *walk) segment(ctx context.Context, seg transcript.Segment, yield func(Hit, error) bool) bool {
 	after, from := 0, len(seg.Data) // lines that stand from there on
-	for _, line := range slices.Backward(w.sieve.lines(seg.Data)) {
+	lines, err := w.candidates(ctx, seg)
+	if err != nil {
+		yield(Hit{}, w.failed(err))
+		return false
+	}
+	for _, line := range slices.Backward(lines) {
 		hits, err := w.line(ctx, seg, line)
 		if err == nil && len(hits) > 0 {
 			end := min(int(line.End())+1, from)

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"context"
 	"iter"
 	"slices"
 
@@ -14,7 +13,7 @@ import (
 const overlap = 8 << 10
 
 // attachment gives the file as one item. All terms stand in it somewhere: each is looked for in segment after segment.
-func (w *walk) attachment(ctx context.Context) iter.Seq2[Hit, error] {
+func (w *walk) attachment() iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		found := make([]bool, len(w.terms))
 		h := Hit{
@@ -23,7 +22,7 @@ func (w *walk) attachment(ctx context.Context) iter.Seq2[Hit, error] {
 		}
 		var buf []byte // what is looked at: the end of the last segment, and this one
 		lines := 0     // before buf
-		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sound(ctx) {
+		for seg, err := range w.segments {
 			w.progress(seg.End.Offset - seg.Start.Offset)
 			if err != nil {
 				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
@@ -67,7 +66,7 @@ func (w *walk) look(part []byte, lines int, found []bool, h *Hit) {
 const maxHeld = 1000
 
 // messages decodes a plain message list from its beginning: where its messages end cannot be told from behind.
-func (w *walk) messages(ctx context.Context) iter.Seq2[Hit, error] {
+func (w *walk) messages() iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		d := transcript.NewDecoder(w.source.Agent, w.source.Class)
 		calls := map[string]bool{}
@@ -81,7 +80,7 @@ func (w *walk) messages(ctx context.Context) iter.Seq2[Hit, error] {
 			held = held[:0]
 			return true
 		}
-		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sound(ctx) {
+		for seg, err := range w.segments {
 			w.progress(seg.End.Offset - seg.Start.Offset)
 			if err != nil {
 				if give() {
