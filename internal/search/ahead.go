@@ -13,7 +13,7 @@ import (
 // How far segments are read ahead: their number, and the size up to which one is copied for it, in bytes. With a larger
 // one the reader waits until it has been looked through, so that memory stays bounded whatever the lines.
 const (
-	maxAhead  = 4
+	maxAhead  = 3
 	maxCopied = 4 << 20
 )
 
