@@ -59,7 +59,8 @@ All archived sessions are searched, the one that grew last first, all generation
 transcript is gone; in each the newest records first. Each hit is printed as soon as it is found: session
 and record (SESSION#N), time, kind and tool, its ID, which ccd restore takes, the line of what restore
 prints, and the text around the first match. Sub-agents, and the files in which long outputs were
-spilled, are searched with --all, or when --session names one.
+spilled, are searched with --all, or when --session names one; so is what stands in a copy made by
+ccd resume and in its original alike.
 
 Where stored bytes are damaged the rest is searched all the same, and the exit status is 4.`,
 	examples: []example{
@@ -111,6 +112,9 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	p := a.hitPrinter(q, f.limit)
+	if !f.all && f.session == "" {
+		p.copies = l.copies()
+	}
 	show, wipe := a.progress("searching:")
 	p.wipe = wipe
 	defer wipe()
@@ -211,6 +215,19 @@ func (l *library) sources(f searchFlags) ([]search.Source, error) {
 	return all, nil
 }
 
+// copies tells of the sessions that are copies made by ccd, of others that are archived here, how many of their records
+// ccd wrote.
+func (l *library) copies() map[transcript.Key]int {
+	all := map[transcript.Key]int{}
+	for _, e := range l.sessions {
+		r := e.state.Resumed
+		if r.Records > 0 && slices.ContainsFunc(l.sessions, func(o entry) bool { return o.ID == r.ID }) {
+			all[e.Key] = r.Records
+		}
+	}
+	return all
+}
+
 // hitPrinter prints hits as they come.
 type hitPrinter struct {
 	*app
@@ -218,6 +235,7 @@ type hitPrinter struct {
 	limit  int
 	colour bool
 	wipe   func()
+	copies map[transcript.Key]int // of copies that ccd wrote: records that stand in their originals too
 	hits   int
 	damage int
 	first  error // damage
@@ -237,6 +255,9 @@ func (p *hitPrinter) take(h search.Hit, err error) (more bool, _ error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if h.Record > 0 && h.Record <= p.copies[h.Session.Key] {
+		return true, nil
 	}
 	p.wipe()
 	if p.json {
