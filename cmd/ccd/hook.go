@@ -27,6 +27,7 @@ const (
 func (a *app) hookCommand() *cobra.Command {
 	p := page{
 		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
+		mute:  true,
 		forms: []string{"ccd hook EVENT [--agent AGENT] [--within TIME]"},
 		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes
 what it prints. EVENT is

@@ -35,6 +35,7 @@ type page struct {
 	examples []example
 	json     string // what --json prints; "" where the command takes no --json
 	exits    []int  // beside 0, 1, 2 and 130
+	mute     bool   // it exits 0 whatever becomes of it
 }
 
 // example is a command line and what it does.
@@ -53,7 +54,11 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 		lines = append(lines, e.line+"\t"+e.does)
 	}
 	var exits []string
-	for _, code := range append([]int{exitDone, exitFailed, exitUsage, exitInterrupted}, p.exits...) {
+	all := append([]int{exitDone, exitFailed, exitUsage, exitInterrupted}, p.exits...)
+	if p.mute {
+		all = []int{exitDone}
+	}
+	for _, code := range all {
 		exits = append(exits, fmt.Sprintf("%03d", code))
 	}
 	slices.Sort(exits)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +62,10 @@ until somebody goes on with it.
 It is made from the archive, brought up to date first: also where the transcript was purged, or its
 agent could not read it any more. With --to it becomes a session of the other agent: commands and reads
 become that agent's calls, other calls are told in words. What the agent's API would refuse is not
-written; the error names the record.`,
+written; the error names the record.
+
+Without --max-tokens it takes 40 % of the estimated tokens that the agent holds (characters * 4 / 3), at
+least 16,000, which a small session fits in whole, and at most 144,000.`,
 		examples: []example{
 			{"ccd resume latest", "a smaller copy of the session that grew last; prints how to go on with it"},
 			{"sh -c \"$(ccd resume latest:.)\"", "and go on with it at once"},
@@ -79,7 +83,7 @@ command, tokens {before, after} (estimated), records, written (false with --dry-
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude or codex")
-	flags.Var(copyBudget{&f.maxTokens}, "max-tokens", "all that the model sees of it takes `N` estimated tokens at most")
+	flags.Var(copyBudget{&f.maxTokens}, "max-tokens", fmt.Sprintf("all that the model sees of it takes `N` estimated tokens at most; %d or more", resume.LeastTokens))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be written, from the archive as it is; write nothing")
 	agentFlag(c, &f.agent)
 	return c
@@ -118,13 +122,10 @@ func (copyBudget) Type() string { return "N" }
 
 // Set implements pflag.Value.
 func (b copyBudget) Set(text string) error {
-	if err := budget(b).Set(text); err != nil {
-		return err
-	}
-	if *b.to < resume.LeastTokens {
+	if n, err := strconv.Atoi(text); err == nil && n < resume.LeastTokens {
 		return fmt.Errorf("must be %d or more: less holds no session", resume.LeastTokens)
 	}
-	return nil
+	return budget(b).Set(text)
 }
 
 func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
@@ -298,6 +299,9 @@ func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command 
 		})
 	}
 	a.say("%s -> %s tokens (est), %s word by word: %s", humanize.Comma(c.Before), humanize.Comma(c.After), count(c.Verbatim, "message"), c.Title)
+	if c.After >= c.Before && agent == e.Agent {
+		a.say("ccd: warning: the copy is no smaller than what the agent holds; going on with the session itself loses nothing")
+	}
 	if _, err := os.Stat(c.Cwd); err != nil {
 		a.say("ccd: warning: the session's directory %s is not here", mark.Inline(c.Cwd, 300))
 	}
