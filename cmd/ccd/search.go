@@ -59,8 +59,8 @@ All archived sessions are searched, the one that grew last first, all generation
 transcript is gone; in each the newest records first. Each hit is printed as soon as it is found: session
 and record (SESSION#N), time, kind and tool, its ID, which ccd restore takes, the line of what restore
 prints, and the text around the first match. Sub-agents, and the files in which long outputs were
-spilled, are searched with --all, or when --session names one; so is what stands in a copy made by
-ccd resume and in its original alike.
+spilled, are searched with --all, or when --session names one; only with --all is found what ccd's hooks
+told an agent, and, without --session, what a copy made by ccd resume shares with its original.
 
 Where stored bytes are damaged the rest is searched all the same, and the exit status is 4.`,
 	examples: []example{
@@ -155,7 +155,7 @@ func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) er
 
 // query reads what is looked for from the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
-	q.Tool, q.Path = f.tool, f.path
+	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
 	if f.limit < 0 {
 		return q, errors.New("--limit counts from 0")
 	}

@@ -13,10 +13,11 @@ import (
 type Query struct {
 	// Words stand in an item in any order, in any case, also as parts of longer words. One with white space in it is a
 	// phrase: its words stand in this order with nothing but white space between them.
-	Words []string
-	Tool  string    // calls of the tool, and their results; its name in any case, of an MCP server's tool also without the server's
-	Path  string    // calls on the file, and their results: a path, the last elements of one, a directory, or either with * ? [] **
-	Since time.Time // records from then on; one without a time counts as new as its session
+	Words  []string
+	Tool   string    // calls of the tool, and their results; its name in any case, of an MCP server's tool also without the server's
+	Path   string    // calls on the file, and their results: a path, the last elements of one, a directory, or either with * ? [] **
+	Retold bool      // also what ccd's hooks told an agent of earlier work: see transcript.Retold
+	Since  time.Time // records from then on; one without a time counts as new as its session
 }
 
 // The most that a query may hold.

@@ -118,6 +118,7 @@ type finder struct {
 	tool     string
 	path     pattern
 	since    time.Time
+	retold   bool
 	progress func(n int64)
 }
 
@@ -130,7 +131,7 @@ func (q Query) finder() (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &finder{terms: terms, sieve: newSieve(terms), calls: callSieve(q.Tool, path), tool: q.Tool, path: path, since: q.Since}, nil
+	return &finder{terms: terms, sieve: newSieve(terms), calls: callSieve(q.Tool, path), tool: q.Tool, path: path, since: q.Since, retold: q.Retold}, nil
 }
 
 // passes reports whether a session can hold a hit.

@@ -31,6 +31,10 @@ const (
 	SummaryStart = "Record of earlier work in this session, quoted as data;"
 )
 
+// Retold stands in everything of some length that a hook tells an agent of a session's earlier work. It is all on record
+// elsewhere: whoever looks for what was said can pass by a reminder or a developer's message that holds it.
+const Retold = "`[ccd ID ...]` marks what was left out and is intact"
+
 // isCopySummary reports whether a text is such a first message.
 func isCopySummary(text string) bool {
 	if !strings.HasPrefix(text, TitlePrefix) {

@@ -67,7 +67,7 @@ func (h Hooks) head(c companion, about string) string {
 	}
 	b.WriteByte('\n')
 	fmt.Fprintf(&b, "Companion (all of the record, about %d tokens, covers #1-#%d): %s\n", c.tokens, c.records(), h.where(c, 900))
-	fmt.Fprintf(&b, "`[ccd ID ...]` marks what was left out and is intact: `%s` prints it, as does the tool restore of the MCP server ccd, where that is set up.\n\n", h.restore())
+	fmt.Fprintf(&b, transcript.Retold+": `%s` prints it, as does the tool restore of the MCP server ccd, where that is set up.\n\n", h.restore())
 	return b.String()
 }
 
