@@ -24,7 +24,7 @@ type companion struct {
 	session string
 	state   string // the body of State
 	first   int    // its first line in the file, behind the heading
-	tokens  int64  // estimated
+	tokens  int64  // estimated: chars * 4 / 3
 }
 
 // open reads the companion of s at path. It fails on one that is not ours, not whole, or another session's.

@@ -66,7 +66,7 @@ func (h Hooks) head(c companion, about string) string {
 		b.WriteString(" `" + escapedTag + "` there stands for `<`.")
 	}
 	b.WriteByte('\n')
-	fmt.Fprintf(&b, "Companion (all of the record, about %d tokens, covers #1-#%d): %s\n", c.tokens, c.records(), h.where(c, 900))
+	fmt.Fprintf(&b, "Companion (all of the record, #1-#%d, in about %d chars, one call of a reading tool): %s\n", c.records(), c.tokens*3/4, h.where(c, 900))
 	fmt.Fprintf(&b, transcript.Retold+": `%s` prints it, as does the tool restore of the MCP server ccd, where that is set up.\n\n", h.restore())
 	return b.String()
 }
