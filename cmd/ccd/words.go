@@ -24,14 +24,8 @@ func count(n int, thing string) string {
 // shellWord quotes text as one word of a shell, where it needs it: a POSIX shell's, or where a character could move a
 // terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them.
 func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
-	}
-	if text != "" && strings.TrimLeftFunc(text, plain) == "" {
-		return text
-	}
 	if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		return transcript.ShellWord(text)
 	}
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -52,7 +52,7 @@ func translated(to, cwd string, b *transcript.Block) bool {
 		return false
 	case command != "" && to == claude:
 		if a.Dir != "" && a.Dir != cwd {
-			command = "cd " + shellWord(a.Dir) + " && " + command
+			command = "cd " + transcript.ShellWord(a.Dir) + " && " + command
 		}
 		b.Tool, b.Raw = "Bash", asJSON(map[string]any{"command": command})
 	case command != "" && to == codex:
@@ -71,7 +71,7 @@ func translated(to, cwd string, b *transcript.Block) bool {
 
 // reading is the command that shows of a file what a reading tool shows: its lines with their numbers.
 func reading(path string, lines [2]int) string {
-	command := "cat -n " + shellWord(path)
+	command := "cat -n " + transcript.ShellWord(path)
 	if lines[0] > 0 && lines[1] > 0 {
 		command += fmt.Sprintf(" | sed -n '%d,%dp'", lines[0], lines[0]+lines[1]-1)
 	}
@@ -100,13 +100,6 @@ func asJSON(v any) []byte {
 		return []byte("{}")
 	}
 	return transcript.CleanJSON(b.Bytes())
-}
-
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // input is a call's input; where it has none, the whole call stands for it.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // skillName is the name of every skill's file.
@@ -206,7 +208,7 @@ func (s *Setup) installSkill() (change, error) {
 
 // edited is the error for a skill of ccd's that a user has changed.
 func (f file) edited() error {
-	return hinted(fmt.Errorf("read %s: it is not as ccd wrote it: somebody changed it", f.path), "keep what is yours elsewhere, then: rm %s", shellQuote(f.path))
+	return hinted(fmt.Errorf("read %s: it is not as ccd wrote it: somebody changed it", f.path), "keep what is yours elsewhere, then: rm %s", transcript.ShellWord(f.path))
 }
 
 func (s *Setup) uninstallClaude() (*Plan, error) {

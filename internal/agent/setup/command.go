@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ccd/internal/transcript"
 )
 
 // hintedError adds the command to try next.
@@ -45,7 +47,7 @@ func Usable(path, home string) error {
 	case !info.Mode().IsRegular():
 		return fail(errors.New("not a regular file"))
 	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
-		return hinted(fail(errors.New("not executable")), "chmod u+x %s", shellQuote(path))
+		return hinted(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
 	if short(path) && !short(home) {
 		return hinted(fail(errors.New("it stands where programs are removed again")),
@@ -64,17 +66,6 @@ func short(path string) bool {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") })
-}
-
-// shellQuote writes a word so that a shell reads it as one.
-func shellQuote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
-	}
-	if word != "" && strings.TrimLeftFunc(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // shellWords takes a simple command apart as a shell would; false where it is not one: operators, variables, a quote

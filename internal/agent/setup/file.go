@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"ccd/internal/transcript"
 )
 
 // backupSuffix is what the name of a backup ends with.
@@ -40,7 +42,7 @@ func read(path string) (file, error) {
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
 		if f.linked && missing(err) {
-			return f, hinted(fmt.Errorf("read %s: a symlink that leads nowhere", path), "rm %s", shellQuote(path))
+			return f, hinted(fmt.Errorf("read %s: a symlink that leads nowhere", path), "rm %s", transcript.ShellWord(path))
 		}
 		return fail(err)
 	}
@@ -82,10 +84,10 @@ func (f file) exists() bool { return f.info != nil }
 func (f file) writable() error {
 	if f.info != nil && linkCount(f.info) > 1 {
 		return hinted(fmt.Errorf("write %s: it has other names (hard links), which would keep what it was", f.path),
-			"make it a file of its own: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", shellQuote(f.target))
+			"make it a file of its own: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", transcript.ShellWord(f.target))
 	}
 	if f.info != nil && f.info.Mode()&0o200 == 0 {
-		return hinted(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", shellQuote(f.target))
+		return hinted(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", transcript.ShellWord(f.target))
 	}
 	return nil
 }

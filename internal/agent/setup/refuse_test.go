@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ccd/internal/transcript"
 )
 
 // What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
@@ -178,7 +180,7 @@ func TestCommandLines(t *testing.T) {
 		t.Error("a hook of ccd's at an event that it never had one at")
 	}
 	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
-		if words, ok := shellWords(shellQuote(word)); !ok || len(words) != 1 || words[0] != word {
+		if words, ok := shellWords(transcript.ShellWord(word)); !ok || len(words) != 1 || words[0] != word {
 			t.Errorf("%q came back as %q, %v", word, words, ok)
 		}
 	}

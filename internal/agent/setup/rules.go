@@ -3,6 +3,8 @@ package setup
 import (
 	"slices"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // Claude Code's lists of permissions. What a rule of ask fits is asked about, also where one of allow fits.
@@ -25,7 +27,7 @@ func (s *Setup) rules(list string) (all []string) {
 		what = guards()
 	}
 	names := []string{"ccd"}
-	if path := shellQuote(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
+	if path := transcript.ShellWord(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
 		names = append(names, path)
 	}
 	for _, name := range names {
@@ -110,7 +112,7 @@ func (s *Setup) renewRule(d *document, list string, i int, binaries []string) er
 	if !ok || program == "ccd" || slices.Contains(want, rule) {
 		return nil
 	}
-	now := "Bash(" + shellQuote(s.o.Executable) + " " + what + ")"
+	now := "Bash(" + transcript.ShellWord(s.o.Executable) + " " + what + ")"
 	twice := slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == now })
 	if twice || !slices.Contains(want, now) {
 		return d.cut(n, i)

@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"ccd/internal/transcript"
 )
 
 // The agents, by the names that hooks give in --agent.
@@ -137,9 +139,9 @@ func (p *Plan) put(c change, err error) error {
 // line is the command line of a hook.
 func (s *Setup) line(agent string) func(event string) string {
 	return func(event string) string {
-		line := shellQuote(s.o.Executable) + " hook " + event + " --agent " + agent
+		line := transcript.ShellWord(s.o.Executable) + " hook " + event + " --agent " + agent
 		if s.o.Config != "" {
-			line += " --config " + shellQuote(s.o.Config)
+			line += " --config " + transcript.ShellWord(s.o.Config)
 		}
 		return line + harmless
 	}

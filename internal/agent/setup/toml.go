@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ccd/internal/transcript"
 )
 
 // Codex's configuration. The client writes it too: it then moves the table, drops the mark before it and keeps the one
@@ -124,7 +126,7 @@ func (s *Setup) checked(path string, before map[string]any, text []byte) error {
 }
 
 func (s *Setup) noPlace(path string) error {
-	return hinted(fmt.Errorf("write %s: its tables leave no place for [mcp_servers.ccd]", path), "codex mcp add ccd -- %s mcp", shellQuote(s.o.Executable))
+	return hinted(fmt.Errorf("write %s: its tables leave no place for [mcp_servers.ccd]", path), "codex mcp add ccd -- %s mcp", transcript.ShellWord(s.o.Executable))
 }
 
 // pairs are the lines of the server's table.
