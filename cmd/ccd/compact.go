@@ -82,7 +82,7 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	flags.SortFlags = false
 	flags.Var(focusWords{&f.manual.Focus}, "focus", "what is about these `WORDS` is important; kept as the session's option")
 	flags.Var(levelName{&f.manual.Level}, "level", "how much of what is not recent goes: `LEVEL` gentle (70 %), standard (80 %), aggressive (90 %) or maximum (95 %);\nkept, too")
-	flags.Var(budget{&f.manual.MaxTokens}, "max-tokens", "compact to `N` estimated tokens at most; kept, too")
+	flags.Var(budget{&f.manual.MaxTokens, leastTokens, "nothing of a session"}, "max-tokens", "compact to `N` estimated tokens at most; kept, too")
 	flags.BoolVar(&f.reset, "reset", false, "forget those options")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")

@@ -41,8 +41,12 @@ func (l levelName) Set(name string) (err error) {
 	return err
 }
 
-// budget is the value of --max-tokens.
-type budget struct{ to *int }
+// budget is the value of a --max-tokens, in estimated tokens.
+type budget struct {
+	to    *int
+	least int
+	holds string // what less than that holds
+}
 
 // leastTokens is the smallest budget of a companion, estimated tokens.
 const leastTokens = 1000
@@ -62,8 +66,8 @@ func (b budget) Set(text string) error {
 	if err != nil {
 		return errors.New("not a whole number")
 	}
-	if n < leastTokens {
-		return fmt.Errorf("must be %d or more: less holds nothing of a session", leastTokens)
+	if n < b.least {
+		return fmt.Errorf("must be %d or more: less holds %s", b.least, b.holds)
 	}
 	if n > mostTokens {
 		return fmt.Errorf("must be %d or less", mostTokens)

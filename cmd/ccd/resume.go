@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +82,7 @@ command, tokens {before, after} (estimated), records, written (false with --dry-
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude or codex")
-	flags.Var(copyBudget{&f.maxTokens}, "max-tokens", fmt.Sprintf("all that the model sees of it takes `N` estimated tokens at most; %d or more", resume.LeastTokens))
+	flags.Var(budget{&f.maxTokens, resume.LeastTokens, "no session"}, "max-tokens", fmt.Sprintf("all that the model sees of it takes `N` estimated tokens at most; %d or more", resume.LeastTokens))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be written, from the archive as it is; write nothing")
 	agentFlag(c, &f.agent)
 	return c
@@ -109,23 +108,6 @@ func (t target) Set(name string) error {
 		return errors.New("unknown agent, want claude or codex")
 	}
 	return nil
-}
-
-// copyBudget is the value of resume's --max-tokens.
-type copyBudget struct{ to *int }
-
-// String implements pflag.Value.
-func (copyBudget) String() string { return "" }
-
-// Type implements pflag.Value.
-func (copyBudget) Type() string { return "N" }
-
-// Set implements pflag.Value.
-func (b copyBudget) Set(text string) error {
-	if n, err := strconv.Atoi(text); err == nil && n < resume.LeastTokens {
-		return fmt.Errorf("must be %d or more: less holds no session", resume.LeastTokens)
-	}
-	return budget(b).Set(text)
 }
 
 func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -42,20 +43,29 @@ func (l *library) copied(ctx context.Context, e entry, want resume.Request) (fam
 // lineage is a session and, where it is a copy that ccd wrote, the ones that it goes on from, as far as they are archived.
 func (l *library) lineage(e entry) []entry {
 	all := []entry{e}
-	for len(all) < mostCopies && e.state.Resumed.Records > 0 {
-		found := false
-		for _, o := range l.sessions {
-			if o.ID == e.state.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0 {
-				e, found = o, true
-				break
-			}
-		}
-		if !found {
+	for len(all) < mostCopies {
+		from, ok := l.resumed(all[len(all)-1])
+		if !ok {
 			break
 		}
-		all = append(all, e)
+		all = append(all, from)
 	}
 	return all
+}
+
+// resumed returns the session that a copy of ccd's goes on from; ok is false for any other session, and where that one is
+// not archived.
+func (l *library) resumed(e entry) (from entry, ok bool) {
+	if e.state.Resumed.Records < 1 {
+		return from, false
+	}
+	i := slices.IndexFunc(l.sessions, func(o entry) bool {
+		return o.ID == e.state.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
+	})
+	if i < 0 {
+		return from, false
+	}
+	return l.sessions[i], true
 }
 
 // copySources are the sessions of a family as a copy is made from them: of each, what the next one was made from.

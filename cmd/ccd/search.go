@@ -220,9 +220,8 @@ func (l *library) sources(f searchFlags) ([]search.Source, error) {
 func (l *library) copies() map[transcript.Key]int {
 	all := map[transcript.Key]int{}
 	for _, e := range l.sessions {
-		r := e.state.Resumed
-		if r.Records > 0 && slices.ContainsFunc(l.sessions, func(o entry) bool { return o.ID == r.ID }) {
-			all[e.Key] = r.Records
+		if _, ok := l.resumed(e); ok {
+			all[e.Key] = e.state.Resumed.Records
 		}
 	}
 	return all
