@@ -144,7 +144,7 @@ func (b *builder) ask(r *transcript.Record) {
 		} else {
 			b.turn.ID = mark.Sum(it.Raw).ID()
 		}
-		b.turn.Asked = head(b.turn.Asked+transcript.HumanText(string(text)), maxAsked)
+		b.turn.Asked = mark.Head(b.turn.Asked+transcript.HumanText(string(text)), maxAsked)
 	}
 }
 
@@ -229,15 +229,4 @@ func (b *builder) result(it *transcript.Item) {
 	if out.HasExit {
 		cmd.Exit = &out.Exit
 	}
-}
-
-// head returns the first n characters of s.
-func head(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

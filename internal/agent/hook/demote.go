@@ -86,7 +86,7 @@ func wrongLines(id mark.ID, rest string, skipped int, source bool) string {
 			more++
 			continue
 		}
-		if short := headOf(line, errorLine); len(short) < len(line) {
+		if short := mark.Head(line, errorLine); len(short) < len(line) {
 			line = short + " …"
 		}
 		line = fmt.Sprintf("%d: %s\n", n+skipped, inert(line))

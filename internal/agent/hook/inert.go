@@ -54,22 +54,11 @@ func inert(s string) string {
 	return strings.ReplaceAll(b.String(), "[ccd", `[\ccd`)
 }
 
-// headOf is the first n characters of a text.
-func headOf(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
-
 // inertHead is as much of the beginning of a text as is at most n characters when it is inert; shown is that.
 func inertHead(text string, n int) (head, shown string) {
-	head = headOf(text, n)
+	head = mark.Head(text, n)
 	for shown = inert(head); utf8.RuneCountInString(shown) > n; shown = inert(head) {
-		head = headOf(head, n*utf8.RuneCountInString(head)/utf8.RuneCountInString(shown))
+		head = mark.Head(head, n*utf8.RuneCountInString(head)/utf8.RuneCountInString(shown))
 	}
 	return head, shown
 }

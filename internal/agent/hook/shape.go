@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -61,7 +62,7 @@ func (s *shape) long() (all []*text) {
 		if t.chars() < leastDemoted {
 			continue
 		}
-		if head := headOf(string(t.original[:min(len(t.original), 4*headShown)]), headShown); !t.source || inert(head) == head {
+		if head := mark.Head(string(t.original[:min(len(t.original), 4*headShown)]), headShown); !t.source || inert(head) == head {
 			all = append(all, t)
 		}
 	}
