@@ -118,6 +118,10 @@ func TestOnceTakesSummaries(t *testing.T) {
 // Stopped at any call, the next pass goes on: no text that came is lost or asked for again, and in the end nothing is
 // lacking. What the companion then says depends on the kept texts alone.
 func TestSummariesStoppedAtAnyCall(t *testing.T) {
+	most := 12
+	if testing.Short() { // the race detector's time
+		most = 3
+	}
 	for n, all := 1, 1; n <= all; n++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		m := &model{fail: func(call int) error {
@@ -150,7 +154,7 @@ func TestSummariesStoppedAtAnyCall(t *testing.T) {
 		if h.once(); h.companion(h.path(1)) != got {
 			t.Errorf("stopped at call %d, made anew it differs:\n%s", n, firstDifference(got, h.companion(h.path(1))))
 		}
-		all = min(m.calls()-1, 12)
+		all = min(m.calls()-1, most)
 		cancel()
 	}
 }
