@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients fuzz bench bench-session bench-hostile bench-text golden build
+.PHONY: check test race clients systemd fuzz bench bench-session bench-hostile bench-text golden build
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -16,6 +16,10 @@ race:
 # The real agents, offline, against a model that follows a script; CCD_CLIENTS is the directory they are installed in.
 clients:
 	clients/run
+
+# A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
+systemd:
+	packaging/walk/run
 
 # Every fuzz target of every package, T each.
 fuzz:

@@ -1,0 +1,145 @@
+package walk
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// readyLimit is what a service may take to say READY, and to be back after it was killed.
+const readyLimit = 3 * time.Second
+
+// unit is what the user's manager says of the service, or of another unit.
+func (w *walk) unit(who account, more ...string) map[string]string {
+	w.Helper()
+	argv := append([]string{"systemctl"}, more...)
+	if len(more) == 0 {
+		argv = append(argv, "--user")
+	}
+	argv = append(argv, "show", "-p", "LoadState,UnitFileState,ActiveState,SubState,MainPID,NRestarts,Result", "ccd.service")
+	v := map[string]string{}
+	for line := range strings.Lines(w.must(who, argv...)) {
+		key, val, _ := strings.Cut(strings.TrimSpace(line), "=")
+		v[key] = val
+	}
+	return v
+}
+
+// pid is the daemon's process number inside the machine, 0 unless it runs and has said READY.
+func (w *walk) pid() int {
+	w.Helper()
+	u := w.unit(w.alice)
+	if u["ActiveState"] != "active" || u["SubState"] != "running" {
+		return 0
+	}
+	n, _ := strconv.Atoi(u["MainPID"])
+	return n
+}
+
+// back waits until another daemon than old runs, and returns it.
+func (w *walk) back(old int, limit time.Duration) (pid int, took time.Duration) {
+	w.Helper()
+	took = w.within(limit, "another daemon is ready", func() bool {
+		pid = w.pid()
+		return pid != 0 && pid != old
+	})
+	return pid, took
+}
+
+// signal sends the daemon one.
+func (w *walk) signal(name string, pid int) { w.must(w.alice, "kill", "-"+name, strconv.Itoa(pid)) }
+
+// booted is step one: a machine of two users, and a file that is older than everything of ccd's.
+func booted(w *walk) {
+	for _, a := range []account{w.alice, w.bob} {
+		if out, err := w.chroot("useradd", "-m", "-s", "/bin/bash", "-u", strconv.Itoa(a.uid), a.name); err != nil {
+			w.Fatalf("useradd: %v\n%s", err, out)
+		}
+	}
+	if err := w.boot(); err != nil {
+		w.Fatal(err)
+	}
+	w.tell("%s, %s", strings.TrimSpace(w.must(root, "systemctl", "is-system-running")),
+		strings.TrimSpace(strings.SplitN(w.must(root, "systemctl", "--version"), "\n", 2)[0]))
+	w.stamp = "/var/tmp/stamp"
+	w.must(root, "touch", w.stamp)
+	w.login(w.alice)
+	w.login(w.bob)
+}
+
+// login stands for a session: it starts the user's manager, which without linger goes with the last session.
+func (w *walk) login(who account) {
+	w.Helper()
+	w.must(root, "systemctl", "start", "user@"+strconv.Itoa(who.uid)+".service")
+}
+
+// packaged installs the package, which starts nothing.
+func packaged(w *walk) {
+	w.deb("old.deb")
+	w.has(w.must(w.alice, "ccd", "version"), "0.98.0")
+	w.refused(w.alice, "systemctl", "--user", "is-active", "ccd.service")
+	w.refused(w.alice, "systemctl", "--user", "is-enabled", "ccd.service")
+	w.refused(root, "systemctl", "is-active", "ccd.service")
+	if out, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "ccd"); err == nil {
+		w.Errorf("processes of ccd after the package was installed: %s", out)
+	}
+}
+
+// deb installs a package of packaging/walk/run.
+func (w *walk) deb(name string) string {
+	w.Helper()
+	w.copyIn(name, "/var/tmp/"+name)
+	defer w.must(root, "rm", "/var/tmp/"+name)
+	return w.must(root, "dpkg", "-i", "/var/tmp/"+name)
+}
+
+// config is alice's: settling and scans are quick, and companions come early.
+const config = `[watch]
+settle = "200ms"
+max_wait = "1s"
+scan_interval = "1s"
+[trigger]
+threshold = 1
+min_savings = 0
+[companion]
+refresh_idle = "1s"
+[archive]
+min_free = "1MB"
+`
+
+const configFile = "/.config/ccd/config.toml"
+
+// installed makes it alice's service, not root's.
+func installed(w *walk) {
+	w.has(w.refused(root, "ccd", "install"), "--system --user")
+	w.write(w.alice, w.alice.home()+configFile, config)
+	start := time.Now()
+	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "install")
+	took := time.Since(start)
+	if err != nil {
+		w.Fatalf("ccd install: %v\n%s%s", err, out, said)
+	}
+	pid := w.pid()
+	if pid == 0 {
+		w.Fatalf("the service does not run when install is done: %v", w.unit(w.alice))
+	}
+	if took > readyLimit {
+		w.Errorf("READY after %v", took)
+	}
+	w.tell("READY %.1f s after the command", took.Seconds())
+	w.has(said, "uninstall")
+	again := w.installAgain()
+	w.has(again, "up to date")
+	if w.pid() == 0 {
+		w.Errorf("the service does not run after the second install: %v", w.unit(w.alice))
+	}
+}
+
+func (w *walk) installAgain(args ...string) string {
+	w.Helper()
+	out, said, err := w.run(w.Context(), w.alice, "", append([]string{"ccd", "install"}, args...)...)
+	if err != nil {
+		w.Fatalf("ccd install: %v\n%s%s", err, out, said)
+	}
+	return out + said
+}
