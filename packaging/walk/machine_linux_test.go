@@ -31,7 +31,7 @@ type account struct {
 
 func (a account) home() string {
 	if a.uid == 0 {
-		return "/root"
+		return "/" + a.name
 	}
 	return "/home/" + a.name
 }
