@@ -16,33 +16,31 @@ var plistText string
 
 // launchd is driven by bootstrap, bootout and kickstart: load and unload fail on recent systems.
 func launchd(o Options, h host) (manager, error) {
-	domain, file := "gui/"+strconv.Itoa(h.uid), filepath.Join(o.Home, "Library/LaunchAgents", name+".plist")
+	domain, path := "gui/"+strconv.Itoa(h.uid), filepath.Join(o.Home, "Library/LaunchAgents", name+".plist")
 	if o.System {
-		domain, file = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
+		domain, path = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
 	}
 	text, err := plistOf(o)
 	if err != nil {
 		return manager{}, err
 	}
-	dirs := []folder{{filepath.Dir(file), 0o755}}
-	if !o.System { // root must not make the user's directories
-		dirs = append(dirs, folder{o.StateDir, 0o700})
-	}
 	job := domain + "/" + name
 	do := func(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
 	may := func(args ...string) step { st := do(args...); st.may = true; return st }
 	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
-	load := step{argv: []string{"launchctl", "bootstrap", domain, file}, tries: 50}
+	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, tries: 50}
 	return manager{
-		name: "launchctl", file: file, text: text, dirs: dirs,
+		name: "launchctl", layers: [][]file{{{path, text}}}, dirs: []folder{{filepath.Dir(path), 0o755}},
+		logs: "ccd run",
 		hint:    "log in on the machine's own screen once, or run `ccd run` from a login item",
 		probe:   []step{do("print", domain)},
-		install: []step{may("bootout", job), do("enable", job), load, do("kickstart", job)},
+		enable:  []step{may("bootout", job), do("enable", job), load},
+		run:     []step{do("kickstart", job)},
 		remove:  []step{may("bootout", job), may("disable", job)},
 		// A job that was stopped by bootout elsewhere is loaded again; one that is loaded refuses, and is kicked.
-		start:   []step{may("bootstrap", domain, file), do("kickstart", job)},
+		start:   []step{may("bootstrap", domain, path), do("kickstart", job)},
 		stop:    []step{do("kill", "SIGTERM", job)},
-		restart: []step{may("bootstrap", domain, file), do("kickstart", "-k", job)},
+		restart: []step{may("bootstrap", domain, path), do("kickstart", "-k", job)},
 		status: func(ctx context.Context, run runner, st *State) error {
 			out, err := run(ctx, do("print", job).argv)
 			if err == nil {
@@ -53,6 +51,13 @@ func launchd(o Options, h host) (manager, error) {
 			_, err = run(ctx, do("print", domain).argv)
 			return err
 		},
+		account: func(text string) string {
+			_, after, _ := strings.Cut(text, "<key>UserName</key>\n\t<string>")
+			user, _, _ := strings.Cut(after, "</string>")
+			return user
+		},
+		make:  func(string) []step { return nil }, // nothing keeps the daemon from making them
+		cause: func(context.Context, runner) string { return "" },
 	}, nil
 }
 
@@ -73,7 +78,7 @@ func plistOf(o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Label": name, "Arguments": args, "Environment": env, "User": escape(o.User),
+		"Label": name, "Arguments": args, "Environment": env, "User": escape(accountOf(o)),
 		"Log": escape(filepath.Join(o.StateDir, name+".log")),
 	})
 	return b.Bytes(), err

@@ -10,20 +10,45 @@ import (
 	"time"
 )
 
-// manager is one service manager: where its file stands, and each verb as a row of steps.
+// manager is one service manager: which files it reads, and each verb as a row of steps.
 type manager struct {
-	name  string
-	file  string // "" where the manager keeps its services itself
-	text  []byte
-	links []string // what enabling leaves behind
-	dirs  []folder // made before file is written
-	hint  string   // where it does not answer
-	probe []step   // fail where it does not
+	name string
+	// layers are the files of the service, the first layer as it should be, the others for machines that cannot have
+	// that. The first file of each is the service's own. None: the manager keeps its services itself.
+	layers  [][]file
+	sandbox string   // the file that stands in the first layer alone, "" where there is none
+	links   []string // what enabling leaves behind
+	dirs    []folder // made before files are written
+	made    []string // directories that go with the files where they are empty, an inner one first
+	linger  bool     // services of a user end with the last session, unless told otherwise
+	hint    string   // where it does not answer
+	logs    string   // the command that shows what the daemon said
+	probe   []step   // fail where it does not
 
-	install, remove, removed, start, stop, restart []step
+	enable, run, remove, removed, start, stop, restart []step
 
+	// make makes a directory as the account of a system service.
+	make func(dir string) []step
 	// status fills in what the manager knows; Installed is set where its file is there.
 	status func(ctx context.Context, run runner, st *State) error
+	// account reads the account's name from a system service's file.
+	account func(text string) string
+	// cause tells why the daemon did not start, as far as the manager knows; "" where it does not.
+	cause func(ctx context.Context, run runner) string
+}
+
+// file is what is to stand at a path; nil text: nothing.
+type file struct {
+	path string
+	text []byte
+}
+
+// file is the path of the service's own file, "" where there is none.
+func (m manager) file() string {
+	if len(m.layers) == 0 {
+		return ""
+	}
+	return m.layers[0][0].path
 }
 
 type folder struct {
@@ -102,6 +127,14 @@ func moves(variable string) bool {
 	key, _, _ := strings.Cut(variable, "=")
 	known := []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 	return slices.Contains(known, key) || strings.HasPrefix(key, "CCD_") && key != "CCD_SUMMARIZER"
+}
+
+// accountOf is what the file of a system service says of its account; a user's own has no need to.
+func accountOf(o Options) string {
+	if o.System {
+		return o.User
+	}
+	return ""
 }
 
 // environment returns the variables that the service needs, sorted; a system service gets none of root's.

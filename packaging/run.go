@@ -25,7 +25,8 @@ func native(o Options) (manager, error) {
 	may := func(f func() error) step { return step{do: f, may: true} }
 	return manager{
 		name: svc.Platform(), hint: "run `ccd run` from the session's autostart",
-		install: []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install), do(svc.Start)},
+		enable:  []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
+		run:     []step{do(svc.Start)},
 		remove:  []step{may(svc.Stop), do(svc.Uninstall)},
 		start:   []step{do(svc.Start)}, stop: []step{do(svc.Stop)}, restart: []step{do(svc.Restart)},
 		status: func(_ context.Context, _ runner, st *State) error {
@@ -34,6 +35,9 @@ func native(o Options) (manager, error) {
 			st.Active = got == service.StatusRunning
 			return err
 		},
+		account: func(string) string { return "" },
+		make:    func(string) []step { return nil },
+		cause:   func(context.Context, runner) string { return "" },
 	}, nil
 }
 

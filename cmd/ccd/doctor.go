@@ -262,7 +262,7 @@ func (a *app) checkDaemon(ctx context.Context, l *library) []finding {
 	}
 	var all []finding
 	installed, confined := false, false
-	if s, err := a.service(l, false, ""); err != nil {
+	if s, err := a.installedService(l); err != nil {
 		all = append(all, note("service", "", "%v", err))
 	} else if state, err := s.Status(ctx); err != nil {
 		all = append(all, note("service", "", "%v", err))

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +20,13 @@ import (
 type serviceFlags struct {
 	system bool
 	user   string
+	linger bool
 }
 
 func (a *app) installCommand() *cobra.Command {
 	return a.serviceCommand(page{
 		use: "install", short: "make ccd a service and start it",
-		forms: []string{"ccd install [--system --user NAME]"},
+		forms: []string{"ccd install [--linger]", "ccd install --system --user NAME"},
 		long: `Writes a systemd user unit (Linux), a launch agent (macOS) or a service (Windows), enables and starts
 it. Run again, it repairs what is amiss. Nothing else is changed; ` + "`ccd uninstall`" + ` undoes it.`,
 		examples: []example{
@@ -39,7 +44,13 @@ func (a *app) uninstallCommand() *cobra.Command {
 			{"ccd uninstall", "your own service"},
 			{"sudo ccd uninstall --system", "the machine's"},
 		},
-	}, (*packaging.Service).Uninstall)
+	}, func(s *packaging.Service, ctx context.Context) error {
+		if err := s.Uninstall(ctx); err != nil {
+			return err
+		}
+		a.say("the archive stays, and so do the configuration and all companions")
+		return nil
+	})
 }
 
 func (a *app) startCommand() *cobra.Command {
@@ -82,11 +93,14 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 		if f.user != "" && !f.system {
 			return usage(c, errors.New("--user goes with --system"))
 		}
+		if f.linger && f.system {
+			return usage(c, errors.New("--linger goes with your own service: the machine's does not end with a session"))
+		}
 		l, err := a.locate(true)
 		if err != nil {
 			return err
 		}
-		s, err := a.service(l, f.system, f.user)
+		s, err := a.chosen(l, f)
 		if err != nil {
 			return err
 		}
@@ -95,28 +109,105 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
 	if p.use == "install" {
 		c.Flags().StringVar(&f.user, "user", "", "the user `NAME` that a system service runs as")
+		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}
 	return c
 }
 
+// chosen is the service that the flags mean.
+func (a *app) chosen(l *library, f serviceFlags) (*packaging.Service, error) {
+	if f.system && f.user != "" {
+		return a.machineService(f.user)
+	}
+	return a.serviceWith(l, packaging.Options{System: f.system, Linger: f.linger})
+}
+
 // service describes the service that this binary, with this configuration, is or would be.
-func (a *app) service(l *library, system bool, user string) (*packaging.Service, error) {
-	home, err := a.home()
-	if err != nil {
+func (a *app) service(l *library, system bool, name string) (*packaging.Service, error) {
+	return a.serviceWith(l, packaging.Options{System: system, User: name})
+}
+
+// serviceWith adds what this binary and its configuration say to what a command line says of a service. Of a system
+// service, a and l are those of its account.
+func (a *app) serviceWith(l *library, o packaging.Options) (*packaging.Service, error) {
+	var err error
+	if o.Home, err = a.home(); err != nil {
 		return nil, err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+	if o.Executable, err = stableExecutable(); err != nil {
+		return nil, err
 	}
-	o := packaging.Options{
-		Executable: exe, StateDir: l.stateDir, Home: home, Environ: a.env, System: system, User: user, Out: a.err,
-		Child: len(l.config.Summarizer.Command) > 0,
+	if o.User == "" && !o.System {
+		o.User = accountName()
+	}
+	o.StateDir, o.Environ, o.Out, o.Child = l.stateDir, a.env, a.err, len(l.config.Summarizer.Command) > 0
+	o.Own = []string{l.stateDir, filepath.Dir(l.archivePath)}
+	if l.config.Companion.Dir != "" {
+		o.Own = append(o.Own, l.config.Companion.Dir)
+	}
+	for _, r := range l.roots {
+		o.Reads = append(o.Reads, r.Path)
+	}
+	if o.Writes = slices.Clone(o.Own); l.config.Companion.Dir == "" {
+		o.Writes = append(o.Writes, o.Reads...)
 	}
 	if a.configFile != "" {
 		if o.Config, err = filepath.Abs(a.configFile); err != nil {
 			return nil, fmt.Errorf("find configuration: %w", err)
 		}
 	}
+	if a.quiet {
+		o.Out = io.Discard
+	}
 	return packaging.New(o)
+}
+
+// installedService returns the service that is installed for this user: the user's own, else the machine's that runs as
+// this user. Where there is neither it is the user's own as it would be; Status tells that.
+func (a *app) installedService(l *library) (*packaging.Service, error) {
+	own, err := a.service(l, false, "")
+	if err != nil || own.Account() != "" {
+		return own, err
+	}
+	machine, err := a.machineService(accountName())
+	if err == nil && machine.Account() == accountName() {
+		return machine, nil
+	}
+	return own, nil
+}
+
+// machineService describes the machine's service that runs as the account of a name: with that account's home directory
+// and nothing of this environment, as a service manager starts it.
+func (a *app) machineService(name string) (*packaging.Service, error) {
+	as, err := a.as(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := as.locate(true)
+	if err != nil {
+		return nil, err
+	}
+	return as.service(l, true, name)
+}
+
+// as is the app as a service manager would start it for an account.
+func (a *app) as(name string) (*app, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, hint(fmt.Errorf("find account %s: %w", name, err), "getent passwd")
+	}
+	if u.Uid == "0" {
+		return nil, hint(errors.New("find account: ccd serves a user's transcripts, not root's"), "ccd install --system --user NAME")
+	}
+	as := *a
+	as.env = []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}
+	return &as, nil
+}
+
+// accountName is the name of the account that runs this, its number where it has none.
+func accountName() string {
+	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Geteuid())
 }

@@ -127,7 +127,7 @@ func (a *app) statusOf(ctx context.Context, l *library) (statusOutput, error) {
 			out.Roots = append(out.Roots, rootOutput{Agent: r.Agent, Path: r.Path, Present: exists(r.Path)})
 		}
 	}
-	if service, err := a.service(l, false, ""); err == nil {
+	if service, err := a.installedService(l); err == nil {
 		if s, err := service.Status(ctx); err == nil {
 			out.Service = serviceOutput{s.Installed, s.Enabled, s.Active, s.Detail}
 		}

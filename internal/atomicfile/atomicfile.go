@@ -56,6 +56,11 @@ func Clean(dir string) error {
 	return clean(dir, time.Now().Add(-staleAfter))
 }
 
+// CleanAll removes the temporary files of this package in dir, however new: for a caller that knows of no writer there.
+func CleanAll(dir string) error {
+	return clean(dir, time.Now().Add(staleAfter))
+}
+
 func clean(dir string, before time.Time) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,26 @@
+package packaging
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// lingers reports whether systemd keeps a user's services running after the last logout.
+func lingers(user string) bool {
+	return user != "" && filepath.Base(user) == user && exists(filepath.Join("/var/lib/systemd/linger", user))
+}
+
+// runs reports whether process pid runs the executable that stands at a path now, and not one that was replaced since.
+// Where that cannot be told it says no.
+func runs(pid int, executable string) bool {
+	if pid <= 0 {
+		return false
+	}
+	running, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(executable)
+	return err == nil && os.SameFile(running, there)
+}

@@ -1,0 +1,53 @@
+package packaging
+
+import (
+	"bytes"
+	_ "embed"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed sandbox.conf.tmpl
+var sandboxText string
+
+const sandboxFile = "10-sandbox.conf"
+
+// secrets are the places below a home directory that a daemon of transcripts has no business in.
+func secrets() []string {
+	return []string{
+		".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".password-store", ".netrc", ".git-credentials",
+		".local/share/keyrings", ".mozilla",
+	}
+}
+
+// sandboxOf is the drop-in of the second layer. A user's manager applies most of it only in a user namespace of its own,
+// and without PrivateUsers= takes ProtectHome= and the like without a word and without effect.
+func sandboxOf(o Options) ([]byte, error) {
+	seen := slices.Concat([]string{o.Executable, o.Config, o.StateDir}, o.Writes, o.Reads)
+	within := func(dir string) bool { return slices.ContainsFunc(seen, func(p string) bool { return below(p, dir) }) }
+	var writes, hidden []string
+	for _, dir := range slices.Compact(slices.Sorted(slices.Values(o.Writes))) {
+		writes = append(writes, unitWord("-"+dir, false)) // it may come later: the daemon then says what to do
+	}
+	for _, dir := range secrets() {
+		if dir = filepath.Join(o.Home, dir); !within(dir) {
+			hidden = append(hidden, unitWord("-"+dir, false))
+		}
+	}
+	t, err := template.New(sandboxFile).Parse(sandboxText)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	// With a /tmp of its own the service would not see what it shall read in the machine's.
+	err = t.Execute(&b, map[string]any{"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp")})
+	return b.Bytes(), err
+}
+
+// below reports whether path is dir or stands in it.
+func below(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,42 @@
+package packaging
+
+import (
+	"context"
+	"fmt"
+)
+
+// Start starts the installed service and returns when the manager says that it runs. It fails with ErrNotInstalled
+// where there is none.
+func (s *Service) Start(ctx context.Context) error { return s.verb(ctx, "start", s.mgr.start) }
+
+// Stop stops the service until it is started again or the session begins anew. ErrNotInstalled as for Start.
+func (s *Service) Stop(ctx context.Context) error { return s.verb(ctx, "stop", s.mgr.stop) }
+
+// Restart stops the service, where it runs, and starts it. ErrNotInstalled as for Start.
+func (s *Service) Restart(ctx context.Context) error { return s.verb(ctx, "restart", s.mgr.restart) }
+
+func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
+	st, err := s.Status(ctx)
+	if err == nil && !st.Installed {
+		install := "ccd install"
+		if s.o.System {
+			install += " --system --user NAME"
+		}
+		err = hinted(install, ErrNotInstalled)
+	}
+	if err == nil && verb == "stop" && !st.Active {
+		fmt.Fprintf(s.o.Out, "service %s does not run\n", name)
+		return nil
+	}
+	if err == nil {
+		err = s.probe(ctx)
+	}
+	if err == nil {
+		err = s.steps(ctx, steps)
+	}
+	if err != nil {
+		return fmt.Errorf("%s service: %w", verb, err)
+	}
+	return nil
+}
+
