@@ -39,6 +39,7 @@ var (
 	ErrNotFound = errors.New("not in the archive")
 	ErrFull     = errors.New("no space for the archive")
 	ErrNewer    = errors.New("archive was written by a newer ccd")
+	ErrOlder    = errors.New("archive was written by an older ccd and is not upgraded yet")
 	ErrReadOnly = errors.New("archive is open read-only")
 )
 

@@ -228,7 +228,7 @@ func TestReadOnlyAndNewerAndForeign(t *testing.T) {
 	if got, _, err := everything(ro.Reader(session("s").Key, 0)); string(got) != "x\n" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
-	if err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("2")) }); err != nil {
+	if err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Sessions(ctx); !errors.Is(err, ErrNewer) {

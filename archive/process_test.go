@@ -51,6 +51,10 @@ func child(args []string) error {
 		return write(a, seed, true)
 	case "few":
 		return few(a)
+	case "upgrade":
+		done, err := a.Upgrade(context.Background(), nil)
+		fmt.Println("upgraded from", done.From, "copy", filepath.Base(done.Backup), err)
+		return nil
 	case "catchup":
 		return catchUp(a, seed)
 	case "read":

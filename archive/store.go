@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +15,11 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// schema is the version of the layout in the bucket "meta".
-const schema = "1"
-
 // patience bounds the wait for bbolt's own lock, which only programs that know nothing of archive.lock make us do.
 const patience = 10 * time.Second
 
 var (
-	bucketMeta        = []byte("meta")        // "schema" -> version
+	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes
 	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
 	bucketGenerations = []byte("generations") // stream -> generationRecord
 	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
@@ -32,8 +28,9 @@ var (
 	bucketTail        = []byte("tail")        // id, chunk -> the same of a tail piece
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
-	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary; made by the first one
+	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
 	keySchema         = []byte("schema")
+	keyID             = []byte("id")
 )
 
 var errAbsent = errors.New("there is no archive yet")
@@ -47,11 +44,17 @@ type store struct {
 	write  bool
 	stats  bool // db counts free pages
 	info   os.FileInfo
+	schema int  // of the file
 	broken bool // a panic left db in a state that cannot be closed in order
 }
 
 // view runs fn in one read transaction. Where there is no archive yet it returns errAbsent.
 func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
+	return a.viewStore(ctx, func(_ *store, tx *bolt.Tx) error { return fn(tx) })
+}
+
+// viewStore is view that shows the open file too.
+func (a *Archive) viewStore(ctx context.Context, fn func(s *store, tx *bolt.Tx) error) error {
 	l, err := lockShared(ctx, a.path)
 	if err != nil {
 		return fmt.Errorf("lock archive: %w", err)
@@ -61,7 +64,7 @@ func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 		return err
 	}
 	defer s.close()
-	return s.view(fn)
+	return s.view(func(tx *bolt.Tx) error { return fn(s, tx) })
 }
 
 // update runs fn in one write transaction; it is durable at return.
@@ -94,7 +97,15 @@ func (a *Archive) openWrite(ctx context.Context, need int64) (*store, error) {
 		l.release()
 		return nil, full(fmt.Errorf("create archive: %w", err))
 	}
-	return a.open(l, true)
+	s, err := a.open(l, true)
+	if err == nil && s.schema < newest { // Upgrade keeps a copy first, which takes longer than a write may
+		s.close()
+		err = &SchemaError{Path: a.path, Found: s.schema, Known: newest}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // space fails where writing need bytes would leave less than MinFree.
@@ -201,35 +212,6 @@ func (a *Archive) create() error {
 	}
 	return syncDir(filepath.Dir(a.path))
 }
-
-func initialise(tx *bolt.Tx) error {
-	for _, name := range [][]byte{
-		bucketMeta, bucketSessions, bucketGenerations, bucketState, bucketManifest, bucketFrames, bucketTail,
-		bucketHash, bucketIDs,
-	} {
-		if _, err := tx.CreateBucket(name); err != nil {
-			return err
-		}
-	}
-	return tx.Bucket(bucketMeta).Put(keySchema, []byte(schema))
-}
-
-func (s *store) checkSchema(tx *bolt.Tx) error {
-	meta := tx.Bucket(bucketMeta)
-	if meta == nil {
-		return s.a.damage("the bucket %q is missing: damaged, or no archive of ccd", bucketMeta)
-	}
-	v := meta.Get(keySchema)
-	switch {
-	case bytes.Equal(v, []byte(schema)):
-		return nil
-	case len(v) > 0 && len(v) < 8 && allDigits(v):
-		return fmt.Errorf("%w: schema %s, this ccd knows %s; install the newer ccd again", ErrNewer, v, schema)
-	}
-	return s.a.damage("the schema is unreadable")
-}
-
-func allDigits(b []byte) bool { return len(bytes.Trim(b, "0123456789")) == 0 }
 
 // view runs fn in a read transaction of the open store.
 func (s *store) view(fn func(tx *bolt.Tx) error) error { return s.run(false, fn) }

@@ -97,7 +97,7 @@ func (v *verifier) summaries(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errAbsent) {
 		return v.met(err)
 	}
-	if !any { // archives have the bucket since the first summary was kept
+	if !any { // an archive of schema 1 has the bucket since its first summary was kept
 		return nil
 	}
 	err = v.a.each(ctx, bucketSummaries, func(_ *bolt.Tx, key, value []byte) error {

@@ -97,18 +97,16 @@ func TestSummariesRefuseWhereNothingIsWritten(t *testing.T) {
 	}
 }
 
-// TestSummariesBucketIsMadeLater holds that an archive of an earlier day, which has no such bucket, is a whole one.
-func TestSummariesBucketIsMadeLater(t *testing.T) {
+// TestSummariesOfAnArchiveWithoutThem holds that an archive of an earlier day, which has no such bucket, is a whole one.
+func TestSummariesOfAnArchiveWithoutThem(t *testing.T) {
 	a := open(t)
 	fill(t, a, session("s"), 1, talk(1, 10_000), whole)
-	err := a.view(context.Background(), func(tx *bolt.Tx) error {
-		if tx.Bucket(bucketSummaries) != nil {
-			t.Error("the bucket is there before its first entry")
-		}
-		return nil
-	})
+	err := a.update(context.Background(), 0, func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketSummaries) })
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got, err := a.Summary(context.Background(), mark.Hash{}); err != nil || got != (Summary{}) {
+		t.Errorf("got %+v, %v", got, err)
 	}
 	sound(t, a)
 }

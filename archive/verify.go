@@ -30,7 +30,7 @@ const verifyBatch = 50_000
 // stops it. progress, if not nil, is called with raw bytes now and then, never under the lock.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	v := verifier{a: a, progress: progress, frames: map[uint64]bool{}}
-	for _, step := range []func(context.Context) error{v.list, v.generations, v.strays, v.pointers, v.summaries} {
+	for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.strays, v.pointers, v.summaries} {
 		if err := step(ctx); err != nil {
 			return v.Report, fmt.Errorf("verify archive: %w", err)
 		}
@@ -62,6 +62,12 @@ func (v *verifier) tell(n int) {
 	if v.progress != nil {
 		v.progress(v.Bytes, max(v.total, v.Bytes))
 	}
+}
+
+// id reads the archive's own.
+func (v *verifier) id(ctx context.Context) error {
+	_, err := v.a.ID(ctx)
+	return v.met(err)
 }
 
 // list reads the records of all sessions.

@@ -71,6 +71,11 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if !f.dryRun {
+		if err := a.upgrade(ctx, l); err != nil {
+			return err
+		}
+	}
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}

@@ -28,6 +28,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"lost":    cmdLost,
 	"unlike":  cmdUnlike,
 	"spoil":   cmdSpoil,
+	"schema":  cmdSchema,
 	"workday": cmdWorkday,
 	"rpc":     cmdRPC,
 
