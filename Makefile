@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd fuzz bench bench-session bench-hostile bench-text golden build
+.PHONY: check test race clients systemd fuzz bench bench-session bench-hostile bench-text golden build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -58,3 +58,10 @@ golden:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o ccd ./cmd/ccd
+
+# What is released, into dist/: make dist VERSION=1.2.3. dist-check makes it twice and compares the bytes.
+dist:
+	packaging/dist
+
+dist-check:
+	packaging/dist --check
