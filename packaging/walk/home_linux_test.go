@@ -178,11 +178,17 @@ func (w *walk) companions(who account) []string {
 	return strings.Fields(w.must(who, "find", who.home(), "-name", "*.ccd.md", "-not", "-path", "*/.local/*"))
 }
 
+// comeBack restores transcripts and returns their sums, as sums does.
+func (w *walk) comeBack(who account, files []string, env ...string) string {
+	w.Helper()
+	script := `while read -r f; do printf '%s  %s\n' "$(env "$@" ccd restore --session "$f" | sha256sum | cut -c1-64)" "$f"; done`
+	return w.shell(who, strings.Join(files, "\n")+"\n", script, env...)
+}
+
 // restored compares what comes back of each transcript with what stands on the disk.
 func (w *walk) restored(who account, env ...string) {
 	w.Helper()
-	script := `while read -r f; do printf '%s  %s\n' "$(env "$@" ccd restore --session "$f" | sha256sum | cut -c1-64)" "$f"; done`
-	sums := w.shell(who, strings.Join(w.files, "\n")+"\n", script, env...)
+	sums := w.comeBack(who, w.files, env...)
 	if want := w.sums(w.files); sums != want {
 		w.Errorf("what comes back is not what stands on the disk:\n%s\nwant\n%s", sums, want)
 	}

@@ -63,6 +63,7 @@ func booted(w *walk) {
 		strings.TrimSpace(strings.SplitN(w.must(root, "systemctl", "--version"), "\n", 2)[0]))
 	w.stamp = "/var/tmp/stamp"
 	w.must(root, "touch", w.stamp)
+	w.must(root, "install", "-d", "-m", "1777", "/srv/everybody")
 	w.login(w.alice)
 	w.login(w.bob)
 }
@@ -112,7 +113,11 @@ const configFile = "/.config/ccd/config.toml"
 // installed makes it alice's service, not root's.
 func installed(w *walk) {
 	w.has(w.refused(root, "ccd", "install"), "--system --user")
-	w.write(w.alice, w.alice.home()+configFile, config)
+	w.write(w.alice, w.alice.home()+"/.config/other/settings", "of another program\n")
+	w.write(w.alice, w.alice.home()+"/.claude/settings.json", settings)
+	w.must(w.alice, "mkdir", "-p", ".claude/projects", ".codex/sessions") // the agents have been used
+	w.before = w.belongings(w.alice)
+	w.set(config)
 	start := time.Now()
 	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "install")
 	took := time.Since(start)

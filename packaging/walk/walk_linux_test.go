@@ -23,8 +23,7 @@ type walk struct {
 	said       []string // what the step that is on found worth telling
 	stamp      string   // a file on the machine that is older than everything of ccd's
 	files      []string // alice's transcripts, as the machine names them
-	before     string   // the hashes of what stood in alice's home before ccd
-	linger     bool     // alice's manager outlives her sessions, for she asked for it
+	before     []string // what stood in alice's home before ccd
 }
 
 var root = account{"root", 0}
@@ -42,7 +41,7 @@ func TestWalk(t *testing.T) {
 		t.Skipf("%s is not set: the walk through a real systemd is `make systemd`", prepared)
 	}
 	w := &walk{
-		machine: &machine{work: dir, name: "ccd-walk-" + strconv.Itoa(os.Getpid())},
+		machine: &machine{work: dir, name: "walk-" + strconv.Itoa(os.Getpid())},
 		alice:   account{"alice", 1000}, bob: account{"bob", 1001},
 	}
 	t.Cleanup(w.kill)
@@ -91,7 +90,7 @@ func (w *walk) look() {
 		out, said, _ := w.run(context.Background(), w.alice, "", argv...)
 		w.Logf("%s:\n%s%s", strings.Join(argv, " "), out, said)
 	}
-	out, _, _ := w.run(context.Background(), root, "", "journalctl", "--no-pager", "-n", "40", "-o", "short-precise", "_UID=1000")
+	out, _, _ := w.run(context.Background(), root, "", "journalctl", "--no-pager", "-n", "25", "-o", "short-precise", "_UID=1000")
 	w.Logf("journal:\n%s", out)
 }
 

@@ -1,0 +1,141 @@
+package walk
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings are an agent's own, as alice has them before ccd.
+const settings = `{
+  "model": "opus",
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "notify-send done"}]}
+    ]
+  }
+}
+`
+
+// belongings lists every file and directory below a home, with a hash of what a file holds; transcripts apart.
+func (w *walk) belongings(who account) []string {
+	w.Helper()
+	out := w.shell(root, "", `cd "$1"; find . -type f -exec sha256sum {} +; find . -type d -printf 'directory  %p\n'`, who.home())
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	all = slices.DeleteFunc(all, func(line string) bool {
+		return strings.HasSuffix(line, ".jsonl") || strings.HasPrefix(line, "directory") &&
+			(strings.Contains(line, "/.claude/projects") || strings.Contains(line, "/.codex/"))
+	})
+	slices.Sort(all)
+	return all
+}
+
+// hooked has Claude Code and Codex told of companions, so that there is something to take away again.
+func hooked(w *walk) {
+	w.must(w.alice, "ccd", "agents", "install", "claude-code")
+	w.must(w.alice, "ccd", "agents", "install", "codex")
+	w.has(w.read(w.alice.home()+"/.claude/settings.json"), "ccd", "notify-send done")
+}
+
+// purged takes ccd away from alice's home: what is left is what was there before, and her transcripts.
+func purged(w *walk) {
+	transcripts := w.sums(w.files)
+	if said := w.refused(w.alice, "ccd", "uninstall", "--purge"); !strings.Contains(said, "--yes") {
+		w.Errorf("without an answer: %s", said)
+	}
+	if w.pid() == 0 {
+		w.Error("a purge that was not answered has stopped the service")
+	}
+	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "uninstall", "--purge", "--yes")
+	if err != nil {
+		w.Fatalf("ccd uninstall --purge: %v\n%s%s", err, out, said)
+	}
+	if got := w.sums(w.files); got != transcripts {
+		w.Error("transcripts changed")
+	}
+	w.left(w.alice, w.before)
+	if u := w.unit(w.alice); u["ActiveState"] == "active" || u["UnitFileState"] == "enabled" {
+		w.Errorf("the service is still there: %v", u)
+	}
+	if out, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "ccd"); err == nil {
+		w.Errorf("a process is left: %s", out)
+	}
+	w.must(w.alice, "ccd", "uninstall", "--purge", "--yes") // again, where nothing is
+}
+
+// common are directories that other programs use as well, and that may stay.
+var common = []string{"./.local", "./.local/state", "./.config/systemd", "./.config/systemd/user"}
+
+// left compares a home with what it was before ccd.
+func (w *walk) left(who account, before []string) {
+	w.Helper()
+	now := w.belongings(who)
+	for _, line := range now {
+		_, path, _ := strings.Cut(line, "  ")
+		if !slices.Contains(before, line) && !slices.Contains(common, path) {
+			w.Errorf("not there before ccd: %s", line)
+		}
+	}
+	for _, line := range before {
+		if !slices.Contains(now, line) {
+			w.Errorf("as before ccd is no more: %s", line)
+		}
+	}
+}
+
+// machines makes it a service of the machine that runs as alice, and takes it away again.
+func machines(w *walk) {
+	w.refused(root, "ccd", "install", "--system")
+	w.has(w.refused(root, "ccd", "install", "--system", "--user", "nobody-of-that-name"), "nobody-of-that-name")
+	w.refused(root, "ccd", "install", "--system", "--user", "root")
+	w.set(config)
+	start := time.Now()
+	w.must(root, "ccd", "install", "--system", "--user", "alice")
+	w.tell("READY after %.1f s", time.Since(start).Seconds())
+	if u := w.unit(root, "--system"); u["ActiveState"] != "active" {
+		w.Errorf("the machine's service: %v", u)
+	}
+	if owner := strings.TrimSpace(w.must(root, "ps", "-o", "user=", "-C", "ccd")); owner != "alice" {
+		w.Errorf("it runs as %q", owner)
+	}
+	w.nothingLost()
+	if len(w.companions(w.alice)) < len(w.files)/2 {
+		w.Errorf("%d companions", len(w.companions(w.alice)))
+	}
+	w.must(root, "ccd", "uninstall", "--system", "--purge", "--yes")
+	w.left(w.alice, w.before)
+	if u := w.unit(root, "--system"); u["ActiveState"] == "active" {
+		w.Errorf("the machine's service is still there: %v", u)
+	}
+}
+
+// removed takes the package away: nothing on the machine has its name.
+func removed(w *walk) {
+	if found := w.ours(); !strings.Contains(found, "/usr/bin/ccd") {
+		w.Errorf("the search finds nothing while the package is there: %s", found)
+	}
+	w.must(root, "dpkg", "-r", "ccd")
+	w.must(root, "dpkg", "-P", "ccd")
+	if found := w.ours(); found != "" {
+		w.Errorf("left on the machine:\n%s", found)
+	}
+	for _, who := range []account{root, w.alice, w.bob} {
+		argv := []string{"systemctl", "--user", "list-unit-files", "--no-legend", "*ccd*"}
+		if who == root {
+			argv[1] = "--system"
+		}
+		if out, _, _ := w.run(w.Context(), who, "", argv...); strings.TrimSpace(out) != "" {
+			w.Errorf("%s: units: %s", who.name, out)
+		}
+	}
+	w.within(5*time.Second, "no process", func() bool {
+		_, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "ccd")
+		return err != nil
+	})
+}
+
+// ours is what is newer than the stamp and has ccd in its name, on the machine's disk and in its memory.
+func (w *walk) ours() string {
+	w.Helper()
+	return w.must(root, "find", "/", "/run", "/tmp", "-xdev", "-cnewer", w.stamp, "-iname", "*ccd*")
+}

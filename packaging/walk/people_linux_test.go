@@ -1,0 +1,165 @@
+package walk
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// told reads the journal as its owner would: priorities, the unit's name, and nothing of what transcripts say.
+func told(w *walk) {
+	priorities := map[string]int{}
+	for line := range strings.Lines(w.must(root, "journalctl", "-q", "-o", "json", "_SYSTEMD_USER_UNIT=ccd.service")) {
+		var entry struct {
+			Priority string `json:"PRIORITY"`
+			Unit     string `json:"_SYSTEMD_USER_UNIT"`
+			Message  any    `json:"MESSAGE"`
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			w.Fatalf("%v: %s", err, line)
+		}
+		priorities[entry.Priority]++
+		if text, ok := entry.Message.(string); ok && len(text) > 1 && text[0] == '<' && text[2] == '>' {
+			w.Errorf("the journal did not read the priority of %q", text)
+		}
+	}
+	if priorities["3"] == 0 || priorities["6"] == 0 {
+		w.Errorf("priorities %v, want errors (3) and information (6)", priorities)
+	}
+	w.tell("entries by priority: %v", priorities)
+	w.must(root, "logger", "-p", "user.info", "the canary of the control is "+canary+"-control")
+	all := w.must(root, "journalctl", "-q", "-o", "cat", "--no-pager", "-a")
+	if !strings.Contains(all, canary+"-control") {
+		w.Error("the search in the journal cannot find anything")
+	}
+	if strings.Contains(strings.ReplaceAll(all, canary+"-control", ""), canary) {
+		w.Error("what a transcript says stands in the journal")
+	}
+}
+
+// lingering ends the session, and then has the manager outlive it.
+func lingering(w *walk) {
+	w.has(w.installAgain(), "linger")
+	manager := "user@1000.service"
+	w.must(root, "systemctl", "stop", manager)
+	if out, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "-u", "alice", "ccd"); err == nil {
+		w.Errorf("without linger the service outlives the session: %s", out)
+	}
+	w.login(w.alice)
+	w.within(10*time.Second, "the service starts with the session", func() bool { return w.pid() != 0 })
+	w.has(w.installAgain("--linger"), "linger")
+	if got := strings.TrimSpace(w.must(root, "loginctl", "show-user", "alice", "-p", "Linger")); got != "Linger=yes" {
+		w.Errorf("after --linger: %s", got)
+	}
+	w.tell("off until asked for, and said")
+}
+
+// rebooted powers the machine off and on: nobody logs in, and all is as it was. What was archived comes back also where
+// the agent has removed its transcript meanwhile.
+func rebooted(w *walk) {
+	gone := w.files[1]
+	sum := w.sums(w.files[1:2])
+	off := time.Now()
+	if err := w.powerOff(); err != nil {
+		w.Fatal(err)
+	}
+	w.grown(200 << 10) // it arrives while nothing runs
+	if err := os.Remove(w.path(gone)); err != nil {
+		w.Fatal(err)
+	}
+	w.files = slices.Delete(w.files, 1, 2)
+	on := time.Now()
+	if err := w.boot(); err != nil {
+		w.Fatal(err)
+	}
+	w.tell("off in %.1f s, on in %.1f s", on.Sub(off).Seconds(), time.Since(on).Seconds())
+	took := w.within(10*time.Second, "the service starts with the machine", func() bool { return w.pid() != 0 })
+	w.tell("active %.1f s later", took.Seconds())
+	w.nothingLost()
+	if got := w.comeBack(w.alice, []string{gone}); got != sum {
+		w.Errorf("a transcript that is gone comes back as\n%swant\n%s", got, sum)
+	}
+	w.login(w.bob)
+}
+
+// barred has another user try what is alice's, where her home lets everybody in.
+func barred(w *walk) {
+	w.must(root, "chmod", "755", w.alice.home())
+	companions := w.companions(w.alice)
+	for _, path := range []string{w.state() + "/archive.db", w.state() + "/run.json", companions[0]} {
+		w.refused(w.bob, "cat", path)
+	}
+	w.refused(w.bob, "ls", w.state())
+	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "restore", "--session", w.files[0])
+	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "backup", w.bob.home()+"/stolen")
+	w.refused(w.bob, "systemctl", "--user", "-M", "alice@", "stop", "ccd.service")
+	w.refused(w.bob, "ccd", "install", "--system", "--user", "alice")
+	pid := w.pid()
+	w.refused(w.bob, "kill", "-9", strings.TrimSpace(w.must(root, "pgrep", "-x", "-u", "alice", "ccd")))
+	if w.pid() != pid || pid == 0 {
+		w.Error("another user has moved the service")
+	}
+	w.must(w.bob, "cat", w.alice.home()+"/.profile") // the control: it is not the home that keeps him out
+	w.must(root, "chmod", "700", w.alice.home())
+}
+
+// copied takes a backup while the service works, and restores from it elsewhere.
+func copied(w *walk) {
+	file := w.alice.home() + "/ccd-copy.db"
+	w.grown(8 << 20)
+	start := time.Now()
+	w.must(w.alice, "ccd", "backup", file)
+	w.tell("%.1f s", time.Since(start).Seconds())
+	have := map[string]bool{}
+	elsewhere := w.bob.home() + "/copy.db"
+	w.must(root, "install", "-m", "600", "-o", w.bob.name, "-g", w.bob.name, file, elsewhere)
+	for _, s := range w.list(w.bob, "CCD_ARCHIVE_PATH="+elsewhere) {
+		have[s.Source] = true
+	}
+	all := w.files
+	w.files = w.files[:len(w.files)-1] // the newest one may be there in part
+	for _, f := range w.files {
+		if !have[f] {
+			w.Errorf("the copy lacks %s", f)
+		}
+	}
+	w.restored(w.bob, "CCD_ARCHIVE_PATH="+elsewhere)
+	w.files = all
+	w.must(w.bob, "env", "CCD_ARCHIVE_PATH="+elsewhere, "ccd", "verify")
+	w.must(root, "rm", file, elsewhere)
+	w.shell(w.bob, "", `rm -rf ~/copy.db.* ~/.local/state/ccd`)
+	w.shell(w.alice, "", `rm -rf ~/ccd-copy.db.*`)
+	if _, err := os.Stat(w.path(w.state() + "/archive.db")); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// runs reports whether the daemon that runs is of that version.
+func (w *walk) runs(version string) bool {
+	w.Helper()
+	var status struct {
+		Running bool
+		Version string
+	}
+	out, _, _ := w.run(w.Context(), w.alice, "", "ccd", "status", "--json")
+	return json.Unmarshal([]byte(out), &status) == nil && status.Running && strings.TrimPrefix(status.Version, "v") == version
+}
+
+// upgraded installs a newer package over the old one.
+func upgraded(w *walk) {
+	pid := w.pid()
+	if !w.runs("0.98.0") {
+		w.Errorf("the old version does not run: %s", w.status())
+	}
+	start := time.Now()
+	w.deb("new.deb")
+	w.within(10*time.Second, "the new version runs", func() bool { return w.runs("0.99.0") })
+	if now := w.pid(); now == pid || now == 0 {
+		w.Errorf("the package was upgraded, and the daemon is %d, %d before", now, pid)
+	}
+	w.tell("new version runs after %.1f s", time.Since(start).Seconds())
+	w.grown(40 << 10)
+	w.nothingLost()
+}

@@ -1,0 +1,113 @@
+package walk
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// reloaded has the daemon read its configuration anew: a changed one, a broken one, and one that its sandbox does not
+// know.
+func reloaded(w *walk) {
+	pid := w.pid()
+	w.set(strings.Replace(config, "[watch]\n", "[watch]\nignore = [\"*unwanted*\"]\n", 1))
+	w.reload()
+	unwanted := w.alice.home() + "/.claude/projects/-home-alice-unwanted/00000000-0000-4000-8000-0000000000bb.jsonl"
+	w.write(w.alice, unwanted, string(invented(w, 1000, 40<<10).text))
+	w.grown(40 << 10)
+	w.within(20*time.Second, "everything is archived", w.complete)
+	if w.knows(unwanted) {
+		w.Error("a transcript was archived that the new configuration ignores")
+	}
+	w.set(config)
+	w.reload()
+	w.within(20*time.Second, "what is ignored no more is archived", func() bool { return w.knows(unwanted) })
+	w.files = append(w.files, unwanted)
+
+	w.set(config + "[watch]\nsetle = \"1s\"\n")
+	since := w.now()
+	w.reload()
+	w.within(5*time.Second, "the journal has an error", func() bool { return strings.Contains(w.journal(since, "err"), "config.toml") })
+	w.grown(40 << 10)
+	w.within(20*time.Second, "the old configuration holds", w.archives())
+	w.set(config)
+	w.has(w.status(), "reload", "setle")
+	w.reload()
+	if strings.Contains(w.status(), "setle") {
+		w.Errorf("a good reload leaves the bad one in the status:\n%s", w.status())
+	}
+	w.complete()
+	if now := w.pid(); now != pid {
+		w.Errorf("a reload is another process: %d, then %d", pid, now)
+	}
+	w.tell("pid unchanged by four")
+	w.apart()
+}
+
+// apart sets a directory for all companions: transcripts become read-only to the service when install says so.
+func (w *walk) apart() {
+	w.Helper()
+	dir := w.alice.home() + "/companions"
+	w.set(strings.Replace(config, "[companion]\n", fmt.Sprintf("[companion]\ndir = %q\n", dir), 1))
+	w.reload()
+	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd install") })
+	w.installAgain()
+	w.within(30*time.Second, "companions in a directory of their own", func() bool {
+		out, _, err := w.run(w.Context(), w.alice, "", "sh", "-c", `find "$1" -name '*.ccd.md' | wc -l`, "sh", dir)
+		return err == nil && strings.TrimSpace(out) != "0"
+	})
+	if got := w.probe(true); got["transcripts"] != "refused" || got["companions"] != "done" || got["state"] != "done" {
+		w.Errorf("with companion.dir: %v, want transcripts read-only", got)
+	}
+	w.tell("companion.dir: transcripts read-only")
+	w.set(config)
+	w.installAgain()
+}
+
+// set writes alice's configuration.
+func (w *walk) set(text string) {
+	w.Helper()
+	w.write(w.alice, w.alice.home()+configFile, text)
+}
+
+func (w *walk) reload() {
+	w.Helper()
+	w.must(w.alice, "systemctl", "--user", "reload", "ccd.service")
+}
+
+// status is what `ccd status` says, on both streams, whatever its exit status.
+func (w *walk) status() string {
+	w.Helper()
+	out, said, _ := w.run(w.Context(), w.alice, "", "ccd", "status")
+	return out + said
+}
+
+// knows reports whether the archive has a transcript.
+func (w *walk) knows(source string) bool {
+	w.Helper()
+	for _, s := range w.list(w.alice) {
+		if s.Source == source {
+			return true
+		}
+	}
+	return false
+}
+
+// archives returns a condition that looks at the archive's file alone: a broken configuration is one for `ccd ls` too.
+func (w *walk) archives() func() bool {
+	since := time.Now().Add(-time.Second)
+	return func() bool { return w.archived().After(since) }
+}
+
+// now is the machine's time as journalctl reads it.
+func (w *walk) now() string {
+	w.Helper()
+	return strings.TrimSpace(w.must(root, "date", "+%Y-%m-%d %H:%M:%S.%6N"))
+}
+
+// journal is what the service said since then at that priority or a graver one.
+func (w *walk) journal(since, priority string) string {
+	w.Helper()
+	out, _, _ := w.run(w.Context(), root, "", "journalctl", "-q", "-o", "cat", "--since", since, "-p", priority, "_SYSTEMD_USER_UNIT=ccd.service")
+	return out
+}
