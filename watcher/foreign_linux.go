@@ -22,8 +22,9 @@ var foreign = map[uint32]string{
 	0x7461636f:            "ocfs2",
 }
 
-// foreignFS names the file system of dir where its events cannot be trusted, else "".
-func foreignFS(dir string) string {
+// ForeignFS names the file system of dir ("nfs", "9p") where changes made elsewhere raise no events here, so that it is
+// polled; "" for any other, and where it cannot be told. Locks and mappings are not to be trusted there either.
+func ForeignFS(dir string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return ""

@@ -67,7 +67,7 @@ func (l *loop) rootState(i int, err error) string {
 	r := &l.tree.roots[i]
 	r.present = err == nil
 	if err == nil {
-		if fs := foreignFS(l.walk.real[i]); fs != "" {
+		if fs := ForeignFS(l.walk.real[i]); fs != "" {
 			l.pollRoot(i, "file system "+fs)
 		}
 		return ""

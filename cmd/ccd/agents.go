@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -315,8 +316,8 @@ func statusRows(st agentsetup.Status) [][]string {
 }
 
 // checkAgents looks at the agents that are set up: does what their settings name still stand?
-func (a *app) checkAgents() (all []finding) {
-	s, err := a.setup(nil, agentsFlags{})
+func checkAgents(_ context.Context, around *surroundings) (all []finding) {
+	s, err := around.a.setup(nil, agentsFlags{})
 	if err != nil {
 		return nil // what is wrong with the home directory, others tell
 	}

@@ -115,8 +115,10 @@ func (a *app) print(text string) error {
 }
 
 // table writes rows as columns, each as wide as it needs.
-func (a *app) table(rows [][]string) error {
-	w := tabwriter.NewWriter(a.out, 0, 8, 2, ' ', 0)
+func (a *app) table(rows [][]string) error { return writeTable(a.out, rows) }
+
+func writeTable(to io.Writer, rows [][]string) error {
+	w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
 	}

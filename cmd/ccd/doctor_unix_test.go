@@ -31,7 +31,8 @@ func TestCheckRoot(t *testing.T) {
 	l := &library{watch: watcher.Options{
 		Match: func(r watcher.Root, path string) bool { _, ok := transcript.Find(r.Agent, r.Path, path); return ok },
 	}}
-	all := checkRoot(context.Background(), l, watcher.Root{Agent: "claude-code", Path: root})
+	s := &surroundings{l: l}
+	all := s.checkRoot(scanRoot(context.Background(), l, watcher.Root{Agent: "claude-code", Path: root}))
 	told := map[string]finding{}
 	for _, f := range all {
 		for _, name := range []string{"fifo", "locked"} {

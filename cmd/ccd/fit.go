@@ -11,9 +11,34 @@ type column struct{ at, least int }
 // width returns the width of the terminal that stdout is, 0 where it is none: then nothing is cut.
 func (a *app) width() int {
 	if f, ok := a.out.(*os.File); ok && terminal(a.out) {
-		return columns(f)
+		columns, _ := screen(f)
+		return columns
 	}
 	return 0
+}
+
+// cut shortens a line to n cells of a terminal, where it is longer, with an ellipsis as its last one.
+func cut(line string, n int) string {
+	at, last := 0, 0 // last: where the line ends if an ellipsis must stand behind it
+	for i, r := range line {
+		w := cells(r)
+		if at+w > n {
+			return line[:last] + "…"
+		}
+		if at += w; at < n {
+			last = i + utf8.RuneLen(r)
+		}
+	}
+	return line
+}
+
+// cells is how many cells of a terminal a character takes, about: two where it may be a wide one.
+func cells(r rune) int {
+	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f000) {
+		return 2
+	}
+	return 1
 }
 
 // fit cuts a table's cells in the middle until its lines are at most width characters: the given columns in their

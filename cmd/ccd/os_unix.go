@@ -3,9 +3,12 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"os/user"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,13 +19,13 @@ func access(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 // readable fails where this user may not read the file at path.
 func readable(path string) error { return unix.Access(path, unix.R_OK) }
 
-// columns returns the width of a terminal in characters, 0 where it cannot be told.
-func columns(f *os.File) int {
+// screen returns the width of a terminal in characters and its height in lines, 0 where they cannot be told.
+func screen(f *os.File) (columns, lines int) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return int(size.Col)
+	return int(size.Col), int(size.Row)
 }
 
 // freeSpace returns the bytes that this user may still write on dir's file system.
@@ -42,4 +45,26 @@ func inotifyLimit(name string) (n int, ok bool) {
 	}
 	n, err = strconv.Atoi(strings.TrimSpace(string(b)))
 	return n, err == nil
+}
+
+// ownerOf names the owner of a file; mine is true where that is this user, or this user is root and may do as the owner.
+func ownerOf(info fs.FileInfo) (name string, mine bool) {
+	st, known := info.Sys().(*syscall.Stat_t)
+	if !known || os.Geteuid() == 0 || int(st.Uid) == os.Geteuid() {
+		return "", true
+	}
+	name = strconv.Itoa(int(st.Uid))
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	return name, false
+}
+
+// inode is the number of a file on its file system.
+func inode(info fs.FileInfo) (n uint64, known bool) {
+	st, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, false
+	}
+	return uint64(st.Ino), true
 }

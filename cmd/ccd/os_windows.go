@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -21,13 +22,13 @@ func readable(path string) error {
 	return f.Close()
 }
 
-// columns returns the width of a console in characters, 0 where it cannot be told.
-func columns(f *os.File) int {
+// screen returns the width of a console in characters and its height in lines, 0 where they cannot be told.
+func screen(f *os.File) (columns, lines int) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
-		return 0
+		return 0, 0
 	}
-	return int(info.Window.Right-info.Window.Left) + 1
+	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
 }
 
 // freeSpace returns the bytes that this user may still write on dir's volume.
@@ -43,3 +44,9 @@ func freeSpace(dir string) (int64, error) {
 
 // inotifyLimit reads one of the kernel's limits; Windows has none.
 func inotifyLimit(string) (n int, ok bool) { return 0, false }
+
+// ownerOf takes every file for this user's: who may read one is not told by an owner on Windows.
+func ownerOf(fs.FileInfo) (name string, mine bool) { return "", true }
+
+// inode is not known on Windows.
+func inode(fs.FileInfo) (n uint64, known bool) { return 0, false }

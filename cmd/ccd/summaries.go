@@ -48,9 +48,9 @@ func summariesLine(c config.Config) string {
 }
 
 // checkSummarizer looks for the configured command; the service must have been installed since it was configured.
-func checkSummarizer(l *library, confined bool) []finding {
+func checkSummarizer(_ context.Context, s *surroundings) []finding {
 	const check = "summarizer"
-	command := l.config.Summarizer.Command
+	command := s.l.config.Summarizer.Command
 	if len(command) == 0 {
 		return nil
 	}
@@ -58,8 +58,8 @@ func checkSummarizer(l *library, confined bool) []finding {
 	switch {
 	case err != nil:
 		return []finding{wrong(check, "name the program by its whole path in summarizer.command", "%v", err)}
-	case confined:
-		return []finding{wrong(check, "ccd install", "%s cannot be run by the service: it was installed when no command was configured", path)}
+	case s.service.state.Confined:
+		return []finding{s.byInstall(wrong(check, s.install(), "%s cannot be run by the service: it was installed when no command was configured", path))}
 	}
 	return []finding{ok(check, "%s", path)}
 }

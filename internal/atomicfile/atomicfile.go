@@ -62,29 +62,56 @@ func CleanAll(dir string) error {
 }
 
 func clean(dir string, before time.Time) error {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	root, names, err := stale(dir, before)
+	if root == nil {
+		return wrapClean(dir, err)
 	}
+	defer root.Close()
+	for _, name := range names {
+		err = errors.Join(err, root.Remove(name))
+	}
+	return wrapClean(dir, err)
+}
+
+func wrapClean(dir string, err error) error {
 	if err != nil {
 		return fmt.Errorf("clean %s: %w", dir, err)
 	}
-	defer root.Close()
+	return nil
+}
+
+// Stale returns the names of the files in dir that Clean would remove. A dir that does not exist has none.
+func Stale(dir string) ([]string, error) {
+	root, names, err := stale(dir, time.Now().Add(-staleAfter))
+	if root != nil {
+		root.Close()
+	}
+	if err != nil {
+		return names, fmt.Errorf("look for temporary files in %s: %w", dir, err)
+	}
+	return names, nil
+}
+
+// stale opens dir (nil where it is not there, or cannot be opened) and finds our temporary files in it.
+func stale(dir string, before time.Time) (*os.Root, []string, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
 	entries, err := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
 		if !isTemp(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		info, infoErr := root.Lstat(e.Name())
-		if infoErr != nil || !info.ModTime().Before(before) || !owned(info) {
-			continue
+		if info, err := root.Lstat(e.Name()); err == nil && info.ModTime().Before(before) && owned(info) {
+			names = append(names, e.Name())
 		}
-		err = errors.Join(err, root.Remove(e.Name()))
 	}
-	if err != nil {
-		return fmt.Errorf("clean %s: %w", dir, err)
-	}
-	return nil
+	return root, names, err
 }
 
 func tempName() string {

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/archive"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// checkArchive tells what was seen of the archive: can it be read, is what was looked at sound, has it room?
+func checkArchive(_ context.Context, s *surroundings) []finding {
+	const check = "archive"
+	size, path := s.size, s.l.archivePath
+	var all []finding
+	switch {
+	case s.slow:
+		return nil // the lock's check tells
+	case s.readErr != nil:
+		all = append(all, wrong(check, "ccd verify", "%v", s.readErr))
+	case size.File == 0:
+		return []finding{ok(check, "%s is not there yet; `ccd run` makes it", path)}
+	}
+	for _, d := range s.sample.Damage {
+		all = append(all, wrong(check, "ccd verify lists all damage; what is sound still restores", "%v", d))
+	}
+	all = few(check, "in the archive", all)
+	switch limit := s.l.config.Archive.MaxSize; {
+	case full(size, limit):
+		all = append(all, wrong(check, "raise archive.max_size", "%s is %s and has no room to grow below archive.max_size of %s: nothing more is archived",
+			path, humanize.IBytes(uint64(size.File)), s.l.written("archive.max_size")))
+	case nearlyFull(size, limit):
+		all = append(all, note(check, "raise archive.max_size", "%s is %s, over 80 %% of archive.max_size of %s",
+			path, humanize.IBytes(uint64(size.File)), s.l.written("archive.max_size")))
+	}
+	if dir := existing(filepath.Dir(path)); filepath.Dir(path) != s.l.stateDir {
+		if fs := watcher.ForeignFS(dir); fs != "" {
+			all = append(all, note(check, "set archive.path to a disk of this machine", "%s is on %s: locks and mapped files are not to be trusted there", path, fs))
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, ok(check, "%s, %s for %s of transcripts; %s", path, humanize.IBytes(uint64(size.File)),
+			humanize.IBytes(uint64(size.Raw)), sampleLine(s.sample)))
+	}
+	return all
+}
+
+func sampleLine(s archive.Sampled) string {
+	if s.Whole {
+		return fmt.Sprintf("all %s and %s are sound", count(s.Blocks, "block"), count(s.Pointers, "original"))
+	}
+	return fmt.Sprintf("a sample of %s and %s is sound (ccd verify reads all)", count(s.Blocks, "block"), count(s.Pointers, "original"))
+}
+
+// full reports whether the archive's file has nothing free, and its next step would pass the limit of so many bytes.
+// It doubles while it is small, then grows in steps of 16 MiB.
+func full(size archive.Size, limit int64) bool {
+	step := min(size.File, 16<<20)
+	return limit > 0 && size.File > 0 && size.File+step > limit && size.Free < step
+}
+
+// nearlyFull reports whether what is in use is over 80 % of the limit.
+func nearlyFull(size archive.Size, limit int64) bool {
+	return limit > 0 && size.File-size.Free > limit/10*8
+}
+
+// checkLock tells who keeps the archive's lock: nobody should hold it for longer than a moment.
+func checkLock(_ context.Context, s *surroundings) []finding {
+	const check = "lock"
+	if !s.slow {
+		return nil
+	}
+	base := strings.TrimSuffix(s.l.archivePath, ".db")
+	holders := lockHolders("/proc/locks", base+".lock", base+".gate")
+	if len(holders) == 0 {
+		return []finding{wrong(check, "lsof "+shellWord(base+".lock")+" may tell", "the archive did not answer within %s: another process holds it, or its file system hangs", lockLimit)}
+	}
+	return []finding{wrong(check, "wait, or end that process", "the archive is held for over %s by %s", lockLimit, strings.Join(holders, ", "))}
+}
+
+func checkSpace(_ context.Context, s *surroundings) []finding {
+	const check = "space"
+	free, err := freeSpace(existing(filepath.Dir(s.l.archivePath)))
+	if err != nil {
+		return []finding{note(check, "", "cannot be told: %v", err)}
+	}
+	return []finding{s.space(free)}
+}
+
+// space judges so many bytes free for the archive, by what must stay free and by how fast the archive grows.
+func (s *surroundings) space(free int64) finding {
+	const check, soon = "space", 14
+	least, mend := s.l.minFree(), "make room, or lower archive.min_free"
+	if free < least {
+		return wrong(check, mend, "%s free, below archive.min_free of %s: nothing is archived", humanize.IBytes(uint64(free)), s.l.written("archive.min_free"))
+	}
+	need := int64(float64(s.unarchived(nil).bytes) * s.packed())
+	if need > free-least {
+		return note(check, mend, "%s free, and what is not archived yet will need about %s", humanize.IBytes(uint64(free)), humanize.IBytes(uint64(need)))
+	}
+	if daily := s.daily(); daily > 0 && (free-least)/daily < soon {
+		return note(check, mend, "%s free, enough for about %s at %s a day", humanize.IBytes(uint64(free)),
+			count(int((free-least)/daily), "day"), humanize.IBytes(uint64(daily)))
+	}
+	return ok(check, "%s free for the archive", humanize.IBytes(uint64(free)))
+}
+
+// packed is what part of a transcript's bytes the archive takes, as far as it can be told.
+func (s *surroundings) packed() float64 {
+	if s.size.Raw < 1<<20 {
+		return 0.25
+	}
+	return min(1, float64(s.size.File-s.size.Free)/float64(s.size.Raw))
+}
+
+// daily is how many bytes the archive has grown a day, by the sessions that began and ended within the last week.
+func (s *surroundings) daily() int64 {
+	const days = 7
+	raw := int64(0)
+	for _, e := range s.sessions {
+		if e.Class != transcript.Attachment && s.now.Sub(e.state.First) < days*24*time.Hour {
+			raw += e.bytes()
+		}
+	}
+	return int64(float64(raw) * s.packed() / days)
+}
+
+// backup is a copy of the archive that an upgrade left.
+type backup struct {
+	path string
+	size int64
+}
+
+// backups are the copies that an upgrade made beside the archive.
+func (l *library) backups() (all []backup) {
+	entries, err := os.ReadDir(filepath.Dir(l.archivePath))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(l.archivePath)+".schema") && strings.HasSuffix(e.Name(), ".bak") {
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				all = append(all, backup{filepath.Join(filepath.Dir(l.archivePath), e.Name()), info.Size()})
+			}
+		}
+	}
+	return all
+}
+
+func checkBackups(_ context.Context, s *surroundings) (all []finding) {
+	for _, b := range s.l.backups() {
+		all = append(all, note("backups", "once you are content with this version: rm "+shellWord(b.path),
+			"%s, %s: the archive as it was before an upgrade", b.path, humanize.IBytes(uint64(b.size))))
+	}
+	return all
+}
+
+// lockHolders names the processes that hold a lock of one of the files, by the kernel's list.
+func lockHolders(list string, files ...string) (all []string) {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return nil
+	}
+	inodes := map[string]bool{}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil {
+			if n, known := inode(info); known {
+				inodes[fmt.Sprint(n)] = true
+			}
+		}
+	}
+	told := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; one that waits has "->" in second place
+		if len(f) < 6 || f[1] != "FLOCK" || !inodes[f[5][strings.LastIndexByte(f[5], ':')+1:]] || told[f[4]] {
+			continue
+		}
+		told[f[4]] = true
+		name, err := os.ReadFile(filepath.Join(filepath.Dir(list), f[4], "comm"))
+		if err != nil {
+			name = []byte("?")
+		}
+		all = append(all, fmt.Sprintf("pid %s (%s)", f[4], cmp.Or(strings.TrimSpace(string(name)), "?")))
+	}
+	return all
+}
+
+// existing returns the nearest directory above dir that is there.
+func existing(dir string) string {
+	for dir != filepath.Dir(dir) && !exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}

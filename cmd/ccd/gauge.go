@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/archive"
+	"ccd/daemon"
+	"ccd/packaging"
+)
+
+// askEvery is how often the service manager is asked by one who goes on looking: it takes a process each time.
+const askEvery = 30 * time.Second
+
+// noWatches begins the cause that the watcher gives for polling where the kernel has no more watches to give.
+const noWatches = "no further watches"
+
+// gauge reads what status prints. Read again, it opens only what has changed: run.json and the archive by their stat, and
+// asks the service manager only when the daemon came or went, or now and then.
+type gauge struct {
+	a       *app
+	l       *library
+	archive stamp
+	size    archive.Size
+	count   statusOutput // what the sessions make of it
+	service packaging.State
+	asked   time.Time
+	running bool
+	reads   int // how often the archive was read
+}
+
+// stamp is a file as it was when it was read.
+type stamp struct {
+	info fs.FileInfo // nil: there was none
+	at   time.Time
+}
+
+// same reports whether info tells of the same file, unchanged since it was read. One that was read in the very moment of
+// a change may have changed again without another time.
+func (s stamp) same(info fs.FileInfo) bool {
+	if s.info == nil || info == nil {
+		return s.info == nil && info == nil && !s.at.IsZero()
+	}
+	return os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime()) &&
+		s.at.Sub(info.ModTime()) > time.Second
+}
+
+// gauge finds what status looks at. Nothing is read but the configuration.
+func (a *app) gauge() (*gauge, error) {
+	l, err := a.locate(true)
+	if err != nil {
+		return nil, err
+	}
+	return &gauge{a: a, l: l}, nil
+}
+
+// read tells how things are now. Where the archive cannot be read, the rest is told beside the error.
+func (g *gauge) read(ctx context.Context) (statusOutput, error) {
+	info, running, err := daemon.ReadRun(g.l.stateDir)
+	if err != nil {
+		return statusOutput{Degraded: []string{}, Roots: []rootOutput{}, Live: []sessionOutput{}, Errors: []failureOutput{}}, err
+	}
+	err = g.readArchive(ctx)
+	out := g.count
+	out.Live = append([]sessionOutput{}, out.Live...)
+	out.Running, out.This = running, version().Version
+	out.Degraded, out.Roots, out.Errors = []string{}, []rootOutput{}, []failureOutput{}
+	for _, f := range info.Errors { // where no daemon runs, those of the last one
+		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
+	}
+	if running {
+		out.run(info)
+	} else {
+		for _, r := range g.l.roots {
+			out.Roots = append(out.Roots, rootOutput{Agent: r.Agent, Path: r.Path, Present: exists(r.Path)})
+		}
+	}
+	g.ask(ctx, running)
+	out.Service = serviceOutput{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
+	out.ShouldRun = out.Service.Installed
+	out.Archive = archiveOutput{Path: g.l.archivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.config.Archive.MaxSize}
+	if free, err := freeSpace(existing(filepath.Dir(g.l.archivePath))); err == nil {
+		out.Archive.Space = free
+	}
+	out.Degraded = append(out.Degraded, g.degraded(out)...)
+	return out, err
+}
+
+// readArchive reads what the archive knows of each session, where it has changed or a live session may have come to rest.
+func (g *gauge) readArchive(ctx context.Context) error {
+	info, err := os.Stat(g.l.archivePath)
+	if err != nil {
+		info = nil
+	}
+	if g.archive.same(info) {
+		g.rest()
+		return nil
+	}
+	seen := stamp{info, time.Now()}
+	g.reads++
+	if err := g.l.load(ctx); err != nil {
+		return err
+	}
+	if g.size, err = g.l.archive.Size(ctx); err != nil {
+		return fmt.Errorf("measure archive: %w", err)
+	}
+	g.count = statusOutput{Live: []sessionOutput{}}
+	g.count.count(g.l.sessions)
+	g.l.sessions = nil // what is printed is kept, and that is little
+	g.archive = seen
+	return nil
+}
+
+// rest drops the sessions that have not grown for a while.
+func (g *gauge) rest() {
+	var live []sessionOutput
+	for _, s := range g.count.Live {
+		if s.Last != nil && time.Since(*s.Last) < liveWithin {
+			live = append(live, s)
+		}
+	}
+	g.count.Live = live
+}
+
+// ask asks the service manager.
+func (g *gauge) ask(ctx context.Context, running bool) {
+	if running == g.running && time.Since(g.asked) < askEvery {
+		return
+	}
+	g.running, g.asked, g.service = running, time.Now(), packaging.State{}
+	if s, err := g.a.installedService(g.l); err == nil {
+		if state, err := s.Status(ctx); err == nil {
+			g.service = state
+		}
+	}
+}
+
+// degraded tells why things are less than they should be, the worst first.
+func (g *gauge) degraded(o statusOutput) (why []string) {
+	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if o.ShouldRun && !o.Running {
+		add("the service is installed and does not run: ccd start")
+	}
+	if late := stalled(g.l.config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
+		add("no scan has ended for %s: ccd doctor", age(*o.LastPass))
+	}
+	if o.Running && o.Version != o.This {
+		add("the daemon is %s, this is %s: ccd restart", named(o.Version), named(o.This))
+	}
+	if least := g.l.minFree(); least > 0 && o.Archive.Space > 0 && o.Archive.Space < least {
+		add("%s free, below archive.min_free of %s: nothing is archived", humanize.IBytes(uint64(o.Archive.Space)), g.l.written("archive.min_free"))
+	}
+	switch limit := g.l.config.Archive.MaxSize; {
+	case full(g.size, limit):
+		add("the archive has no room to grow below archive.max_size of %s: nothing more is archived", g.l.written("archive.max_size"))
+	case nearlyFull(g.size, limit):
+		add("the archive is over 80 %% of archive.max_size of %s", g.l.written("archive.max_size"))
+	}
+	if n := len(o.Errors); n > 0 {
+		add("%s could not be brought up to date", count(n, "file"))
+	}
+	if o.Unreadable > 0 {
+		add("directories that cannot be read: %d: ccd doctor", o.Unreadable)
+	}
+	for _, r := range o.Roots {
+		if o.Running && r.Polled && strings.HasPrefix(r.Why, noWatches) {
+			add("%s is polled, not watched: %s", r.Path, r.Why)
+		}
+	}
+	return why
+}
+
+// named is a version for people.
+func named(version string) string {
+	if version == "" {
+		return "of an unknown version"
+	}
+	return version
+}
