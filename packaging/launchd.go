@@ -31,12 +31,12 @@ func launchd(o Options, h host) (manager, error) {
 	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, tries: 50}
 	return manager{
 		name: "launchctl", layers: [][]file{{{path, text}}}, dirs: []folder{{filepath.Dir(path), 0o755}},
-		logs: "ccd run",
-		hint:    "log in on the machine's own screen once, or run `ccd run` from a login item",
-		probe:   []step{do("print", domain)},
-		enable:  []step{may("bootout", job), do("enable", job), load},
-		run:     []step{do("kickstart", job)},
-		remove:  []step{may("bootout", job), may("disable", job)},
+		logs:   "ccd run",
+		hint:   "log in on the machine's own screen once, or run `ccd run` from a login item",
+		probe:  []step{do("print", domain)},
+		enable: []step{may("bootout", job), do("enable", job), load},
+		run:    []step{do("kickstart", job)},
+		remove: []step{may("bootout", job), may("disable", job)},
 		// A job that was stopped by bootout elsewhere is loaded again; one that is loaded refuses, and is kicked.
 		start:   []step{may("bootstrap", domain, path), do("kickstart", job)},
 		stop:    []step{do("kill", "SIGTERM", job)},

@@ -18,8 +18,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	)
+)
 
 // name is the service's name to every manager: ccd.service, the launchd label, the Windows service.
 const name = "ccd"
@@ -148,6 +147,9 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 	st.Installed = st.Installed || st.Enabled
 	return st, nil
 }
+
+// System reports whether it is a service of the machine, not the user's own.
+func (s *Service) System() bool { return s.o.System }
 
 // Account returns the name of the account that the installed service runs as, "" where Install has not written one here.
 func (s *Service) Account() string {

@@ -41,7 +41,7 @@ func options(home string) Options {
 	return Options{
 		Executable: "/opt/my tools/ccd", StateDir: home + "/state/ccd", Home: home, User: "sam",
 		Writes: []string{home + "/state/ccd", home + "/50% \"off\"/projects"}, Own: []string{home + "/state/ccd"},
-		Reads: []string{home + "/50% \"off\"/projects"},
+		Reads:   []string{home + "/50% \"off\"/projects"},
 		Environ: []string{"PATH=/bin", "CODEX_HOME=/data/50% off/codex", "CCD_LOG_LEVEL=debug", "CCDX=1"},
 	}
 }

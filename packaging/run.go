@@ -25,10 +25,10 @@ func native(o Options) (manager, error) {
 	may := func(f func() error) step { return step{do: f, may: true} }
 	return manager{
 		name: svc.Platform(), hint: "run `ccd run` from the session's autostart",
-		enable:  []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
-		run:     []step{do(svc.Start)},
-		remove:  []step{may(svc.Stop), do(svc.Uninstall)},
-		start:   []step{do(svc.Start)}, stop: []step{do(svc.Stop)}, restart: []step{do(svc.Restart)},
+		enable: []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
+		run:    []step{do(svc.Start)},
+		remove: []step{may(svc.Stop), do(svc.Uninstall)},
+		start:  []step{do(svc.Start)}, stop: []step{do(svc.Stop)}, restart: []step{do(svc.Restart)},
 		status: func(_ context.Context, _ runner, st *State) error {
 			got, err := svc.Status()
 			st.Installed, st.Enabled = err == nil, err == nil

@@ -122,7 +122,7 @@ func unitOf(o Options, sc scope, bare bool) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
 		"Origin": "Written by `ccd install`, which replaces it", "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
-		"Exec":   strings.Join(args, " "), "Environment": env, "User": accountOf(o), "Target": sc.target, "Child": o.Child,
+		"Exec": strings.Join(args, " "), "Environment": env, "User": accountOf(o), "Target": sc.target, "Child": o.Child,
 	})
 	return b.Bytes(), err
 }
@@ -178,8 +178,9 @@ func causeOf(out string) string {
 	status := v["ExecMainStatus"]
 	// What systemd itself fails at before the daemon has begun.
 	own := map[string]string{
+		"217": "this machine gives users no namespaces (217/USER)",
 		"203": "the executable cannot be run", "218": "capabilities cannot be dropped (218/CAPABILITIES)",
-		"226": "this machine allows no namespaces to users (226/NAMESPACE)", "228": "system calls cannot be filtered (228/SECCOMP)",
+		"226": "this machine gives users no namespaces (226/NAMESPACE)", "228": "system calls cannot be filtered (228/SECCOMP)",
 	}
 	switch {
 	case v["Result"] == "" || v["Result"] == "success":

@@ -39,4 +39,3 @@ func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 	}
 	return nil
 }
-

@@ -36,23 +36,6 @@ it. Run again, it repairs what is amiss. Nothing else is changed; ` + "`ccd unin
 	}, (*packaging.Service).Install)
 }
 
-func (a *app) uninstallCommand() *cobra.Command {
-	return a.serviceCommand(page{
-		use: "uninstall", short: "stop the service and remove it; the archive stays",
-		forms: []string{"ccd uninstall [--system]"},
-		examples: []example{
-			{"ccd uninstall", "your own service"},
-			{"sudo ccd uninstall --system", "the machine's"},
-		},
-	}, func(s *packaging.Service, ctx context.Context) error {
-		if err := s.Uninstall(ctx); err != nil {
-			return err
-		}
-		a.say("the archive stays, and so do the configuration and all companions")
-		return nil
-	})
-}
-
 func (a *app) startCommand() *cobra.Command {
 	return a.serviceCommand(page{
 		use: "start", short: "start the installed service", forms: []string{"ccd start [--system]"},

@@ -33,6 +33,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"rpc":     cmdRPC,
 
 	"snapshot": cmdSnapshot,
+	"tree":     cmdTree,
 	"talks":    cmdTalks,
 	"asks":     cmdAsks,
 	"event":    cmdEvent,

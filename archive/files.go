@@ -1,0 +1,29 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Files returns the paths of what is there of the archive at path: its file, its locks, and the copies that were made
+// of it before it was changed into a newer form. Symlinks among them are not followed.
+func Files(path string) ([]string, error) {
+	lock, gate := lockPaths(path)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("find archive: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		p := filepath.Join(filepath.Dir(path), e.Name())
+		copied := strings.HasPrefix(p, path+".schema") && strings.HasSuffix(p, ".bak")
+		if (p == path || p == lock || p == gate || copied) && !e.IsDir() {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"ccd/internal/config"
+	"ccd/packaging"
+)
+
+// uninstallFlags are those of `ccd uninstall`.
+type uninstallFlags struct {
+	serviceFlags
+	purge, yes bool
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	p := page{
+		use: "uninstall", group: setup, short: "stop the service and remove it; the archive stays",
+		forms: []string{"ccd uninstall [--purge [--yes]]", "ccd uninstall --system [--purge [--yes] [--user NAME]]"},
+		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
+Archive, configuration and companions stay.
+
+--purge removes them too, after it has shown what goes and was told yes: the service, what agents' settings
+hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it, ccd's state
+directory and its configuration. Transcripts stay, and the sessions that ` + "`ccd resume`" + ` wrote are transcripts;
+so does what others wrote under a name of ours. Without a terminal it takes --yes. What was interrupted goes
+on when it is run again.`,
+		examples: []example{
+			{"ccd uninstall", "your own service"},
+			{"ccd uninstall --purge", "all that is ccd's; it asks first"},
+			{"sudo ccd uninstall --system", "the machine's"},
+		},
+	}
+	var f uninstallFlags
+	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		if err := a.noJSON(c); err != nil {
+			return err
+		}
+		switch {
+		case f.yes && !f.purge:
+			return usage(c, errors.New("--yes goes with --purge"))
+		case f.user != "" && !(f.system && f.purge):
+			return usage(c, errors.New("--user goes with --system --purge"))
+		case f.purge && !f.yes && !a.answers():
+			return usage(c, errors.New("--purge asks on a terminal; elsewhere it takes --yes"))
+		}
+		return a.uninstall(c.Context(), f)
+	})
+	c.Flags().BoolVar(&f.purge, "purge", false, "remove archive, state, configuration, hooks and companions too")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
+	c.Flags().StringVar(&f.user, "user", "", "whose the machine's service was, where it is gone already: `NAME`")
+	return c
+}
+
+// installation is a service, and the account that it runs as: the app as that account would be given it, what it has.
+type installation struct {
+	*packaging.Service
+	app     *app
+	library *library
+	user    string // of a service of the machine; "" for the user's own
+}
+
+func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
+	i, err := a.installation(f)
+	if err != nil {
+		return err
+	}
+	if f.purge {
+		return i.purge(ctx, f.yes)
+	}
+	if err := i.Uninstall(ctx); err != nil {
+		return err
+	}
+	if path := i.library.archivePath; path != "" {
+		a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", path)
+	} else {
+		a.say("the archive, the configuration and the companions stay")
+	}
+	return nil
+}
+
+// installation finds what uninstall is about. Without --purge nothing of a configuration is needed, so that one which is
+// broken keeps no service from being removed.
+func (a *app) installation(f uninstallFlags) (i installation, err error) {
+	i.app = a
+	if f.system {
+		if i.user, err = a.systemUser(f.user); err != nil {
+			return i, err
+		}
+		switch {
+		case i.user == "" && f.purge:
+			return i, hint(errors.New("find account: no service of the machine is installed that would tell whose archive is meant"),
+				"ccd uninstall --system --purge --user NAME")
+		case i.user != "":
+			if i.app, err = a.as(i.user); err != nil {
+				return i, err
+			}
+		}
+	}
+	i.library, err = i.app.locate(true)
+	if err != nil && !f.purge {
+		i.library, err = i.app.stateOnly()
+	}
+	if err == nil && f.system && i.user == "" {
+		i.library.archivePath = "" // whose it was is not known
+	}
+	if err == nil {
+		i.Service, err = i.app.serviceWith(i.library, packaging.Options{System: f.system, User: i.user})
+	}
+	return i, err
+}
+
+// systemUser is the account that the machine's service runs as, else the one that was named, else none.
+func (a *app) systemUser(named string) (string, error) {
+	l, err := a.stateOnly()
+	if err != nil {
+		return "", err
+	}
+	s, err := a.serviceWith(l, packaging.Options{System: true})
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(s.Account(), named), nil
+}
+
+// stateOnly is what is known without a configuration.
+func (a *app) stateOnly() (*library, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := config.StateDir(a.getenv, home)
+	return &library{stateDir: dir, archivePath: filepath.Join(dir, "archive.db")}, err
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// cmdTree writes what stands below directories, by name, mode and bytes: `tree OUT DIR...`.
+func cmdTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: tree OUT DIR...")
+	}
+	var b bytes.Buffer
+	for _, dir := range args[1:] {
+		text, err := tree(ts.MkAbs(dir))
+		ts.Check(err)
+		b.WriteString(text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+}
+
+func tree(dir string) (string, error) {
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		what := ""
+		switch {
+		case info.Mode().IsRegular():
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			what = fmt.Sprintf("%x", sha256.Sum256(text))
+		case info.Mode()&fs.ModeSymlink != 0:
+			if what, err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintln(&b, path, info.Mode(), what)
+		return nil
+	})
+	return b.String(), err
+}
+
+func TestAgreed(t *testing.T) {
+	for answer, want := range map[string]bool{"yes\n": true, " YES \n": true, "yes": true, "y\n": false, "": false, "no\n": false, "yes please\n": false} {
+		if got := agreed(strings.NewReader(answer)); got != want {
+			t.Errorf("%q: %v", answer, got)
+		}
+	}
+}
