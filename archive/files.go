@@ -20,7 +20,7 @@ func Files(path string) ([]string, error) {
 	var all []string
 	for _, e := range entries {
 		p := filepath.Join(filepath.Dir(path), e.Name())
-		copied := strings.HasPrefix(p, path+".schema") && strings.HasSuffix(p, ".bak")
+		copied := strings.HasPrefix(p, path+backupMiddle) && strings.HasSuffix(p, backupEnd)
 		if (p == path || p == lock || p == gate || copied) && !e.IsDir() {
 			all = append(all, p)
 		}

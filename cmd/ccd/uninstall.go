@@ -25,11 +25,11 @@ func (a *app) uninstallCommand() *cobra.Command {
 		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
 Archive, configuration and companions stay.
 
---purge removes them too, after it has shown what goes and was told yes: the service, what agents' settings
-hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it, ccd's state
-directory and its configuration. Transcripts stay, and the sessions that ` + "`ccd resume`" + ` wrote are transcripts;
-so does what others wrote under a name of ours. Without a terminal it takes --yes. What was interrupted goes
-on when it is run again.`,
+--purge removes them too, after it has shown what goes and was told yes: the service, what agents'
+settings hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it,
+ccd's state directory and its configuration. Transcripts stay, and the sessions that ` + "`ccd resume`" + ` wrote
+are transcripts; so does what others wrote under a name of ours. Without a terminal it takes --yes. What
+was interrupted goes on when it is run again.`,
 		examples: []example{
 			{"ccd uninstall", "your own service"},
 			{"ccd uninstall --purge", "all that is ccd's; it asks first"},

@@ -1,0 +1,37 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.db")
+	if got, err := Files(filepath.Join(dir, "absent", "a.db")); err != nil || len(got) > 0 {
+		t.Errorf("nothing there: %q, %v", got, err)
+	}
+	ours := []string{"a.db", "a.gate", "a.lock", filepath.Base(backupName(path, 1, 0)), filepath.Base(backupName(path, 1, 3))}
+	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a"}
+	for _, name := range slices.Concat(ours, others) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "a.db.schema9.bak"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Files(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		got[i] = filepath.Base(got[i])
+	}
+	slices.Sort(ours)
+	if slices.Sort(got); !slices.Equal(got, ours) {
+		t.Errorf("got %q, want %q", got, ours)
+	}
+}
