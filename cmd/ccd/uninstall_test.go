@@ -20,14 +20,14 @@ func cmdTree(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var b bytes.Buffer
 	for _, dir := range args[1:] {
-		text, err := tree(ts.MkAbs(dir))
+		text, err := treeOf(ts.MkAbs(dir))
 		ts.Check(err)
 		b.WriteString(text)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
-func tree(dir string) (string, error) {
+func treeOf(dir string) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
