@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "write the generated documents and golden files anew")
 
-// TestDocsUpToDate holds docs/COMMANDS.md, the man page and the README's command list to the commands.
+// TestDocsUpToDate holds docs/COMMANDS.md, the man pages and the README's command list to the commands.
 func TestDocsUpToDate(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	golden(t, "../../docs/COMMANDS.md", markdown(root))
-	golden(t, "../../packaging/ccd.1", roff(root))
+	manGoldens(t, manPages(root))
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Skipf("NOTICE: no README: %v", err)
@@ -76,61 +76,6 @@ func markdown(root *cobra.Command) string {
 		}
 	}
 	return b.String()
-}
-
-// roff renders the man page: the same words, in the order of man pages.
-func roff(root *cobra.Command) string {
-	var b bytes.Buffer
-	b.WriteString(".\\\" Generated from the commands: go test ./cmd/ccd -args -update\n")
-	b.WriteString(".TH CCD 1\n.SH NAME\nccd \\- " + escape(root.Short) + "\n.SH SYNOPSIS\n.B ccd\n[flags] COMMAND [arguments]\n")
-	b.WriteString(".SH DESCRIPTION\n" + escape(root.Long) + "\n")
-	b.WriteString(".PP\n" + escape(sessionWords) + ".\n")
-	b.WriteString(".SH OPTIONS\n.nf\n" + escape(flagLines(root.PersistentFlags())) + ".fi\n")
-	for _, g := range groups {
-		fmt.Fprintf(&b, ".SH COMMANDS: %s\n", strings.ToUpper(g))
-		for _, c := range inGroup(root, g) {
-			roffCommand(&b, c)
-		}
-	}
-	b.WriteString(".SH EXIT STATUS\n")
-	for _, code := range []int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted} {
-		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", code, exitMeaning[code])
-	}
-	return b.String()
-}
-
-func roffCommand(b *bytes.Buffer, c *cobra.Command) {
-	fmt.Fprintf(b, ".SS ccd %s\n%s.\n.PP\n.nf\n", escape(c.Name()), escape(c.Short))
-	for _, form := range forms(c) {
-		b.WriteString(escape(form) + "\n")
-	}
-	b.WriteString(".fi\n")
-	if c.Long != "" {
-		b.WriteString(".PP\n" + escape(c.Long) + "\n")
-	}
-	if flags := flagLines(c.LocalNonPersistentFlags()); flags != "" {
-		b.WriteString(".PP\n.nf\n" + escape(flags) + ".fi\n")
-	}
-	if keys := c.Annotations[keyJSON]; keys != "" {
-		b.WriteString(".PP\nWith --json: " + escape(keys) + "\n")
-	}
-	b.WriteString(".PP\nExamples:\n")
-	for _, e := range examplesOf(c) {
-		b.WriteString(".TP\n.B " + escape(e.line) + "\n" + escape(e.does) + "\n")
-	}
-	b.WriteString(".PP\nExit status: " + escape(exitLine(c)) + ".\n")
-}
-
-// escape makes text inert for roff: no line begins a request, hyphens and backslashes stay what they are.
-func escape(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n\n", "\n.PP\n").Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if l != ".PP" && (strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'")) {
-			lines[i] = `\&` + l
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // TestPages holds what every command's page must have.
