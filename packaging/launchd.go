@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -64,7 +65,7 @@ func launchd(o Options, h host) (manager, error) {
 func plistOf(o Options) ([]byte, error) {
 	type variable struct{ Key, Value string }
 	var env []variable
-	for _, v := range environment(o) {
+	for _, v := range withLog(o) {
 		key, val, _ := strings.Cut(v, "=")
 		env = append(env, variable{escape(key), escape(val)})
 	}
@@ -79,10 +80,22 @@ func plistOf(o Options) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
 		"Label": name, "Arguments": args, "Environment": env, "User": escape(accountOf(o)),
-		"Log": escape(filepath.Join(o.StateDir, name+".log")),
 	})
 	return b.Bytes(), err
 }
+
+// withLog adds where the daemon keeps its log. launchd would append to a file for ever, and nobody would cut it: its own
+// streams lead nowhere, and the daemon writes a log of its own that is bounded in size.
+func withLog(o Options) []string {
+	env := environment(o)
+	if o.Log != "" && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, logVariable) }) {
+		env = append(env, logVariable+o.Log)
+	}
+	slices.Sort(env)
+	return env
+}
+
+const logVariable = "CCD_LOG_FILE="
 
 func escape(s string) string {
 	var b strings.Builder

@@ -30,7 +30,7 @@ var ErrNotInstalled = errors.New("the service is not installed")
 type Options struct {
 	Executable string   // the ccd binary; a symlink to it is kept as it is, so that upgrades reach the service
 	Config     string   // passed to the daemon as --config, "" for its default
-	StateDir   string   // where the archive lives: told to people, and where launchd's log stands
+	StateDir   string   // where the archive lives: told to people
 	Home       string   // the home directory of the account that the daemon runs as
 	Environ    []string // as os.Environ: what of it moves ccd's roots, state or options goes into the service
 	System     bool     // a service of the machine instead of the user's own; needs root
@@ -38,6 +38,7 @@ type Options struct {
 	Writes     []string // directories that the daemon writes: its state, the archive's, and where companions go
 	Own        []string // those of Writes that are ccd's own: install makes them, and no others
 	Reads      []string // what it reads beside its configuration: the watched roots
+	Log        string   // the daemon's log where the manager keeps none (launchd), "" where the configuration names one
 	Linger     bool     // install has the user's services go on after the last logout
 	Child      bool     // the daemon runs a command that is not ccd's own: it is not confined to what ccd itself needs
 	Out        io.Writer
@@ -102,7 +103,7 @@ func check(o Options) error {
 	if o.Config != "" && !filepath.IsAbs(o.Config) {
 		return fmt.Errorf("path %q is not absolute", o.Config)
 	}
-	for _, v := range slices.Concat(paths, []string{o.Config, o.User}, environment(o)) {
+	for _, v := range slices.Concat(paths, []string{o.Config, o.User, o.Log}, environment(o)) {
 		if strings.ContainsFunc(v, isControl) || !utf8.ValidString(v) {
 			return fmt.Errorf("%q is not plain UTF-8 text, and no service file can carry it", v)
 		}

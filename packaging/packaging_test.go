@@ -3,16 +3,12 @@ package packaging
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +35,7 @@ func (f *fake) run(_ context.Context, argv []string) (string, error) {
 
 func options(home string) Options {
 	return Options{
-		Executable: "/opt/my tools/ccd", StateDir: home + "/state/ccd", Home: home, User: "sam",
+		Executable: "/opt/my tools/ccd", StateDir: home + "/state/ccd", Home: home, User: "sam", Log: home + "/state/ccd/ccd.log",
 		Writes: []string{home + "/state/ccd", home + "/50% \"off\"/projects"}, Own: []string{home + "/state/ccd"},
 		Reads:   []string{home + "/50% \"off\"/projects"},
 		Environ: []string{"PATH=/bin", "CODEX_HOME=/data/50% off/codex", "CCD_LOG_LEVEL=debug", "CCDX=1"},
@@ -99,54 +95,6 @@ func TestText(t *testing.T) {
 			base, _, _ := strings.Cut(name, ".")
 			golden(t, base+".sandbox.conf", string(s.mgr.layers[0][1].text))
 		}
-	}
-}
-
-func TestPlistIsXML(t *testing.T) {
-	o := options("/home/sam")
-	o.Environ = append(o.Environ, `CCD_X=<&"'>`)
-	s, _ := serviceOn(t, o, "darwin", 501, &fake{})
-	d := xml.NewDecoder(bytes.NewReader(s.mgr.layers[0][0].text))
-	var words []string
-	for {
-		tok, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, ok := tok.(xml.CharData); ok {
-			words = append(words, string(c))
-		}
-	}
-	if !slices.Contains(words, `<&"'>`) {
-		t.Errorf("the value did not come through: %q", words)
-	}
-}
-
-// TestSystemdAcceptsUnit asks the real systemd, where there is one.
-func TestSystemdAcceptsUnit(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is not installed: the unit's syntax is held by golden files only")
-	}
-	o := options("/home/sam")
-	o.Executable = "/bin/true"
-	s, _ := serviceOn(t, o, "linux", 1000, &fake{})
-	verify := func(text []byte) string {
-		file := filepath.Join(t.TempDir(), "ccd.service")
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out, _ := exec.Command(analyze, "verify", "--man=no", file).CombinedOutput()
-		return string(out)
-	}
-	if out := verify(bytes.ReplaceAll(s.mgr.layers[0][0].text, []byte("Restart="), []byte("Restrat="))); !strings.Contains(out, "Restrat") {
-		t.Skipf("systemd-analyze cannot judge units here: %q", out)
-	}
-	if out := verify(s.mgr.layers[0][0].text); strings.Contains(out, "ccd.service") {
-		t.Errorf("systemd-analyze verify: %s", out)
 	}
 }
 

@@ -106,7 +106,21 @@ func layersOf(o Options, sc scope) ([][]file, error) {
 	return [][]file{{{unitPath, full}, {sandboxPath, sandbox}}, {{unitPath, bare}, {sandboxPath, nil}}}, err
 }
 
-func unitOf(o Options, sc scope, bare bool) ([]byte, error) {
+// Who has written a unit, in its first line.
+const (
+	byInstall = "Written by `ccd install`, which replaces it"
+	byPackage = "Part of ccd's package; `ccd install` writes one in its place that knows your directories"
+)
+
+func unitOf(o Options, sc scope, bare bool) ([]byte, error) { return unitBy(byInstall, o, sc, bare) }
+
+// packaged is the unit that a package has in its own directory of units: the first layer alone, for nobody in particular.
+func packaged() ([]byte, error) {
+	o := Options{Executable: "/usr/bin/ccd"}
+	return unitBy(byPackage, o, scopeOf(o), false)
+}
+
+func unitBy(origin string, o Options, sc scope, bare bool) ([]byte, error) {
 	args := arguments(o)
 	for i, a := range args {
 		args[i] = unitWord(a, i > 0)
@@ -121,7 +135,7 @@ func unitOf(o Options, sc scope, bare bool) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Origin": "Written by `ccd install`, which replaces it", "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
+		"Origin": origin, "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
 		"Exec": strings.Join(args, " "), "Environment": env, "User": accountOf(o), "Target": sc.target, "Child": o.Child,
 	})
 	return b.Bytes(), err

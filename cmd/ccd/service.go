@@ -134,6 +134,11 @@ func (a *app) serviceWith(l *library, o packaging.Options) (*packaging.Service, 
 	if o.Writes = slices.Clone(o.Own); l.config.Companion.Dir == "" {
 		o.Writes = append(o.Writes, o.Reads...)
 	}
+	if file := l.written("log.file"); file != "" {
+		o.Writes = append(o.Writes, filepath.Dir(file))
+	} else {
+		o.Log = filepath.Join(l.stateDir, "ccd.log")
+	}
 	if a.configFile != "" {
 		if o.Config, err = filepath.Abs(a.configFile); err != nil {
 			return nil, fmt.Errorf("find configuration: %w", err)

@@ -1,0 +1,182 @@
+package packaging
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPackagedUnit holds the unit that packages ship to the one that install writes.
+func TestPackagedUnit(t *testing.T) {
+	text, err := packaged()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("..", "ccd.service"), string(text))
+	if !strings.Contains(string(text), "\nExecStart=/usr/bin/ccd run\n") || strings.Contains(string(text), "Environment=") {
+		t.Errorf("it is somebody's own:\n%s", text)
+	}
+}
+
+// analyze finds systemd's own judge of units.
+func analyze(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed: units are held by golden files only")
+	}
+	return path
+}
+
+// placed writes a layer's files as systemd finds them, under a root directory, and returns the unit's path.
+func placed(t *testing.T, layer []file) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, unit)
+	if err := os.WriteFile(path, layer[0].text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if layer[1].text != nil {
+		if err := os.Mkdir(path+".d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path+".d", sandboxFile), layer[1].text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// TestSystemdAcceptsUnit asks the real systemd, where there is one, for both layers and both scopes.
+func TestSystemdAcceptsUnit(t *testing.T) {
+	judge := analyze(t)
+	verify := func(layer []file) string {
+		out, _ := exec.Command(judge, "verify", "--man=no", placed(t, layer)).CombinedOutput()
+		var about []string // what other units of the machine lack is not ours to mend
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, unit) || strings.Contains(line, sandboxFile) {
+				about = append(about, line)
+			}
+		}
+		return strings.Join(about, "")
+	}
+	o := options("/home/sam")
+	o.Executable = "/bin/true"
+	machine := o
+	machine.System, machine.User = true, "root"
+	for name, o := range map[string]Options{"user": o, "system": machine} {
+		s, _ := serviceOn(t, o, "linux", 0, &fake{})
+		for i, layer := range s.mgr.layers {
+			for n, key := range []string{"Restart=", "ProtectHome="} { // a word of each file spelt wrong is found
+				bad := slices.Clone(layer)
+				if bad[n].text == nil {
+					continue
+				}
+				bad[n].text = bytes.ReplaceAll(bad[n].text, []byte("\n"+key), []byte("\nX"+key[1:]))
+				if out := verify(bad); !strings.Contains(out, "X"+key[1:len(key)-1]) {
+					t.Skipf("systemd-analyze cannot judge units here: %q", out)
+				}
+			}
+			if out := verify(layer); out != "" {
+				t.Errorf("%s, layer %d: %s", name, i, out)
+			}
+		}
+	}
+}
+
+// TestExposure has systemd score both layers: 10 is a service that may do anything, 0 one that may do nothing.
+func TestExposure(t *testing.T) {
+	judge := analyze(t)
+	score := func(layer []file) float64 {
+		out, err := exec.Command(judge, "security", "--offline=yes", "--no-pager", placed(t, layer)).CombinedOutput()
+		m := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindSubmatch(out)
+		if m == nil {
+			t.Skipf("systemd-analyze cannot score units here: %v, %q", err, out)
+		}
+		n, err := strconv.ParseFloat(string(m[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const limit = 2.0
+	machine := options("/home/sam")
+	machine.System = true
+	for name, o := range map[string]Options{"user": options("/home/sam"), "system": machine} {
+		s, _ := serviceOn(t, o, "linux", 0, &fake{})
+		both, base := score(s.mgr.layers[0]), score(s.mgr.layers[1])
+		t.Logf("%s: %.1f with the sandbox, %.1f without", name, both, base)
+		if both > limit {
+			t.Errorf("%s: exposure %.1f, want at most %.1f", name, both, limit)
+		}
+		if base <= limit {
+			t.Errorf("%s: the first layer alone scores %.1f: the score tells nothing of the second", name, base)
+		}
+	}
+}
+
+// TestPlistIsRead has a reader of property lists read what is written, Python's where there is one, and else only XML.
+func TestPlistIsRead(t *testing.T) {
+	o := options("/home/sam")
+	o.Environ = append(o.Environ, `CCD_X=<&"'>`)
+	s, _ := serviceOn(t, o, "darwin", 501, &fake{})
+	text := s.mgr.layers[0][0].text
+	words, err := plistWords(text)
+	if err != nil || !slices.Contains(words, `<&"'>`) {
+		t.Errorf("the value did not come through: %q, %v", words, err)
+	}
+	if _, err := plistWords(text[:len(text)/2]); err == nil {
+		t.Error("half of it is taken for the whole")
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed: the property list is held as XML only")
+	}
+	const lint = `import plistlib, sys
+p = plistlib.loads(sys.stdin.buffer.read())
+want = {"Label": "ccd", "RunAtLoad": True, "KeepAlive": {"SuccessfulExit": False}, "ProcessType": "Background",
+        "LowPriorityIO": True, "Umask": 0o077}
+bad = [k for k, v in want.items() if p.get(k) != v or type(p.get(k)) is not type(v)]
+bad += [k for k in ("Nice", "ThrottleInterval", "ExitTimeOut") if type(p.get(k)) is not int]
+bad += [k for k, v in p["EnvironmentVariables"].items() if type(v) is not str]
+if p["ThrottleInterval"] > 10: bad.append("ThrottleInterval")
+sys.exit(", ".join(bad) or None)`
+	read := func(text []byte) (string, error) {
+		cmd := exec.Command(python, "-c", lint)
+		cmd.Stdin = bytes.NewReader(text)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := read(text); err != nil {
+		t.Errorf("plistlib: %v: %s", err, out)
+	}
+	bad := bytes.Replace(text, []byte("<integer>63</integer>"), []byte("<string>63</string>"), 1)
+	if _, err := read(bad); err == nil {
+		t.Error("an umask that is no number is taken")
+	}
+}
+
+func plistWords(text []byte) (words []string, err error) {
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return words, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c, ok := tok.(xml.CharData); ok {
+			words = append(words, string(c))
+		}
+	}
+}
