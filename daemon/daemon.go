@@ -43,13 +43,22 @@ const maxUnsaved = 64
 // Options is what a daemon needs to know.
 type Options struct {
 	Archive      *archive.Archive
-	StateDir     string             // ccd's own directory; made with mode 0700 where missing
-	Watch        watcher.Options    // roots and timing; Match and Known are the daemon's
-	Compaction   compactor.Options  // for every session but those with options of their own
-	CompanionDir string             // "": companions stand beside their transcripts
-	Log          *slog.Logger       // nil: discarded. Never holds content of transcripts
-	Version      string             // of the program, for status
-	Notify       func(state string) // told "READY=1" and, by the work loop only, "WATCHDOG=1"; may be nil
+	StateDir     string            // ccd's own directory; made with mode 0700 where missing
+	Watch        watcher.Options   // roots and timing; Match and Known are the daemon's
+	Compaction   compactor.Options // for every session but those with options of their own
+	CompanionDir string            // "": companions stand beside their transcripts
+	Log          *slog.Logger      // nil: discarded. Never holds content of transcripts
+	Version      string            // of the program, for status
+	Held         *Held             // nil: Run and Once take run.lock themselves
+	Reload       *Reload           // what brought these options, for status; nil: a start
+
+	// Ready is called once Run watches, Scanned after each scan: an error of it ends Run with that error. Alive is
+	// called by the goroutine of New and Run alone, whenever work got on (a file, a segment, a text, a directory), and
+	// every AliveEvery at the latest while there is nothing to do; 0: not then. Each may be nil.
+	Ready      func()
+	Scanned    func(watcher.Health) error
+	Alive      func()
+	AliveEvery time.Duration
 
 	// Summarize writes a summary of what it is given; nil: none is asked for, the compactor's own stand. It may take
 	// its time, and runs beside the daemon, never twice at once. It fails with ErrUnavailable where no text is to
@@ -86,6 +95,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		return nil, err
 	}
 	for _, a := range stored {
+		d.alive()
 		s := d.stored(a)
 		d.sessions[s.Key] = s
 		d.owners[s.Path] = s.Key
@@ -95,14 +105,18 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 
 // Run watches until ctx ends, and returns its error. It fails with *RunningError where another daemon runs.
 func (d *Daemon) Run(ctx context.Context) error {
-	unlock, err := d.lock()
+	release, err := d.begin()
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer release()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	defer d.startErrands(ctx)()
-	w := watcher.New(d.watch())
-	d.notify("READY=1")
+	w := watcher.New(d.watch(end))
+	if d.Ready != nil {
+		d.Ready()
+	}
 	for offer := range w.Run(ctx) {
 		d.hear()
 		err := d.sync(ctx, offer)
@@ -121,8 +135,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 			d.note(offer, errors.Join(err, failed))
 		}
 	}
+	var fatal fatalError
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal.error
+	}
 	return ctx.Err()
 }
+
+// fatalError is why Run ends of its own accord.
+type fatalError struct{ error }
 
 // errMore says that a session has more new bytes than one turn takes; what was taken is safe and folded.
 var errMore = errors.New("more to come")
@@ -168,6 +189,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 			return err
 		}
 		s.unheard = false
+		d.alive()
 		if err := d.add(ctx, s, seg); err != nil {
 			return err
 		}
@@ -190,16 +212,27 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	return nil
 }
 
-func (d *Daemon) notify(state string) {
-	if d.Notify != nil {
-		d.Notify(state)
+// alive tells that work got on.
+func (d *Daemon) alive() {
+	if d.Alive != nil {
+		d.Alive()
 	}
 }
 
-// watch completes the watcher's options: which files are offered is the formats' matter, but never a companion.
-func (d *Daemon) watch() watcher.Options {
+// watch completes the watcher's options: which files are offered is the formats' matter, but never a companion. What
+// Options.Scanned does not like is given to end.
+func (d *Daemon) watch(end context.CancelCauseFunc) watcher.Options {
 	o := d.Watch
-	o.Log, o.Scanned = d.Log, d.scanned
+	o.Log, o.Alive, o.AliveEvery = d.Log, d.Alive, d.AliveEvery
+	o.Scanned = func(h watcher.Health) {
+		d.scanned(h)
+		if d.Scanned == nil {
+			return
+		}
+		if err := d.Scanned(h); err != nil {
+			end(fatalError{err})
+		}
+	}
 	o.Match = func(r watcher.Root, path string) bool {
 		if sidecar.Is(path) {
 			return false

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"ccd/internal/atomicfile"
@@ -20,11 +21,20 @@ import (
 type RunInfo struct {
 	Pid      int            `json:"pid"`
 	Version  string         `json:"version"`
-	Start    time.Time      `json:"start"`
-	LastPass time.Time      `json:"last_pass"` // end of the last scan of all roots
+	Start    time.Time      `json:"start"`            // of the process
+	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil where there was none
+	LastPass time.Time      `json:"last_pass"`        // end of the last scan of all roots
 	Sessions int            `json:"sessions"`
-	Errors   []Failure      `json:"errors"` // what fails now, newest last, at most 20
+	Failing  int            `json:"failing"` // transcripts that fail now
+	Errors   []Failure      `json:"errors"`  // of them, newest last, at most 20
 	Watch    watcher.Health `json:"watch"`
+}
+
+// Reload is what became of reading the configuration anew.
+type Reload struct {
+	Time  time.Time `json:"time"`
+	Error string    `json:"error,omitempty"` // why it was refused: the one before stays in force
+	Note  string    `json:"note,omitempty"`  // what is left to be done for it to hold
 }
 
 // Failure is a transcript that could not be brought up to date.
@@ -34,72 +44,25 @@ type Failure struct {
 	Time  time.Time `json:"time"`
 }
 
-// RunningError tells that another daemon has the state directory.
-type RunningError struct{ Pid int }
-
-// Error names the process.
-func (e *RunningError) Error() string {
-	return fmt.Sprintf("run daemon: already running, pid %d", e.Pid)
-}
-
 const (
 	maxFailures = 20
+	maxLogged   = 20 // failures logged between two scans
 	tellEvery   = 5 * time.Second
 )
 
-// health is what run.json is made from.
+// health is what run.json is made from. The work loop fills it; a refused reload comes from elsewhere, also while the
+// loop hangs.
 type health struct {
-	info RunInfo
-	told time.Time
-	last []byte
+	mu      sync.Mutex
+	info    RunInfo
+	told    time.Time
+	last    []byte
+	untold  bool            // run.json could not be written
+	failing map[string]bool // paths
+	logged  int             // failures logged since the last scan
 }
 
-func runFile(stateDir string) string  { return filepath.Join(stateDir, "run.json") }
-func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
-
-// lock takes run.lock for life, so that one daemon runs in a state directory. The returned function gives it back.
-func (d *Daemon) lock() (func(), error) {
-	if err := os.MkdirAll(d.StateDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make state directory: %w", err)
-	}
-	f, err := os.OpenFile(lockFile(d.StateDir), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open run lock: %w", err)
-	}
-	if err := flock(f); err != nil {
-		defer f.Close()
-		return nil, &RunningError{Pid: holder(f)}
-	}
-	if err := sign(f); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("write run lock: %w", err)
-	}
-	d.health.info = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: time.Now().UTC(), Errors: []Failure{}}
-	d.tell()
-	return func() { f.Close() }, nil
-}
-
-// sign writes this process's number into the lock that it holds.
-func sign(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(f, os.Getpid())
-	return err
-}
-
-// holder reads the number of the process that holds the lock. It may have taken it a moment ago and not signed yet.
-func holder(f *os.File) (pid int) {
-	for range 50 {
-		b := make([]byte, 32)
-		n, _ := f.ReadAt(b, 0)
-		if _, err := fmt.Sscanln(string(b[:n]), &pid); err == nil {
-			return pid
-		}
-		<-time.After(10 * time.Millisecond)
-	}
-	return 0
-}
+func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json") }
 
 // ReadRun returns what the daemon of a state directory last told of itself, and whether it runs: whether run.lock is
 // held. It writes nothing.
@@ -122,9 +85,19 @@ func ReadRun(stateDir string) (RunInfo, bool, error) {
 	return info, flock(f) != nil, nil
 }
 
+// Refused has run.json tell of a reload that changed nothing. It may be called from any goroutine while Run runs.
+func (d *Daemon) Refused(r Reload) {
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	d.health.info.Reload = &r
+	d.tell()
+}
+
 // note takes the outcome of one sync into account: errors are logged once and told until they are mended.
 func (d *Daemon) note(o watcher.Offer, err error) {
-	d.notify("WATCHDOG=1")
+	d.alive()
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	h := &d.health.info
 	before := len(h.Errors)
 	d.fail(o.Path, err)
@@ -137,27 +110,43 @@ func (d *Daemon) note(o watcher.Offer, err error) {
 	}
 }
 
-// fail lists what is wrong with a path, logged once, or that nothing is (nil).
+// fail lists what is wrong with a path, or that nothing is (nil). It is logged once until it is mended; where very many
+// fail, status tells how many. The caller holds health.mu.
 func (d *Daemon) fail(path string, err error) {
-	h := &d.health.info
-	before := len(h.Errors)
-	h.Errors = slices.DeleteFunc(h.Errors, func(f Failure) bool { return f.Path == path })
+	h := &d.health
+	h.info.Errors = slices.DeleteFunc(h.info.Errors, func(f Failure) bool { return f.Path == path })
+	known := h.failing[path]
 	if err == nil {
+		delete(h.failing, path)
+		h.info.Failing = len(h.failing)
 		return
 	}
-	if len(h.Errors) == before {
-		d.Log.Error("not brought up to date", "path", path, "err", err)
+	if h.failing == nil {
+		h.failing = map[string]bool{}
 	}
-	h.Errors = append(h.Errors, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
-	h.Errors = last(h.Errors, maxFailures)
+	h.failing[path] = true
+	h.info.Failing = len(h.failing)
+	h.info.Errors = append(h.info.Errors, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
+	h.info.Errors = last(h.info.Errors, maxFailures)
+	if known {
+		return
+	}
+	if h.logged++; h.logged <= maxLogged {
+		d.Log.Error("not brought up to date", "path", path, "err", err)
+	} else if h.logged == maxLogged+1 {
+		d.Log.Error("more are not brought up to date; no further one is logged until the next scan, see ccd status")
+	}
 }
 
 func last(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
 
 // scanned takes a scan's end into account.
 func (d *Daemon) scanned(w watcher.Health) {
-	d.notify("WATCHDOG=1")
+	d.alive()
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	h := &d.health.info
+	d.health.logged = 0
 	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
 	d.tell()
 }
@@ -172,19 +161,24 @@ func (d *Daemon) conversations() (n int) {
 	return n
 }
 
-// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells.
+// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells. The caller holds
+// health.mu.
 func (d *Daemon) tell() {
-	d.health.told = time.Now()
-	b, err := json.MarshalIndent(d.health.info, "", "  ")
-	if err == nil && string(b) == string(d.health.last) {
+	h := &d.health
+	h.told = time.Now()
+	b, err := json.MarshalIndent(h.info, "", "  ")
+	if err == nil && string(b) == string(h.last) {
 		return
 	}
 	if err == nil {
 		err = atomicfile.Write(runFile(d.StateDir), 0o600, b)
 	}
-	if err != nil {
-		d.Log.Error("run state not written", "err", err)
+	if err == nil {
+		h.last, h.untold = b, false
 		return
 	}
-	d.health.last = b
+	if !h.untold {
+		d.Log.Error("run state not written", "err", err)
+	}
+	h.untold = true
 }

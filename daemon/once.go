@@ -33,12 +33,12 @@ const attempts = 5
 // all. It fails with *RunningError where a daemon runs.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
-	unlock, err := d.lock()
+	release, err := d.begin()
 	if err != nil {
 		return Report{}, err
 	}
-	defer unlock()
-	found, wrong := watcher.Scan(ctx, d.watch())
+	defer release()
+	found, wrong := watcher.Scan(ctx, d.watch(nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
@@ -78,8 +78,11 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			report.Companions++
 		}
 	}
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	h := &d.health.info
-	h.Errors, h.Sessions, h.LastPass = last(report.Failed, maxFailures), report.Sessions, start.UTC()
+	h.Errors, h.Failing = last(report.Failed, maxFailures), len(report.Failed)
+	h.Sessions, h.LastPass = report.Sessions, start.UTC()
 	d.tell()
 	return report, ctx.Err()
 }
@@ -152,7 +155,7 @@ const shrink = 0.25
 
 // Plan looks at what there is and changes nothing.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
-	found, wrong := watcher.Scan(ctx, d.watch())
+	found, wrong := watcher.Scan(ctx, d.watch(nil))
 	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}
 	for _, err := range wrong {
 		p.Errors = append(p.Errors, err.Error())

@@ -80,7 +80,11 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 		return doc, nil, next, err
 	}
 	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
-	c, err := s.compactor.Summarized(func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) }, d.Archive.Summaries(ctx))
+	text := func(span transcript.Span) ([]byte, error) {
+		d.alive()
+		return r.Span(ctx, span)
+	}
+	c, err := s.compactor.Summarized(text, d.Archive.Summaries(ctx))
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}

@@ -242,6 +242,7 @@ func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) e
 		if err != nil {
 			return fmt.Errorf("fold session %s: %w", s.ID, err)
 		}
+		d.alive()
 		s.take(seg)
 	}
 	if s.cursor.Offset != g.Tip.Offset { // another process went on meanwhile
@@ -305,5 +306,5 @@ func (d *Daemon) forget(s *session, err error) {
 // tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not
 // parse from a file at rest for long.
 func (s *session) tail(d *Daemon, o watcher.Offer) watcher.TailOptions {
-	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch}
+	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch, Alive: d.Alive}
 }

@@ -180,7 +180,9 @@ func (d *Daemon) heard(o outcome) {
 		s.heard = true
 	}
 	if o.err == nil || !errors.Is(o.err, context.Canceled) {
+		d.health.mu.Lock()
 		d.fail(summariesName, o.err)
+		d.health.mu.Unlock()
 	}
 	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.taken, "refused", o.refused)
 }

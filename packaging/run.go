@@ -2,9 +2,6 @@ package packaging
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"os"
 	"sync"
 
 	"github.com/kardianos/service"
@@ -81,22 +78,4 @@ func managed(ctx context.Context, loop func(context.Context) error) error {
 		return loop(ctx)
 	}
 	return svc.Run()
-}
-
-// Notify tells the service manager how the daemon fares: "READY=1", "WATCHDOG=1", "STOPPING=1", several separated by
-// newlines. Without a manager that listens ($NOTIFY_SOCKET) it does nothing.
-func Notify(state string) error {
-	addr := os.Getenv("NOTIFY_SOCKET")
-	if addr == "" {
-		return nil
-	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: addr, Net: "unixgram"})
-	if err != nil {
-		return fmt.Errorf("notify service manager: %w", err)
-	}
-	defer conn.Close()
-	if _, err := conn.Write([]byte(state)); err != nil {
-		return fmt.Errorf("notify service manager: %w", err)
-	}
-	return nil
 }

@@ -86,6 +86,9 @@ func (l *loop) wait(ctx context.Context) {
 	if len(l.queue.heap) > 0 && l.queue.heap[0].due.Before(until) {
 		until = l.queue.heap[0].due
 	}
+	if sign := now.Add(l.o.AliveEvery); l.o.AliveEvery > 0 && sign.Before(until) {
+		until = sign
+	}
 	hints := l.hints
 	if open := l.taken.Add(min(hintGap, l.o.Settle/4)); open.After(now) {
 		hints = nil
@@ -109,7 +112,9 @@ func (l *loop) merge(ctx context.Context, b batch) {
 	l.taken = time.Now()
 	if b.lost {
 		l.overflows++
-		l.o.Log.Warn("events were lost, scanning", "times", l.overflows)
+		if l.overflows&(l.overflows-1) == 0 { // the more often, the more seldom it is said
+			l.o.Log.Warn("events were lost, scanning", "times", l.overflows)
+		}
 		l.scanAt = l.taken
 		for _, d := range l.tree.dirs {
 			d.watched = false // it may have been made anew; to watch it twice costs nothing

@@ -119,6 +119,7 @@ func (w *walk) list(ctx context.Context, root int, dir string) (below []string, 
 	w.enter(root, dir, info)
 	for {
 		entries, err := d.ReadDir(readDirBatch)
+		w.o.Alive()
 		for _, e := range entries {
 			if w.entry(root, dir, e) {
 				below = append(below, filepath.Join(dir, e.Name()))

@@ -39,6 +39,10 @@ type Options struct {
 	Asked <-chan string
 	// Scanned is called after each scan by the goroutine that ranges over Run; may be nil.
 	Scanned func(Health)
+	// Alive is called by the goroutine that ranges over Run (or calls Scan), whenever a scan got on, and every
+	// AliveEvery at the latest while nothing is offered; 0: nobody wakes up for it. May be nil.
+	Alive      func()
+	AliveEvery time.Duration
 
 	openDir func(dir string, flags int) (directory, error) // tests put errors here
 }
@@ -82,6 +86,9 @@ func (o Options) complete() Options {
 	if o.openDir == nil {
 		o.openDir = openDirectory
 	}
+	if o.Alive == nil {
+		o.Alive = func() {}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -114,6 +121,7 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 				}
 			} else if ctx.Err() == nil {
 				l.wait(ctx)
+				l.o.Alive()
 			}
 		}
 	}
@@ -136,6 +144,8 @@ type TailOptions struct {
 	Rest bool
 	// Torn: with Rest, a last line without a line end is taken as it is.
 	Torn bool
+	// Alive, where not nil, is called whenever some bytes were read.
+	Alive func()
 	// Scratch, where not nil, is where Tail finds a buffer to use and leaves it for the next call (at most 4 MB).
 	Scratch *[]byte
 }
@@ -152,6 +162,9 @@ type TailOptions struct {
 // while it is read ends without an error: the next call sees a new generation.
 func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o TailOptions) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
+		if o.Alive == nil {
+			o.Alive = func() {}
+		}
 		t := tailer{s: s, o: o}
 		defer t.close()
 		if err := t.run(ctx, from, yield); err != nil {

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	if errors.Is(err, errStopped) {
 		err = nil
 	}
-	report(s.err, err)
+	report(a.talk(s.err, priorityError), err)
 	return exitCode(err)
 }
 

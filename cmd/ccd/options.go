@@ -12,7 +12,6 @@ import (
 	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
-	"ccd/packaging"
 	"ccd/watcher"
 )
 
@@ -58,6 +57,9 @@ func (a *app) locate(readOnly bool) (*library, error) {
 		l.archivePath = filepath.Join(l.stateDir, "archive.db")
 	}
 	l.roots = a.roots(c, home)
+	if err := l.logBeside(); err != nil {
+		return nil, err
+	}
 	l.watch = watcher.Options{
 		Roots: l.roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
 		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
@@ -111,37 +113,40 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *li
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := daemon.New(ctx, daemon.Options{
-		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
-		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version, Summarize: a.summarize(l),
-		Notify: func(state string) {
-			if err := packaging.Notify(state); err != nil {
-				log.Warn("service manager not told", "err", err)
-			}
-		},
-	})
+	d, err := daemon.New(ctx, a.daemonOptions(l, log))
 	return d, l, err
 }
 
-// logger writes to stderr what [log] asks for, which is warnings where it says nothing: -q errors only, -v everything.
-func (a *app) logger(c config.Config) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
-		return nil, fmt.Errorf("read log.level: %w", err)
+// daemonOptions is what the configuration says to a daemon.
+func (a *app) daemonOptions(l *library, log *slog.Logger) daemon.Options {
+	return daemon.Options{
+		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
+		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version, Summarize: a.summarize(l),
 	}
-	if a.quiet {
-		level = slog.LevelError
-	} else if a.verbose {
-		level = slog.LevelDebug
+}
+
+// logBeside fails where the daemon's log would lie among transcripts.
+func (l *library) logBeside() error {
+	file := l.config.Log.File
+	for _, r := range l.roots {
+		if rel, err := filepath.Rel(r.Path, file); file != "" && err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("read config: log.file (%s): %s lies below the watched root %s", l.source("log.file"), file, r.Path)
+		}
 	}
-	o := &slog.HandlerOptions{Level: level}
-	if c.Log.Format == "json" {
-		return slog.New(slog.NewJSONHandler(a.err, o)), nil
-	}
-	return slog.New(slog.NewTextHandler(a.err, o)), nil
+	return nil
 }
 
 func (l *library) minFree() int64 { return l.config.Archive.MinFree }
+
+// source tells where a key's value comes from.
+func (l *library) source(key string) string {
+	for _, v := range l.config.Values() {
+		if v.Key == key {
+			return v.Source
+		}
+	}
+	return ""
+}
 
 // written returns a key's value as the configuration has it: sizes in the units that they were given in.
 func (l *library) written(key string) string {

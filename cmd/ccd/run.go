@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,7 +15,6 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/summarizer"
-	"ccd/packaging"
 )
 
 // errStopped ends a daemon that was told to stop in an orderly way.
@@ -32,8 +33,13 @@ func (a *app) runCommand() *cobra.Command {
 		use: "run", group: everyday, short: "watch, archive and compact: the daemon, in the foreground",
 		forms: []string{"ccd run [--once] [--dry-run]"},
 		long: `It says first what it watches, how many sessions and bytes there are, what the archive will need and
-what is written where. Then it follows every transcript until SIGINT (exit 130) or SIGTERM (exit 0); a
-second signal ends it at once. Nothing is lost by ending it in any way. Only one runs at a time.
+what is written where. Then it follows every transcript until SIGINT (exit 130) or SIGTERM (exit 0),
+which end it within 5 seconds; a second one ends it at once. Nothing is lost by ending it in any way.
+On SIGHUP it reads its configuration again and goes on with it; one that is in error changes nothing,
+and the log and ` + "`ccd status`" + ` say what is wrong with it. Only one runs at a time.
+
+Under systemd it says when it watches and that its work gets on (Type=notify, WatchdogSec=), and the
+lines that it logs begin with a priority where stderr is the journal.
 
 Transcripts are only ever read. What is written: the archive and a few small files in ccd's own state
 directory, and one companion (*.ccd.md) beside each transcript whose trigger has fired.`,
@@ -67,26 +73,44 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
+	defer a.endInTime(ctx, !f.once && !f.dryRun)()
+	if !f.once && !f.dryRun {
+		return a.serve(ctx)
+	}
 	d, l, err := a.daemonFor(ctx, f.dryRun)
 	if err != nil {
 		return err
 	}
-	if !f.dryRun {
-		if err := a.upgrade(ctx, l); err != nil {
+	if _, running, err := daemon.ReadRun(l.stateDir); err == nil && !running && !f.dryRun { // else Once says so
+		if err := a.upgrade(ctx, l, func() {}); err != nil {
 			return err
 		}
 	}
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
-	if f.once {
-		return told(a.runOnce(ctx, d))
-	}
-	err = packaging.Run(ctx, d.Run)
-	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
-		return errStopped
-	}
-	return told(err)
+	return told(a.runOnce(ctx, d))
+}
+
+// grace is how long an end by signal may take. What still waits then, for another process's lock or for a file system
+// that does not answer, cannot be interrupted; nothing is lost by not waiting for it, since nothing is kept for the end.
+const grace = 4 * time.Second
+
+// endInTime ends the process when grace is over since ctx ended, unless the returned function was called before.
+func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
+	done := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-done:
+		case <-time.After(grace):
+			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: still busy %s after the signal, ended all the same: nothing is lost\n", grace)
+			if serving && errors.Is(context.Cause(ctx), errTerminated) {
+				os.Exit(exitDone)
+			}
+			os.Exit(exitInterrupted)
+		}
+	})
+	return func() { close(done) }
 }
 
 // told adds where to look when another daemon has the state directory.
@@ -117,7 +141,14 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 	if a.json {
 		return a.printJSON(out)
 	}
-	return a.print(out.text())
+	if f.dryRun {
+		return a.print(out.text())
+	}
+	_, err = io.WriteString(a.talk(a.out, priorityInfo), out.text())
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
 }
 
 type planOutput struct {

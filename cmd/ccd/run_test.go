@@ -30,6 +30,12 @@ type child struct {
 
 func spawn(t *testing.T, home string, args ...string) *child {
 	t.Helper()
+	return spawnWith(t, home, nil, args...)
+}
+
+// spawnWith is spawn with variables of its environment.
+func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +45,7 @@ func spawn(t *testing.T, home string, args ...string) *child {
 	c := &child{Cmd: exec.CommandContext(ctx, exe, args...), home: home}
 	c.Args[0] = "ccd"
 	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	c.Env = append(c.Env, env...)
 	c.Stderr = &c.stderr
 	out, err := c.StdoutPipe()
 	if err != nil {

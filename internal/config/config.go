@@ -102,6 +102,7 @@ type Summarizer struct {
 type Log struct {
 	Level  string // "debug", "info", "warn", "error"
 	Format string // "text", "json"
+	File   string // absolute; "": stderr
 }
 
 // Value is one key as it is in force.

@@ -31,7 +31,7 @@ func sections() []section {
 		{"companion", "Where companions stand, and what they hold.", companionKeys()},
 		{"archive", "The file that keeps every original.", archiveKeys()},
 		{"summarizer", "A command that writes the summaries of what an agent said, instead of ccd itself. None is run unless it is named here.", summarizerKeys()},
-		{"log", "What is told on stderr.", logKeys()},
+		{"log", "What the daemon tells, and where.", logKeys()},
 	}
 }
 
@@ -248,6 +248,10 @@ func logKeys() []key {
 		{
 			"format", "\"text\" or \"json\".", "text", false,
 			func(c *Config) value { return choice{&c.Log.Format, []string{"text", "json"}} },
+		},
+		{
+			"file", "The file that the daemon writes it to, with five older ones of 2 MB beside it; \"\": stderr, which the journal\nof systemd keeps. Not below a root.", "", false,
+			func(c *Config) value { return path{&c.Log.File, c.home} },
 		},
 	}
 }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+)
+
+const (
+	logMegabytes = 2 // of one log file
+	logsKept     = 5 // older ones beside it
+)
+
+// logFile is the file that log.file names: mode 0600, moved aside when it is full. What a panic prints goes there too.
+// That it cannot be written stops nothing; it is said once on stderr until it can again.
+type logFile struct {
+	path   string
+	stderr io.Writer
+
+	mu     sync.Mutex
+	out    *lumberjack.Logger
+	broken bool
+	crash  fs.FileInfo // where a panic is printed
+}
+
+func openLogFile(path string, stderr io.Writer) *logFile {
+	l := &logFile{path: path, stderr: stderr}
+	l.out = &lumberjack.Logger{Filename: path, MaxSize: logMegabytes, MaxBackups: logsKept}
+	debug.SetTraceback("single")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said(l.prepare())
+	return l
+}
+
+// Write implements io.Writer. It never fails.
+func (l *logFile) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.prepare()
+	if err == nil {
+		_, err = l.out.Write(line)
+	}
+	if err == nil {
+		err = l.prepare() // it may be another file now
+	}
+	l.said(err)
+	return len(line), nil
+}
+
+func (l *logFile) said(err error) {
+	if err != nil && !l.broken {
+		fmt.Fprintf(l.stderr, "ccd: write log file %s: %v\n", l.path, err)
+	}
+	l.broken = err != nil
+}
+
+// prepare makes the file where there is none, and has panics printed into it where they are not yet.
+func (l *logFile) prepare() error {
+	info, err := os.Stat(l.path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return errors.New("not a regular file")
+	case err == nil && l.crash != nil && os.SameFile(info, l.crash):
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
+	}
+	l.out.Close() // whatever it has open, it is not the file of this name any more
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if l.crash, err = f.Stat(); err == nil {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		err = debug.SetCrashOutput(f, debug.CrashOptions{})
+	}
+	return err
+}
+
+// close ends writing. Panics go to stderr again.
+func (l *logFile) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // nothing is opened
+	l.out.Close()
+	l.crash = nil
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"ccd/archive"
+	"ccd/daemon"
+	"ccd/internal/transcript"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+// server is the process of `ccd run`: one daemon after the other, each with the configuration that the last reload
+// brought, all under one run.lock.
+type server struct {
+	*app
+	held   *daemon.Held
+	pulse  *packaging.Pulse
+	deaf   bool            // the service manager could not be told
+	absent map[string]bool // roots that were not there when the process began
+	hangup chan os.Signal
+	file   *logFile // nil: the log goes to stderr
+	holds  *library // the configuration in force
+}
+
+// serve runs the daemon until ctx ends.
+func (a *app) serve(ctx context.Context) error {
+	s := &server{app: a, pulse: packaging.NewPulse(), hangup: make(chan os.Signal, 1)}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(s.hangup, syscall.SIGHUP)
+		defer signal.Stop(s.hangup)
+	}
+	defer context.AfterFunc(ctx, func() { _ = packaging.Notify("STOPPING=1") })() // a manager that is gone needs no telling
+	err := s.run(ctx)
+	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
+		return errStopped
+	}
+	return told(err)
+}
+
+func (s *server) run(ctx context.Context) error {
+	l, err := s.locate(false)
+	if err != nil {
+		return err
+	}
+	if s.held, err = daemon.Hold(l.stateDir); err != nil {
+		return err
+	}
+	defer s.held.Release()
+	s.absent = absentRoots(l.roots)
+	d, err := s.daemon(ctx, l, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.sayPlan(ctx, d, l, runFlags{}); err != nil {
+		return err
+	}
+	return packaging.Run(ctx, func(ctx context.Context) error { return s.turns(ctx, d) })
+}
+
+// daemon makes a daemon of a configuration, which from then on is the one in force.
+func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*daemon.Daemon, error) {
+	log, err := s.openLog(l)
+	if err != nil {
+		return nil, err
+	}
+	beat := func() { s.tell(log, s.pulse.Beat()) }
+	if err := s.upgrade(ctx, l, beat); err != nil {
+		return nil, err
+	}
+	o := s.daemonOptions(l, log)
+	o.Held, o.Reload = s.held, r
+	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
+	o.Alive = beat
+	o.AliveEvery = s.pulse.Every()
+	o.Scanned = func(h watcher.Health) error { return s.anew(l, h) }
+	d, err := daemon.New(ctx, o)
+	if err == nil {
+		s.holds = l
+	}
+	return d, err
+}
+
+// tell notes what came of telling the service manager something; that it cannot be told is said once.
+func (s *server) tell(log *slog.Logger, err error) {
+	if err != nil && !s.deaf {
+		log.Warn("service manager not told", "err", err)
+	}
+	s.deaf = err != nil
+}
+
+// openLog returns the log of a configuration. A file that is open already stays so.
+func (s *server) openLog(l *library) (*slog.Logger, error) {
+	if s.file != nil && s.file.path != l.config.Log.File {
+		s.file.close()
+		s.file = nil
+	}
+	if l.config.Log.File == "" {
+		return s.logger(l.config)
+	}
+	level, err := s.logLevel(l.config)
+	if err != nil {
+		return nil, err
+	}
+	if s.file == nil {
+		s.file = openLogFile(l.config.Log.File, s.talk(s.err, priorityError))
+	}
+	return slog.New(logHandler(s.file, &slog.HandlerOptions{Level: level}, l.config.Log.Format)), nil
+}
+
+// turns runs one daemon after the other until ctx ends or one of them fails. No file, no lock and no fold is handed
+// from one to the next: nothing is kept for the end, so the next one finds all that it needs on disk.
+func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
+	for {
+		next, err := s.turn(ctx, d)
+		if next == nil {
+			return err
+		}
+		log := d.Log
+		d = nil // its sessions are not to stand in memory twice
+		if d, err = s.change(ctx, log, next); err != nil {
+			return err
+		}
+	}
+}
+
+// turn runs d until ctx ends, until d fails, or until a reload brings a configuration that can take over.
+func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *library, err error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	taken := make(chan *library, 1)
+	go s.listen(ctx, d, func(l *library, cause error) {
+		if l != nil {
+			taken <- l
+		}
+		end(cause)
+	})
+	err = d.Run(ctx)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errReload):
+		return <-taken, nil
+	case errors.Is(cause, errInterrupted):
+		return nil, cause
+	}
+	return nil, err
+}
+
+// errReload ends a daemon whose place another one takes.
+var errReload = errors.New("configuration read anew")
+
+// listen waits for SIGHUP, beside a daemon that may be busy for long. A configuration in error is told, and changes
+// nothing; a good one is handed to end. The end of the terminal is the end of what runs in it.
+func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*library, error)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.hangup:
+		}
+		if s.terminalGone() {
+			end(nil, errInterrupted)
+			return
+		}
+		err := packaging.NotifyReloading()
+		l, wrong := s.check(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case wrong == nil:
+			end(l, errReload)
+			return
+		}
+		d.Log.Error("configuration not read anew, the one before holds", "err", wrong)
+		d.Refused(daemon.Reload{Time: time.Now().UTC(), Error: wrong.Error()})
+		if err = errors.Join(err, packaging.Notify("READY=1")); err != nil {
+			d.Log.Warn("service manager not told", "err", err)
+		}
+	}
+}
+
+func (s *server) terminalGone() bool {
+	for _, stream := range []any{s.in, s.out, s.err} {
+		if f, ok := stream.(*os.File); ok && hungUp(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// check reads the configuration as a start does and looks whether its archive can be read, and changes nothing.
+func (s *server) check(ctx context.Context) (*library, error) {
+	l, err := s.locate(false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.logLevel(l.config); err != nil {
+		return nil, err
+	}
+	_, err = l.archive.Session(ctx, transcript.Key{})
+	if errors.Is(err, archive.ErrNotFound) {
+		err = nil
+	}
+	return l, err
+}
+
+// change makes the daemon of the configuration that takes over. Where that fails after all, the one before holds on.
+func (s *server) change(ctx context.Context, log *slog.Logger, next *library) (*daemon.Daemon, error) {
+	r := &daemon.Reload{Time: time.Now().UTC()}
+	d, err := s.daemon(ctx, next, r)
+	if err == nil {
+		d.Log.Info("configuration read anew", "file", next.configPath)
+		if r.Note = s.drift(next); r.Note != "" {
+			d.Log.Warn(r.Note)
+		}
+		return d, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	log.Error("configuration not read anew, the one before holds", "err", err)
+	r.Error = err.Error()
+	return s.daemon(ctx, s.holds, r)
+}
+
+// drift tells where the service that this process is was installed for another configuration: its sandbox names the
+// directories that may be written, and a process cannot leave it.
+func (s *server) drift(l *library) string {
+	if s.getenv("NOTIFY_SOCKET") == "" {
+		return ""
+	}
+	service, err := s.installedService(l)
+	if err != nil || service.Account() == "" {
+		return "" // it runs under a manager, but not as ccd install would have it
+	}
+	changed, err := service.Drift()
+	if err != nil {
+		return err.Error()
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return "changed roots or companion.dir need `ccd install` again: " + strings.Join(changed, ", ")
+}
+
+func absentRoots(roots []watcher.Root) map[string]bool {
+	absent := map[string]bool{}
+	for _, r := range roots {
+		absent[r.Path] = !exists(r.Path)
+	}
+	return absent
+}
+
+// anew fails where a root has come into being after the sandbox of the service was made: what is not there then is
+// read-only in it for good, and only a new process gets a new one. A root that was there at the start is none of this,
+// so that a start which does not help is the last.
+func (s *server) anew(l *library, h watcher.Health) error {
+	if s.getenv("NOTIFY_SOCKET") == "" || l.config.Companion.Dir != "" {
+		return nil
+	}
+	for _, r := range h.Roots {
+		if r.Present && s.absent[r.Path] && errors.Is(access(r.Path), syscall.EROFS) {
+			return &comeError{r.Path}
+		}
+	}
+	return nil
+}
+
+// comeError tells of a root that the service's sandbox does not know.
+type comeError struct{ root string }
+
+// Error says what is to become of it.
+func (e *comeError) Error() string {
+	return "watch " + e.root + ": it came after the start, and nothing can be written there in the sandbox of the service; it is to be started anew"
+}

@@ -1,0 +1,308 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"ccd/daemon"
+)
+
+// boss is a service manager's end of $NOTIFY_SOCKET.
+type boss struct {
+	addr string
+	mu   sync.Mutex
+	told []string
+}
+
+func listening(t *testing.T) *boss {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket's address
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &boss{addr: filepath.Join(dir, "n")}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.addr, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn.Close()
+		os.RemoveAll(dir)
+	})
+	go func() {
+		text := make([]byte, 4096)
+		for {
+			n, err := conn.Read(text)
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.told = append(b.told, string(text[:n]))
+			b.mu.Unlock()
+		}
+	}()
+	return b
+}
+
+// heard returns the first lines of what was told so far.
+func (b *boss) heard() (all []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.told {
+		line, _, _ := strings.Cut(s, "\n")
+		all = append(all, line)
+	}
+	return all
+}
+
+func (b *boss) count(what string) (n int) {
+	for _, s := range b.heard() {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}
+
+// configure writes the configuration of a home directory.
+func configure(t *testing.T, home, text string) {
+	t.Helper()
+	put(t, filepath.Join(home, ".config", "ccd", "config.toml"), text)
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *child) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := c.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ends waits for the end and checks its exit code and that it took no longer than limit.
+func (c *child) ends(t *testing.T, code int, limit time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	err := c.Wait()
+	if took := time.Since(begun); took > limit {
+		t.Errorf("ended after %v, want %v at most", took, limit)
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d (%v), want %d; stderr: %s", got, err, code, c.stderr.String())
+	}
+}
+
+func (c *child) info(t *testing.T) daemon.RunInfo {
+	t.Helper()
+	info, running, err := daemon.ReadRun(c.stateDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !running || info.Pid != c.Process.Pid {
+		t.Errorf("running %v, pid %d, want %d", running, info.Pid, c.Process.Pid)
+	}
+	return info
+}
+
+// lockArchive holds the archive's lock as another process would, until the returned function is called.
+func lockArchive(t *testing.T, stateDir string) (release func()) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(stateDir, "archive.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return func() { f.Close() }
+}
+
+const aLine = `{"type":"user","message":{"role":"user","content":"Weigh the parcels."},"uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}` + "\n"
+
+func transcriptPath(home string, n int) string {
+	return filepath.Join(home, ".claude", "projects", "-work", fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
+}
+
+func TestReload(t *testing.T) {
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
+	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
+	eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
+	since := c.info(t).Start
+
+	configure(t, home, "[watch]\nsettel = \"1s\"\n")
+	c.signal(t, syscall.SIGHUP)
+	eventually(t, "a bad configuration is refused", func() bool { return b.count("READY=1") == 2 })
+	r := c.info(t).Reload
+	if r == nil || !strings.Contains(r.Error, "config.toml: line 2") || !strings.Contains(r.Error, "settel") {
+		t.Errorf("refused, but status would tell %+v", r)
+	}
+
+	configure(t, home, "[watch]\nsettle = \"30ms\"\n[log]\nlevel = \"debug\"\n[companion]\ndir = \""+home+"/companions\"\n")
+	c.signal(t, syscall.SIGHUP)
+	eventually(t, "a good one is taken", func() bool { return b.count("READY=1") == 3 })
+	info := c.info(t)
+	if r := info.Reload; r == nil || r.Error != "" || r.Time.IsZero() {
+		t.Errorf("taken, but status would tell %+v", r)
+	}
+	if !info.Start.Equal(since) {
+		t.Errorf("it runs since %v, and says since %v", since, info.Start)
+	}
+	if want := []string{"READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1"}; !slices.Equal(b.heard(), want) {
+		t.Errorf("the manager heard %q, want %q", b.heard(), want)
+	}
+	b.mu.Lock()
+	told := b.told[1]
+	b.mu.Unlock()
+	if !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(told) {
+		t.Errorf("told %q", told)
+	}
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, time.Second)
+	for _, want := range []string{"level=ERROR", "line 2", "settel", "level=INFO"} {
+		if !strings.Contains(c.stderr.String(), want) {
+			t.Errorf("stderr lacks %q: %s", want, c.stderr.String())
+		}
+	}
+	if heard := b.heard(); heard[len(heard)-1] != "STOPPING=1" {
+		t.Errorf("the manager heard %q", heard)
+	}
+}
+
+// However often it is asked and whatever it does, the last configuration holds in the end, and it ends when told to.
+func TestReloadsInARow(t *testing.T) {
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
+	eventually(t, "the daemon runs", func() bool { return c.running(t) }) // and may not be ready yet
+	for n := range 20 {
+		configure(t, home, fmt.Sprintf("[watch]\nsettle = \"%dms\"\n", 20+n))
+		c.signal(t, syscall.SIGHUP)
+	}
+	configure(t, home, "[companion]\ndir = \""+home+"/companions\"\n[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	c.signal(t, syscall.SIGHUP)
+	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 20))
+	eventually(t, "the last configuration holds", func() bool {
+		found, _ := filepath.Glob(filepath.Join(home, "companions", "*", "*", "*", "*.ccd.md"))
+		return len(found) == 1
+	})
+	c.signal(t, syscall.SIGHUP)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if n, m := b.count("RELOADING=1"), b.count("READY=1"); n < 1 || n > m {
+		t.Errorf("%d times reloading, %d times ready", n, m)
+	}
+}
+
+// A lock that another process holds cannot be waited for with a context: it ends all the same.
+func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
+	tests := []struct {
+		name    string
+		signals []syscall.Signal
+		code    int
+		atLeast time.Duration
+		atMost  time.Duration
+	}{
+		{"told to stop", []syscall.Signal{syscall.SIGTERM}, exitDone, 3 * time.Second, 5 * time.Second},
+		{"interrupted", []syscall.Signal{syscall.SIGINT}, exitInterrupted, 3 * time.Second, 5 * time.Second},
+		{"told twice", []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}, -1, 0, 2 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home, b := t.TempDir(), listening(t)
+			c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
+			put(t, transcriptPath(home, 1), aLine)
+			eventually(t, "the archive is there", func() bool { return archived(c) })
+			lockArchive(t, c.stateDir())
+			put(t, transcriptPath(home, 2), aLine)
+			eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+			begun := time.Now()
+			for n, s := range tt.signals {
+				if n > 0 {
+					eventually(t, "the first signal is heard", func() bool { return b.count("STOPPING=1") == 1 })
+				}
+				c.signal(t, s)
+			}
+			c.ends(t, tt.code, tt.atMost)
+			if took := time.Since(begun); took < tt.atLeast {
+				t.Errorf("ended after %v: the lock did not hold it up, and the test proves nothing", took)
+			}
+		})
+	}
+}
+
+// waits reports whether somebody is inside the gate: its lock is taken.
+func waits(gate string) bool {
+	f, err := os.Open(gate)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
+}
+
+func TestWatchdog(t *testing.T) {
+	const sign = "WATCHDOG=1"
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}, "run")
+	put(t, transcriptPath(home, 1), aLine)
+	eventually(t, "the archive is there", func() bool { return archived(c) })
+	now := b.count(sign)
+	eventually(t, "the idle daemon gives signs", func() bool { return b.count(sign) > now+3 })
+
+	release := lockArchive(t, c.stateDir())
+	put(t, transcriptPath(home, 2), aLine)
+	eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+	before := b.count(sign)
+	quiet := time.After(time.Second)
+	<-quiet
+	if n := b.count(sign) - before; n > 1 {
+		t.Errorf("%d signs in a second while the daemon hangs", n)
+	}
+	release()
+	now = b.count(sign)
+	eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, time.Second)
+}
+
+func TestNoWatchdogNoSign(t *testing.T) {
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
+	put(t, transcriptPath(home, 1), aLine)
+	eventually(t, "the transcript is archived", func() bool { return b.count("READY=1") == 1 && c.info(t).Sessions == 0 && archived(c) })
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, time.Second)
+	if b.count("WATCHDOG=1") > 0 {
+		t.Errorf("nobody watches, yet it told %q", b.heard())
+	}
+}
+
+func archived(c *child) bool {
+	info, err := os.Stat(filepath.Join(c.stateDir(), "archive.db"))
+	return err == nil && info.Size() > 0
+}
