@@ -58,7 +58,9 @@ func (s *surroundings) fixableService() bool {
 }
 
 // silent reports whether the service manager does not answer.
-func (s *surroundings) silent() bool { return strings.Contains(s.service.state.Detail, "does not answer") }
+func (s *surroundings) silent() bool {
+	return strings.Contains(s.service.state.Detail, "does not answer")
+}
 
 func checkService(_ context.Context, s *surroundings) []finding {
 	const check = "service"
@@ -130,7 +132,10 @@ func (s *surroundings) sandbox(proc string) finding {
 	}
 	own, ownErr := os.Readlink(filepath.Join(proc, "self", "ns", "user"))
 	its, err := os.Readlink(filepath.Join(proc, fmt.Sprint(s.run.Pid), "ns", "user"))
-	if ownErr == nil && err == nil && own == its && !s.service.machine {
+	switch {
+	case ownErr != nil || err != nil || s.service.machine: // the machine's manager needs no namespace of users for it
+		return ok(check, "both layers are installed")
+	case own == its:
 		return wrong(check, "ccd restart", "both layers are installed, and the daemon that runs is not in the second: it was started before, or ignores it")
 	}
 	return ok(check, "both layers are in force: it writes its own directories and companions, nothing else")

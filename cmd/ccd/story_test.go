@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -34,6 +35,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 
 	"snapshot": cmdSnapshot,
 	"tree":     cmdTree,
+	"aged":     cmdAged,
 	"talks":    cmdTalks,
 	"asks":     cmdAsks,
 	"event":    cmdEvent,
@@ -137,6 +139,16 @@ func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
 		}))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+}
+
+// cmdAged makes an empty file that is two hours old: `aged FILE`.
+func cmdAged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: aged FILE")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), nil, 0o600))
+	old := time.Now().Add(-2 * time.Hour)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), old, old))
 }
 
 // cmdIDOf sets a variable to the ID of a file's bytes: `idof VAR FILE`.
