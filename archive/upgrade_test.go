@@ -43,7 +43,7 @@ func holdsOld(t testing.TB, path string) {
 	if s, err := a.Summary(ctx, oldInput); err != nil || s.Text != "a summary" {
 		t.Errorf("%s: summary %+v, %v", path, s, err)
 	}
-	if r := sound(t, a); r.Pointers != 2 || r.Generations != 3 || r.Summaries != 1 {
+	if r := sound(t, a); r.Pointers < 2 || r.Generations < 3 || r.Summaries != 1 {
 		t.Errorf("%s: %+v", path, r)
 	}
 }

@@ -60,7 +60,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
 		a.configCommand(), a.completionCommand(),
 		a.resumeCommand(),
-		a.verifyCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
+		a.verifyCommand(), a.backupCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
 	)
 	return root
 }

@@ -1,0 +1,418 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/transcript"
+)
+
+func backup(t testing.TB, a *Archive, file string) Copy {
+	t.Helper()
+	c, err := a.Backup(context.Background(), file, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// alone fails the test unless dir holds the named files only.
+func alone(t testing.TB, dir string, want ...string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	var got []string
+	for _, e := range list {
+		got = append(got, e.Name())
+	}
+	if err != nil || strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%s holds %q, %v; want %q", dir, got, err, want)
+	}
+}
+
+func TestBackup(t *testing.T) {
+	a, dir := open(t), t.TempDir()
+	makeSchema1(t, a)
+	for i := range 4 {
+		fill(t, a, session(fmt.Sprint("s", i)), 1, noise(uint64(i), 3<<20), whole)
+	}
+	file := filepath.Join(dir, "copy")
+	var last int64
+	c, err := a.Backup(context.Background(), file, false, func(done, total int64) {
+		if done < last || done > total || total != 1000 {
+			t.Errorf("progress %d of %d after %d", done, total, last)
+		}
+		last = done
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := a.ID(context.Background())
+	want := sound(t, a)
+	if got := c.Report; fmt.Sprint(got) != fmt.Sprint(want) || c.ID != id || c.File != file {
+		t.Errorf("Backup = %+v, want %+v of %s", c, want, id)
+	}
+	if contentsOf(t, file) != contentsOf(t, a.path) {
+		t.Error("the copy holds something else")
+	}
+	sum, err := hashFile(context.Background(), file)
+	if info, _ := os.Stat(file); err != nil || sum != c.Sum || info.Size() != c.Size || info.Mode() != 0o600 {
+		t.Errorf("the file is %v of %v, %v; told %d bytes of %v", info, sum, err, c.Size, c.Sum)
+	}
+	alone(t, dir, "copy")
+	holdsOld(t, file)
+	alone(t, dir, "copy") // reading it makes nothing
+	b := openAt(t, file, Options{})
+	fill(t, b, session("s5"), 1, talk(5, 1<<20), whole) // it is an archive as any other
+	sound(t, b)
+}
+
+func TestBackupOfSchema1(t *testing.T) {
+	path := schema1(t, t.TempDir())
+	file := filepath.Join(t.TempDir(), "copy")
+	if c := backup(t, openAt(t, path, Options{ReadOnly: true}), file); c.ID != "" {
+		t.Errorf("%+v", c)
+	}
+	if contentsOf(t, file) != contentsOf(t, path) {
+		t.Error("the copy holds something else")
+	}
+	holdsOld(t, file)
+	b := openAt(t, file, Options{})
+	if done, err := b.Upgrade(context.Background(), nil); err != nil || done.To != newest {
+		t.Errorf("Upgrade = %+v, %v", done, err)
+	}
+	holdsOld(t, file)
+}
+
+func TestBackupRefuses(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	state := filepath.Join(dir, "state")
+	a := openAt(t, filepath.Join(state, "archive.db"), Options{})
+	if _, err := a.Backup(ctx, filepath.Join(dir, "new"), false, nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of nothing: %v", err)
+	}
+	alone(t, dir)
+	fill(t, a, session("s"), 1, talk(1, 9000), whole)
+	before := contentsOf(t, a.path)
+	other := openAt(t, filepath.Join(dir, "other.db"), Options{})
+	fill(t, other, session("s"), 1, talk(1, 9000), whole)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.WriteFile(at("notes"), []byte("my own"), 0o600), os.Mkdir(at("folder"), 0o700), os.Mkdir(at("more"), 0o700),
+		os.Symlink(a.path, at("link")), os.Symlink(state, at("place")), os.Link(a.path, at("hard")), os.Symlink(at("nowhere"), at("dangling")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := schema1(t, at("more"))
+	for name, c := range map[string]struct {
+		file  string
+		force bool // refuses even so
+		says  string
+	}{
+		"the archive":            {a.path, true, "the archive itself"},
+		"by a link":              {at("link"), true, "the archive itself"},
+		"by a hard link":         {at("hard"), true, "the archive itself"},
+		"by a directory's link":  {at("place/archive.db"), true, "the archive itself"},
+		"its lock":               {filepath.Join(state, "archive.lock"), true, "uses this name"},
+		"its gate":               {at("place/archive.gate"), true, "uses this name"},
+		"its own temporary file": {a.path + ".tmp", true, "uses this name"},
+		"its own copy":           {a.path + ".schema1.bak", true, "uses this name"},
+		"a twin of its lock":     {filepath.Join(state, "archive"), true, "uses this name"},
+		"a directory":            {at("folder"), true, "not a regular file"},
+		"a link to nothing":      {at("dangling"), true, "no such file"},
+		"in no directory":        {at("none/copy"), true, "no such file"},
+		"another file":           {at("notes"), false, "would be overwritten"},
+		"another archive":        {at("other.db"), false, "would be overwritten"},
+		"without an id":          {old, false, "would be overwritten"},
+	} {
+		_, err := a.Backup(ctx, c.file, false, nil)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.force == errors.Is(err, ErrOverwrite) {
+			t.Errorf("%s: is it only a matter of force? %v", name, err)
+		}
+		if !c.force {
+			_, err = a.Backup(ctx, c.file, true, nil)
+			if err != nil || contentsOf(t, c.file) != before {
+				t.Errorf("%s, with force: %v", name, err)
+			}
+		} else if _, err := a.Backup(ctx, c.file, true, nil); err == nil {
+			t.Errorf("%s, with force: written", name)
+		}
+	}
+	if contentsOf(t, a.path) != before {
+		t.Error("the archive has changed")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*", ".ccd-*"))
+	if more, _ := filepath.Glob(at(".ccd-*")); err != nil || len(left)+len(more) > 0 {
+		t.Errorf("left behind: %v %v", left, more)
+	}
+}
+
+// An earlier backup is replaced by a later one, and never the other way round.
+func TestBackupGoesForward(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	a := openAt(t, filepath.Join(dir, "archive.db"), Options{})
+	data := talk(1, 900<<10)
+	fill(t, a, session("s"), 1, data[:300<<10], whole)
+	early, late := filepath.Join(dir, "early"), filepath.Join(dir, "late")
+	backup(t, a, early)
+	if err := a.Append(ctx, session("s"), segment(1, 300<<10, data[300<<10:])); err != nil {
+		t.Fatal(err)
+	}
+	backup(t, a, late)
+	backup(t, a, late) // the same again
+	backup(t, openAt(t, late, Options{}), early)
+	if contentsOf(t, early) != contentsOf(t, late) {
+		t.Error("not replaced")
+	}
+	old := filepath.Join(t.TempDir(), "archive.db") // what was put back from an older backup
+	fresh := openAt(t, old, Options{})
+	fill(t, fresh, session("s"), 1, data[:100<<10], whole)
+	id := sealedID(t, a)
+	scribble(t, old, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyID, id) })
+	want := bytesOf(t, late)
+	if _, err := fresh.Backup(ctx, late, false, nil); !errors.Is(err, ErrOverwrite) || !strings.Contains(err.Error(), "more of session s") {
+		t.Errorf("an older one over a newer one: %v", err)
+	}
+	if bytesOf(t, late) != want {
+		t.Error("it was replaced all the same")
+	}
+	fill(t, fresh, session("s"), 2, data, whole) // generations count too
+	if _, err := fresh.Backup(ctx, late, false, nil); !errors.Is(err, ErrOverwrite) {
+		t.Errorf("over one with more of its first generation: %v", err)
+	}
+}
+
+func sealedID(t testing.TB, a *Archive) (id []byte) {
+	t.Helper()
+	err := a.view(context.Background(), func(tx *bolt.Tx) error {
+		id = bytes.Clone(tx.Bucket(bucketMeta).Get(keyID))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// busy is somebody who writes all the time, a little at each call, and knows what each generation holds.
+type busy struct {
+	t     *testing.T
+	a     *Archive
+	r     *rand.Rand
+	held  map[string][][]byte // by session, each generation's bytes
+	steps map[string]int
+}
+
+func (w *busy) step() {
+	w.t.Helper()
+	id := fmt.Sprint("busy", w.r.IntN(5))
+	gens := w.held[id]
+	what := w.r.IntN(8)
+	if len(gens) == 0 || what == 0 && len(gens) < 9 {
+		gens = append(gens, nil)
+		w.steps["generations"]++
+	}
+	n := len(gens)
+	off := len(gens[n-1])
+	data := talk(w.r.Uint64(), 1+w.r.IntN(1<<(4+w.r.IntN(15))))
+	if err := w.a.Append(context.Background(), session(id), segment(n, int64(off), data)); err != nil {
+		w.t.Fatal(err)
+	}
+	gens[n-1] = append(gens[n-1][:off:off], data...)
+	w.held[id] = gens
+	w.steps["appends"]++
+	if what > 4 {
+		return
+	}
+	w.steps["publications"]++
+	s, err := w.a.Session(context.Background(), session(id).Key)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.a.Publish(context.Background(), Publication{
+		Key: session(id).Key, At: transcript.Cursor{Generation: n, Offset: int64(len(gens[n-1]))}, State: s.State,
+		Pointers: []transcript.Pointer{single(gens[n-1], off, len(data))},
+		Replace:  func() ([]byte, error) { return fmt.Append(nil, off), nil },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// check fails the test unless each session in the copy is what it was at some time.
+func (w *busy) check(file string) (sessions int) {
+	w.t.Helper()
+	b := openAt(w.t, file, Options{ReadOnly: true})
+	all, err := b.Sessions(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range all {
+		gens := w.held[s.ID]
+		for _, g := range s.Generations {
+			got, _, err := everything(b.Reader(s.Key, g.N))
+			if err != nil || !bytes.HasPrefix(gens[g.N-1], got) || g.N < len(s.Generations) && len(got) != len(gens[g.N-1]) {
+				w.t.Errorf("session %s, generation %d of %d: %d bytes of %d, %v", s.ID, g.N, len(s.Generations), len(got), len(gens[g.N-1]), err)
+			}
+		}
+	}
+	return len(all)
+}
+
+// The copier lets go of the archive after each entry, and each time somebody writes: whatever it has taken by then, the
+// copy is whole.
+func TestBackupBesideAWriter(t *testing.T) {
+	a, dir := open(t), t.TempDir()
+	w := &busy{t, a, rand.New(rand.NewPCG(5, 5)), map[string][][]byte{}, map[string]int{}}
+	for range 60 {
+		w.step()
+	}
+	for i := range 2 {
+		file := filepath.Join(dir, fmt.Sprint(i))
+		looks := 0
+		c := &copier{a: a, limit: 1, progress: func(int64, int64) {
+			if looks++; looks < 70 {
+				w.step()
+			}
+		}}
+		if err := c.into(t.Context(), file, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish); err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.readBack(t.Context(), file, func(int64, int64) {})
+		if err != nil {
+			t.Fatalf("copy %d: %v", i, err)
+		}
+		if n := w.check(file); n != got.Sessions || got.Pointers == 0 || got.Pieces == 0 || got.Frames == 0 {
+			t.Errorf("copy %d has %d sessions: %+v", i, n, got)
+		}
+		t.Logf("copy %d, %d looks: %d sessions, %d generations, %d frames, %d pieces, %d ids; written so far: %v", i, looks, got.Sessions,
+			got.Generations, got.Frames, got.Pieces, got.Pointers, w.steps)
+	}
+}
+
+// In another order, the same is not whole, and reading it back tells.
+func TestBackupInAnotherOrder(t *testing.T) {
+	type step = func(context.Context) error
+	for name, wrong := range map[string]func(c *copier, meanwhile step) []step{
+		"frames before sessions": func(c *copier, meanwhile step) []step {
+			return []step{c.begin, c.ids, c.rest, c.frames, meanwhile, c.sessions, c.finish}
+		},
+		"ids after sessions": func(c *copier, meanwhile step) []step {
+			return []step{c.begin, c.sessions, meanwhile, c.ids, c.rest, c.frames, c.finish}
+		},
+	} {
+		a := open(t)
+		more := func(context.Context) error {
+			fill(t, a, session("more"), 1, noise(1, 3<<20), whole)
+			return nil
+		}
+		w := &busy{t, a, rand.New(rand.NewPCG(6, 6)), map[string][][]byte{}, map[string]int{}}
+		for range 30 {
+			w.step()
+		}
+		looks := 0
+		c := &copier{a: a, limit: 1, progress: func(int64, int64) {
+			if looks++; looks < 60 {
+				w.step()
+			}
+		}}
+		file := filepath.Join(t.TempDir(), "copy")
+		if err := c.into(t.Context(), file, wrong(c, more)...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestBackupOfADamagedArchive(t *testing.T) {
+	dir := t.TempDir()
+	path := schema1(t, dir)
+	file := filepath.Join(dir, "copy")
+	backup(t, openAt(t, path, Options{}), file)
+	want := bytesOf(t, file)
+	scribble(t, path, func(tx *bolt.Tx) error {
+		k, v := tx.Bucket(bucketFrames).Cursor().First()
+		return tx.Bucket(bucketFrames).Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
+	})
+	a := openAt(t, path, Options{})
+	for _, force := range []bool{false, true} {
+		_, err := a.Backup(context.Background(), file, force, nil)
+		var damage *DamageError
+		if force && (!errors.As(err, &damage) || damage.Path != path) || err == nil {
+			t.Errorf("Backup, force %v = %v", force, err)
+		}
+	}
+	if bytesOf(t, file) != want {
+		t.Error("the sound one was replaced")
+	}
+	alone(t, dir, "archive.db", "copy")
+}
+
+// A copy that went wrong on its way is found when it is read back.
+func TestBackupIsReadBack(t *testing.T) {
+	a := open(t)
+	makeSchema1(t, a)
+	for _, bucket := range [][]byte{bucketFrames, bucketTail, bucketIDs, bucketManifest, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
+		file := filepath.Join(t.TempDir(), "copy")
+		backup(t, a, file)
+		scribble(t, file, func(tx *bolt.Tx) error {
+			k, v := tx.Bucket(bucket).Cursor().First()
+			return tx.Bucket(bucket).Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
+		})
+		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
+			t.Errorf("%s: %v", bucket, err)
+		}
+	}
+}
+
+func TestBackupIsInterrupted(t *testing.T) {
+	a, dir := open(t), t.TempDir()
+	makeSchema1(t, a)
+	file := filepath.Join(dir, "copy")
+	stops := 0
+	for at := 1; ; at++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		_, err := a.Backup(ctx, file, false, func(int64, int64) {
+			if calls++; calls == at {
+				cancel()
+			}
+		})
+		cancel()
+		if err == nil && calls < at {
+			break
+		}
+		if stops++; err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if _, failed := os.Stat(file); err != nil {
+			alone(t, dir)
+			if !errors.Is(failed, fs.ErrNotExist) {
+				t.Errorf("at %d: %v", at, failed)
+			}
+		} else if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stops < 5 {
+		t.Errorf("stopped %d times only", stops)
+	}
+	alone(t, dir, "copy")
+	t.Logf("stopped at %d places", stops)
+}
