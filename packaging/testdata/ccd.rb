@@ -48,8 +48,7 @@ class Ccd < Formula
     run [opt_bin/"ccd", "run"]
     keep_alive crashed: true
     process_type :background
-    log_path var/"log/ccd.log"
-    error_log_path var/"log/ccd.log"
+    environment_variables CCD_LOG_FILE: var/"log/ccd.log"
   end
 
   test do
