@@ -139,17 +139,26 @@ func (m *machine) kill() {
 	if m.nspawn == nil || m.ended == nil {
 		return
 	}
-	if m.leader != 0 {
-		_ = syscall.Kill(m.leader, syscall.SIGKILL)
+	if m.leader == 0 || syscall.Kill(m.leader, syscall.SIGKILL) != nil {
+		_ = m.nspawn.Process.Kill()
 	}
-	_ = m.nspawn.Process.Kill()
 	<-m.ended
 	m.off()
 }
 
-// off forgets a machine that has ended, and removes its control groups.
+// off forgets a machine that has ended, and removes its control groups when the last process is out of them.
 func (m *machine) off() {
 	m.leader, m.ended = 0, nil
+	for _, note := range []string{"leader", "nspawn"} {
+		_ = os.Remove(filepath.Join(m.work, note))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = poll(ctx, m.disbanded)
+}
+
+func (m *machine) disbanded() bool {
+	left := false
 	for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} {
 		var groups []string
 		_ = filepath.WalkDir(filepath.Join(dir, m.name), func(path string, d fs.DirEntry, err error) error {
@@ -159,9 +168,10 @@ func (m *machine) off() {
 			return nil
 		})
 		for _, g := range slices.Backward(groups) {
-			_ = os.Remove(g)
+			left = syscall.Rmdir(g) != nil || left
 		}
 	}
+	return !left
 }
 
 // command is a command of an account inside the machine, in its home, with the environment of a login and nothing else.

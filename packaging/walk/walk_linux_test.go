@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func TestWalk(t *testing.T) {
 		t.Skipf("%s is not set: the walk through a real systemd is `make systemd`", prepared)
 	}
 	w := &walk{
-		machine: &machine{work: dir, name: "walk-" + strconv.Itoa(os.Getpid())},
+		machine: &machine{work: dir, name: strings.TrimPrefix(filepath.Base(dir), "ccd-")},
 		alice:   account{"alice", 1000}, bob: account{"bob", 1001},
 	}
 	t.Cleanup(w.kill)
