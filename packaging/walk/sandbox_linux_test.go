@@ -44,6 +44,7 @@ func (w *walk) probe(sandbox bool) map[string]string {
 	w.must(w.alice, "systemctl", "--user", "start", "probe.service")
 	said := results(w.read(home + probe + ".out"))
 	w.must(w.alice, "rm", "-rf", home+units+"/probe.service", home+units+"/probe.service.d", home+probe+".sh", home+probe+".out", home+"/.ssh")
+	w.must(w.alice, "rmdir", "--ignore-fail-on-non-empty", home+"/companions")
 	w.must(w.alice, "systemctl", "--user", "daemon-reload")
 	return said
 }
