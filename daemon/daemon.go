@@ -161,7 +161,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	if s.current(d, o) {
 		return nil
 	}
-	if s.missing {
+	if s.missing && !s.state.Gone {
 		return d.purge(ctx, s)
 	}
 	defer func() {
@@ -174,6 +174,9 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	}()
 	if err := d.fold(ctx, s); err != nil {
 		return err
+	}
+	if s.missing {
+		return d.renew(ctx, s)
 	}
 	d.folds.use(s, maxFolds)
 	taken := 0
@@ -244,7 +247,7 @@ func (d *Daemon) watch(end context.CancelCauseFunc) watcher.Options {
 		o.Asked = d.errands.asked
 	}
 	for _, s := range d.sessions {
-		if !s.state.Gone {
+		if !s.state.Gone || d.outdated(s) {
 			o.Known = append(o.Known, s.Path)
 		}
 	}

@@ -116,9 +116,15 @@ func (d *Daemon) saveAll(ctx context.Context, more bool) error {
 	return err
 }
 
-// leave notes the sessions whose files are gone.
+// leave notes the sessions whose files are gone, and has companions made anew that only the archive can make.
 func (d *Daemon) leave(ctx context.Context, report *Report) {
 	for _, s := range d.sessions {
+		if d.outdated(s) {
+			offer := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Gone: true, Quiet: atRest}
+			if err := d.bring(ctx, offer); err != nil {
+				report.fail(s.Path, err)
+			}
+		}
 		if !s.state.Gone && !exists(s.Path) && exists(s.Root) {
 			if err := d.purge(ctx, s); err != nil {
 				report.fail(s.Path, err)

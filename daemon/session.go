@@ -143,7 +143,7 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 	s.seen, s.missing = seen, gone(err)
 	switch {
 	case s.missing:
-		return s.state.Gone
+		return s.state.Gone && (!d.outdated(s) || s.failures > 0 && time.Now().Before(s.retry))
 	case err != nil || s.held:
 		return false
 	case s.state.Skipped != "":

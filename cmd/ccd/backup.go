@@ -90,6 +90,9 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	}
 	a.say("backed up and verified: %s, %s in %s, %s, %s in %s", count(out.Sessions, "session"), humanize.IBytes(uint64(out.Raw)),
 		count(out.Frames, "frame"), count(out.IDs, "id"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
+	if a.verbose {
+		a.say("writers were kept from the archive for %s at a time, at most", c.Held.Round(100*time.Microsecond))
+	}
 	return a.print(out.File + "\n")
 }
 

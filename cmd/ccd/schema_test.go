@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
+	"os"
+	"regexp"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	bolt "go.etcd.io/bbolt"
@@ -24,4 +29,36 @@ func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 		return meta.Put([]byte("schema"), []byte(args[1]))
 	})
 	ts.Check(errors.Join(err, db.Close()))
+}
+
+// cmdOlder makes a companion, and what the archive knows of all of them, what a ccd with version 1 of the rules has left:
+// `older ARCHIVE COMPANION`.
+func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: older ARCHIVE COMPANION")
+	}
+	path := ts.MkAbs(args[1])
+	info, err := os.Stat(path)
+	ts.Check(err)
+	text := regexp.MustCompile(`(?m)^rules: \d+$`).ReplaceAllString(ts.ReadFile(args[1]), "rules: 1")
+	ts.Check(os.WriteFile(path, []byte(text), 0o600))
+	ts.Check(os.Chtimes(path, info.ModTime(), info.ModTime()))
+	db, err := bolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	n := 0
+	err = db.Update(func(tx *bolt.Tx) error {
+		states := tx.Bucket([]byte("state"))
+		return states.ForEach(func(k, v []byte) error {
+			record := regexp.MustCompile(`"options":"[0-9a-f]+"`).ReplaceAll(v[8:], []byte(`"options":"0123456789abcdef"`))
+			if !bytes.Equal(record, v[8:]) {
+				n++
+			}
+			sum := sha256.Sum256(slices.Concat(k, []byte{0}, record))
+			return states.Put(k, slices.Concat(sum[:8], record))
+		})
+	})
+	ts.Check(errors.Join(err, db.Close()))
+	if n == 0 {
+		ts.Fatalf("no state says with which options its companion was made")
+	}
 }

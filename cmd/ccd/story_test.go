@@ -30,6 +30,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"unlike":  cmdUnlike,
 	"spoil":   cmdSpoil,
 	"schema":  cmdSchema,
+	"older":   cmdOlder,
 	"workday": cmdWorkday,
 	"rpc":     cmdRPC,
 
