@@ -127,6 +127,9 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		{"no daemon", checkDaemon, func(_ *testing.T, s *surroundings) { s.running, s.service.state = false, packaging.State{} }, "note", "not running"},
 		{"run.json torn", checkDaemon, func(_ *testing.T, s *surroundings) { s.runErr = errors.New("read run state: eof") }, "wrong", "run.json"},
 		{"daemon hangs", checkDaemon, func(_ *testing.T, s *surroundings) { s.run.LastPass = s.now.Add(-10 * time.Minute) }, "wrong", "no scan has ended for 10m"},
+		{"reload refused", checkDaemon, func(_ *testing.T, s *surroundings) { s.run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
+		{"reload half done", checkDaemon, func(_ *testing.T, s *surroundings) { s.run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd install"},
+		{"more fails than is listed", checkErrors, func(_ *testing.T, s *surroundings) { s.run.Failing = 40 }, "wrong", "35 more"},
 		{"daemon of another version", checkDaemon, func(_ *testing.T, s *surroundings) { s.run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
 		{"last errors", checkErrors, func(_ *testing.T, s *surroundings) {
 			for i := range 7 {

@@ -31,6 +31,12 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 		all = append(all, wrong(check, s.again(), "pid %d runs, and no scan has ended for %s: it hangs, or works on something huge (scans are due every %s)",
 			s.run.Pid, short(s.now.Sub(s.run.LastPass)), s.l.config.Watch.ScanInterval))
 	}
+	if r := s.run.Reload; r != nil && r.Error != "" {
+		all = append(all, wrong(check, "mend it, look with ccd config, then systemctl"+s.userFlag()+" reload ccd, or kill -HUP "+fmt.Sprint(s.run.Pid),
+			"the configuration was refused %s ago, the one before holds: %s", age(r.Time), r.Error))
+	} else if r != nil && r.Note != "" {
+		all = append(all, note(check, s.install(), "%s", r.Note))
+	}
 	if why := s.stranger(procRoot); why != "" {
 		all = append(all, note(check, "", "%s", why))
 	}
@@ -97,7 +103,7 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 	for _, f := range last[max(0, len(last)-shown):] {
 		all = append(all, wrong(check, "ccd run --once tells whether it still fails", "%s (%s ago)", mark.Inline(failureLine(f), maxName), age(f.Time)))
 	}
-	if more := len(last) - shown; more > 0 {
+	if more := max(s.run.Failing, len(last)) - shown; more > 0 {
 		all = append(all, wrong(check, "ccd status tells all", "%d more", more))
 	}
 	if n := len(s.run.Watch.Unreadable); n > 0 && s.running {

@@ -33,6 +33,14 @@ func (s *surroundings) flag() string {
 	return ""
 }
 
+// userFlag is what systemctl takes where the service is not the machine's.
+func (s *surroundings) userFlag() string {
+	if s.service.machine {
+		return ""
+	}
+	return " --user"
+}
+
 // install is the command that writes the service's files anew.
 func (s *surroundings) install() string {
 	if s.service.machine {

@@ -163,7 +163,12 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 	case nearlyFull(g.size, limit):
 		add("the archive is over 80 %% of archive.max_size of %s", g.l.written("archive.max_size"))
 	}
-	if n := len(o.Errors); n > 0 {
+	if r := o.Reload; r != nil && r.Error != "" {
+		add("the configuration was refused %s ago, the one before holds: %s", age(r.Time), r.Error)
+	} else if r != nil && r.Note != "" {
+		add("%s", r.Note)
+	}
+	if n := max(o.Failing, len(o.Errors)); n > 0 {
 		add("%s could not be brought up to date", count(n, "file"))
 	}
 	if o.Unreadable > 0 {

@@ -25,6 +25,8 @@ type statusOutput struct {
 	Waiting     int             `json:"waiting"`
 	Overflows   int             `json:"overflows"`
 	Unreadable  int             `json:"unreadable"`
+	Failing     int             `json:"failing"`
+	Reload      *daemon.Reload  `json:"reload"`
 	Service     serviceOutput   `json:"service"`
 	Roots       []rootOutput    `json:"roots"`
 	Sessions    int             `json:"sessions"`
@@ -92,7 +94,8 @@ object a line).`,
 		},
 		json: `one object: running, should_run, degraded (reasons), pid, version (of the daemon), this_version (of this
 ccd), since, last_pass, lag_seconds, waiting (files), overflows (times that events were lost),
-unreadable (directories), service {installed, enabled, active, detail}, roots [{agent, path, present,
+unreadable (directories), failing (files), reload {time, error, note} (of the configuration, the last one),
+service {installed, enabled, active, detail}, roots [{agent, path, present,
 polled, why}], sessions, attachments, companions (whose files are there), unverified, unknown_records,
 broken_records, live (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
@@ -146,6 +149,7 @@ func (a *app) status(ctx context.Context) error {
 func (o *statusOutput) run(info daemon.RunInfo) {
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable = info.Watch.Overflows, len(info.Watch.Unreadable)
+	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
 	o.Since, o.LastPass = known(info.Start), known(info.LastPass)
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())

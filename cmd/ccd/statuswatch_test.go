@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/daemon"
 )
 
 func TestWatchFlag(t *testing.T) {
@@ -81,6 +83,9 @@ func TestDegraded(t *testing.T) {
 		"over 80 %":           func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
 		"1 file could not":    func(_ *gauge, o *statusOutput) { o.Errors = []failureOutput{{Path: "/t"}} },
 		"cannot be read: 2":   func(_ *gauge, o *statusOutput) { o.Unreadable = 2 },
+		"refused":             func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Error: "line 3"} },
+		"ccd install again":   func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
+		"30 files could not":  func(_ *gauge, o *statusOutput) { o.Failing = 30 },
 		"polled, not watched": func(_ *gauge, o *statusOutput) { o.Roots = []rootOutput{{Polled: true, Why: noWatches + ": x"}} },
 	} {
 		g, o := sound()
