@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,38 +131,62 @@ func worst(all []finding) string {
 
 // examination is one check: what it looks at is in the surroundings, and it returns within the limit or is given up.
 type examination struct {
-	name string
-	look func(context.Context, *surroundings) []finding
+	name  string
+	look  func(context.Context, *surroundings) []finding
+	plain bool // it needs no configuration
 }
 
 // examinations are all checks, in the order of their subjects.
 func examinations() []examination {
 	return []examination{
-		{"config", checkConfig}, {"roots", checkRoots}, {"watches", checkWatchLimits},
-		{"state", checkStateDir}, {"files", checkFiles}, {"companions", checkCompanions}, {"leftovers", checkLeftovers},
-		{"archive", checkArchive}, {"lock", checkLock}, {"space", checkSpace}, {"backups", checkBackups},
-		{"service", checkService}, {"drift", checkDrift}, {"sandbox", checkSandbox}, {"linger", checkLinger},
-		{"daemon", checkDaemon}, {"errors", checkErrors}, {"summarizer", checkSummarizer}, {"program", checkProgram},
-		{"agents", checkAgents}, {"behind", checkBehind}, {"purge", checkPurge}, {"clock", checkClock},
+		{"config", checkConfig, false},
+		{"roots", checkRoots, false},
+		{"watches", checkWatchLimits, false},
+		{"state", checkStateDir, true},
+		{"files", checkFiles, true},
+		{"companions", checkCompanions, true},
+		{"leftovers", checkLeftovers, true},
+		{"archive", checkArchive, false},
+		{"lock", checkLock, false},
+		{"space", checkSpace, false},
+		{"backups", checkBackups, true},
+		{"service", checkService, true},
+		{"drift", checkDrift, false},
+		{"sandbox", checkSandbox, false},
+		{"linger", checkLinger, true},
+		{"daemon", checkDaemon, true},
+		{"errors", checkErrors, true},
+		{"summarizer", checkSummarizer, false},
+		{"program", checkProgram, true},
+		{"agents", checkAgents, true},
+		{"behind", checkBehind, false},
+		{"purge", checkPurge, false},
+		{"clock", checkClock, true},
 	}
 }
 
-// examine runs the checks. Without a configuration the others have nothing to look at.
+// examine runs the checks. Without a configuration some of them have nothing to look at, and nothing is offered that would
+// write what follows from it.
 func (a *app) examine(ctx context.Context) []finding {
+	checks := examinations()
+	var all []finding
 	l, err := a.locate(true)
 	if err != nil {
-		return []finding{wrong("config", "`ccd config --default` prints a valid one", "%v", err)}
+		all = []finding{wrong("config", "`ccd config --default` prints a valid one", "%v", err)}
+		if l, err = a.unconfigured().locate(true); err != nil {
+			return all // there is no home directory either
+		}
+		checks = slices.DeleteFunc(checks, func(c examination) bool { return !c.plain })
 	}
-	checks := examinations()
 	show, wipe := a.progressAfter(time.Second, "checking:")
 	defer wipe()
 	s := a.lookAround(ctx, l, show)
-	var all []finding
+	s.bare = len(all) > 0
 	for i, c := range checks {
 		show(int64(50+50*i/len(checks)), 100)
 		found, err := bounded(ctx, checkLimit, func(ctx context.Context) ([]finding, error) { return c.look(ctx, s), nil })
 		if err != nil {
-			found = []finding{wrong(c.name, "", "this check was given up: %v", err)}
+			found = []finding{wrong(c.name, "ccd doctor again, once what it looks at answers", "this check was given up: %v", err)}
 		}
 		all = append(all, found...)
 	}
@@ -169,6 +194,14 @@ func (a *app) examine(ctx context.Context) []finding {
 		all[i].Fixable = all[i].repair != nil
 	}
 	return all
+}
+
+// unconfigured is the app with the defaults for its configuration.
+func (a *app) unconfigured() *app {
+	u := *a
+	u.configFile = os.DevNull
+	u.env = slices.DeleteFunc(slices.Clone(a.env), func(v string) bool { return strings.HasPrefix(v, "CCD_") })
+	return &u
 }
 
 // progressAfter is progress that keeps quiet at first: most commands are done by then.

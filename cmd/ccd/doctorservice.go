@@ -62,7 +62,7 @@ func (s *surroundings) journal() string {
 
 // fixableService reports whether the service is this user's to start and to write anew.
 func (s *surroundings) fixableService() bool {
-	return s.service.service != nil && !s.service.machine && !s.silent()
+	return s.service.service != nil && !s.service.machine && !s.silent() && !s.bare
 }
 
 // silent reports whether the service manager does not answer.

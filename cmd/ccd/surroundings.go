@@ -30,6 +30,8 @@ type surroundings struct {
 	l   *library
 	now time.Time
 
+	bare bool // the configuration could not be read: l has the defaults
+
 	scans    []rootScan // one a root that is a directory
 	trees    []tree     // of roots, companion.dir and the state directory
 	run      daemon.RunInfo
