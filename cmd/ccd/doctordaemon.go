@@ -18,7 +18,7 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 	case s.runErr != nil:
 		return []finding{wrong(check, s.again()+"; where none runs, remove "+shellWord(filepath.Join(s.l.stateDir, "run.json")), "%v", s.runErr)}
 	case !s.running && installed:
-		f := wrong(check, s.journal()+" tells why; ccd start"+s.flag(), "not running, although its service is installed")
+		f := wrong(check, s.journal()+" tells why; "+s.command("start"), "not running, although its service is installed")
 		if s.fixableService() {
 			f = f.by("started the service", s.service.service.Start)
 		}
@@ -55,7 +55,7 @@ const procRoot = "/proc"
 // again is the command that starts the daemon anew.
 func (s *surroundings) again() string {
 	if s.service.state.Active {
-		return "ccd restart" + s.flag()
+		return s.command("restart")
 	}
 	return "end it, and start it again"
 }

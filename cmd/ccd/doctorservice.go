@@ -25,12 +25,12 @@ func (a *app) serviceFacts(ctx context.Context, l *library) (f serviceFacts) {
 	return f
 }
 
-// flag is what commands about the service take where it is the machine's.
-func (s *surroundings) flag() string {
+// command is how the service is told to start or restart.
+func (s *surroundings) command(verb string) string {
 	if s.service.machine {
-		return " --system"
+		return "sudo ccd " + verb + " --system"
 	}
-	return ""
+	return "ccd " + verb
 }
 
 // userFlag is what systemctl takes where the service is not the machine's.
@@ -87,7 +87,7 @@ func checkService(_ context.Context, s *surroundings) []finding {
 	case s.silent():
 		return []finding{note(check, fmt.Sprintf("export XDG_RUNTIME_DIR=/run/user/%d where you came by su or sudo; else log in anew", os.Geteuid()), "installed%s, and %s", where, st.Detail)}
 	case strings.HasPrefix(st.Detail, "failed"):
-		return []finding{wrong(check, s.journal()+" tells why; then ccd restart"+s.flag(), "installed%s, %s", where, st.Detail)}
+		return []finding{wrong(check, s.journal()+" tells why; then "+s.command("restart"), "installed%s, %s", where, st.Detail)}
 	case !st.Enabled:
 		f := note(check, s.install(), "installed%s, %s, and not enabled: it will not start with your session", where, st.Detail)
 		return []finding{s.byInstall(f)}
