@@ -51,6 +51,9 @@ func child(args []string) error {
 		return write(a, seed, true)
 	case "few":
 		return few(a)
+	case "backup":
+		_, err := a.Backup(context.Background(), copyBeside(args[1]), false, nil)
+		return err
 	case "upgrade":
 		done, err := a.Upgrade(context.Background(), nil)
 		fmt.Println("upgraded from", done.From, "copy", filepath.Base(done.Backup), err)
@@ -62,6 +65,9 @@ func child(args []string) error {
 	}
 	return fmt.Errorf("unknown role %s", args[0])
 }
+
+// copyBeside is where the role "backup" puts its copy.
+func copyBeside(path string) string { return filepath.Join(filepath.Dir(path), "copy") }
 
 const (
 	crashSessions = 3
