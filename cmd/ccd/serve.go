@@ -23,7 +23,7 @@ type server struct {
 	*app
 	held   *daemon.Held
 	pulse  *packaging.Pulse
-	deaf   bool            // the service manager could not be told
+	deaf   bool            // the service manager could not be told, and that was said
 	absent map[string]bool // roots that were not there when the process began
 	hangup chan os.Signal
 	file   *logFile // nil: the log goes to stderr
@@ -92,8 +92,8 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 func (s *server) tell(log *slog.Logger, err error) {
 	if err != nil && !s.deaf {
 		log.Warn("service manager not told", "err", err)
+		s.deaf = true
 	}
-	s.deaf = err != nil
 }
 
 // openLog returns the log of a configuration. A file that is open already stays so.

@@ -306,3 +306,29 @@ func archived(c *child) bool {
 	info, err := os.Stat(filepath.Join(c.stateDir(), "archive.db"))
 	return err == nil && info.Size() > 0
 }
+
+// A command that hears nothing is no reason to stay.
+func TestStopsWhileASummaryIsWritten(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	begun := filepath.Join(home, "begun")
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 5000\nmin_savings = 0\n[companion]\nmax_tokens = 16000\n"+
+		"[summarizer]\ncommand = [\"sh\", \"-c\", \"trap '' TERM INT HUP; echo $$ > "+begun+"; sleep 1000; exit\"]\n")
+	c := spawn(t, home, "run")
+	put(t, transcriptPath(home, 1), string(muchTalk()))
+	eventually(t, "the command runs", func() bool {
+		b, err := os.ReadFile(begun)
+		return err == nil && strings.HasSuffix(string(b), "\n")
+	})
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 3*time.Second)
+	b, err := os.ReadFile(begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+}

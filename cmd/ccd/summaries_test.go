@@ -18,6 +18,11 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: talks FILE")
 	}
+	place(ts, args[0], muchTalk())
+}
+
+// muchTalk is a transcript in which the agent says much.
+func muchTalk() []byte {
 	var b bytes.Buffer
 	for n := range 60 {
 		b.Write(line("user", fmt.Sprintf("Go through month %d.", n), n))
@@ -27,7 +32,7 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		b.Write(line("assistant", said.String(), n))
 	}
-	place(ts, args[0], b.Bytes())
+	return b.Bytes()
 }
 
 // cmdAsks writes a transcript whose first message is the text of a file: `asks FILE TEXT`.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestRootThatComesIntoASandbox is a service's mount namespace in small: what is not there when it is made is read-only
+// in it later. The daemon ends with a failure, to be started anew; one that finds the root at its start never does.
+func TestRootThatComesIntoASandbox(t *testing.T) {
+	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("NOTICE: no mount namespace of its own: %v, %s", err, out)
+	}
+	const ro = `mkdir -p "$ROOT" && mount --bind "$ROOT" "$ROOT" && mount -o remount,bind,ro "$ROOT" && `
+	const late = `"$CCD" run & ` + `for i in 1 2 3 4 5 6 7 8 9 10; do [ -f "$READY" ] && break; sleep 0.1; done; ` + ro + `true; wait $!`
+	tests := []struct {
+		name, script string
+		env          []string
+		comes        bool
+	}{
+		{"it comes later", late, nil, true},
+		{"it was there", ro + `exec "$CCD" run`, nil, false},
+		{"companions go elsewhere", late, []string{"CCD_COMPANION_DIR=/nonexistent"}, false},
+		{"in the foreground", late, []string{"NOTIFY_SOCKET="}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home, b := t.TempDir(), listening(t)
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ccd := filepath.Join(home, "ccd") // the test binary is ccd by that name
+			if err := os.Symlink(exe, ccd); err != nil {
+				t.Fatal(err)
+			}
+			state := filepath.Join(home, ".local", "state", "ccd", "run.json")
+			cmd := exec.CommandContext(t.Context(), "timeout", "-s", "TERM", "5", "unshare", "-m", "sh", "-c", tt.script)
+			cmd.Env = append([]string{
+				"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + ccd, "ROOT=" + filepath.Join(home, ".codex", "sessions"),
+				"READY=" + state, "NOTIFY_SOCKET=" + b.addr, "CCD_WATCH_SCAN_INTERVAL=1s", "CCD_WATCH_SETTLE=20ms",
+			}, tt.env...)
+			out, err := cmd.CombinedOutput()
+			if got := strings.Contains(string(out), "it came after the start"); got != tt.comes {
+				t.Errorf("says so: %v, want %v: %v, %s", got, tt.comes, err, out)
+			}
+			if code := cmd.ProcessState.ExitCode(); tt.comes && code != exitFailed {
+				t.Errorf("exit code %d, want %d: %s", code, exitFailed, out)
+			}
+		})
+	}
+}
+
+// The sandbox of a service names directories. A reload that wants others says so.
+func TestReloadWithFilesOfAnotherConfiguration(t *testing.T) {
+	for _, installed := range []bool{false, true} {
+		home, b := t.TempDir(), listening(t)
+		c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
+		eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
+		if installed {
+			put(t, filepath.Join(home, ".config", "systemd", "user", "ccd.service"), "[Service]\nExecStart=/usr/bin/ccd run\n")
+		}
+		configure(t, home, "[companion]\ndir = \""+home+"/companions\"\n")
+		c.signal(t, unix.SIGHUP)
+		eventually(t, "it is taken", func() bool { return b.count("READY=1") == 2 })
+		r := c.info(t).Reload
+		if r == nil || strings.Contains(r.Note, "need `ccd install` again") != installed {
+			t.Errorf("installed %v: %+v", installed, r)
+		}
+		c.signal(t, unix.SIGTERM)
+		c.ends(t, exitDone, 2*time.Second)
+		if got := strings.Contains(c.stderr.String(), "level=WARN"); got != installed {
+			t.Errorf("installed %v: %s", installed, c.stderr.String())
+		}
+	}
+}
+
+// A terminal that is closed takes what runs in it with it; SIGHUP is then no wish for another configuration.
+func TestTerminalIsClosed(t *testing.T) {
+	t.Parallel()
+	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("NOTICE: no terminals here: %v", err)
+	}
+	defer ptmx.Close()
+	n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(ptmx.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Skipf("NOTICE: no terminals here: %v", err)
+	}
+	tty, err := os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(n)), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("NOTICE: no terminals here: %v", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	c := &child{Cmd: exec.CommandContext(t.Context(), exe, "run", "-q"), home: home}
+	c.Args[0] = "ccd"
+	c.Env = []string{"HOME=" + home}
+	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
+	c.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	ptmx.Close()
+	c.ends(t, exitInterrupted, 5*time.Second)
+}

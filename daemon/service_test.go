@@ -1,0 +1,186 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ccd/watcher"
+)
+
+// alive counts the signs that work got on.
+func (h *house) alive() *atomic.Int64 {
+	var n atomic.Int64
+	h.o.Alive = func() { n.Add(1) }
+	return &n
+}
+
+// TestAliveWhileItWorks: what takes long tells of itself at bounded distances, and nothing does so beside the work.
+func TestAliveWhileItWorks(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 4000)) // 15 MB: some segments
+	h.once()
+	n := h.alive()
+	d := h.daemon()
+	if n.Load() == 0 {
+		t.Error("reading what the archive knows gives no sign")
+	}
+	s := d.sessions[key(h.path(1))]
+	before := n.Load()
+	if err := d.fold(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Load() - before; got < 3 {
+		t.Errorf("folding 15 MB anew gives %d signs", got)
+	}
+	before = n.Load()
+	if _, err := d.publish(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Load() - before; got < 3 {
+		t.Errorf("making a companion gives %d signs", got)
+	}
+	before = n.Load()
+	if _, err := d.Plan(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Load() - before; got < 2 {
+		t.Errorf("looking at everything gives %d signs", got)
+	}
+}
+
+func TestIdleGivesSignsOnlyWhereTheyAreWanted(t *testing.T) {
+	for _, every := range []time.Duration{0, 10 * time.Millisecond} {
+		h := newHouse(t)
+		h.o.Watch.ScanInterval, h.o.AliveEvery = time.Hour, every
+		n, scans := h.alive(), 0
+		scanned := make(chan bool, 1)
+		h.o.Scanned = func(watcher.Health) error {
+			scans++
+			scanned <- true
+			return nil
+		}
+		stop := h.running()
+		<-scanned
+		before := n.Load()
+		if every > 0 {
+			eventually(t, "signs while there is nothing to do", func() bool { return n.Load() > before+10 })
+		} else {
+			<-time.After(200 * time.Millisecond)
+			if got := n.Load() - before; got > 3 {
+				t.Errorf("%d signs that nobody asked for", got)
+			}
+		}
+		if err := stop(); !errors.Is(err, context.Canceled) || scans != 1 {
+			t.Errorf("run = %v after %d scans", err, scans)
+		}
+	}
+}
+
+func TestScannedEndsRun(t *testing.T) {
+	h := newHouse(t)
+	want := errors.New("a root came")
+	h.o.Scanned = func(watcher.Health) error { return want }
+	if err := h.daemon().Run(t.Context()); !errors.Is(err, want) {
+		t.Errorf("run = %v", err)
+	}
+}
+
+// TestManyFailuresAreNoFlood: each is logged once until it is mended, and of very many only the first between two scans.
+func TestManyFailuresAreNoFlood(t *testing.T) {
+	h := newHouse(t)
+	var log bytes.Buffer
+	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	d := h.daemon()
+	if err := os.MkdirAll(h.o.StateDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	offer := func(n int) watcher.Offer {
+		return watcher.Offer{Path: fmt.Sprintf("/transcripts/%d.jsonl", n), More: true}
+	}
+	const files = 10000
+	for range 3 {
+		for n := range files {
+			d.note(offer(n), errors.New("no space left on device"))
+		}
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != maxLogged+1 {
+		t.Errorf("%d lines, want %d", lines, maxLogged+1)
+	}
+	if info := d.health.info; info.Failing != files || len(info.Errors) != maxFailures {
+		t.Errorf("%d fail, %d are listed", info.Failing, len(info.Errors))
+	}
+	log.Reset()
+	d.scanned(watcher.Health{})
+	for n := range files {
+		d.note(offer(n), errors.New("no space left on device"))
+	}
+	if log.Len() > 0 {
+		t.Errorf("what fails on is logged again: %s", log.String())
+	}
+	for n := range files {
+		d.note(offer(n), nil)
+	}
+	if info := d.health.info; info.Failing != 0 || len(info.Errors) != 0 {
+		t.Errorf("mended, yet %d fail and %d are listed", info.Failing, len(info.Errors))
+	}
+	d.note(offer(1), errors.New("no space left on device"))
+	if strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("a new failure is one line: %s", log.String())
+	}
+}
+
+func TestRunStateThatCannotBeWrittenIsSaidOnce(t *testing.T) {
+	h := newHouse(t)
+	var log bytes.Buffer
+	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	d := h.daemon()
+	if err := os.MkdirAll(runFile(h.o.StateDir)+"/in the way", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		d.Refused(Reload{Error: fmt.Sprint(n)})
+	}
+	if n := strings.Count(log.String(), "run state not written"); n != 1 {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
+}
+
+// TestRefusedIsToldWhileItRuns also when the loop has nothing to do.
+func TestRefusedIsToldWhileItRuns(t *testing.T) {
+	h := newHouse(t)
+	held, err := Hold(h.o.StateDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	h.o.Held, h.o.Reload = held, &Reload{Note: "at the start"}
+	d := h.daemon()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	reload := func() *Reload {
+		info, running, err := ReadRun(h.o.StateDir)
+		if err != nil || !running {
+			return nil
+		}
+		return info.Reload
+	}
+	eventually(t, "what brought the options", func() bool { r := reload(); return r != nil && r.Note == "at the start" })
+	d.Refused(Reload{Error: "line 3"})
+	if r := reload(); r == nil || r.Error != "line 3" {
+		t.Errorf("told %+v", r)
+	}
+	cancel()
+	<-done
+	if _, running, _ := ReadRun(h.o.StateDir); !running {
+		t.Error("the lock of the caller was given back")
+	}
+}
