@@ -24,7 +24,9 @@ type Sampled struct {
 
 const (
 	sampleLocked = 50 * time.Millisecond // that pages are read under one lock, so that nobody waits long
-	sampleHop    = 4                     // blocks read in one transaction: 8 MB at most
+	sampleHop    = 4                     // blocks read from one place
+	sampleRow    = 64                    // blocks read in order in one transaction
+	sampleBytes  = 4 << 20               // stored bytes that end a transaction before that
 	sampleWhole  = 32 << 20              // bytes; an archive up to this size is read in order, not here and there
 	maxDamage    = 20                    // a sample that met so much has told enough
 )
@@ -151,10 +153,11 @@ func (s *sampler) blocks(ctx context.Context) (all bool, err error) {
 	})
 	var next []byte
 	for err == nil && len(s.Damage) < maxDamage {
+		most := sampleRow
 		if !small {
-			next = s.somewhere(sessions)
+			next, most = s.somewhere(sessions), sampleHop
 		}
-		if next, err = s.hop(ctx, next); small && next == nil {
+		if next, err = s.hop(ctx, next, most); small && next == nil {
 			return err == nil, err
 		}
 	}
@@ -173,14 +176,15 @@ type unread struct {
 	data []byte
 }
 
-// hop hashes the few blocks from a key of "manifest" on, and returns the key to go on from, nil at the end. A block and
+// hop hashes at most so many blocks from a key of "manifest" on, and returns the key to go on from, nil at the end. A block and
 // what it leads to are read in one transaction: the tail is packed meanwhile.
-func (s *sampler) hop(ctx context.Context, from []byte) (next []byte, err error) {
+func (s *sampler) hop(ctx context.Context, from []byte, most int) (next []byte, err error) {
 	var read []unread
 	err = s.a.view(ctx, func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketManifest).Cursor()
 		k, v := c.Seek(from)
-		for ; k != nil && len(read) < sampleHop; k, v = c.Next() {
+		size := 0
+		for ; k != nil && len(read) < most && size < sampleBytes; k, v = c.Next() {
 			b, err := parseBlock(k, v)
 			var data []byte
 			if err == nil {
@@ -192,6 +196,7 @@ func (s *sampler) hop(ctx context.Context, from []byte) (next []byte, err error)
 				}
 				continue
 			}
+			size += len(data)
 			read = append(read, unread{b, data})
 		}
 		next = bytes.Clone(k)
