@@ -114,7 +114,7 @@ func (i installation) findState(r *remains) error {
 	default:
 		r.state = l.stateDir
 	}
-	r.around = append(r.around, filepath.Dir(l.stateDir))
+	r.around = append(r.around, filepath.Dir(l.archivePath), filepath.Dir(l.stateDir))
 	return i.findConfig(r)
 }
 
@@ -170,7 +170,7 @@ func (i installation) findCompanions(ctx context.Context, r *remains) {
 		for _, f := range transcript.Formats() {
 			r.emptied = append(r.emptied, r.walk(ctx, filepath.Join(dir, f.Agent), take)...)
 		}
-		r.emptied = append(r.emptied, dir)
+		r.around = append(r.around, dir)
 	}
 	if err := i.library.load(ctx); err != nil {
 		r.problems = append(r.problems, "companions that only the archive knows of may be left: "+err.Error())
