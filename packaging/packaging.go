@@ -68,6 +68,7 @@ type Service struct {
 type host struct {
 	goos    string
 	uid     int
+	etc     string // where the machine's configuration stands
 	run     func(ctx context.Context, argv []string) (string, error)
 	runs    func(pid int, executable string) bool // whether a process runs the file that stands there now
 	lingers func(user string) bool
@@ -76,7 +77,7 @@ type host struct {
 // New prepares the service of o. It fails where o cannot be written into a service's file: a relative path, a control
 // character, bytes that are not UTF-8. Nothing is run and nothing is written yet.
 func New(o Options) (*Service, error) {
-	return newService(o, host{goos: runtime.GOOS, uid: os.Geteuid(), run: command, runs: runs, lingers: lingers})
+	return newService(o, host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", run: command, runs: runs, lingers: lingers})
 }
 
 func newService(o Options, h host) (*Service, error) {

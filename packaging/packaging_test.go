@@ -47,7 +47,7 @@ func serviceOn(t *testing.T, o Options, goos string, uid int, f *fake) (*Service
 	var out bytes.Buffer
 	o.Out = &out
 	s, err := newService(o, host{
-		goos: goos, uid: uid, run: f.run,
+		goos: goos, uid: uid, etc: filepath.Join(o.Home, "etc"), run: f.run,
 		runs: func(int, string) bool { return f.runs }, lingers: func(string) bool { return f.lingers },
 	})
 	if err != nil {
@@ -111,12 +111,6 @@ func TestVerbs(t *testing.T) {
 		o.System, o.User = c.system, "sam"
 		f := &fake{answer: running}
 		s, _ := serviceOn(t, o, c.goos, c.uid, f)
-		if c.system { // its own places are the machine's
-			for _, layer := range s.mgr.layers {
-				layer[0].path, layer[1].path = filepath.Join(o.Home, name), filepath.Join(o.Home, "drop-in")
-			}
-			s.mgr.dirs, s.mgr.links, s.mgr.made = nil, nil, nil
-		}
 		for _, v := range []struct {
 			name string
 			do   func(context.Context) error

@@ -25,9 +25,9 @@ type scope struct {
 	made                    []string // directories that systemd and we make, and that go when they are empty
 }
 
-func scopeOf(o Options) scope {
+func scopeOf(o Options, h host) scope {
 	if o.System {
-		dir := "/etc/systemd/system"
+		dir := filepath.Join(h.etc, "systemd/system")
 		return scope{
 			dir: dir, target: "multi-user.target", ctl: []string{"systemctl"},
 			hint: "ccd run, from what starts programs on this machine", logs: "journalctl -u ccd -n 20",
@@ -46,8 +46,8 @@ func scopeOf(o Options) scope {
 
 // systemd is the user's manager, or for a system service the machine's. Its unit is ours: the library's stock unit for
 // users names a target that user managers do not have, and never starts.
-func systemd(o Options, _ host) (manager, error) {
-	sc := scopeOf(o)
+func systemd(o Options, h host) (manager, error) {
+	sc := scopeOf(o, h)
 	layers, err := layersOf(o, sc)
 	if err != nil {
 		return manager{}, err
@@ -117,7 +117,7 @@ func unitOf(o Options, sc scope, bare bool) ([]byte, error) { return unitBy(byIn
 // packaged is the unit that a package has in its own directory of units: the first layer alone, for nobody in particular.
 func packaged() ([]byte, error) {
 	o := Options{Executable: "/usr/bin/ccd"}
-	return unitBy(byPackage, o, scopeOf(o), false)
+	return unitBy(byPackage, o, scopeOf(o, host{}), false)
 }
 
 func unitBy(origin string, o Options, sc scope, bare bool) ([]byte, error) {

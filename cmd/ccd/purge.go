@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ccd/daemon"
@@ -135,7 +136,7 @@ func (i installation) remove(ctx context.Context, r remains) error {
 
 // removeState removes the archive, the state directory and the configuration.
 func (i installation) removeState(r remains) error {
-	for _, p := range r.archive {
+	for _, p := range slices.Concat(r.archive, r.logs) {
 		if err := i.unlink(p); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -35,6 +36,7 @@ type remains struct {
 	sessions int
 	state    string   // "" where there is none
 	config   string   // "" where there is none
+	logs     []string // where log.file names one
 	around   []string // directories that go, and those above them below the home directory, where they are empty then
 
 	stays    []string // what looks like ccd's and is not, or was named by the user
@@ -115,7 +117,31 @@ func (i installation) findState(r *remains) error {
 		r.state = l.stateDir
 	}
 	r.around = append(r.around, filepath.Dir(l.archivePath), filepath.Dir(l.stateDir))
+	if r.logs, err = logsOf(l.config.Log.File); err != nil {
+		return err
+	}
 	return i.findConfig(r)
+}
+
+// logsOf finds a log file and the older ones that were moved aside beside it.
+func logsOf(file string) (all []string, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("find logs: %w", err)
+	}
+	ext := filepath.Ext(file)
+	stem := strings.TrimSuffix(filepath.Base(file), ext)
+	for _, e := range entries {
+		date, older := strings.CutPrefix(strings.TrimSuffix(e.Name(), ext), stem+"-")
+		_, err := time.Parse("2006-01-02T15-04-05.000", date)
+		if e.Type().IsRegular() && (e.Name() == filepath.Base(file) || older && err == nil && strings.HasSuffix(e.Name(), ext)) {
+			all = append(all, filepath.Join(filepath.Dir(file), e.Name()))
+		}
+	}
+	return all, nil
 }
 
 // findConfig finds the configuration in its usual place. Another was named by the user, and is the user's.
@@ -242,6 +268,9 @@ func (r remains) text() string {
 	}
 	if r.state != "" {
 		line("state", "%s, with the companions of transcripts that are gone", r.state)
+	}
+	for _, p := range r.logs {
+		line("log", "%s", p)
 	}
 	if r.config != "" {
 		line("configuration", "%s", r.config)

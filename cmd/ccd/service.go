@@ -134,7 +134,7 @@ func (a *app) serviceWith(l *library, o packaging.Options) (*packaging.Service, 
 	if o.Writes = slices.Clone(o.Own); l.config.Companion.Dir == "" {
 		o.Writes = append(o.Writes, o.Reads...)
 	}
-	if file := l.written("log.file"); file != "" {
+	if file := l.config.Log.File; file != "" {
 		o.Writes = append(o.Writes, filepath.Dir(file))
 	} else {
 		o.Log = filepath.Join(l.stateDir, "ccd.log")

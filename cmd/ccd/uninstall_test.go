@@ -63,3 +63,10 @@ func TestAgreed(t *testing.T) {
 		}
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

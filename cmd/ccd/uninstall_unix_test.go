@@ -1,0 +1,63 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPurgeRefuses holds what keeps purge from removing anything: a daemon that is not the service, transcripts in the
+// state directory, a state directory that is somewhere else.
+func TestPurgeRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(t *testing.T, home, state string) []string
+		want    string
+	}{
+		"a daemon in the foreground": {func(t *testing.T, _, state string) []string {
+			f, err := os.Create(filepath.Join(state, "run.lock"))
+			must(t, err)
+			t.Cleanup(func() { f.Close() })
+			must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+			must(t, os.WriteFile(filepath.Join(state, "run.json"), []byte(`{"pid": 4711}`), 0o600))
+			return nil
+		}, "a daemon runs, pid 4711"},
+		"transcripts in its state": {func(t *testing.T, _, state string) []string {
+			return []string{"CODEX_HOME=" + filepath.Join(state, "codex")}
+		}, "is watched, and stands in the state directory"},
+		"a symlink for its state": {func(t *testing.T, home, state string) []string {
+			must(t, os.Rename(state, filepath.Join(home, "elsewhere")))
+			must(t, os.Symlink(filepath.Join(home, "elsewhere"), state))
+			return nil
+		}, "is a symlink"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			state := stateOf(t, home)
+			must(t, os.MkdirAll(state, 0o700))
+			must(t, os.WriteFile(filepath.Join(state, "archive.lock"), nil, 0o600))
+			env := append([]string{"HOME=" + home}, c.prepare(t, home, state)...)
+			before, err := treeOf(home)
+			must(t, err)
+			var said bytes.Buffer
+			code := run(t.Context(), []string{"uninstall", "--purge", "--yes"}, std{strings.NewReader(""), &said, &said}, env)
+			after, err := treeOf(home)
+			must(t, err)
+			if code != exitFailed || !strings.Contains(said.String(), c.want) || before != after {
+				t.Errorf("exit %d, removed %v, says %q, want %q", code, before != after, said.String(), c.want)
+			}
+		})
+	}
+}
+
+func stateOf(t *testing.T, home string) string {
+	t.Helper()
+	a := app{env: []string{"HOME=" + home}}
+	l, err := a.stateOnly()
+	must(t, err)
+	return l.stateDir
+}

@@ -1,0 +1,271 @@
+package packaging
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// without answers like a machine on which nothing starts as long as a file is there.
+func without(path func() string) func(string) (string, error) {
+	failed := false
+	return func(command string) (string, error) {
+		switch {
+		case strings.Contains(command, " restart "):
+			_, err := os.Lstat(path())
+			if failed = err == nil; failed {
+				return "", errors.New("Job for ccd.service failed")
+			}
+			return "", nil
+		case strings.Contains(command, "ExecMainStatus") && failed:
+			return "Result=exit-code\nExecMainCode=1\nExecMainStatus=226\n", nil
+		}
+		return running(command)
+	}
+}
+
+// TestSandboxThatCannotBeHad is a machine without user namespaces: the daemon runs without the second layer, which is
+// said, is no drift, and is not tried again as long as nothing changes.
+func TestSandboxThatCannotBeHad(t *testing.T) {
+	f := &fake{runs: true}
+	s, out := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
+	f.answer = without(func() string { return s.mgr.sandbox })
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"no namespaces (226/NAMESPACE)", "the sandbox cannot be had here", "is enabled and running"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("install does not say %q: %s", want, out)
+		}
+	}
+	if st, err := s.Status(t.Context()); err != nil || st.Sandboxed || !st.Confined {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if drift, err := s.Drift(); err != nil || len(drift) > 0 {
+		t.Errorf("drift %q, %v", drift, err)
+	}
+	out.Reset()
+	f.asked = nil
+	if err := s.Install(t.Context()); err != nil || !strings.Contains(out.String(), "is up to date") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if slices.ContainsFunc(f.asked, func(c string) bool { return strings.Contains(c, "restart") }) {
+		t.Errorf("it was restarted for nothing: %q", f.asked)
+	}
+}
+
+// TestDaemonThatDoesNotStart is a daemon that fails with and without the sandbox: it is not the sandbox, which stays.
+func TestDaemonThatDoesNotStart(t *testing.T) {
+	f := &fake{}
+	s, _ := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
+	f.answer = func(command string) (string, error) {
+		switch {
+		case strings.Contains(command, " restart "):
+			return "", errors.New("Job for ccd.service failed")
+		case strings.Contains(command, "ExecMainStatus"):
+			return "Result=exit-code\nExecMainCode=1\nExecMainStatus=1\n", nil
+		}
+		return running(command)
+	}
+	err := s.Install(t.Context())
+	var h interface{ Hint() string }
+	if err == nil || !strings.Contains(err.Error(), "exit status 1") || !errors.As(err, &h) || !strings.HasPrefix(h.Hint(), "journalctl --user") {
+		t.Errorf("got %v", err)
+	}
+	for _, file := range s.mgr.layers[0] {
+		if !file.asWanted() {
+			t.Errorf("%s is not as it should be", file.path)
+		}
+	}
+}
+
+// TestInstallRestartsForAChange holds what makes install restart a running daemon, and that nothing else does.
+func TestInstallRestartsForAChange(t *testing.T) {
+	home := t.TempDir()
+	f := &fake{answer: running, runs: true}
+	s, _ := serviceOn(t, options(home), "linux", 1000, f)
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*Options, *fake)
+		want   bool
+	}{
+		"nothing":         {func(*Options, *fake) {}, false},
+		"a root":          {func(o *Options, _ *fake) { o.Writes = append(o.Writes, "/srv/transcripts") }, true},
+		"companion.dir":   {func(o *Options, _ *fake) { o.Writes = []string{o.StateDir, "/srv/companions"} }, true},
+		"another program": {func(_ *Options, f *fake) { f.runs = false }, true},
+		"a variable":      {func(o *Options, _ *fake) { o.Environ = nil }, true},
+		"files not read": {func(_ *Options, f *fake) {
+			f.answer = func(c string) (string, error) { out, err := running(c); return out + "NeedDaemonReload=yes\n", err }
+		}, true},
+		"a summarizer": {func(o *Options, _ *fake) { o.Child = true }, true},
+	} {
+		again, _ := serviceOn(t, options(home), "linux", 1000, &fake{answer: running}) // as it was
+		if err := again.Install(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o, f := options(home), &fake{answer: running, runs: true}
+		c.change(&o, f)
+		s, _ := serviceOn(t, o, "linux", 1000, f)
+		if err := s.Install(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(f.asked, "systemctl --user restart ccd.service"); got != c.want {
+			t.Errorf("%s: restarted %v, want %v", name, got, c.want)
+		}
+		if drift, err := s.Drift(); err != nil || len(drift) > 0 {
+			t.Errorf("%s: drift %q, %v", name, drift, err)
+		}
+	}
+}
+
+func TestDrift(t *testing.T) {
+	o := options(t.TempDir())
+	s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	both := []string{s.mgr.file(), s.mgr.sandbox}
+	if got, err := s.Drift(); err != nil || !slices.Equal(got, both) {
+		t.Errorf("nothing installed: %q, %v", got, err)
+	}
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.Writes = append(o.Writes, "/srv/transcripts")
+	other, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	if got, err := other.Drift(); err != nil || !slices.Equal(got, both[1:]) {
+		t.Errorf("another root: %q, %v", got, err)
+	}
+	if err := os.Remove(s.mgr.sandbox); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Drift(); err != nil || !slices.Equal(got, both[1:]) {
+		t.Errorf("the sandbox was taken away: %q, %v", got, err)
+	}
+}
+
+// TestLinger holds that whether it ends at logout is never silent, and changed only where that was asked for.
+func TestLinger(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked, on, refused bool
+		want               string
+		runs               bool
+	}{
+		"not asked":        {want: "it ends with your last session"},
+		"asked":            {asked: true, want: "it goes on after logout; undo with: loginctl disable-linger sam", runs: true},
+		"on already":       {asked: true, on: true, want: "undo with: ccd uninstall"},
+		"asked, not given": {asked: true, refused: true, want: "let it go on after logout", runs: true},
+	} {
+		o := options(t.TempDir())
+		o.Linger = c.asked
+		f := &fake{lingers: c.on}
+		f.answer = func(command string) (string, error) {
+			if c.refused && strings.HasPrefix(command, "loginctl") {
+				return "", errors.New("Access denied")
+			}
+			return running(command)
+		}
+		s, out := serviceOn(t, o, "linux", 1000, f)
+		err := s.Install(t.Context())
+		if (err != nil) != c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			out.WriteString(err.Error())
+		}
+		if !strings.Contains(out.String(), c.want) || c.on && strings.Contains(out.String(), "logout") {
+			t.Errorf("%s: says %q, want %q", name, out, c.want)
+		}
+		if got := slices.Contains(f.asked, "loginctl enable-linger sam"); got != c.runs {
+			t.Errorf("%s: enabled %v", name, got)
+		}
+		if st, err := s.Status(t.Context()); err != nil || st.Ends == c.on {
+			t.Errorf("%s: %+v, %v", name, st, err)
+		}
+	}
+}
+
+// TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
+func TestUninstallClearsUp(t *testing.T) {
+	o := options(t.TempDir())
+	s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(s.mgr.file())
+	own := filepath.Join(dir, ".ccd-0123456789abcdef.tmp")
+	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp")}
+	for _, p := range append([]string{own}, others...) {
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Uninstall(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if exists(own) {
+		t.Errorf("%s is left", own)
+	}
+	for _, p := range others {
+		if !exists(p) {
+			t.Errorf("%s is not ours, and gone", p)
+		}
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Uninstall(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := filepath.Join(o.Home, ".config/systemd"); exists(left) {
+		t.Errorf("%s is empty, and left", left)
+	}
+}
+
+// A package's unit in the manager's own directory is no installed service as long as nobody has enabled it.
+func TestPackagedUnitIsNotInstalled(t *testing.T) {
+	for state, want := range map[string]bool{"disabled": false, "enabled": true, "enabled-runtime": true} {
+		f := &fake{answer: func(string) (string, error) {
+			return "UnitFileState=" + state + "\nActiveState=inactive\nSubState=dead\nResult=success\n", nil
+		}}
+		s, _ := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
+		if st, err := s.Status(t.Context()); err != nil || st.Installed != want {
+			t.Errorf("%s: %+v, %v", state, st, err)
+		}
+	}
+}
+
+func TestAccount(t *testing.T) {
+	for goos, o := range map[string]Options{"linux": options(t.TempDir()), "darwin": options(t.TempDir())} {
+		s, _ := serviceOn(t, o, goos, 1000, &fake{answer: running})
+		if got := s.Account(); got != "" {
+			t.Errorf("%s: nothing installed, account %q", goos, got)
+		}
+		o.System, o.User = true, "alice"
+		s, _ = serviceOn(t, o, goos, 0, &fake{answer: running})
+		if got := s.mgr.account(string(s.mgr.layers[0][0].text)); got != "alice" {
+			t.Errorf("%s: %q", goos, got)
+		}
+	}
+}
+
+// The sandbox hides nothing that the daemon must read, and names only what it may write.
+func TestSandboxNames(t *testing.T) {
+	o := options("/home/sam")
+	o.Reads = append(o.Reads, "/tmp/transcripts", "/home/sam/.docker/x")
+	text, err := sandboxOf(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, there := range map[string]bool{
+		"PrivateTmp=": false, "-/home/sam/.docker\n": false, "-/home/sam/.ssh\n": true, "ReadWritePaths=-/tmp": false,
+		`ReadWritePaths="-/home/sam/50%% \"off\"/projects"`: true,
+	} {
+		if bytes.Contains(text, []byte(want)) != there {
+			t.Errorf("%s: want %v in\n%s", want, there, text)
+		}
+	}
+}
