@@ -134,7 +134,7 @@ func (s *surroundings) sandbox(proc string) finding {
 	case len(s.l.config.Summarizer.Command) > 0:
 		return ok(check, "left out, for the summarizer's command to run")
 	case !st.Sandboxed:
-		return note(check, "ccd uninstall"+s.flag()+", then "+s.install()+", try it again", "only the first layer: this machine did not allow the second (user namespaces) when it was installed")
+		return note(check, "ccd uninstall, then "+s.install()+", tries it again", "only the first layer: this machine did not allow the second (user namespaces) when it was installed")
 	case !s.running || !st.Active || st.Pid != s.run.Pid:
 		return ok(check, "both layers are installed")
 	}
