@@ -94,10 +94,10 @@ object a line).`,
 		},
 		json: `one object: running, should_run, degraded (reasons), pid, version (of the daemon), this_version (of this
 ccd), since, last_pass, lag_seconds, waiting (files), overflows (times that events were lost),
-unreadable (directories), failing (files), reload {time, error, note} (of the configuration, the last one),
-service {installed, enabled, active, detail}, roots [{agent, path, present,
-polled, why}], sessions, attachments, companions (whose files are there), unverified, unknown_records,
-broken_records, live (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
+unreadable (directories), failing (files), reload {time, error, note} (the configuration's last one),
+service {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
+attachments, companions (whose files are there), unverified, unknown_records, broken_records, live
+(sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
 With --watch: one such object a line`,
 	}
