@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	copyBytes = 4 << 20               // that one locked read takes
-	copyTime  = 20 * time.Millisecond // after which it takes no more
+	copyBytes = 2 << 20               // that one locked read takes
+	copyTime  = 10 * time.Millisecond // after which it takes no more
 	copyGrow  = 64 << 20              // bytes in which the copy's file grows
 )
 
