@@ -33,7 +33,6 @@ type logFile struct {
 func openLogFile(path string, stderr io.Writer) *logFile {
 	l := &logFile{path: path, stderr: stderr}
 	l.out = &lumberjack.Logger{Filename: path, MaxSize: logMegabytes, MaxBackups: logsKept}
-	debug.SetTraceback("single")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said(l.prepare())

@@ -75,6 +75,11 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	debug.SetMemoryLimit(memoryLimit)
 	defer a.endInTime(ctx, !f.once && !f.dryRun)()
 	if !f.once && !f.dryRun {
+		if a.getenv("NOTIFY_SOCKET") != "" {
+			// A panic, and the abort by which the watchdog ends a hang, would exit 2 like a wrong command line, and after
+			// that the unit is not restarted. This way they end by the signal.
+			debug.SetTraceback("crash")
+		}
 		return a.serve(ctx)
 	}
 	d, l, err := a.daemonFor(ctx, f.dryRun)

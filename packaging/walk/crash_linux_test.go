@@ -34,9 +34,9 @@ func (w *walk) nothingLost() {
 // grown adds an invented transcript of size bytes and returns when it was complete.
 func (w *walk) grown(size int64) time.Time {
 	w.Helper()
-	n := len(w.files)
-	s := invented(w, n, size)
-	f := place(w.alice, s.agent, n)
+	w.seed++
+	s := invented(w, w.seed, size)
+	f := place(w.alice, s.agent, 1000+w.seed)
 	w.files = append(w.files, f)
 	w.write(w.alice, f, string(s.text))
 	return time.Now()
@@ -112,7 +112,6 @@ func (w *walk) blocked() {
 	gone := w.within(noticed, "the watchdog fires", func() bool { return w.pid() != pid })
 	release()
 	_ = holder.Wait()
-	w.must(w.alice, "pkill", "-x", "sleep")
 	if result := w.must(root, "journalctl", "-o", "cat", "_SYSTEMD_USER_UNIT=ccd.service", "+", "USER_UNIT=ccd.service"); !strings.Contains(result, "watchdog") {
 		w.Errorf("the journal knows of no watchdog")
 	}

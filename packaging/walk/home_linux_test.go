@@ -90,7 +90,8 @@ func (w *walk) samples() (all []sample) {
 		w.tell("%d invented ones (no real ones at %s)", invented, dir)
 	}
 	for n := len(all); n < transcripts; n++ {
-		all = append(all, invented(w, n, 100<<10))
+		w.seed++
+		all = append(all, invented(w, w.seed, 100<<10))
 	}
 	return all
 }

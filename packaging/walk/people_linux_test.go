@@ -111,7 +111,9 @@ func copied(w *walk) {
 	w.grown(8 << 20)
 	start := time.Now()
 	w.must(w.alice, "ccd", "backup", file)
+	defer w.shell(w.alice, "", `rm -f "$1" "$1".*`, file)
 	w.tell("%.1f s", time.Since(start).Seconds())
+	w.must(w.alice, "env", "CCD_ARCHIVE_PATH="+file, "ccd", "verify")
 	have := map[string]bool{}
 	elsewhere := w.bob.home() + "/copy.db"
 	w.must(root, "install", "-m", "600", "-o", w.bob.name, "-g", w.bob.name, file, elsewhere)
@@ -127,10 +129,7 @@ func copied(w *walk) {
 	}
 	w.restored(w.bob, "CCD_ARCHIVE_PATH="+elsewhere)
 	w.files = all
-	w.must(w.bob, "env", "CCD_ARCHIVE_PATH="+elsewhere, "ccd", "verify")
-	w.must(root, "rm", file, elsewhere)
-	w.shell(w.bob, "", `rm -rf ~/copy.db.* ~/.local/state/ccd`)
-	w.shell(w.alice, "", `rm -rf ~/ccd-copy.db.*`)
+	w.shell(w.bob, "", `rm -rf ~/copy.db* ~/.local/state/ccd`)
 	if _, err := os.Stat(w.path(w.state() + "/archive.db")); err != nil {
 		w.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func reloaded(w *walk) {
 	w.set(strings.Replace(config, "[watch]\n", "[watch]\nignore = [\"*unwanted*\"]\n", 1))
 	w.reload()
 	unwanted := w.alice.home() + "/.claude/projects/-home-alice-unwanted/00000000-0000-4000-8000-0000000000bb.jsonl"
-	w.write(w.alice, unwanted, string(invented(w, 1000, 40<<10).text))
+	w.write(w.alice, unwanted, string(invented(w, 2000, 40<<10).text))
 	w.grown(40 << 10)
 	w.within(20*time.Second, "everything is archived", w.complete)
 	if w.knows(unwanted) {
@@ -49,6 +49,10 @@ func (w *walk) apart() {
 	w.Helper()
 	dir := w.alice.home() + "/companions"
 	w.set(strings.Replace(config, "[companion]\n", fmt.Sprintf("[companion]\ndir = %q\n", dir), 1))
+	defer func() {
+		w.set(config)
+		w.installAgain()
+	}()
 	w.reload()
 	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd install") })
 	w.installAgain()
@@ -60,8 +64,6 @@ func (w *walk) apart() {
 		w.Errorf("with companion.dir: %v, want transcripts read-only", got)
 	}
 	w.tell("companion.dir: transcripts read-only")
-	w.set(config)
-	w.installAgain()
 }
 
 // set writes alice's configuration.

@@ -128,13 +128,12 @@ func (w *walk) scored() {
 // late has a root come into being that was not there when the sandbox was made.
 func (w *walk) late() {
 	w.Helper()
-	n := len(w.files)
 	f := w.alice.home() + "/.codex/archived_sessions/rollout-2026-01-01T10-00-00-00009999-0000-4000-8000-0000000000aa.jsonl"
 	if _, err := os.Stat(w.path(f[:strings.LastIndexByte(f, '/')])); err == nil {
 		w.Fatal("the late root is there already")
 	}
 	w.files = append(w.files, f)
-	w.write(w.alice, f, string(invented(w, n|1, 200<<10).text))
+	w.write(w.alice, f, string(invented(w, 2001, 200<<10).text))
 	took := w.within(30*time.Second, "a companion in a root that came later", func() bool {
 		_, err := os.Stat(w.path(strings.TrimSuffix(f, ".jsonl") + ".ccd.md"))
 		return err == nil

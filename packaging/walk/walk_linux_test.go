@@ -21,6 +21,7 @@ type walk struct {
 	alice, bob account
 	said       []string // what the step that is on found worth telling
 	stamp      string   // a file on the machine that is older than everything of ccd's
+	seed       int      // of the next invented transcript
 	files      []string // alice's transcripts, as the machine names them
 	before     []string // what stood in alice's home before ccd
 }

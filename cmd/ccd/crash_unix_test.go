@@ -1,0 +1,24 @@
+//go:build unix
+
+package main
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A daemon that the watchdog of its service manager aborts ends by that signal, after which it is started anew. The
+// control: without a manager it exits 2, which to a unit is a wrong command line, and final.
+func TestAbortedUnderAManagerEndsByTheSignal(t *testing.T) {
+	t.Parallel()
+	for addr, code := range map[string]int{listening(t).addr: -1, "": exitUsage} {
+		c := spawnWith(t, t.TempDir(), []string{"NOTIFY_SOCKET=" + addr}, "run")
+		eventually(t, "the daemon runs", func() bool { return c.running(t) })
+		c.signal(t, syscall.SIGABRT)
+		c.ends(t, code, 10*time.Second)
+		if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() != (code == -1) {
+			t.Errorf("NOTIFY_SOCKET=%s: ended as %v", addr, c.ProcessState)
+		}
+	}
+}
