@@ -170,7 +170,7 @@ func TestLogFileOfTheDaemon(t *testing.T) {
 		t.Error("the place in the configuration is not named")
 	}
 	c.signal(t, syscall.SIGABRT)
-	c.ends(t, 2, 5*time.Second)
+	c.ends(t, -1, 5*time.Second) // by the signal: see TestAbortedUnderAManagerEndsByTheSignal
 	if !logs(path, "SIGABRT")() {
 		t.Errorf("how it ended is not in its log; stderr: %s", c.stderr.String())
 	}
