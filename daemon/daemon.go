@@ -42,15 +42,16 @@ const maxUnsaved = 64
 
 // Options is what a daemon needs to know.
 type Options struct {
-	Archive      *archive.Archive
-	StateDir     string            // ccd's own directory; made with mode 0700 where missing
-	Watch        watcher.Options   // roots and timing; Match and Known are the daemon's
-	Compaction   compactor.Options // for every session but those with options of their own
-	CompanionDir string            // "": companions stand beside their transcripts
-	Log          *slog.Logger      // nil: discarded. Never holds content of transcripts
-	Version      string            // of the program, for status
-	Held         *Held             // nil: Run and Once take run.lock themselves
-	Reload       *Reload           // what brought these options, for status; nil: a start
+	Archive        *archive.Archive
+	StateDir       string            // ccd's own directory; made with mode 0700 where missing
+	Watch          watcher.Options   // roots and timing; Match and Known are the daemon's
+	Compaction     compactor.Options // for every session but those with options of their own
+	CompanionDir   string            // "": companions stand beside their transcripts
+	KeepAfterPurge time.Duration     // how long a companion is kept whose transcript is gone; 0: for ever
+	Log            *slog.Logger      // nil: discarded. Never holds content of transcripts
+	Version        string            // of the program, for status
+	Held           *Held             // nil: Run and Once take run.lock themselves
+	Reload         *Reload           // what brought these options, for status; nil: a start
 
 	// Ready is called once Run watches, Scanned after each scan: an error of it ends Run with that error. Alive is
 	// called by the goroutine of New and Run alone, whenever work got on (a file, a segment, a text, a directory), and
@@ -113,7 +114,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer d.startErrands(ctx)()
-	w := watcher.New(d.watch(end))
+	w := watcher.New(d.watch(ctx, end))
 	if d.Ready != nil {
 		d.Ready()
 	}
@@ -224,11 +225,14 @@ func (d *Daemon) alive() {
 
 // watch completes the watcher's options: which files are offered is the formats' matter, but never a companion. What
 // Options.Scanned does not like is given to end.
-func (d *Daemon) watch(end context.CancelCauseFunc) watcher.Options {
+func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher.Options {
 	o := d.Watch
 	o.Log, o.Alive, o.AliveEvery = d.Log, d.Alive, d.AliveEvery
 	o.Scanned = func(h watcher.Health) {
 		d.scanned(h)
+		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			d.Log.Warn("companion not removed", "err", err)
+		}
 		if d.Scanned == nil {
 			return
 		}

@@ -38,7 +38,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		return Report{}, err
 	}
 	defer release()
-	found, wrong := watcher.Scan(ctx, d.watch(nil))
+	found, wrong := watcher.Scan(ctx, d.watch(ctx, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
@@ -63,6 +63,9 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		progress(report.Bytes, all)
 	}
 	d.leave(ctx, &report)
+	if err := d.expire(ctx, start); err != nil {
+		report.fail(d.StateDir, err)
+	}
 	if report.Summaries, report.Lacking, err = d.fillIn(ctx); err != nil {
 		report.fail(summariesName, err)
 	}
@@ -161,7 +164,7 @@ const shrink = 0.25
 
 // Plan looks at what there is and changes nothing.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
-	found, wrong := watcher.Scan(ctx, d.watch(nil))
+	found, wrong := watcher.Scan(ctx, d.watch(ctx, nil))
 	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}
 	for _, err := range wrong {
 		p.Errors = append(p.Errors, err.Error())

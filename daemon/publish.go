@@ -153,7 +153,7 @@ func (s *session) extent(sum mark.Hash) Extent {
 func (s *session) update() {
 	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
 	if !s.missing {
-		s.state.Source, s.state.Gone = s.seen, false
+		s.state.Source, s.state.Gone, s.state.GoneAt = s.seen, false, time.Time{}
 	}
 	if s.compactor != nil {
 		s.state.record(s.compactor.Status())
@@ -255,12 +255,23 @@ func (d *Daemon) place(ctx context.Context, s *session) error {
 	return nil
 }
 
+// reread takes what the archive knows of a session in place of what is in memory.
+func (d *Daemon) reread(ctx context.Context, s *session) error {
+	s.unfold()
+	a, err := d.Archive.Session(ctx, s.Key)
+	if err != nil {
+		return err
+	}
+	fresh := d.stored(a)
+	s.state, s.raw, s.cursor = fresh.state, fresh.raw, a.Tip()
+	return nil
+}
+
 // purge notes that a transcript is gone. The archive stays, the companion moves into the state directory.
 func (d *Daemon) purge(ctx context.Context, s *session) error {
 	d.Log.Info("transcript gone, kept in the archive", "session", s.ID)
-	s.unfold()
 	delete(d.owners, s.Path)
-	a, err := d.Archive.Session(ctx, s.Key)
+	err := d.reread(ctx, s)
 	if errors.Is(err, archive.ErrNotFound) {
 		delete(d.sessions, s.Key) // it came and went without a byte
 		return nil
@@ -268,9 +279,7 @@ func (d *Daemon) purge(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	fresh := d.stored(a)
-	s.state, s.raw, s.cursor = fresh.state, fresh.raw, a.Tip()
-	s.state.Gone = true
+	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
 	next := s.state
 	if from, to := s.state.Companion, d.companion(s); from != "" && from != to && d.CompanionDir == "" {
 		if err := sidecar.Move(from, to); err != nil {

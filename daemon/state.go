@@ -16,15 +16,16 @@ import (
 // cache with two exceptions: Manual, which a person chose, and the counts of Work. Tokens are estimates but for
 // Reported.
 type State struct {
-	Source    Stat   `json:"source"`              // of the transcript
-	At        Place  `json:"at"`                  // how far it was taken
-	Fired     string `json:"fired,omitempty"`     // the trigger that fired, "" while none has
-	Skipped   string `json:"skipped,omitempty"`   // why it is not followed, "" where it is: "summarizer"
-	Gone      bool   `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
-	Companion string `json:"companion,omitempty"` // path, "" while there is none
-	Written   Stat   `json:"written,omitzero"`    // of the companion
-	Covers    Place  `json:"covers,omitzero"`     // how far the companion goes
-	Options   string `json:"options,omitempty"`   // hash of the options of the last fold
+	Source    Stat      `json:"source"`              // of the transcript
+	At        Place     `json:"at"`                  // how far it was taken
+	Fired     string    `json:"fired,omitempty"`     // the trigger that fired, "" while none has
+	Skipped   string    `json:"skipped,omitempty"`   // why it is not followed, "" where it is: "summarizer"
+	Gone      bool      `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
+	GoneAt    time.Time `json:"gone_at,omitzero"`    // when that was seen; zero where an older ccd saw it
+	Companion string    `json:"companion,omitempty"` // path, "" while there is none
+	Written   Stat      `json:"written,omitzero"`    // of the companion
+	Covers    Place     `json:"covers,omitzero"`     // how far the companion goes
+	Options   string    `json:"options,omitempty"`   // hash of the options of the last fold
 
 	Manual compactor.Manual `json:"manual,omitzero"` // asked for by a person
 	Work   Work             `json:"work,omitzero"`

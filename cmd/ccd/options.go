@@ -121,7 +121,7 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *li
 func (a *app) daemonOptions(l *library, log *slog.Logger) daemon.Options {
 	return daemon.Options{
 		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
-		CompanionDir: l.config.Companion.Dir, Log: log, Version: version().Version, Summarize: a.summarize(l),
+		CompanionDir: l.config.Companion.Dir, KeepAfterPurge: l.config.Companion.KeepAfterPurge, Log: log, Version: version().Version, Summarize: a.summarize(l),
 	}
 }
 

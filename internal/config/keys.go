@@ -197,7 +197,7 @@ func companionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Companion.RestoreFiles, 0} },
 		},
 		{
-			"keep_after_purge", "How long a companion is kept when its transcript is gone. The archive keeps the originals for ever.", "90d", false,
+			"keep_after_purge", "How long a companion is kept when its transcript is gone; \"0s\": for ever. The archive keeps the originals for ever.", "90d", false,
 			func(c *Config) value { return span{&c.Companion.KeepAfterPurge, 0} },
 		},
 		{

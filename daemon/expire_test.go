@@ -1,0 +1,92 @@
+package daemon
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"ccd/internal/mark"
+)
+
+// A companion whose transcript is gone is kept for KeepAfterPurge, in both places where it may stand. What is not ours is
+// never removed, and the archive keeps everything.
+func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
+	for name, dir := range map[string]string{"in the state directory": "", "in a tree": "tree"} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			if dir != "" {
+				h.o.CompanionDir = t.TempDir()
+			}
+			h.o.KeepAfterPurge = 24 * time.Hour
+			for n := range 3 {
+				h.write(h.path(n), turns(n, n+12))
+			}
+			h.once()
+			for n := 1; n < 3; n++ {
+				if err := os.Remove(h.path(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.once()
+			d := h.daemon()
+			gone, foreign := d.sessions[key(h.path(1))], d.sessions[key(h.path(2))]
+			kept, theirs := d.sessions[key(h.path(0))].state.Companion, foreign.state.Companion
+			text := stands(t, gone.state.Companion).text
+			if err := os.WriteFile(theirs, []byte("mine\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for wait, want := range map[time.Duration]bool{0: true, 23 * time.Hour: true, 25 * time.Hour: false} {
+				if got := !d.expired(gone, time.Now().Add(wait)); got != want {
+					t.Errorf("after %v it is kept: %v, want %v", wait, got, want)
+				}
+			}
+			at := gone.state.Companion
+			if err := d.expire(t.Context(), time.Now().Add(23*time.Hour)); err != nil || !exists(at) {
+				t.Fatalf("before its time: %v, there: %v", err, exists(at))
+			}
+			if err := d.expire(t.Context(), time.Now().Add(25*time.Hour)); err != nil || exists(at) {
+				t.Fatalf("after its time: %v, there: %v", err, exists(at))
+			}
+			if !exists(kept) || !exists(theirs) {
+				t.Errorf("kept: that of a transcript that is there %v, one that is not ours %v", exists(kept), exists(theirs))
+			}
+			h.resolves(mark.IDs(text))
+			h.once()
+			if exists(at) {
+				t.Error("the next pass makes it again")
+			}
+			if s := h.daemon().sessions[key(h.path(1))]; s.state.Companion != "" || !s.state.Gone {
+				t.Errorf("the archive has companion %q, gone %v", s.state.Companion, s.state.Gone)
+			}
+		})
+	}
+}
+
+// With 0 nothing expires, and a transcript that comes back ends the wait.
+func TestCompanionsAreKeptForEver(t *testing.T) {
+	h := newHouse(t)
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	data, err := os.ReadFile(h.path(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(h.path(1)); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	d := h.daemon()
+	late := time.Now().Add(100 * 365 * 24 * time.Hour)
+	if s := d.sessions[key(h.path(1))]; s.state.GoneAt.IsZero() || d.expired(s, late) {
+		t.Errorf("gone at %v, expired: %v", s.state.GoneAt, d.expired(s, late))
+	}
+	if err := os.WriteFile(h.path(1), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	h.o.KeepAfterPurge = time.Second
+	d = h.daemon()
+	if s := d.sessions[key(h.path(1))]; s.state.Gone || !s.state.GoneAt.IsZero() || d.expired(s, late) {
+		t.Errorf("back again: gone %v since %v", s.state.Gone, s.state.GoneAt)
+	}
+}
