@@ -21,7 +21,7 @@ func filled(w *walk) {
 	w.must(w.alice, "systemctl", "--user", "start", "ccd.service")
 	pid := w.pid()
 
-	w.shell(w.alice, "", `dd if=/dev/zero of="$1" bs=1M status=none 2>/dev/null || true`, w.state()+"/ballast")
+	w.shell(w.alice, "", `dd if=/dev/zero of="$1" bs=1M status=none 2>/dev/null || truncate -s -64K "$1"`, w.state()+"/ballast")
 	sums := w.sums(w.files)
 	since := w.now()
 	seen := w.companions(w.alice)
