@@ -125,7 +125,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 			w.Again(offer.Path)
 			err = nil
 		}
-		if s := d.sessions[d.owners[offer.Path]]; err != nil || s != nil && s.state.Companion != "" {
+		s := d.sessions[d.owners[offer.Path]]
+		paused := err == nil && s != nil && s.failures > 0
+		if err != nil || paused || s != nil && s.state.Companion != "" {
 			w.Retry(offer.Path) // the next scan offers it even unchanged: its companion may be gone, its trouble mended
 		}
 		stale, failed := d.save(ctx, offer.More)
@@ -133,7 +135,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 			w.Again(s.Path)
 		}
 		if ctx.Err() == nil {
-			d.note(offer, errors.Join(err, failed))
+			d.note(offer, errors.Join(err, failed), paused)
 		}
 	}
 	var fatal fatalError

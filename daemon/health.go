@@ -93,14 +93,17 @@ func (d *Daemon) Refused(r Reload) {
 	d.tell()
 }
 
-// note takes the outcome of one sync into account: errors are logged once and told until they are mended.
-func (d *Daemon) note(o watcher.Offer, err error) {
+// note takes the outcome of one sync into account: errors are logged once and told until they are mended. A session that
+// was left alone, because what failed is not to be tried again yet, is not mended by that.
+func (d *Daemon) note(o watcher.Offer, err error, paused bool) {
 	d.alive()
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	h := &d.health.info
 	before := len(h.Errors)
-	d.fail(o.Path, err)
+	if err != nil || !paused {
+		d.fail(o.Path, err)
+	}
 	done := !o.More && h.Watch.Waiting > 0
 	if done {
 		h.Watch.Waiting = 0

@@ -108,7 +108,7 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	const files = 10000
 	for range 3 {
 		for n := range files {
-			d.note(offer(n), errors.New("no space left on device"))
+			d.note(offer(n), errors.New("no space left on device"), false)
 		}
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != maxLogged+1 {
@@ -120,18 +120,18 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	log.Reset()
 	d.scanned(watcher.Health{})
 	for n := range files {
-		d.note(offer(n), errors.New("no space left on device"))
+		d.note(offer(n), errors.New("no space left on device"), false)
 	}
 	if log.Len() > 0 {
 		t.Errorf("what fails on is logged again: %s", log.String())
 	}
 	for n := range files {
-		d.note(offer(n), nil)
+		d.note(offer(n), nil, false)
 	}
 	if info := d.health.info; info.Failing != 0 || len(info.Errors) != 0 {
 		t.Errorf("mended, yet %d fail and %d are listed", info.Failing, len(info.Errors))
 	}
-	d.note(offer(1), errors.New("no space left on device"))
+	d.note(offer(1), errors.New("no space left on device"), false)
 	if strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("a new failure is one line: %s", log.String())
 	}

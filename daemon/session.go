@@ -300,7 +300,11 @@ func (d *Daemon) forget(s *session, err error) {
 	}
 	s.failures++
 	s.failedAt = s.seen
-	s.retry = time.Now().Add(d.Watch.ScanInterval << min(s.failures-1, 3))
+	pause := d.Watch.ScanInterval / 2 // the next scan comes after it
+	if !errors.Is(err, archive.ErrFull) { // which costs one look at the file system, and ends without a change of ours
+		pause <<= min(s.failures-1, 3)
+	}
+	s.retry = time.Now().Add(pause)
 }
 
 // tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not

@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ccd/archive"
+)
+
+// A new session that cannot be archived is tried again although its file never changes, and is told as failing until it
+// is archived: also at the scans that leave it alone.
+func TestFailureIsTriedAgainUnchanged(t *testing.T) {
+	h := newHouse(t)
+	dir := filepath.Join(h.o.StateDir, "elsewhere")
+	var err error
+	if h.o.Archive, err = archive.Open(filepath.Join(dir, "archive.db"), archive.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	stop := h.running()
+	eventually(t, "the first scan", func() bool {
+		info, _, err := ReadRun(h.o.StateDir)
+		return err == nil && !info.LastPass.IsZero()
+	})
+	h.write(dir, "no directory")
+	h.write(h.path(1), turns(0, 12))
+	failing := func() (RunInfo, bool) {
+		info, _, err := ReadRun(h.o.StateDir)
+		return info, err == nil && len(info.Errors) == 1
+	}
+	eventually(t, "the failure is told", func() bool { _, ok := failing(); return ok })
+	first, _ := failing()
+	for last := first.LastPass; last.Sub(first.LastPass) < 3*h.o.Watch.ScanInterval; {
+		info, ok := failing()
+		if !ok {
+			t.Fatalf("nothing is archived, and nothing is told: %+v", info.Errors)
+		}
+		last = info.LastPass
+		eventually(t, "another scan", func() bool {
+			info, _, err := ReadRun(h.o.StateDir)
+			return err == nil && info.LastPass.After(last)
+		})
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is archived", h.covers(h.path(1)))
+	eventually(t, "nothing is told any more", func() bool { info, ok := failing(); return !ok && info.Failing == 0 })
+	if err := stop(); err == nil {
+		t.Error("run ended without a reason")
+	}
+}
+
+// The pause grows with failures, but not while the disk is full: room comes without a change of the transcript.
+func TestPauses(t *testing.T) {
+	h := newHouse(t)
+	h.o.Watch.ScanInterval = time.Minute
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	d := h.daemon()
+	s := d.sessions[key(h.path(1))]
+	for _, c := range []struct {
+		err  error
+		most time.Duration
+	}{
+		{fmt.Errorf("append: %w", archive.ErrFull), 30 * time.Second},
+		{errors.New("another"), 4 * time.Minute},
+	} {
+		s.failures = 0
+		for range 9 {
+			d.forget(s, c.err)
+		}
+		if got := time.Until(s.retry); got > c.most || got < c.most-10*time.Second {
+			t.Errorf("after nine times %q the pause is %v, want %v", c.err, got, c.most)
+		}
+	}
+}
