@@ -269,3 +269,29 @@ func TestSandboxNames(t *testing.T) {
 		}
 	}
 }
+
+// No socket of /run is reachable in the sandbox, but the one that the daemon tells its manager by. Where it has to read
+// below /run, be it by way of a link, the sockets that are known are hidden one by one.
+func TestSandboxHidesSockets(t *testing.T) {
+	const whole, one, told = "TemporaryFileSystem=/run:ro", "InaccessiblePaths=-%t/bus", "BindPaths=%t/systemd/notify"
+	link := filepath.Join(t.TempDir(), "disk")
+	if err := os.Symlink("/run", link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := os.Stat(link); err != nil {
+		t.Skip("this machine has no /run")
+	}
+	for reads, run := range map[string]bool{"/srv/transcripts": true, "/run/media/sam/disk": false, link: false, "/runs": true} {
+		o := options("/home/sam")
+		o.Reads = append(o.Reads, reads)
+		text, err := sandboxOf(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want, there := range map[string]bool{whole: run, told: run, one: !run} {
+			if bytes.Contains(text, []byte("\n"+want)) != there {
+				t.Errorf("%s: %s: want %v in\n%s", reads, want, there, text)
+			}
+		}
+	}
+}

@@ -22,10 +22,23 @@ func secrets() []string {
 	}
 }
 
+// sockets are where programs listen that would act for whoever asks them, as systemd names the places.
+func sockets() []string {
+	return []string{
+		"-%t/bus", "-%t/systemd/private", "-%t/gnupg", "-%t/keyring", "-%t/docker.sock", "-%t/podman",
+		"-/run/dbus", "-/run/docker.sock", "-/run/podman", "-/run/containerd",
+	}
+}
+
 // sandboxOf is the drop-in of the second layer. A user's manager applies most of it only in a user namespace of its own,
 // and without PrivateUsers= takes ProtectHome= and the like without a word and without effect.
 func sandboxOf(o Options) ([]byte, error) {
 	seen := slices.Concat([]string{o.Executable, o.Config, o.StateDir}, o.Writes, o.Reads)
+	for _, p := range seen {
+		if real, err := filepath.EvalSymlinks(p); err == nil { // what is not there yet leads nowhere
+			seen = append(seen, real)
+		}
+	}
 	within := func(dir string) bool { return slices.ContainsFunc(seen, func(p string) bool { return below(p, dir) }) }
 	var writes, hidden []string
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(o.Writes))) {
@@ -41,8 +54,10 @@ func sandboxOf(o Options) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	// With a /tmp of its own the service would not see what it shall read in the machine's.
-	err = t.Execute(&b, map[string]any{"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp")})
+	// With a /tmp or a /run of its own the service would not see what it shall read in the machine's.
+	err = t.Execute(&b, map[string]any{
+		"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp"), "Run": !within("/run"), "Sockets": sockets(),
+	})
 	return b.Bytes(), err
 }
 

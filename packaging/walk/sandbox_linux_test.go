@@ -21,6 +21,9 @@ try state put "$HOME/.local/state/ccd"
 try key cat "$HOME/.ssh/id"
 try network dial
 try namespace unshare --user true
+try manager systemd-run --user --quiet --wait true
+try system-bus systemctl show --property=Version
+try memory put /dev/shm
 `
 
 const probe = "/probe"
@@ -72,13 +75,16 @@ func sandboxed(w *walk) {
 	w.expect(w.probe(true), "in the sandbox", map[string]string{
 		"outside": "refused", "system": "refused", "key": "refused", "network": "refused", "namespace": "refused",
 		"transcripts": "done", "state": "done",
+		"manager": "refused", "system-bus": "refused", "memory": "refused",
 	})
 	w.expect(w.probe(false), "in the base layer", map[string]string{
 		"outside": "done", "system": "done", "key": "done", "network": "refused", "namespace": "refused", "transcripts": "done",
+		"manager": "done", "system-bus": "done", "memory": "done",
 	})
 	w.write(w.alice, w.alice.home()+"/.ssh/id", "a key\n")
 	w.expect(results(w.shell(w.alice, tries, "exec bash")), "in a shell", map[string]string{
 		"outside": "done", "system": "done", "key": "done", "network": "done", "namespace": "done", "transcripts": "done",
+		"manager": "done", "system-bus": "done", "memory": "done",
 	})
 	w.must(w.alice, "rm", "-r", ".ssh")
 	w.scored()
