@@ -78,6 +78,8 @@ type Daemon struct {
 	health   health
 	scratch  []byte          // a buffer for reading transcripts
 	tidied   map[string]bool // directories without leftovers of a crash
+	stuck    bool            // it was told that companions of earlier places stay
+	vacated  bool            // what a daemon before could not remove was tried again
 	common   string          // hash of Options.Compaction
 	errands  *errands        // nil but in Run, and where summaries are written
 }
@@ -232,6 +234,7 @@ func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher
 	o.Log, o.Alive, o.AliveEvery = d.Log, d.Alive, d.AliveEvery
 	o.Scanned = func(h watcher.Health) {
 		d.scanned(h)
+		d.vacateAll(ctx)
 		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			d.Log.Warn("companion not removed", "err", err)
 		}

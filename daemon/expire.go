@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"ccd/internal/sidecar"
 )
 
 // expired reports whether the companion of a session whose transcript is gone has been kept for long enough: since the
@@ -40,11 +38,9 @@ func (d *Daemon) expireOne(ctx context.Context, s *session, now time.Time) error
 	if err := d.reread(ctx, s); err != nil || !d.expired(s, now) { // another process was faster
 		return err
 	}
-	if err := sidecar.Remove(s.state.Companion); err != nil {
-		return err
-	}
 	next := s.state
+	next.Earlier = next.earlier("")
 	next.Companion, next.Written = "", Stat{}
 	d.Log.Info("companion removed, its transcript is long gone", "session", s.ID)
-	return d.store(ctx, s, nil, func() (State, error) { return next, nil })
+	return d.depart(ctx, s, next)
 }

@@ -47,6 +47,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			report.fail("", err)
 		}
 	}
+	d.vacateAll(ctx)
 	var all int64
 	for _, f := range found {
 		all += f.Size

@@ -40,7 +40,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
-	path, old := d.companion(s), s.state.Companion
+	path := d.companion(s)
 	d.tidy(filepath.Dir(path))
 	pending, err := sidecar.Prepare(path, doc.Text)
 	if err != nil {
@@ -56,6 +56,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 		if err := pending.Commit(); err != nil {
 			return next, placeError{err}
 		}
+		next.Earlier = next.earlier(path)
 		next.Companion, next.Written = path, statOf(info)
 		return next, nil
 	})
@@ -63,12 +64,10 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 		return Compacted{}, err
 	}
 	s.heard = false
-	if old != "" && old != path {
-		err = sidecar.Remove(old)
-	}
+	d.vacate(s)
 	made := d.made(s, doc, c)
 	made.Path = path
-	return made, err
+	return made, nil
 }
 
 // document makes the companion's text from the fold, and what the state becomes once it is in place. It writes nothing.
@@ -282,13 +281,14 @@ func (d *Daemon) purge(ctx context.Context, s *session) error {
 	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
 	next := s.state
 	if from, to := s.state.Companion, d.companion(s); from != "" && from != to && d.CompanionDir == "" {
-		if err := sidecar.Move(from, to); err != nil {
+		if err := sidecar.Copy(from, to); err != nil {
 			return err
 		}
 		if next.Written, err = stat(to); err != nil {
 			next.Written, to = Stat{}, "" // it was gone too: `ccd show` makes it anew
 		}
+		next.Earlier = next.earlier(to)
 		next.Companion = to
 	}
-	return d.store(ctx, s, nil, func() (State, error) { return next, nil })
+	return d.depart(ctx, s, next)
 }

@@ -23,6 +23,7 @@ type State struct {
 	Gone      bool      `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
 	GoneAt    time.Time `json:"gone_at,omitzero"`    // when that was seen; zero where an older ccd saw it
 	Companion string    `json:"companion,omitempty"` // path, "" while there is none
+	Earlier   []string  `json:"earlier,omitempty"`   // paths of companions in places that it left, and that could not be removed yet
 	Written   Stat      `json:"written,omitzero"`    // of the companion
 	Covers    Place     `json:"covers,omitzero"`     // how far the companion goes
 	Options   string    `json:"options,omitempty"`   // hash of the options of the last fold

@@ -91,8 +91,8 @@ func checkTarget(path string) error {
 	return nil
 }
 
-// Move puts a companion of ours at another place. Where there is none at from, or one that is not ours, it does nothing.
-func Move(from, to string) error {
+// Copy writes a companion of ours at another place too. Where there is none at from, or one that is not ours, it does nothing.
+func Copy(from, to string) error {
 	if ours, err := Ours(from); err != nil || !ours {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -101,17 +101,14 @@ func Move(from, to string) error {
 	}
 	doc, err := os.ReadFile(from)
 	if err != nil {
-		return fmt.Errorf("move companion: %w", err)
+		return fmt.Errorf("copy companion: %w", err)
 	}
 	p, err := Prepare(to, doc)
 	if err != nil {
 		return err
 	}
 	defer p.Discard()
-	if err := p.Commit(); err != nil {
-		return err
-	}
-	return Remove(from)
+	return p.Commit()
 }
 
 // Remove removes a companion of ours; where there is none, or one that is not ours, it does nothing.
