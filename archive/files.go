@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Files returns the paths of what is there of the archive at path: its file, its locks, and the copies that were made
@@ -20,8 +19,7 @@ func Files(path string) ([]string, error) {
 	var all []string
 	for _, e := range entries {
 		p := filepath.Join(filepath.Dir(path), e.Name())
-		copied := strings.HasPrefix(p, path+backupMiddle) && strings.HasSuffix(p, backupEnd)
-		if (p == path || p == lock || p == gate || copied) && !e.IsDir() {
+		if (p == path || p == lock || p == gate || schemaOf(path, p) > 0) && !e.IsDir() {
 			all = append(all, p)
 		}
 	}

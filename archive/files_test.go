@@ -14,7 +14,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("nothing there: %q, %v", got, err)
 	}
 	ours := []string{"a.db", "a.gate", "a.lock", filepath.Base(backupName(path, 1, 0)), filepath.Base(backupName(path, 1, 3))}
-	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a"}
+	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a.db.schema-mine.bak", "a.db.schemaX.bak", "a"}
 	for _, name := range slices.Concat(ours, others) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)

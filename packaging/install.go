@@ -37,7 +37,7 @@ func (s *Service) install(ctx context.Context) error {
 	if err := account(s.o, s.host); err != nil {
 		return err
 	}
-	if err := s.probe(ctx); err != nil {
+	if err := s.rouse(ctx); err != nil {
 		return err
 	}
 	if current, err := s.current(ctx); err != nil {
@@ -53,6 +53,38 @@ func (s *Service) install(ctx context.Context) error {
 }
 
 func (s *Service) say(format string, args ...any) { fmt.Fprintf(s.o.Out, format+"\n", args...) }
+
+// managerWithin is how long the manager of a user who is not logged in may take to come up.
+const managerWithin = 10 * time.Second
+
+// rouse fails where no manager answers. One that goes with the user's last session is not there for who has none: where
+// it is to go on without (Options.Linger), it is told so first, which starts it.
+func (s *Service) rouse(ctx context.Context) error {
+	err := s.probe(ctx)
+	if err == nil || !s.mgr.linger || ctx.Err() != nil {
+		return err
+	}
+	if !s.o.Linger {
+		return hinted("ccd install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
+	}
+	if !s.host.lingers(s.o.User) {
+		if err := s.enableLinger(ctx); err != nil {
+			return err
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, managerWithin)
+	defer cancel()
+	for {
+		if err = s.probe(limited); err == nil {
+			return nil
+		}
+		select {
+		case <-limited.Done():
+			return err
+		case <-time.After(patience):
+		}
+	}
+}
 
 // probe fails with a hint where no manager answers, before anything is written.
 func (s *Service) probe(ctx context.Context) error {
@@ -217,13 +249,19 @@ func (s *Service) keepOn(ctx context.Context) error {
 	if !s.mgr.linger || s.host.lingers(s.o.User) {
 		return nil
 	}
-	command := []string{"loginctl", "enable-linger", s.o.User}
 	if !s.o.Linger {
-		s.say("it ends with your last session, and begins with the next; `ccd install --linger` keeps it running (%s)", strings.Join(command, " "))
+		s.say("it ends with your last session, and begins with the next; `ccd install --linger` keeps it running (%s)", strings.Join(s.lingerCommand(), " "))
 		return nil
 	}
-	if _, err := s.host.run(ctx, command); err != nil {
-		return hinted("sudo "+strings.Join(command, " "), fmt.Errorf("let it go on after logout: %w", err))
+	return s.enableLinger(ctx)
+}
+
+func (s *Service) lingerCommand() []string { return []string{"loginctl", "enable-linger", s.o.User} }
+
+// enableLinger makes the user's services outlive the last logout, and says so.
+func (s *Service) enableLinger(ctx context.Context) error {
+	if _, err := s.host.run(ctx, s.lingerCommand()); err != nil {
+		return hinted("sudo "+strings.Join(s.lingerCommand(), " "), fmt.Errorf("let it go on after logout: %w", err))
 	}
 	s.say("it goes on after logout; undo with: loginctl disable-linger %s", s.o.User)
 	return nil

@@ -188,6 +188,70 @@ func TestLinger(t *testing.T) {
 	}
 }
 
+// TestLingerFirst is a user who is not logged in: no manager answers until there is linger.
+func TestLingerFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		linger  bool
+		deaf    int // probes that fail after there is linger
+		want    string
+		hint    string
+		enabled int
+	}{
+		"asked":     {true, 3, "it goes on after logout", "", 1},
+		"not asked": {false, 0, "does not answer", "ccd install --linger", 0},
+	} {
+		o := options(t.TempDir())
+		o.Linger = c.linger
+		f := &fake{}
+		f.answer = func(command string) (string, error) {
+			switch {
+			case strings.HasPrefix(command, "loginctl"):
+				f.lingers = true
+			case !f.lingers, strings.Contains(command, "--property=Version") && c.deaf > 0:
+				c.deaf--
+				return "", errors.New("Failed to connect to bus: No medium found")
+			}
+			return running(command)
+		}
+		s, out := serviceOn(t, o, "linux", 1000, f)
+		err := s.Install(t.Context())
+		var h interface{ Hint() string }
+		if err != nil {
+			out.WriteString(err.Error())
+		}
+		if !strings.Contains(out.String(), c.want) || (err != nil) != (c.hint != "") || err != nil && (!errors.As(err, &h) || !strings.HasPrefix(h.Hint(), c.hint)) {
+			t.Errorf("%s: %v, says %q", name, err, out)
+		}
+		n := 0
+		for _, command := range f.asked {
+			if strings.HasPrefix(command, "loginctl") {
+				n++
+			}
+		}
+		if n != c.enabled || exists(s.mgr.file()) != c.linger {
+			t.Errorf("%s: enabled %d times, installed %v", name, n, exists(s.mgr.file()))
+		}
+	}
+}
+
+// TestSessionVariables holds whose directory names a user's manager.
+func TestSessionVariables(t *testing.T) {
+	own, uid := t.TempDir(), os.Geteuid()
+	missing := filepath.Join(own, "no")
+	for _, c := range []struct {
+		has, usual string
+		uid        int
+		want       bool
+	}{
+		{"", own, uid, true}, {missing, own, uid, true}, {own, own, uid, false}, {"", missing, uid, false}, {"", own, uid + 1, false},
+	} {
+		got := session(c.has, c.usual, c.uid)
+		if (got != nil) != c.want || c.want && (got[0] != "XDG_RUNTIME_DIR="+own || got[1] != "DBUS_SESSION_BUS_ADDRESS=unix:path="+own+"/bus") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
 func TestUninstallClearsUp(t *testing.T) {
 	o := options(t.TempDir())

@@ -24,3 +24,16 @@ func runs(pid int, executable string) bool {
 	there, err := os.Stat(executable)
 	return err == nil && os.SameFile(running, there)
 }
+
+// session returns the variables by which a user's commands find the user's manager, where the environment names no
+// directory of theirs (has) and the usual one is there: cron gives none, and su and sudo leave another user's.
+func session(has, usual string, uid int) []string {
+	mine := func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir() && ownedBy(info, uid)
+	}
+	if has != "" && mine(has) || !mine(usual) {
+		return nil
+	}
+	return []string{"XDG_RUNTIME_DIR=" + usual, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(usual, "bus")}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -95,9 +96,11 @@ func (s *Service) step(ctx context.Context, st step) error {
 	return err
 }
 
-// command runs argv; its error carries what the command said on stderr, for that is the cause.
-func command(ctx context.Context, argv []string) (string, error) {
+// command runs argv, with more in its environment; its error carries what the command said on stderr, for that is the
+// cause.
+func command(ctx context.Context, more, argv []string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), more...)
 	cmd.WaitDelay = 5 * time.Second
 	var said strings.Builder
 	cmd.Stderr = &said

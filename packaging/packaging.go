@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,7 +78,15 @@ type host struct {
 // New prepares the service of o. It fails where o cannot be written into a service's file: a relative path, a control
 // character, bytes that are not UTF-8. Nothing is run and nothing is written yet.
 func New(o Options) (*Service, error) {
-	return newService(o, host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", run: command, runs: runs, lingers: lingers})
+	h := host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", runs: runs, lingers: lingers}
+	h.run = func(ctx context.Context, argv []string) (string, error) {
+		var more []string
+		if !o.System && h.goos == "linux" {
+			more = session(os.Getenv("XDG_RUNTIME_DIR"), filepath.Join("/run/user", strconv.Itoa(h.uid)), h.uid)
+		}
+		return command(ctx, more, argv)
+	}
+	return newService(o, h)
 }
 
 func newService(o Options, h host) (*Service, error) {

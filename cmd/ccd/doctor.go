@@ -46,8 +46,9 @@ agents' settings name; transcripts that an agent will remove before they are arc
 It takes about a second, changes nothing, and exits 1 if something is wrong. A note is worth knowing.
 
 --fix does what is safe, says what it did, and looks again: it takes from others the right to read ccd's
-own files and companions, removes temporary files that a crash left behind over an hour ago, and where
-the service is installed writes its files anew and starts it. It touches no transcript, no archive, no
+own files and companions, removes temporary files that a crash left behind over an hour ago and the
+companions that a changed companion.dir left behind, and where the service is installed writes its files
+anew and starts it. It touches no transcript, no archive, no
 backup, no agent's settings and no linger.`,
 		examples: []example{
 			{"ccd doctor", "each check, and how to mend it"},
@@ -145,6 +146,7 @@ func examinations() []examination {
 		{"state", checkStateDir, true},
 		{"files", checkFiles, true},
 		{"companions", checkCompanions, true},
+		{"earlier", checkEarlier, false},
 		{"leftovers", checkLeftovers, true},
 		{"archive", checkArchive, false},
 		{"lock", checkLock, false},

@@ -117,7 +117,7 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		{"service not enabled", checkService, func(_ *testing.T, s *surroundings) { s.service.state.Enabled = false }, "note", "not enabled"},
 		{"manager silent", checkService, func(_ *testing.T, s *surroundings) {
 			s.service.state.Detail = "systemctl --user does not answer: no bus"
-		}, "note", "XDG_RUNTIME_DIR"},
+		}, "note", "ccd install --linger"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *surroundings) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit unreadable", checkDrift, func(_ *testing.T, s *surroundings) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *surroundings) { s.service.state.Stale = true }, "wrong", "has not read"},

@@ -85,7 +85,7 @@ func checkService(_ context.Context, s *surroundings) []finding {
 	case !st.Installed:
 		return []finding{note(check, "ccd install", "not installed: `ccd run` must be started by hand")}
 	case s.silent():
-		return []finding{note(check, fmt.Sprintf("export XDG_RUNTIME_DIR=/run/user/%d where you came by su or sudo; else log in anew", os.Geteuid()), "installed%s, and %s", where, st.Detail)}
+		return []finding{note(check, "ccd install --linger, or log in: your own manager runs only while you are logged in", "installed%s, and %s", where, st.Detail)}
 	case strings.HasPrefix(st.Detail, "failed"):
 		return []finding{wrong(check, s.journal()+" tells why; then "+s.command("restart"), "installed%s, %s", where, st.Detail)}
 	case !st.Enabled:

@@ -87,7 +87,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	out.ShouldRun = out.Service.Installed
 	out.Archive = archiveOutput{Path: g.l.archivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.config.Archive.MaxSize}
 	if free, err := freeSpace(existing(filepath.Dir(g.l.archivePath))); err == nil {
-		out.Archive.Space = free
+		out.Archive.Space, out.Archive.measured = free, true
 	}
 	out.Degraded = append(out.Degraded, g.degraded(out)...)
 	return out, err
@@ -154,7 +154,7 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 	if o.Running && o.Version != o.This {
 		add("the daemon is %s, this is %s: ccd restart", named(o.Version), named(o.This))
 	}
-	if least := g.l.minFree(); least > 0 && o.Archive.Space > 0 && o.Archive.Space < least {
+	if least := g.l.minFree(); least > 0 && o.Archive.measured && o.Archive.Space < least {
 		add("%s free, below archive.min_free of %s: nothing is archived", humanize.IBytes(uint64(o.Archive.Space)), g.l.written("archive.min_free"))
 	}
 	switch limit := g.l.config.Archive.MaxSize; {

@@ -61,7 +61,11 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 	if _, running, err := daemon.ReadRun(i.library.stateDir); err == nil && running {
 		return hint(errors.New("purge: a daemon has started meanwhile"), "ccd status")
 	}
-	if err := i.remove(ctx, r); err != nil {
+	// The service wrote until it ended: what it wrote goes too.
+	if r, err = i.again(ctx, r); err == nil {
+		err = i.remove(ctx, r)
+	}
+	if err != nil {
 		again := "run it again: it goes on where it ended"
 		if i.user != "" {
 			again = "ccd uninstall --system --purge --user " + shellWord(i.user) + " goes on where it ended"
@@ -97,12 +101,14 @@ func (i installation) idle(ctx context.Context) error {
 // remove does what was shown, and says each thing done.
 func (i installation) remove(ctx context.Context, r remains) error {
 	a := i.app
-	done, err := r.agents.Apply()
-	for _, line := range done {
-		a.say("%s", line)
-	}
-	if err != nil {
-		return err
+	for _, plan := range r.agents {
+		done, err := plan.Apply()
+		for _, line := range done {
+			a.say("%s", line)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for _, p := range r.backups {
 		if err := i.unlink(p); err != nil {
@@ -128,6 +134,7 @@ func (i installation) remove(ctx context.Context, r remains) error {
 			return err
 		}
 	}
+	slices.SortStableFunc(r.emptied, func(x, y string) int { return len(y) - len(x) }) // an inner one first
 	for _, dir := range r.emptied {
 		_ = os.Remove(dir) // not empty: it holds what is not ours
 	}
@@ -141,11 +148,20 @@ func (i installation) removeState(r remains) error {
 			return err
 		}
 	}
-	if r.state != "" {
-		if err := os.RemoveAll(r.state); err != nil { // follows no symlink
+	for _, p := range r.own {
+		if err := os.RemoveAll(p); err != nil { // follows no symlink
 			return fmt.Errorf("remove state: %w", err)
 		}
-		i.app.say("removed %s", r.state)
+	}
+	if r.state != "" {
+		if err := atomicfile.CleanAll(r.state); err != nil {
+			return err
+		}
+		if os.Remove(r.state) == nil {
+			i.app.say("removed %s", r.state)
+		} else {
+			i.app.say("%s stays, with what is not ccd's in it", r.state)
+		}
 	}
 	if r.config != "" {
 		if err := i.unlink(r.config); err != nil {

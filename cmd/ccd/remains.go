@@ -23,7 +23,7 @@ import (
 // remains is what of ccd's is there, of one account, beside the service. Every path is absolute.
 type remains struct {
 	service   string
-	agents    *agentsetup.Plan
+	agents    []*agentsetup.Plan
 	backups   []string // copies of agents' files from before ccd
 	agentDirs []string // what stands around those files
 
@@ -35,12 +35,14 @@ type remains struct {
 	bytes    int64    // of them
 	sessions int
 	state    string   // "" where there is none
+	own      []string // ccd's own in it: files, and a directory that was made for a summarizer's command
 	config   string   // "" where there is none
 	logs     []string // where log.file names one
 	around   []string // directories that go, and those above them below the home directory, where they are empty then
 
 	stays    []string // what looks like ccd's and is not, or was named by the user
 	problems []string // what could not be looked at
+	unread   []string // of them, those of agents' files
 }
 
 // remains finds all that purge removes. Nothing is changed.
@@ -56,11 +58,29 @@ func (i installation) remains(ctx context.Context) (r remains, err error) {
 	if err := i.findAgents(&r); err != nil {
 		return r, err
 	}
-	if err := i.findState(&r); err != nil {
-		return r, err
+	return r, i.find(ctx, &r)
+}
+
+// again finds all but the service and what agents have as it stands now: the service may have written until it ended.
+// What could not be looked at and was not told yet is said.
+func (i installation) again(ctx context.Context, r remains) (remains, error) {
+	now := remains{agents: r.agents, backups: r.backups, agentDirs: r.agentDirs, problems: r.unread, unread: r.unread}
+	err := i.find(ctx, &now)
+	for _, p := range now.problems {
+		if !slices.Contains(r.problems, p) {
+			i.app.say("problem: %s", p)
+		}
 	}
-	i.findCompanions(ctx, &r)
-	return r, ctx.Err()
+	return now, err
+}
+
+// find finds the archive, the state directory, the configuration and companions.
+func (i installation) find(ctx context.Context, r *remains) error {
+	if err := i.findState(r); err != nil {
+		return err
+	}
+	i.findCompanions(ctx, r)
+	return ctx.Err()
 }
 
 // findAgents finds what agents' own files hold of ccd's, and the copies that were kept of them.
@@ -69,10 +89,13 @@ func (i installation) findAgents(r *remains) error {
 	if err != nil {
 		return err
 	}
-	if r.agents, err = s.Uninstall(agentsetup.Agents()...); err != nil {
-		return err
-	}
 	for _, agent := range agentsetup.Agents() {
+		plan, err := s.Uninstall(agent)
+		if err != nil { // a file that its agent would not read either keeps nothing else from going
+			r.unread = append(r.unread, err.Error()+": what it holds of ccd's stays")
+		} else {
+			r.agents = append(r.agents, plan)
+		}
 		for _, p := range s.Status(agent).Parts {
 			if backup := p.File + ".ccd-backup"; regular(backup) && !slices.Contains(r.backups, backup) {
 				r.backups = append(r.backups, backup)
@@ -82,6 +105,7 @@ func (i installation) findAgents(r *remains) error {
 			}
 		}
 	}
+	r.problems = slices.Clone(r.unread)
 	return nil
 }
 
@@ -94,7 +118,7 @@ func regular(path string) bool {
 func (i installation) findState(r *remains) error {
 	l := i.library
 	for _, root := range l.roots {
-		if within(root.Path, l.stateDir) {
+		if within(realPath(root.Path), realPath(l.stateDir)) {
 			return fmt.Errorf("purge: %s is watched, and stands in the state directory %s: move the transcripts out of it first", root.Path, l.stateDir)
 		}
 	}
@@ -120,8 +144,56 @@ func (i installation) findState(r *remains) error {
 	if r.logs, err = logsOf(l.config.Log.File); err != nil {
 		return err
 	}
+	if err := i.findOwn(r); err != nil {
+		return err
+	}
 	return i.findConfig(r)
 }
+
+// realPath is the path with the symlinks in it followed, as far as it is there.
+func realPath(path string) string {
+	there := existing(path)
+	real, err := filepath.EvalSymlinks(there)
+	if err != nil {
+		return path
+	}
+	return real + strings.TrimPrefix(path, there)
+}
+
+// findOwn tells what in the state directory is ccd's from what somebody has put there, which stays.
+func (i installation) findOwn(r *remains) error {
+	if r.state == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(r.state)
+	if err != nil {
+		return fmt.Errorf("find state: %w", err)
+	}
+	logs, err := logsOf(filepath.Join(r.state, "ccd.log"))
+	if err != nil {
+		return err
+	}
+	own := append(logs, r.logs...)
+	for _, name := range []string{"run.lock", "run.json", "restores.log", "restores.log.1", "hook.log", "hook.log.1", "hook.said"} {
+		own = append(own, filepath.Join(r.state, name))
+	}
+	c := i.library.config
+	for _, e := range entries {
+		p := filepath.Join(r.state, e.Name())
+		switch named := func(path string) bool { return path != "" && within(path, p) }; {
+		case slices.Contains(r.archive, p), strings.HasPrefix(e.Name(), ".ccd-"):
+		case e.IsDir() && (p == i.kept() || named(i.library.archivePath) || named(c.Companion.Dir) || named(c.Log.File)):
+		case e.IsDir() && e.Name() == "summarizer", e.Type().IsRegular() && slices.Contains(own, p):
+			r.own = append(r.own, p)
+		default:
+			r.stays = append(r.stays, p+": not ccd's")
+		}
+	}
+	return nil
+}
+
+// kept is where companions of transcripts that are gone stand.
+func (i installation) kept() string { return filepath.Join(i.library.stateDir, "companions") }
 
 // logsOf finds a log file and the older ones that were moved aside beside it.
 func logsOf(file string) (all []string, err error) {
@@ -178,7 +250,7 @@ func (i installation) findCompanions(ctx context.Context, r *remains) {
 	found := map[string]bool{}
 	take := func(path string) {
 		switch ours, err := sidecar.Ours(path); {
-		case errors.Is(err, fs.ErrNotExist) || within(path, i.library.stateDir) || found[path]:
+		case errors.Is(err, fs.ErrNotExist) || found[path]:
 		case err != nil:
 			r.problems = append(r.problems, err.Error())
 		case ours:
@@ -192,6 +264,7 @@ func (i installation) findCompanions(ctx context.Context, r *remains) {
 	for _, root := range i.library.roots {
 		r.walk(ctx, root.Path, take)
 	}
+	r.emptied = append(r.emptied, r.walk(ctx, i.kept(), take)...)
 	if dir := i.library.config.Companion.Dir; dir != "" {
 		for _, f := range transcript.Formats() {
 			r.emptied = append(r.emptied, r.walk(ctx, filepath.Join(dir, f.Agent), take)...)
@@ -203,12 +276,25 @@ func (i installation) findCompanions(ctx context.Context, r *remains) {
 	}
 	r.sessions = len(i.library.sessions)
 	for _, e := range i.library.sessions {
-		if e.state.Companion != "" {
-			take(e.state.Companion)
+		for _, p := range append(slices.Clone(e.state.Earlier), e.state.Companion) {
+			if p != "" {
+				take(p)
+				r.emptied = append(r.emptied, treeAround(e.Session.Session, p)...)
+			}
 		}
 	}
 	slices.Sort(r.companions)
 	r.companions = slices.Compact(r.companions)
+}
+
+// treeAround are the directories around a companion that stands in a tree of companions, that of the tree last; none where
+// it stands beside its transcript.
+func treeAround(s transcript.Session, path string) (dirs []string) {
+	top, ok := strings.CutSuffix(path, sidecar.Path(s, string(filepath.Separator)))
+	for dir := filepath.Dir(path); ok && path != sidecar.Path(s, "") && top != "" && within(dir, top); dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	return dirs
 }
 
 // walk takes every file below dir that has a companion's name, and notes where unfinished ones are. It follows no symlink
@@ -251,7 +337,7 @@ func (r remains) text() string {
 	}
 	b.WriteString("This removes for ever:\n")
 	line("service", "%s", r.service)
-	if !r.agents.Empty() {
+	if slices.ContainsFunc(r.agents, func(p *agentsetup.Plan) bool { return !p.Empty() }) {
 		line("hooks", "what agents' settings hold of ccd's (ccd agents uninstall --dry-run shows it)")
 	}
 	for _, p := range r.backups {
@@ -267,7 +353,7 @@ func (r remains) text() string {
 		line("", "%s, the originals of %s", humanize.IBytes(uint64(r.bytes)), count(r.sessions, "session"))
 	}
 	if r.state != "" {
-		line("state", "%s, with the companions of transcripts that are gone", r.state)
+		line("state", "%s, what ccd wrote there", r.state)
 	}
 	for _, p := range r.logs {
 		line("log", "%s", p)

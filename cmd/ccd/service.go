@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/daemon"
 	"ccd/packaging"
 )
 
@@ -87,7 +88,17 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 		if err != nil {
 			return err
 		}
-		return do(s, c.Context())
+		if p.use != "install" {
+			return do(s, c.Context())
+		}
+		if err := a.mayInstall(c.Context(), l, s, f); err != nil {
+			return err
+		}
+		if err := do(s, c.Context()); err != nil || f.system { // what is the user's, root does not touch
+			return err
+		}
+		a.removeEarlier(c.Context(), l)
+		return nil
 	})
 	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
 	if p.use == "install" {
@@ -95,6 +106,50 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}
 	return c
+}
+
+// mayInstall fails where another service, or a daemon that is none, would keep the one that is to be installed from
+// running: two daemons of one account never run at once.
+func (a *app) mayInstall(ctx context.Context, l *library, s *packaging.Service, f serviceFlags) error {
+	fail := func(err error, then string, args ...any) error {
+		return hint(fmt.Errorf("install service: %w", err), then, args...)
+	}
+	if f.user != "" {
+		own, theirs, err := a.ownService(f.user)
+		switch before := s.Account(); {
+		case err != nil:
+			return err
+		case own.Account() != "":
+			return fail(fmt.Errorf("%s has a service of their own", f.user), "as %s: ccd uninstall", f.user)
+		case before != "" && before != f.user:
+			a.say("this takes the machine's service from %s: nothing of theirs is archived any longer", before)
+		}
+		l = theirs
+	} else if other, err := a.installedService(l); err == nil && other.System() {
+		return fail(errors.New("a service of the machine runs as you"), "sudo ccd uninstall --system")
+	}
+	info, running, err := daemon.ReadRun(l.stateDir)
+	if err != nil || !running {
+		return nil // what else is amiss there, the daemon tells
+	}
+	if st, err := s.Status(ctx); err == nil && st.Pid != info.Pid && !(st.Active && st.Pid == 0) {
+		return fail(fmt.Errorf("a daemon runs that is not this service, pid %d", info.Pid), "end it first: kill %d", info.Pid)
+	}
+	return nil
+}
+
+// ownService describes the service of an account's own, whether it is installed or not.
+func (a *app) ownService(name string) (*packaging.Service, *library, error) {
+	as, err := a.as(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := as.locate(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := as.serviceWith(l, packaging.Options{User: name})
+	return s, l, err
 }
 
 // chosen is the service that the flags mean.

@@ -62,6 +62,8 @@ type archiveOutput struct {
 	Raw   int64  `json:"raw_bytes"`
 	Max   int64  `json:"max_bytes"`
 	Space int64  `json:"space_bytes"`
+
+	measured bool // Space is known
 }
 
 type failureOutput struct {

@@ -117,7 +117,7 @@ func archiveLine(o archiveOutput) string {
 	if o.Max > 0 {
 		line += fmt.Sprintf(", %d %% of archive.max_size", 100*o.Bytes/o.Max)
 	}
-	if o.Space > 0 {
+	if o.measured {
 		line += fmt.Sprintf(", %s free beside it", humanize.IBytes(uint64(o.Space)))
 	}
 	return line

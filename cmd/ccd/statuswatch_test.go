@@ -69,7 +69,7 @@ func TestDegraded(t *testing.T) {
 		s := soundSurroundings(t)
 		g := &gauge{a: s.a, l: s.l, size: s.size}
 		last := s.now
-		return g, statusOutput{Running: true, ShouldRun: true, Version: "v1", This: "v1", LastPass: &last, Archive: archiveOutput{Space: 100 << 30}}
+		return g, statusOutput{Running: true, ShouldRun: true, Version: "v1", This: "v1", LastPass: &last, Archive: archiveOutput{Space: 100 << 30, measured: true}}
 	}
 	if g, o := sound(); len(g.degraded(o)) != 0 {
 		t.Errorf("sound: %q", g.degraded(o))
@@ -79,6 +79,7 @@ func TestDegraded(t *testing.T) {
 		"no scan has ended":   func(_ *gauge, o *statusOutput) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
 		"the daemon is v0":    func(_ *gauge, o *statusOutput) { o.Version = "v0" },
 		"below archive.min":   func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree = 1 << 50 },
+		"0 B free":            func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree, o.Archive.Space = 1<<20, 0 },
 		"no room to grow":     func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize = 17 << 20 },
 		"over 80 %":           func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
 		"1 file could not":    func(_ *gauge, o *statusOutput) { o.Errors = []failureOutput{{Path: "/t"}} },
@@ -93,6 +94,16 @@ func TestDegraded(t *testing.T) {
 		if got := g.degraded(o); len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("want %q, got %q", want, got)
 		}
+	}
+}
+
+// What is free is not known: nothing is told of it.
+func TestFreeSpaceNotKnown(t *testing.T) {
+	s := soundSurroundings(t)
+	g := &gauge{a: s.a, l: s.l, size: s.size}
+	g.l.config.Archive.MinFree = 1 << 20
+	if got := g.degraded(statusOutput{}); len(got) != 0 {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -27,9 +28,10 @@ Archive, configuration and companions stay.
 
 --purge removes them too, after it has shown what goes and was told yes: the service, what agents'
 settings hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it,
-ccd's state directory and its configuration. Transcripts stay, and the sessions that ` + "`ccd resume`" + ` wrote
-are transcripts; so does what others wrote under a name of ours. Without a terminal it takes --yes. What
-was interrupted goes on when it is run again.`,
+what ccd wrote into its state directory and its configuration. Transcripts stay, and the sessions that
+` + "`ccd resume`" + ` wrote are transcripts; so does what others wrote under a name of ours, and what they put
+into the state directory, a copy by ` + "`ccd backup`" + ` too. Without a terminal it takes --yes. What was
+interrupted goes on when it is run again.`,
 		examples: []example{
 			{"ccd uninstall", "your own service"},
 			{"ccd uninstall --purge", "all that is ccd's; it asks first"},
@@ -126,7 +128,16 @@ func (a *app) systemUser(named string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(s.Account(), named), nil
+	return meant(s.Account(), named)
+}
+
+// meant is the account whose service and archive go: that of the installed service, which no other name may stand for.
+func meant(installed, named string) (string, error) {
+	if installed != "" && named != "" && named != installed {
+		return "", hint(fmt.Errorf("purge: the machine's service runs as %s, not as %s", installed, named),
+			"as %s: ccd uninstall --purge", named)
+	}
+	return cmp.Or(installed, named), nil
 }
 
 // stateOnly is what is known without a configuration.

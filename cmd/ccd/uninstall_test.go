@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +63,36 @@ func TestAgreed(t *testing.T) {
 		if got := agreed(strings.NewReader(answer)); got != want {
 			t.Errorf("%q: %v", answer, got)
 		}
+	}
+}
+
+func TestMeantAccount(t *testing.T) {
+	for _, c := range []struct{ installed, named, want string }{{"alice", "", "alice"}, {"", "bob", "bob"}, {"alice", "alice", "alice"}, {"", "", ""}} {
+		if got, err := meant(c.installed, c.named); err != nil || got != c.want {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	if got, err := meant("alice", "bob"); err == nil || got != "" {
+		t.Errorf("bob's is asked for and alice's installed: %q", got)
+	}
+}
+
+// What the service has written between the question and its end goes too.
+func TestPurgeFindsWhatCameMeanwhile(t *testing.T) {
+	home := t.TempDir()
+	a := &app{env: []string{"HOME=" + home}, std: std{err: io.Discard}}
+	projects := filepath.Join(home, ".claude", "projects", "-work")
+	must(t, os.MkdirAll(projects, 0o700))
+	i, err := a.installation(uninstallFlags{purge: true})
+	must(t, err)
+	before, err := i.remains(t.Context())
+	must(t, err)
+	late := filepath.Join(projects, "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.ccd.md")
+	must(t, os.WriteFile(late, []byte("---\nccd: 1\n---\n"), 0o600))
+	after, err := i.again(t.Context(), before)
+	must(t, err)
+	if len(before.companions) > 0 || !slices.Equal(after.companions, []string{late}) {
+		t.Errorf("%q before, %q after", before.companions, after.companions)
 	}
 }
 

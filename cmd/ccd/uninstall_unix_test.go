@@ -29,6 +29,17 @@ func TestPurgeRefuses(t *testing.T) {
 		"transcripts in its state": {func(t *testing.T, _, state string) []string {
 			return []string{"CODEX_HOME=" + filepath.Join(state, "codex")}
 		}, "is watched, and stands in the state directory"},
+		"transcripts in its state by a symlink": {func(t *testing.T, home, state string) []string {
+			must(t, os.MkdirAll(filepath.Join(state, "t"), 0o700))
+			must(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
+			must(t, os.Symlink(filepath.Join(state, "t"), filepath.Join(home, ".claude", "projects")))
+			return nil
+		}, "is watched, and stands in the state directory"},
+		"transcripts in its state by another way": {func(t *testing.T, home, state string) []string {
+			must(t, os.Rename(filepath.Dir(state), filepath.Join(home, "real")))
+			must(t, os.Symlink(filepath.Join(home, "real"), filepath.Dir(state)))
+			return []string{"CODEX_HOME=" + filepath.Join(home, "real", "ccd", "codex")}
+		}, "is watched, and stands in the state directory"},
 		"a symlink for its state": {func(t *testing.T, home, state string) []string {
 			must(t, os.Rename(state, filepath.Join(home, "elsewhere")))
 			must(t, os.Symlink(filepath.Join(home, "elsewhere"), state))
