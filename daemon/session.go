@@ -186,7 +186,7 @@ func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
 	return s.state.At != s.state.Covers && o.Quiet >= idle
 }
 
-// due reports whether the companion is to be written now (engine.md, "When"): when a trigger first fires, then when
+// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger first fires, then when
 // the new bytes reach a quarter of the companion's own size, or the transcript is at rest; at once
 // when it is not as written, or when the options changed.
 func (s *session) due(d *Daemon, o watcher.Offer) bool {

@@ -66,7 +66,7 @@ func TestEveryLineParses(t *testing.T) {
 	}
 }
 
-// TestShape holds the shares of formats.md's measures within wide bounds.
+// TestShape holds the shares that were measured in real homes within wide bounds.
 func TestShape(t *testing.T) {
 	data := write(t, Claude, 3, 8<<20)
 	count := func(s string) int { return bytes.Count(data, []byte(s)) }

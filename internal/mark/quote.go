@@ -124,7 +124,7 @@ func inline(text string, max int) (s string, whole bool) {
 }
 
 // escapeNext returns the escaped form of what text begins with, and how many bytes of text it stands for.
-// The set is contract.md's: our marker's beginning, control (but tab), bidi and zero-width characters, bytes that are
+// The set is docs/FORMAT.md's: our marker's beginning, control (but tab), bidi and zero-width characters, bytes that are
 // not UTF-8, and a backslash that would read as the start of one of these escapes.
 func escapeNext(text string) (string, int) {
 	switch c := text[0]; {

@@ -45,7 +45,7 @@ func Lead(host string) string {
 		"If `ccd` is not found, ask the user.\n"
 }
 
-// Tokens estimates the tokens of text: characters * 4 / 3 (engine.md, "Units"; it over-estimates on purpose).
+// Tokens estimates the tokens of text: characters * 4 / 3 (docs/ENGINE.md; it over-estimates on purpose).
 func Tokens(text string) int64 { return int64(utf8.RuneCountInString(text)) * 4 / 3 }
 
 // Render writes the companion: front matter, lead, sections. Equal input gives equal bytes.
