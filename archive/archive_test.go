@@ -310,3 +310,43 @@ func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
 		}
 	}
 }
+
+// An archive on a disk that is not there is no absent one: it is not replaced by an empty archive, whose write would
+// take the place of the link.
+func TestLinkThatLeadsNowhere(t *testing.T) {
+	dir := t.TempDir()
+	path, disk := filepath.Join(dir, "archive.db"), filepath.Join(dir, "disk")
+	real := filepath.Join(disk, "x.db")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, s := context.Background(), session("a")
+	if err := openAt(t, real, Options{}).Append(ctx, s, segment(1, 0, []byte("one\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, path); err != nil {
+		t.Skip("no symlinks here:", err)
+	}
+	a := openAt(t, path, Options{})
+	if _, err := a.Sessions(ctx); err != nil {
+		t.Fatalf("through the link: %v", err)
+	}
+	if err := os.Rename(disk, disk+".away"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Sessions(ctx)
+	for what, err := range map[string]error{"read": err, "append": a.Append(ctx, s, segment(1, 4, []byte("two\n")))} {
+		if err == nil || !strings.Contains(err.Error(), "is a link to "+real) {
+			t.Errorf("%s: %v, want an error that names the link", what, err)
+		}
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info, err)
+	}
+	if err := os.Rename(disk+".away", disk); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Append(ctx, s, segment(1, 4, []byte("two\n"))); err != nil {
+		t.Errorf("once the disk is back: %v", err)
+	}
+}

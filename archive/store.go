@@ -134,12 +134,8 @@ func (a *Archive) open(l lock, write bool) (*store, error) {
 }
 
 func (s *store) open() (err error) {
-	s.info, err = os.Stat(s.a.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errAbsent
-	}
-	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
+	if s.info, err = s.a.stat(); err != nil {
+		return err
 	}
 	if s.info.Size() == 0 { // bbolt would make a database of it
 		return s.a.damage("the file is empty; if it never held anything, remove it")
@@ -157,6 +153,26 @@ func (s *store) open() (err error) {
 		return s.a.openError(err)
 	}
 	return s.view(s.checkSchema)
+}
+
+// stat returns errAbsent only where nothing stands at the archive's path. A link that leads nowhere tells of an archive
+// on a disk that is not there now: it is neither absent nor to be replaced by an empty one.
+func (a *Archive) stat() (os.FileInfo, error) {
+	info, err := os.Stat(a.path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			err = fmt.Errorf("open archive: %w", err)
+		}
+		return info, err
+	}
+	if _, linked := os.Lstat(a.path); errors.Is(linked, fs.ErrNotExist) {
+		return nil, errAbsent
+	}
+	to, err := os.Readlink(a.path)
+	if err != nil {
+		return nil, fmt.Errorf("open archive: %w", err)
+	}
+	return nil, fmt.Errorf("open archive: %s is a link to %s, which is not there: is its disk mounted?", a.path, to)
 }
 
 // openError gives bbolt's errors our names.
@@ -191,8 +207,8 @@ func (s *store) options() *bolt.Options {
 // create makes an empty archive where there is none: whole, then renamed into place, since the first initialisation is bbolt's one
 // weakness in a power cut. The caller holds the exclusive lock.
 func (a *Archive) create() error {
-	if _, err := os.Stat(a.path); err == nil {
-		return nil
+	if _, err := a.stat(); !errors.Is(err, errAbsent) {
+		return err
 	}
 	tmp := a.path + ".tmp"
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -209,10 +209,10 @@ func (a *app) unconfigured() *app {
 // progressAfter is progress that keeps quiet at first: most commands are done by then.
 func (a *app) progressAfter(wait time.Duration, what string) (show func(done, total int64), wipe func()) {
 	start := time.Now()
-	show, wipe = a.progress(what)
+	now, wipe := a.progress(what)
 	return func(done, total int64) {
 		if time.Since(start) > wait {
-			show(done, total)
+			now(done, total)
 		}
 	}, wipe
 }

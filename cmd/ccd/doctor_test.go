@@ -282,3 +282,12 @@ func TestBounded(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 }
+
+// What keeps quiet at first shows what it is told later.
+func TestProgressAfter(t *testing.T) {
+	var err bytes.Buffer
+	a := &app{std: std{strings.NewReader(""), &err, &err}}
+	show, wipe := a.progressAfter(0, "checking:")
+	show(1, 2)
+	wipe()
+}

@@ -34,6 +34,7 @@ type gauge struct {
 	asked   time.Time
 	running bool
 	reads   int // how often the archive was read
+	known   int // sessions that the daemon tells of
 }
 
 // stamp is a file as it was when it was read.
@@ -75,6 +76,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	for _, f := range info.Errors { // where no daemon runs, those of the last one
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
 	}
+	g.known = info.Sessions
 	if running {
 		out.run(info)
 	} else {
@@ -150,6 +152,9 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 	}
 	if late := stalled(g.l.config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
 		add("no scan has ended for %s: ccd doctor", age(*o.LastPass))
+	}
+	if o.Running && o.LastPass != nil && g.known > 0 && !exists(o.Archive.Path) {
+		add("%s was taken away: all that is there is archived anew at the next scan", o.Archive.Path)
 	}
 	if o.Running && o.Version != o.This {
 		add("the daemon is %s, this is %s: ccd restart", named(o.Version), named(o.This))

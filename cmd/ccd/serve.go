@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -26,8 +27,9 @@ type server struct {
 	deaf   bool            // the service manager could not be told, and that was said
 	absent map[string]bool // roots that were not there when the process began
 	hangup chan os.Signal
-	file   *logFile // nil: the log goes to stderr
-	holds  *library // the configuration in force
+	file   *logFile    // nil: the log goes to stderr
+	holds  *library    // the configuration in force
+	kept   fs.FileInfo // the archive's file as the daemon last saw it, nil where there was none
 }
 
 // serve runs the daemon until ctx ends.
@@ -80,7 +82,8 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
 	o.Alive = beat
 	o.AliveEvery = s.pulse.Every()
-	o.Scanned = func(h watcher.Health) error { return s.anew(l, h) }
+	s.kept, _ = os.Stat(l.archivePath)
+	o.Scanned = func(h watcher.Health) error { return errors.Join(s.anew(l, h), s.moved(l)) }
 	d, err := daemon.New(ctx, o)
 	if err == nil {
 		s.holds = l
@@ -120,12 +123,16 @@ func (s *server) openLog(l *library) (*slog.Logger, error) {
 func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
 	for {
 		next, err := s.turn(ctx, d)
-		if next == nil {
-			return err
-		}
-		log := d.Log
+		log, last := d.Log, d.Reload
 		d = nil // its sessions are not to stand in memory twice
-		if d, err = s.change(ctx, log, next); err != nil {
+		switch {
+		case errors.Is(err, errMoved):
+			log.Error("the archive was taken away or another put in its place: all that is there is looked at anew", "archive", s.holds.archivePath)
+			d, err = s.daemon(ctx, s.holds, last)
+		case next != nil:
+			d, err = s.change(ctx, log, next)
+		}
+		if d == nil {
 			return err
 		}
 	}
@@ -268,6 +275,26 @@ func (s *server) anew(l *library, h watcher.Health) error {
 		if r.Present && s.absent[r.Path] && errors.Is(access(r.Path), syscall.EROFS) {
 			return &comeError{r.Path}
 		}
+	}
+	return nil
+}
+
+// errMoved tells that the archive's file is not the one any more that the daemon knows.
+var errMoved = errors.New("the archive was moved")
+
+// moved fails with errMoved where another file, or none, stands where the archive stood: what the daemon remembers to be
+// archived is not, then. A file of the same number that is shorter is another one: an archive never shrinks.
+func (s *server) moved(l *library) error {
+	before := s.kept
+	now, err := os.Stat(l.archivePath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil // it cannot be told
+	}
+	if s.kept = now; err != nil {
+		s.kept = nil
+	}
+	if before != nil && (s.kept == nil || !os.SameFile(before, now) || now.Size() < before.Size()) {
+		return errMoved
 	}
 	return nil
 }

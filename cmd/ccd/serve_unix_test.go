@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -331,4 +332,33 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// The archive is taken away under a daemon that remembers it: all files come into the new one, not only those that grow.
+func TestArchiveIsTakenAway(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for n := range 3 {
+		put(t, transcriptPath(home, n), aLine)
+	}
+	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run")
+	whole := func() bool {
+		var out strings.Builder
+		code := run(t.Context(), []string{"ls", "--json"}, std{strings.NewReader(""), &out, io.Discard}, []string{"HOME=" + home})
+		return code == exitDone && strings.Count(out.String(), `"session"`) == 3
+	}
+	eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
+	path := filepath.Join(c.stateDir(), "archive.db")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if whole() {
+		t.Fatal("the archive is gone, and ls lists three sessions: the test proves nothing")
+	}
+	eventually(t, "three sessions are archived again", whole)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if !strings.Contains(c.stderr.String(), "the archive was taken away") {
+		t.Errorf("not a word of it: %s", c.stderr.String())
+	}
 }

@@ -83,6 +83,7 @@ func TestDegraded(t *testing.T) {
 		"no room to grow":     func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize = 17 << 20 },
 		"over 80 %":           func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
 		"1 file could not":    func(_ *gauge, o *statusOutput) { o.Errors = []failureOutput{{Path: "/t"}} },
+		"was taken away":      func(g *gauge, o *statusOutput) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
 		"cannot be read: 2":   func(_ *gauge, o *statusOutput) { o.Unreadable = 2 },
 		"refused":             func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Error: "line 3"} },
 		"ccd install again":   func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
