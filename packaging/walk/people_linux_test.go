@@ -47,12 +47,20 @@ func lingering(w *walk) {
 	if out, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "-u", "alice", "ccd"); err == nil {
 		w.Errorf("without linger the service outlives the session: %s", out)
 	}
-	w.login(w.alice)
-	w.within(10*time.Second, "the service starts with the session", func() bool { return w.pid() != 0 })
-	w.has(w.installAgain("--linger"), "linger")
+	bare := []string{"env", "-u", "XDG_RUNTIME_DIR", "-u", "DBUS_SESSION_BUS_ADDRESS", "ccd"}
+	w.has(w.refused(w.alice, append(bare, "install")...), "ccd install --linger")
+	out, said, err := w.run(w.Context(), w.alice, "", append(bare, "install", "--linger")...)
+	if err != nil { // nobody is logged in: linger starts what install talks to
+		w.Fatalf("ccd install --linger without a login: %v\n%s%s", err, out, said)
+	}
+	w.has(out+said, "goes on after logout")
 	if got := strings.TrimSpace(w.must(root, "loginctl", "show-user", "alice", "-p", "Linger")); got != "Linger=yes" {
 		w.Errorf("after --linger: %s", got)
 	}
+	for _, verb := range []string{"stop", "start", "restart", "status"} { // as cron would
+		w.must(w.alice, append(bare, verb)...)
+	}
+	w.must(w.alice, append([]string{"env", "XDG_RUNTIME_DIR=/run/user/0"}, "ccd", "restart")...) // as su leaves it
 	w.tell("off until asked for, and said")
 }
 

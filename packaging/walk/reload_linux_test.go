@@ -2,6 +2,7 @@ package walk
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,27 +45,56 @@ func reloaded(w *walk) {
 	w.apart()
 }
 
-// apart sets a directory for all companions: transcripts become read-only to the service when install says so.
+// apart sets a directory for all companions: transcripts become read-only to the service when install says so. What it
+// can remove no longer it leaves without failing, there and back; doctor finds that, and removes it.
 func (w *walk) apart() {
 	w.Helper()
 	dir := w.alice.home() + "/companions"
+	beside := w.companions(w.alice)
 	w.set(strings.Replace(config, "[companion]\n", fmt.Sprintf("[companion]\ndir = %q\n", dir), 1))
-	defer func() {
-		w.set(config)
-		w.installAgain()
-		w.must(w.alice, "rm", "-rf", dir) // it is no directory of the service's any more, which cannot remove what it left there
-	}()
 	w.reload()
 	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd install") })
 	w.installAgain()
-	w.within(30*time.Second, "companions in a directory of their own", func() bool {
-		out, _, err := w.run(w.Context(), w.alice, "", "sh", "-c", `find "$1" -name '*.ccd.md' | wc -l`, "sh", dir)
-		return err == nil && strings.TrimSpace(out) != "0"
-	})
+	tree := func() int {
+		out, _, _ := w.run(w.Context(), w.alice, "", "sh", "-c", `find "$1" -name '*.ccd.md' | wc -l`, "sh", dir)
+		n, _ := strconv.Atoi(strings.TrimSpace(out))
+		return n
+	}
+	w.within(30*time.Second, "companions in a directory of their own", func() bool { return tree() == len(beside) })
 	if got := w.probe(true); got["transcripts"] != "refused" || got["companions"] != "done" || got["state"] != "done" {
 		w.Errorf("with companion.dir: %v, want transcripts read-only", got)
 	}
-	w.tell("companion.dir: transcripts read-only")
+	w.within(30*time.Second, "no session fails for the companion that it left", func() bool { return !strings.Contains(w.status(), "degraded") })
+	w.tell("companion.dir: transcripts read-only; left: %s", w.earlier())
+	w.set(config)
+	w.installAgain()
+	w.within(30*time.Second, "companions beside their transcripts again", func() bool { return len(w.companions(w.alice))-tree() == len(beside) })
+	w.within(30*time.Second, "no session fails for that either", func() bool { return !strings.Contains(w.status(), "degraded") })
+	w.tell("and back; left: %s", w.earlier())
+	if n := tree(); n != 0 {
+		w.Errorf("%d companions are left in %s", n, dir)
+	}
+	w.refused(w.alice, "ls", dir)
+}
+
+// earlier has doctor remove the companions of an earlier companion.dir, and returns what it said of them.
+func (w *walk) earlier() string {
+	w.Helper()
+	find := func() (told string) {
+		out, _, _ := w.run(w.Context(), w.alice, "", "ccd", "doctor")
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, "of an earlier companion.dir") {
+				told = strings.Join(strings.Fields(line), " ")
+			}
+		}
+		return told
+	}
+	before := find()
+	_, _, _ = w.run(w.Context(), w.alice, "", "ccd", "doctor", "--fix")
+	if after := find(); before == "" || after != "" {
+		w.Errorf("doctor tells %q of earlier companions, and %q once they are removed", before, after)
+	}
+	return before
 }
 
 // set writes alice's configuration.
