@@ -300,7 +300,7 @@ func (d *Daemon) forget(s *session, err error) {
 	}
 	s.failures++
 	s.failedAt = s.seen
-	pause := d.Watch.ScanInterval / 2 // the next scan comes after it
+	pause := d.Watch.ScanInterval / 2     // the next scan comes after it
 	if !errors.Is(err, archive.ErrFull) { // which costs one look at the file system, and ends without a change of ours
 		pause <<= min(s.failures-1, 3)
 	}
