@@ -221,6 +221,9 @@ func (a *app) printSavings(made daemon.Compacted) error {
 
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
+	if made.Saved < 0 { // what a companion says of itself is more than there is to say
+		return fmt.Sprintf("%s tokens (est): too short to save anything, a companion has %s", humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens))
+	}
 	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, level %s",
 		humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens), made.Saved, h.Level)
 	if h.Tokens.Reported > 0 {
