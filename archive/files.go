@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Files returns the paths of what is there of the archive at path: its file, its locks, and the copies that were made
-// of it before it was changed into a newer form. Symlinks among them are not followed.
+// of it before it was changed into a newer form, also those that a killed process did not finish. Symlinks among them are not followed.
 func Files(path string) ([]string, error) {
 	lock, gate := lockPaths(path)
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -19,7 +20,8 @@ func Files(path string) ([]string, error) {
 	var all []string
 	for _, e := range entries {
 		p := filepath.Join(filepath.Dir(path), e.Name())
-		if (p == path || p == lock || p == gate || schemaOf(path, p) > 0) && !e.IsDir() {
+		whole := strings.TrimSuffix(p, ".tmp")
+		if (whole == path || p == lock || p == gate || schemaOf(path, whole) > 0) && !e.IsDir() {
 			all = append(all, p)
 		}
 	}

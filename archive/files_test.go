@@ -13,8 +13,8 @@ func TestFiles(t *testing.T) {
 	if got, err := Files(filepath.Join(dir, "absent", "a.db")); err != nil || len(got) > 0 {
 		t.Errorf("nothing there: %q, %v", got, err)
 	}
-	ours := []string{"a.db", "a.gate", "a.lock", filepath.Base(backupName(path, 1, 0)), filepath.Base(backupName(path, 1, 3))}
-	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a.db.schema-mine.bak", "a.db.schemaX.bak", "a"}
+	ours := []string{"a.db", "a.gate", "a.lock", "a.db.tmp", filepath.Base(backupName(path, 1, 0)), filepath.Base(backupName(path, 1, 3)), filepath.Base(backupName(path, 2, 1)) + ".tmp"}
+	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a.db.schema-mine.bak", "a.db.schemaX.bak", "b.tmp", "a"}
 	for _, name := range slices.Concat(ours, others) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)

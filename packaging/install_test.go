@@ -252,43 +252,6 @@ func TestSessionVariables(t *testing.T) {
 	}
 }
 
-// TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
-func TestUninstallClearsUp(t *testing.T) {
-	o := options(t.TempDir())
-	s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Dir(s.mgr.file())
-	own := filepath.Join(dir, ".ccd-0123456789abcdef.tmp")
-	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp")}
-	for _, p := range append([]string{own}, others...) {
-		if err := os.WriteFile(p, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if exists(own) {
-		t.Errorf("%s is left", own)
-	}
-	for _, p := range others {
-		if !exists(p) {
-			t.Errorf("%s is not ours, and gone", p)
-		}
-		if err := os.Remove(p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if left := filepath.Join(o.Home, ".config/systemd"); exists(left) {
-		t.Errorf("%s is empty, and left", left)
-	}
-}
-
 // A package's unit in the manager's own directory is no installed service as long as nobody has enabled it.
 func TestPackagedUnitIsNotInstalled(t *testing.T) {
 	for state, want := range map[string]bool{"disabled": false, "enabled": true, "enabled-runtime": true} {

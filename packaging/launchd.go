@@ -57,8 +57,9 @@ func launchd(o Options, h host) (manager, error) {
 			user, _, _ := strings.Cut(after, "</string>")
 			return user
 		},
-		make:  func(string) []step { return nil }, // nothing keeps the daemon from making them
-		cause: func(context.Context, runner) string { return "" },
+		places: jobPlaces,
+		make:   func(string) []step { return nil }, // nothing keeps the daemon from making them
+		cause:  func(context.Context, runner) string { return "" },
 	}, nil
 }
 
@@ -103,6 +104,32 @@ func escape(s string) string {
 	return b.String()
 }
 
+// jobPlaces are the settings of a plist that this package wrote which say where the daemon works.
+func jobPlaces(text string) (all []string) {
+	_, args, _ := strings.Cut(text, "<string>--config</string>")
+	if config := tagged(args, "string"); config != "" {
+		all = append(all, "--config "+config)
+	}
+	_, env, _ := strings.Cut(text, "<key>EnvironmentVariables</key>")
+	env, _, _ = strings.Cut(env, "</dict>")
+	for variable := range strings.SplitSeq(env, "<key>") {
+		if key, val, ok := strings.Cut(variable, "</key>"); ok {
+			all = append(all, key+"="+tagged(val, "string"))
+		}
+	}
+	return all
+}
+
+// tagged is what stands in the first element of a name.
+func tagged(text, name string) string {
+	_, text, _ = strings.Cut(text, "<"+name+">")
+	text, _, ok := strings.Cut(text, "</"+name+">")
+	if !ok {
+		return ""
+	}
+	return text
+}
+
 // readJob reads what `launchctl print` says of a loaded job.
 func readJob(out string, st *State) {
 	st.Enabled = true
@@ -110,6 +137,8 @@ func readJob(out string, st *State) {
 		key, val, ok := strings.Cut(strings.TrimSpace(line), " = ")
 		switch {
 		case !ok:
+		case key == "path" && st.File == "":
+			st.File = val
 		case key == "pid":
 			st.Pid, _ = strconv.Atoi(val)
 		case key == "state" && st.Detail == "":

@@ -2,9 +2,20 @@ package packaging
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 )
+
+// homeOf is an account's home directory as the machine's list of accounts has it, whatever $HOME says; "" where the list
+// does not tell.
+func homeOf(uid int) string {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
 
 // lingers reports whether systemd keeps a user's services running after the last logout.
 func lingers(user string) bool {

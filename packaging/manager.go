@@ -34,6 +34,8 @@ type manager struct {
 	status func(ctx context.Context, run runner, st *State) error
 	// account reads the account's name from a system service's file.
 	account func(text string) string
+	// places reads what a service's file says of where the daemon works, one setting each.
+	places func(text string) []string
 	// cause tells why the daemon did not start, as far as the manager knows; "" where it does not.
 	cause func(ctx context.Context, run runner) string
 }

@@ -55,6 +55,8 @@ type State struct {
 	Ends      bool   // it ends with the user's last session: Options.Linger changes that
 	Stale     bool   // the manager has not read the files as they are now: they were changed since
 	Detail    string // in the manager's words: "active (running)", or why it cannot be asked
+	File      string // that the manager has the service from, "" where there is none or it does not tell
+	Foreign   string // the same, where that is another home's: this one's is not installed then
 	Confined  bool   // its file keeps it from running commands that are not ccd's own (Options.Child)
 }
 
@@ -73,12 +75,13 @@ type host struct {
 	run     func(ctx context.Context, argv []string) (string, error)
 	runs    func(pid int, executable string) bool // whether a process runs the file that stands there now
 	lingers func(user string) bool
+	home    string // of the account in the machine's list of accounts, "" where it is not known
 }
 
 // New prepares the service of o. It fails where o cannot be written into a service's file: a relative path, a control
 // character, bytes that are not UTF-8. Nothing is run and nothing is written yet.
 func New(o Options) (*Service, error) {
-	h := host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", runs: runs, lingers: lingers}
+	h := host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", runs: runs, lingers: lingers, home: homeOf(os.Geteuid())}
 	h.run = func(ctx context.Context, argv []string) (string, error) {
 		var more []string
 		if !o.System && h.goos == "linux" {
@@ -155,7 +158,8 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 		}
 		st.Detail = fmt.Sprintf("%s does not answer: %v", s.mgr.name, err)
 	}
-	st.Installed = st.Installed || st.Enabled
+	st.Foreign = s.foreign(st)
+	st.Installed = st.Installed || st.Enabled && st.Foreign == ""
 	return st, nil
 }
 

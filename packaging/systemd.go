@@ -72,13 +72,14 @@ func systemd(o Options, h host) (manager, error) {
 			return []step{{argv: []string{"runuser", "-u", o.User, "--", "mkdir", "-p", "-m", "0700", "--", dir}}}
 		},
 		status: func(ctx context.Context, run runner, st *State) error {
-			out, err := run(ctx, do("show", "--property=UnitFileState,ActiveState,SubState,MainPID,Result,NeedDaemonReload", unit).argv)
+			out, err := run(ctx, do("show", "--property=UnitFileState,ActiveState,SubState,MainPID,Result,NeedDaemonReload,FragmentPath", unit).argv)
 			if err == nil {
 				readUnitState(out, st)
 			}
 			return err
 		},
 		account: func(text string) string { return setting(text, "User") },
+		places:  unitPlaces,
 		cause: func(ctx context.Context, run runner) string {
 			out, err := run(ctx, do("show", "--property=Result,ExecMainCode,ExecMainStatus", unit).argv)
 			if err != nil {
@@ -161,6 +162,7 @@ func readUnitState(out string, st *State) {
 	st.Enabled = strings.HasPrefix(v["UnitFileState"], "enabled")
 	st.Active = v["ActiveState"] == "active" || v["ActiveState"] == "reloading"
 	st.Pid, _ = strconv.Atoi(v["MainPID"])
+	st.File = v["FragmentPath"]
 	st.Detail = v["ActiveState"] + " (" + v["SubState"] + ")"
 	if r := v["Result"]; r != "" && r != "success" {
 		st.Detail += ", " + r
@@ -184,6 +186,22 @@ func setting(text, key string) string {
 		}
 	}
 	return ""
+}
+
+// unitPlaces are the settings of a unit that this package wrote which say where the daemon works.
+func unitPlaces(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if exec, ok := strings.CutPrefix(line, "ExecStart="); ok {
+			if _, config, named := strings.Cut(exec, " run --config "); named {
+				all = append(all, "--config "+config)
+			}
+		}
+		if env, ok := strings.CutPrefix(line, "Environment="); ok {
+			all = append(all, env)
+		}
+	}
+	return all
 }
 
 // causeOf says in words why systemd gave up on a start.

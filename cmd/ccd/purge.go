@@ -37,12 +37,17 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 	if err := i.idle(ctx); err != nil {
 		return err
 	}
+	if err := i.meantHere(); err != nil {
+		return err
+	}
 	r, err := i.remains(ctx)
 	if err != nil {
 		return err
 	}
 	if !a.quiet || !yes {
 		fmt.Fprint(a.err, r.text())
+	} else {
+		fmt.Fprint(a.err, r.trouble())
 	}
 	if !yes {
 		fmt.Fprint(a.err, "Type yes to remove all of it: ")
@@ -61,21 +66,49 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 	if _, running, err := daemon.ReadRun(i.library.stateDir); err == nil && running {
 		return hint(errors.New("purge: a daemon has started meanwhile"), "ccd status")
 	}
-	// The service wrote until it ended: what it wrote goes too.
-	if r, err = i.again(ctx, r); err == nil {
-		err = i.remove(ctx, r)
-	}
-	if err != nil {
+	if err := i.clear(ctx, r); err != nil {
 		again := "run it again: it goes on where it ended"
 		if i.user != "" {
 			again = "ccd uninstall --system --purge --user " + shellWord(i.user) + " goes on where it ended"
 		}
 		return hint(fmt.Errorf("purge: %w", err), "%s", again)
 	}
-	if len(r.problems) > 0 {
-		return errSaid
+	return nil
+}
+
+// clear removes what there is once the service has ended, which wrote until then. The archive, the state and the
+// configuration go last, and only when no companion is left that they tell of.
+func (i installation) clear(ctx context.Context, shown remains) error {
+	r, err := i.again(ctx, shown)
+	if err != nil {
+		return err
 	}
-	a.say("nothing of ccd's is left; transcripts are as they were")
+	failed := i.removeAgents(r)
+	if err := i.removeCompanions(ctx, r); err != nil {
+		return err
+	}
+	failed = i.removeStrays(r) || failed
+	now, err := i.again(ctx, r)
+	if err != nil {
+		return err
+	}
+	if left := len(now.companions) + len(now.stuck); left > 0 {
+		for _, p := range now.companions {
+			fmt.Fprintf(i.app.err, "left: %s\n", p)
+		}
+		return fmt.Errorf("%s left: the archive, the state and the configuration stay too, for they tell of them", count(left, "companion"))
+	}
+	if err := i.removeState(now); err != nil {
+		return err
+	}
+	switch {
+	case failed || len(now.problems) > 0:
+		return errSaid
+	case len(now.stays) > 0:
+		i.app.say("nothing of ccd's is left but what was told to stay; transcripts are as they were")
+	default:
+		i.app.say("nothing of ccd's is left; transcripts are as they were")
+	}
 	return nil
 }
 
@@ -91,54 +124,84 @@ func (i installation) idle(ctx context.Context) error {
 		return nil // nobody holds the lock; what cannot be read goes too
 	}
 	if running {
-		if st, err := i.Status(ctx); err != nil || !st.Active || st.Pid != info.Pid {
+		if st, err := i.Status(ctx); err != nil || !st.Active || st.Foreign != "" || st.Pid != info.Pid {
 			return hint(fmt.Errorf("purge: a daemon runs, pid %d", info.Pid), "end it first: kill %d", info.Pid)
 		}
 	}
 	return nil
 }
 
-// remove does what was shown, and says each thing done.
-func (i installation) remove(ctx context.Context, r remains) error {
+// meantHere fails where the installed service works in other places than this command would look at: what it has written
+// there would stay.
+func (i installation) meantHere() error {
+	differs, err := i.Differs()
+	if err == nil && len(differs) > 0 {
+		err = hint(fmt.Errorf("the installed service has other places than this command: %s", strings.Join(differs, ", ")),
+			"run it with the environment and the --config of the service, or ccd uninstall first")
+	}
+	if err != nil {
+		return fmt.Errorf("purge: %w", err)
+	}
+	return nil
+}
+
+// removeAgents takes ccd out of agents' own files, and removes the copies that were made of them. What fails is said,
+// and keeps nothing else from going.
+func (i installation) removeAgents(r remains) (failed bool) {
 	a := i.app
 	for _, plan := range r.agents {
 		done, err := plan.Apply()
 		for _, line := range done {
 			a.say("%s", line)
 		}
-		if err != nil {
-			return err
-		}
+		failed = i.problem(err) || failed
 	}
 	for _, p := range r.backups {
-		if err := i.unlink(p); err != nil {
-			return err
-		}
+		failed = i.problem(i.unlink(p)) || failed
 	}
 	for _, dir := range r.agentDirs {
 		_ = atomicfile.CleanAll(dir) // what a killed command left: nothing fails for it
 	}
+	return failed
+}
+
+// problem says an error, and reports whether there was one.
+func (i installation) problem(err error) bool {
+	if err != nil {
+		fmt.Fprintf(i.app.err, "problem: %v\n", err) // an error, not talk
+	}
+	return err != nil
+}
+
+// removeCompanions removes them. What it cannot remove it says, and goes on.
+func (i installation) removeCompanions(ctx context.Context, r remains) error {
+	removed := 0
 	for _, p := range r.companions {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := sidecar.Remove(p); err != nil {
-			return err
+		if !i.problem(sidecar.Remove(p)) {
+			removed++
 		}
 	}
-	if len(r.companions) > 0 {
-		a.say("removed %s", count(len(r.companions), "companion"))
+	if removed > 0 {
+		i.app.say("removed %s", count(removed, "companion"))
 	}
+	return nil
+}
+
+// removeStrays removes unfinished companions, and then the directories of their trees that are empty.
+func (i installation) removeStrays(r remains) (failed bool) {
 	for _, dir := range r.strayDirs {
-		if err := atomicfile.CleanAll(dir); err != nil {
-			return err
-		}
+		failed = i.problem(atomicfile.CleanAll(dir)) || failed
 	}
 	slices.SortStableFunc(r.emptied, func(x, y string) int { return len(y) - len(x) }) // an inner one first
-	for _, dir := range r.emptied {
-		_ = os.Remove(dir) // not empty: it holds what is not ours
+	for _, dir := range slices.Compact(r.emptied) {
+		if !i.watched(dir) {
+			_ = os.Remove(dir) // not empty: it holds what is not ours
+		}
 	}
-	return i.removeState(r)
+	return failed
 }
 
 // removeState removes the archive, the state directory and the configuration.
@@ -149,19 +212,12 @@ func (i installation) removeState(r remains) error {
 		}
 	}
 	for _, p := range r.own {
-		if err := os.RemoveAll(p); err != nil { // follows no symlink
-			return fmt.Errorf("remove state: %w", err)
-		}
-	}
-	if r.state != "" {
-		if err := atomicfile.CleanAll(r.state); err != nil {
+		if err := i.unlink(p); err != nil {
 			return err
 		}
-		if os.Remove(r.state) == nil {
-			i.app.say("removed %s", r.state)
-		} else {
-			i.app.say("%s stays, with what is not ccd's in it", r.state)
-		}
+	}
+	if err := i.removeStateDir(r.state); err != nil {
+		return err
 	}
 	if r.config != "" {
 		if err := i.unlink(r.config); err != nil {
@@ -174,8 +230,30 @@ func (i installation) removeState(r remains) error {
 	}
 	for _, dir := range r.around {
 		_ = atomicfile.CleanAll(dir)
-		removeEmptyBelow(home, dir)
+		i.removeEmptyBelow(home, dir)
 	}
+	return nil
+}
+
+// removeStateDir removes the state directory, if there is one, when all that is left in it is not ccd's.
+func (i installation) removeStateDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := atomicfile.CleanAll(dir); err != nil {
+		return err
+	}
+	_ = os.Remove(i.summarizer()) // where others have written there, it stays
+	err := os.Remove(dir)
+	inside, unread := os.ReadDir(dir)
+	switch {
+	case err == nil:
+		i.app.say("removed %s", dir)
+		return nil
+	case unread != nil || len(inside) == 0:
+		return err
+	}
+	i.app.say("%s stays, with what is not ccd's in it", dir)
 	return nil
 }
 
@@ -193,8 +271,8 @@ func (i installation) unlink(path string) error {
 }
 
 // removeEmptyBelow removes dir, if it is empty, and then those above it up to home. One that stands elsewhere goes alone.
-func removeEmptyBelow(home, dir string) {
-	for dir != home {
+func (i installation) removeEmptyBelow(home, dir string) {
+	for dir != home && !i.watched(dir) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}

@@ -2,22 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/archive"
 	agentsetup "ccd/internal/agent/setup"
-	"ccd/internal/config"
-	"ccd/internal/sidecar"
-	"ccd/internal/transcript"
 )
 
 // remains is what of ccd's is there, of one account, beside the service. Every path is absolute.
@@ -43,6 +36,7 @@ type remains struct {
 	stays    []string // what looks like ccd's and is not, or was named by the user
 	problems []string // what could not be looked at
 	unread   []string // of them, those of agents' files
+	stuck    []string // companions that cannot be looked at or removed: while there is one, what knows of it stays
 }
 
 // remains finds all that purge removes. Nothing is changed.
@@ -51,8 +45,10 @@ func (i installation) remains(ctx context.Context) (r remains, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.service = "not installed"
-	if st.Installed {
+	switch r.service = "not installed"; {
+	case st.Foreign != "":
+		r.service = "stays: it is that of another home, " + st.Foreign
+	case st.Installed:
 		r.service = "installed, " + st.Detail
 	}
 	if err := i.findAgents(&r); err != nil {
@@ -66,9 +62,10 @@ func (i installation) remains(ctx context.Context) (r remains, err error) {
 func (i installation) again(ctx context.Context, r remains) (remains, error) {
 	now := remains{agents: r.agents, backups: r.backups, agentDirs: r.agentDirs, problems: r.unread, unread: r.unread}
 	err := i.find(ctx, &now)
-	for _, p := range now.problems {
-		if !slices.Contains(r.problems, p) {
-			i.app.say("problem: %s", p)
+	told := slices.Concat(r.problems, r.stuck)
+	for _, p := range slices.Concat(now.problems, now.stuck) {
+		if !slices.Contains(told, p) {
+			fmt.Fprintf(i.app.err, "problem: %s\n", p)
 		}
 	}
 	return now, err
@@ -114,221 +111,6 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// findState finds the archive, the state directory and the configuration.
-func (i installation) findState(r *remains) error {
-	l := i.library
-	for _, root := range l.roots {
-		if within(realPath(root.Path), realPath(l.stateDir)) {
-			return fmt.Errorf("purge: %s is watched, and stands in the state directory %s: move the transcripts out of it first", root.Path, l.stateDir)
-		}
-	}
-	var err error
-	if r.archive, err = archive.Files(l.archivePath); err != nil {
-		return err
-	}
-	for _, p := range r.archive {
-		if info, err := os.Lstat(p); err == nil {
-			r.bytes += info.Size()
-		}
-	}
-	switch info, err := os.Lstat(l.stateDir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return hint(fmt.Errorf("purge: the state directory %s is a symlink, and none is followed", l.stateDir), "rm it with what it leads to, then run it again")
-	default:
-		r.state = l.stateDir
-	}
-	r.around = append(r.around, filepath.Dir(l.archivePath), filepath.Dir(l.stateDir))
-	if r.logs, err = logsOf(l.config.Log.File); err != nil {
-		return err
-	}
-	if err := i.findOwn(r); err != nil {
-		return err
-	}
-	return i.findConfig(r)
-}
-
-// realPath is the path with the symlinks in it followed, as far as it is there.
-func realPath(path string) string {
-	there := existing(path)
-	real, err := filepath.EvalSymlinks(there)
-	if err != nil {
-		return path
-	}
-	return real + strings.TrimPrefix(path, there)
-}
-
-// findOwn tells what in the state directory is ccd's from what somebody has put there, which stays.
-func (i installation) findOwn(r *remains) error {
-	if r.state == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(r.state)
-	if err != nil {
-		return fmt.Errorf("find state: %w", err)
-	}
-	logs, err := logsOf(filepath.Join(r.state, "ccd.log"))
-	if err != nil {
-		return err
-	}
-	own := append(logs, r.logs...)
-	for _, name := range []string{"run.lock", "run.json", "restores.log", "restores.log.1", "hook.log", "hook.log.1", "hook.said"} {
-		own = append(own, filepath.Join(r.state, name))
-	}
-	c := i.library.config
-	for _, e := range entries {
-		p := filepath.Join(r.state, e.Name())
-		switch named := func(path string) bool { return path != "" && within(path, p) }; {
-		case slices.Contains(r.archive, p), strings.HasPrefix(e.Name(), ".ccd-"):
-		case e.IsDir() && (p == i.kept() || named(i.library.archivePath) || named(c.Companion.Dir) || named(c.Log.File)):
-		case e.IsDir() && e.Name() == "summarizer", e.Type().IsRegular() && slices.Contains(own, p):
-			r.own = append(r.own, p)
-		default:
-			r.stays = append(r.stays, p+": not ccd's")
-		}
-	}
-	return nil
-}
-
-// kept is where companions of transcripts that are gone stand.
-func (i installation) kept() string { return filepath.Join(i.library.stateDir, "companions") }
-
-// logsOf finds a log file and the older ones that were moved aside beside it.
-func logsOf(file string) (all []string, err error) {
-	if file == "" {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(filepath.Dir(file))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("find logs: %w", err)
-	}
-	ext := filepath.Ext(file)
-	stem := strings.TrimSuffix(filepath.Base(file), ext)
-	for _, e := range entries {
-		date, older := strings.CutPrefix(strings.TrimSuffix(e.Name(), ext), stem+"-")
-		_, err := time.Parse("2006-01-02T15-04-05.000", date)
-		if e.Type().IsRegular() && (e.Name() == filepath.Base(file) || older && err == nil && strings.HasSuffix(e.Name(), ext)) {
-			all = append(all, filepath.Join(filepath.Dir(file), e.Name()))
-		}
-	}
-	return all, nil
-}
-
-// findConfig finds the configuration in its usual place. Another was named by the user, and is the user's.
-func (i installation) findConfig(r *remains) error {
-	home, err := i.app.home()
-	if err != nil {
-		return err
-	}
-	file, err := config.File(i.app.getenv, home)
-	if err != nil {
-		return err
-	}
-	if info, err := os.Lstat(file); err == nil && !info.IsDir() {
-		r.config = file
-	}
-	if used := i.library.configPath; used != "" && used != file {
-		r.stays = append(r.stays, used+": a configuration in a place that you named")
-	}
-	entries, err := os.ReadDir(filepath.Dir(file))
-	for _, e := range entries {
-		if p := filepath.Join(filepath.Dir(file), e.Name()); p != file && !strings.HasPrefix(e.Name(), ".ccd-") {
-			r.stays = append(r.stays, p+": not ccd's")
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	r.around = append(r.around, filepath.Dir(file))
-	return nil
-}
-
-// findCompanions finds those that the archive knows, and those that stand where the daemon puts them.
-func (i installation) findCompanions(ctx context.Context, r *remains) {
-	found := map[string]bool{}
-	take := func(path string) {
-		switch ours, err := sidecar.Ours(path); {
-		case errors.Is(err, fs.ErrNotExist) || found[path]:
-		case err != nil:
-			r.problems = append(r.problems, err.Error())
-		case ours:
-			found[path] = true
-			r.companions = append(r.companions, path)
-		default:
-			found[path] = true
-			r.stays = append(r.stays, path+": not ccd's, whatever its name")
-		}
-	}
-	for _, root := range i.library.roots {
-		r.walk(ctx, root.Path, take)
-	}
-	r.emptied = append(r.emptied, r.walk(ctx, i.kept(), take)...)
-	if dir := i.library.config.Companion.Dir; dir != "" {
-		for _, f := range transcript.Formats() {
-			r.emptied = append(r.emptied, r.walk(ctx, filepath.Join(dir, f.Agent), take)...)
-		}
-		r.around = append(r.around, dir)
-	}
-	if err := i.library.load(ctx); err != nil {
-		r.problems = append(r.problems, "companions that only the archive knows of may be left: "+err.Error())
-	}
-	r.sessions = len(i.library.sessions)
-	for _, e := range i.library.sessions {
-		for _, p := range append(slices.Clone(e.state.Earlier), e.state.Companion) {
-			if p != "" {
-				take(p)
-				r.emptied = append(r.emptied, treeAround(e.Session.Session, p)...)
-			}
-		}
-	}
-	slices.Sort(r.companions)
-	r.companions = slices.Compact(r.companions)
-}
-
-// treeAround are the directories around a companion that stands in a tree of companions, that of the tree last; none where
-// it stands beside its transcript.
-func treeAround(s transcript.Session, path string) (dirs []string) {
-	top, ok := strings.CutSuffix(path, sidecar.Path(s, string(filepath.Separator)))
-	for dir := filepath.Dir(path); ok && path != sidecar.Path(s, "") && top != "" && within(dir, top); dir = filepath.Dir(dir) {
-		dirs = append(dirs, dir)
-	}
-	return dirs
-}
-
-// walk takes every file below dir that has a companion's name, and notes where unfinished ones are. It follows no symlink
-// but dir itself, and returns the directories, an inner one before what holds it.
-func (r *remains) walk(ctx context.Context, dir string, take func(path string)) (dirs []string) {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return nil // not there
-	}
-	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
-		path = dir + strings.TrimPrefix(path, real) // as the archive names it
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			r.problems = append(r.problems, err.Error())
-		case d.IsDir():
-			dirs = append(dirs, path)
-		case strings.HasPrefix(d.Name(), ".ccd-"):
-			if in := filepath.Dir(path); !slices.Contains(r.strayDirs, in) {
-				r.strayDirs = append(r.strayDirs, in)
-			}
-		case sidecar.Is(d.Name()):
-			take(path)
-		}
-		return nil
-	})
-	if err != nil && ctx.Err() == nil {
-		r.problems = append(r.problems, err.Error())
-	}
-	slices.Reverse(dirs)
-	return dirs
-}
-
 // text tells what goes and what stays.
 func (r remains) text() string {
 	var b strings.Builder
@@ -365,7 +147,14 @@ func (r remains) text() string {
 	for _, s := range r.stays {
 		fmt.Fprintf(&b, "stays: %s\n", s)
 	}
-	for _, p := range r.problems {
+	b.WriteString(r.trouble())
+	return b.String()
+}
+
+// trouble tells what could not be looked at.
+func (r remains) trouble() string {
+	var b strings.Builder
+	for _, p := range slices.Concat(r.problems, r.stuck) {
 		fmt.Fprintf(&b, "problem: %s\n", p)
 	}
 	return b.String()

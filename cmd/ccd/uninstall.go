@@ -24,14 +24,16 @@ func (a *app) uninstallCommand() *cobra.Command {
 		use: "uninstall", group: setup, short: "stop the service and remove it; the archive stays",
 		forms: []string{"ccd uninstall [--purge [--yes]]", "ccd uninstall --system [--purge [--yes] [--user NAME]]"},
 		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
-Archive, configuration and companions stay.
+Archive, configuration and companions stay, and so does what you wrote beside the service's files.
 
 --purge removes them too, after it has shown what goes and was told yes: the service, what agents'
 settings hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it,
 what ccd wrote into its state directory and its configuration. Transcripts stay, and the sessions that
 ` + "`ccd resume`" + ` wrote are transcripts; so does what others wrote under a name of ours, and what they put
-into the state directory, a copy by ` + "`ccd backup`" + ` too. Without a terminal it takes --yes. What was
-interrupted goes on when it is run again.`,
+into the state directory, a copy by ` + "`ccd backup`" + ` too. Companions that the archive remembers from another
+home or machine stay and are told. While a companion cannot be removed, archive, state and configuration
+stay, which tell of it. Without a terminal it takes --yes. What was interrupted goes on when it is run
+again.`,
 		examples: []example{
 			{"ccd uninstall", "your own service"},
 			{"ccd uninstall --purge", "all that is ccd's; it asks first"},

@@ -88,7 +88,7 @@ func TestPurgeFindsWhatCameMeanwhile(t *testing.T) {
 	before, err := i.remains(t.Context())
 	must(t, err)
 	late := filepath.Join(projects, "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.ccd.md")
-	must(t, os.WriteFile(late, []byte("---\nccd: 1\n---\n"), 0o600))
+	must(t, os.WriteFile(late, []byte("---\nccd: 1\nsource: projects/-work/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl\n---\n"), 0o600))
 	after, err := i.again(t.Context(), before)
 	must(t, err)
 	if len(before.companions) > 0 || !slices.Equal(after.companions, []string{late}) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,6 +41,19 @@ func TestPurgeRefuses(t *testing.T) {
 			must(t, os.Symlink(filepath.Join(home, "real"), filepath.Dir(state)))
 			return []string{"CODEX_HOME=" + filepath.Join(home, "real", "ccd", "codex")}
 		}, "is watched, and stands in the state directory"},
+		"transcripts among its companions": {func(t *testing.T, home, state string) []string {
+			return []string{"CCD_COMPANION_DIR=" + filepath.Join(home, "c"), "CODEX_HOME=" + filepath.Join(home, "c", "codex")}
+		}, "is watched, and stands in companion.dir"},
+		"a service with other places": {func(t *testing.T, home, _ string) []string {
+			if runtime.GOOS != "linux" {
+				t.Skip("NOTICE: the unit is one of systemd")
+			}
+			dir := filepath.Join(home, ".config/systemd/user")
+			must(t, os.MkdirAll(dir, 0o700))
+			unit := "[Service]\nExecStart=/usr/bin/ccd run\nEnvironment=XDG_STATE_HOME=/elsewhere\n"
+			must(t, os.WriteFile(filepath.Join(dir, "ccd.service"), []byte(unit), 0o600))
+			return nil
+		}, "other places than this command: XDG_STATE_HOME=/elsewhere"},
 		"a symlink for its state": {func(t *testing.T, home, state string) []string {
 			must(t, os.Rename(state, filepath.Join(home, "elsewhere")))
 			must(t, os.Symlink(filepath.Join(home, "elsewhere"), state))

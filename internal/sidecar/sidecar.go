@@ -6,9 +6,12 @@
 package sidecar
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +29,9 @@ const perm fs.FileMode = 0o600
 
 // magic begins every companion, and nothing else that ccd would meet.
 const magic = "---\nccd: "
+
+// maxFront is how far, in bytes, front matter is looked for its keys.
+const maxFront = 1 << 16
 
 // ErrForeign tells that a file with a companion's name was not written by ccd. It is left alone.
 var ErrForeign = errors.New("a file of that name is not ours")
@@ -65,6 +71,35 @@ func Ours(path string) (bool, error) {
 	head := make([]byte, len(magic))
 	n, _ := f.Read(head)
 	return bytes.Equal(head[:n], []byte(magic)), nil
+}
+
+// Source returns the path of the transcript, below its agent's home, that the companion at path names in its front
+// matter: "" where it names none.
+func Source(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read companion: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, maxFront))
+	lines.Scan() // the mark that front matter begins with
+	for lines.Scan() && lines.Text() != "---" {
+		if val, ok := strings.CutPrefix(lines.Text(), "source: "); ok {
+			if plain := ""; json.Unmarshal([]byte(val), &plain) == nil {
+				return plain, nil
+			}
+			return val, nil
+		}
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return "", fmt.Errorf("read companion: %w", err)
+	}
+	return "", nil
+}
+
+// Named reports whether a file has the name that a companion of the transcript source has.
+func Named(path, source string) bool {
+	return source != "" && filepath.Base(path) == filepath.Base(filepath.FromSlash(stem(source)))+Suffix
 }
 
 // Prepare writes doc beside path, durable but not yet in place: Commit of what it returns replaces the companion.

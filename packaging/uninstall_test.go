@@ -1,0 +1,127 @@
+package packaging
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
+func TestUninstallClearsUp(t *testing.T) {
+	o := options(t.TempDir())
+	s, out := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	if err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(s.mgr.file())
+	own := filepath.Join(dir, ".ccd-0123456789abcdef.tmp")
+	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp")}
+	for _, p := range append([]string{own}, others...) {
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.Reset()
+	if err := s.Uninstall(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "stays: "+others[1]) {
+		t.Errorf("the user's drop-in is not told: %q", out)
+	}
+	if exists(own) {
+		t.Errorf("%s is left", own)
+	}
+	for _, p := range others {
+		if !exists(p) {
+			t.Errorf("%s is not ours, and gone", p)
+		}
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Uninstall(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := filepath.Join(o.Home, ".config/systemd"); exists(left) {
+		t.Errorf("%s is empty, and left", left)
+	}
+}
+
+// The manager serves an account, whatever $HOME says: a service of another home is left running, and told.
+func TestUninstallLeavesAnotherHomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, home string // that the manager has; that the account has
+		foreign    bool
+	}{
+		"another home's":          {"/home/alice/.config/systemd/user/ccd.service", "", true},
+		"a package's, of another": {"/usr/lib/systemd/user/ccd.service", "/home/alice", true},
+		"a package's":             {"/usr/lib/systemd/user/ccd.service", "own", false},
+		"a package's, who knows":  {"/usr/lib/systemd/user/ccd.service", "", false},
+		"this home's":             {"own", "", false},
+		"none that is told":       {"", "/home/alice", false},
+		"masked":                  {"/dev/null", "/home/alice", false},
+	} {
+		o := options(t.TempDir())
+		f := &fake{}
+		s, out := serviceOn(t, o, "linux", 1000, f)
+		if s.host.home = c.home; c.home == "own" {
+			s.host.home = o.Home
+		}
+		if c.file == "own" {
+			c.file = s.mgr.file()
+		}
+		f.answer = func(command string) (string, error) {
+			return "UnitFileState=enabled\nActiveState=active\nSubState=running\nMainPID=7\nFragmentPath=" + c.file + "\n", nil
+		}
+		if err := s.Uninstall(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		stopped := slices.Contains(f.asked, "systemctl --user stop ccd.service")
+		told := strings.Contains(out.String(), "stays: the service that systemctl --user has from "+c.file)
+		st, err := s.Status(t.Context())
+		if stopped == c.foreign || told != c.foreign || err != nil || st.Installed == c.foreign {
+			t.Errorf("%s: stopped %v, installed %v, %v, says %q", name, stopped, st.Installed, err, out)
+		}
+	}
+}
+
+// TestDiffers holds which services are told apart by where they work, for each manager that has files.
+func TestDiffers(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin"} {
+		o := options(t.TempDir())
+		o.Config = "/etc/my ccd.toml"
+		s, _ := serviceOn(t, o, goos, 1000, &fake{})
+		if got, err := s.Differs(); err != nil || len(got) > 0 {
+			t.Errorf("%s: nothing is installed: %q, %v", goos, got, err)
+		}
+		if err := os.MkdirAll(filepath.Dir(s.mgr.file()), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.mgr.file(), s.mgr.layers[0][0].text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			config  string
+			environ []string
+			want    []string // what each begins with
+		}{
+			"the same":    {o.Config, append([]string{"CCD_LOG_LEVEL=warn"}, o.Environ...), nil},
+			"nothing":     {"", nil, []string{"--config", "CODEX_HOME="}},
+			"other state": {o.Config, append([]string{"XDG_STATE_HOME=/s"}, o.Environ...), []string{"not XDG_STATE_HOME=/s"}},
+		} {
+			other := o
+			other.Config, other.Environ = c.config, c.environ
+			s, _ := serviceOn(t, other, goos, 1000, &fake{})
+			got, err := s.Differs()
+			same := len(got) == len(c.want)
+			for n := range min(len(got), len(c.want)) {
+				same = same && strings.HasPrefix(strings.TrimPrefix(got[n], `"`), c.want[n])
+			}
+			if err != nil || !same {
+				t.Errorf("%s, %s: %q, %v, want %q", goos, name, got, err, c.want)
+			}
+		}
+	}
+}
