@@ -189,7 +189,7 @@ func (t target) replaceable(ctx context.Context, force bool) error {
 		return err
 	}
 	if theirs, err := there.ID(ctx); err != nil || theirs == "" || theirs != ours {
-		return fmt.Errorf("%w: it is no backup of this archive that can be told for one", ErrOverwrite)
+		return fmt.Errorf("%w, and it is not a backup of this archive", ErrOverwrite)
 	}
 	return t.a.reaches(ctx, there)
 }

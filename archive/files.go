@@ -27,3 +27,20 @@ func Files(path string) ([]string, error) {
 	}
 	return all, nil
 }
+
+// Restrict takes from others the right to read what Files lists: a copy that was put in the archive's place may have
+// brought another mode along. What is nobody else's to read already is left alone, and so is what a link leads to.
+func (a *Archive) Restrict() error {
+	all, err := Files(a.path)
+	for _, path := range all {
+		info, statErr := os.Lstat(path)
+		if statErr != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&0o700))
+	}
+	if err != nil {
+		return fmt.Errorf("keep archive from others: %w", err)
+	}
+	return nil
+}

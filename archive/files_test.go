@@ -35,3 +35,38 @@ func TestFiles(t *testing.T) {
 		t.Errorf("got %q, want %q", got, ours)
 	}
 }
+
+// TestRestrict has an archive put in place with the mode of a copy.
+func TestRestrict(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("no modes here")
+	}
+	path := filepath.Join(t.TempDir(), "a.db")
+	a, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Restrict(); err != nil {
+		t.Errorf("nothing there: %v", err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "file")
+	for file, mode := range map[string]os.FileMode{path: 0o644, path + ".mine": 0o644, filepath.Join(filepath.Dir(path), "a.lock"): 0o660, elsewhere: 0o644} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(filepath.Dir(path), "a.gate")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Restrict(); err != nil {
+		t.Error(err)
+	}
+	for file, want := range map[string]os.FileMode{path: 0o600, path + ".mine": 0o644, filepath.Join(filepath.Dir(path), "a.lock"): 0o600, elsewhere: 0o644} {
+		if info, err := os.Stat(file); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v, want %v", file, info.Mode(), err, want)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"ccd/internal/sidecar"
@@ -22,6 +24,9 @@ func (d *Daemon) vacate(s *session) {
 	stay := slices.DeleteFunc(slices.Clone(s.state.Earlier), func(path string) bool {
 		if d.occupied(path) {
 			return true
+		}
+		if _, err := sidecar.Ours(path); errors.Is(err, fs.ErrPermission) {
+			return true // another user's: the archive came from there
 		}
 		err := sidecar.Remove(path)
 		if err != nil && !d.stuck {

@@ -142,3 +142,25 @@ func TestEarlierCompanionOfOneThatIsGone(t *testing.T) {
 		t.Errorf("expired: %v, companion %q, noted %q", err, s.state.Companion, s.state.Earlier)
 	}
 }
+
+// An earlier companion that may not even be read is another user's, and no concern of this one: nothing is noted or told.
+func TestEarlierCompanionOfAnotherUser(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("NOTICE: root may read everything")
+	}
+	h := newHouse(t)
+	var log bytes.Buffer
+	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	old := h.daemon().sessions[key(h.path(1))].state.Companion
+	if err := os.Chmod(old, 0); err != nil {
+		t.Fatal(err)
+	}
+	h.o.CompanionDir = t.TempDir()
+	h.once()
+	s := h.daemon().sessions[key(h.path(1))]
+	if s.state.Companion == old || !exists(s.state.Companion) || len(s.state.Earlier) > 0 || log.Len() > 0 || !exists(old) {
+		t.Errorf("companion %q, noted %q, told %q", s.state.Companion, s.state.Earlier, &log)
+	}
+}

@@ -81,6 +81,9 @@ func (d *Daemon) begin() (func(), error) {
 		}
 		release = held.Release
 	}
+	if err := d.Archive.Restrict(); err != nil { // on a file system that keeps no modes, or as another's
+		d.Log.Warn("others may be able to read the archive", "err", err)
+	}
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	d.health.info = RunInfo{

@@ -281,7 +281,7 @@ func (d *Daemon) purge(ctx context.Context, s *session) error {
 	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
 	next := s.state
 	if from, to := s.state.Companion, d.companion(s); from != "" && from != to && d.CompanionDir == "" {
-		if err := sidecar.Copy(from, to); err != nil {
+		if err := sidecar.Copy(from, to); err != nil && !errors.Is(err, fs.ErrPermission) { // another user's is as good as none
 			return err
 		}
 		if next.Written, err = stat(to); err != nil {

@@ -45,7 +45,7 @@ and companions are not in it: transcripts come back with ccd restore --session, 
 			{"ccd backup /media/disk/ccd.db", "a copy that is sound, or an error and no copy"},
 			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},
 		},
-		json:  "one object: file, archive, id (of the archive), sessions (attachments among them), frames, ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns",
+		json:  "one object: file, archive, id (of the archive), sessions (attachments among them), frames (blocks\nthat transcripts are kept in), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var force bool
@@ -88,8 +88,8 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	a.say("backed up and verified: %s, %s in %s, %s, %s in %s", count(out.Sessions, "session"), humanize.IBytes(uint64(out.Raw)),
-		count(out.Frames, "frame"), count(out.IDs, "id"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
+	a.say("backed up and verified: %s and attachments, %s of transcripts, %s: a file of %s in %s", count(out.Sessions, "session"),
+		humanize.IBytes(uint64(out.Raw)), count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
 	if a.verbose {
 		a.say("writers were kept from the archive for %s at a time, at most", c.Held.Round(100*time.Microsecond))
 	}

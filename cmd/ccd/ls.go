@@ -221,8 +221,8 @@ func (e entry) bytes() int64 {
 	return n
 }
 
-// companion reports whether the session's companion stands where it was written.
-func (e entry) companion() bool { return e.state.Companion != "" && exists(e.state.Companion) }
+// companion reports whether the session's companion stands where it was written, and can be read.
+func (e entry) companion() bool { return e.state.Companion != "" && readable(e.state.Companion) == nil }
 
 // present reports whether the transcript stands where it was last seen.
 func (e entry) present() bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,6 +28,12 @@ func TestScript(t *testing.T) {
 				e.Setenv(k, "")
 			}
 			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" {
+				return false, fmt.Errorf("unknown condition %s", cond)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		Cmds: commands,
 	})

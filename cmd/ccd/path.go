@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ccd/internal/history"
+	"ccd/internal/sidecar"
 )
 
 type pathOutput struct {
@@ -20,7 +24,7 @@ type pathOutput struct {
 func (a *app) pathCommand() *cobra.Command {
 	p := page{
 		use: "path SESSION", group: agents, short: "print where a session's companion stands",
-		long: "It exits 3 where the session has no companion: none of its triggers has fired yet, or the file is gone.\n" +
+		long: "It exits 3 where the session has no companion: none of its triggers has fired yet, or the file is gone\nor not yours to read.\n" +
 			"`ccd compact SESSION` makes one all the same, `ccd show SESSION` prints it anew.",
 		examples: []example{
 			{"ccd path latest", "the companion of the session that grew last"},
@@ -44,8 +48,12 @@ func (a *app) pathCommand() *cobra.Command {
 			return hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
 				"ccd compact %s", l.argument(e))
 		}
-		if !exists(e.state.Companion) {
-			return hint(fmt.Errorf("find companion of session %s: %w: %s is gone", e.ID, history.ErrNotFound, e.state.Companion),
+		if err := readable(e.state.Companion); err != nil {
+			what := "is gone"
+			if errors.Is(err, fs.ErrPermission) {
+				what = "is not yours to read; of a session that is not here it would stand at " + sidecar.Path(e.Session.Session, filepath.Join(l.stateDir, "companions"))
+			}
+			return hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.state.Companion, what),
 				"ccd show %s", l.argument(e))
 		}
 		if a.json {

@@ -26,10 +26,10 @@ func (a *app) showCommand() *cobra.Command {
 	p := page{
 		use: "show SESSION", group: everyday, short: "print a session's companion",
 		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] SESSION"},
-		long: `Printed is the companion as it was last written. Where its file is gone, or none was written yet, it is
-made anew from the archive; nothing is written then. --fresh brings archive and companion up to date
-with the transcript first. Where the archive is damaged, "[ccd ID content unavailable: PATH, hash
-mismatch]" stands for what it cannot give back any more, and the rest is shown.
+		long: `Printed is the companion as it was last written. Where its file is gone or may not be read, or none
+was written yet, it is made anew from the archive; nothing is written then. --fresh brings archive and
+companion up to date with the transcript first. Where the archive is damaged, "[ccd ID content
+unavailable: PATH, hash mismatch]" stands for what it cannot give back any more, and the rest is shown.
 
 With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html one page
 that needs nothing else, messages a list of {role, content} that an API takes: the compressed part, an
@@ -92,7 +92,7 @@ func (a *app) companionOf(ctx context.Context, l *library, e entry, f showFlags)
 		case err == nil:
 			text, known, err := l.checked(ctx, text)
 			return companion{text: text, known: known}, err
-		case !errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // another machine's, or another user's
 			return companion{}, fmt.Errorf("read companion: %w", err)
 		}
 	}

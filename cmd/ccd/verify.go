@@ -27,7 +27,10 @@ type verifyOutput struct {
 	Bytes       int64          `json:"bytes"`
 	Companions  int            `json:"companions"`
 	IDs         int            `json:"ids"`
+	Unreadable  []string       `json:"unreadable"`
 	Damage      []damageOutput `json:"damage"`
+
+	failed bool // a companion could not be read, and not for want of a permission
 }
 
 type damageOutput struct {
@@ -43,13 +46,15 @@ func (a *app) verifyCommand() *cobra.Command {
 	p := page{
 		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
 		long: `It reads the whole archive and changes nothing. Damage is listed, one line each, and does not stop the
-rest: what is not damaged still restores exactly.`,
+rest: what is not damaged still restores exactly. A companion that is gone, or stands where you may not
+read, is no damage: ` + "`ccd show`" + ` makes it anew.`,
 		examples: []example{
 			{"ccd verify", "exit 0: all is well"},
 			{"ccd verify --json", "counts, and the list of what is damaged"},
 		},
-		json: `one object: sessions, attachments, generations, frames, pieces, pointers, summaries (kept ones of a
-command), bytes, companions, ids,
+		json: `one object: sessions, attachments, generations, frames and pieces (that transcripts are kept in: whole
+ones, and what is new), pointers (originals that an ID names), summaries (kept ones of a command), bytes,
+companions, ids, unreadable (paths of companions),
 damage [{session, generation, offset, id, companion, cause}]`,
 		exits: []int{exitDamage},
 	}
@@ -69,7 +74,7 @@ func (a *app) verify(ctx context.Context) error {
 	}
 	out := verifyOutput{
 		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
-		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Damage: []damageOutput{},
+		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: []damageOutput{},
 	}
 	for _, d := range report.Damage {
 		out.Damage = append(out.Damage, damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()})
@@ -86,7 +91,8 @@ func (a *app) verify(ctx context.Context) error {
 	return a.printVerify(out)
 }
 
-// verifyCompanion looks up every ID of one companion. That a companion is gone is no damage: it can be made anew.
+// verifyCompanion looks up every ID of one companion. That a companion is gone, or cannot be read, is no damage: it can
+// be made anew.
 func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutput) error {
 	if e.state.Companion == "" {
 		return nil
@@ -96,7 +102,9 @@ func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutpu
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read companion: %w", err)
+		out.Unreadable = append(out.Unreadable, e.state.Companion)
+		out.failed = out.failed || !errors.Is(err, fs.ErrPermission)
+		return nil
 	}
 	out.Companions++
 	for _, id := range mark.IDs(string(text)) {
@@ -120,9 +128,8 @@ func verifiedLine(out verifyOutput) string {
 	if out.Attachments > 0 {
 		line += ", " + count(out.Attachments, "attachment")
 	}
-	return line + fmt.Sprintf(", %s in %s and %s, %s, %s of %s: %d damaged", humanize.IBytes(uint64(out.Bytes)),
-		count(out.Frames, "frame"), count(out.Pieces, "piece"), count(out.Pointers, "pointer"), count(out.IDs, "id"),
-		count(out.Companions, "companion"), len(out.Damage))
+	return line + fmt.Sprintf(", %s of transcripts, what %s stand for, %s in %s: %d damaged", humanize.IBytes(uint64(out.Bytes)),
+		count(out.Pointers, "ID"), count(out.IDs, "ID"), count(out.Companions, "companion"), len(out.Damage))
 }
 
 func (a *app) printVerify(out verifyOutput) error {
@@ -140,10 +147,16 @@ func (a *app) printVerify(out verifyOutput) error {
 				return err
 			}
 		}
+		for _, path := range out.Unreadable {
+			a.say("cannot be read: %s", path)
+		}
 		a.say("%s", verifiedLine(out))
 	}
-	if len(out.Damage) > 0 {
+	switch {
+	case len(out.Damage) > 0:
 		return errDamaged
+	case out.failed:
+		return errSaid
 	}
 	return nil
 }
