@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // A lock is archive.lock held: shared to read, exclusive to write. bbolt's own lock would serve, but a waiter for it
@@ -42,14 +44,14 @@ func lockShared(ctx context.Context, path string) (lock, error) {
 		return lock{}, err
 	}
 	lockPath, gatePath := lockPaths(path)
-	gate, err := os.OpenFile(gatePath, os.O_RDONLY, 0)
+	gate, err := ownfile.Open(gatePath, os.O_RDONLY, 0)
 	if err == nil {
 		defer gate.Close()
 		if flock(gate, true) != nil {
 			return lock{}, ctx.Err()
 		}
 	}
-	f, err := os.OpenFile(lockPath, os.O_RDONLY, 0)
+	f, err := ownfile.Open(lockPath, os.O_RDONLY, 0)
 	if err != nil {
 		return lock{}, ctx.Err()
 	}
@@ -96,9 +98,9 @@ func lockExclusive(ctx context.Context, path string, p *politeness) (lock, error
 }
 
 func openLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := ownfile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.OpenFile(path, os.O_RDONLY, 0)
+		f, err = ownfile.Open(path, os.O_RDONLY, 0)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)

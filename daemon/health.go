@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -48,6 +49,7 @@ const (
 	maxFailures = 20
 	maxLogged   = 20 // failures logged between two scans
 	tellEvery   = 5 * time.Second
+	maxRunFile  = 16 << 20 // bytes
 )
 
 // health is what run.json is made from. The work loop fills it; a refused reload comes from elsewhere, also while the
@@ -68,7 +70,7 @@ func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json"
 // held. It writes nothing.
 func ReadRun(stateDir string) (RunInfo, bool, error) {
 	var info RunInfo
-	b, err := os.ReadFile(runFile(stateDir))
+	b, err := ownfile.Read(runFile(stateDir), maxRunFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return info, false, fmt.Errorf("read run state: %w", err)
 	}
@@ -77,7 +79,7 @@ func ReadRun(stateDir string) (RunInfo, bool, error) {
 			return info, false, fmt.Errorf("read run state: %w", err)
 		}
 	}
-	f, err := os.Open(lockFile(stateDir))
+	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
 	if err != nil {
 		return info, false, nil
 	}

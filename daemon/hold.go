@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // RunningError tells that another daemon has the state directory.
@@ -28,7 +30,7 @@ func Hold(stateDir string) (*Held, error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
-	f, err := os.OpenFile(lockFile(stateDir), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := ownfile.Open(lockFile(stateDir), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open run lock: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
 
@@ -80,7 +81,7 @@ func appendCapped(path string, line []byte, most int64) {
 func (l *library) restores() []restored {
 	var all []restored
 	for _, name := range []string{restoresLog(l.stateDir) + ".1", restoresLog(l.stateDir)} {
-		text, err := os.ReadFile(name)
+		text, err := ownfile.Read(name, 2*maxRestores)
 		if err != nil {
 			continue
 		}

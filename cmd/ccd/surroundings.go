@@ -63,6 +63,12 @@ type serviceFacts struct {
 	drifted error    // why that cannot be told
 }
 
+// runFacts are what the daemon tells of itself, and whether one runs.
+type runFacts struct {
+	info    daemon.RunInfo
+	running bool
+}
+
 // tree is what of ccd's stands below a directory.
 type tree struct {
 	dir        string
@@ -90,7 +96,11 @@ func (a *app) lookAround(ctx context.Context, l *library, show func(done, total 
 		}
 	}
 	show(30, 100)
-	s.run, s.running, s.runErr = daemon.ReadRun(l.stateDir)
+	told, err := bounded(ctx, checkLimit, func(context.Context) (runFacts, error) {
+		info, running, err := daemon.ReadRun(l.stateDir)
+		return runFacts{info, running}, err
+	})
+	s.run, s.running, s.runErr = told.info, told.running, err
 	s.readArchive(ctx)
 	show(40, 100)
 	facts, err := bounded(ctx, checkLimit, func(ctx context.Context) (serviceFacts, error) { return a.serviceFacts(ctx, l), nil })

@@ -8,10 +8,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // Config is the whole configuration. Start from Load.
@@ -118,7 +121,7 @@ type Value struct {
 func Load(file string, explicit bool, env []string) (Config, error) {
 	c := defaults()
 	c.home = lookup(env, homeVariable)
-	text, err := os.ReadFile(file)
+	text, err := read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !explicit:
 	case err != nil:
@@ -136,6 +139,26 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 		return Config{}, fmt.Errorf("read config: %w", err)
 	}
 	return c, nil
+}
+
+// maxFile is what a configuration may have, in bytes.
+const maxFile = 1 << 20
+
+// read reads a file. What is none, and is named as such, may be read too, as /dev/null or what a shell makes of <(...).
+func read(file string) ([]byte, error) {
+	if file != os.DevNull && !strings.HasPrefix(file, "/dev/") {
+		return ownfile.Read(file, maxFile)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("over %d bytes", maxFile)
+	}
+	return text, err
 }
 
 // Path returns the file that was read, "" where there was none.

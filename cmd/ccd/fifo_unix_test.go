@@ -1,0 +1,37 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A FIFO in the place of one of ccd's own files holds up no command: opened as files are, it would wait for ever.
+func TestFIFOsHangNothing(t *testing.T) {
+	for _, name := range []string{".config/ccd/config.toml", ".local/state/ccd/run.json", ".local/state/ccd/run.lock",
+		".local/state/ccd/archive.lock", ".local/state/ccd/archive.gate", ".local/state/ccd/restores.log"} {
+		home := t.TempDir()
+		env := []string{"HOME=" + home}
+		quiet := std{strings.NewReader(""), io.Discard, io.Discard}
+		put(t, transcriptPath(home, 1), aLine)
+		if code := run(t.Context(), []string{"run", "--once"}, quiet, env); code != exitDone {
+			t.Fatalf("run --once: exit %d", code)
+		}
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Skip("no FIFOs here:", err)
+		}
+		for _, command := range [][]string{{"ls"}, {"status"}, {"stats"}, {"run", "--once"}} {
+			run(t.Context(), command, quiet, env) // that it comes back is all
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package ownfile
+
+const noWait = 0

@@ -1,0 +1,31 @@
+//go:build unix
+
+package ownfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Were these opened as files are, the test would hang.
+func TestWhatIsNoFile(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := fifo + ".link"
+	if err := os.Symlink("/dev/zero", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, link, os.DevNull} {
+		if _, err := Read(path, 10); !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s: %v, want %v", path, err, ErrIrregular)
+		}
+		if _, err := Open(path, os.O_RDWR|os.O_CREATE, 0o600); !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s to write: %v, want %v", path, err, ErrIrregular)
+		}
+	}
+}
