@@ -118,6 +118,9 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		{"manager silent", checkService, func(_ *testing.T, s *surroundings) {
 			s.service.state.Detail = "systemctl --user does not answer: no bus"
 		}, "note", "ccd install --linger"},
+		{"unit of another shell", checkDrift, func(_ *testing.T, s *surroundings) {
+			s.service.drift, s.service.differs = []string{"/u/ccd.service"}, []string{"--config /c"}
+		}, "wrong", "--config /c"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *surroundings) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit unreadable", checkDrift, func(_ *testing.T, s *surroundings) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *surroundings) { s.service.state.Stale = true }, "wrong", "has not read"},

@@ -17,6 +17,8 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 	switch {
 	case s.runErr != nil:
 		return []finding{wrong(check, s.again()+"; where none runs, remove "+shellWord(filepath.Join(s.l.stateDir, "run.json")), "%v", s.runErr)}
+	case !s.running && s.service.state.Active && len(s.service.differs) > 0:
+		return nil // it runs elsewhere: the service's check tells
 	case !s.running && installed:
 		f := wrong(check, s.journal()+" tells why; "+s.command("start"), "not running, although its service is installed")
 		if s.fixableService() {

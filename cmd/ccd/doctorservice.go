@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,8 @@ func (a *app) serviceFacts(ctx context.Context, l *library) (f serviceFacts) {
 	own, err := a.service(l, false, "")
 	f.machine = err == nil && own.Account() == "" && f.service.Account() != ""
 	f.drift, f.drifted = f.service.Drift()
+	f.differs, err = f.service.Differs()
+	f.drifted = errors.Join(f.drifted, err)
 	return f
 }
 
@@ -62,7 +65,7 @@ func (s *surroundings) journal() string {
 
 // fixableService reports whether the service is this user's to start and to write anew.
 func (s *surroundings) fixableService() bool {
-	return s.service.service != nil && !s.service.machine && !s.silent() && !s.bare
+	return s.service.service != nil && !s.service.machine && !s.silent() && !s.bare && len(s.service.differs) == 0
 }
 
 // silent reports whether the service manager does not answer.
@@ -111,6 +114,9 @@ func checkDrift(_ context.Context, s *surroundings) []finding {
 		return nil
 	case f.drifted != nil:
 		return []finding{note(check, s.install(), "%v", f.drifted)}
+	case len(f.differs) > 0:
+		return []finding{wrong(check, "give ccd the same environment and --config; "+s.install()+" would have the service work as this shell does",
+			"the service has other settings than this shell, and works elsewhere: %s", strings.Join(f.differs, ", "))}
 	case len(f.drift) > 0:
 		return []finding{s.byInstall(wrong(check, s.install(), "not as this ccd, with this configuration, would write it: %s", strings.Join(f.drift, ", ")))}
 	case f.state.Stale:

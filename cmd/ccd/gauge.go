@@ -33,8 +33,11 @@ type gauge struct {
 	service packaging.State
 	asked   time.Time
 	running bool
-	reads   int // how often the archive was read
-	known   int // sessions that the daemon tells of
+
+	elsewhere []string // the settings with which the service runs, and not here
+
+	reads int // how often the archive was read
+	known int // sessions that the daemon tells of
 }
 
 // stamp is a file as it was when it was read.
@@ -86,7 +89,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	}
 	g.ask(ctx, running)
 	out.Service = serviceOutput{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
-	out.ShouldRun = out.Service.Installed
+	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
 	out.Archive = archiveOutput{Path: g.l.archivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.config.Archive.MaxSize}
 	if free, err := freeSpace(existing(filepath.Dir(g.l.archivePath))); err == nil {
 		out.Archive.Space, out.Archive.measured = free, true
@@ -136,10 +139,13 @@ func (g *gauge) ask(ctx context.Context, running bool) {
 	if running == g.running && time.Since(g.asked) < askEvery {
 		return
 	}
-	g.running, g.asked, g.service = running, time.Now(), packaging.State{}
+	g.running, g.asked, g.service, g.elsewhere = running, time.Now(), packaging.State{}, nil
 	if s, err := g.a.installedService(g.l); err == nil {
 		if state, err := s.Status(ctx); err == nil {
 			g.service = state
+			if !running && state.Active {
+				g.elsewhere, _ = s.Differs() // what cannot be read, doctor tells
+			}
 		}
 	}
 }
@@ -149,6 +155,9 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if o.ShouldRun && !o.Running {
 		add("the service is installed and does not run: ccd start")
+	}
+	if len(g.elsewhere) > 0 {
+		add("the service runs, and with other settings than this shell: ccd looks elsewhere without %s", strings.Join(g.elsewhere, ", "))
 	}
 	if late := stalled(g.l.config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
 		add("no scan has ended for %s: ccd doctor", age(*o.LastPass))

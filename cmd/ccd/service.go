@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -127,6 +128,9 @@ func (a *app) mayInstall(ctx context.Context, l *library, s *packaging.Service, 
 		l = theirs
 	} else if other, err := a.installedService(l); err == nil && other.System() {
 		return fail(errors.New("a service of the machine runs as you"), "sudo ccd uninstall --system")
+	}
+	if had, err := s.Differs(); err == nil && len(had) > 0 {
+		a.say("this has the service work elsewhere: it was installed with %s", strings.Join(had, ", "))
 	}
 	info, running, err := daemon.ReadRun(l.stateDir)
 	if err != nil || !running {

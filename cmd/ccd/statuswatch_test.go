@@ -75,7 +75,10 @@ func TestDegraded(t *testing.T) {
 		t.Errorf("sound: %q", g.degraded(o))
 	}
 	for want, spoil := range map[string]func(g *gauge, o *statusOutput){
-		"does not run":        func(_ *gauge, o *statusOutput) { o.Running = false },
+		"does not run": func(_ *gauge, o *statusOutput) { o.Running = false },
+		"with other settings": func(g *gauge, o *statusOutput) {
+			g.elsewhere, o.ShouldRun, o.Running = []string{"XDG_STATE_HOME=/x"}, false, false
+		},
 		"no scan has ended":   func(_ *gauge, o *statusOutput) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
 		"the daemon is v0":    func(_ *gauge, o *statusOutput) { o.Version = "v0" },
 		"below archive.min":   func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree = 1 << 50 },

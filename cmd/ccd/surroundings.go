@@ -61,6 +61,7 @@ type serviceFacts struct {
 	err     error    // why nothing is known
 	drift   []string // its files that are not what install would write
 	drifted error    // why that cannot be told
+	differs []string // where it works otherwise than what is run here would
 }
 
 // runFacts are what the daemon tells of itself, and whether one runs.

@@ -89,6 +89,9 @@ func machines(w *walk) {
 	w.has(w.refused(root, "ccd", "install", "--system", "--user", "nobody-of-that-name"), "nobody-of-that-name")
 	w.refused(root, "ccd", "install", "--system", "--user", "root")
 	w.set(config)
+	w.must(w.alice, "ccd", "install")
+	w.has(w.refused(root, "ccd", "install", "--system", "--user", "alice"), "a service of their own")
+	w.must(w.alice, "ccd", "uninstall")
 	start := time.Now()
 	w.must(root, "ccd", "install", "--system", "--user", "alice")
 	w.tell("READY after %.1f s", time.Since(start).Seconds())
@@ -98,6 +101,8 @@ func machines(w *walk) {
 	if owner := strings.TrimSpace(w.must(root, "ps", "-o", "user=", "-C", "ccd")); owner != "alice" {
 		w.Errorf("it runs as %q", owner)
 	}
+	w.has(w.refused(w.alice, "ccd", "install"), "a service of the machine")
+	w.has(w.refused(root, "ccd", "uninstall", "--system", "--purge", "--yes", "--user", "bob"), "runs as alice")
 	w.nothingLost()
 	if len(w.companions(w.alice)) < len(w.files)/2 {
 		w.Errorf("%d companions", len(w.companions(w.alice)))
