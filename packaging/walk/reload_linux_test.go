@@ -60,7 +60,7 @@ func (w *walk) apart() {
 		n, _ := strconv.Atoi(strings.TrimSpace(out))
 		return n
 	}
-	w.within(30*time.Second, "companions in a directory of their own", func() bool { return tree() == len(beside) })
+	w.within(2*time.Minute, "companions in a directory of their own", func() bool { return tree() == len(beside) })
 	if got := w.probe(true); got["transcripts"] != "refused" || got["companions"] != "done" || got["state"] != "done" {
 		w.Errorf("with companion.dir: %v, want transcripts read-only", got)
 	}
@@ -68,7 +68,7 @@ func (w *walk) apart() {
 	w.tell("companion.dir: transcripts read-only; left: %s", w.earlier())
 	w.set(config)
 	w.installAgain()
-	w.within(30*time.Second, "companions beside their transcripts again", func() bool { return len(w.companions(w.alice))-tree() == len(beside) })
+	w.within(2*time.Minute, "companions beside their transcripts again", func() bool { return len(w.companions(w.alice))-tree() == len(beside) })
 	w.within(30*time.Second, "no session fails for that either", func() bool { return !strings.Contains(w.status(), "degraded") })
 	w.tell("and back; left: %s", w.earlier())
 	if n := tree(); n != 0 {
