@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
@@ -154,11 +155,14 @@ func (s *store) room(dir string) error {
 	}
 	need := s.info.Size() + growth + s.a.o.MinFree
 	if free < need {
-		return fmt.Errorf("%w: %d bytes free in %s, %d needed for the copy and %d must stay free: make room for %d more, or lower archive.min_free",
-			ErrFull, free, dir, s.info.Size()+growth, s.a.o.MinFree, need-free)
+		return fmt.Errorf("%w: %s free in %s, %s needed for the copy and %s must stay free: make room for %s more, or lower archive.min_free",
+			ErrFull, size(free), dir, size(s.info.Size()+growth), size(s.a.o.MinFree), size(need-free))
 	}
 	return nil
 }
+
+// size is bytes for people.
+func size(n int64) string { return humanize.IBytes(uint64(n)) }
 
 // copyFile copies a file to a new one, synced, and returns the hash of its bytes.
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (sum mark.Hash, err error) {

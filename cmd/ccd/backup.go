@@ -50,6 +50,9 @@ and companions are not in it: transcripts come back with ccd restore --session, 
 	}
 	var force bool
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if args[0] == "" {
+			return usage(c, errors.New("FILE is empty"))
+		}
 		return a.backup(c.Context(), args[0], force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "overwrite FILE, whatever it is")

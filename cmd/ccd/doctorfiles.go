@@ -23,6 +23,9 @@ func checkStateDir(_ context.Context, s *surroundings) []finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if to, err := os.Readlink(dir); err == nil {
+			return []finding{wrong(check, "mount what it leads to, or rm "+word, "%s is a link to %s, which is not there", dir, to)}
+		}
 		return []finding{ok(check, "%s is not there yet; `ccd run` makes it", dir)}
 	case err != nil:
 		return []finding{wrong(check, "chmod 700 "+word, "%v", err)}

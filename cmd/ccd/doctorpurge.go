@@ -28,7 +28,7 @@ func checkPurge(_ context.Context, s *surroundings) []finding {
 	days, file, err := s.a.claudePurge()
 	switch {
 	case err != nil:
-		return []finding{note(check, "", "claude-code's settings cannot be read: %v", err)}
+		return []finding{note(check, "mend "+shellWord(file)+", or let claude-code do it", "claude-code's settings cannot be read: %v", err)}
 	case days == nil:
 		return []finding{s.purge(claudeKeeps, "%s (its default)")}
 	case *days < 1:

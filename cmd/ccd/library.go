@@ -87,7 +87,7 @@ func (l *library) candidates() []history.Candidate {
 func (l *library) find(arg, agent string) (entry, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return entry{}, fmt.Errorf("find working directory: %w", err)
+		dir = string(os.PathSeparator) // it was removed, and no relative path leads anywhere from there
 	}
 	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now(), Callers: l.callers})
 	if err != nil {

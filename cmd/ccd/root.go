@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,12 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(usage)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if !c.HasParent() && strings.HasSuffix(err.Error(), " --version") {
+			return hint(usage(c, err), "ccd version")
+		}
+		return usage(c, err)
+	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
 	return root
 }

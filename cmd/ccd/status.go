@@ -124,11 +124,20 @@ With --watch: one such object a line`,
 }
 
 func (a *app) status(ctx context.Context) error {
-	g, err := a.gauge()
-	if err != nil {
-		return err
+	g, broken := a.gauge()
+	if broken != nil {
+		var err error
+		if g, err = a.unconfigured().gauge(); err != nil {
+			return broken
+		}
 	}
 	out, err := g.read(ctx)
+	if broken != nil {
+		if err != nil || !out.Running && !out.ShouldRun {
+			return broken
+		}
+		out.Degraded = append([]string{broken.Error() + "; what follows from it is not told"}, out.Degraded...)
+	}
 	if err != nil {
 		return err
 	}

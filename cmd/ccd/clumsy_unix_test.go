@@ -1,0 +1,74 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// entered runs a command line and returns its exit code and all that it printed.
+func entered(t *testing.T, home string, args ...string) (int, string) {
+	t.Helper()
+	var out strings.Builder
+	code := run(t.Context(), args, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home})
+	return code, out.String()
+}
+
+// Whoever broke the configuration of a daemon that runs still sees that it runs.
+func TestStatusWithABrokenConfiguration(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	broken := func() { configure(t, home, "[watch]\nsettel = \"1s\"\n") }
+	c := spawnWith(t, home, nil, "run")
+	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	broken()
+	if code, out := entered(t, home, "status"); code != exitDone || !strings.Contains(out, "running, pid") || !strings.Contains(out, "settel") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if code, out := entered(t, home, "status"); code != exitFailed || strings.Contains(out, "running") || !strings.Contains(out, "settel") {
+		t.Errorf("nothing runs: exit %d: %s", code, out)
+	}
+}
+
+func TestClumsyCommandLines(t *testing.T) {
+	home := t.TempDir()
+	if code, out := entered(t, home, "backup", ""); code != exitUsage || !strings.Contains(out, "FILE is empty") {
+		t.Errorf("backup '': exit %d: %s", code, out)
+	}
+	if code, out := entered(t, home, "--version"); code != exitUsage || !strings.Contains(out, "hint: ccd version\n") {
+		t.Errorf("--version: exit %d: %s", code, out)
+	}
+	gone := filepath.Join(home, "gone")
+	if err := os.Mkdir(gone, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, transcriptPath(home, 1), aLine)
+	if code, out := entered(t, home, "run", "--once"); code != exitDone {
+		t.Fatalf("run --once: exit %d: %s", code, out)
+	}
+	t.Chdir(gone)
+	if err := os.Remove(gone); err != nil {
+		t.Skip("a directory that is in use cannot be removed here:", err)
+	}
+	if code, out := entered(t, home, "show", "00000000"); strings.Contains(out, "getwd") {
+		t.Errorf("in a removed directory: exit %d: %s", code, out)
+	}
+}
+
+func TestStateDirectoryThatLeadsNowhere(t *testing.T) {
+	s := soundSurroundings(t)
+	s.l.stateDir = filepath.Join(t.TempDir(), "ccd")
+	if err := os.Symlink("/nowhere/ccd", s.l.stateDir); err != nil {
+		t.Fatal(err)
+	}
+	if got := checkStateDir(t.Context(), s); len(got) != 1 || got[0].State != "wrong" || !strings.Contains(got[0].Detail, "/nowhere/ccd") {
+		t.Errorf("%+v", got)
+	}
+}
