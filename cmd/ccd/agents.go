@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -170,7 +169,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 		return err
 	}
 	if slices.Contains(which, agentsetup.Claude) && !f.allow && !f.noAllow {
-		add, err := a.askRules(s, f.dryRun)
+		add, err := a.askRules(c.Context(), s, f.dryRun)
 		if err != nil {
 			return err
 		}
@@ -187,7 +186,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 }
 
 // askRules shows the rules that are missing, and on a terminal asks whether they shall be added.
-func (a *app) askRules(s *agentsetup.Setup, dryRun bool) (bool, error) {
+func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (bool, error) {
 	allowed, asked, err := s.Rules()
 	if err != nil || len(allowed)+len(asked) == 0 {
 		return false, err
@@ -206,12 +205,12 @@ func (a *app) askRules(s *agentsetup.Setup, dryRun bool) (bool, error) {
 		return false, nil
 	}
 	fmt.Fprint(a.err, "Add them? [y/N] ")
-	answer, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && answer == "" {
+	text, err := answer(ctx, in)
+	if text == "" {
 		fmt.Fprintln(a.err)
 	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes", nil
+	text = strings.ToLower(text)
+	return text == "y" || text == "yes", err
 }
 
 func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {

@@ -23,10 +23,26 @@ func (a *app) answers() bool {
 	return ok && terminal(in) && terminal(a.err)
 }
 
+// answer reads a line, "" where there is none, without the space around it. An interrupted question has no answer: it
+// fails with what ended ctx, and what reads goes on until the process ends.
+func answer(ctx context.Context, in io.Reader) (string, error) {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(in).ReadString('\n')
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		return strings.TrimSpace(text), nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
 // agreed reports whether the answer is yes, the whole word.
-func agreed(in io.Reader) bool {
-	answer, _ := bufio.NewReader(in).ReadString('\n')
-	return strings.EqualFold(strings.TrimSpace(answer), "yes")
+func agreed(ctx context.Context, in io.Reader) (bool, error) {
+	text, err := answer(ctx, in)
+	return strings.EqualFold(text, "yes"), err
 }
 
 // purge removes all that is ccd's of one account, transcripts apart: what calls ccd first, then what needs nothing else
@@ -51,7 +67,11 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 	}
 	if !yes {
 		fmt.Fprint(a.err, "Type yes to remove all of it: ")
-		if !agreed(a.in) {
+		switch yes, err := agreed(ctx, a.in); {
+		case err != nil:
+			fmt.Fprintln(a.err) // behind the question
+			return err
+		case !yes:
 			return errors.New("purge: the answer was not yes, nothing is removed")
 		}
 	}

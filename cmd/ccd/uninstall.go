@@ -81,9 +81,12 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 	if err := i.Uninstall(ctx); err != nil {
 		return err
 	}
-	if path := i.library.archivePath; path != "" {
+	switch path := i.library.archivePath; {
+	case path != "" && !exists(path):
+		a.say("there is no archive in %s; configuration and companions stay, where there are any", path)
+	case path != "":
 		a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", path)
-	} else {
+	default:
 		a.say("the archive, the configuration and the companions stay")
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -60,9 +61,16 @@ func treeOf(dir string) (string, error) {
 
 func TestAgreed(t *testing.T) {
 	for answer, want := range map[string]bool{"yes\n": true, " YES \n": true, "yes": true, "y\n": false, "": false, "no\n": false, "yes please\n": false} {
-		if got := agreed(strings.NewReader(answer)); got != want {
-			t.Errorf("%q: %v", answer, got)
+		if got, err := agreed(t.Context(), strings.NewReader(answer)); got != want || err != nil {
+			t.Errorf("%q: %v, %v", answer, got, err)
 		}
+	}
+	in, out := io.Pipe() // nobody answers
+	defer out.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errInterrupted)
+	if got, err := agreed(ctx, in); got || exitCode(err) != exitInterrupted {
+		t.Errorf("interrupted: %v, %v", got, err)
 	}
 }
 
