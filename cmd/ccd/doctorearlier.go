@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"ccd/internal/sidecar"
-	"ccd/watcher"
 )
 
 // former is a companion that stands where its session has none any more: companion.dir was another one.
@@ -18,13 +16,18 @@ type former struct {
 }
 
 // formers finds the companions of earlier places: those that the daemon noted for it could not remove them, and those
-// beside transcripts, or in companion.dir, whose session has its own elsewhere. What is not ours is none.
-func formers(sessions []entry, dir string) (all []former) {
+// beside transcripts, or in companion.dir, whose session has its own elsewhere. What is not ours is none, and nothing of a session that is not watched here:
+// an archive that was restored in another home remembers companions which are in use where they stand.
+func (l *library) formers(sessions []entry) (all []former) {
+	dir, watched := l.config.Companion.Dir, l.watching()
 	now := map[string]bool{}
 	for _, e := range sessions {
 		now[e.state.Companion] = true
 	}
 	for _, e := range sessions {
+		if !watched(e) {
+			continue
+		}
 		places := e.state.Earlier
 		if e.companion() {
 			places = append([]string{sidecar.Path(e.Session.Session, ""), sidecar.Path(e.Session.Session, dir)}, places...)
@@ -63,7 +66,7 @@ func removeFormers(ctx context.Context, all []former) (removed int, failed error
 // checkEarlier finds companions that a change of companion.dir has left behind.
 func checkEarlier(_ context.Context, s *surroundings) []finding {
 	const check = "earlier"
-	all := formers(s.sessions, s.l.config.Companion.Dir)
+	all := s.l.formers(s.sessions)
 	if len(all) == 0 {
 		return nil
 	}
@@ -94,12 +97,10 @@ func (a *app) removeEarlier(ctx context.Context, l *library) {
 	if err != nil {
 		return // doctor tells
 	}
-	if n, _ := removeFormers(ctx, formers(sessions, l.config.Companion.Dir)); n > 0 {
+	if n, _ := removeFormers(ctx, l.formers(sessions)); n > 0 {
 		a.say("removed %s of an earlier companion.dir", count(n, "companion"))
 	}
-	watched := func(e entry) bool {
-		return slices.ContainsFunc(l.roots, func(r watcher.Root) bool { return r.Agent == e.Agent && r.Path == e.Root })
-	}
+	watched := l.watching()
 	for _, e := range sessions {
 		if watched(e) && e.present() && e.companion() && e.state.Companion != sidecar.Path(e.Session.Session, l.config.Companion.Dir) {
 			a.say("companions are written anew for companion.dir; ccd doctor --fix then removes those before it that ccd may no longer write to")

@@ -42,16 +42,13 @@ func (i installation) findCompanions(ctx context.Context, r *remains) {
 type sorting struct {
 	*remains
 	seen   map[string]bool // real paths
-	roots  []watcher.Root  // what is watched, by real paths
 	places []string        // real paths of the directories that this installation's companions stand below
 }
 
 func (i installation) sorting(r *remains) *sorting {
 	s := &sorting{remains: r, seen: map[string]bool{}}
 	for _, root := range i.library.roots {
-		real := realPath(root.Path)
-		s.roots = append(s.roots, watcher.Root{Agent: root.Agent, Path: real})
-		s.places = append(s.places, real)
+		s.places = append(s.places, realPath(root.Path))
 	}
 	for _, dir := range append(agentDirs(i.library.config.Companion.Dir), i.kept()) {
 		s.places = append(s.places, realPath(dir))
@@ -85,9 +82,9 @@ func (s *sorting) take(path string, placed bool) {
 // findRemembered takes those that the archive knows: of sessions below a root that is watched here, and what stands in
 // this installation's own places. The others are counted.
 func (i installation) findRemembered(s *sorting) {
-	elsewhere := map[string]int{}
+	elsewhere, watched := map[string]int{}, i.library.watching()
 	for _, e := range i.library.sessions {
-		here := s.watches(e)
+		here := watched(e)
 		for _, p := range append(slices.Clone(e.state.Earlier), e.state.Companion) {
 			switch {
 			case p == "":
@@ -110,10 +107,22 @@ func stands(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// watches reports whether the session's root is one that is watched now.
-func (s *sorting) watches(e entry) bool {
-	at := realPath(e.Root)
-	return slices.ContainsFunc(s.roots, func(r watcher.Root) bool { return r.Agent == e.Agent && r.Path == at })
+// watching returns a function that reports whether a session's root is one that is watched now, by real paths.
+func (l *library) watching() func(e entry) bool {
+	known := map[watcher.Root]bool{}
+	for _, r := range l.roots {
+		known[r] = true
+		known[watcher.Root{Agent: r.Agent, Path: realPath(r.Path)}] = true
+	}
+	return func(e entry) bool {
+		root := watcher.Root{Agent: e.Agent, Path: e.Root}
+		here, seen := known[root]
+		if !seen {
+			here = known[watcher.Root{Agent: e.Agent, Path: realPath(e.Root)}]
+			known[root] = here
+		}
+		return here
+	}
 }
 
 // mine reports whether a path is below a watched root, companion.dir or the state directory's companions.
