@@ -18,6 +18,9 @@ import (
 // TestUpgradeFailsAtAnyStep lets each system call of an upgrade fail, or be the last thing that the process does. The
 // archive is then as it was, or upgraded with a whole copy beside it, and the next upgrade ends it.
 func TestUpgradeFailsAtAnyStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("96 upgrades under strace; the race detector makes each of them five times as long")
+	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")

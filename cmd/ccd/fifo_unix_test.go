@@ -13,8 +13,10 @@ import (
 
 // A FIFO in the place of one of ccd's own files holds up no command: opened as files are, it would wait for ever.
 func TestFIFOsHangNothing(t *testing.T) {
-	for _, name := range []string{".config/ccd/config.toml", ".local/state/ccd/run.json", ".local/state/ccd/run.lock",
-		".local/state/ccd/archive.lock", ".local/state/ccd/archive.gate", ".local/state/ccd/restores.log"} {
+	for _, name := range []string{
+		".config/ccd/config.toml", ".local/state/ccd/run.json", ".local/state/ccd/run.lock",
+		".local/state/ccd/archive.lock", ".local/state/ccd/archive.gate", ".local/state/ccd/restores.log",
+	} {
 		home := t.TempDir()
 		env := []string{"HOME=" + home}
 		quiet := std{strings.NewReader(""), io.Discard, io.Discard}
