@@ -37,7 +37,8 @@ func (a *app) backupCommand() *cobra.Command {
 		long: `The copy is an archive: with CCD_ARCHIVE_PATH=FILE in the environment every command reads it (ccd verify
 checks it again), and on another machine it takes the archive's place. The daemon, hooks and other
 commands go on meanwhile. FILE gets its name only once the whole copy has been read back: every hash,
-every session, every ID. Stopped at any moment, it leaves what stood there before.
+every session, every ID. Stopped at any moment, it leaves what stood there before; killed with -9, also
+a .ccd-*.tmp beside it, which the next backup into that directory removes once it is an hour old.
 
 It replaces an earlier backup of the same archive, and nothing else unless --force is given. Transcripts
 and companions are not in it: transcripts come back with ccd restore --session, companions are made anew.`,
