@@ -46,6 +46,7 @@ func purged(w *walk) {
 	if w.pid() == 0 {
 		w.Error("a purge that was not answered has stopped the service")
 	}
+	drilled(w)
 	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "uninstall", "--purge", "--yes")
 	if err != nil {
 		w.Fatalf("ccd uninstall --purge: %v\n%s%s", err, out, said)
@@ -61,6 +62,22 @@ func purged(w *walk) {
 		w.Errorf("a process is left: %s", out)
 	}
 	w.must(w.alice, "ccd", "uninstall", "--purge", "--yes") // again, where nothing is
+}
+
+// drilled tries a backup in another home of alice's and clears up there: her own service and companions stay.
+func drilled(w *walk) {
+	const home = "/tmp/drill"
+	pid, companions := w.pid(), len(w.companions(w.alice))
+	w.shell(w.alice, "", `mkdir -p -m 700 "$1"/.local/state/ccd; ccd backup "$1"/.local/state/ccd/archive.db`, home)
+	w.must(w.alice, "env", "HOME="+home, "ccd", "run", "--once")
+	_, said, err := w.run(w.Context(), w.alice, "", "env", "HOME="+home, "ccd", "uninstall", "--purge", "--yes")
+	if err != nil || !strings.Contains(said, "of another home") {
+		w.Errorf("purge in another home: %v, %s", err, said)
+	}
+	if now := w.pid(); now == 0 || now != pid || len(w.companions(w.alice)) != companions {
+		w.Errorf("a purge in another home: pid %d, was %d; %d companions, were %d", now, pid, len(w.companions(w.alice)), companions)
+	}
+	w.shell(w.alice, "", `rm -r "$1"`, home)
 }
 
 // common are directories that other programs use as well, and that may stay.
