@@ -28,6 +28,9 @@ func Files(path string) ([]string, error) {
 	return all, nil
 }
 
+// Path returns the path that the archive was opened by.
+func (a *Archive) Path() string { return a.path }
+
 // Restrict takes from others the right to read what Files lists: a copy that was put in the archive's place may have
 // brought another mode along. What is nobody else's to read already is left alone, and so is what a link leads to.
 func (a *Archive) Restrict() error {

@@ -50,6 +50,7 @@ type Options struct {
 	KeepAfterPurge time.Duration     // how long a companion is kept whose transcript is gone; 0: for ever
 	Log            *slog.Logger      // nil: discarded. Never holds content of transcripts
 	Version        string            // of the program, for status
+	Config         string            // path of the file that says all this, "" for none, for status
 	Held           *Held             // nil: Run and Once take run.lock themselves
 	Reload         *Reload           // what brought these options, for status; nil: a start
 

@@ -24,6 +24,8 @@ type RunInfo struct {
 	Version  string         `json:"version"`
 	Start    time.Time      `json:"start"`            // of the process
 	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil where there was none
+	Config   string         `json:"config"`           // the file that it was configured by, "" for none
+	Archive  string         `json:"archive"`          // path of the file
 	LastPass time.Time      `json:"last_pass"`        // end of the last scan of all roots
 	Sessions int            `json:"sessions"`
 	Failing  int            `json:"failing"` // transcripts that fail now

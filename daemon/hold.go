@@ -90,6 +90,7 @@ func (d *Daemon) begin() (func(), error) {
 	defer d.health.mu.Unlock()
 	d.health.info = RunInfo{
 		Pid: os.Getpid(), Version: d.Version, Start: held.start, Errors: []Failure{}, Reload: d.Reload,
+		Config: d.Config, Archive: d.Archive.Path(),
 	}
 	d.tell()
 	return release, nil

@@ -116,7 +116,7 @@ func findingCounts(all []finding) string {
 	for _, f := range all {
 		n[f.State]++
 	}
-	return fmt.Sprintf("%s, %d wrong, %s", count(n["ok"]+n["note"]+n["wrong"], "finding"), n["wrong"], count(n["note"], "note"))
+	return fmt.Sprintf("%s, %d wrong, %s", count(n["ok"]+n["note"]+n["wrong"], "check"), n["wrong"], count(n["note"], "note"))
 }
 
 // worst is the state of findings together.

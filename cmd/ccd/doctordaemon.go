@@ -103,7 +103,7 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 	var all []finding
 	last := s.run.Errors
 	for _, f := range last[max(0, len(last)-shown):] {
-		all = append(all, wrong(check, "ccd run --once tells whether it still fails", "%s (%s ago)", mark.Inline(failureLine(f), maxName), age(f.Time)))
+		all = append(all, wrong(check, s.retry(), "%s (%s ago)", mark.Inline(failureLine(f), maxName), age(f.Time)))
 	}
 	if more := max(s.run.Failing, len(last)) - shown; more > 0 {
 		all = append(all, wrong(check, "ccd status tells all", "%d more", more))
@@ -112,4 +112,12 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 		all = append(all, note(check, "", "directories that the daemon cannot read: %d (see the roots)", n))
 	}
 	return all
+}
+
+// retry is how to see whether what failed still does: a daemon that runs tries it again by itself.
+func (s *surroundings) retry() string {
+	if s.running {
+		return "once its cause is gone it is tried again by itself; ccd status tells whether it still fails"
+	}
+	return "ccd run --once tells whether it still fails"
 }

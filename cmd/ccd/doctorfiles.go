@@ -55,7 +55,7 @@ func checkFiles(_ context.Context, s *surroundings) []finding {
 		}
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return p == s.l.stateDir }) // the check before this one
-	return checkModes("files", "of ccd's own files", append(paths, s.l.archiveFiles()...))
+	return checkModes("files", "file of ccd's own", "files of ccd's own", append(paths, s.l.archiveFiles()...))
 }
 
 // archiveFiles are the archive, its locks and backups, where they stand outside of the state directory too.
@@ -85,7 +85,7 @@ func checkCompanions(ctx context.Context, s *surroundings) []finding {
 			}
 		}
 	}
-	all := checkModes("companions", "of companions", ours)
+	all := checkModes("companions", "companion", "companions", ours)
 	if foreign > 0 {
 		all = append(all, note("companions", "", "%s of a companion's name that ccd did not write: left alone, and those sessions have none",
 			count(foreign, "file")))
@@ -94,7 +94,13 @@ func checkCompanions(ctx context.Context, s *surroundings) []finding {
 }
 
 // checkModes finds what others may read, or another user owns.
-func checkModes(check, what string, paths []string) []finding {
+func checkModes(check, one, many string, paths []string) []finding {
+	of := func(n int) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	}
 	var open, strange []string
 	first, owner := fs.FileMode(0), ""
 	for _, p := range paths {
@@ -112,7 +118,7 @@ func checkModes(check, what string, paths []string) []finding {
 	}
 	var all []finding
 	if len(open) > 0 {
-		detail := fmt.Sprintf("%d %s can be read by others, such as %s (mode %04o)", len(open), what, open[0], first)
+		detail := fmt.Sprintf("%s can be read by others, such as %s (mode %04o)", of(len(open)), open[0], first)
 		if fs := watcher.ForeignFS(filepath.Dir(open[0])); fs != "" {
 			all = append(all, note(check, "mount it with a umask of 077", "%s; %s may keep no modes", detail, fs))
 		} else {
@@ -123,10 +129,10 @@ func checkModes(check, what string, paths []string) []finding {
 	}
 	if len(strange) > 0 {
 		all = append(all, wrong(check, "as root: chown "+accountName()+" "+shellWord(strange[0])+others(len(strange)),
-			"%d %s belong to another user, such as %s (%s)", len(strange), what, strange[0], owner))
+			"%s of another user, such as %s (%s)", of(len(strange)), strange[0], owner))
 	}
 	if len(all) == 0 && len(paths) > 0 {
-		all = append(all, ok(check, "%d %s are yours alone", len(paths), what))
+		all = append(all, ok(check, "%s, for you alone to read", of(len(paths))))
 	}
 	return all
 }

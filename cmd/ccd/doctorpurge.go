@@ -55,24 +55,27 @@ func (s *surroundings) purge(days float64, told string) finding {
 		mend = "ccd run --once where none runs; ccd status tells what fails"
 	}
 	switch {
+	case late.files > 0 && s.running && s.run.LastPass.IsZero():
+		return note(check, "", "claude-code removes transcripts after %s: %s not archived yet, and the daemon's first pass is at work",
+			told, are(late.files, "of them", "of them"))
 	case late.files > 0:
 		when := "at its next start"
 		if left := period - s.now.Sub(late.oldest); left > 0 {
 			when = "from " + minute(s.now.Add(left)) + " on"
 		}
 		return wrong(check, mend, "claude-code removes transcripts after %s: %s not archived as they stand now, and it may remove them %s",
-			told, are(late.files, "of them"), when)
+			told, are(late.files, "of them", "of them"), when)
 	case !s.running && days <= shortPeriod:
 		return note(check, mend, "claude-code removes transcripts after %s, and no daemon runs that would archive them before", told)
 	}
 	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", told)
 }
 
-func are(n int, what string) string {
+func are(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + what + " is"
+		return "1 " + one + " is"
 	}
-	return fmt.Sprintf("%d %s are", n, what)
+	return fmt.Sprintf("%d %s are", n, many)
 }
 
 // claudePurge is after how many days Claude Code removes transcripts, nil where its settings, in file, say nothing.
@@ -145,10 +148,10 @@ func checkBehind(_ context.Context, s *surroundings) []finding {
 		return []finding{ok(check, "all transcripts are archived")}
 	case s.running:
 		return []finding{note(check, "ccd status tells what fails; a first pass may take its time",
-			"%s not archived as they stand now (%s), the oldest since %s", are(late.files, "file"), humanize.IBytes(uint64(late.bytes)), age(late.oldest))}
+			"%s not archived as they stand now (%s), the oldest since %s", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)), age(late.oldest))}
 	}
 	return []finding{note(check, "ccd run --once, or ccd start", "no daemon runs, and %s not archived as they stand now (%s)",
-		are(late.files, "file"), humanize.IBytes(uint64(late.bytes)))}
+		are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))}
 }
 
 // skew is by how much clocks of two machines may differ without a word.

@@ -27,6 +27,7 @@ const noWatches = "no further watches"
 type gauge struct {
 	a       *app
 	l       *library
+	wrong   error // why the configuration cannot be read: l has the defaults then
 	archive stamp
 	size    archive.Size
 	count   statusOutput // what the sessions make of it
@@ -56,13 +57,29 @@ func (s stamp) same(info fs.FileInfo) bool {
 		s.at.Sub(info.ModTime()) > time.Second
 }
 
-// gauge finds what status looks at. Nothing is read but the configuration.
+// gauge finds what status looks at. Nothing is read but the configuration; where that is in error, what needs none is
+// told all the same.
 func (a *app) gauge() (*gauge, error) {
-	l, err := a.locate(true)
-	if err != nil {
-		return nil, err
+	l, wrong := a.locate(true)
+	if wrong == nil {
+		return &gauge{a: a, l: l}, nil
 	}
-	return &gauge{a: a, l: l}, nil
+	plain := a.unconfigured()
+	l, err := plain.locate(true)
+	if err != nil { // there is no home directory either
+		return nil, wrong
+	}
+	return &gauge{a: plain, l: l, wrong: wrong}, nil
+}
+
+// follow looks at the archive of the daemon that runs, where the configuration does not tell.
+func (g *gauge) follow(info daemon.RunInfo) {
+	if g.wrong == nil || info.Archive == "" || info.Archive == g.l.archivePath {
+		return
+	}
+	if a, err := archive.Open(info.Archive, archive.Options{ReadOnly: true}); err == nil {
+		g.l.archive, g.l.archivePath = a, info.Archive
+	}
 }
 
 // read tells how things are now. Where the archive cannot be read, the rest is told beside the error.
@@ -70,6 +87,9 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	info, running, err := daemon.ReadRun(g.l.stateDir)
 	if err != nil {
 		return statusOutput{Degraded: []string{}, Roots: []rootOutput{}, Live: []sessionOutput{}, Errors: []failureOutput{}}, err
+	}
+	if running {
+		g.follow(info)
 	}
 	err = g.readArchive(ctx)
 	out := g.count
@@ -80,6 +100,10 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
 	}
 	g.known = info.Sessions
+	out.Config = g.l.configPath
+	if g.wrong != nil {
+		out.Config = ""
+	}
 	if running {
 		out.run(info)
 	} else {
@@ -153,6 +177,11 @@ func (g *gauge) ask(ctx context.Context, running bool) {
 // degraded tells why things are less than they should be, the worst first.
 func (g *gauge) degraded(o statusOutput) (why []string) {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if g.wrong != nil {
+		add("the configuration cannot be read: %v", g.wrong)
+	} else if o.Running && o.Config != "" && absolute(g.l.configPath) != o.Config {
+		add("the daemon runs with another configuration than this command reads: %s", o.Config)
+	}
 	if o.ShouldRun && !o.Running {
 		add("the service is installed and does not run: ccd start")
 	}

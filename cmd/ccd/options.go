@@ -119,8 +119,12 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *li
 
 // daemonOptions is what the configuration says to a daemon.
 func (a *app) daemonOptions(l *library, log *slog.Logger) daemon.Options {
+	config := ""
+	if l.configPath != "" {
+		config = absolute(l.configPath)
+	}
 	return daemon.Options{
-		Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
+		Config: config, Archive: l.archive, StateDir: l.stateDir, Watch: l.watch, Compaction: compactionOptions(l.config),
 		CompanionDir: l.config.Companion.Dir, KeepAfterPurge: l.config.Companion.KeepAfterPurge, Log: log, Version: version().Version, Summarize: a.summarize(l),
 	}
 }

@@ -26,6 +26,7 @@ type statusOutput struct {
 	Overflows   int             `json:"overflows"`
 	Unreadable  int             `json:"unreadable"`
 	Failing     int             `json:"failing"`
+	Config      string          `json:"config"`
 	Reload      *daemon.Reload  `json:"reload"`
 	Service     serviceOutput   `json:"service"`
 	Roots       []rootOutput    `json:"roots"`
@@ -96,8 +97,9 @@ object a line).`,
 		},
 		json: `one object: running, should_run, degraded (reasons), pid, version (of the daemon), this_version (of this
 ccd), since, last_pass, lag_seconds, waiting (files), overflows (times that events were lost),
-unreadable (directories), failing (files), reload {time, error, note} (the configuration's last one),
-service {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
+unreadable (directories), failing (files), config (the file that the daemon runs with, else the one that
+is read here, "" for none), reload {time, error, note} (the configuration's last one), service
+{installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
 attachments, companions (whose files are there), unverified, unknown_records, broken_records, live
 (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
@@ -124,19 +126,13 @@ With --watch: one such object a line`,
 }
 
 func (a *app) status(ctx context.Context) error {
-	g, broken := a.gauge()
-	if broken != nil {
-		var err error
-		if g, err = a.unconfigured().gauge(); err != nil {
-			return broken
-		}
+	g, err := a.gauge()
+	if err != nil {
+		return err
 	}
 	out, err := g.read(ctx)
-	if broken != nil {
-		if err != nil || !out.Running && !out.ShouldRun {
-			return broken
-		}
-		out.Degraded = append([]string{broken.Error() + "; what follows from it is not told"}, out.Degraded...)
+	if g.wrong != nil && (err != nil || !out.Running && !out.ShouldRun) {
+		return g.wrong // there is nothing else to tell
 	}
 	if err != nil {
 		return err
@@ -161,6 +157,7 @@ func (o *statusOutput) run(info daemon.RunInfo) {
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable = info.Watch.Overflows, len(info.Watch.Unreadable)
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
+	o.Config = info.Config
 	o.Since, o.LastPass = known(info.Start), known(info.LastPass)
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())

@@ -14,6 +14,9 @@ import (
 // rows are the lines of status for people: what is wrong stands high, what may be long stands low.
 func (o statusOutput) rows() [][]string {
 	rows := [][]string{{"daemon", daemonLine(o)}, {"service", serviceLine(o.Service)}}
+	if o.Config != "" {
+		rows = append(rows, []string{"config", o.Config})
+	}
 	for _, d := range o.Degraded {
 		rows = append(rows, []string{"degraded", d})
 	}

@@ -1,0 +1,57 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestStatusOfABrokenConfiguration holds that a configuration in error keeps nobody from hearing how the daemon is, and
+// that the exit code tells of the daemon alone: a monitor must not start what runs.
+func TestStatusOfABrokenConfiguration(t *testing.T) {
+	home := t.TempDir()
+	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
+	status := func(args ...string) (string, int) {
+		var out bytes.Buffer
+		code := run(t.Context(), append([]string{"status"}, args...), std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home})
+		return out.String(), code
+	}
+	configure(t, home, "[archive]\npath = \""+elsewhere+"\"\n")
+	c := spawn(t, home, "run")
+	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	has := func(said string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(said, want) {
+				t.Errorf("want %q in\n%s", want, said)
+			}
+		}
+	}
+	sound, code := status()
+	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
+		t.Errorf("sound: %d\n%s", code, sound)
+	}
+	configure(t, home, "[trigger]\npresure = 0.5\n")
+	broken, code := status()
+	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != 0 {
+		t.Errorf("broken: %d\n%s", code, broken)
+	}
+	if said, code := status("-q"); code != 0 || said != "" {
+		t.Errorf("broken, quiet: %d, %q", code, said)
+	}
+	other := filepath.Join(home, "other.toml")
+	put(t, other, "")
+	said, _ := status("--config", other)
+	has(said, "another configuration than this command reads: "+file)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, 0, 5*time.Second)
+	said, code = status()
+	if has(said, "presure"); code != exitFailed || strings.Contains(said, "running") { // nor should one: the error is all there is
+		t.Errorf("broken, no daemon: %d\n%s", code, said)
+	}
+}
