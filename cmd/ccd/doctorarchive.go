@@ -177,7 +177,7 @@ func lockHolders(list string, files ...string) (all []string) {
 			}
 		}
 	}
-	told := map[string]bool{fmt.Sprint(os.Getpid()): true} // what this process waits for it does not hold up
+	told := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; one that waits has "->" in second place
 		if len(f) < 6 || f[1] != "FLOCK" || !inodes[f[5][strings.LastIndexByte(f[5], ':')+1:]] || told[f[4]] {
