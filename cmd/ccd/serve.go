@@ -64,6 +64,9 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.sayPlan(ctx, d, l, runFlags{}); err != nil {
 		return err
 	}
+	if terminal(s.err) { // a daemon with nothing to do is silent for hours
+		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows how it gets on")
+	}
 	return packaging.Run(ctx, func(ctx context.Context) error { return s.turns(ctx, d) })
 }
 
