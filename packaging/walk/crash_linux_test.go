@@ -123,13 +123,13 @@ func (w *walk) blocked() {
 // busy is the first control: a long catch-up is no hang. In its middle the daemon is told to stop, and is gone soon.
 func (w *walk) busy() {
 	w.Helper()
-	const size, parts = 200 << 20, 4
+	const size, parts = 100 << 20, 4
 	w.must(w.alice, "systemctl", "--user", "stop", "ccd.service")
 	for range parts {
 		w.grown(size / parts)
 	}
 	w.must(w.alice, "systemctl", "--user", "start", "ccd.service")
-	pid, start := w.pid(), time.Now()
+	start := time.Now()
 	since := w.archived()
 	w.within(10*time.Second, "the daemon archives", func() bool { return w.archived().After(since) })
 	stop := time.Now()
@@ -143,12 +143,12 @@ func (w *walk) busy() {
 		w.Error("the catch-up was over before it was stopped: nothing is proved")
 	}
 	w.must(w.alice, "systemctl", "--user", "start", "ccd.service")
-	pid = w.pid()
+	pid := w.pid()
 	w.within(2*time.Minute, "everything is archived", w.complete)
 	if now := w.pid(); now != pid {
 		w.Errorf("the watchdog took a catch-up for a hang: %d, then %d", pid, now)
 	}
-	w.tell("200 MB caught up in %.1f s", time.Since(start).Seconds())
+	w.tell("%d MB caught up in %.1f s", size>>20, time.Since(start).Seconds())
 }
 
 // idle is the second control: with nothing to do for three intervals the same daemon is still there.

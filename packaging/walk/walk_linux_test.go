@@ -184,18 +184,3 @@ func (w *walk) write(who account, inside, text string) {
 		}
 	}
 }
-
-// append goes on with a file on the machine's disk, as an agent does with its transcript.
-func (w *walk) append(inside string, text []byte) {
-	w.Helper()
-	f, err := os.OpenFile(w.path(inside), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-}
