@@ -16,6 +16,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -101,6 +102,8 @@ type Archive struct {
 	dec    *zstd.Decoder
 	polite politeness
 	known  atomic.Pointer[verdict]
+	used   atomic.Pointer[os.FileInfo] // the file as it was last opened
+	moved  atomic.Bool                 // another one, or none, was found since
 
 	unchecked bool // tests only: what is read without the hashes
 }

@@ -134,7 +134,9 @@ func (a *Archive) open(l lock, write bool) (*store, error) {
 }
 
 func (s *store) open() (err error) {
-	if s.info, err = s.a.stat(); err != nil {
+	s.info, err = s.a.stat()
+	s.a.see(s.info, err)
+	if err != nil {
 		return err
 	}
 	if s.info.Size() == 0 { // bbolt would make a database of it
@@ -175,6 +177,28 @@ func (a *Archive) stat() (os.FileInfo, error) {
 	return nil, fmt.Errorf("open archive: %s is a link to %s, which is not there: is its disk mounted?", a.path, to)
 }
 
+// see remembers the file as it stands at the archive's path, and whether it is another one than before. A file of the
+// same number that is shorter is another one: an archive never shrinks.
+func (a *Archive) see(now os.FileInfo, err error) {
+	if err != nil && !errors.Is(err, errAbsent) {
+		return // it cannot be told
+	}
+	before := a.used.Load()
+	if before != nil && (err != nil || !os.SameFile(*before, now) || now.Size() < (*before).Size()) {
+		a.moved.Store(true)
+	}
+	if a.used.Store(nil); err == nil {
+		a.used.Store(&now)
+	}
+}
+
+// Moved reports whether another file, or none, stands where the one stood that this Archive read or wrote before. What
+// a caller remembers to be archived is not, then. It tells once.
+func (a *Archive) Moved() bool {
+	a.see(a.stat())
+	return a.moved.Swap(false)
+}
+
 // openError gives bbolt's errors our names.
 func (a *Archive) openError(err error) error {
 	switch {
@@ -207,7 +231,9 @@ func (s *store) options() *bolt.Options {
 // create makes an empty archive where there is none: whole, then renamed into place, since the first initialisation is bbolt's one
 // weakness in a power cut. The caller holds the exclusive lock.
 func (a *Archive) create() error {
-	if _, err := a.stat(); !errors.Is(err, errAbsent) {
+	info, err := a.stat()
+	a.see(info, err)
+	if !errors.Is(err, errAbsent) {
 		return err
 	}
 	tmp := a.path + ".tmp"

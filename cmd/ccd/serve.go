@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -29,7 +28,6 @@ type server struct {
 	hangup chan os.Signal
 	file   *logFile    // nil: the log goes to stderr
 	holds  *library    // the configuration in force
-	kept   fs.FileInfo // the archive's file as the daemon last saw it, nil where there was none
 }
 
 // serve runs the daemon until ctx ends.
@@ -85,7 +83,6 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
 	o.Alive = beat
 	o.AliveEvery = s.pulse.Every()
-	s.kept, _ = os.Stat(l.archivePath)
 	o.Scanned = func(h watcher.Health) error { return errors.Join(s.anew(l, h), s.moved(l)) }
 	d, err := daemon.New(ctx, o)
 	if err == nil {
@@ -286,17 +283,9 @@ func (s *server) anew(l *library, h watcher.Health) error {
 var errMoved = errors.New("the archive was moved")
 
 // moved fails with errMoved where another file, or none, stands where the archive stood: what the daemon remembers to be
-// archived is not, then. A file of the same number that is shorter is another one: an archive never shrinks.
+// archived is not, then.
 func (s *server) moved(l *library) error {
-	before := s.kept
-	now, err := os.Stat(l.archivePath)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil // it cannot be told
-	}
-	if s.kept = now; err != nil {
-		s.kept = nil
-	}
-	if before != nil && (s.kept == nil || !os.SameFile(before, now) || now.Size() < before.Size()) {
+	if l.archive.Moved() {
 		return errMoved
 	}
 	return nil
