@@ -48,6 +48,9 @@ func frames(t testing.TB, a *Archive, s transcript.Session, gen int) (frames []b
 }
 
 func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
+	if testing.Short() { // the race detector's time: one goroutine does all of it
+		t.Skip("not in the short run")
+	}
 	long := slices.Concat(talk(1, 300<<10), bytes.Repeat([]byte("x"), 5<<20), []byte("\n"), talk(2, 200<<10), []byte("no line end"))
 	for name, data := range map[string][]byte{
 		"lines":        talk(3, 6<<20),
@@ -148,6 +151,9 @@ func TestAppendComparesTheTip(t *testing.T) {
 }
 
 func TestSharing(t *testing.T) {
+	if testing.Short() { // the race detector's time: one goroutine does all of it
+		t.Skip("not in the short run")
+	}
 	a := open(t)
 	ctx := context.Background()
 	data := talk(1, 24<<20)

@@ -52,13 +52,13 @@ func (s *shelf) acts(k transcript.Key) (all []act) {
 // Nothing that a tool did, or that was done to a file, is missed that a full decoding finds.
 func TestCallsAreThoseOfAFullDecoding(t *testing.T) {
 	found := map[string]int{}
-	agents, least := []string{gen.Claude, gen.Codex, gen.Claude, gen.Codex}, 1
+	agents, least, size := []string{gen.Claude, gen.Codex, gen.Claude, gen.Codex}, 1, int64(3<<20)
 	if testing.Short() { // the race detector's time
-		agents, least = agents[:2], 4
+		agents, least, size = agents[:2], 6, 1<<20
 	}
 	for seed, agent := range agents {
 		var b bytes.Buffer
-		if err := gen.Write(&b, agent, uint64(seed)+20, 3<<20); err != nil {
+		if err := gen.Write(&b, agent, uint64(seed)+20, size); err != nil {
 			t.Fatal(err)
 		}
 		s := newShelf(t)
