@@ -26,8 +26,8 @@ type server struct {
 	deaf   bool            // the service manager could not be told, and that was said
 	absent map[string]bool // roots that were not there when the process began
 	hangup chan os.Signal
-	file   *logFile    // nil: the log goes to stderr
-	holds  *library    // the configuration in force
+	file   *logFile // nil: the log goes to stderr
+	holds  *library // the configuration in force
 }
 
 // serve runs the daemon until ctx ends.
