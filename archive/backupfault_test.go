@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -27,14 +26,7 @@ func TestBackupFailsAtAnyStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inject := straced(t)
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a, file := openAt(t, path, Options{}), copyBeside(path)
 	makeSchema1(t, a)
@@ -49,10 +41,7 @@ func TestBackupFailsAtAnyStep(t *testing.T) {
 				if err := os.WriteFile(file, []byte(earlier), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
-					"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
-				c.Env = []string{childEnv + "=backup " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
-				out, err := c.CombinedOutput()
+				out, err := inject("backup", path, call, fault, when).CombinedOutput()
 				if err != nil && strings.Contains(string(out), "ptrace") {
 					t.Skip("strace may not trace here")
 				}

@@ -123,24 +123,14 @@ func TestFailingSystemCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inject := straced(t)
 	failed := 0
 	data := newCrashData()
 	for i, call := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "flock"} {
 		for j, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
 			for when := 1 + (5*i+j)%12; when <= sweepEnd(); when += 12 {
 				path := filepath.Join(t.TempDir(), "archive.db")
-				c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
-					"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
-				c.Env = []string{childEnv + "=few " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
-				out, err := c.Output()
+				out, err := inject("few", path, call, fault, when).Output()
 				if err != nil && len(out) == 0 && strings.Contains(fmt.Sprint(err), "status 1") {
 					t.Skip("strace may not trace here")
 				}
@@ -157,6 +147,26 @@ func TestFailingSystemCalls(t *testing.T) {
 		}
 	}
 	t.Logf("%d errors were met and got over", failed)
+}
+
+// straced returns how to run this test's process in a role on an archive, with the when-th system call of a kind failing
+// or being the last. It skips where strace is not to be had.
+func straced(t *testing.T) func(role, path, call, fault string, when int) *exec.Cmd {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(role, path, call, fault string, when int) *exec.Cmd {
+		c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
+			"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
+		c.Env = []string{childEnv + "=" + role + " " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
+		return c
+	}
 }
 
 // sweepEnd is the last call that fails: the sweep is a sample unless ARCHIVE_TEST_SWEEP asks for more.

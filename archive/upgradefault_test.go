@@ -21,24 +21,14 @@ func TestUpgradeFailsAtAnyStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("96 upgrades under strace; the race detector makes each of them five times as long")
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inject := straced(t)
 	old, upgraded, failed := 0, 0, 0
 	for _, call := range []string{"write", "pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "unlinkat", "flock"} {
 		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
 			for when := 1; when <= 4; when++ {
 				path := schema1(t, t.TempDir())
 				before := contentsOf(t, path)
-				c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
-					"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
-				c.Env = []string{childEnv + "=upgrade " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
-				out, err := c.Output()
+				out, err := inject("upgrade", path, call, fault, when).Output()
 				if err != nil && len(out) == 0 && strings.Contains(fmt.Sprint(err), "status 1") && fault != "signal=SIGKILL" && call != "write" {
 					t.Skip("strace may not trace here")
 				}

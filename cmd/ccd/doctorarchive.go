@@ -133,32 +133,12 @@ func (s *surroundings) daily() int64 {
 	return int64(float64(raw) * s.packed() / days)
 }
 
-// backup is a copy of the archive that an upgrade left.
-type backup struct {
-	path string
-	size int64
-}
-
-// backups are the copies that an upgrade made beside the archive.
-func (l *library) backups() (all []backup) {
-	entries, err := os.ReadDir(filepath.Dir(l.archivePath))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(l.archivePath)+".schema") && strings.HasSuffix(e.Name(), ".bak") {
-			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-				all = append(all, backup{filepath.Join(filepath.Dir(l.archivePath), e.Name()), info.Size()})
-			}
-		}
-	}
-	return all
-}
-
 func checkBackups(_ context.Context, s *surroundings) (all []finding) {
-	for _, b := range s.l.backups() {
-		all = append(all, note("backups", "once you are content with this version: rm "+shellWord(b.path),
-			"%s, %s: the archive as it was before an upgrade", b.path, humanize.IBytes(uint64(b.size))))
+	for _, path := range archive.Backups(s.l.archivePath) {
+		if info, err := os.Stat(path); err == nil {
+			all = append(all, note("backups", "once you are content with this version: rm "+shellWord(path),
+				"%s, %s: the archive as it was before an upgrade", path, humanize.IBytes(uint64(info.Size()))))
+		}
 	}
 	return all
 }

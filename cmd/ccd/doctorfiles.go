@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"ccd/archive"
 	"ccd/internal/atomicfile"
 	"ccd/internal/sidecar"
 	"ccd/watcher"
@@ -60,11 +61,7 @@ func checkFiles(_ context.Context, s *surroundings) []finding {
 
 // archiveFiles are the archive, its locks and backups, where they stand outside of the state directory too.
 func (l *library) archiveFiles() []string {
-	base := strings.TrimSuffix(l.archivePath, ".db")
-	all := []string{l.archivePath, base + ".lock", base + ".gate"}
-	for _, b := range l.backups() {
-		all = append(all, b.path)
-	}
+	all, _ := archive.Files(l.archivePath) // a directory that cannot be read is told by the archive's own check
 	return slices.DeleteFunc(all, func(p string) bool { return !exists(p) || strings.HasPrefix(p, l.stateDir+string(filepath.Separator)) })
 }
 
