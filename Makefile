@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd fuzz bench bench-session bench-hostile bench-text golden build dist dist-check
+.PHONY: check test race clients systemd soak fuzz bench bench-session bench-hostile bench-text golden build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -20,6 +20,11 @@ clients:
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:
 	packaging/walk/run
+
+# 90 sessions written in torn pieces for LASTS, under kills, frozen processes and (as root) a full disk.
+LASTS ?= 1h
+soak:
+	CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
 
 # Every fuzz target of every package, T each.
 fuzz:

@@ -95,6 +95,7 @@ func rebooted(w *walk) {
 // barred has another user try what is alice's, where her home lets everybody in.
 func barred(w *walk) {
 	w.must(root, "chmod", "755", w.alice.home())
+	defer w.must(root, "chmod", "700", w.alice.home())
 	companions := w.companions(w.alice)
 	for _, path := range []string{w.state() + "/archive.db", w.state() + "/run.json", companions[0]} {
 		w.refused(w.bob, "cat", path)
@@ -110,7 +111,6 @@ func barred(w *walk) {
 		w.Error("another user has moved the service")
 	}
 	w.must(w.bob, "cat", w.alice.home()+"/.profile") // the control: it is not the home that keeps him out
-	w.must(root, "chmod", "700", w.alice.home())
 }
 
 // copied takes a backup while the service works, and restores from it elsewhere.

@@ -2,14 +2,14 @@ package walk
 
 import (
 	"fmt"
-	"strconv"
+	"os"
 	"strings"
 	"time"
 )
 
-// reloaded has the daemon read its configuration anew: a changed one, a broken one, and one that its sandbox does not
-// know.
+// reloaded has the daemon read a changed configuration, a broken one, and one that its sandbox does not know.
 func reloaded(w *walk) {
+	defer w.restoreConfig()
 	pid := w.pid()
 	w.set(strings.Replace(config, "[watch]\n", "[watch]\nignore = [\"*unwanted*\"]\n", 1))
 	w.reload()
@@ -45,22 +45,18 @@ func reloaded(w *walk) {
 	w.apart()
 }
 
-// apart sets a directory for all companions: transcripts become read-only to the service when install says so. What it
-// can remove no longer it leaves without failing, there and back; doctor finds that, and removes it.
+// apart sets a directory for all companions: transcripts become read-only to the service when install says so. The
+// service cannot remove the companions that it leaves behind; doctor finds them and removes them.
 func (w *walk) apart() {
 	w.Helper()
-	dir := w.alice.home() + "/companions"
-	beside := w.companions(w.alice)
+	home := w.alice.home()
+	dir := home + "/companions"
+	had, _ := w.placed(home, nil)
 	w.set(strings.Replace(config, "[companion]\n", fmt.Sprintf("[companion]\ndir = %q\n", dir), 1))
 	w.reload()
 	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd install") })
 	w.installAgain()
-	tree := func() int {
-		out, _, _ := w.run(w.Context(), w.alice, "", "sh", "-c", `find "$1" -name '*.ccd.md' | wc -l`, "sh", dir)
-		n, _ := strconv.Atoi(strings.TrimSpace(out))
-		return n
-	}
-	w.within(2*time.Minute, "companions in a directory of their own", func() bool { return tree() == len(beside) })
+	w.within(2*time.Minute, "companions in a directory of their own", func() bool { _, all := w.placed(dir, had); return all })
 	if got := w.probe(true); got["transcripts"] != "refused" || got["companions"] != "done" || got["state"] != "done" {
 		w.Errorf("with companion.dir: %v, want transcripts read-only", got)
 	}
@@ -68,13 +64,37 @@ func (w *walk) apart() {
 	w.tell("companion.dir: transcripts read-only; left: %s", w.earlier())
 	w.set(config)
 	w.installAgain()
-	w.within(2*time.Minute, "companions beside their transcripts again", func() bool { return len(w.companions(w.alice))-tree() == len(beside) })
+	w.within(2*time.Minute, "companions beside their transcripts again", func() bool { _, all := w.placed(home+"/.", had); return all })
 	w.within(30*time.Second, "no session fails for that either", func() bool { return !strings.Contains(w.status(), "degraded") })
 	w.tell("and back; left: %s", w.earlier())
-	if n := tree(); n != 0 {
-		w.Errorf("%d companions are left in %s", n, dir)
-	}
 	w.refused(w.alice, "ls", dir)
+}
+
+// restoreConfig puts the walk's configuration back, also after a step that failed in its middle: the next steps
+// start from it.
+func (w *walk) restoreConfig() {
+	w.Helper()
+	if w.read(w.alice.home()+configFile) == config && !w.Failed() {
+		return
+	}
+	w.set(config)
+	w.installAgain()
+}
+
+// placed are the sessions whose companions stand below a directory, and whether that is every session that has one,
+// those of had among them. More may have come since had was taken: a companion follows its transcript after a while.
+func (w *walk) placed(below string, had map[string]bool) (found map[string]bool, all bool) {
+	w.Helper()
+	found, all = map[string]bool{}, true
+	for _, s := range w.list(w.alice) {
+		if !s.Present || s.Companion == "" && !had[s.Session] {
+			continue
+		}
+		_, err := os.Stat(w.path(s.Companion))
+		found[s.Session] = err == nil && strings.HasPrefix(s.Companion, below)
+		all = all && found[s.Session]
+	}
+	return found, all && len(found) > 0
 }
 
 // earlier has doctor remove the companions of an earlier companion.dir, and returns what it said of them.

@@ -153,6 +153,11 @@ func fallenBack(w *walk) {
 	w.write(root, "/etc/systemd/system/user@1001.service.d/walk.conf", "[Service]\nRestrictNamespaces=~user\n")
 	w.must(root, "systemctl", "daemon-reload")
 	w.must(root, "systemctl", "restart", "user@1001.service")
+	defer func() {
+		w.must(root, "rm", "-r", "/etc/systemd/system/user@1001.service.d")
+		w.must(root, "systemctl", "daemon-reload")
+		w.must(root, "systemctl", "restart", "user@1001.service")
+	}()
 	before := w.belongings(w.bob)
 	start := time.Now()
 	out, said, err := w.run(w.Context(), w.bob, "", "ccd", "install")
@@ -169,7 +174,4 @@ func fallenBack(w *walk) {
 	}
 	w.must(w.bob, "ccd", "uninstall", "--purge", "--yes")
 	w.left(w.bob, before)
-	w.must(root, "rm", "-r", "/etc/systemd/system/user@1001.service.d")
-	w.must(root, "systemctl", "daemon-reload")
-	w.must(root, "systemctl", "restart", "user@1001.service")
 }
