@@ -30,10 +30,11 @@ func told(w *walk) {
 	}
 	w.tell("entries by priority: %v", priorities)
 	w.must(root, "logger", "-p", "user.info", "the canary of the control is "+canary+"-control")
-	all := w.must(root, "journalctl", "-q", "-o", "cat", "--no-pager", "-a")
-	if !strings.Contains(all, canary+"-control") {
-		w.Error("the search in the journal cannot find anything")
-	}
+	var all string
+	w.within(10*time.Second, "the search in the journal finds the control", func() bool { // the logger does not wait for it
+		all = w.must(root, "journalctl", "-q", "-o", "cat", "--no-pager", "-a")
+		return strings.Contains(all, canary+"-control")
+	})
 	if strings.Contains(strings.ReplaceAll(all, canary+"-control", ""), canary) {
 		w.Error("what a transcript says stands in the journal")
 	}
