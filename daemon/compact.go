@@ -207,6 +207,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		sum.Write(seg.Data)
 		p.take(seg)
 	}
+	p.finish()
 	c, err := p.compactor.Summarized(func(span transcript.Span) ([]byte, error) {
 		b := make([]byte, span.Len)
 		_, err := f.ReadAt(b, span.Off)

@@ -11,6 +11,11 @@
 //     options. Nothing is read from other files, other sessions, the clock or the archive's history.
 //  4. Restore is exact. What comes out hashes to what went in, or the command fails and says so.
 //
+// Archived means all bytes: once a transcript has been at rest for Watch.RefreshIdle, the archive has every byte of it,
+// whatever the last line looks like; Once takes all bytes at once. The length of each file is compared at each scan, the
+// fingerprints of its head and of the bytes before the cursor at each append, and its whole content once in 7 days
+// (recheck.go). A source that differs from what is stored becomes a new generation.
+//
 // It is level-triggered: file events only shorten the wait, the periodic scan is the truth. Crash recovery, lost
 // events, retry, a changed rule and the first start are one mechanism, the next scan, and nothing is flushed at
 // shutdown. The package knows nothing of flags, TOML or service managers.
@@ -197,7 +202,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // compare-and-swap on the tip
 			return err
 		}
-		s.unheard = false
+		s.appended(seg)
 		d.alive()
 		if err := d.add(ctx, s, seg); err != nil {
 			return err
@@ -206,7 +211,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 			return errMore
 		}
 	}
-	s.update()
+	s.update(taken)
 	switch {
 	case s.held:
 		return nil
@@ -239,6 +244,7 @@ func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher
 		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			d.Log.Warn("companion not removed", "err", err)
 		}
+		d.recheck(ctx, time.Now(), func(o watcher.Offer, err error) { d.note(o, err, false) })
 		if d.Scanned == nil {
 			return
 		}

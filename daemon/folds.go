@@ -13,12 +13,15 @@ func (f *folds) use(s *session, max int64) {
 	}
 	var total int64
 	for _, o := range list {
-		total += o.compactor.Size()
+		total += o.size()
 	}
 	for len(list) > 1 && total > max {
-		total -= list[0].compactor.Size()
+		total -= list[0].size()
 		list[0].unfold()
 		list = list[1:]
 	}
 	*f = list
 }
+
+// size is the memory that a fold takes, in bytes.
+func (s *session) size() int64 { return s.compactor.Size() + s.decoder.Kept() }

@@ -78,6 +78,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	if err != nil {
 		return doc, nil, next, err
 	}
+	s.finish()
 	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
 	text := func(span transcript.Span) ([]byte, error) {
 		d.alive()
@@ -148,14 +149,28 @@ func (s *session) extent(sum mark.Hash) Extent {
 	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
 }
 
-// update brings the state in memory up to what the last look and the fold tell.
-func (s *session) update() {
+// appended notes that the archive has taken a segment.
+func (s *session) appended(seg transcript.Segment) {
+	s.unheard, s.rewritten = false, false
+	if seg.Start.Offset == 0 && seg.Start.Generation > 1 {
+		s.state.Rewritten = time.Now().UTC()
+	}
+}
+
+// update brings the state in memory up to what the last look, which found so many new bytes, and the fold tell.
+func (s *session) update(taken int) {
 	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
+	switch was := s.state.Source; {
+	case was.IsZero() && s.state.Checked.IsZero():
+		s.state.Checked = time.Now().UTC() // all its bytes were hashed just now
+	case !s.missing && taken == 0 && s.seen != was && s.seen.Size == was.Size:
+		s.state.Checked = time.Time{} // touched, or rewritten: the next recheck tells
+	}
 	if !s.missing {
 		s.state.Source, s.state.Gone, s.state.GoneAt = s.seen, false, time.Time{}
 	}
 	if s.compactor != nil {
-		s.state.record(s.compactor.Status())
+		s.state.record(s.compactor.Status(), s.decoder.Torn())
 	}
 }
 

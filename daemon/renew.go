@@ -18,7 +18,7 @@ func (d *Daemon) renew(ctx context.Context, s *session) error {
 	if !d.outdated(s) { // another process was faster
 		return nil
 	}
-	s.update()
+	s.update(0)
 	_, err := d.publish(ctx, s)
 	if err == nil {
 		s.unfold()

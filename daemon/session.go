@@ -25,7 +25,8 @@ type session struct {
 	raw    []byte // state as the archive has it, for compare-and-swap
 	placed string // path of the transcript as the archive has it
 
-	unheard bool // the archive did not know it when the daemon started
+	unheard   bool // the archive did not know it when the daemon started
+	rewritten bool // the file is not what is stored of it, from its first byte on: the next generation begins
 
 	seen    Stat // of the transcript, by the last look
 	missing bool
@@ -150,7 +151,9 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return true
 	case s.failures > 0 && seen == s.failedAt && time.Now().Before(s.retry):
 		return true
-	case seen != s.state.Source || s.state.Gone:
+	case seen != s.state.Source || s.state.Gone || s.rewritten:
+		return false
+	case s.behind() && o.Quiet >= d.Watch.Settle:
 		return false
 	case s.Class == transcript.Attachment:
 		return true
@@ -182,9 +185,17 @@ func (s *session) asWritten(path string) bool {
 }
 
 // refreshDue reports whether the file is at rest and the companion does not cover all of it.
+// More bytes of a torn line that the companion covers in part do not make it due: a line that grows slowly would cost
+// a fold of the whole session each time.
 func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
-	return s.state.At != s.state.Covers && o.Quiet >= idle
+	at, covers := s.state.At, s.state.Covers
+	grows := at.Generation == covers.Generation && at.Offset-s.state.Torn < covers.Offset
+	return at != covers && !grows && o.Quiet >= idle
 }
+
+// behind reports whether the file, as it was when it was last synced, has bytes that were not taken: of a last line
+// without its end. A compressed file is always taken whole.
+func (s *session) behind() bool { return !s.Packed && s.state.Source.Size > s.state.At.Offset }
 
 // due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger first fires, then when
 // the new bytes reach a quarter of the companion's own size, or the transcript is at rest; at once
@@ -225,6 +236,10 @@ func (d *Daemon) fold(ctx context.Context, s *session) error {
 		return nil
 	}
 	last := a.Generations[len(a.Generations)-1]
+	if s.rewritten {
+		s.begin(d, transcript.Cursor{Generation: last.N + 1})
+		return nil
+	}
 	s.begin(d, transcript.Cursor{Generation: last.N})
 	if s.Class != transcript.Attachment {
 		if err := d.replay(ctx, s, last); err != nil {
@@ -269,7 +284,7 @@ func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) er
 	case s.cursor.Generation != 0 && seg.Start.Generation != s.cursor.Generation:
 		d.Log.Info("transcript replaced, its earlier content stays in the archive", "session", s.ID, "generation", seg.Start.Generation)
 		s.begin(d, seg.Start)
-	case s.decoder.Open(): // the line that was taken without its end goes on: it was folded too early
+	case s.decoder.Reopens(seg):
 		s.unfold()
 		return d.fold(ctx, s)
 	}
@@ -277,11 +292,25 @@ func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) er
 	return nil
 }
 
+// take folds a segment. A last line without its end is folded if it is whole JSON. A torn one waits for the rest of it,
+// or for finish: most torn lines go on, and a line that was folded too early costs another fold of the whole session.
 func (s *session) take(seg transcript.Segment) {
+	rest := seg.Rest
+	seg.Rest = false
+	s.feed(seg)
+	s.cursor = seg.End
+	if rest && s.decoder.Torn() == 0 {
+		s.finish()
+	}
+}
+
+// finish folds the last line as it stands, for a companion that covers all bytes.
+func (s *session) finish() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
+
+func (s *session) feed(seg transcript.Segment) {
 	for r := range s.decoder.Records(seg) {
 		s.compactor.Add(r)
 	}
-	s.cursor = seg.End
 }
 
 func (s *session) unfold() {

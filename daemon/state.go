@@ -18,6 +18,9 @@ import (
 type State struct {
 	Source    Stat      `json:"source"`              // of the transcript
 	At        Place     `json:"at"`                  // how far it was taken
+	Torn      int64     `json:"torn,omitempty"`      // bytes before At of a last line that has no end and is not whole JSON
+	Checked   time.Time `json:"checked,omitzero"`    // when all bytes of the source were last compared with the archive
+	Rewritten time.Time `json:"rewritten,omitzero"`  // when the source last began another generation: replaced, or rewritten in place
 	Fired     string    `json:"fired,omitempty"`     // the trigger that fired, "" while none has
 	Skipped   string    `json:"skipped,omitempty"`   // why it is not followed, "" where it is: "summarizer"
 	Gone      bool      `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
@@ -139,13 +142,16 @@ func (s State) encode() ([]byte, error) {
 	return b, nil
 }
 
-// record takes over what the fold knows.
-func (s *State) record(c compactor.Status) {
+// record takes over what the fold knows. A torn line counts as one more record, which could not be parsed.
+func (s *State) record(c compactor.Status, torn int64) {
 	s.Records, s.Broken, s.Unknown = c.Records, c.Broken, c.Unknown
 	s.First, s.Last = c.First, c.Last
 	s.Model, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Cwd, c.Title, c.Parent, c.Resumed
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
 	s.Pressure, s.Level = c.Pressure, c.Level.String()
+	if s.Torn = torn; torn > 0 {
+		s.Records, s.Broken = s.Records+1, s.Broken+1
+	}
 	if s.Fired == "" {
 		s.Fired = c.Trigger
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
 	"os"
@@ -31,11 +32,13 @@ type tailer struct {
 	in     io.Reader
 	packed *unpacker // of a .zst, else nil
 	taken  taken
+	sum    hash.Hash // of what is skipped; nil where nobody asks
 	gen    int
 	buf    []byte
 }
 
-func (t *tailer) run(ctx context.Context, from transcript.Cursor, yield func(transcript.Segment, error) bool) error {
+// run opens the transcript and reads it.
+func (t *tailer) run(read func() error) error {
 	f, err := openTranscript(t.s)
 	if err != nil {
 		return fmt.Errorf("open transcript %s: %w", t.s.Path, cause(err))
@@ -44,8 +47,13 @@ func (t *tailer) run(ctx context.Context, from transcript.Cursor, yield func(tra
 	if t.o.Scratch != nil {
 		t.buf = (*t.o.Scratch)[:0]
 	}
-	if err = t.position(ctx, from); err == nil {
-		err = t.segments(ctx, yield)
+	info, err := f.Stat()
+	if err == nil {
+		t.size = info.Size()
+		err = t.rewind()
+	}
+	if err == nil {
+		err = read()
 	}
 	if err != nil {
 		return fmt.Errorf("read transcript %s: %w", t.s.Path, cause(err))
@@ -67,20 +75,14 @@ func (t *tailer) close() {
 
 // position goes to where from stands, or to the beginning of the next generation where the file is another one.
 func (t *tailer) position(ctx context.Context, from transcript.Cursor) error {
-	info, err := t.file.Stat()
-	if err != nil {
-		return err
-	}
-	t.size, t.gen = info.Size(), max(from.Generation, 1)
-	if err := t.rewind(); err != nil {
-		return err
-	}
+	t.gen = max(from.Generation, 1)
 	if t.s.Packed {
 		return t.positionPacked(ctx, from)
 	}
 	if from.Offset == 0 {
 		return nil
 	}
+	var err error
 	if from.Offset <= t.size {
 		err = t.taken.load(t.file, from.Offset)
 		t.in = io.NewSectionReader(t.file, from.Offset, t.size-from.Offset)
@@ -138,6 +140,9 @@ func (t *tailer) skip(ctx context.Context, offset int64) error {
 		room := t.buf[:min(int64(cap(t.buf)), offset-t.taken.offset)]
 		n, err := t.in.Read(room)
 		t.taken.pass(room[:n])
+		if t.sum != nil {
+			t.sum.Write(room[:n])
+		}
 		t.o.Alive()
 		if err == io.EOF {
 			return nil
@@ -165,7 +170,7 @@ func (t *tailer) segments(ctx context.Context, yield func(transcript.Segment, er
 			limit = pieceBytes // a long line
 			continue
 		}
-		seg := transcript.Segment{Start: t.taken.cursor(t.gen), Data: t.buf[:n:n], Rest: eof && t.o.Rest}
+		seg := transcript.Segment{Start: t.taken.cursor(t.gen), Data: t.buf[:n:n], Rest: eof && t.rests()}
 		t.taken.pass(seg.Data)
 		seg.End = t.taken.cursor(t.gen)
 		if !yield(seg, nil) || eof {
@@ -223,7 +228,7 @@ func (t *tailer) cut(eof bool, limit int) int {
 	b := t.buf[:min(len(t.buf), limit)]
 	lines := bytes.LastIndexByte(b, '\n') + 1
 	switch {
-	case eof && t.o.Rest && t.takes(b[lines:], lines == 0):
+	case eof && t.rests() && t.takes(b[lines:], lines == 0):
 		return len(b)
 	case lines == 0 && !eof && limit == pieceBytes:
 		return len(b)
@@ -231,13 +236,16 @@ func (t *tailer) cut(eof bool, limit int) int {
 	return lines
 }
 
+// rests reports whether the file is at rest. A compressed one is: its checksum at the end was read.
+func (t *tailer) rests() bool { return t.o.Rest || t.s.Packed }
+
 // takes reports whether the bytes behind the last line end of a file at rest are taken. first: nothing stands before
 // them in the buffer.
 func (t *tailer) takes(last []byte, first bool) bool {
 	switch {
 	case len(last) == 0:
 		return false
-	case t.o.Torn || t.s.Class == transcript.Attachment:
+	case t.o.Torn || t.s.Packed || t.s.Class == transcript.Attachment:
 		return true
 	case first && t.taken.midLine():
 		return false // the end of a line whose beginning was taken: nobody can tell whether it is whole

@@ -8,12 +8,14 @@ package watcher
 
 import (
 	"context"
+	"crypto/sha256"
 	"iter"
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -140,7 +142,7 @@ func (w *Watcher) Health() Health { return *w.health.Load() }
 // TailOptions tell how Tail treats the end of a file.
 type TailOptions struct {
 	// Rest: the file is at rest. A last line without a line end is taken too if it is valid JSON; an attachment is
-	// taken up to its end.
+	// taken up to its end. A compressed file always is, and is always taken up to its end.
 	Rest bool
 	// Torn: with Rest, a last line without a line end is taken as it is.
 	Torn bool
@@ -153,7 +155,7 @@ type TailOptions struct {
 // Tail yields what is new in the file of s behind from, in segments of at most 4 MB of whole lines (8 MB where one
 // line is longer than 4 MB; a line over 8 MB travels in pieces). Where the file is not the one that from was taken
 // of (shorter, or other bytes at its head or before the cursor), the segments begin a new generation at 0; a rewrite
-// in place that keeps the length, the head and the bytes before the cursor is not seen. A file at rest with nothing
+// in place that keeps the length, the head and the bytes before the cursor is seen only by Sum. A file at rest with nothing
 // new yields nothing. A cursor counts the bytes of the transcript: packing a file (Session.Packed) or unpacking it
 // makes nothing new. A packed one is read to its end, for its checksum, before any of it is yielded.
 //
@@ -167,8 +169,26 @@ func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o T
 		}
 		t := tailer{s: s, o: o}
 		defer t.close()
-		if err := t.run(ctx, from, yield); err != nil {
+		err := t.run(func() error {
+			if err := t.position(ctx, from); err != nil {
+				return err
+			}
+			return t.segments(ctx, yield)
+		})
+		if err != nil {
 			yield(transcript.Segment{}, err)
 		}
 	}
+}
+
+// Sum returns the SHA-256 of the first n bytes of the transcript of s, and how many of them there are. Of a compressed
+// file it counts the bytes of the transcript. The errors are those of Tail.
+func Sum(ctx context.Context, s transcript.Session, n int64, o TailOptions) (sum mark.Hash, bytes int64, err error) {
+	if o.Alive == nil {
+		o.Alive = func() {}
+	}
+	t := tailer{s: s, o: o, sum: sha256.New()}
+	defer t.close()
+	err = t.run(func() error { return t.skip(ctx, n) })
+	return mark.Hash(t.sum.Sum(nil)), t.taken.offset, err
 }

@@ -189,7 +189,7 @@ func companionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Companion.MaxTokens, 2000} },
 		},
 		{
-			"refresh_idle", "A companion is brought up to date when its session has been quiet for so long.", "30s", false,
+			"refresh_idle", "When a session has been quiet for so long, its last byte is archived and its companion is brought up to date.", "30s", false,
 			func(c *Config) value { return span{&c.Companion.RefreshIdle, 10 * time.Millisecond} },
 		},
 		{

@@ -20,6 +20,7 @@ type Decoder struct {
 	flags bool       // the agent's records say of a summary that it is one
 	n     int        // records given so far
 	open  bool       // the last record had no line end
+	end   int64      // offset behind it
 	start int64      // offset of the unfinished line
 	size  int64      // its bytes so far
 	part  []byte     // its bytes, while they are not too many
@@ -64,9 +65,25 @@ func NewDecoder(agent string, class Class) *Decoder {
 
 func parseNothing(*Decoder, *Record, node) {}
 
-// Open reports whether the last record that Records gave had no line end: it was at rest (Segment.Rest). If more
-// bytes come, they may belong to it, and the caller must fold anew from the first byte with another Decoder.
-func (d *Decoder) Open() bool { return d.open }
+// Reopens reports whether the segment goes on with a line that Records gave without its end, at rest (Segment.Rest).
+// Then the caller must fold again from the first byte with another Decoder.
+func (d *Decoder) Reopens(seg Segment) bool {
+	return d.open && len(seg.Data) > 0 && !d.ends(seg)
+}
+
+// ends reports whether the segment begins with the end of the line that was given without one.
+func (d *Decoder) ends(seg Segment) bool {
+	return d.open && d.array == nil && seg.Start.Offset == d.end && len(seg.Data) > 0 && seg.Data[0] == '\n'
+}
+
+// Torn returns the size of an unfinished line that is not one whole JSON object or array, 0 if there is none. Records
+// has not given it yet; more bytes of it cost nothing.
+func (d *Decoder) Torn() int64 {
+	if line := bytes.TrimSpace(d.part); len(line) > 0 && bytes.IndexByte([]byte("}]"), line[len(line)-1]) >= 0 && valid(line) {
+		return 0
+	}
+	return d.size
+}
 
 // Records gives the records of the next segment, in order. The record and all that it holds are reused: they are
 // valid until the next one. A line that goes on in the next segment is kept, at most MaxLine bytes of it. The sequence
@@ -75,6 +92,10 @@ func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		defer d.release()
 		data, off := seg.Data, seg.Start.Offset
+		if d.ends(seg) {
+			data, off = data[1:], off+1
+		}
+		d.open = d.open && len(seg.Data) == 0
 		if d.array != nil {
 			data, off = d.array.begin(data, off, seg.Rest)
 			if d.array.open {
@@ -104,10 +125,14 @@ func (d *Decoder) lines(data []byte, off int64, rest bool, yield func(*Record) b
 
 // atRest gives what has not ended as a record, if nothing follows for now.
 func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
-	if d.open = rest && d.size > 0; d.open {
+	if rest && d.size > 0 {
+		d.open, d.end = true, d.start+d.size
 		yield(d.line(nil, 0))
 	}
 }
+
+// Kept returns the bytes of memory that an unfinished line takes.
+func (d *Decoder) Kept() int64 { return int64(cap(d.part)) }
 
 // keep stores the beginning, or the next stretch, of a line that has not ended. A line that is too long leaves only
 // its hash and its length.

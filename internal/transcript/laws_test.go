@@ -80,14 +80,14 @@ func joined(t testing.TB, agent string, data []byte) {
 		}
 		next = r.Span.End() + 1
 	}
-	if open = d.Open(); open {
+	if open = d.Reopens(Segment{Data: []byte("x")}); open {
 		next--
 	}
 	if next != int64(len(data)) {
 		t.Fatalf("records end at %d of %d bytes (open %v)", next, len(data), open)
 	}
 	if ends := len(data) > 0 && data[len(data)-1] != '\n'; open != ends {
-		t.Fatalf("Open = %v, last line without a line end: %v", open, ends)
+		t.Fatalf("Reopens = %v, last line without a line end: %v", open, ends)
 	}
 }
 
@@ -153,29 +153,38 @@ func TestCutLawCanFail(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
+// TestUnfinishedLine: a line without its end is a record only at rest. Its line end then changes nothing, other bytes do.
+func TestUnfinishedLine(t *testing.T) {
 	d := NewDecoder("claude-code", Main)
-	take := func(data string, rest bool) (n int) {
-		for range d.Records(Segment{Data: []byte(data), Rest: rest}) {
+	at := int64(0)
+	for _, step := range []struct {
+		data    string
+		rest    bool
+		reopens bool // the data go on with a record that was given
+		records int
+		torn    int64
+	}{
+		{"{}\n{", false, false, 1, 1},
+		{"}", false, false, 0, 0},
+		{"", true, false, 1, 0},
+		{"", true, false, 0, 0},
+		{"\n{}\n", true, false, 1, 0},
+		{`{"a":"é`[:7], false, false, 0, 7},
+		{"\xa9", false, false, 0, 8},
+		{`"} `, true, false, 1, 0},
+		{"x", true, true, 1, 0},
+		{"y\n{}", true, true, 2, 0},
+		{"\n[1", false, false, 0, 2},
+		{"\n", false, false, 1, 0},
+	} {
+		seg := Segment{Start: Cursor{Offset: at}, Data: []byte(step.data), Rest: step.rest}
+		at += int64(len(step.data))
+		reopens, n := d.Reopens(seg), 0
+		for range d.Records(seg) {
 			n++
 		}
-		return n
-	}
-	for _, step := range []struct {
-		data string
-		rest bool
-		n    int
-		open bool
-	}{
-		{"{}\n{", false, 1, false},
-		{"}", false, 0, false},
-		{"", true, 1, true},
-		{"{}\n", true, 1, false},
-		{"", true, 0, false},
-		{"x", true, 1, true},
-	} {
-		if n := take(step.data, step.rest); n != step.n || d.Open() != step.open {
-			t.Fatalf("%q: %d records, open %v; want %+v", step.data, n, d.Open(), step)
+		if reopens != step.reopens || n != step.records || d.Torn() != step.torn {
+			t.Fatalf("%q: reopens %v, %d records, %d bytes torn; want %+v", step.data, reopens, n, d.Torn(), step)
 		}
 	}
 }

@@ -1,0 +1,261 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// rest syncs a file that is at rest.
+func (h *house) rest(d *Daemon, path string) *session {
+	h.t.Helper()
+	o := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}
+	if err := d.sync(context.Background(), o); err != nil {
+		h.t.Fatal(err)
+	}
+	s := d.sessions[d.owners[path]]
+	if !s.current(d, o) {
+		h.t.Fatalf("%s is at rest, and not current after a sync: each scan would read it", path)
+	}
+	return s
+}
+
+// TestTornLineGoesOn: a torn line that comes in many pieces, each of them at rest, is archived piece by piece, costs one
+// fold of the session once the companion covers its beginning, and becomes one record; then all is as after one pass.
+func TestTornLineGoesOn(t *testing.T) {
+	h := newHouse(t)
+	before, after := turns(0, 12), turn(12)
+	h.write(h.path(1), before)
+	d := h.daemon()
+	records := h.rest(d, h.path(1)).state.Records
+	written, folds := before, map[any]bool{}
+	samePass := func(text string) {
+		t.Helper()
+		once := newHouse(t)
+		once.write(once.path(1), text)
+		once.once()
+		if got, want := h.companion(h.path(1)), once.companion(once.path(1)); got != want {
+			t.Errorf("%d bytes: the companion differs from that of one pass:\n%s", len(text), firstDifference(want, got))
+		}
+	}
+	for len(after) > 40 {
+		h.append(h.path(1), after[:40])
+		written, after = written+after[:40], after[40:]
+		s := h.rest(d, h.path(1))
+		if got := h.restore(key(h.path(1))); got != written {
+			t.Fatalf("%d bytes of %d are archived", len(got), len(written))
+		}
+		torn := 1
+		if strings.HasSuffix(written, "\n") {
+			torn = 0
+		}
+		if want := records + strings.Count(strings.TrimPrefix(written, before), "\n") + torn; s.state.Records != want || s.state.Broken != torn {
+			t.Fatalf("%d bytes: %d records, %d broken; want %d, %d", len(written), s.state.Records, s.state.Broken, want, torn)
+		}
+		if folds[s.compactor] = true; written == before+turn(12)[:40] {
+			samePass(written) // torn
+		}
+	}
+	// The companion covers the beginning of each of the four lines, which the rest of the line then reopens.
+	if len(folds) > 5 {
+		t.Errorf("the session was folded %d times", len(folds))
+	}
+	h.append(h.path(1), after)
+	h.rest(d, h.path(1))
+	samePass(turns(0, 13))
+	if got, want := h.rest(d, h.path(1)).state.Records, records+4; got != want {
+		t.Errorf("%d records, want %d", got, want)
+	}
+}
+
+// TestLineEndLater: a line that was whole but for its newline is not folded again when that comes.
+func TestLineEndLater(t *testing.T) {
+	h := newHouse(t)
+	text := turns(0, 12)
+	h.write(h.path(1), strings.TrimSuffix(text, "\n"))
+	d := h.daemon()
+	fold := h.rest(d, h.path(1)).compactor
+	h.append(h.path(1), "\n")
+	if s := h.rest(d, h.path(1)); s.compactor != fold || s.state.Broken != 0 {
+		t.Errorf("folded again %v, %d broken", s.compactor != fold, s.state.Broken)
+	}
+	h.append(h.path(1), turn(12))
+	h.rest(d, h.path(1))
+	once := newHouse(t)
+	once.write(once.path(1), turns(0, 13))
+	once.once()
+	if got, want := h.companion(h.path(1)), once.companion(once.path(1)); got != want {
+		t.Errorf("the companion differs from that of one pass:\n%s", firstDifference(want, got))
+	}
+}
+
+// TestEveryByteAtRest: files of every kind that were offered while they grew, and then no more until they rested.
+func TestEveryByteAtRest(t *testing.T) {
+	h := newHouse(t)
+	d := h.daemon()
+	spilled := filepath.Join(h.home, ".claude", "projects", "-work", key(h.path(1)).ID, "tool-results", "b1.txt")
+	for path, text := range map[string]string{
+		h.path(1): turn(0) + `{"torn`,
+		h.path(2): turn(0) + `{"whole":1}`,
+		h.path(3): turn(0) + "\xe2\x82",
+		h.path(4): turn(0) + `{"long":"` + strings.Repeat("x", 9<<20),
+		h.path(5): turn(0) + `{"longer":"` + strings.Repeat("x", 17<<20),
+		spilled:   "one line\nand half of ano",
+	} {
+		h.write(path, text)
+		o := watcher.Offer{Path: path, Root: d.Watch.Roots[0]} // it never rests: max_wait is over
+		if err := d.sync(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		k := d.owners[path]
+		if got := h.restore(k); len(got) >= len(text) {
+			t.Fatalf("%s: all is archived of a file that is written: this test cannot fail", path)
+		}
+		h.rest(d, path)
+		if got := h.restore(k); got != text {
+			t.Errorf("%s: %d bytes of %d are archived", path, len(got), len(text))
+		}
+		h.append(path, "\"}\n")
+		h.rest(d, path)
+		if got := h.restore(k); got != text+"\"}\n" {
+			t.Errorf("%s: %d bytes of %d are archived after the line ended", path, len(got), len(text)+3)
+		}
+	}
+}
+
+// TestPackedEveryByte: a compressed transcript is taken whole although it never rested: its checksum says that it ends there.
+func TestPackedEveryByte(t *testing.T) {
+	h := newHouse(t)
+	d := h.daemon()
+	path := filepath.Join(h.home, ".codex", "sessions", "2026", "03", "01", "rollout-2026-03-01T09-00-00-00000000-0000-4000-8000-000000000009.jsonl.zst")
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer enc.Close()
+	for _, text := range []string{`{"type":"session_meta","payload":{}}` + "\n" + `{"to`, `{"type":"session_meta","payload":{}}` + "\n" + `{"torn":1}` + "\n" + "\xe2"} {
+		h.write(path, string(enc.EncodeAll([]byte(text), nil)))
+		if err := d.sync(context.Background(), watcher.Offer{Path: path, Root: d.Watch.Roots[1]}); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.restore(d.owners[path]); got != text {
+			t.Errorf("%q is archived, the file holds %q", got, text)
+		}
+	}
+}
+
+// rewriteMiddle changes a byte in the middle of a file, and neither its length nor its times.
+func rewriteMiddle(t *testing.T, path string) (now string) {
+	t.Helper()
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) < 16<<10 {
+		t.Fatalf("%d bytes: head and tail are all of them", len(b))
+	}
+	copy(b[len(b)/2:], "?")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, before.ModTime(), before.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestRewriteInPlace: a rewrite that length, times and fingerprints do not show is found when the source's turn comes,
+// by a pass as by a daemon that runs, and becomes a generation of its own.
+func TestRewriteInPlace(t *testing.T) {
+	h := newHouse(t)
+	was := turns(0, 16)
+	h.write(h.path(1), was)
+	h.write(h.path(2), was)
+	h.once()
+	generations := func(path string) int {
+		s, err := h.o.Archive.Session(context.Background(), key(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(s.Generations)
+	}
+	checks := func(want int, at func(d *Daemon)) {
+		t.Helper()
+		now := rewriteMiddle(t, h.path(1))
+		h.once()
+		if n := generations(h.path(1)); n != want-1 {
+			t.Fatalf("%d generations before the source's turn came: this test cannot fail", n)
+		}
+		d := h.daemon()
+		for _, s := range d.sessions {
+			s.state.Checked = s.state.Checked.Add(-recheckCycle)
+		}
+		at(d)
+		if n := generations(h.path(1)); n != want || h.restore(key(h.path(1))) != now {
+			t.Errorf("%d generations, want %d of which the last is the file", n, want)
+		}
+		if n := generations(h.path(2)); n != 1 {
+			t.Errorf("the other file has %d generations", n)
+		}
+		for _, s := range h.daemon().sessions {
+			if rewritten := s.Path == h.path(1); s.state.Rewritten.IsZero() == rewritten {
+				t.Errorf("%s: rewritten %v", s.Path, s.state.Rewritten)
+			}
+		}
+	}
+	checks(2, func(d *Daemon) {
+		if r, err := d.Once(context.Background(), func(done, all int64) {}); err != nil || len(r.Failed) > 0 {
+			t.Fatalf("once: %v, %v", err, r.Failed)
+		}
+	})
+	copy := []byte(was)
+	copy[len(copy)/2] = '!'
+	h.write(h.path(1), string(copy)) // as it may be seen by its times: at once
+	h.once()
+	if n := generations(h.path(1)); n != 3 || h.restore(key(h.path(1))) != string(copy) {
+		t.Errorf("touched and rewritten: %d generations", n)
+	}
+	checks(4, func(d *Daemon) {
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- d.Run(ctx) }()
+		eventually(t, "the daemon finds it", func() bool { return generations(h.path(1)) == 4 })
+		stop()
+		<-done
+	})
+}
+
+// TestRecheckTurns: each source has one turn in each cycle, and the turns are spread.
+func TestRecheckTurns(t *testing.T) {
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	days := map[int]int{}
+	for n := range 700 {
+		k := transcript.Key{Agent: "codex", ID: fmt.Sprint(n)}
+		turn := recheckSince(k, begin)
+		if turn.After(begin) || begin.Sub(turn) >= recheckCycle {
+			t.Fatalf("the last turn at %v was at %v", begin, turn)
+		}
+		if next := recheckSince(k, turn.Add(recheckCycle)); !next.Equal(turn.Add(recheckCycle)) {
+			t.Fatalf("turn %v is followed by %v", turn, next)
+		}
+		days[int(begin.Sub(turn)/(24*time.Hour))]++
+	}
+	for day := range 7 {
+		if days[day] < 50 {
+			t.Errorf("%d of 700 have their turn %d days before", days[day], day)
+		}
+	}
+}
