@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,11 +105,9 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 
 // sayBehind tells of a transcript that has gone on: the newest compaction may stand in what is not archived yet.
 func (a *app) sayBehind(e entry) {
-	info, err := os.Stat(e.Path)
-	if err != nil || filepath.Ext(e.Path) == ".zst" || info.Size() <= e.Tip().Offset {
-		return
+	if lag := e.lag(); lag > 0 {
+		a.say("%s of the transcript came since: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), shellWord(e.ID))
 	}
-	a.say("%s of the transcript came since: ccd diff --fresh %s", humanize.IBytes(uint64(info.Size()-e.Tip().Offset)), shellWord(e.ID))
 }
 
 // diffed finds the session, and first brings the archive up to date with it where that is asked for.

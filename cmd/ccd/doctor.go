@@ -19,6 +19,7 @@ type finding struct {
 	Mend    string `json:"mend"`
 	Fixable bool   `json:"fixable"` // --fix would mend it
 	Fixed   bool   `json:"fixed"`   // --fix has done it just now; Detail says what
+	Lag     *int64 `json:"lag_bytes,omitempty"`
 
 	repair *repair
 }
@@ -56,7 +57,8 @@ backup, no agent's settings and no linger.`,
 			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
 		},
 		json: `one array, an object a check: check, state ("ok", "note", "wrong"), detail, mend, fixable (--fix would
-mend it), fixed (it has, just now: detail says what)`,
+mend it), fixed (it has, just now: detail says what), lag_bytes (in the check "behind": bytes of
+transcripts that are not archived yet)`,
 	}
 	fix := false
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), fix) })

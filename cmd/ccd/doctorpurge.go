@@ -102,56 +102,45 @@ func (a *app) claudePurge() (days *float64, file string, err error) {
 	return settings.Days, file, err
 }
 
-// pending is what stands in files and not in the archive.
-type pending struct {
-	files  int
-	bytes  int64     // of them; how much of each is archived is not counted
-	oldest time.Time // modification time
-}
-
-// unarchived counts the files, among those that the filter accepts (nil: all), that have changed since they were last
-// taken into the archive.
-func (s *surroundings) unarchived(filter func(watcher.Found) bool) (p pending) {
+// unarchived counts the files, among those that the filter accepts (nil: all), that are not archived as they stand.
+func (s *surroundings) unarchived(filter func(watcher.Found) bool) pending {
 	if s.readErr != nil {
-		return p // nothing is known then, and that is told
+		return pending{} // nothing is known then, and that is told
 	}
-	taken := map[string]entry{}
-	for _, e := range s.sessions {
-		taken[e.Path] = e
-	}
+	var found []watcher.Found
 	for _, r := range s.scans {
-		for _, f := range r.found {
-			e, known := taken[f.Path]
-			current := known && (e.state.Skipped != "" || e.state.Source.Size == f.Size && e.state.Source.ModTime == f.ModTime.UnixNano())
-			if current || filter != nil && !filter(f) {
-				continue
-			}
-			p.files++
-			p.bytes += f.Size
-			if p.oldest.IsZero() || f.ModTime.Before(p.oldest) {
-				p.oldest = f.ModTime
-			}
-		}
+		found = append(found, r.found...)
 	}
-	return p
+	return behind(found, (&library{sessions: s.sessions}).archived(), filter)
 }
 
 // checkBehind counts what should have been archived by now.
 func checkBehind(_ context.Context, s *surroundings) []finding {
-	const check = "behind"
-	grace := s.l.config.Watch.MaxWait + 2*s.l.config.Watch.ScanInterval
-	late := s.unarchived(func(f watcher.Found) bool { return !s.running || s.now.Sub(f.ModTime) > grace })
-	switch {
-	case s.readErr != nil:
+	if s.readErr != nil {
 		return nil
-	case late.files == 0:
-		return []finding{ok(check, "all transcripts are archived")}
-	case s.running:
-		return []finding{note(check, "ccd status tells what fails; a first pass may take its time",
-			"%s not archived as they stand now (%s), the oldest since %s", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)), age(late.oldest))}
 	}
-	return []finding{note(check, "ccd run --once, or ccd start", "no daemon runs, and %s not archived as they stand now (%s)",
-		are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))}
+	all := s.unarchived(nil)
+	f := s.behind(all)
+	f.Lag = &all.bytes
+	return []finding{f}
+}
+
+func (s *surroundings) behind(all pending) finding {
+	const check = "behind"
+	w := s.l.config.Watch
+	grace := max(w.MaxWait, s.l.config.Companion.RefreshIdle) + 2*w.ScanInterval
+	late := s.unarchived(func(f watcher.Found) bool { return !s.running || s.now.Sub(f.ModTime) > grace })
+	told := fmt.Sprintf("%s not archived as they stand now (%s)", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))
+	switch {
+	case late.files > 0 && s.running:
+		return note(check, "ccd status tells what fails; a first pass may take its time", "%s, the oldest since %s", told, age(late.oldest))
+	case late.files > 0:
+		return note(check, "ccd run --once, or ccd start", "no daemon runs, and %s", told)
+	case all.bytes > 0:
+		return ok(check, "%s of recent changes are not archived yet; a file is archived to its last byte when it has been quiet for %s",
+			humanize.IBytes(uint64(all.bytes)), s.l.config.Companion.RefreshIdle)
+	}
+	return ok(check, "all transcripts are archived")
 }
 
 // skew is by how much clocks of two machines may differ without a word.

@@ -14,6 +14,7 @@ import (
 	"ccd/archive"
 	"ccd/daemon"
 	"ccd/packaging"
+	"ccd/watcher"
 )
 
 // askEvery is how often the service manager is asked by one who goes on looking: it takes a process each time.
@@ -31,6 +32,7 @@ type gauge struct {
 	archive stamp
 	size    archive.Size
 	count   statusOutput // what the sessions make of it
+	stored  map[string]stored
 	service packaging.State
 	asked   time.Time
 	running bool
@@ -100,6 +102,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
 	}
 	g.known = info.Sessions
+	out.LagBytes = g.lag(ctx, err)
 	out.Config = g.l.configPath
 	if g.wrong != nil {
 		out.Config = ""
@@ -142,9 +145,26 @@ func (g *gauge) readArchive(ctx context.Context) error {
 	}
 	g.count = statusOutput{Live: []sessionOutput{}}
 	g.count.count(g.l.sessions)
+	g.stored = g.l.archived()
 	g.l.sessions = nil // what is printed is kept, and that is little
 	g.archive = seen
 	return nil
+}
+
+// lag is how many bytes of the watched transcripts are not archived, nil where that cannot be told.
+func (g *gauge) lag(ctx context.Context, err error) *int64 {
+	if err != nil || g.wrong != nil {
+		return nil
+	}
+	found, err := bounded(ctx, checkLimit, func(ctx context.Context) ([]watcher.Found, error) {
+		found, _ := watcher.Scan(ctx, g.l.watch)
+		return found, nil
+	})
+	if err != nil {
+		return nil
+	}
+	bytes := behind(found, g.stored, nil).bytes
+	return &bytes
 }
 
 // rest drops the sessions that have not grown for a while.

@@ -26,6 +26,7 @@ type sessionOutput struct {
 	Last        *time.Time `json:"last"`
 	Records     int        `json:"records"`
 	Bytes       int64      `json:"bytes"`
+	Lag         int64      `json:"lag_bytes"`
 	Generations int        `json:"generations"`
 	Model       string     `json:"model"`
 	Reported    int64      `json:"reported_tokens"`
@@ -44,13 +45,16 @@ type sessionOutput struct {
 	Resumed     string     `json:"resumed"`
 	Source      string     `json:"source"`
 	Present     bool       `json:"source_present"`
+	Rewritten   *time.Time `json:"rewritten"`
 }
 
-const sessionKeys = `agent, session, parent, project, title, last, records, bytes, generations, model,
+const sessionKeys = `agent, session, parent, project, title, last, records, bytes, lag_bytes (bytes of the source
+that are not archived yet; all bytes of a compressed source that has changed), generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
 verified, companion ("" while there is none), skipped ("" where it is followed),
-resumed (the ID of the session that ccd resume made it from, else ""), source, source_present`
+resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
+rewritten (when the source was last found replaced or rewritten in place, else null)`
 
 type lsFlags struct {
 	all, size bool
@@ -66,7 +70,8 @@ their share of the context window, (assumed) or * where the window is not known;
 what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
 "gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session,
 "copy" that ccd resume made it and nobody has gone on with it.
-A source is "purged" where the agent removed its transcript: the archive has it. A terminal gets what
+A source is "purged" where the agent removed its transcript: the archive has it. "65 B behind" means that
+65 bytes of the transcript are not archived yet. A terminal gets what
 fits its width.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
@@ -147,10 +152,11 @@ func (e entry) output() sessionOutput {
 	s := e.state
 	return sessionOutput{
 		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: known(e.last()),
-		Records: s.Records, Bytes: e.bytes(), Generations: len(e.Generations), Model: s.Model,
+		Records: s.Records, Bytes: e.bytes(), Lag: e.lag(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
 		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
+		Rewritten: known(s.Rewritten),
 	}
 }
 
@@ -178,6 +184,9 @@ func (e entry) row(brief bool) []string {
 	}
 	if e.state.Idle() && companion == "-" {
 		companion = "copy"
+	}
+	if lag := e.lag(); lag > 0 {
+		source = humanize.IBytes(uint64(lag)) + " behind"
 	}
 	if !e.present() {
 		source = "purged"

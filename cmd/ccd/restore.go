@@ -36,7 +36,8 @@ items in that way, or the line where it has none; of a range the lines as they s
 
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
 published yet is looked for in all archived sessions, newest first. Text that looks like a secret is
-printed all the same, with one line of warning on stderr.
+printed all the same, with one line of warning on stderr. --session prints what is archived; where the
+transcript has more, a warning says how many bytes.
 
 --file replays what the transcript tells of a file: the last read or write of all of it by then, and the
 edits, patches, renames and plain shell commands after it, those of the session's sub-agents with them.
@@ -135,6 +136,9 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 		err := o.write(ctx, watch)
 		if watch.seen != "" {
 			fmt.Fprintf(a.err, "ccd: warning: this looks like it holds %s\n", watch.seen)
+		}
+		if lag := o.entry.lag(); err == nil && lag > 0 && o.session != nil && o.session.N == o.entry.Tip().Generation {
+			fmt.Fprintf(a.err, "ccd: warning: %s not archived yet\n", are(int(lag), "byte of "+o.entry.Path, "bytes of "+o.entry.Path))
 		}
 		return err
 	})

@@ -22,6 +22,7 @@ type statusOutput struct {
 	Since       *time.Time      `json:"since"`
 	LastPass    *time.Time      `json:"last_pass"`
 	LagSeconds  float64         `json:"lag_seconds"`
+	LagBytes    *int64          `json:"lag_bytes"`
 	Waiting     int             `json:"waiting"`
 	Overflows   int             `json:"overflows"`
 	Unreadable  int             `json:"unreadable"`
@@ -36,6 +37,7 @@ type statusOutput struct {
 	Unverified  int             `json:"unverified"`
 	Unknown     int             `json:"unknown_records"`
 	Broken      int             `json:"broken_records"`
+	Rewritten   int             `json:"rewritten"`
 	Live        []sessionOutput `json:"live"`
 	Archive     archiveOutput   `json:"archive"`
 	Errors      []failureOutput `json:"errors"`
@@ -82,7 +84,8 @@ func (a *app) statusCommand() *cobra.Command {
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
 		long: `It should run where its service is installed: then it exits 1 if no daemon does. Live sessions (grown in
 the last 10 minutes) are listed with their pressure: what the agent's model reports of its context
-window first, our estimate, marked est, second. Lag is the time since the last scan of all roots.
+window first, our estimate, marked est, second. Lag is how many bytes of the transcripts are not archived
+yet. It is 0 once they have been quiet for companion.refresh_idle.
 What makes it less than it should be stands under degraded; ` + "`ccd doctor`" + ` looks closer.
 
 --watch goes on until Ctrl-C (exit 130). A terminal shows it in place, anew every INTERVAL; elsewhere it
@@ -96,11 +99,13 @@ object a line).`,
 			{"ccd status -q || ccd start", "start the service if it should run and does not"},
 		},
 		json: `one object: running, should_run, degraded (reasons), pid, version (of the daemon), this_version (of this
-ccd), since, last_pass, lag_seconds, waiting (files), overflows (times that events were lost),
+ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the transcripts, not archived
+yet; null if unknown), waiting (files), overflows (times that events were lost),
 unreadable (directories), failing (files), config (the file that the daemon runs with, else the one that
 is read here, "" for none), reload {time, error, note} (the configuration's last one), service
 {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
-attachments, companions (whose files are there), unverified, unknown_records, broken_records, live
+attachments, companions (whose files are there), unverified, unknown_records, broken_records, rewritten
+(sessions whose transcript was replaced or rewritten in place, and was archived again), live
 (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
 With --watch: one such object a line`,
@@ -176,6 +181,9 @@ func (o *statusOutput) count(sessions []entry) {
 		o.Sessions++
 		o.Unknown += e.state.Unknown
 		o.Broken += e.state.Broken
+		if !e.state.Rewritten.IsZero() {
+			o.Rewritten++
+		}
 		if e.companion() {
 			o.Companions++
 			if !e.state.Verified {

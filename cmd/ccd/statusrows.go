@@ -26,11 +26,22 @@ func (o statusOutput) rows() [][]string {
 	for _, r := range o.Roots {
 		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
 	}
-	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)})
+	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
+	if o.Rewritten > 0 {
+		rows = append(rows, []string{"rewritten", count(o.Rewritten, "session") +
+			": the transcript was replaced or rewritten in place, and archived again; ccd restore --session ID --generation N prints what it was before"})
+	}
 	for _, s := range o.Live {
 		rows = append(rows, []string{"live", liveLine(s)})
 	}
 	return rows
+}
+
+func lagLine(o statusOutput) string {
+	if o.LagBytes == nil {
+		return "not known"
+	}
+	return humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
 }
 
 func (r rootOutput) state(running bool) string {

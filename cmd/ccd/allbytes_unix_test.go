@@ -1,0 +1,237 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tornEnds are ends of a transcript as a writer that stops leaves them: whole lines, half a line, a line without its
+// newline, half a character.
+var tornEnds = []string{
+	"", `{"type":"user","message":{"role":"user","content":"Weigh the par`, strings.TrimSuffix(aLine, "\n"), `{"a":"` + "\xe2\x82", "{}\n\n{", " ",
+}
+
+// tornText is some lines and then an end that is none, or is. Nothing of it depends on when it is asked for.
+func tornText(session, stage int) string {
+	var b strings.Builder
+	for n := range 4 {
+		fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"%d €, parcel %d of %d: %s"},"uuid":"u%d-%d","timestamp":"2026-03-01T09:00:00.000Z"}`+"\n",
+			session, n, stage, strings.Repeat("ü", 300*n), stage, n)
+	}
+	return b.String() + tornEnds[(session+stage)%len(tornEnds)]
+}
+
+// appendTorn writes text in pieces that end anywhere, with pauses of every length in between.
+func appendTorn(path, text string, r *rand.Rand) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for len(text) > 0 {
+		n := 1 + r.IntN(min(len(text), 700))
+		if _, err := f.WriteString(text[:n]); err != nil {
+			return err
+		}
+		text = text[n:]
+		<-time.After(time.Duration(r.IntN(30)) * time.Millisecond)
+	}
+	return nil
+}
+
+// appendTornByProcess does it from a process of its own.
+func appendTornByProcess(path, text string) error {
+	half := len(text) / 2
+	return exec.Command("/bin/sh", "-c", `printf %s "$2" >>"$1"; sleep 0.3; printf %s "$3" >>"$1"`, "sh", path, text[:half], text[half:]).Run()
+}
+
+// lagOf is what ccd status, ls and doctor tell of the bytes that are not archived.
+func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) {
+	t.Helper()
+	ask := func(into any, command ...string) {
+		t.Helper()
+		out, _ := ccdCommand(t, home, command...).Output()
+		if err := json.Unmarshal(out, into); err != nil {
+			t.Fatalf("%q: %v: %s", command, err, out)
+		}
+	}
+	var all struct {
+		Lag *int64 `json:"lag_bytes"`
+	}
+	if ask(&all, "status", "--json"); all.Lag == nil {
+		t.Fatal("status tells no lag_bytes")
+	}
+	var sessions []struct {
+		Lag *int64 `json:"lag_bytes"`
+	}
+	ask(&sessions, "ls", "--all", "--json")
+	for _, s := range sessions {
+		if s.Lag == nil {
+			t.Fatal("ls tells no lag_bytes")
+		}
+		ls += *s.Lag
+	}
+	var checks []map[string]any
+	ask(&checks, "doctor", "--json")
+	for _, c := range checks {
+		if c["check"] == "behind" {
+			doctor = c
+		}
+	}
+	return *all.Lag, ls, doctor
+}
+
+// restoreWhole returns what ccd restore --session prints.
+func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
+	t.Helper()
+	c := ccdCommand(t, home, "restore", "--session", strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("restore %s: %v: %s", path, err, stderr.String())
+	}
+	return out, stderr.String()
+}
+
+// TestArchivedMeansAllBytes: whatever a writer leaves at the end of a file, its last byte is archived once the file is at
+// rest, and what comes behind it later, also where the daemon is killed meanwhile. The control is TestLagIsTold.
+func TestArchivedMeansAllBytes(t *testing.T) {
+	t.Parallel()
+	const sessions, stages = 8, 3
+	home := t.TempDir()
+	put(t, transcriptPath(home, 0), aLine)
+	configure(t, home, "[watch]\nsettle = \"100ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"500ms\"\n")
+	c := spawn(t, home, "run")
+	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	for stage := range stages {
+		var writers sync.WaitGroup
+		for n := range sessions {
+			writers.Go(func() {
+				path, text := transcriptPath(home, n), tornText(n, stage)
+				err := error(nil)
+				if n < 2 {
+					err = appendTornByProcess(path, text)
+				} else {
+					err = appendTorn(path, text, rand.New(rand.NewPCG(uint64(n), uint64(stage))))
+				}
+				if err != nil {
+					t.Errorf("writer %d: %v", n, err)
+				}
+			})
+		}
+		if stage == 1 { // killed while they write
+			c.signal(t, syscall.SIGKILL)
+			_ = c.Wait()
+			c = spawn(t, home, "run")
+		}
+		writers.Wait()
+		eventually(t, fmt.Sprintf("stage %d: nothing lags", stage), func() bool { s, l, _ := lagOf(t, home); return s+l == 0 })
+		for n := range sessions {
+			path := transcriptPath(home, n)
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, said := restoreWhole(t, home, path); !bytes.Equal(got, want) || said != "" {
+				t.Fatalf("stage %d, session %d: %d bytes of %d come back (%q), it ends with %q", stage, n, len(got), len(want), said, tornEnds[(n+stage)%len(tornEnds)])
+			}
+		}
+	}
+}
+
+// TestLagIsTold: nothing is archived of a torn line while the file does not count as at rest, and status, ls, doctor and
+// restore tell what is missing.
+func TestLagIsTold(t *testing.T) {
+	t.Parallel()
+	const end = `{"type":"user","message":{"role":"user","content":"Weigh the par` // 65 bytes
+	home := t.TempDir()
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n[companion]\nrefresh_idle = \"1h\"\n")
+	put(t, transcriptPath(home, 1), aLine+end)
+	c := spawn(t, home, "run")
+	var ls int64
+	var doctor map[string]any
+	eventually(t, "the whole line is archived, and the other is told of", func() bool {
+		var status int64
+		status, ls, doctor = lagOf(t, home)
+		return status == int64(len(end))
+	})
+	if ls != int64(len(end)) || doctor["lag_bytes"] != float64(len(end)) || doctor["detail"] == "all transcripts are archived" {
+		t.Errorf("%d bytes are missing; ls tells %d, doctor %v", len(end), ls, doctor)
+	}
+	if out, err := ccdCommand(t, home, "status").CombinedOutput(); err != nil || !strings.Contains(string(out), fmt.Sprintf("%d B not archived yet", len(end))) {
+		t.Errorf("status: %v: %s", err, out)
+	}
+	if out, err := ccdCommand(t, home, "ls").CombinedOutput(); err != nil || !strings.Contains(string(out), fmt.Sprintf("%d B behind", len(end))) {
+		t.Errorf("ls: %v: %s", err, out)
+	}
+	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine || !strings.Contains(said, fmt.Sprintf("warning: %d bytes of ", len(end))) {
+		t.Errorf("restore prints %q and says %q", got, said)
+	}
+
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if out, err := ccdCommand(t, home, "run", "--once").CombinedOutput(); err != nil {
+		t.Fatalf("run --once: %v: %s", err, out)
+	}
+	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine+end || said != "" {
+		t.Errorf("after run --once, restore prints %q and says %q", got, said)
+	}
+	if status, ls, doctor := lagOf(t, home); status+ls != 0 || doctor["lag_bytes"] != 0.0 || doctor["detail"] != "all transcripts are archived" {
+		t.Errorf("after run --once: status %d, ls %d, doctor %v", status, ls, doctor)
+	}
+}
+
+// TestRewriteIsTold: a transcript that is rewritten in its middle, and keeps its length, is archived again beside what it
+// was, and ls and status say so.
+func TestRewriteIsTold(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	path := transcriptPath(home, 1)
+	was := strings.Repeat(aLine, 200)
+	now := was[:len(was)/2] + "?" + was[len(was)/2+1:]
+	ccd := func(args ...string) string {
+		t.Helper()
+		var stderr bytes.Buffer
+		c := ccdCommand(t, home, args...)
+		c.Stderr = &stderr
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%q: %v: %s", args, err, stderr.String())
+		}
+		return string(out)
+	}
+	put(t, path, was)
+	ccd("run", "--once")
+	if out := ccd("status", "--json"); !strings.Contains(out, `"rewritten": 0`) {
+		t.Errorf("nothing was rewritten, status tells %s", out)
+	}
+	put(t, path, now)
+	ccd("run", "--once")
+	id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	for generation, want := range []string{now, was, now} { // 0 is the last one
+		if got := ccd("restore", "--session", id, "--generation", fmt.Sprint(generation)); got != want {
+			t.Errorf("generation %d comes back otherwise, %d bytes", generation, len(got))
+		}
+	}
+	for command, want := range map[string]string{"ls": `"rewritten": "20`, "status": `"rewritten": 1`} {
+		if out := ccd(command, "--json"); !strings.Contains(out, want) {
+			t.Errorf("%s does not tell %s: %s", command, want, out)
+		}
+	}
+	if out := ccd("status"); !strings.Contains(out, "rewritten  1 session: ") {
+		t.Errorf("status: %s", out)
+	}
+}
