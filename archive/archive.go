@@ -71,6 +71,21 @@ func (e *DamageError) Error() string {
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
+// Damages returns the errors that were joined to err, or err alone; none for nil.
+func Damages(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		var flat []error
+		for _, one := range all.Unwrap() {
+			flat = append(flat, Damages(one)...)
+		}
+		return flat
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
 // Generation is what the archive holds of one life of a session's file.
 type Generation struct {
 	N   int

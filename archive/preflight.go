@@ -89,6 +89,7 @@ const (
 	branchFlag = 0x01
 	leafFlag   = 0x02
 	bucketFlag = 0x01
+	bucketSize = 16 // of a bucket's own header, before an inline page
 	boltMagic  = 0xED0CDAED
 	noFreelist = ^uint64(0)
 	maxDepth   = 64
@@ -178,7 +179,10 @@ func (w *walker) roots(root uint64) error {
 			return err
 		}
 		for _, b := range buckets {
-			low, err := w.tree(b)
+			if b.root == 0 {
+				continue
+			}
+			low, err := w.tree(b.root)
 			if err != nil {
 				return err
 			}
@@ -248,8 +252,15 @@ func (w *walker) elements(id uint64, into any) error {
 	return nil
 }
 
-// buckets returns the root pages of the buckets in a leaf of the root tree, but for those inlined there.
-func (w *walker) buckets(id uint64) (roots []uint64, err error) {
+// bucket is a bucket as the root tree has it.
+type bucket struct {
+	name   string
+	root   uint64 // its root page; 0 where it is inline
+	inline []byte // the page that stands in the root tree itself
+}
+
+// buckets returns the buckets in a leaf of the root tree.
+func (w *walker) buckets(id uint64) (all []bucket, err error) {
 	h, err := w.header(id)
 	if err != nil {
 		return nil, err
@@ -259,19 +270,22 @@ func (w *walker) buckets(id uint64) (roots []uint64, err error) {
 		return nil, err
 	}
 	for i, e := range elements {
-		at := int64(id)*w.page + headerSize + int64(i)*headerSize + int64(e.Pos) + int64(e.KeySize)
-		var buf [8]byte
-		if e.Flags&bucketFlag == 0 || e.ValueSize < 16 {
+		at := int64(id)*w.page + headerSize + int64(i)*headerSize + int64(e.Pos)
+		size := int64(e.KeySize) + int64(e.ValueSize)
+		if e.Flags&bucketFlag == 0 || e.ValueSize < bucketSize {
 			continue
 		}
-		if _, err := w.r.ReadAt(buf[:], at); err != nil {
+		if size > (int64(h.Overflow)+1)*w.page {
+			return nil, fmt.Errorf("page %d: entry %d is beyond the page", id, i)
+		}
+		buf := make([]byte, size)
+		if _, err := w.r.ReadAt(buf, at); err != nil {
 			return nil, fmt.Errorf("page %d: %w", id, err)
 		}
-		if root := binary.NativeEndian.Uint64(buf[:]); root != 0 {
-			roots = append(roots, root)
-		}
+		value := buf[e.KeySize:]
+		all = append(all, bucket{string(buf[:e.KeySize]), binary.NativeEndian.Uint64(value), value[bucketSize:]})
 	}
-	return roots, nil
+	return all, nil
 }
 
 // leaves checks that what should be leaves are not branches.

@@ -120,10 +120,7 @@ func (r *Reader) lookup(ctx context.Context, ahead func(tx *bolt.Tx, tip int64))
 		r.ahead = nil
 		return r.lookup(ctx, nil)
 	}
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
-	if errors.Is(err, ErrNotFound) {
+	if err = r.a.absent(ctx, err); errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
 	}
 	r.tip = g.Offset

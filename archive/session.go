@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -27,13 +28,23 @@ func (a *Archive) Session(ctx context.Context, k transcript.Key) (Session, error
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
-	if err != nil {
+	if err = a.absent(ctx, err); err != nil {
 		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
 	}
 	return s, nil
+}
+
+// absent returns ErrNotFound for what is not in the archive, or the damage that may hide it; any other error as it is.
+func (a *Archive) absent(ctx context.Context, err error) error {
+	if errors.Is(err, errAbsent) {
+		return ErrNotFound
+	}
+	if errors.Is(err, ErrNotFound) {
+		if damage := a.checkForm(ctx, bucketSessions, bucketGenerations); damage != nil {
+			return fmt.Errorf("%v: %w", err, damage) // nobody may take it for absent
+		}
+	}
+	return err
 }
 
 // session reads all of a session but its bytes.
@@ -72,32 +83,53 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 	return tx.Bucket(bucketState).Put(key, seal(key, state))
 }
 
-// Sessions returns all sessions, ordered by agent and ID. Damaged ones are left out, and reported together in a
-// DamageError beside the sound ones.
+// Sessions returns all sessions, ordered by agent and ID. Damaged ones are left out, and reported in a DamageError each,
+// joined, beside the sound ones; so is damage that may hide others.
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
-	var damaged error
-	err := a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, v []byte) error {
-		k, err := parseSessionKey(key)
-		var r sessionRecord
-		if err == nil {
-			r, err = parseSession(key, v)
+	damaged := a.checkForm(ctx, bucketSessions, bucketGenerations)
+	lost := map[uint64]bool{} // numbers of generations whose session is not met
+	err := a.each(ctx, bucketGenerations, func(_ *bolt.Tx, key, _ []byte) error {
+		if len(key) == len(stream{}) {
+			lost[binary.BigEndian.Uint64(key)] = true
 		}
-		var s Session
-		if err == nil {
-			s, err = a.session(tx, k, r)
-		}
-		if err != nil {
-			damaged = errors.Join(damaged, a.damageIn(k, transcript.Cursor{}, err))
-			return nil
-		}
-		all = append(all, s)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
+	if err == nil {
+		err = a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, v []byte) error {
+			s, num, err := a.stored(tx, key, v)
+			if err != nil {
+				damaged = errors.Join(damaged, err)
+				return nil
+			}
+			delete(lost, num)
+			all = append(all, s)
+			return nil
+		})
+	}
+	switch {
+	case errors.As(err, new(*DamageError)) && damaged == nil, err != nil && !errors.As(err, new(*DamageError)):
+		damaged = fmt.Errorf("list sessions: %w", err)
+	case err == nil && damaged == nil && len(lost) > 0:
+		damaged = a.damage("%d sessions are missing, whose transcripts are there", len(lost))
 	}
 	return all, damaged
+}
+
+// stored reads an entry of "sessions". It fails with a DamageError.
+func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, num uint64, err error) {
+	k, err := parseSessionKey(key)
+	var r sessionRecord
+	if err == nil {
+		r, err = parseSession(key, v)
+	}
+	if err == nil {
+		s, err = a.session(tx, k, r)
+	}
+	if err != nil {
+		err = a.damageIn(k, transcript.Cursor{}, err)
+	}
+	return s, r.Num, err
 }
 
 // pageSize is how many entries each reads in one transaction.

@@ -72,27 +72,20 @@ func (v *verifier) id(ctx context.Context) error {
 
 // list reads the records of all sessions.
 func (v *verifier) list(ctx context.Context) error {
-	err := v.a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, value []byte) error {
-		k, err := parseSessionKey(key)
-		var r sessionRecord
-		if err == nil {
-			r, err = parseSession(key, value)
-		}
-		var s Session
-		if err == nil {
-			s, err = v.a.session(tx, k, r)
-		}
-		if err != nil {
-			return v.met(v.a.damageIn(k, transcript.Cursor{}, err))
-		}
+	all, err := v.a.Sessions(ctx)
+	for _, s := range all {
 		for _, g := range s.Generations {
 			v.total += g.Tip.Offset
 		}
 		v.Sessions++
-		v.sessions = append(v.sessions, k)
-		return nil
-	})
-	return v.met(err)
+		v.sessions = append(v.sessions, s.Key)
+	}
+	for _, err := range Damages(err) {
+		if err := v.met(err); err != nil {
+			return err
+		}
+	}
+	return v.met(v.a.checkForm(ctx, bucketIDs, bucketManifest))
 }
 
 func (v *verifier) generations(ctx context.Context) error {

@@ -35,7 +35,7 @@ func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return
 // Find returns the originals whose IDs begin with prefix, from the index or, where it has none, from the first session
 // that holds one: attachments, then items and lines, then ranges and lists. It fails with ErrNotFound after all of
 // them, and on a prefix that no ID can have. A session that cannot be read does not end the search, but what it was
-// is told with ErrNotFound.
+// is told with ErrNotFound; so is damage of the index, which may hide an ID.
 func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
 	if err != nil {
@@ -63,6 +63,11 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		return nil, err
 	}
 	err = fmt.Errorf("find id %s: %w in any archived session", prefix, ErrNotFound)
+	if broken == nil {
+		if broken = s.Archive.CheckIndex(ctx); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
 	if broken != nil {
 		err = fmt.Errorf("%w; not all of them could be read: %w", err, broken)
 	}
