@@ -31,6 +31,7 @@ type RunInfo struct {
 	Failing  int            `json:"failing"` // transcripts that fail now
 	Errors   []Failure      `json:"errors"`  // of them, newest last, at most 20
 	Watch    watcher.Health `json:"watch"`
+	Stale    bool           `json:"-"` // ReadRun: the daemon that runs could not write it, so it tells of before
 }
 
 // Reload is what became of reading the configuration anew.
@@ -52,6 +53,8 @@ const (
 	maxLogged   = 20 // failures logged between two scans
 	tellEvery   = 5 * time.Second
 	maxRunFile  = 16 << 20 // bytes
+
+	heartbeatSlack = time.Second // that run.lock may be touched after run.json was written
 )
 
 // health is what run.json is made from. The work loop fills it; a refused reload comes from elsewhere, also while the
@@ -69,24 +72,59 @@ type health struct {
 func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json") }
 
 // ReadRun returns what the daemon of a state directory last told of itself, and whether it runs: whether run.lock is
-// held. It writes nothing.
-func ReadRun(stateDir string) (RunInfo, bool, error) {
-	var info RunInfo
+// held. Whether it runs is told also beside an error, which says that run.json or run.lock cannot be read. It writes
+// nothing.
+func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
+	pid, touched, running, err := readLock(stateDir)
+	info, told, unread := readRunFile(stateDir)
+	if err = errors.Join(err, unread); err != nil {
+		err = fmt.Errorf("read run state: %w", err)
+	}
+	if !running {
+		return info, false, err
+	}
+	if unread != nil || pid != 0 && info.Pid != pid { // of a daemon before
+		info = RunInfo{Pid: pid, Stale: true}
+	}
+	info.Stale = info.Stale || touched.Sub(told) > heartbeatSlack
+	return info, true, err
+}
+
+// readRunFile reads run.json, and when it was written. That there is none is no error.
+func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 	b, err := ownfile.Read(runFile(stateDir), maxRunFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return info, false, fmt.Errorf("read run state: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, told, nil
 	}
 	if err == nil {
-		if err := json.Unmarshal(b, &info); err != nil {
-			return info, false, fmt.Errorf("read run state: %w", err)
-		}
+		err = json.Unmarshal(b, &info)
 	}
-	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
 	if err != nil {
-		return info, false, nil
+		return RunInfo{}, told, err
+	}
+	if file, err := os.Stat(runFile(stateDir)); err == nil {
+		told = file.ModTime()
+	}
+	return info, told, nil
+}
+
+// readLock tells who holds run.lock, if anybody does, and when it was last touched.
+func readLock(stateDir string) (pid int, touched time.Time, held bool, err error) {
+	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, touched, false, nil
+	}
+	if err != nil {
+		return 0, touched, false, err
 	}
 	defer f.Close()
-	return info, flock(f) != nil, nil
+	if flock(f) == nil {
+		return 0, touched, false, nil
+	}
+	if file, err := f.Stat(); err == nil {
+		touched = file.ModTime()
+	}
+	return holder(f), touched, true, nil
 }
 
 // Refused has run.json tell of a reload that changed nothing. It may be called from any goroutine while Run runs.
@@ -168,13 +206,14 @@ func (d *Daemon) conversations() (n int) {
 	return n
 }
 
-// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells. The caller holds
+// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells. Then run.lock is
+// touched, which needs no space on a full disk: newer than run.json, it says that run.json is old. The caller holds
 // health.mu.
 func (d *Daemon) tell() {
 	h := &d.health
 	h.told = time.Now()
 	b, err := json.MarshalIndent(h.info, "", "  ")
-	if err == nil && string(b) == string(h.last) {
+	if err == nil && string(b) == string(h.last) && !h.untold {
 		return
 	}
 	if err == nil {
@@ -187,5 +226,6 @@ func (d *Daemon) tell() {
 	if !h.untold {
 		d.Log.Error("run state not written", "err", err)
 	}
+	_ = os.Chtimes(lockFile(d.StateDir), h.told, h.told)
 	h.untold = true
 }
