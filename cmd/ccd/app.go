@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"ccd/internal/mark"
 )
 
 // std is what a command reads from and writes to.
@@ -30,6 +32,7 @@ type app struct {
 	json       bool
 	quiet      bool
 	verbose    bool
+	damaged    bool // it was said that damage leaves something out of the answer
 }
 
 // run executes one command line and returns the exit code.
@@ -43,6 +46,9 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	}
 	if errors.Is(err, errStopped) {
 		err = nil
+	}
+	if err == nil && a.damaged {
+		err = errDamaged
 	}
 	report(a.talk(s.err, priorityError), err)
 	return exitCode(err)
@@ -91,31 +97,51 @@ func (a *app) home() (string, error) {
 // say tells people something on stderr, unless they asked for quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.err, format+"\n", args...)
+		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
 // printJSON writes v as one indented JSON value and a newline.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return a.shown(func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		return nil
+	})
 }
 
-// print writes text as it is.
+// print writes text, with what could steer a terminal escaped where stdout is one.
 func (a *app) print(text string) error {
-	if _, err := io.WriteString(a.out, text); err != nil {
+	return a.shown(func(w io.Writer) error { return writeText(w, text) })
+}
+
+// draw writes text that may steer the terminal: what it shows of others was escaped before.
+func (a *app) draw(text string) error { return writeText(a.out, text) }
+
+func writeText(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
 	return nil
 }
 
 // table writes rows as columns, each as wide as it needs.
-func (a *app) table(rows [][]string) error { return writeTable(a.out, rows) }
+func (a *app) table(rows [][]string) error {
+	return a.shown(func(w io.Writer) error { return writeTable(w, rows) })
+}
+
+// shown gives write stdout, through a filter of what could steer a terminal where it is one.
+func (a *app) shown(write func(io.Writer) error) error {
+	if !isTTY(a.out) {
+		return write(a.out)
+	}
+	v := &mark.VisibleWriter{W: a.out}
+	return errors.Join(write(v), v.Close())
+}
 
 func writeTable(to io.Writer, rows [][]string) error {
 	w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
@@ -128,14 +154,17 @@ func writeTable(to io.Writer, rows [][]string) error {
 	return nil
 }
 
-// terminal reports whether w is a terminal: only there do colour and progress belong.
-func terminal(w io.Writer) bool {
+// terminal reports whether w is a terminal that takes control sequences: only there do colour and progress belong.
+func terminal(w io.Writer) bool { return isTTY(w) && os.Getenv("TERM") != "dumb" }
+
+// isTTY reports whether w is a terminal of any kind.
+func isTTY(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	if err != nil || info.Mode()&fs.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+	if err != nil || info.Mode()&fs.ModeCharDevice == 0 {
 		return false
 	}
 	null, err := os.Stat(os.DevNull)

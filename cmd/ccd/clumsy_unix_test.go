@@ -27,7 +27,7 @@ func TestStatusWithABrokenConfiguration(t *testing.T) {
 	c := spawnWith(t, home, nil, "run")
 	eventually(t, "the daemon runs", func() bool { return c.running(t) })
 	broken()
-	if code, out := entered(t, home, "status"); code != exitDone || !strings.Contains(out, "running, pid") || !strings.Contains(out, "settel") {
+	if code, out := entered(t, home, "status"); code != exitFailed || !strings.Contains(out, "running, pid") || !strings.Contains(out, "settel") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	c.signal(t, syscall.SIGTERM)

@@ -11,12 +11,22 @@ import (
 	"ccd/internal/atomicfile"
 )
 
-// deliver gives what write produces to stdout, or to a file that appears whole or not at all.
-func (a *app) deliver(file string, force bool, write func(io.Writer) error) error {
+// deliver gives what write produces to stdout, or to a file that appears whole or not at all. Only a terminal does not get
+// the exact bytes, unless raw ones are asked for.
+func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error) error {
 	if file == "" {
-		end := &lastByte{w: a.out}
-		err := write(end)
-		if err == nil && end.last != '\n' && end.any && terminal(a.out) {
+		end := &lastByte{}
+		through := func(w io.Writer) error {
+			end.w = w
+			return write(end)
+		}
+		var err error
+		if raw {
+			err = through(a.out)
+		} else {
+			err = a.shown(through)
+		}
+		if err == nil && end.last != '\n' && end.any && isTTY(a.out) {
 			fmt.Fprintln(a.err) // for the prompt's sake; the data stays exact
 		}
 		return err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"ccd/internal/mark"
 )
 
 // finding is what one check of doctor says. State is "ok", "note" (worth knowing) or "wrong".
@@ -79,7 +81,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	var err error
 	if a.json {
 		err = a.printJSON(all)
-	} else if err = a.table(findingRows(all, a.colours())); err == nil {
+	} else if err = writeTable(a.out, findingRows(all, a.colours())); err == nil {
 		a.say("%s", findingCounts(all))
 	}
 	if err == nil && worst(all) == "wrong" {
@@ -98,13 +100,13 @@ func findingRows(all []finding, coloured bool) [][]string {
 	}
 	rows := [][]string{}
 	for _, f := range all {
-		rows = append(rows, []string{paint(f.State), f.Check, f.Detail})
+		rows = append(rows, []string{paint(f.State), f.Check, mark.Visible(f.Detail)})
 		if f.Mend != "" {
 			mend := "mend: " + f.Mend
 			if f.Fixable {
 				mend += " (or ccd doctor --fix)"
 			}
-			rows = append(rows, []string{paint(""), "", mend})
+			rows = append(rows, []string{paint(""), "", mark.Visible(mend)})
 		}
 	}
 	return rows

@@ -29,6 +29,10 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 		return []finding{note(check, "ccd run, or ccd install", "not running")}
 	}
 	var all []finding
+	if s.run.Stale {
+		all = append(all, wrong(check, "make room on its disk, or see that it is writable", "pid %d runs, and cannot write %s",
+			s.run.Pid, filepath.Join(s.l.stateDir, "run.json")))
+	}
 	if late := stalled(s.l.config.Watch.ScanInterval); !s.run.LastPass.IsZero() && s.now.Sub(s.run.LastPass) > late {
 		all = append(all, wrong(check, s.again(), "pid %d runs, and no scan has ended for %s: it hangs, or works on something huge (scans are due every %s)",
 			s.run.Pid, short(s.now.Sub(s.run.LastPass)), s.l.config.Watch.ScanInterval))

@@ -12,6 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/history"
+	"ccd/internal/mark"
 )
 
 // The exit codes, as every command's help and the man page list them.
@@ -90,15 +91,16 @@ func report(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || exitCode(err) == exitInterrupted {
 		return
 	}
-	fmt.Fprintf(w, "ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
+	text := fmt.Sprintf("ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
-			fmt.Fprintf(w, "  %s\n", m)
+			text += fmt.Sprintf("  %s\n", m)
 		}
 	}
 	if errors.As(err, &next) {
-		fmt.Fprintf(w, "hint: %s\n", next.Hint())
+		text += fmt.Sprintf("hint: %s\n", next.Hint())
 	}
+	fmt.Fprint(w, mark.Visible(text)) // it may name what others named
 }
 
 // signals returns a context that the first SIGINT or SIGTERM ends, with errInterrupted or errTerminated as its cause.

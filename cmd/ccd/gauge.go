@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -84,17 +85,18 @@ func (g *gauge) follow(info daemon.RunInfo) {
 	}
 }
 
-// read tells how things are now. Where the archive cannot be read, the rest is told beside the error.
+// read tells how things are now. What cannot be read stands under degraded; err is only for what ended ctx.
 func (g *gauge) read(ctx context.Context) (statusOutput, error) {
-	info, running, err := daemon.ReadRun(g.l.stateDir)
-	if err != nil {
-		return statusOutput{Degraded: []string{}, Roots: []rootOutput{}, Live: []sessionOutput{}, Errors: []failureOutput{}}, err
-	}
+	info, running, runErr := daemon.ReadRun(g.l.stateDir)
 	if running {
 		g.follow(info)
 	}
-	err = g.readArchive(ctx)
+	archiveErr := g.readArchive(ctx)
+	if ctx.Err() != nil {
+		return statusOutput{}, context.Cause(ctx)
+	}
 	out := g.count
+	out.Damage = g.l.damages()
 	out.Live = append([]sessionOutput{}, out.Live...)
 	out.Running, out.This = running, version().Version
 	out.Degraded, out.Roots, out.Errors = []string{}, []rootOutput{}, []failureOutput{}
@@ -102,7 +104,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
 	}
 	g.known = info.Sessions
-	out.LagBytes = g.lag(ctx, err)
+	out.LagBytes = g.lag(ctx, archiveErr)
 	out.Config = g.l.configPath
 	if g.wrong != nil {
 		out.Config = ""
@@ -117,12 +119,21 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	g.ask(ctx, running)
 	out.Service = serviceOutput{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
 	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
+	for _, err := range []error{runErr, archiveErr} {
+		if err != nil {
+			out.Degraded = append(out.Degraded, err.Error())
+		}
+	}
+	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
+		out.Damage = append(out.Damage, damageOutput{Cause: archiveErr.Error()})
+	}
 	out.Archive = archiveOutput{Path: g.l.archivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.config.Archive.MaxSize}
 	if free, err := freeSpace(existing(filepath.Dir(g.l.archivePath))); err == nil {
 		out.Archive.Space, out.Archive.measured = free, true
 	}
+	out.Archive.unread = archiveErr != nil
 	out.Degraded = append(out.Degraded, g.degraded(out)...)
-	return out, err
+	return out, nil
 }
 
 // readArchive reads what the archive knows of each session, where it has changed or a live session may have come to rest.
@@ -208,17 +219,26 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 	if len(g.elsewhere) > 0 {
 		add("the service runs, and with other settings than this shell: ccd looks elsewhere without %s", strings.Join(g.elsewhere, ", "))
 	}
+	if all := g.l.damage; len(all) > 0 {
+		add("the archive is damaged, ccd ls names what is left out: %v", all[0])
+	}
+	if o.Stale {
+		add("the daemon cannot write %s: what is told of it is from before", filepath.Join(g.l.stateDir, "run.json"))
+	}
 	if late := stalled(g.l.config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
 		add("no scan has ended for %s: ccd doctor", age(*o.LastPass))
 	}
 	if o.Running && o.LastPass != nil && g.known > 0 && !exists(o.Archive.Path) {
 		add("%s was taken away: all that is there is archived anew at the next scan", o.Archive.Path)
 	}
-	if o.Running && o.Version != o.This {
+	if o.Running && o.Version != o.This && !(o.Stale && o.Version == "") {
 		add("the daemon is %s, this is %s: ccd restart", named(o.Version), named(o.This))
 	}
 	if least := g.l.minFree(); least > 0 && o.Archive.measured && o.Archive.Space < least {
 		add("%s free, below archive.min_free of %s: nothing is archived", humanize.IBytes(uint64(o.Archive.Space)), g.l.written("archive.min_free"))
+	}
+	if g.l.minFree() <= 0 && o.Archive.measured && o.Archive.Space == 0 {
+		add("no space is left beside %s: nothing is archived", o.Archive.Path)
 	}
 	switch limit := g.l.config.Archive.MaxSize; {
 	case full(g.size, limit):
@@ -238,6 +258,11 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 		add("directories that cannot be read: %d: ccd doctor", o.Unreadable)
 	}
 	for _, r := range o.Roots {
+		if dir, err := os.Open(r.Path); err == nil {
+			dir.Close()
+		} else if r.Present {
+			add("a root cannot be read: %v", err)
+		}
 		if o.Running && r.Polled && strings.HasPrefix(r.Why, noWatches) {
 			add("%s is polled, not watched: %s", r.Path, r.Why)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/archive"
@@ -21,6 +22,7 @@ import (
 // library is what reading commands look at: the archive, opened for reading only, and what it knows of each session,
 // newest first.
 type library struct {
+	app         *app // that looks
 	config      config.Config
 	configPath  string // the file it was read from, "" where there is none
 	stateDir    string
@@ -31,6 +33,7 @@ type library struct {
 	sessions    []entry
 	callers     []string // the sessions that run this command in their shell, as their agents tell
 	loaded      bool     // sessions are all that the archive knows
+	damage      []error  // why sessions may be missing among them
 }
 
 // entry is one session and what the daemon last kept of it.
@@ -51,9 +54,11 @@ func (a *app) library(ctx context.Context) (*library, error) {
 // load reads what the archive knows of each session.
 func (l *library) load(ctx context.Context) error {
 	stored, err := l.archive.Sessions(ctx)
-	var damage *archive.DamageError
-	if err != nil && !(errors.As(err, &damage) && len(stored) > 0) { // what is damaged takes none of the sound ones with it
-		return fmt.Errorf("read archive: %w", err)
+	l.damage = archive.Damages(err)
+	for _, err := range l.damage { // what is damaged takes none of the sound ones with it
+		if !errors.As(err, new(*archive.DamageError)) || len(stored) == 0 {
+			return fmt.Errorf("read archive: %w", err)
+		}
 	}
 	l.loaded = true
 	l.sessions = nil
@@ -90,11 +95,50 @@ func (l *library) find(arg, agent string) (entry, error) {
 		dir = string(os.PathSeparator) // it was removed, and no relative path leads anywhere from there
 	}
 	got, err := history.Resolve(arg, l.candidates(), history.Choice{Agent: agent, Dir: dir, Now: time.Now(), Callers: l.callers})
+	if err != nil && len(l.damage) > 0 {
+		return entry{}, l.missing(err)
+	}
 	if err != nil {
 		return entry{}, l.resolveHint(arg, err)
 	}
+	if strings.HasPrefix(arg, "latest") {
+		l.incomplete() // one of those may be newer
+	}
 	e, _ := l.entry(got.Key)
 	return e, nil
+}
+
+// incomplete says which sessions the answer leaves out because they are damaged. The command then exits 4.
+func (l *library) incomplete() {
+	if len(l.damage) == 0 || l.app.damaged {
+		return
+	}
+	l.app.damaged = true
+	fmt.Fprintln(l.app.err, "ccd: the archive is damaged, and this is left out:")
+	for _, err := range l.damage {
+		fmt.Fprintf(l.app.err, "  %v\n", err)
+	}
+	fmt.Fprintln(l.app.err, "hint: ccd verify")
+}
+
+// missing adds the damage to an error that says that something is not there: it may be there.
+func (l *library) missing(err error) error {
+	if len(l.damage) == 0 || !errors.Is(err, history.ErrNotFound) {
+		return err
+	}
+	return hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.damage[0]), "ccd verify")
+}
+
+// damages are the sessions that could not be read, as --json lists them.
+func (l *library) damages() []damageOutput {
+	all := []damageOutput{}
+	for _, err := range l.damage {
+		var d *archive.DamageError
+		if errors.As(err, &d) {
+			all = append(all, damageOf(d))
+		}
+	}
+	return all
 }
 
 func entryOf(s archive.Session) entry {

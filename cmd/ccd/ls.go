@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -20,6 +22,7 @@ import (
 type sessionOutput struct {
 	Agent       string     `json:"agent"`
 	Session     string     `json:"session"`
+	Damage      string     `json:"damage"`
 	Parent      string     `json:"parent"`
 	Project     string     `json:"project"`
 	Title       string     `json:"title"`
@@ -48,8 +51,9 @@ type sessionOutput struct {
 	Rewritten   *time.Time `json:"rewritten"`
 }
 
-const sessionKeys = `agent, session, parent, project, title, last, records, bytes, lag_bytes (bytes of the source
-that are not archived yet; all bytes of a compressed source that has changed), generations, model,
+const sessionKeys = `agent, session, damage ("" where it can be read; else why not, and only agent and session are told),
+parent, project, title, last, records, bytes, lag_bytes (bytes of the source that are not archived yet;
+all bytes of a compressed source that has changed), generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
 verified, companion ("" while there is none), skipped ("" where it is followed),
@@ -71,8 +75,8 @@ what the companion takes less than the original. A companion "-" means that no t
 "gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session,
 "copy" that ccd resume made it and nobody has gone on with it.
 A source is "purged" where the agent removed its transcript: the archive has it. "65 B behind" means that
-65 bytes of the transcript are not archived yet. A terminal gets what
-fits its width.`,
+65 bytes of the transcript are not archived yet. A terminal gets what fits its width. If sessions are
+damaged, it lists the others, names the damaged ones on stderr and exits 4.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
 			{"ccd ls --all", "with sub-agents under their parents, and what is not followed"},
@@ -81,6 +85,7 @@ fits its width.`,
 		},
 		json: "one array, an object a session:\n" + sessionKeys +
 			".\nWith --size: one array, an object a project: project, sessions, bytes, companions, last",
+		exits: []int{exitDamage},
 	}
 	var f lsFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
@@ -95,6 +100,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err != nil {
 		return err
 	}
+	l.incomplete()
 	if f.agent != "" {
 		l.sessions = slices.DeleteFunc(l.sessions, func(e entry) bool { return e.Agent != f.agent })
 	}
@@ -107,9 +113,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		for _, e := range rows {
 			all = append(all, e.output())
 		}
-		return a.printJSON(all)
+		return a.printJSON(append(all, l.unreadable()...))
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && !a.damaged {
 		a.say("nothing is archived yet; `ccd run --once` archives what there is, `ccd demo` shows how it goes")
 		return nil
 	}
@@ -118,6 +124,17 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		table = append(table, e.row(width > 0))
 	}
 	return a.table(fit(table, width, column{at: 2, least: 8}, column{at: 1, least: shortUUID}))
+}
+
+// unreadable are the sessions that are damaged; one without a name is damage that may hide others.
+func (l *library) unreadable() (all []sessionOutput) {
+	for _, err := range l.damage {
+		var d *archive.DamageError
+		if errors.As(err, &d) {
+			all = append(all, sessionOutput{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error()})
+		}
+	}
+	return all
 }
 
 // family orders sessions for people: main ones newest first, and with all each sub-agent below its parent.

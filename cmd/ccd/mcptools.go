@@ -51,6 +51,7 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	l.app = &app{std: std{err: io.Discard}} // a model may look at any session
 	real, told, err := here()
 	if err != nil {
 		return "", err
@@ -116,6 +117,9 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 		text = "nothing is archived yet; `ccd run --once` in a shell archives what there is\n"
 	case len(rows) == 0:
 		text = fmt.Sprintf("no session is like that; of others there are %d\n", archived)
+	}
+	for _, err := range l.damage {
+		text += fmt.Sprintf("a session cannot be read: %v\n", err)
 	}
 	if _, err := io.WriteString(w, text); err != nil {
 		return fmt.Errorf("write output: %w", err)

@@ -44,7 +44,7 @@ func (a *app) locate(readOnly bool) (*library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &library{config: c, configPath: c.Path()}
+	l := &library{app: a, config: c, configPath: c.Path()}
 	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
 		if id := a.getenv(name); id != "" {
 			l.callers = append(l.callers, id)

@@ -142,7 +142,7 @@ func (l *library) demoted(of entry, whole mark.ID) (original, error) {
 			return original{library: l, entry: e, session: &g}, nil
 		}
 	}
-	return original{}, fmt.Errorf("restore demoted output %s: %w", whole, history.ErrNotFound)
+	return original{}, l.missing(fmt.Errorf("restore demoted output %s: %w", whole, history.ErrNotFound))
 }
 
 // attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
@@ -157,7 +157,7 @@ func (l *library) attachment(of entry, file string) (original, error) {
 			return original{library: l, entry: e, session: &g}, err
 		}
 	}
-	return original{}, fmt.Errorf("restore spilled file %s: %w: it was gone before it could be archived", file, history.ErrNotFound)
+	return original{}, l.missing(fmt.Errorf("restore spilled file %s: %w: it was gone before it could be archived", file, history.ErrNotFound))
 }
 
 // infoOutput is what --info tells.

@@ -32,7 +32,7 @@ func (a *app) pathCommand() *cobra.Command {
 			{"less $(ccd path 5d2f7a1e)", "read it"},
 		},
 		json:  "one object: agent, session, companion, source (the transcript), source_present",
-		exits: []int{exitNotFound},
+		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {

@@ -35,9 +35,11 @@ unescaped, text blocks joined by newline, images decoded, anything else as it st
 items in that way, or the line where it has none; of a range the lines as they stand.
 
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
-published yet is looked for in all archived sessions, newest first. Text that looks like a secret is
-printed all the same, with one line of warning on stderr. --session prints what is archived; where the
-transcript has more, a warning says how many bytes.
+published yet is looked for in all archived sessions, newest first. Pipes and files get the exact bytes;
+a terminal gets control characters, bidi overrides and bytes that are not UTF-8 as \xNN, unless --raw.
+It exits 4 and not 3 if what is not found may be in a part of the archive that is damaged. Text that
+looks like a secret is printed all the same, with one line of warning on stderr. --session prints what
+is archived; if the transcript has more, a warning says how many bytes.
 
 --file replays what the transcript tells of a file: the last read or write of all of it by then, and the
 edits, patches, renames and plain shell commands after it, those of the session's sub-agents with them.
@@ -131,7 +133,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if f.info {
 		return a.restoreInfo(ctx, o)
 	}
-	return a.deliver(f.output, f.force, func(w io.Writer) error {
+	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
 		watch := &secretWatch{w: w}
 		err := o.write(ctx, watch)
 		if watch.seen != "" {
@@ -208,6 +210,7 @@ func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Fo
 			return archive.Found{}, err
 		}
 		found, err = history.Find(ctx, l.search(show), prefix)
+		err = l.missing(err)
 	}
 	if len(found) > 0 {
 		err = nil // damage elsewhere in the index

@@ -38,7 +38,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 		return a.fileInfo(v)
 	}
 	a.fileNotes(v)
-	return a.deliver(f.output, f.force, func(w io.Writer) error {
+	return a.deliver(f.output, f.force, false, func(w io.Writer) error {
 		watch := &secretWatch{w: w}
 		_, err := io.WriteString(watch, v.Text)
 		if watch.seen != "" {
@@ -78,7 +78,10 @@ func (a *app) fileVersion(ctx context.Context, l *library, f restoreFlags, args 
 		return nil, hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, f.at),
 			"ccd restore --file %s, as it was last", shellWord(f.file))
 	}
-	return v, fileHint(err, f)
+	if err == nil && len(args) == 0 {
+		l.incomplete() // one of those may have touched it later
+	}
+	return v, l.missing(fileHint(err, f))
 }
 
 // fileHint says what to try where a file is not known, or not wholly.

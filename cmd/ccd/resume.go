@@ -73,7 +73,7 @@ least 16,000, which a small session fits in whole, and at most 144,000.`,
 		},
 		json: `one object: agent, session (the new ID), source (the ID of the one it is made from), title, path, cwd,
 command, tokens {before, after} (estimated), records, written (false with --dry-run)`,
-		exits: []int{exitNotFound},
+		exits: []int{exitNotFound, exitDamage},
 	}
 	var f resumeFlags
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
@@ -161,7 +161,7 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 		}
 	} else if e, err = l.find(arg, agent); err != nil {
 		s, ok := l.unheard(ctx, d, arg, agent)
-		if !ok || !errors.Is(err, history.ErrNotFound) {
+		if !ok || len(l.damage) > 0 || !errors.Is(err, history.ErrNotFound) { // what is damaged is archived, not new
 			return e, err
 		}
 		e = entry{Session: archive.Session{Session: s}}

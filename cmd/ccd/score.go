@@ -27,6 +27,7 @@ type scoreFlags struct {
 type scoreOutput struct {
 	Sessions []scoredSession `json:"sessions"`
 	Summary  scoredTotal     `json:"summary"`
+	Damage   []damageOutput  `json:"damage"`
 }
 
 type scoredSession struct {
@@ -55,7 +56,8 @@ is written.`,
 		},
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
 companion, stretches [{summary_record, size, texts {ccd, half, agent, tail, head_tail, stub}}], red}],
-summary; docs/SCORE.md tells what a text's grade holds`,
+summary, damage (sessions that cannot be read, as in verify);
+docs/SCORE.md tells what a text's grade holds`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f scoreFlags
@@ -75,11 +77,14 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(args) == 0 {
+		l.incomplete()
+	}
 	cards, failed := a.scoreAll(ctx, l, args, f)
 	if len(cards) == 0 && failed != nil {
 		return failed
 	}
-	return errors.Join(a.printScores(cards), failed)
+	return errors.Join(a.printScores(cards, l.damages()), failed)
 }
 
 // scoreAll scores what the arguments name. What fails is told, and the others are scored all the same.
@@ -134,10 +139,10 @@ func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags
 }
 
 // printScores prints cards: as JSON, or one line each and, of a single one, its classes; then what they do not reach.
-func (a *app) printScores(cards []*scorecard.Card) error {
+func (a *app) printScores(cards []*scorecard.Card, damage []damageOutput) error {
 	sum := scorecard.Sum(cards)
 	if a.json {
-		out := scoreOutput{Sessions: []scoredSession{}, Summary: scoredTotal{sum, append([]string{}, sum.Red()...)}}
+		out := scoreOutput{Sessions: []scoredSession{}, Summary: scoredTotal{sum, append([]string{}, sum.Red()...)}, Damage: damage}
 		for _, c := range cards {
 			out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red(c.Due())...)})
 		}

@@ -223,7 +223,7 @@ func TestRealSessionsScore(t *testing.T) {
 	slices.SortFunc(cards, func(a, b *scorecard.Card) int { return strings.Compare(a.Session, b.Session) })
 	var out strings.Builder
 	a := &app{std: std{out: &out, err: io.Discard}}
-	if err := a.printScores(cards); err != nil {
+	if err := a.printScores(cards, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Log("\n" + out.String())

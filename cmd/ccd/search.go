@@ -136,13 +136,16 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 
 // searched tells how the search ended.
 func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) error {
+	if f.session == "" {
+		l.incomplete()
+	}
 	switch {
 	case p.damage > 0:
 		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", count(p.damage, "damaged stretch"), p.first)
 		return errDamaged
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", count(p.hits, "hit"), f.limit*4)
-	case p.hits > 0:
+	case p.hits > 0, a.damaged:
 	case len(l.sessions) == 0:
 		return hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	case !f.all:
@@ -282,7 +285,7 @@ func (p *hitPrinter) lines(h search.Hit) error {
 	if h.Line > 1 {
 		parts = append(parts, "line "+strconv.Itoa(h.Line))
 	}
-	return p.print(strings.Join(parts, " · ") + " " + mark.New(h.ID, "") + "\n  > " + p.marked(h.Snippet) + "\n")
+	return p.draw(strings.Join(parts, " · ") + " " + mark.New(h.ID, "") + "\n  > " + p.marked(h.Snippet) + "\n")
 }
 
 // marked marks what matches, on a terminal.

@@ -10,9 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"ccd/archive"
 	"ccd/daemon"
-	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
 )
@@ -210,10 +208,7 @@ func (s *server) check(ctx context.Context) (*library, error) {
 	if _, err := s.logLevel(l.config); err != nil {
 		return nil, err
 	}
-	_, err = l.archive.Session(ctx, transcript.Key{})
-	if errors.Is(err, archive.ErrNotFound) {
-		err = nil
-	}
+	_, err = l.archive.ID(ctx)
 	return l, err
 }
 

@@ -132,9 +132,9 @@ func (a *app) mayInstall(ctx context.Context, l *library, s *packaging.Service, 
 	if had, err := s.Differs(); err == nil && len(had) > 0 {
 		a.say("this has the service work elsewhere: it was installed with %s", strings.Join(had, ", "))
 	}
-	info, running, err := daemon.ReadRun(l.stateDir)
-	if err != nil || !running {
-		return nil // what else is amiss there, the daemon tells
+	info, running, _ := daemon.ReadRun(l.stateDir) // what else is amiss there, the daemon tells
+	if !running {
+		return nil
 	}
 	if st, err := s.Status(ctx); err == nil && st.Pid != info.Pid && !(st.Active && st.Pid == 0) {
 		return fail(fmt.Errorf("a daemon runs that is not this service, pid %d", info.Pid), "end it first: kill %d", info.Pid)

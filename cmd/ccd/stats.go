@@ -43,6 +43,7 @@ type statsOutput struct {
 	Companions int `json:"companions"`
 	tally
 	BySession []sessionTally `json:"by_session"`
+	Damage    []damageOutput `json:"damage"`
 }
 
 type sessionTally struct {
@@ -72,8 +73,8 @@ newest ten thousand or so.`,
 		json: `one object: sessions, companions, original_tokens and companion_tokens (estimated), saved_percent,
 strategies [{kind, items, tokens}], compactions, milliseconds, fallbacks [{kind, items}],
 restores_tried, restores_succeeded, by_session [{agent, session, parent, project and, but for sessions
-and companions, the same}]`,
-		exits: []int{exitNotFound},
+and companions, the same}], damage (sessions that cannot be read, as in verify)`,
+		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
 	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
@@ -97,11 +98,15 @@ func (a *app) stats(ctx context.Context, args []string, agent string) error {
 		}
 		sessions, one = []entry{e}, &e
 	}
+	if one == nil {
+		l.incomplete()
+	}
 	out := tallied(sessions, l.restores(), one == nil && agent == "")
+	out.Damage = l.damages()
 	if a.json {
 		return a.printJSON(out)
 	}
-	if out.Sessions == 0 {
+	if out.Sessions == 0 && !a.damaged {
 		a.say("nothing is archived yet; `ccd run --once` archives what there is")
 	}
 	return a.printStats(out, one)

@@ -15,7 +15,9 @@ import (
 type statusOutput struct {
 	Running     bool            `json:"running"`
 	ShouldRun   bool            `json:"should_run"`
+	Stale       bool            `json:"stale"`
 	Degraded    []string        `json:"degraded"`
+	Damage      []damageOutput  `json:"damage"`
 	Pid         int             `json:"pid"`
 	Version     string          `json:"version"`
 	This        string          `json:"this_version"`
@@ -67,6 +69,7 @@ type archiveOutput struct {
 	Space int64  `json:"space_bytes"`
 
 	measured bool // Space is known
+	unread   bool // the archive cannot be read: nothing is known of its sessions
 }
 
 type failureOutput struct {
@@ -82,11 +85,15 @@ func (a *app) statusCommand() *cobra.Command {
 	p := page{
 		use: "status", group: everyday, short: "is it running, how far behind, which sessions are filling up",
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
-		long: `It should run where its service is installed: then it exits 1 if no daemon does. Live sessions (grown in
-the last 10 minutes) are listed with their pressure: what the agent's model reports of its context
+		long: `It should run where its service is installed. Whatever makes it less than it should be stands under
+degraded: it should run and does not, sessions fail, the archive is damaged, locked or cannot be read,
+no space is left, a directory cannot be watched or read, no scan ends, the daemon cannot write what it
+tells of itself (run.json), its configuration is in error or its version is not this one. The exit status
+is 4 if the archive is damaged, else 1 if anything is degraded, else 0. Live sessions (grown in the last
+10 minutes) are listed with their pressure: what the agent's model reports of its context
 window first, our estimate, marked est, second. Lag is how many bytes of the transcripts are not archived
 yet. It is 0 once they have been quiet for companion.refresh_idle.
-What makes it less than it should be stands under degraded; ` + "`ccd doctor`" + ` looks closer.
+` + "`ccd doctor`" + ` looks closer.
 
 --watch goes on until Ctrl-C (exit 130). A terminal shows it in place, anew every INTERVAL; elsewhere it
 is printed again, behind an empty line, whenever it has changed in more than times (with --json one
@@ -96,11 +103,14 @@ object a line).`,
 			{"ccd status --watch", "live, every two seconds"},
 			{"ccd status --watch 10s --json | jq -c .degraded", "a line at each change, for a script that follows"},
 			{"ccd status --json | jq '.live[].pressure'", "for a script or a status line"},
-			{"ccd status -q || ccd start", "start the service if it should run and does not"},
+			{"ccd status -q || ccd doctor", "look closer if anything is less than it should be"},
 		},
-		json: `one object: running, should_run, degraded (reasons), pid, version (of the daemon), this_version (of this
-ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the transcripts, not archived
-yet; null if unknown), waiting (files), overflows (times that events were lost),
+		exits: []int{exitDamage},
+		json: `one object: running, should_run, stale (the daemon cannot write run.json: its figures are from before),
+degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
+this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
+transcripts, not archived yet; null if unknown), waiting (files),
+overflows (times that events were lost),
 unreadable (directories), failing (files), config (the file that the daemon runs with, else the one that
 is read here, "" for none), reload {time, error, note} (the configuration's last one), service
 {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
@@ -136,11 +146,11 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	out, err := g.read(ctx)
-	if g.wrong != nil && (err != nil || !out.Running && !out.ShouldRun) {
-		return g.wrong // there is nothing else to tell
-	}
 	if err != nil {
 		return err
+	}
+	if g.wrong != nil && !out.Running && !out.ShouldRun {
+		return g.wrong // there is nothing else to tell
 	}
 	switch {
 	case a.json:
@@ -148,17 +158,23 @@ func (a *app) status(ctx context.Context) error {
 	case !a.quiet:
 		err = a.table(out.rows())
 	}
-	if err == nil && out.ShouldRun && !out.Running {
-		if !a.quiet && !a.json {
-			fmt.Fprintln(a.err, "hint: ccd start")
-		}
+	switch {
+	case err != nil:
+		return err
+	case len(out.Damage) > 0:
+		return errDamaged
+	case out.ShouldRun && !out.Running && !a.quiet && !a.json:
+		fmt.Fprintln(a.err, "hint: ccd start")
+	}
+	if len(out.Degraded) > 0 {
 		return errSaid
 	}
-	return err
+	return nil
 }
 
 // run takes over what the running daemon tells of itself.
 func (o *statusOutput) run(info daemon.RunInfo) {
+	o.Stale = info.Stale
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable = info.Watch.Overflows, len(info.Watch.Unreadable)
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload

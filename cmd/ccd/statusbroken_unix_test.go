@@ -12,7 +12,7 @@ import (
 )
 
 // TestStatusOfABrokenConfiguration holds that a configuration in error keeps nobody from hearing how the daemon is, and
-// that the exit code tells of the daemon alone: a monitor must not start what runs.
+// counts as degraded.
 func TestStatusOfABrokenConfiguration(t *testing.T) {
 	home := t.TempDir()
 	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
@@ -38,10 +38,10 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
-	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != 0 {
+	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != exitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
 	}
-	if said, code := status("-q"); code != 0 || said != "" {
+	if said, code := status("-q"); code != exitFailed || said != "" {
 		t.Errorf("broken, quiet: %d, %q", code, said)
 	}
 	other := filepath.Join(home, "other.toml")

@@ -57,6 +57,9 @@ func (r rootOutput) state(running bool) string {
 }
 
 func sessionsLine(o statusOutput) string {
+	if o.Archive.unread {
+		return "not known: the archive cannot be read"
+	}
 	line := fmt.Sprintf("%d, %s", o.Sessions, count(o.Companions, "companion"))
 	if o.Attachments > 0 {
 		line += ", " + count(o.Attachments, "attachment")
@@ -73,6 +76,8 @@ func daemonLine(o statusOutput) string {
 		return "not running, although its service is installed"
 	case !o.Running:
 		return "not running"
+	case o.Stale && o.LastPass != nil:
+		return fmt.Sprintf("running, pid %d, since %s; how it is now is not known, its last news are %s old", o.Pid, o.since(), age(*o.LastPass))
 	case o.LastPass == nil:
 		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ccd/internal/mark"
 )
 
 // leastInterval is the shortest that status may be told again.
@@ -62,11 +64,8 @@ func (a *app) watchStatus(ctx context.Context, every time.Duration) error {
 	}
 	for {
 		out, err := g.read(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil { // it may pass: whoever watches wants to see that, too
-			out.Degraded = append([]string{err.Error()}, out.Degraded...)
+		if err != nil {
+			return err
 		}
 		if err := show(out); err != nil {
 			return err
@@ -131,7 +130,7 @@ func (a *app) redraw(o statusOutput, every time.Duration, f *os.File) error {
 		return err
 	}
 	text := append([]string{title, ""}, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")...)
-	return a.print(frame(text, columns, lines))
+	return a.draw(frame(text, columns, lines))
 }
 
 // drawn are status's rows with a bar before each live session.
@@ -154,6 +153,7 @@ func frame(text []string, columns, lines int) string {
 	var b strings.Builder
 	b.WriteString("\x1b[H")
 	for _, line := range text {
+		line = mark.Visible(line)
 		if columns > 0 {
 			line = cut(line, columns)
 		}

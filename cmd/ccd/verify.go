@@ -42,6 +42,10 @@ type damageOutput struct {
 	Cause      string  `json:"cause"`
 }
 
+func damageOf(d *archive.DamageError) damageOutput {
+	return damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()}
+}
+
 func (a *app) verifyCommand() *cobra.Command {
 	p := page{
 		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
@@ -77,7 +81,7 @@ func (a *app) verify(ctx context.Context) error {
 		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: []damageOutput{},
 	}
 	for _, d := range report.Damage {
-		out.Damage = append(out.Damage, damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()})
+		out.Damage = append(out.Damage, damageOf(d))
 	}
 	for _, e := range l.sessions {
 		if e.Class == transcript.Attachment {

@@ -1,0 +1,272 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// damageable is a home with an archive that a test damages, and what restores of it gave while it was sound.
+type damageable struct {
+	home, path string
+	sound      []byte  // the archive
+	index      []int64 // its pages that name sessions
+	keys       []int64 // where in it a session's key stands
+	restores   []restoreCase
+}
+
+// restoreCase is a restore and the bytes that are right.
+type restoreCase struct {
+	args []string
+	want []byte
+}
+
+// said runs a command line and returns what it printed and its exit code.
+func said(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
+	var out bytes.Buffer
+	var talk strings.Builder
+	code = run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home})
+	return out.Bytes(), talk.String(), code
+}
+
+// newDamageable archives some sessions as `ccd run --once` does.
+func newDamageable(t *testing.T) *damageable {
+	t.Helper()
+	d := &damageable{home: t.TempDir()}
+	d.path = filepath.Join(stateOf(t, d.home), "archive.db")
+	configure(t, d.home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	put(t, transcriptPath(d.home, 1), string(rich("cache")))
+	put(t, transcriptPath(d.home, 2), string(bytes.Join(tell().lines, nil)))
+	for n := range 40 { // so many that their records fill more than a page
+		put(t, transcriptPath(d.home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
+	}
+	if _, talk, code := said(t, d.home, "run", "--once"); code != exitDone {
+		t.Fatal(code, talk)
+	}
+	var err error
+	if d.sound, err = os.ReadFile(d.path); err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at+4096 <= len(d.sound); at += 4096 {
+		if bytes.Contains(d.sound[at:at+4096], []byte("claude-code\x00")) {
+			d.index = append(d.index, int64(at/4096))
+		}
+	}
+	for at := 0; ; at++ {
+		n := bytes.Index(d.sound[at:], []byte("claude-code\x00"))
+		if n < 0 {
+			break
+		}
+		at += n
+		d.keys = append(d.keys, int64(at))
+	}
+	d.asks(t)
+	return d
+}
+
+// asks fills in what is restored: whole sessions, records, IDs that a companion names, and one that none does.
+func (d *damageable) asks(t *testing.T) {
+	t.Helper()
+	id := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+	for _, n := range []int{1, 2, 10, 30, 49} {
+		d.add(t, "restore", "--session", id(n))
+		d.add(t, "restore", id(n)+"#1")
+	}
+	companion, _, _ := said(t, d.home, "show", id(1))
+	ids := regexp.MustCompile(`\[ccd ([0-9a-z]{12}) `).FindAllSubmatch(companion, -1)
+	for i := 0; i < len(ids); i += max(1, len(ids)/6) {
+		d.add(t, "restore", string(ids[i][1]))
+	}
+	line, _, _ := said(t, d.home, "restore", "--raw", "--info", id(30)+"#1")
+	d.add(t, "restore", strings.Fields(string(line))[1])
+}
+
+func (d *damageable) add(t *testing.T, args ...string) {
+	t.Helper()
+	out, talk, code := said(t, d.home, args...)
+	if code != exitDone || len(out) == 0 {
+		t.Fatalf("%v of a sound archive: exit %d: %s", args, code, talk)
+	}
+	d.restores = append(d.restores, restoreCase{args, out})
+}
+
+// damages calls fn with n archives that are damaged in one place each, always the same ones.
+func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
+	t.Helper()
+	const page = 4096
+	r := rand.New(rand.NewPCG(6, 779))
+	for i := range n {
+		bad, what := slices.Clone(d.sound), ""
+		at := r.Int64N(int64(len(bad)))
+		switch i % 8 {
+		case 0: // where bbolt keeps a page together
+			at = d.index[r.IntN(len(d.index))]*page + r.Int64N(96)
+			fallthrough
+		case 1: // how many entries a page has
+			if i%8 == 1 {
+				at = d.index[r.IntN(len(d.index))]*page + 10
+			}
+			fallthrough
+		case 2: // a session's key
+			if i%8 == 2 {
+				at = d.keys[r.IntN(len(d.keys))] + r.Int64N(48)
+			}
+			fallthrough
+		case 3, 4:
+			bit := byte(1) << r.IntN(8)
+			bad[at] ^= bit
+			what = fmt.Sprintf("byte %d of page %d flipped by %#x", at%page, at/page, bit)
+		case 5:
+			at = d.index[r.IntN(len(d.index))] * page
+			fallthrough
+		case 6:
+			clear(bad[at&^(page-1):][:page])
+			what = fmt.Sprintf("page %d zeroed", at/page)
+		case 7:
+			bad = bad[:at]
+			what = fmt.Sprintf("cut to %d bytes", at)
+		}
+		if err := os.WriteFile(d.path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fn(what)
+	}
+	if err := os.WriteFile(d.path, d.sound, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A restore from a damaged archive gives the exact bytes, or says that the archive is damaged: what is not found there
+// may be there.
+func TestRestoreFromADamagedArchive(t *testing.T) {
+	d := newDamageable(t)
+	n := 48
+	if v, err := strconv.Atoi(os.Getenv("CCD_TEST_DAMAGES")); err == nil {
+		n = v
+	}
+	codes := map[int]int{}
+	d.damages(t, n, func(what string) {
+		for _, c := range d.restores {
+			out, talk, code := said(t, d.home, c.args...)
+			codes[code]++
+			switch {
+			case code == exitDone && !bytes.Equal(out, c.want):
+				t.Errorf("%s: %v gives other bytes", what, c.args)
+			case code != exitDone && code != exitDamage:
+				t.Errorf("%s: %v: exit %d: %s", what, c.args, code, talk)
+			case code == exitDamage && !strings.Contains(talk, "damaged"):
+				t.Errorf("%s: %v: exit 4 without a word of damage: %s", what, c.args, talk)
+			}
+		}
+	})
+	t.Logf("%d pages, %d restores of each of %d archives: %v", len(d.sound)/4096, len(d.restores), n, codes)
+	if codes[exitDamage] == 0 || codes[exitDone] == 0 {
+		t.Errorf("exit codes %v: the test sees nothing", codes)
+	}
+	for _, c := range d.restores {
+		if out, talk, code := said(t, d.home, c.args...); code != exitDone || !bytes.Equal(out, c.want) {
+			t.Errorf("sound again: %v: exit %d: %s", c.args, code, talk)
+		}
+	}
+	if _, talk, code := said(t, d.home, "restore", "4tq9c1m7x2ka"); code != exitNotFound {
+		t.Errorf("what a sound archive does not have: exit %d: %s", code, talk)
+	}
+}
+
+// lose damages the records of sessions of a sound archive.
+func (d *damageable) lose(t *testing.T, numbers ...int) {
+	t.Helper()
+	db, err := bolt.Open(d.path, 0o600, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte("sessions"))
+		for _, n := range numbers {
+			key := fmt.Appendf(nil, "claude-code\x0000000000-0000-4000-8000-%012d", n)
+			record := slices.Clone(b.Get(key))
+			record[len(record)-2] ^= 1
+			must(t, b.Put(key, record))
+		}
+		return nil
+	}))
+	must(t, db.Close())
+}
+
+// What lists sessions lists the sound ones, names those that it leaves out and exits 4; what is about one sound session
+// is not concerned by another's damage.
+func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
+	d := newDamageable(t)
+	const other = "00000000-0000-4000-8000-000000000001"
+	const bad, badder = "00000000-0000-4000-8000-000000000030", "00000000-0000-4000-8000-000000000031"
+	tests := []struct {
+		line  string
+		sound int // exit code where nothing is damaged
+		code  int
+		out   string // what stdout has all the same
+		err   string // what stderr has
+	}{
+		{"ls", 0, 4, "000000000029", bad},
+		{"ls", 0, 4, "000000000029", badder},
+		{"ls -q", 0, 4, "000000000029", bad},
+		{"ls --json", 0, 4, `"damage": "read archive`, bad},
+		{"ls --size", 0, 4, "PROJECT", bad},
+		{"search parcels", 0, 4, "000000000010", bad},
+		{"search --json parcels", 0, 4, "000000000010", bad},
+		{"search nowhere-to-be-found", 3, 4, "", bad},
+		{"search --session " + other + " the", 0, 0, other, ""},
+		{"search --session " + bad + " parcels", 0, 4, "", "not found"},
+		{"stats", 0, 4, "sessions", bad},
+		{"stats --json", 0, 4, `"cause": "read archive`, bad},
+		{"stats " + other, 0, 0, other, ""},
+		{"stats " + bad, 0, 4, "", "not found"},
+		{"score", 0, 4, "SESSION", bad},
+		{"score --json", 0, 4, `"cause": "read archive`, bad},
+		{"score " + other, 0, 0, other, ""},
+		{"score " + bad, 0, 4, "", "not found"},
+		{"verify", 0, 4, bad, ""},
+		{"verify --json", 0, 4, bad, ""},
+		{"timeline " + other, 0, 0, "#1", ""},
+		{"timeline " + bad, 0, 4, "", "not found"},
+		{"show " + other, 0, 0, "ccd: 1", ""},
+		{"show " + bad, 0, 4, "", "not found"},
+		{"show latest", 0, 4, "ccd: 1", bad},
+		{"path " + other, 0, 0, other, ""},
+		{"path " + bad, 0, 4, "", "not found"},
+		{"path latest", 0, 4, ".ccd.md", bad},
+		{"diff " + bad, 3, 4, "", "not found"},
+		{"resume --dry-run " + other, 0, 0, "would write", ""},
+		{"resume --dry-run " + bad, 0, 4, "", "damaged"},
+		{"restore --session " + other, 0, 0, "sessionId", ""},
+		{"restore --session " + bad, 0, 4, "", "not found"},
+		{"restore " + bad + "#1", 0, 4, "", "damaged"},
+		{"restore 4tq9c1m7x2ka", 3, 4, "", "not found"},
+		{"restore --file nowhere/to-be-found", 3, 4, "", "not found"},
+		{"status", 0, 4, "degraded", ""},
+		{"status --json", 0, 4, `"cause": "read archive`, ""},
+	}
+	for _, tt := range tests {
+		if _, talk, code := said(t, d.home, strings.Fields(tt.line)...); code != tt.sound {
+			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
+		}
+	}
+	d.lose(t, 30, 31)
+	for _, tt := range tests {
+		out, talk, code := said(t, d.home, strings.Fields(tt.line)...)
+		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
+		}
+		if code == exitDamage && !strings.Contains(talk+string(out), "damaged") {
+			t.Errorf("%s: exit 4 without a word of damage", tt.line)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Status does not tell as current what a daemon on a full disk could not replace.
+func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	home := t.TempDir()
+	dir := stateOf(t, home)
+	must(t, os.MkdirAll(dir, 0o700))
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=131072,mode=0700"); err != nil {
+		t.Skipf("mount tmpfs: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	configure(t, home, "[watch]\nscan_interval = \"1s\"\n[archive]\npath = "+strconv.Quote(filepath.Join(home, "data", "a.db"))+"\n")
+	put(t, transcriptPath(home, 1), aLine)
+	c := spawn(t, home, "run")
+	eventually(t, "all is well", func() bool {
+		o, code := statusOf(t, home)
+		return o.Running && o.LastPass != nil && code == exitDone
+	})
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	must(t, err)
+	for err == nil {
+		_, err = f.Write(bytes.Repeat([]byte("x"), 512))
+	}
+	f.Close()
+	eventually(t, "status says that it is not current", func() bool {
+		o, code := statusOf(t, home)
+		return o.Running && o.Pid == c.Process.Pid && o.Stale && code == exitFailed && strings.Contains(strings.Join(o.Degraded, "\n"), "cannot write")
+	})
+	if out, _, _ := said(t, home, "status"); strings.Contains(string(out), "last scan") || !strings.Contains(string(out), "running, pid ") {
+		t.Errorf("told as current:\n%s", out)
+	}
+	must(t, os.Remove(f.Name()))
+	eventually(t, "all is well again", func() bool {
+		o, code := statusOf(t, home)
+		return o.Running && !o.Stale && code == exitDone
+	})
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 20*time.Second)
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// badRunFiles put something in the place of run.json that no daemon writes.
+var badRunFiles = []struct {
+	name string
+	put  func(path string) error
+}{
+	{"empty", func(path string) error { return os.WriteFile(path, nil, 0o600) }},
+	{"torn", func(path string) error { return os.WriteFile(path, []byte(`{"pid": 12, "errors": [{"pa`), 0o600) }},
+	{"garbage", func(path string) error { return os.WriteFile(path, []byte("\x00\xff\x1b[2Jno"), 0o600) }},
+	{"wrong types", func(path string) error { return os.WriteFile(path, []byte(`{"pid": "12", "errors": {}}`), 0o600) }},
+	{"a list", func(path string) error { return os.WriteFile(path, []byte(`[]`), 0o600) }},
+	{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }},
+	{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
+}
+
+// statusOf asks for status as JSON.
+func statusOf(t *testing.T, home string) (o statusOutput, code int) {
+	t.Helper()
+	out, talk, code := said(t, home, "status", "--json")
+	if err := json.Unmarshal(out, &o); err != nil {
+		t.Fatalf("exit %d: %v in %s%s", code, err, out, talk)
+	}
+	return o, code
+}
+
+// Whatever stands in run.json's place, status tells all the rest, and that something is wrong.
+func TestStatusOfABadRunFile(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(stateOf(t, home), "run.json")
+	put(t, transcriptPath(home, 1), aLine)
+	if _, talk, code := said(t, home, "run", "--once"); code != exitDone {
+		t.Fatal(code, talk)
+	}
+	if o, code := statusOf(t, home); code != exitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
+		t.Fatalf("sound: exit %d: %+v", code, o)
+	}
+	check := func(name string, running bool, pid int) {
+		t.Helper()
+		o, code := statusOf(t, home)
+		if code != exitFailed || o.Sessions != 1 || o.Running != running || o.Pid != pid || o.Stale != running || !strings.Contains(strings.Join(o.Degraded, "\n"), "run.json") && !strings.Contains(strings.Join(o.Degraded, "\n"), "run state") {
+			t.Errorf("%s: exit %d: %+v", name, code, o)
+		}
+		if out, talk, code := said(t, home, "status"); code != exitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
+			t.Errorf("%s: exit %d: %s%s", name, code, out, talk)
+		}
+	}
+	for _, tt := range badRunFiles {
+		must(t, os.RemoveAll(file))
+		must(t, tt.put(file))
+		check(tt.name, false, 0)
+	}
+	must(t, os.RemoveAll(file))
+	c := spawn(t, home, "run")
+	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	sound, err := os.ReadFile(file)
+	must(t, err)
+	for _, tt := range badRunFiles {
+		must(t, os.RemoveAll(file))
+		must(t, tt.put(file))
+		check(tt.name+", while a daemon runs", true, c.Process.Pid)
+	}
+	must(t, os.RemoveAll(file)) // that of a daemon which is no more, and what it said
+	put(t, file, strings.Replace(string(sound), fmt.Sprint(c.Process.Pid), "999999", 1))
+	check("of another daemon", true, c.Process.Pid)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 20*time.Second)
+}
