@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ccd/daemon"
@@ -39,10 +40,34 @@ func answer(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// agreed reports whether the answer is yes, the whole word.
-func agreed(ctx context.Context, in io.Reader) (bool, error) {
+// agreed reports whether the answer is the one that is wanted, whole.
+func agreed(ctx context.Context, in io.Reader, want string) (bool, error) {
 	text, err := answer(ctx, in)
-	return strings.EqualFold(text, "yes"), err
+	return strings.EqualFold(text, want), err
+}
+
+// ask asks whether all that was shown is to be removed. Where sessions exist nowhere else, their number is the answer.
+func (i installation) ask(ctx context.Context, r remains) error {
+	want, why := "yes", ""
+	if r.onlyHere > 0 {
+		want, why = strconv.Itoa(r.onlyHere), onlyHereText(r.onlyHere)+". "
+	}
+	fmt.Fprintf(i.app.err, "%sType %s to remove all of it: ", why, want)
+	switch agreed, err := agreed(ctx, i.app.in, want); {
+	case err != nil:
+		fmt.Fprintln(i.app.err) // behind the question
+		return err
+	case !agreed:
+		return fmt.Errorf("purge: the answer was not %s, nothing is removed", want)
+	}
+	return nil
+}
+
+func onlyHereText(n int) string {
+	if n == 1 {
+		return "1 session exists only in this archive"
+	}
+	return fmt.Sprintf("%d sessions exist only in this archive", n)
 }
 
 // purge removes all that is ccd's of one account, transcripts apart: what calls ccd first, then what needs nothing else
@@ -66,13 +91,8 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 		fmt.Fprint(a.err, r.trouble())
 	}
 	if !yes {
-		fmt.Fprint(a.err, "Type yes to remove all of it: ")
-		switch yes, err := agreed(ctx, a.in); {
-		case err != nil:
-			fmt.Fprintln(a.err) // behind the question
+		if err := i.ask(ctx, r); err != nil {
 			return err
-		case !yes:
-			return errors.New("purge: the answer was not yes, nothing is removed")
 		}
 	}
 	if err := i.Uninstall(ctx); err != nil {
@@ -83,7 +103,7 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 			return fmt.Errorf("purge as %s: %w", i.user, err)
 		}
 	}
-	if _, running, err := daemon.ReadRun(i.library.stateDir); err == nil && running {
+	if _, running, _ := daemon.ReadRun(i.library.stateDir); running {
 		return hint(errors.New("purge: a daemon has started meanwhile"), "ccd status")
 	}
 	if err := i.clear(ctx, r); err != nil {
@@ -139,11 +159,7 @@ func (i installation) idle(ctx context.Context) error {
 			return hint(errors.New("purge: a service of the machine runs as you"), "sudo ccd uninstall --system --purge")
 		}
 	}
-	info, running, err := daemon.ReadRun(i.library.stateDir)
-	if err != nil && !running {
-		return nil // nobody holds the lock; what cannot be read goes too
-	}
-	if running {
+	if info, running, _ := daemon.ReadRun(i.library.stateDir); running { // what cannot be read goes too
 		if st, err := i.Status(ctx); err != nil || !st.Active || st.Foreign != "" || st.Pid != info.Pid {
 			return hint(fmt.Errorf("purge: a daemon runs, pid %d", info.Pid), "end it first: kill %d", info.Pid)
 		}

@@ -27,6 +27,7 @@ type remains struct {
 	archive  []string // its file, its locks, copies that were made of it
 	bytes    int64    // of them
 	sessions int
+	onlyHere int      // of them, how many exist nowhere else
 	state    string   // "" where there is none
 	own      []string // ccd's own in it: files, and a directory that was made for a summarizer's command
 	config   string   // "" where there is none
@@ -54,7 +55,11 @@ func (i installation) remains(ctx context.Context) (r remains, err error) {
 	if err := i.findAgents(&r); err != nil {
 		return r, err
 	}
-	return r, i.find(ctx, &r)
+	if err := i.find(ctx, &r); err != nil {
+		return r, err
+	}
+	r.onlyHere, err = i.library.onlyHere(ctx)
+	return r, err
 }
 
 // again finds all but the service and what agents have as it stands now: the service may have written until it ended.
@@ -133,6 +138,9 @@ func (r remains) text() string {
 	}
 	if len(r.archive) > 0 {
 		line("", "%s, the originals of %s", humanize.IBytes(uint64(r.bytes)), count(r.sessions, "session"))
+	}
+	if r.onlyHere > 0 {
+		line("", "%s (transcript gone or incomplete)", onlyHereText(r.onlyHere))
 	}
 	if r.state != "" {
 		line("state", "%s, what ccd wrote there", r.state)

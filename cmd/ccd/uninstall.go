@@ -26,7 +26,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
 Archive, configuration and companions stay, and so does what you wrote beside the service's files.
 
---purge removes them too, after it has shown what goes and was told yes: the service, what agents'
+--purge removes them too, after it has shown what goes and you typed yes, or, if sessions exist only in
+the archive (the transcript is gone, shorter or another one), how many: the service, what agents'
 settings hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it,
 what ccd wrote into its state directory and its configuration. Transcripts stay, and the sessions that
 ` + "`ccd resume`" + ` wrote are transcripts; so does what others wrote under a name of ours, and what they put
@@ -51,7 +52,7 @@ again.`,
 		case f.user != "" && !(f.system && f.purge):
 			return usage(c, errors.New("--user goes with --system --purge"))
 		case f.purge && !f.yes && !a.answers():
-			return usage(c, errors.New("--purge asks on a terminal; elsewhere it takes --yes"))
+			return usage(c, fmt.Errorf("--purge asks on a terminal; elsewhere it takes --yes%s", a.lostByPurge(c.Context(), f)))
 		}
 		return a.uninstall(c.Context(), f)
 	})
@@ -60,6 +61,20 @@ again.`,
 	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
 	c.Flags().StringVar(&f.user, "user", "", "whose the machine's service was, where it is gone already: `NAME`")
 	return c
+}
+
+// lostByPurge tells what nothing would bring back, behind the reason for a refusal; "" where there is nothing or it
+// cannot be told.
+func (a *app) lostByPurge(ctx context.Context, f uninstallFlags) string {
+	i, err := a.installation(f)
+	if err != nil || i.library.load(ctx) != nil {
+		return ""
+	}
+	n, err := i.library.onlyHere(ctx)
+	if err != nil || n == 0 {
+		return ""
+	}
+	return "; " + onlyHereText(n)
 }
 
 // installation is a service, and the account that it runs as: the app as that account would be given it, what it has.
@@ -152,5 +167,5 @@ func (a *app) stateOnly() (*library, error) {
 		return nil, err
 	}
 	dir, err := config.StateDir(a.getenv, home)
-	return &library{stateDir: dir, archivePath: filepath.Join(dir, "archive.db")}, err
+	return &library{app: a, stateDir: dir, archivePath: filepath.Join(dir, "archive.db")}, err
 }

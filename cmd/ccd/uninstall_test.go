@@ -61,7 +61,7 @@ func treeOf(dir string) (string, error) {
 
 func TestAgreed(t *testing.T) {
 	for answer, want := range map[string]bool{"yes\n": true, " YES \n": true, "yes": true, "y\n": false, "": false, "no\n": false, "yes please\n": false} {
-		if got, err := agreed(t.Context(), strings.NewReader(answer)); got != want || err != nil {
+		if got, err := agreed(t.Context(), strings.NewReader(answer), "yes"); got != want || err != nil {
 			t.Errorf("%q: %v, %v", answer, got, err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestAgreed(t *testing.T) {
 	defer out.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errInterrupted)
-	if got, err := agreed(ctx, in); got || exitCode(err) != exitInterrupted {
+	if got, err := agreed(ctx, in, "yes"); got || exitCode(err) != exitInterrupted {
 		t.Errorf("interrupted: %v, %v", got, err)
 	}
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Purge counts what exists only in the archive, and wants that number.
+func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
+	home := t.TempDir()
+	two := aLine + strings.ReplaceAll(aLine, "parcels", "letters")
+	for n := range 6 {
+		put(t, transcriptPath(home, n), two)
+	}
+	once := func() {
+		t.Helper()
+		if _, talk, code := said(t, home, "run", "--once"); code != exitDone {
+			t.Fatal(code, talk)
+		}
+	}
+	refused := func(want string) {
+		t.Helper()
+		_, talk, code := said(t, home, "uninstall", "--purge")
+		if code != exitUsage || !strings.Contains(talk, "elsewhere it takes --yes"+want+"\n") {
+			t.Errorf("exit %d: %s, want %q", code, talk, want)
+		}
+	}
+	once()
+	refused("")
+	if got, code := onTerminal(t, home, "no", "uninstall", "--purge"); code != exitFailed || !strings.Contains(got, "Type yes to remove all of it") || strings.Contains(got, "only in this archive") {
+		t.Errorf("nothing is lost: exit %d: %s", code, got)
+	}
+	put(t, transcriptPath(home, 1), two+aLine)                // grown: all that is archived stands there
+	must(t, os.Remove(transcriptPath(home, 2)))               // gone
+	must(t, os.Truncate(transcriptPath(home, 3), 100))        // shorter
+	put(t, transcriptPath(home, 4), strings.ToUpper(two)+two) // another one, and longer
+	refused("; 3 sessions exist only in this archive")
+	must(t, os.Truncate(transcriptPath(home, 5), 0))
+	once() // a second life of 3 and 4, and perhaps 5: what was there before is archived alone
+	refused("; 4 sessions exist only in this archive")
+	before, err := treeOf(home)
+	must(t, err)
+	for _, answer := range []string{"yes", "3", "44"} {
+		got, code := onTerminal(t, home, answer, "uninstall", "--purge")
+		after, err := treeOf(home)
+		must(t, err)
+		if code != exitFailed || after != before || !strings.Contains(got, "4 sessions exist only in this archive. Type 4 to") {
+			t.Errorf("%s: exit %d, removed %v: %s", answer, code, after != before, got)
+		}
+	}
+	got, code := onTerminal(t, home, "4", "uninstall", "--purge")
+	if code != exitDone || exists(stateOf(t, home)) || !exists(transcriptPath(home, 0)) {
+		t.Errorf("the number: exit %d: %s", code, fmt.Sprint(got))
+	}
+}
