@@ -13,7 +13,7 @@ import (
 
 // Rules is the version of everything in this package that decides what a companion says. It changes whenever equal
 // records and equal options would give another companion.
-const Rules = 3
+const Rules = 4
 
 // Level is how hard the compression zone is compacted.
 type Level uint8

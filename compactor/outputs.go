@@ -13,15 +13,19 @@ import (
 // status is the exit status of a command, or that a tool failed.
 func (d *draft) status(i int32) string {
 	row := d.row(i)
+	said := ""
 	switch {
 	case row.has(rejected):
-		return " -> refused"
+		said = " -> refused"
 	case row.has(exits):
-		return fmt.Sprintf(" -> %d", row.exit)
+		said = fmt.Sprintf(" -> %d", row.exit)
 	case row.has(failed):
-		return " -> failed"
+		said = " -> failed"
 	}
-	return ""
+	if row.has(claimed) {
+		said += " (the tool wrote this, not the human)"
+	}
+	return said
 }
 
 // fileForm stands for the content of a file that was read.

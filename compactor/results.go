@@ -57,6 +57,9 @@ func explainRow(row *itemRow, out *transcript.Outcome) {
 	if out.Rejected {
 		row.flags |= rejected
 	}
+	if out.Claimed {
+		row.flags |= claimed
+	}
 	if !out.HasExit && !out.Running && !row.has(failed|rejected) && acts(row.op) && saysFailed(out.Text) {
 		row.flags |= failed
 	}

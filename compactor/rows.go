@@ -27,6 +27,7 @@ const (
 	partial                     // a read of some lines only
 	pictured                    // a result that holds images
 	focused                     // holds a word in focus
+	claimed                     // a result: the tool's server poses as the client that reports what the human said
 )
 
 // itemRow is all that is kept of an item: where it is, what it is, how it hangs together with others. It takes 40 bytes.

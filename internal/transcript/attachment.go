@@ -40,8 +40,13 @@ func (d *Decoder) claudeAttachment(r *Record, l *claudeLine) {
 func (d *Decoder) queued(r *Record, l *claudeLine, a attached) {
 	mode := a.mode.text()
 	v := voice{role: "user", side: l.side}
-	v.human = !l.side && !l.meta && !a.meta.isTrue() && d.class == Main && !machineOrigin(a.origin) &&
-		!machineOrigin(l.origin) && (mode == "prompt" || mode == "bash" || mode == "")
+	origin := a.origin
+	if !origin.full() {
+		origin = l.origin
+	}
+	if !a.meta.isTrue() && (mode == "prompt" || mode == "bash" || mode == "") {
+		v.by = d.claudeAuthor(l, origin)
+	}
 	d.content(r, a.prompt, v)
 	if mode == "task-notification" || a.origin.field("kind").text() == "task-notification" {
 		r.Agent = between(plainText(a.prompt), "<task-id>", "</task-id>")

@@ -2,17 +2,25 @@ package transcript
 
 import (
 	"bytes"
-	"strings"
 )
 
 // voice tells who speaks in a message, so that its blocks become items of the right kinds.
 type voice struct {
 	role    string // "user", "assistant", "system", "developer", "tool", as the record has it
-	human   bool   // a text in the user's role may be a person's
+	by      author // of a text in the user's role
 	summary bool   // the text is the agent's summary of what its compaction dropped
 	local   bool   // the client made up the reply: no model said it
 	side    bool   // of an inline sub-agent
+	denied  string // why a call was not allowed, where the record tells
 	message string // Item.Message
+}
+
+// untold is who wrote the texts of a record that does not tell: in a session that another one started, a program.
+func (d *Decoder) untold() author {
+	if d.class != Main {
+		return program
+	}
+	return untold
 }
 
 // content adds the items of a message's content: a string, or a list of blocks.
@@ -33,13 +41,13 @@ func (d *Decoder) content(r *Record, content node, v voice) {
 // say adds a text that someone says.
 func (d *Decoder) say(r *Record, text node, v voice) {
 	if len(text.raw) > len(`""`) {
-		r.add(Item{Kind: v.kind(text, d.flags), Message: v.message, Side: v.side}, text)
+		r.add(Item{Kind: d.kind(text, v), Message: v.message, Side: v.side}, text)
 	}
 }
 
-// kind tells what a text is, by who says it; of the user's role, the text itself is asked whether a person wrote it. Its
-// words tell a summary only where the agent's records have no flag for one: a person may quote them.
-func (v voice) kind(text node, flags bool) Kind {
+// kind tells what a text is, by who says it. In the user's role that is told by the record; where it is not, by the text.
+// The words of a summary tell one only where the agent's records have no flag for it.
+func (d *Decoder) kind(text node, v voice) Kind {
 	switch {
 	case v.summary:
 		return Summary
@@ -54,9 +62,9 @@ func (v voice) kind(text node, flags bool) Kind {
 	}
 	said := text.text()
 	switch {
-	case !flags && isSummary(said):
+	case !d.flags && v.by != person && isSummary(said):
 		return Summary
-	case v.human && HumanText(said) != "":
+	case d.client.wrote(said, v.by):
 		return Human
 	}
 	return Meta
@@ -152,19 +160,23 @@ func (d *Decoder) call(r *Record, item Item, input, block node) {
 func (d *Decoder) result(r *Record, b fields, block node, v voice) {
 	item := Item{Kind: Result, Call: b.useID.text(), Message: v.message, Side: v.side, Failed: b.isError.isTrue()}
 	item.Tool = d.tools.tool(item.Call)
-	if !v.side && d.class == Main && answers(item, b.content) {
+	if !v.side && d.class == Main && d.answers(&item, b.content, v) {
 		item.Kind = Human
 	}
 	r.addFirst(item, b.content, block)
 }
 
-// answers reports whether a result holds a person's own words.
-func answers(item Item, content node) bool {
+// answers reports whether a result holds a person's own words: those of an answer to the client's own question, or of a
+// refusal that the client reports. Of a server's tool the record must tell that it was refused, for the text may be the
+// server's.
+func (d *Decoder) answers(item *Item, content node, v voice) bool {
 	if !item.Failed {
-		return isAsk(item.Tool) && HumanText(plainText(content)) != ""
+		return isAsk(item.Tool) && d.client.builtIn(item.Tool) && answered(plainText(content)) != ""
 	}
-	return bytes.Contains(content.raw, []byte("the user said:")) && strings.HasPrefix(plainText(content), refusal) &&
-		HumanText(plainText(content)) != ""
+	if v.denied != "user-rejected" && (v.denied != "" || !d.client.builtIn(item.Tool)) {
+		return false
+	}
+	return bytes.Contains(content.raw, []byte("the user said:")) && refusedWith(plainText(content)) != ""
 }
 
 func plainText(n node) string {

@@ -9,7 +9,8 @@ import (
 type claudeLine struct {
 	kind, subtype, uuid, timestamp, session, cwd, branch, version, requestID node
 	message, attachment, rendered, result, compact, content, data            node
-	origin, name, input, output, id                                          node
+	origin, promptSource, turnOrigin, denial, permission                     node
+	name, input, output, id                                                  node
 	title, aiTitle, summary, agentName, ccd                                  node
 	side, meta, isSummary, transcriptOnly                                    bool
 }
@@ -51,6 +52,14 @@ func readClaude(value node) (l claudeLine) {
 			l.data = v
 		case "origin":
 			l.origin = v
+		case "promptSource":
+			l.promptSource = v
+		case "turnOrigin":
+			l.turnOrigin = v
+		case "toolDenialKind":
+			l.denial = v
+		case "permissionDecision":
+			l.permission = v
 		case "name":
 			l.name = v
 		case "input":
@@ -187,22 +196,42 @@ func (d *Decoder) claudeUser(r *Record, l *claudeLine) {
 		return
 	}
 	r.Resumed = resumed(l.ccd)
-	v := voice{role: "user", summary: l.isSummary, side: l.side}
-	v.human = !l.side && !l.meta && d.class == Main && !machineOrigin(l.origin)
+	v := voice{role: "user", summary: l.isSummary, side: l.side, by: d.claudeAuthor(l, l.origin), denied: l.denied()}
 	d.content(r, l.message.field("content"), v)
 	if l.result.is('{') && len(r.Items) > 0 && toolOp(r.Items[0].Tool) == Agent {
 		r.Agent = l.result.field("agentId").text()
 	}
 }
 
-// machineOrigin reports whether a record's origin names a program. An origin that is not known is taken for a person:
-// to lose what a person asked is worse than to show what a program wrote.
-func machineOrigin(origin node) bool {
-	switch origin.field("kind").text() {
-	case "task-notification", "auto-continuation", "channel", "coordinator", "observer-activity", "peer", "plugin", "tool":
-		return true
+// claudeAuthor is who wrote the texts of a record with this origin. Versions that tell (2.1.161 and later, not in all modes)
+// call what a person sent "human", and every other origin names a program.
+func (d *Decoder) claudeAuthor(l *claudeLine, origin node) author {
+	if l.side || l.meta || d.class != Main || l.promptSource.text() == "system" {
+		return program
 	}
-	return false
+	switch origin.field("kind").text() {
+	case "human":
+		return person
+	case "":
+	default:
+		return program
+	}
+	switch l.turnOrigin.text() {
+	case "scheduled", "task_notification", "auto_continuation", "peer", "host_synthetic", "system":
+		return program
+	}
+	return untold
+}
+
+// denied tells why a call was not allowed, as the record has it: "accept" where it was, "" where nothing is told.
+func (l *claudeLine) denied() string {
+	if l.denial.full() {
+		return l.denial.text()
+	}
+	if decision := l.permission.field("decision").text(); decision == "accept" {
+		return decision
+	}
+	return ""
 }
 
 // synthetic is the model name of replies that the client made up.
@@ -257,7 +286,11 @@ func (d *Decoder) claudeSystem(r *Record, l *claudeLine) {
 			r.Boundary = d.claudeBoundary(l.compact)
 		}
 	case "local_command":
-		d.say(r, l.content, voice{role: "user", human: !l.side && d.class == Main, side: l.side})
+		v := voice{role: "user", side: l.side}
+		if isCommand(l.content.text()) { // the rest is what commands print
+			v.by = d.claudeAuthor(l, l.origin)
+		}
+		d.say(r, l.content, v)
 	default:
 		r.UI = true
 	}

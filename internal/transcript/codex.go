@@ -260,7 +260,7 @@ func (d *Decoder) codexMessage(r *Record, p *codexItem) {
 		d.codexParts(r, p, v)
 		return
 	}
-	v.human = d.class == Main
+	v.by = d.untold()
 	if p.content.is('"') {
 		d.say(r, p.content, v)
 	} else if p.message.is('"') {
@@ -278,9 +278,12 @@ func (d *Decoder) codexParts(r *Record, p *codexItem, v voice) {
 	}
 	i := 0
 	for part := range p.content.elements() {
-		v.human = d.class == Main
-		if i < len(kinds) && kinds[i] != "" && kinds[i] != "unknown" {
-			v.human = v.human && strings.HasPrefix(kinds[i], "user.") && kinds[i] != "user.heartbeat"
+		v.by = d.untold()
+		if v.by == untold && i < len(kinds) && kinds[i] != "" && kinds[i] != "unknown" {
+			v.by = program
+			if strings.HasPrefix(kinds[i], "user.") && kinds[i] != "user.heartbeat" {
+				v.by = person
+			}
 		}
 		d.block(r, part, v)
 		i++
@@ -318,7 +321,7 @@ func (d *Decoder) codexResult(r *Record, p *codexItem, outputs ...node) {
 	for _, n := range outputs {
 		if n.has() {
 			item.Failed = codexFailed(n)
-			if d.class == Main && isAsk(item.Tool) && !item.Failed {
+			if d.class == Main && isAsk(item.Tool) && d.client.builtIn(item.Tool) && hasAnswers(n) {
 				item.Kind = Human
 			}
 			r.addFirst(item, n)
@@ -326,6 +329,12 @@ func (d *Decoder) codexResult(r *Record, p *codexItem, outputs ...node) {
 		}
 	}
 	r.addFirst(item, p.whole)
+}
+
+// hasAnswers reports whether the result of a question holds answers: where it could not be asked it is a sentence.
+func hasAnswers(output node) bool {
+	text := bytes.TrimSpace([]byte(plainText(output)))
+	return valid(text) && node{raw: text}.field("answers").is('{')
 }
 
 // codexFailed reads how a command ended from the beginning or the end of its output, where Codex writes it.

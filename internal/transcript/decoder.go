@@ -13,8 +13,9 @@ import (
 // earlier ones (an unfinished line, which call a result answers) and nothing that grows with the file.
 // The records do not depend on how the bytes were cut into segments.
 type Decoder struct {
-	parse parser
-	array *array // how far a JSON array of messages is; nil where only lines can come
+	parse  parser
+	client *client
+	array  *array // how far a JSON array of messages is; nil where only lines can come
 
 	class Class
 	flags bool       // the agent's records say of a summary that it is one
@@ -45,7 +46,7 @@ type parser func(d *Decoder, r *Record, value node)
 // in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of an agent that is not in
 // Formats nor "messages", every line is a record without items.
 func NewDecoder(agent string, class Class) *Decoder {
-	d := &Decoder{class: class, flags: agent == "claude-code", tools: newCallTable()}
+	d := &Decoder{class: class, client: &anyClient, flags: agent == "claude-code", tools: newCallTable()}
 	switch {
 	case class == Attachment:
 		d.parse = parseNothing
@@ -54,7 +55,7 @@ func NewDecoder(agent string, class Class) *Decoder {
 	default:
 		d.parse = parseNothing
 		if f, ok := Lookup(agent); ok {
-			d.parse = f.parse
+			d.parse, d.client = f.parse, f.client
 		}
 	}
 	if agent == Messages && class != Attachment {

@@ -28,7 +28,7 @@ func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 			explainClaude(&o, tool, op)
 		}
 	}
-	explainRefused(&o)
+	explainRefused(&o, tool)
 	switch op {
 	case Plan:
 		o.PlanID, o.Plan = created(o.Text), planTold(o.Text)
@@ -235,7 +235,10 @@ func spilled(text string) string {
 }
 
 // explainRefused recognises calls that the human, a rule or a hook did not let run.
-func explainRefused(o *Outcome) {
+func explainRefused(o *Outcome, tool string) {
+	if o.Claimed = Claims(tool, o.Text); o.Claimed {
+		return
+	}
 	for _, p := range refusals {
 		if strings.HasPrefix(o.Text, p) {
 			o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0

@@ -9,10 +9,11 @@ type Format struct {
 
 	// match tells what the file at rel (slashes, below a root as Roots gives them, without ".zst"; base is the root's
 	// last element) is, from its name alone. Agent, Path, Root, Source and Packed are filled in by Find.
-	match func(base, rel string) (s Session, ok bool)
-	parse parser
-	write func(d Draft) [][]byte
-	place func(d *Draft) string
+	match  func(base, rel string) (s Session, ok bool)
+	client *client
+	parse  parser
+	write  func(d Draft) [][]byte
+	place  func(d *Draft) string
 }
 
 // Write gives a draft's lines in the agent's own format, and where its file belongs below a root, with slashes. What it
@@ -25,8 +26,8 @@ const Messages = "messages"
 // Formats returns what is known of each agent, in a fixed order.
 func Formats() []Format {
 	return []Format{
-		{Agent: "claude-code", Roots: claudeRoots, match: claudeMatch, parse: parseClaude, write: writeClaude, place: claudePlace},
-		{Agent: "codex", Roots: codexRoots, match: codexMatch, parse: parseCodex, write: writeCodex, place: codexPlace},
+		{Agent: "claude-code", Roots: claudeRoots, match: claudeMatch, client: &claudeClient, parse: parseClaude, write: writeClaude, place: claudePlace},
+		{Agent: "codex", Roots: codexRoots, match: codexMatch, client: &codexClient, parse: parseCodex, write: writeCodex, place: codexPlace},
 	}
 }
 

@@ -1,146 +1,131 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// HumanText returns what a person wrote of a text that the agent keeps in the user's role, or in the result of a call
-// that asks the person: without the parts that programs put before and behind it (reminders, command output,
-// environment, instructions) and around it (the frame of an answer or of a refusal). Of a slash command it is the
-// command as typed, where it was given arguments. It is "" where no person wrote any of it. What is left is never
-// changed inside.
-func HumanText(text string) string {
+// author is who wrote a text in the user's role, as far as the record's structure tells.
+type author uint8
+
+const (
+	program author = iota
+	untold         // the record does not tell: the text is a program's if wrappers are all of it
+	person
+)
+
+// client is how an agent's own program speaks where a person could: a part of the agent's row.
+type client struct {
+	elements []wrapper // from <begin ...> to the last </begin>; may stand before or behind what a person wrote
+	notices  []wrapper // texts that are wholly the program's
+	tools    []string  // the tools that the program itself provides; all others are a server's
+}
+
+// wrapper is a text that a client writes into the user's role.
+type wrapper struct {
+	begin string // of an element the name of its tag
+	end   string // of a notice of one line its end, "" where all that follows belongs to it; of an element without a tag its last tag
+	seen  string // the versions in which it was seen
+}
+
+// wrote reports whether a person wrote any of a text in the user's role.
+func (c *client) wrote(text string, by author) bool {
 	core := strings.TrimSpace(text)
-	whole := len(core)
-	for {
-		rest, cut := cutMachine(core)
-		if !cut {
-			break
+	if by == untold {
+		core = peeled(core, c.elements)
+		if slices.ContainsFunc(c.notices, func(w wrapper) bool { return w.isNotice(core) }) {
+			return false
 		}
-		core = strings.TrimSpace(rest)
 	}
-	for _, p := range machinePrefixes {
-		if strings.HasPrefix(core, p) {
+	return by != program && typed(core) != ""
+}
+
+// builtIn reports whether the client itself provides a tool, so that no server's text can be its error.
+func (c *client) builtIn(tool string) bool { return slices.Contains(c.tools, tool) }
+
+func (w *wrapper) isNotice(text string) bool {
+	if !strings.HasPrefix(text, w.begin) {
+		return false
+	}
+	return w.end == "" || strings.HasSuffix(text, w.end) && !strings.Contains(text, "\n")
+}
+
+// peeled is a text without the elements at its beginning and its end. An element reaches to its last end tag, and one at
+// the end begins at its first tag on a new line: what it holds may be anybody's, tags of its own name among it.
+func peeled(text string, elements []wrapper) string {
+	for before := ""; text != before; {
+		before = text
+		for _, w := range elements {
+			text = strings.TrimSpace(w.cut(text))
+		}
+	}
+	return text
+}
+
+// cut removes the element from the beginning of a text, or else from its end.
+func (w *wrapper) cut(text string) string {
+	end := w.end
+	if end == "" {
+		end = "</" + w.begin + ">"
+	}
+	if w.opens(text) {
+		if last := strings.LastIndex(text, end); last >= 0 {
+			return text[last+len(end):]
+		}
+		return text
+	}
+	if !strings.HasSuffix(text, end) {
+		return text
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], "\n<")
+		if i < 0 {
+			return text
+		}
+		if at += i + 1; w.opens(text[at:]) {
+			return text[:at]
+		}
+	}
+}
+
+// opens reports whether a text begins with the element.
+func (w *wrapper) opens(text string) bool {
+	if w.end != "" {
+		return strings.HasPrefix(text, w.begin)
+	}
+	rest, ok := strings.CutPrefix(text, "<"+w.begin)
+	return ok && rest != "" && strings.IndexByte(" >\n\t", rest[0]) >= 0
+}
+
+// typed is what a person typed of a text: of a slash command the command with its arguments, "" without any; of a
+// message with an editor's context the request.
+func typed(text string) string {
+	if isCommand(text) {
+		return slashCommand(text)
+	}
+	if strings.HasPrefix(text, "# Context from my IDE setup:") { // it quotes files: only the last heading is the editor's
+		i := strings.LastIndex(text, ideRequest)
+		if i < 0 {
 			return ""
 		}
+		return strings.TrimSpace(text[i+len(ideRequest):])
 	}
-	if core = unframe(core); len(core) > 0 && len(core) == whole {
-		return text // untouched: also the white space around it
-	}
-	return core
-}
-
-// machineTags are the elements that clients write into the user's role. Sources: the clients' own transcripts.
-var machineTags = []string{
-	// Claude Code
-	"system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr", "bash-stdout",
-	"bash-stderr", "task-notification", "teammate-message", "user-prompt-submit-hook", "new-diagnostics",
-	"ide_opened_file", "ide_selection", "ide_diagnostics", "mcp-polling-update", "mcp-resource-update",
-	"mcp-resource", "mcp-server-note", "channel", "cross-session-message", "fork-boilerplate", "tick",
-	// Codex
-	"environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
-	"turn_aborted", "subagent_notification", "user_shell_command", "skill", "personality_spec", "model_switch",
-	"startup_context", "skills_instructions", "plugins_instructions", "apps_instructions",
-	"environments_instructions", "persistent_mode", "multi_agent_mode", "model_instructions",
-	"managed_developer_instructions", "agent_message_board_notification", "codex_internal_context",
-	"goal_context", "hook_prompt",
-}
-
-// machinePrefixes begin texts that are wholly a program's.
-var machinePrefixes = []string{
-	"Caveat: The messages below were generated by the user while running local commands",
-	"[Request interrupted by user", "[Tool use interrupted]", "(no content)",
-	"Base directory for this skill:", "[Image: source:", "[Image: original ",
-	"Stop hook feedback:", "Warning: apply_patch was requested via exec_command",
-	"<command-contents>",
-}
-
-// cutMachine removes one element that a program put at the beginning or at the end, and reports whether there was one.
-func cutMachine(text string) (rest string, cut bool) {
-	const agentsFile = "# AGENTS.md instructions"
-	if strings.HasPrefix(text, agentsFile) {
-		_, rest, _ := strings.Cut(text, "</INSTRUCTIONS>")
-		return rest, true
-	}
-	if strings.HasPrefix(text, "<") {
-		for _, tag := range machineTags {
-			if isTag(text, tag) {
-				_, rest, _ := strings.Cut(text, "</"+tag+">")
-				return rest, true
-			}
+	for _, tag := range []string{"bash-input", "user-memory-input"} {
+		if inside, ok := strings.CutPrefix(text, "<"+tag+">"); ok && strings.HasSuffix(inside, "</"+tag+">") {
+			return strings.TrimSpace(strings.TrimSuffix(inside, "</"+tag+">"))
 		}
 	}
-	if strings.HasSuffix(text, ">") {
-		for _, tag := range machineTags {
-			if !strings.HasSuffix(text, "</"+tag+">") {
-				continue
-			}
-			if i := strings.LastIndex(text, "<"+tag); i >= 0 && isTag(text[i:], tag) {
-				return text[:i], true
-			}
-		}
-	}
-	return text, false
-}
-
-func isTag(text, tag string) bool {
-	return len(text) > len(tag)+1 && text[1:len(tag)+1] == tag && strings.IndexByte(" >\n\t", text[len(tag)+1]) >= 0
-}
-
-// frames are sentences that clients put around a person's words: text between before and after (if it comes) is theirs.
-var frames = []struct {
-	before string
-	inside bool // before may stand anywhere, not only at the beginning
-	after  string
-}{
-	{before: "To tell you how to proceed, the user said:\n", inside: true, after: "\n\nNote: The user's next message may contain"},
-	{before: "User has answered your questions: ", after: ". You can now continue with"},
-	{before: "Your questions have been answered: ", after: ". You can now continue with"},
-	{before: "The user answered: ", after: ". Read the answers carefully"},
-	{before: "# Context from my IDE setup:", after: ""},
-	{before: "<bash-input>", after: "</bash-input>"},
-	{before: "<user-memory-input>", after: "</user-memory-input>"},
+	return text
 }
 
 // ideRequest divides what an editor says of itself from what the person asks.
 const ideRequest = "## My request for Codex:"
 
-func unframe(text string) string {
-	if strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<command-message>") {
-		return slashCommand(text)
-	}
-	if said, ok := strings.CutPrefix(text, "User has approved"); ok {
-		sentence, _, _ := strings.Cut(said, ".")
-		return "User has approved" + sentence
-	}
-	for _, f := range frames {
-		i := strings.Index(text, f.before)
-		if i < 0 || (i > 0 && !f.inside) || (f.inside && !strings.HasPrefix(text, refusal)) {
-			continue
-		}
-		if f.after == "" {
-			_, said, _ := strings.Cut(text, ideRequest)
-			return strings.TrimSpace(said)
-		}
-		text = text[i+len(f.before):]
-		if j := strings.LastIndex(text, f.after); j >= 0 {
-			text = text[:j]
-		}
-		return notClarify(strings.TrimSpace(text))
-	}
-	if strings.HasPrefix(text, refusal) {
-		return ""
-	}
-	return text
-}
-
-// refusal begins the result of a call that the person did not allow.
-const refusal = "The user doesn't want to "
-
-// notClarify drops the sentence that stands for a person who only asked to be asked again.
-func notClarify(said string) string {
-	if strings.HasPrefix(said, "The user wants to clarify these questions") && !strings.Contains(said, "Answer: ") {
-		return ""
-	}
-	return said
+// isCommand reports whether a text is a slash command as Claude Code writes it: elements alone.
+func isCommand(text string) bool {
+	last := text[max(0, strings.LastIndex(text, "</")):]
+	return (strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<command-message>")) &&
+		slices.Contains([]string{"</command-name>", "</command-message>", "</command-args>", "</skill-format>"}, last)
 }
 
 func slashCommand(text string) string {
@@ -162,6 +147,76 @@ func between(text, from, to string) string {
 		return ""
 	}
 	return inside
+}
+
+// HumanText returns what a person wrote of the text of a Human item: without what programs put before and behind it
+// (reminders, environment, instructions) and around it (the frame of an answer or of a refusal). Of a slash command it is
+// the command as typed. What is left is never changed inside.
+func HumanText(text string) string {
+	whole := strings.TrimSpace(text)
+	core := peeled(whole, anyClient.elements)
+	for _, said := range []string{refusedWith(core), answered(core), typed(core)} {
+		if said != "" && said != whole {
+			return said
+		}
+	}
+	return text // untouched: also the white space around it
+}
+
+// The words with which Claude Code (2.1.12 to 2.1.329) tells a model that a person did not allow a call, and why.
+const (
+	refusal  = "The user doesn't want to "
+	refused  = refusal + "proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	withWord = refused + "To tell you how to proceed, the user said:\n"
+	endNote  = "\n\nNote: The user's next message may contain"
+)
+
+// refusedWith is what a person said who refused a call, "" where nothing was said or the text is not the client's.
+func refusedWith(text string) string {
+	said, ok := strings.CutPrefix(text, withWord)
+	if !ok {
+		return ""
+	}
+	if i := strings.LastIndex(said, endNote); i >= 0 {
+		said = said[:i]
+	}
+	said = strings.TrimSpace(said)
+	if strings.HasPrefix(said, "The user wants to clarify these questions") && !strings.Contains(said, "Answer: ") {
+		return "" // the client's sentence for a person who only wants to be asked again
+	}
+	return said
+}
+
+// answerFrames are the sentences that Claude Code puts around the answers to its questions.
+var answerFrames = []struct{ before, after string }{
+	{"User has answered your questions: ", ". You can now continue with"},
+	{"Your questions have been answered: ", ". You can now continue with"},
+	{"The user answered: ", ". Read the answers carefully"},
+}
+
+const approval = "User has approved"
+
+// answered is what a person answered to a question or a plan, "" where the text is not the client's.
+func answered(text string) string {
+	if said, ok := strings.CutPrefix(text, approval); ok {
+		sentence, _, _ := strings.Cut(said, ".")
+		return approval + sentence
+	}
+	for _, f := range answerFrames {
+		if said, ok := strings.CutPrefix(text, f.before); ok {
+			if i := strings.LastIndex(said, f.after); i >= 0 {
+				said = said[:i]
+			}
+			return strings.TrimSpace(said)
+		}
+	}
+	return ""
+}
+
+// Claims reports whether a result poses as the client's report of what a person said, while the tool is none that a
+// client provides: it is the word of the tool's server.
+func Claims(tool, text string) bool {
+	return !anyClient.builtIn(tool) && toolOp(tool) == Other && (strings.HasPrefix(text, refusal) || answered(text) != "")
 }
 
 // summaryPrefixes begin the text that stands for a compacted conversation, also where the record does not say so.

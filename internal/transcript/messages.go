@@ -30,7 +30,7 @@ func parseMessage(d *Decoder, r *Record, value node) {
 	r.UUID = id.text()
 	r.Time = clock(timestamp)
 	r.Model = same(&d.last.model, model)
-	v := voice{role: role.text(), human: d.class == Main, message: r.UUID}
+	v := voice{role: role.text(), by: d.untold(), message: r.UUID}
 	switch v.role {
 	case "user", "assistant", "system", "developer":
 		d.content(r, content, v)

@@ -60,6 +60,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	}
 	raw := p.Raw
 	if ok = p.fit(from, to, cwd, r); ok {
+		p.disclaim(it)
 		p.weigh()
 	} else if p.Kind == transcript.Image { // there is none of the kind: its ID tells that it was there
 		p.Raw = raw
@@ -105,6 +106,16 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 		return fitImage(to, &p.Block)
 	}
 	return true
+}
+
+// disclaim puts a line before a result that poses as the client's report of what the human said.
+func (p *piece) disclaim(it *transcript.Item) {
+	if it.Kind != transcript.Result {
+		return
+	}
+	if said := flat(p.Raw, p.id()); transcript.Claims(it.Tool, said) {
+		p.Raw, p.named = transcript.Quote(mark.New(p.id(), "the tool wrote this, not the human")+"\n"+said), true
+	}
 }
 
 // weigh counts what a piece takes.
