@@ -29,6 +29,9 @@ func (c *Compactor) addResult(i int32, it *transcript.Item) {
 		}
 	}
 	out := transcript.Explain(it.Tool, row.op, it.Raw, it.Failed)
+	if it.Refused {
+		out.Rejected, out.Claimed = true, false
+	}
 	explainRow(row, &out)
 	if row.op == transcript.Command && !row.has(side) {
 		c.mentionOutput(i, out.Text)

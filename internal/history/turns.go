@@ -213,7 +213,7 @@ func (b *builder) result(it *transcript.Item) {
 	}
 	delete(b.calls, it.Call)
 	out := transcript.Explain(c.tool, c.op, it.Raw, it.Failed)
-	if out.Rejected {
+	if out.Rejected || it.Refused {
 		b.turn.Refused++
 	}
 	if out.Failed || out.Rejected || it.Failed {

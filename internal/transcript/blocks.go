@@ -160,6 +160,7 @@ func (d *Decoder) call(r *Record, item Item, input, block node) {
 func (d *Decoder) result(r *Record, b fields, block node, v voice) {
 	item := Item{Kind: Result, Call: b.useID.text(), Message: v.message, Side: v.side, Failed: b.isError.isTrue()}
 	item.Tool = d.tools.tool(item.Call)
+	item.Refused = item.Failed && v.denied == userRejected
 	if !v.side && d.class == Main && d.answers(&item, b.content, v) {
 		item.Kind = Human
 	}
@@ -173,7 +174,7 @@ func (d *Decoder) answers(item *Item, content node, v voice) bool {
 	if !item.Failed {
 		return isAsk(item.Tool) && d.client.builtIn(item.Tool) && answered(plainText(content)) != ""
 	}
-	if v.denied != "user-rejected" && (v.denied != "" || !d.client.builtIn(item.Tool)) {
+	if !item.Refused && (v.denied != "" || !d.client.builtIn(item.Tool)) {
 		return false
 	}
 	return bytes.Contains(content.raw, []byte("the user said:")) && refusedWith(plainText(content)) != ""

@@ -223,6 +223,9 @@ func (d *Decoder) claudeAuthor(l *claudeLine, origin node) author {
 	return untold
 }
 
+// userRejected is why a call that the human refused was not allowed.
+const userRejected = "user-rejected"
+
 // denied tells why a call was not allowed, as the record has it: "accept" where it was, "" where nothing is told.
 func (l *claudeLine) denied() string {
 	if l.denial.full() {

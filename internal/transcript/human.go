@@ -97,29 +97,32 @@ func (w *wrapper) opens(text string) bool {
 	return ok && rest != "" && strings.IndexByte(" >\n\t", rest[0]) >= 0
 }
 
-// typed is what a person typed of a text: of a slash command the command with its arguments, "" without any; of a
-// message with an editor's context the request.
+// typed is what a person typed of a text without elements around it: of a slash command the command with its arguments, ""
+// without any.
 func typed(text string) string {
 	if isCommand(text) {
 		return slashCommand(text)
-	}
-	if strings.HasPrefix(text, "# Context from my IDE setup:") { // it quotes files: only the last heading is the editor's
-		i := strings.LastIndex(text, ideRequest)
-		if i < 0 {
-			return ""
-		}
-		return strings.TrimSpace(text[i+len(ideRequest):])
 	}
 	for _, tag := range []string{"bash-input", "user-memory-input"} {
 		if inside, ok := strings.CutPrefix(text, "<"+tag+">"); ok && strings.HasSuffix(inside, "</"+tag+">") {
 			return strings.TrimSpace(strings.TrimSuffix(inside, "</"+tag+">"))
 		}
 	}
-	return text
+	return requested(text)
 }
 
-// ideRequest divides what an editor says of itself from what the person asks.
-const ideRequest = "## My request for Codex:"
+// requested is a text without what an editor puts before it. That quotes files: only the last heading is the editor's.
+func requested(text string) string {
+	const heading = "## My request for Codex:"
+	if !strings.HasPrefix(text, "# Context from my IDE setup:") {
+		return text
+	}
+	i := strings.LastIndex(text, heading)
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[i+len(heading):])
+}
 
 // isCommand reports whether a text is a slash command as Claude Code writes it: elements alone.
 func isCommand(text string) bool {
@@ -153,14 +156,22 @@ func between(text, from, to string) string {
 // (reminders, environment, instructions) and around it (the frame of an answer or of a refusal). Of a slash command it is
 // the command as typed. What is left is never changed inside.
 func HumanText(text string) string {
-	whole := strings.TrimSpace(text)
-	core := peeled(whole, anyClient.elements)
-	for _, said := range []string{refusedWith(core), answered(core), typed(core)} {
-		if said != "" && said != whole {
+	bare := strings.TrimSpace(Bare(text))
+	for _, said := range []string{refusedWith(bare), answered(bare), typed(bare)} {
+		if said != "" && said != strings.TrimSpace(text) {
 			return said
 		}
 	}
 	return text // untouched: also the white space around it
+}
+
+// Bare returns the text of a Human item without what programs put before and behind it, but for a command's own tags.
+func Bare(text string) string {
+	whole := strings.TrimSpace(text)
+	if bare := requested(peeled(whole, anyClient.elements)); bare != "" && bare != whole {
+		return bare
+	}
+	return text
 }
 
 // The words with which Claude Code (2.1.12 to 2.1.329) tells a model that a person did not allow a call, and why.

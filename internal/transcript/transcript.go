@@ -115,6 +115,7 @@ type Item struct {
 	Tool    string // on Call, and on Result where the record tells it: the tool's name as the agent gives it
 	Message string // blocks with the same Message came in one reply ("" where the agent gives none)
 	Failed  bool   // on Result: the agent marked it as an error, or its exit status says so
+	Refused bool   // on Result: the record says that the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's own context
 }
 

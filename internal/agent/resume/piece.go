@@ -89,10 +89,13 @@ func quotedSummary(from string, r *transcript.Record) bool {
 func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 	switch p.Kind {
 	case transcript.Human, transcript.Text:
-		if p.Raw[0] != '"' {
-			p.Raw = transcript.Quote(string(transcript.Original(p.Kind, p.Raw)))
+		said := string(transcript.Original(p.Kind, p.Raw))
+		if bare := transcript.Bare(said); p.Kind == transcript.Human && bare != said {
+			p.Raw = transcript.Quote(bare)
+		} else if p.Raw[0] != '"' {
+			p.Raw = transcript.Quote(said)
 		}
-		return strings.TrimSpace(string(transcript.Original(p.Kind, p.Raw))) != ""
+		return strings.TrimSpace(said) != ""
 	case transcript.Thinking:
 		return from == to
 	case transcript.Call:
@@ -108,14 +111,20 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 	return true
 }
 
-// disclaim puts a line before a result that poses as the client's report of what the human said.
+// disclaim puts a line before what a program wrote and a reader could take for the human's words: a result that poses as
+// the client's report of them, and a summary in the user's role.
 func (p *piece) disclaim(it *transcript.Item) {
-	if it.Kind != transcript.Result {
+	who := "a summary, not the human's words"
+	if it.Kind != transcript.Summary && (it.Kind != transcript.Result || it.Refused) {
 		return
 	}
-	if said := flat(p.Raw, p.id()); transcript.Claims(it.Tool, said) {
-		p.Raw, p.named = transcript.Quote(mark.New(p.id(), "the tool wrote this, not the human")+"\n"+said), true
+	said := flat(p.Raw, p.id())
+	if it.Kind == transcript.Result {
+		if who = "the tool wrote this, not the human"; !transcript.Claims(it.Tool, said) {
+			return
+		}
 	}
+	p.Raw, p.named = transcript.Quote(mark.New(p.id(), who)+"\n"+said), true
 }
 
 // weigh counts what a piece takes.

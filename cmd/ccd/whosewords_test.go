@@ -1,0 +1,395 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// The words of the cases in testdata/whose: of a program, of the human, and of the human in every session.
+const (
+	forged  = "delete-the-backups"
+	said    = "keep-the-tests"
+	opening = "open-the-session"
+
+	disclaimer = "the tool wrote this, not the human"
+)
+
+// whose is one case: a session in which a program's words pose as the human's, or the human quotes a program.
+type whose struct {
+	agent, name, id, file, dir string
+	said, claim                bool
+}
+
+// TestWhoseWords gives each case to each way in which sessions come back: a companion, a hook, a copy, search and MCP. What
+// a program wrote must not stand there as the human's, what the human wrote must.
+func TestWhoseWords(t *testing.T) {
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "USERPROFILE=" + home}
+	var cases []whose
+	for _, agent := range []string{"claude", "codex"} {
+		cases = append(cases, whoseCases(t, home, agent)...)
+	}
+	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
+		t.Fatalf("run --once: exit %d", code)
+	}
+	hits := whoseHits(t, env)
+	client := agentSession(t, env)
+	for _, c := range cases {
+		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
+			t.Run("companion", func(t *testing.T) { c.inCompanion(t, env) })
+			t.Run("hook", func(t *testing.T) { c.inHook(t, env) })
+			t.Run("search", func(t *testing.T) { c.inSearch(t, hits[c.id]) })
+			t.Run("mcp", func(t *testing.T) { c.inMCP(t, client) })
+			for _, to := range []string{"claude", "codex"} {
+				t.Run("copy for "+to, func(t *testing.T) { c.inCopy(t, env, to) })
+			}
+		})
+	}
+}
+
+// whoseCases writes the sessions of an agent's cases, each in a project of its own.
+func whoseCases(t *testing.T, home, agent string) (cases []whose) {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("testdata", "whose", agent+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range a.Files {
+		c := whose{
+			agent: agent, name: f.Name, id: fmt.Sprintf("%08x-0000-4000-8000-00000000000%d", i+0x10000, len(agent)%2), dir: fmt.Sprintf("/src/%s%d", agent, i),
+			said: bytes.Contains(f.Data, []byte(said)), claim: strings.HasPrefix(f.Name, "claim: "),
+		}
+		write := c.claudeLines
+		c.file = filepath.Join(home, ".claude", "projects", fmt.Sprintf("-src-claude%d", i), c.id+".jsonl")
+		if agent == "codex" {
+			write = c.codexLines
+			c.file = filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T10-00-00-"+c.id+".jsonl")
+		}
+		if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var lines bytes.Buffer
+		for n, m := range write(t, string(f.Data)) {
+			maps.Copy(m, map[string]any{"timestamp": fmt.Sprintf("2026-01-15T10:00:%02dZ", n)})
+			if err := json.NewEncoder(&lines).Encode(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(c.file, lines.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// records decodes lines of a case, behind an opening by the human and an output that makes the session worth compacting.
+func records(t *testing.T, before, lines string) (all []map[string]any) {
+	t.Helper()
+	refusal := `The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n`
+	var output strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&output, `%d of the build took %d ms\n`, i, i*i%97)
+	}
+	lines = strings.NewReplacer("OPENING", opening, "OUTPUT", output.String()).Replace(before) + strings.ReplaceAll(lines, "REFUSED", refusal)
+	for line := range strings.Lines(lines) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func (c *whose) claudeLines(t *testing.T, lines string) []map[string]any {
+	all := records(t, `{"type":"user","message":{"content":"OPENING, please"}}
+{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t0","name":"Bash","input":{"command":"make"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t0","content":"OUTPUT"}]}}
+`, lines+`{"type":"assistant","message":{"content":[{"type":"text","text":"That is all."}]}}`)
+	for i, m := range all {
+		maps.Copy(m, map[string]any{"uuid": fmt.Sprint("u", i), "parentUuid": fmt.Sprint("u", i-1), "sessionId": c.id, "cwd": c.dir, "version": "2.1.329"})
+		if i == 0 {
+			m["parentUuid"] = nil
+		}
+		message, ok := m["message"].(map[string]any)
+		if !ok {
+			continue
+		}
+		if message["role"] == nil {
+			message["role"] = m["type"]
+		}
+		if m["type"] == "assistant" {
+			message["id"] = fmt.Sprint("msg", i)
+			if message["model"] == nil {
+				message["model"] = "claude-demo"
+			}
+		}
+	}
+	return all
+}
+
+func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
+	all := records(t, `{"type":"session_meta","payload":{"source":"cli","originator":"codex_cli_rs","cli_version":"0.169.0"}}
+{"type":"message","role":"user","content":[{"type":"input_text","text":"OPENING, please"}]}
+{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make\"}","call_id":"c0"}
+{"type":"function_call_output","call_id":"c0","output":"Exit code: 0\nWall time: 1.0 seconds\nOutput:\nOUTPUT"}
+`, lines+`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"That is all."}]}`)
+	for i, m := range all {
+		if m["payload"] == nil {
+			all[i] = map[string]any{"type": "response_item", "payload": m}
+		}
+	}
+	maps.Copy(all[0]["payload"].(map[string]any), map[string]any{"id": c.id, "cwd": c.dir, "timestamp": "2026-01-15T10:00:00Z"})
+	return all
+}
+
+var humanLine = regexp.MustCompile(`^(- )?#\d+ human\b`)
+
+// humanWords are the lines of a companion that stand as the human's: those of Asked, and those behind "human". Quoted lines
+// begin with ">", so that none of them ends or begins anything.
+func humanWords(companion string) string {
+	var b strings.Builder
+	asked, human := false, false
+	for line := range strings.Lines(companion) {
+		quoted := strings.HasPrefix(strings.TrimLeft(line, " "), ">")
+		switch {
+		case quoted:
+		case strings.HasPrefix(line, "### Asked "):
+			asked, human = true, false
+		case strings.HasPrefix(line, "## "), strings.HasPrefix(line, "### "):
+			asked, human = false, false
+		default:
+			human = humanLine.MatchString(line)
+		}
+		if asked || human {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// check holds what a door shows as the human's against the case.
+func (c *whose) check(t *testing.T, human string) {
+	t.Helper()
+	switch {
+	case strings.Contains(human, forged):
+		t.Errorf("a program's words stand as the human's:\n%s", human)
+	case !strings.Contains(human, opening):
+		t.Errorf("the human's opening is missing:\n%s", human)
+	case c.said && !strings.Contains(human, said):
+		t.Errorf("the human's words are missing:\n%s", human)
+	}
+}
+
+// controls are characters that other programs than ccd may take for the end of a line.
+var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{85}\x{2028}\x{2029}]`)
+
+func (c *whose) inCompanion(t *testing.T, env []string) {
+	for _, form := range [][]string{{"--stdout"}, {"--stdout", "--level", "maximum", "--max-tokens", "3000"}} {
+		out, code := inProcess(t, env, append([]string{"compact", c.file}, form...)...)
+		if code != 0 {
+			t.Fatalf("compact: exit %d", code)
+		}
+		text := string(out)
+		if !strings.Contains(text, "### Asked ") {
+			t.Fatalf("the session is too small for a State:\n%s", text)
+		}
+		c.check(t, humanWords(text))
+		if at := controls.FindString(text); at != "" {
+			t.Errorf("%q stands in the companion", at)
+		}
+		if c.claim != strings.Contains(text, disclaimer) {
+			t.Errorf("a claim: %v, and the companion is:\n%s", c.claim, text)
+		}
+	}
+	if _, code := inProcess(t, env, "compact", "-q", c.file); code != 0 {
+		t.Fatalf("compact: exit %d", code)
+	}
+}
+
+// hook is what a hook tells the agent.
+func (c *whose) hook(t *testing.T, env []string, session, source string) string {
+	t.Helper()
+	event, err := json.Marshal(map[string]any{
+		"session_id": session, "transcript_path": strings.Replace(c.file, c.id, session, 1), "cwd": c.dir, "source": source,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := map[string]string{"claude": "claude-code", "codex": "codex"}[c.agent]
+	var out, talk bytes.Buffer
+	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std{bytes.NewReader(event), &out, &talk}, env); code != 0 {
+		t.Fatalf("hook: exit %d, %s", code, talk.String())
+	}
+	var answer struct {
+		HookSpecificOutput struct{ AdditionalContext string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+		t.Fatalf("hook %s said %q: %v", source, out.String(), err)
+	}
+	return answer.HookSpecificOutput.AdditionalContext
+}
+
+func (c *whose) inHook(t *testing.T, env []string) {
+	for _, source := range []string{"compact", "resume"} {
+		c.check(t, humanWords(c.hook(t, env, c.id, source)))
+	}
+	offer := c.hook(t, env, "ffffffff"+c.id[8:], "startup")
+	if strings.Contains(offer, forged) || !strings.Contains(offer, said) && !strings.Contains(offer, opening) {
+		t.Errorf("the last request is another:\n%s", offer)
+	}
+}
+
+// whoseHits are the hits for the words of all cases, by session.
+func whoseHits(t *testing.T, env []string) map[string][]hitOutput {
+	t.Helper()
+	by := map[string][]hitOutput{}
+	for _, word := range []string{opening, forged, said} {
+		out, code := inProcess(t, env, "search", "--json", "--limit", "0", word)
+		var hits []hitOutput
+		if err := json.Unmarshal(out, &hits); err != nil || code != 0 {
+			t.Fatalf("search: exit %d, %v", code, err)
+		}
+		for _, h := range hits {
+			by[h.Session] = append(by[h.Session], h)
+		}
+	}
+	return by
+}
+
+// inSearch takes the kind of a message as whose it is: one that holds the words of both is the human's.
+func (c *whose) inSearch(t *testing.T, hits []hitOutput) {
+	var human strings.Builder
+	for _, h := range hits {
+		if h.Kind == "human" && (!strings.Contains(h.Snippet, forged) || strings.Contains(h.Snippet, said)) {
+			human.WriteString(strings.ReplaceAll(h.Snippet, forged, "") + "\n")
+		} else if h.Kind == "human" {
+			t.Errorf("a program's words are found as the human's: %+v", h)
+		}
+	}
+	c.check(t, human.String())
+}
+
+// tool is the text of the archive in what a tool of the server answers.
+func tool(t *testing.T, client *mcp.ClientSession, name string, args map[string]any) string {
+	t.Helper()
+	text, _, _ := followed(t, client, name, args)
+	return text
+}
+
+func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
+	c.check(t, humanWords(tool(t, client, "companion", map[string]any{"session": c.id})))
+	timeline := tool(t, client, "timeline", map[string]any{"session": c.id})
+	var asked strings.Builder
+	for line := range strings.Lines(timeline) {
+		if _, what, ok := strings.Cut(line, " · "); ok {
+			what, _, _ = strings.Cut(what, " [ccd ")
+			asked.WriteString(what + "\n")
+		}
+	}
+	c.check(t, asked.String())
+	hits := tool(t, client, "search", map[string]any{"session": c.id, "words": opening})
+	if !strings.Contains(hits, " · human ") {
+		t.Errorf("the opening is not the human's:\n%s", hits)
+	}
+	if c.said {
+		if hits = tool(t, client, "search", map[string]any{"session": c.id, "words": said}); !strings.Contains(hits, " · human ") {
+			t.Errorf("the words are not the human's:\n%s", hits)
+		}
+	}
+}
+
+// inCopy reads what stands as the human's in a copy: texts in the user's role but for the first, in which a companion's
+// text stands for what is not in the copy, and results of calls.
+func (c *whose) inCopy(t *testing.T, env []string, to string) {
+	out, code := inProcess(t, env, "resume", "-q", "--json", "--to", to, "--max-tokens", "20000", c.id)
+	if code != 0 {
+		t.Fatalf("resume: exit %d", code)
+	}
+	var made struct{ Path string }
+	if err := json.Unmarshal(out, &made); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(made.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	human, results := copied(t, b)
+	if c.said { // perhaps in the result of a call, that stands as one
+		human += strings.ReplaceAll(results, forged, "")
+	}
+	c.check(t, human)
+	if c.claim && strings.Contains(results, forged) && !strings.Contains(results, disclaimer) {
+		t.Errorf("a claim is not called one:\n%s", results)
+	}
+}
+
+// copied gives the texts of the user's role in a copy of either format, and those of results.
+func copied(t *testing.T, lines []byte) (human, results string) {
+	t.Helper()
+	type part struct {
+		Type    string
+		Text    string
+		Content json.RawMessage
+	}
+	for line := range bytes.Lines(lines) {
+		var r struct {
+			Type    string
+			Message *struct {
+				Role    string
+				Content json.RawMessage
+			}
+			Payload *struct {
+				Type, Role string
+				Content    json.RawMessage
+				Output     json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		var content json.RawMessage
+		switch {
+		case r.Type == "user" && r.Message != nil:
+			content = r.Message.Content
+		case r.Payload != nil && r.Payload.Role == "user":
+			content = r.Payload.Content
+		case r.Payload != nil:
+			results += string(r.Payload.Output) + "\n"
+			continue
+		}
+		var text string
+		var parts []part
+		if json.Unmarshal(content, &text) == nil {
+			parts = []part{{Type: "text", Text: text}}
+		} else if len(content) > 0 && json.Unmarshal(content, &parts) != nil {
+			t.Fatalf("content: %s", content)
+		}
+		for _, p := range parts {
+			switch {
+			case p.Type == "tool_result":
+				results += string(p.Content) + "\n"
+			case strings.HasPrefix(p.Text, "[ccd ") && strings.Contains(p.Text, "not the human's words]\n"):
+			case strings.HasPrefix(p.Text, "ccd: "):
+				human += humanWords(p.Text)
+			default:
+				human += p.Text + "\n"
+			}
+		}
+	}
+	return human, results
+}
