@@ -333,6 +333,12 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 		human += strings.ReplaceAll(results, forged, "")
 	}
 	c.check(t, human)
+	if out, code = inProcess(t, env, "compact", "-q", "--stdout", made.Path); code != 0 {
+		t.Fatalf("compact the copy: exit %d", code)
+	}
+	if to == c.agent {
+		c.check(t, humanWords(string(out)))
+	}
 	if c.claim && strings.Contains(results, forged) && !strings.Contains(results, disclaimer) {
 		t.Errorf("a claim is not called one:\n%s", results)
 	}
@@ -384,6 +390,7 @@ func copied(t *testing.T, lines []byte) (human, results string) {
 			case p.Type == "tool_result":
 				results += string(p.Content) + "\n"
 			case strings.HasPrefix(p.Text, "[ccd ") && strings.Contains(p.Text, "not the human's words]\n"):
+			case strings.HasPrefix(p.Text, "Another language model started") && !strings.Contains(p.Text, said): // Codex knows it
 			case strings.HasPrefix(p.Text, "ccd: "):
 				human += humanWords(p.Text)
 			default:

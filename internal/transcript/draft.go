@@ -44,15 +44,18 @@ type Block struct {
 	Space  string // of a Call: the tool's namespace, Codex only
 	Free   bool   // of a Call or Result: the tool takes free text (Codex: custom_tool_call)
 	Failed bool   // of a Result
+
+	Typed   bool // the human wrote it as a message
+	Refused bool // of a Result: the record says that the human refused the call
 }
 
 // NewBlock returns the block of an item, with Raw of its own, as it can be written for the agent of the record's
 // session. ok is false for what only the agent itself needs.
 func NewBlock(agent string, r *Record, it *Item) (b Block, ok bool) {
-	b = Block{Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed}
+	b = Block{Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed, Refused: it.Refused}
 	switch it.Kind {
 	case Human:
-		if it.Call != "" {
+		if b.Typed = it.Call == ""; !b.Typed {
 			b.Kind = Result
 		}
 	case Text, Summary, Result, Image:

@@ -234,9 +234,15 @@ func spilled(text string) string {
 	return ""
 }
 
+// Poses reports whether a result that holds no words of the human's reads as if it did.
+func Poses(tool string, raw []byte) bool {
+	o := Explain(tool, Other, raw, false)
+	return o.Claimed || refusedWith(o.Text) != "" || answered(o.Text) != ""
+}
+
 // explainRefused recognises calls that the human, a rule or a hook did not let run.
 func explainRefused(o *Outcome, tool string) {
-	if o.Claimed = Claims(tool, o.Text); o.Claimed {
+	if o.Claimed = claims(tool, o.Text); o.Claimed {
 		return
 	}
 	for _, p := range refusals {

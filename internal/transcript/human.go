@@ -224,10 +224,10 @@ func answered(text string) string {
 	return ""
 }
 
-// Claims reports whether a result poses as the client's report of what a person said, while the tool is none that a
-// client provides: it is the word of the tool's server.
-func Claims(tool, text string) bool {
-	return !anyClient.builtIn(tool) && toolOp(tool) == Other && (strings.HasPrefix(text, refusal) || answered(text) != "")
+// claims reports whether a result poses as the client's report of what a person said, while the tool is none that a client
+// provides: its server wrote it.
+func claims(tool, text string) bool {
+	return (strings.HasPrefix(text, refusal) || answered(text) != "") && !anyClient.builtIn(tool) && toolOp(tool) == Other
 }
 
 // summaryPrefixes begin the text that stands for a compacted conversation, also where the record does not say so.

@@ -69,7 +69,7 @@ type Outcome struct {
 	Created  bool          // of a Write: the result says that the file is new
 	Replaced bool          // of a Write: the result says that there was such a file before
 	Rejected bool          // the human, or a rule, refused the call
-	Claimed  bool          // it poses as the client's report of what the human said; see Claims
+	Claimed  bool          // it poses as the client's report of what the human said, and no client provides the tool
 	PlanID   string        // of a Plan call that created an item: the key it got
 	Plan     []PlanItem    // of a Plan call that asks for the list: what it then held
 	AgentID  string        // of an Agent call: the sub-agent's ID

@@ -38,8 +38,13 @@ func writeClaude(d Draft) [][]byte {
 			}
 			b := &m.Blocks[j]
 			extra := ""
-			if b.Kind == Summary {
+			switch {
+			case b.Kind == Summary:
 				extra = `,"isCompactSummary":true`
+			case b.Typed:
+				extra = `,"origin":{"kind":"human"}`
+			case b.Refused:
+				extra = `,"toolDenialKind":` + quote(userRejected)
 			}
 			w.line(m, "user", `{"role":"user","content":`+claudeUserContent(b)+`}`, extra+mark)
 			mark = ""

@@ -47,18 +47,29 @@ func (w *codexWriter) message(m *Message) {
 }
 
 func (w *codexWriter) said(m *Message, role, kind string) {
-	var parts []string
+	var parts, kinds []string
+	typed := false
 	for i := range m.Blocks {
-		switch b := &m.Blocks[i]; b.Kind {
+		b := &m.Blocks[i]
+		part := `{"type":"` + kind + `","text":` + string(b.Raw) + `}`
+		switch b.Kind {
 		case Call, Result, Thinking:
+			continue
 		case Image:
-			parts = append(parts, `{"type":"input_image","image_url":`+string(b.Raw)+`}`)
-		default:
-			parts = append(parts, `{"type":"`+kind+`","text":`+string(b.Raw)+`}`)
+			part = `{"type":"input_image","image_url":` + string(b.Raw) + `}`
 		}
+		of := `"unknown"`
+		if b.Typed {
+			of, typed = `"user.text"`, true
+		}
+		parts, kinds = append(parts, part), append(kinds, of)
+	}
+	told := ""
+	if typed {
+		told = `,"internal_chat_message_metadata_passthrough":{"content_item_kinds":[` + strings.Join(kinds, ",") + `]}`
 	}
 	if len(parts) > 0 {
-		w.item(m, `{"type":"message","role":"`+role+`","content":[`+strings.Join(parts, ",")+`]}`)
+		w.item(m, `{"type":"message","role":"`+role+`","content":[`+strings.Join(parts, ",")+`]`+told+`}`)
 	}
 }
 

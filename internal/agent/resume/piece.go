@@ -60,7 +60,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	}
 	raw := p.Raw
 	if ok = p.fit(from, to, cwd, r); ok {
-		p.disclaim(it)
+		p.disclaim(to, it)
 		p.weigh()
 	} else if p.Kind == transcript.Image { // there is none of the kind: its ID tells that it was there
 		p.Raw = raw
@@ -111,20 +111,19 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
 	return true
 }
 
-// disclaim puts a line before what a program wrote and a reader could take for the human's words: a result that poses as
-// the client's report of them, and a summary in the user's role.
-func (p *piece) disclaim(it *transcript.Item) {
-	who := "a summary, not the human's words"
-	if it.Kind != transcript.Summary && (it.Kind != transcript.Result || it.Refused) {
+// disclaim puts a line before what a program wrote and a reader of the copy could take for the human's words: a result
+// that poses as the client's report of them, and a summary that only Codex knows by its words.
+func (p *piece) disclaim(to string, it *transcript.Item) {
+	who := ""
+	switch {
+	case it.Kind == transcript.Summary && to == claude:
+		who = "a summary, not the human's words"
+	case it.Kind == transcript.Result && !it.Refused && transcript.Poses(it.Tool, it.Raw):
+		who = "the tool wrote this, not the human"
+	default:
 		return
 	}
-	said := flat(p.Raw, p.id())
-	if it.Kind == transcript.Result {
-		if who = "the tool wrote this, not the human"; !transcript.Claims(it.Tool, said) {
-			return
-		}
-	}
-	p.Raw, p.named = transcript.Quote(mark.New(p.id(), who)+"\n"+said), true
+	p.Raw, p.named = transcript.Quote(mark.New(p.id(), who)+"\n"+flat(p.Raw, p.id())), true
 }
 
 // weigh counts what a piece takes.
