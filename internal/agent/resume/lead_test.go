@@ -138,14 +138,29 @@ func TestAPersonMayQuoteASummary(t *testing.T) {
 
 		_, c := told(t, &s, codex, 0)
 		data := append(bytes.Join(c.Lines, []byte("\n")), '\n')
-		again, err := makeCopy(t, sourceOf(codex, data), codex, 0)
-		if err != nil {
-			t.Fatal(err)
+		rest := copiedAgain(t, data)
+		if !strings.Contains(rest, string(transcript.Quote(quoted))) {
+			t.Errorf("%.40q is not whole in\n%s", quoted, rest)
 		}
-		holds(t, "again", codex, again, 0)
-		rest := string(bytes.Join(again.Lines[2:], nil))
+		// Versions that do not tell who wrote a message.
+		told := []byte(`,"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text"]}`)
+		if !bytes.Contains(data, told) {
+			t.Fatal("the copy does not tell who wrote a message")
+		}
+		rest = copiedAgain(t, bytes.ReplaceAll(data, told, nil))
 		if !strings.Contains(rest, "Now mend the rounding") || len(quoted) > quotedChars && !strings.Contains(rest, "[ccd ") {
 			t.Errorf("%.40q is not in\n%s", quoted, rest)
 		}
 	}
+}
+
+// copiedAgain is a copy of a copy for Codex, without its first message.
+func copiedAgain(t *testing.T, data []byte) string {
+	t.Helper()
+	again, err := makeCopy(t, sourceOf(codex, data), codex, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "again", codex, again, 0)
+	return string(bytes.Join(again.Lines[2:], nil))
 }
