@@ -32,8 +32,8 @@ type restoreCase struct {
 	want []byte
 }
 
-// said runs a command line and returns what it printed and its exit code.
-func said(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
+// outputs runs a command line and returns what it printed and its exit code.
+func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
 	var out bytes.Buffer
 	var talk strings.Builder
 	code = run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home})
@@ -51,7 +51,7 @@ func newDamageable(t *testing.T) *damageable {
 	for n := range 40 { // so many that their records fill more than a page
 		put(t, transcriptPath(d.home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
 	}
-	if _, talk, code := said(t, d.home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, d.home, "run", "--once"); code != exitDone {
 		t.Fatal(code, talk)
 	}
 	var err error
@@ -83,18 +83,18 @@ func (d *damageable) asks(t *testing.T) {
 		d.add(t, "restore", "--session", id(n))
 		d.add(t, "restore", id(n)+"#1")
 	}
-	companion, _, _ := said(t, d.home, "show", id(1))
+	companion, _, _ := outputs(t, d.home, "show", id(1))
 	ids := regexp.MustCompile(`\[ccd ([0-9a-z]{12}) `).FindAllSubmatch(companion, -1)
 	for i := 0; i < len(ids); i += max(1, len(ids)/6) {
 		d.add(t, "restore", string(ids[i][1]))
 	}
-	line, _, _ := said(t, d.home, "restore", "--raw", "--info", id(30)+"#1")
+	line, _, _ := outputs(t, d.home, "restore", "--raw", "--info", id(30)+"#1")
 	d.add(t, "restore", strings.Fields(string(line))[1])
 }
 
 func (d *damageable) add(t *testing.T, args ...string) {
 	t.Helper()
-	out, talk, code := said(t, d.home, args...)
+	out, talk, code := outputs(t, d.home, args...)
 	if code != exitDone || len(out) == 0 {
 		t.Fatalf("%v of a sound archive: exit %d: %s", args, code, talk)
 	}
@@ -158,7 +158,7 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 	codes := map[int]int{}
 	d.damages(t, n, func(what string) {
 		for _, c := range d.restores {
-			out, talk, code := said(t, d.home, c.args...)
+			out, talk, code := outputs(t, d.home, c.args...)
 			codes[code]++
 			switch {
 			case code == exitDone && !bytes.Equal(out, c.want):
@@ -175,11 +175,11 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 		t.Errorf("exit codes %v: the test sees nothing", codes)
 	}
 	for _, c := range d.restores {
-		if out, talk, code := said(t, d.home, c.args...); code != exitDone || !bytes.Equal(out, c.want) {
+		if out, talk, code := outputs(t, d.home, c.args...); code != exitDone || !bytes.Equal(out, c.want) {
 			t.Errorf("sound again: %v: exit %d: %s", c.args, code, talk)
 		}
 	}
-	if _, talk, code := said(t, d.home, "restore", "4tq9c1m7x2ka"); code != exitNotFound {
+	if _, talk, code := outputs(t, d.home, "restore", "4tq9c1m7x2ka"); code != exitNotFound {
 		t.Errorf("what a sound archive does not have: exit %d: %s", code, talk)
 	}
 }
@@ -255,13 +255,13 @@ func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
 		{"status --json", 0, 4, `"cause": "read archive`, ""},
 	}
 	for _, tt := range tests {
-		if _, talk, code := said(t, d.home, strings.Fields(tt.line)...); code != tt.sound {
+		if _, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code != tt.sound {
 			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
 		}
 	}
 	d.lose(t, 30, 31)
 	for _, tt := range tests {
-		out, talk, code := said(t, d.home, strings.Fields(tt.line)...)
+		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
 		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
 			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
 		}

@@ -56,7 +56,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	line := `{"type":"user","message":{"role":"user","content":` + string(text) + `},"cwd":"/you/` + "\\u001b[2J\u202e" + `","uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`
 	put(t, transcriptPath(home, 1), line+"\n"+strings.ReplaceAll(line, "u1", "u2")+"\n\x1b[35mno JSON \x9b2J\xff\n")
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	if _, talk, code := said(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
 		t.Fatal(code, talk)
 	}
 	const id = "00000000-0000-4000-8000-000000000001"
@@ -78,7 +78,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	if want := mark.Visible(hostile); code != exitDone || !strings.Contains(strings.ReplaceAll(seen, "\r\n", "\n"), want) || !strings.Contains(want, "one\ttwo\n\\x1b[2J") {
 		t.Errorf("exit %d: %q, want %q", code, seen, want)
 	}
-	if out, _, _ := said(t, home, "restore", id+"#1"); string(out) != hostile {
+	if out, _, _ := outputs(t, home, "restore", id+"#1"); string(out) != hostile {
 		t.Errorf("a pipe got %q", out)
 	}
 	if raw, _ := onTerminal(t, home, "", "restore", "--raw", id+"#3"); !strings.HasPrefix(raw, "\x1b[35mno JSON \x9b2J\xff") {

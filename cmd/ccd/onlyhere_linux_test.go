@@ -16,13 +16,13 @@ func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
 	}
 	once := func() {
 		t.Helper()
-		if _, talk, code := said(t, home, "run", "--once"); code != exitDone {
+		if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
 			t.Fatal(code, talk)
 		}
 	}
 	refused := func(want string) {
 		t.Helper()
-		_, talk, code := said(t, home, "uninstall", "--purge")
+		_, talk, code := outputs(t, home, "uninstall", "--purge")
 		if code != exitUsage || !strings.Contains(talk, "elsewhere it takes --yes"+want+"\n") {
 			t.Errorf("exit %d: %s, want %q", code, talk, want)
 		}

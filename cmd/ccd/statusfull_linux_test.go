@@ -42,7 +42,7 @@ func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 		o, code := statusOf(t, home)
 		return o.Running && o.Pid == c.Process.Pid && o.Stale && code == exitFailed && strings.Contains(strings.Join(o.Degraded, "\n"), "cannot write")
 	})
-	if out, _, _ := said(t, home, "status"); strings.Contains(string(out), "last scan") || !strings.Contains(string(out), "running, pid ") {
+	if out, _, _ := outputs(t, home, "status"); strings.Contains(string(out), "last scan") || !strings.Contains(string(out), "running, pid ") {
 		t.Errorf("told as current:\n%s", out)
 	}
 	must(t, os.Remove(f.Name()))

@@ -30,7 +30,7 @@ var badRunFiles = []struct {
 // statusOf asks for status as JSON.
 func statusOf(t *testing.T, home string) (o statusOutput, code int) {
 	t.Helper()
-	out, talk, code := said(t, home, "status", "--json")
+	out, talk, code := outputs(t, home, "status", "--json")
 	if err := json.Unmarshal(out, &o); err != nil {
 		t.Fatalf("exit %d: %v in %s%s", code, err, out, talk)
 	}
@@ -43,7 +43,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(stateOf(t, home), "run.json")
 	put(t, transcriptPath(home, 1), aLine)
-	if _, talk, code := said(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
 		t.Fatal(code, talk)
 	}
 	if o, code := statusOf(t, home); code != exitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
@@ -55,7 +55,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 		if code != exitFailed || o.Sessions != 1 || o.Running != running || o.Pid != pid || o.Stale != running || !strings.Contains(strings.Join(o.Degraded, "\n"), "run.json") && !strings.Contains(strings.Join(o.Degraded, "\n"), "run state") {
 			t.Errorf("%s: exit %d: %+v", name, code, o)
 		}
-		if out, talk, code := said(t, home, "status"); code != exitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
+		if out, talk, code := outputs(t, home, "status"); code != exitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, talk)
 		}
 	}
