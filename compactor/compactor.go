@@ -121,7 +121,7 @@ func (c *Compactor) note(r *transcript.Record) {
 	keep(&s.Model, modelOf(r))
 	keep(&s.Cwd, r.Cwd)
 	if c.root == "" {
-		c.root = s.Cwd
+		c.root = transcript.Join("", s.Cwd)
 	}
 	keep(&s.Branch, r.Branch)
 	if s.Parent == "" {

@@ -162,7 +162,7 @@ func (d *draft) fileOf(result *itemRow) *fileState {
 	}
 	if a := d.action(result.pair); len(a.Files) > 0 {
 		a.Resolve(d.c.root)
-		return d.c.tables.files.get(hashOf(a.Files[0].Path))
+		return d.c.tables.files.get(hashPath(a.Files[0].Path))
 	}
 	return nil
 }

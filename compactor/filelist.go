@@ -42,7 +42,7 @@ func (d *draft) filesPart(budget int) string {
 
 // follows reports whether the file that this one was renamed to is told.
 func (d *draft) follows(f *fileState) bool {
-	g := d.c.tables.files.get(hashOf(f.to))
+	g := d.c.tables.files.get(hashPath(f.to))
 	return g != nil && (g.from != "" || g.created || g.to != "")
 }
 

@@ -47,7 +47,7 @@ func (f *fileState) news() uint32 { return f.edits - f.before }
 
 // file returns the state of a path, as the newest.
 func (t *tables) file(path string, row int32) *fileState {
-	key := hashOf(path)
+	key := hashPath(path)
 	f := t.files.touch(key)
 	if f.path == "" {
 		*f = fileState{key: key, path: clip(path, maxPath), changed: -1, read: -1, base: noStep, first: row}
@@ -67,17 +67,9 @@ func (t *tables) touch(f *fileState, row int32) *fileState {
 
 // below gives the files that are known below a directory, the ones touched last first.
 func (t *tables) below(dir string) []*fileState {
-	sep := "/"
-	if strings.Contains(dir, `\`) {
-		sep = `\`
-	}
-	dir = strings.TrimSuffix(dir, sep) + sep
-	if dir == "./" {
-		dir = ""
-	}
 	var all []*fileState
 	for e := t.files.newest; e != nil; e = e.older {
-		if strings.HasPrefix(e.value.path, dir) && !e.value.deleted && e.value.to == "" {
+		if _, in := transcript.Below(e.value.path, dir); (in || dir == ".") && !e.value.deleted && e.value.to == "" {
 			all = append(all, &e.value)
 		}
 	}
@@ -126,7 +118,7 @@ func (t *tables) changed(ch *change) {
 
 // doubted takes note that files may have changed. What is not known stays so.
 func (t *tables) doubted(ch *change) {
-	if f := t.files.get(hashOf(ch.Path)); f != nil {
+	if f := t.files.get(hashPath(ch.Path)); f != nil {
 		f.doubt = true
 	}
 	if ch.Tree && (ch.Path != t.doubtDir || t.changes != t.doubtAt) {
@@ -250,16 +242,12 @@ const maxMoved = 50000
 // where files below it are known.
 func (t *tables) moved(ch *change) {
 	to := ch.To
-	if to == "" || to == ch.Path {
+	if to == "" || transcript.SamePath(to, ch.Path) {
 		return
 	}
-	sep := "/"
-	if strings.Contains(to, `\`) {
-		sep = `\`
-	}
-	if t.files.get(hashOf(to)) == nil && ch.Tree && len(t.below(to)) > 0 {
-		to += sep + ch.Path[strings.LastIndexAny(ch.Path, `/\`)+1:]
-	} else if ch.Loose && t.files.get(hashOf(to)) == nil && len(t.below(ch.Path)) == 0 {
+	if t.files.get(hashPath(to)) == nil && ch.Tree && len(t.below(to)) > 0 {
+		to = transcript.Join(to, transcript.Base(ch.Path))
+	} else if ch.Loose && t.files.get(hashPath(to)) == nil && len(t.below(ch.Path)) == 0 {
 		f := t.file(ch.Path, ch.at.row) // it is gone from where it was; what it is now called is not certain
 		f.count(ch)
 		f.to = clip(to, maxPath)
@@ -267,7 +255,7 @@ func (t *tables) moved(ch *change) {
 		return
 	}
 	below := t.below(ch.Path)
-	if t.files.get(hashOf(ch.Path)) != nil || len(below) == 0 {
+	if t.files.get(hashPath(ch.Path)) != nil || len(below) == 0 {
 		t.move(ch.Path, to, ch)
 	}
 	if t.followed += len(below); t.followed > maxMoved {
@@ -277,7 +265,8 @@ func (t *tables) moved(ch *change) {
 		return
 	}
 	for _, f := range slices.Backward(below) {
-		t.move(f.path, to+f.path[len(strings.TrimSuffix(ch.Path, sep)):], ch)
+		rest, _ := transcript.Below(f.path, ch.Path)
+		t.move(f.path, transcript.Join(to, rest), ch)
 	}
 }
 

@@ -161,7 +161,11 @@ func (d *draft) nearText(s string) string {
 	if len(root) < 2 {
 		return s
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(s, " in "+root), root+"/", "")
+	s = strings.TrimSuffix(s, " in "+root)
+	for _, sep := range []string{"/", `\`} {
+		s = strings.ReplaceAll(s, root+sep, "")
+	}
+	return s
 }
 
 // paths names the files of a call.
@@ -188,28 +192,28 @@ func (d *draft) paths(files []transcript.FileChange, most int) string {
 
 // short is a path relative to the first working directory, where it lies below it.
 func (d *draft) short(path string) string {
-	root := d.c.root
-	if root == "" || len(path) <= len(root)+1 || !strings.HasPrefix(path, root) {
-		return path
+	if rest, ok := transcript.Below(path, d.c.root); ok {
+		return rest
 	}
-	if c := path[len(root)]; c != '/' && c != '\\' {
-		return path
-	}
-	return path[len(root)+1:]
+	return path
 }
 
 // near is a path as lines of work name it: what lies outside of the first working directory by its last elements, as State
 // and the originals name it whole.
 func (d *draft) near(path string) string {
-	s := d.short(path)
-	if !strings.HasPrefix(s, "/") {
+	s := d.short(transcript.Join("", path))
+	if !transcript.IsAbs(s) {
 		return s
 	}
-	parts := strings.Split(s, "/")
+	sep := "/"
+	if s[0] != '/' {
+		sep = `\`
+	}
+	parts := strings.Split(s, sep)
 	if len(parts) <= 5 {
 		return s
 	}
-	return "…/" + strings.Join(parts[len(parts)-3:], "/")
+	return "…" + sep + strings.Join(parts[len(parts)-3:], sep)
 }
 
 // editForm shows that a file was changed; State tells the net effect and the input is one ID away.

@@ -124,9 +124,9 @@ func (t *tables) touched(c *Compactor, i int32, p *call, out *transcript.Outcome
 		if f.Op == transcript.Other {
 			continue
 		}
-		t.errors.remove(hashOf("read", f.Path))
+		t.errors.remove(readFault(f.Path))
 		if f.Op != transcript.Read {
-			t.errors.remove(hashOf("change", f.Path))
+			t.errors.remove(changeFault(f.Path))
 		}
 	}
 }

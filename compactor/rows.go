@@ -292,6 +292,9 @@ func (c *Compactor) items(rec int) (from, to int) {
 // line is the span of a record, without its line end.
 func (c *Compactor) line(rec int) transcript.Span { return c.records.place(rec).span }
 
+// hashPath names a file in rows and tables.
+func hashPath(path string) uint64 { return hashOf(transcript.PathKey(path)) }
+
 // hashOf names a short string in rows and tables (FNV-1a, stable for ever). It is never 0.
 func hashOf(parts ...string) uint64 {
 	h := uint64(14695981039346656037)

@@ -177,7 +177,7 @@ func subjectOf(tool string, a *transcript.Action) uint64 {
 		same := transcript.Same(a.Dir, a.Command)
 		return hashOf("command", same.Dir, same.Command)
 	case len(a.Files) > 0:
-		return hashOf(a.Files[0].Path)
+		return hashPath(a.Files[0].Path)
 	case a.Query != "":
 		return hashOf(tool, a.Query)
 	}
@@ -192,11 +192,14 @@ func faultOf(a *transcript.Action, key uint64) uint64 {
 	return fileFault(&a.Files[0])
 }
 
+func readFault(path string) uint64   { return hashOf("read", transcript.PathKey(path)) }
+func changeFault(path string) uint64 { return hashOf("change", transcript.PathKey(path)) }
+
 func fileFault(ch *transcript.FileChange) uint64 {
 	if ch.Op == transcript.Read {
-		return hashOf("read", ch.Path)
+		return readFault(ch.Path)
 	}
-	return hashOf("change", ch.Path)
+	return changeFault(ch.Path)
 }
 
 // called takes what a call tells before its result is known. What a plain command does to files is known by its result

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // planPart is the plan as last left. Where not all of it fits, what is still open stays, then what was done last.
@@ -71,12 +72,13 @@ func box(status string) string {
 // place is where the session works.
 func (d *draft) place() string {
 	s := d.c.status
+	dir := transcript.Join("", s.Cwd)
 	var parts []string
-	if d.c.root != s.Cwd {
+	if !transcript.SamePath(d.c.root, dir) {
 		parts = append(parts, "paths below "+mark.Inline(d.c.root, 300))
 	}
-	if s.Cwd != "" {
-		parts = append(parts, "working directory "+mark.Inline(s.Cwd, 300))
+	if dir != "" {
+		parts = append(parts, "working directory "+mark.Inline(dir, 300))
 	}
 	if s.Branch != "" {
 		parts = append(parts, "branch "+mark.Inline(s.Branch, 120))

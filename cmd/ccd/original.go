@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,7 +146,7 @@ func (l *library) demoted(of entry, whole mark.ID) (original, error) {
 // attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
 // moved, by its name among the files of that session.
 func (l *library) attachment(of entry, file string) (original, error) {
-	name := "tool-results/" + path.Base(filepath.ToSlash(file))
+	name := "tool-results/" + transcript.Base(file)
 	family := cmp.Or(of.Parent, of.ID)
 	for _, e := range l.sessions {
 		own := e.Parent == of.ID || e.Parent == family

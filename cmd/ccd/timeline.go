@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +11,7 @@ import (
 
 	"ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // turnOutput is a turn as --json prints it: its times are null where they are not known.
@@ -116,7 +115,7 @@ func filesOf(t history.Turn) string {
 	const show = 6
 	var all []string
 	for _, f := range t.Files[:min(show, len(t.Files))] {
-		all = append(all, "`"+mark.Inline(path.Base(filepath.ToSlash(f)), 60)+"`")
+		all = append(all, "`"+mark.Inline(transcript.Base(f), 60)+"`")
 	}
 	if more := len(t.Files) - len(all) + t.MoreFiles; more > 0 {
 		all = append(all, fmt.Sprintf("%d more", more))

@@ -144,8 +144,8 @@ func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves [
 	for _, f := range a.Files {
 		p := f.Path
 		for _, m := range moves {
-			if rest, ok := belowDir(p, m.Path); ok && m.Tree {
-				p = m.To + rest
+			if rest, ok := transcript.Below(p, m.Path); ok && m.Tree {
+				p = transcript.Join(m.To, rest)
 				t.path(p, cwd, w)
 			}
 		}
@@ -182,7 +182,7 @@ func (t *touchedFiles) call(it *transcript.Item, cwd string, w Wanted) {
 // path takes a path that fits at least as well as those before it.
 func (t *touchedFiles) path(p, cwd string, w Wanted) {
 	rank := rankOf(p, cwd, w)
-	if rank == rankNone || rank > t.rank || slices.Contains(t.paths, p) {
+	if rank == rankNone || rank > t.rank || holds(t.paths, p) {
 		return
 	}
 	if rank < t.rank {
@@ -193,13 +193,18 @@ func (t *touchedFiles) path(p, cwd string, w Wanted) {
 	}
 }
 
+// holds reports whether a path is among others.
+func holds(paths []string, p string) bool {
+	return slices.ContainsFunc(paths, func(one string) bool { return transcript.SamePath(one, p) })
+}
+
 func rankOf(p, cwd string, w Wanted) int {
 	switch {
-	case p == w.Path, p == transcript.Join(w.Dir, w.Path):
+	case p == w.Path, transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
 		return rankExact
-	case cwd != "" && p == transcript.Join(cwd, w.Path):
+	case cwd != "" && transcript.SamePath(p, transcript.Join(cwd, w.Path)):
 		return rankInside
-	case strings.HasSuffix(p, "/"+strings.TrimPrefix(w.Path, "./")), strings.HasSuffix(p, `\`+strings.TrimPrefix(w.Path, `.\`)):
+	case transcript.EndsWith(p, w.Path):
 		return rankEnd
 	}
 	return rankNone
@@ -207,11 +212,10 @@ func rankOf(p, cwd string, w Wanted) int {
 
 // destinations are what a renamed file may now be called: where it is not certain whether that is a directory, both.
 func destinations(f transcript.FileChange) []string {
-	name := f.To[strings.LastIndexAny(f.To, `/\`)+1:]
-	if !f.Tree || (!f.Loose && strings.Contains(name, ".")) {
+	if !f.Tree || (!f.Loose && strings.Contains(transcript.Base(f.To), ".")) {
 		return []string{f.To}
 	}
-	return []string{f.To, transcript.Join(f.To, f.Path[strings.LastIndexAny(f.Path, `/\`)+1:])}
+	return []string{f.To, transcript.Join(f.To, transcript.Base(f.Path))}
 }
 
 // newest leaves out the paths that another of them was called before.
@@ -219,19 +223,13 @@ func newest(paths []string, moves []transcript.FileChange) []string {
 	old := map[string]bool{}
 	for _, p := range paths {
 		for _, name := range ancestors(p, moves)[1:] {
-			old[name] = true
+			old[transcript.PathKey(name)] = true
 		}
 	}
-	if left := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return old[p] }); len(left) > 0 {
+	if left := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return old[transcript.PathKey(p)] }); len(left) > 0 {
 		return left
 	}
 	return paths
-}
-
-// belowDir returns what of a path comes behind a directory, its separator with it.
-func belowDir(p, dir string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(p, dir)
-	return rest, ok && rest != "" && (rest[0] == '/' || rest[0] == '\\')
 }
 
 // sourced is a record of one of several sessions.

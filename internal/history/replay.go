@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -58,7 +59,7 @@ type file struct {
 // replay follows the files that one file came from.
 type replay struct {
 	family []Source
-	files  map[string]*file
+	files  map[string]*file // by PathKey
 	calls  map[string]*waiting
 	order  []string        // of calls, oldest first
 	seen   map[uint64]bool // calls that were applied: a sub-agent's transcript may begin with a copy of its parent's
@@ -79,7 +80,7 @@ func replayed(ctx context.Context, a *archive.Archive, t *touchedFiles, at time.
 	path := t.paths[0]
 	p := &replay{family: t.family, files: map[string]*file{}, calls: map[string]*waiting{}, seen: map[uint64]bool{}}
 	for _, name := range ancestors(path, t.moves) {
-		p.files[name] = &file{}
+		p.files[transcript.PathKey(name)] = &file{}
 	}
 	for r, err := range merged(ctx, a, t.family) {
 		if err != nil {
@@ -92,7 +93,7 @@ func replayed(ctx context.Context, a *archive.Archive, t *touchedFiles, at time.
 			p.item(&r, &r.Items[i])
 		}
 	}
-	return p.files[path].result(path, t.family[0].ID)
+	return p.files[transcript.PathKey(path)].result(path, t.family[0].ID)
 }
 
 // result is what came of the file.
@@ -116,15 +117,15 @@ func ancestors(path string, moves []transcript.FileChange) []string {
 		m := moves[i]
 		for _, name := range slices.Clone(all) {
 			from := ""
-			if slices.Contains(destinations(m), name) {
+			if holds(destinations(m), name) {
 				from = m.Path
 			}
 			for _, to := range destinations(m) {
-				if rest, ok := belowDir(name, to); ok && m.Tree && from == "" {
-					from = m.Path + rest
+				if rest, ok := transcript.Below(name, to); ok && m.Tree && from == "" {
+					from = transcript.Join(m.Path, rest)
 				}
 			}
-			if from != "" && !slices.Contains(all, from) && len(all) < maxPaths {
+			if from != "" && !holds(all, from) && len(all) < maxPaths {
 				all = append(all, from)
 			}
 		}
@@ -175,7 +176,7 @@ func (p *replay) wait(key string, w *waiting) {
 func (p *replay) concerns(a *transcript.Action) bool {
 	for _, f := range a.Files {
 		for name := range p.files {
-			if _, in := belowDir(name, f.Path); in && f.Tree || name == f.Path || name == f.To {
+			if _, in := transcript.Below(name, f.Path); in && f.Tree || transcript.SamePath(name, f.Path) || transcript.SamePath(name, f.To) {
 				return true
 			}
 		}
@@ -191,7 +192,7 @@ func (p *replay) done(r *sourced, it *transcript.Item, w *waiting) {
 	for n, ch := range w.action.Changes(&out) {
 		e.n, e.FileChange = n, ch
 		for _, name := range slices.Sorted(maps.Keys(p.files)) {
-			if _, in := belowDir(name, ch.Path); name == ch.Path || in && ch.Tree {
+			if _, in := transcript.Below(name, ch.Path); transcript.SamePath(name, ch.Path) || in && ch.Tree {
 				e.apply(name, p.files[name])
 			}
 		}
@@ -254,7 +255,7 @@ func (e *event) now(f *file, c transcript.Content, how string) {
 
 func (e *event) read(f *file) {
 	seen := transcript.Reading(e.w.tool, &e.w.action, e.out)
-	if e.copied && e.copy.Path == e.w.action.Files[e.n].Path && len(seen.Known()) > 0 {
+	if e.copied && transcript.SamePath(transcript.Join(e.r.cwd, e.copy.Path), e.w.action.Files[e.n].Path) && len(seen.Known()) > 0 {
 		if both := seen.Seen(e.copy.Seen); len(e.copy.Seen.Known()) > 0 && len(both.Known()) > 0 {
 			seen = both
 		}
@@ -276,7 +277,7 @@ func (e *event) written(f *file) {
 	case f.gone != nil, f.doubt != nil && !certain:
 		before = transcript.Content{}
 	}
-	if e.copied && len(e.copy.Before.Known()) > 0 && e.copy.Path == e.Path {
+	if e.copied && len(e.copy.Before.Known()) > 0 && transcript.SamePath(transcript.Join(e.r.cwd, e.copy.Path), e.Path) {
 		before = e.copy.Before
 	}
 	after := transcript.After(e.w.tool, e.w.input, e.n, before)
@@ -294,9 +295,9 @@ func (e *event) written(f *file) {
 
 // moved hands the content over to the file's new name.
 func (e *event) moved(name string, f *file) {
-	rest, _ := belowDir(name, e.Path)
+	rest, _ := transcript.Below(name, e.Path)
 	for _, to := range destinations(e.FileChange) {
-		g := e.files[to+rest]
+		g := e.files[transcript.PathKey(transcript.Join(to, cmp.Or(rest, ".")))]
 		if g == nil || g == f {
 			continue
 		}
@@ -306,5 +307,5 @@ func (e *event) moved(name string, f *file) {
 			g.why = e.told("renamed")
 		}
 	}
-	f.touched, f.gone = true, e.told("renamed to "+e.To+rest)
+	f.touched, f.gone = true, e.told("renamed to "+transcript.Join(e.To, cmp.Or(rest, ".")))
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/internal/mark"
@@ -72,6 +73,7 @@ func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] 
 type builder struct {
 	turn  Turn
 	begun bool
+	cwd   string          // where the session works
 	calls map[string]call // by call ID, of this turn
 	names map[string]int  // tool name to its place in turn.Tools
 }
@@ -85,6 +87,9 @@ type call struct {
 
 // add takes the next record, and returns the turn that it ends.
 func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
+	if r.Cwd != "" && r.Cwd != b.cwd {
+		b.cwd = strings.Clone(r.Cwd)
+	}
 	if slices.ContainsFunc(r.Items, isAsked) {
 		b.answered(r)
 		done, ok = b.turn, b.begun
@@ -167,9 +172,7 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	}
 	b.turn.Tools[i].Calls++
 	action := transcript.Understand(it.Tool, it.Raw)
-	if action.Op == transcript.Command {
-		action.Resolve(r.Cwd)
-	}
+	action.Resolve(b.cwd)
 	c := call{op: action.Op, tool: it.Tool, command: -1, action: transcript.Action{Op: action.Op, Files: action.Files}}
 	if action.Op == transcript.Command && !action.Stdin {
 		if len(b.turn.Commands) < maxCommands {
@@ -198,7 +201,7 @@ func (b *builder) file(f transcript.FileChange) {
 		name = f.To
 	}
 	switch {
-	case f.Op == transcript.Read, f.Op == transcript.Other, slices.Contains(b.turn.Files, name):
+	case f.Op == transcript.Read, f.Op == transcript.Other, holds(b.turn.Files, name):
 	case len(b.turn.Files) < maxFiles:
 		b.turn.Files = append(b.turn.Files, name)
 	default:

@@ -79,8 +79,8 @@ func (f *Facts) ToolHeavy() bool { return f.results*2 > f.content }
 
 // Add takes the facts of a record. It keeps nothing of r. What belongs to an inline sub-agent is passed over.
 func (f *Facts) Add(r *transcript.Record) {
-	if r.Cwd != "" && !slices.Contains(f.dirs, r.Cwd) && len(f.dirs) < maxSources {
-		f.dirs = append(f.dirs, strings.Clone(r.Cwd))
+	if dir := transcript.Join("", r.Cwd); dir != "" && !slices.Contains(f.dirs, dir) && len(f.dirs) < maxSources {
+		f.dirs = append(f.dirs, strings.Clone(dir))
 	}
 	for i := range r.Items {
 		if it := &r.Items[i]; !it.Side {

@@ -129,8 +129,9 @@ func startsWord(before, w string, path bool) bool {
 	switch c := before[len(before)-1]; {
 	case wordByte(c):
 		return false
-	case path && c == '/':
-		return strings.HasSuffix(before, "./") || strings.HasSuffix(before, "…/") || strings.Contains(w, "/")
+	case path && (c == '/' || c == '\\'):
+		before = before[:len(before)-1]
+		return strings.HasSuffix(before, ".") || strings.HasSuffix(before, "…") || strings.ContainsAny(w, `/\`)
 	case path:
 		return c != '-' && c != '.'
 	}

@@ -2,7 +2,6 @@ package scorecard
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,19 +161,18 @@ func (f *Facts) touched(dir, name string, class Class) {
 	if name == "" {
 		return
 	}
-	if !path.IsAbs(name) {
-		if !path.IsAbs(dir) && len(f.dirs) > 0 {
-			dir = path.Join(f.dirs[len(f.dirs)-1], dir)
-		}
-		name = path.Join(dir, name)
+	if !transcript.IsAbs(dir) && len(f.dirs) > 0 {
+		dir = transcript.Join(f.dirs[len(f.dirs)-1], cmp.Or(dir, "."))
 	}
-	p := f.paths.by[name]
+	name = transcript.Join(dir, name)
+	key := transcript.PathKey(name)
+	p := f.paths.by[key]
 	if p == nil {
 		if len(f.paths.all) >= maxFacts {
 			return
 		}
 		p = &file{name: strings.Clone(name), class: class}
-		f.paths.by[p.name] = p
+		f.paths.by[key] = p
 		f.paths.all = append(f.paths.all, p)
 	}
 	if class != Read {
@@ -184,18 +182,26 @@ func (f *Facts) touched(dir, name string, class Class) {
 }
 
 // forms are the ways in which a path may stand: below a working directory, absolute, or, of one elsewhere, its last
-// directory and name.
+// directory and name. One of Windows may stand with slashes too, or in JSON.
 func (f *Facts) forms(name string) (all []string) {
 	for _, d := range f.dirs {
-		if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(d, "/")+"/"); ok && rel != "" {
+		if rel, ok := transcript.Below(name, d); ok {
 			all = append(all, rel)
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-	if len(all) == 0 && path.IsAbs(name) {
-		all = append(all, path.Join(path.Base(path.Dir(name)), path.Base(name)))
+	if len(all) == 0 && transcript.IsAbs(name) {
+		last := transcript.Base(name)
+		dir := strings.TrimSuffix(name, last)
+		all = append(all, transcript.Base(strings.TrimRight(dir, `/\`))+dir[max(0, len(dir)-1):]+last)
 	}
-	return append(all, strings.TrimPrefix(name, "./"))
+	all = append(all, strings.TrimPrefix(name, "./"))
+	for _, form := range all {
+		if strings.Contains(form, `\`) && !strings.HasPrefix(name, "/") {
+			all = append(all, strings.ReplaceAll(form, `\`, "/"), strings.ReplaceAll(form, `\`, `\\`))
+		}
+	}
+	return all
 }
 
 // planned takes a plan as it was written, or what was added to it or changed in it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // pattern is a path as a person gives it, cut at its slashes; nil for none.
@@ -14,7 +16,7 @@ func newPattern(text string) (pattern, error) {
 	if text == "" {
 		return nil, nil
 	}
-	clean := path.Clean(slashes(text))
+	clean := path.Clean(slashes(transcript.Join("", text)))
 	var p pattern
 	if !strings.HasPrefix(clean, "/") {
 		p = append(p, "**")
@@ -39,6 +41,10 @@ func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 func (p pattern) matches(file string) bool {
 	if file == "" {
 		return false
+	}
+	if transcript.IsAbs(file) && file[0] != '/' { // Windows does not tell capital letters from small ones
+		file = strings.ToLower(file)
+		p = strings.Split(strings.ToLower(strings.Join(p, "/")), "/")
 	}
 	return matchElements(p, strings.Split(strings.Trim(path.Clean(slashes(file)), "/"), "/"))
 }

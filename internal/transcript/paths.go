@@ -6,15 +6,40 @@ import (
 	"strings"
 )
 
-// isAbs reports whether a path is absolute, on any system.
-func isAbs(p string) bool { return strings.HasPrefix(p, "/") || isWindows(p) }
+// The paths in a transcript are those of the machine that wrote it, which need not be this one. All that joins, cuts or
+// compares them is in this file: package filepath knows the paths of this machine only.
+
+// IsAbs reports whether a path is absolute, on any system.
+func IsAbs(p string) bool { return strings.HasPrefix(p, "/") || isWindows(p) }
 
 // isWindows reports whether a path begins with a drive or a share.
-func isWindows(p string) bool {
-	if len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') {
-		return p[0] >= 'a' && p[0] <= 'z' || p[0] >= 'A' && p[0] <= 'Z'
+func isWindows(p string) bool { return isDrive(p) || strings.HasPrefix(p, `\\`) }
+
+func isDrive(p string) bool {
+	return len(p) > 2 && isLetter(p[0]) && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// slashed is a path with slashes only.
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// cleanWindows gives an absolute path of Windows its one form: backslashes, a capital drive letter, no needless elements,
+// and not the \\?\ that some programs put in front.
+func cleanWindows(p string) string {
+	p = slashed(p)
+	if verbatim, ok := strings.CutPrefix(p, "//?/"); ok {
+		if share, ok := strings.CutPrefix(verbatim, "UNC/"); ok {
+			p = "//" + share
+		} else if isDrive(verbatim) {
+			p = verbatim
+		}
 	}
-	return strings.HasPrefix(p, `\\`)
+	root, rest := "/", p[1:]
+	if isDrive(p) {
+		root, rest = strings.ToUpper(p[:2]), p[2:]
+	}
+	return strings.ReplaceAll(root+path.Clean(rest), "/", `\`)
 }
 
 // joinPath is p as seen from dir, which may be relative or "", without needless elements. A path below a directory of
@@ -24,17 +49,28 @@ func joinPath(dir, p string) string {
 	case p == "" || strings.HasPrefix(p, "~"):
 		return p
 	case isWindows(p):
-		return p
+		return cleanWindows(p)
+	case isWindows(dir):
+		return joinWindows(dir, p)
 	case strings.HasPrefix(p, "/"):
 		return path.Clean(p)
-	case isWindows(dir):
-		joined := path.Join(strings.ReplaceAll(dir, `\`, "/"), strings.ReplaceAll(p, `\`, "/"))
-		if strings.HasPrefix(dir, `\\`) {
-			joined = "/" + joined
-		}
-		return strings.ReplaceAll(joined, "/", `\`)
 	}
 	return path.Join(dir, p)
+}
+
+// joinWindows is joinPath below a directory of Windows. Git Bash writes C:\x as /c/x.
+func joinWindows(dir, p string) string {
+	switch {
+	case strings.HasPrefix(p, "//"):
+		return cleanWindows(p)
+	case len(p) > 1 && p[0] == '/' && isLetter(p[1]) && (len(p) == 2 || p[2] == '/'):
+		return cleanWindows(p[1:2] + ":/" + p[2:])
+	case p[0] == '/':
+		return path.Clean(p)
+	case p[0] == '\\' && isDrive(dir):
+		return cleanWindows(dir[:2] + p)
+	}
+	return cleanWindows(dir + "/" + p)
 }
 
 // joinDir is joinPath for where something runs: "" is where that cannot be told from the beginning.
@@ -50,8 +86,57 @@ func joinDir(dir, p string) string {
 }
 
 // Join is a path as seen from a directory, without needless elements: the path itself where it is absolute. It is how
-// Action.Resolve names files.
+// Action.Resolve names files, and the form that the functions below take.
 func Join(dir, p string) string { return joinPath(dir, p) }
+
+// separators are what divides the elements of a path: in an absolute path of Unix a backslash is part of a name.
+func separators(p string) string {
+	if strings.HasPrefix(p, "/") {
+		return "/"
+	}
+	return `/\`
+}
+
+// Base is the last element of a path.
+func Base(p string) string { return p[strings.LastIndexAny(p, separators(p))+1:] }
+
+// PathKey is equal for two paths of one file: Windows does not tell capital letters from small ones.
+func PathKey(p string) string {
+	if isWindows(p) {
+		return strings.ToLower(p)
+	}
+	return p
+}
+
+// SamePath reports whether two paths name one file.
+func SamePath(a, b string) bool { return a == b || isWindows(a) && PathKey(a) == PathKey(b) }
+
+// Below returns what of a path comes behind a directory and its separator. ok is false where it does not lie below it.
+func Below(p, dir string) (rest string, ok bool) {
+	n := len(dir)
+	if n == 0 || len(p) <= n || !SamePath(p[:n], dir) {
+		return "", false
+	}
+	rest = p[n:]
+	if seps := separators(p); strings.IndexByte(seps, dir[n-1]) < 0 { // but for a root, which ends with one
+		if strings.IndexByte(seps, rest[0]) < 0 {
+			return "", false
+		}
+		rest = rest[1:]
+	}
+	return rest, rest != ""
+}
+
+// EndsWith reports whether the last elements of a path are those of tail.
+func EndsWith(p, tail string) bool {
+	if isWindows(p) {
+		p, tail = strings.ToLower(p), strings.ToLower(tail)
+	}
+	if separators(p) != "/" {
+		p, tail = slashed(p), slashed(tail)
+	}
+	return strings.HasSuffix(p, "/"+path.Clean(tail))
+}
 
 // Resolve makes the paths of the action absolute, seen from where the call runs: Dir below cwd, the working directory of
 // the session at that time. Then they name the same files as the absolute paths of other calls. Dir becomes where the

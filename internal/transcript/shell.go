@@ -177,11 +177,11 @@ func isAssignment(w word) bool {
 
 // add takes a change of a file, by the name that the command gives it.
 func (s *shell) add(c shellChange, name word) {
-	if !name.literal || name.text == "" || (s.nowhere && !isAbs(name.text)) {
+	if !name.literal || name.text == "" || (s.nowhere && !IsAbs(name.text)) {
 		return
 	}
 	c.Path, c.Proof = joinPath(s.dir, name.text), s.proof
-	if !isAbs(name.text) {
+	if !IsAbs(name.text) {
 		c.Proof = max(c.Proof, s.drift)
 	}
 	if c.Proof == Always {
@@ -190,7 +190,7 @@ func (s *shell) add(c shellChange, name word) {
 	if c.Op == Delete && !c.Tree && strings.HasSuffix(name.text, "/") {
 		return // of a file it fails, and -f says nothing
 	}
-	if last := path.Base(c.Path); last != "." && last != ".." && last != "/" || c.Op == Other || c.Op == Revert {
+	if last := Base(c.Path); last != "." && last != ".." && last != "" || c.Op == Other || c.Op == Revert {
 		s.changes = append(s.changes, c)
 	}
 }
@@ -249,7 +249,7 @@ func (s *shell) cd(args []word) {
 		return
 	}
 	s.drift = max(s.drift, s.proof)
-	if isAbs(args[0].text) {
+	if IsAbs(args[0].text) {
 		s.nowhere, s.drift = false, s.proof
 	}
 	s.dir = joinPath(s.dir, args[0].text)
@@ -337,24 +337,24 @@ func (s *shell) mv(args []word, op Op) {
 	}
 	to := files[len(files)-1]
 	files = files[:len(files)-1]
-	into := len(files) > 1 || strings.HasSuffix(to.text, "/") || to.text == "." || to.text == ".." || strings.HasSuffix(to.text, "/..") ||
+	into := len(files) > 1 || strings.HasSuffix(slashed(to.text), "/") || to.text == "." || to.text == ".." || strings.HasSuffix(to.text, "/..") ||
 		s.made[joinPath(s.dir, to.text)]
 	into = into && !hasOption(args, "T", "")
 	for _, f := range files {
 		dest := to
 		if into {
-			dest.text = joinPath(to.text, path.Base(joinPath(s.dir, f.text)))
+			dest.text = joinPath(to.text, Base(joinPath(s.dir, f.text)))
 		}
 		// A destination may be a directory that is there: only an extension that both have speaks against it.
-		ext := path.Ext(dest.text)
-		loose := !into && (ext == "" || ext == ".d" || path.Ext(f.text) != ext) && !hasOption(args, "T", "")
+		ext := path.Ext(Base(dest.text))
+		loose := !into && (ext == "" || ext == ".d" || path.Ext(Base(f.text)) != ext) && !hasOption(args, "T", "")
 		if op == Write {
 			if !loose {
 				s.add(shellChange{FileChange: FileChange{Op: Write}}, dest)
 			}
 			continue
 		}
-		if s.nowhere && !isAbs(dest.text) {
+		if s.nowhere && !IsAbs(dest.text) {
 			continue
 		}
 		s.add(shellChange{FileChange: FileChange{Op: Rename, To: joinPath(s.dir, dest.text), Tree: true, Loose: loose}}, f)

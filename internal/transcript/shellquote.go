@@ -21,7 +21,11 @@ func (p *shellParser) word() word {
 			p.double(&w, &b)
 		case '\\':
 			w.quoted = true
-			if p.i++; p.i < len(p.s) && p.s[p.i] != '\n' {
+			p.i++
+			if p.i < len(p.s) && separates(b.String(), p.s[p.i]) {
+				b.WriteByte('\\')
+			}
+			if p.i < len(p.s) && p.s[p.i] != '\n' {
 				b.WriteByte(p.s[p.i])
 			}
 			p.i = min(p.i+1, len(p.s))
@@ -38,6 +42,20 @@ func (p *shellParser) word() word {
 	}
 	w.text = b.String()
 	return w
+}
+
+// separates reports whether a backslash before c divides the elements of a path, as in the shells of Windows. Bash drops
+// it there, but then there is no such file, and the exit status says so.
+func separates(before string, c byte) bool {
+	switch {
+	case before == "":
+		return false // \rm
+	case isLetter(c), c >= '0' && c <= '9', c == '_':
+		return true
+	case c != '.' && c != '-':
+		return false
+	}
+	return strings.ContainsAny(before, `\:`) || strings.Trim(before, ".") == ""
 }
 
 // single reads what stands between single quotes.

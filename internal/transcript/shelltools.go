@@ -16,7 +16,7 @@ func (s *shell) git(args []word) {
 				return
 			}
 			s.dir = joinPath(s.dir, args[1].text)
-			s.nowhere = s.nowhere && !isAbs(args[1].text)
+			s.nowhere = s.nowhere && !IsAbs(args[1].text)
 			args = args[2:]
 		case "-c":
 			args = args[2:]

@@ -81,8 +81,7 @@ func (t *talk) add(r *transcript.Record) {
 
 // isDir reports whether a directory that a record names can be one to go to: an absolute path, of any system.
 func isDir(path string) bool {
-	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
-	return (drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)) && strings.IndexByte(path, 0) < 0
+	return transcript.IsAbs(path) && strings.IndexByte(path, 0) < 0
 }
 
 // cwd is where the session works at first.
