@@ -27,8 +27,9 @@ type Section struct {
 // Header holds the numbers of the front matter that are the compactor's.
 type Header struct {
 	Model          string
-	Window         int64   // context window, real tokens
-	Assumed        bool    // the window is assumed
+	Window         int64 // context window, real tokens
+	Assumed        bool  // the window is assumed
+	Outliers       Outliers
 	Pressure       float64 // part of the window in use, 0..
 	Level          Level   // never ByPressure
 	Tokens         Tokens
@@ -290,7 +291,7 @@ func (d *draft) finish(p *page) *Compaction {
 		}
 	}
 	out.Header = Header{
-		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure, Level: d.level,
+		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure, Level: d.level,
 		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
 		Saved:  d.savings(p),
 	}

@@ -48,6 +48,7 @@ type Status struct {
 	Reported        int64 // real tokens of the context, as last reported since the last boundary; 0 where none
 	Window          int64 // real tokens
 	Assumed         bool  // the window is assumed: neither reported, nor configured, nor proven
+	Outliers        Outliers
 	Pressure        float64
 	Highest         float64 // highest pressure so far
 	Level           Level   // by Highest, or as the options say; never ByPressure
@@ -69,7 +70,7 @@ func New(o Options, s transcript.Session) *Compactor {
 		o: o, session: s, status: Status{Parent: s.Parent},
 		calls:   newTable[string, call](maxCalls),
 		held:    held{last: make([]int64, max(1, o.RecentMessages))},
-		gauge:   gauge{window: o.Window, assumed: true},
+		gauge:   newGauge(o),
 		tables:  newTables(),
 		lastRow: -1,
 		given:   -1,
@@ -89,7 +90,7 @@ func (c *Compactor) Add(r *transcript.Record) {
 	c.note(r)
 	if r.Boundary != nil {
 		c.held.cut(c, rec, r.Boundary)
-		c.gauge.cut()
+		c.gauge.cut(r.Boundary)
 	}
 	for i := range r.Items {
 		c.addItem(rec, r, &r.Items[i])
@@ -148,7 +149,8 @@ func (c *Compactor) Status() Status {
 	s := c.status
 	s.Items = c.rows.n
 	s.Context, s.Total = tokens(c.held.chars), tokens(c.held.total)
-	s.Reported, s.Window, s.Assumed = c.gauge.reported, c.gauge.window, c.gauge.assumed
+	s.Reported, s.Outliers = c.gauge.reported, c.gauge.ignored
+	s.Window, s.Assumed = c.gauge.size()
 	s.Pressure, s.Highest = c.gauge.pressure, c.gauge.highest
 	s.Level = c.level()
 	s.SubAgents = c.tables.agentIDs()

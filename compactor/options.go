@@ -58,7 +58,7 @@ type Options struct {
 	Host           string           `json:"host"`                 // named in the companion's lead
 	Windows        map[string]int64 `json:"windows"`              // context window in real tokens by prefix of the model's name; the longest prefix wins
 	Window         int64            `json:"window"`               // assumed where nothing tells it, real tokens
-	LargeWindow    int64            `json:"large_window"`         // proven by a reported context above the smaller one, real tokens
+	LargeWindow    int64            `json:"large_window"`         // proven by reports above the smaller one, real tokens
 	MaxOutput      int64            `json:"max_output"`           // tokens of one reply
 	Threshold      int64            `json:"threshold"`            // estimate of the context that triggers; 0: from window and MaxOutput
 	Pressure       float64          `json:"pressure"`             // that triggers, 0..1

@@ -48,6 +48,7 @@ type State struct {
 	Reported  int64              `json:"reported,omitempty"`
 	Window    int64              `json:"window,omitempty"`
 	Assumed   bool               `json:"assumed,omitempty"`
+	Outliers  compactor.Outliers `json:"outliers,omitzero"` // reports of a context that cannot be
 	Pressure  float64            `json:"pressure,omitempty"`
 	Level     string             `json:"level,omitempty"`
 	Original  int64              `json:"original,omitempty"`  // of what the companion covers
@@ -148,7 +149,7 @@ func (s *State) record(c compactor.Status, torn int64) {
 	s.First, s.Last = c.First, c.Last
 	s.Model, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Cwd, c.Title, c.Parent, c.Resumed
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
-	s.Pressure, s.Level = c.Pressure, c.Level.String()
+	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
 	if s.Torn = torn; torn > 0 {
 		s.Records, s.Broken = s.Records+1, s.Broken+1
 	}

@@ -14,47 +14,50 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 // sessionOutput is a session as ls and status print it.
 type sessionOutput struct {
-	Agent       string     `json:"agent"`
-	Session     string     `json:"session"`
-	Damage      string     `json:"damage"`
-	Parent      string     `json:"parent"`
-	Project     string     `json:"project"`
-	Title       string     `json:"title"`
-	Last        *time.Time `json:"last"`
-	Records     int        `json:"records"`
-	Bytes       int64      `json:"bytes"`
-	Lag         int64      `json:"lag_bytes"`
-	Generations int        `json:"generations"`
-	Model       string     `json:"model"`
-	Reported    int64      `json:"reported_tokens"`
-	Estimate    int64      `json:"estimated_tokens"`
-	Window      int64      `json:"context_window"`
-	Assumed     bool       `json:"context_window_assumed"`
-	Pressure    float64    `json:"pressure"`
-	Level       string     `json:"level"`
-	Trigger     string     `json:"trigger"`
-	Original    int64      `json:"original_tokens"`
-	Compacted   int64      `json:"companion_tokens"`
-	Saved       float64    `json:"saved_percent"`
-	Verified    bool       `json:"verified"`
-	Companion   string     `json:"companion"`
-	Skipped     string     `json:"skipped"`
-	Resumed     string     `json:"resumed"`
-	Source      string     `json:"source"`
-	Present     bool       `json:"source_present"`
-	Rewritten   *time.Time `json:"rewritten"`
+	Agent       string             `json:"agent"`
+	Session     string             `json:"session"`
+	Damage      string             `json:"damage"`
+	Parent      string             `json:"parent"`
+	Project     string             `json:"project"`
+	Title       string             `json:"title"`
+	Last        *time.Time         `json:"last"`
+	Records     int                `json:"records"`
+	Bytes       int64              `json:"bytes"`
+	Lag         int64              `json:"lag_bytes"`
+	Generations int                `json:"generations"`
+	Model       string             `json:"model"`
+	Reported    int64              `json:"reported_tokens"`
+	Estimate    int64              `json:"estimated_tokens"`
+	Window      int64              `json:"context_window"`
+	Assumed     bool               `json:"context_window_assumed"`
+	Outliers    compactor.Outliers `json:"outliers"`
+	Pressure    float64            `json:"pressure"`
+	Level       string             `json:"level"`
+	Trigger     string             `json:"trigger"`
+	Original    int64              `json:"original_tokens"`
+	Compacted   int64              `json:"companion_tokens"`
+	Saved       float64            `json:"saved_percent"`
+	Verified    bool               `json:"verified"`
+	Companion   string             `json:"companion"`
+	Skipped     string             `json:"skipped"`
+	Resumed     string             `json:"resumed"`
+	Source      string             `json:"source"`
+	Present     bool               `json:"source_present"`
+	Rewritten   *time.Time         `json:"rewritten"`
 }
 
 const sessionKeys = `agent, session, damage ("" where it can be read; else why not, and only agent and session are told),
 parent, project, title, last, records, bytes, lag_bytes (bytes of the source that are not archived yet;
 all bytes of a compressed source that has changed), generations, model,
-reported_tokens, estimated_tokens, context_window, context_window_assumed, pressure (of 1), level,
+reported_tokens, estimated_tokens, context_window, context_window_assumed, outliers {reports, tokens}
+(reports of an impossible context, which are ignored, and what the last of them said), pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
 verified, companion ("" while there is none), skipped ("" where it is followed),
 resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
@@ -70,7 +73,8 @@ func (a *app) lsCommand() *cobra.Command {
 		use: "ls", group: everyday, short: "list the sessions: tokens, pressure, what was saved",
 		forms: []string{"ccd ls [--all] [--agent AGENT]", "ccd ls --size"},
 		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
-their share of the context window, (assumed) or * where the window is not known; SAVED, an estimate,
+their share of the context window, (assumed) or * where the window is not known; a report that
+cannot be true is ignored and shown. SAVED, an estimate,
 what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
 "gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session,
 "copy" that ccd resume made it and nobody has gone on with it.
@@ -170,7 +174,7 @@ func (e entry) output() sessionOutput {
 	return sessionOutput{
 		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: known(e.last()),
 		Records: s.Records, Bytes: e.bytes(), Lag: e.lag(), Generations: len(e.Generations), Model: s.Model,
-		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Pressure: s.Pressure,
+		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
 		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
 		Rewritten: known(s.Rewritten),
@@ -236,7 +240,15 @@ func (e entry) pressure() string {
 	if e.state.Assumed {
 		text += " (assumed)"
 	}
-	return text
+	return text + outlierNote(e.state.Outliers)
+}
+
+// outlierNote tells of reports that were ignored.
+func outlierNote(o compactor.Outliers) string {
+	if o.Reports == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", ignored %s of %s tokens", count(o.Reports, "report"), humanize.Comma(o.Tokens))
 }
 
 func (e entry) bytes() int64 {

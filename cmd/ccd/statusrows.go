@@ -118,8 +118,8 @@ func liveLine(s sessionOutput) string {
 	if s.Project != "" {
 		project = ", " + mark.Inline(s.Project, 60)
 	}
-	return fmt.Sprintf("%s %s: %s%s est, pressure %.2f of %s%s%s", s.Agent, shortID(s.Session), tokens,
-		humanize.Comma(s.Estimate), s.Pressure, humanize.Comma(s.Window), assumed, project)
+	return fmt.Sprintf("%s %s: %s%s est, pressure %.2f of %s%s%s%s", s.Agent, shortID(s.Session), tokens,
+		humanize.Comma(s.Estimate), s.Pressure, humanize.Comma(s.Window), assumed, outlierNote(s.Outliers), project)
 }
 
 // bar draws a share of 1 in ten characters.

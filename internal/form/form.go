@@ -23,24 +23,25 @@ type Document struct {
 }
 
 type frontMatter struct {
-	CCD       int64     `json:"ccd"`
-	Rules     int64     `json:"rules"`
-	Options   string    `json:"options"`
-	Manual    *manual   `json:"manual"` // null where nothing was asked for by hand
-	Agent     string    `json:"agent"`
-	Session   string    `json:"session"`
-	Parent    string    `json:"parent"`
-	Source    string    `json:"source"`
-	Covers    covers    `json:"covers"`
-	Model     string    `json:"model"`
-	Window    int64     `json:"context_window"`
-	Assumed   bool      `json:"context_window_assumed"`
-	Pressure  float64   `json:"pressure"`
-	Level     string    `json:"level"`
-	Tokens    tokens    `json:"tokens"`
-	Knowledge knowledge `json:"key_information"`
-	Verified  bool      `json:"verified"`
-	Reason    string    `json:"reason"`
+	CCD       int64              `json:"ccd"`
+	Rules     int64              `json:"rules"`
+	Options   string             `json:"options"`
+	Manual    *manual            `json:"manual"` // null where nothing was asked for by hand
+	Agent     string             `json:"agent"`
+	Session   string             `json:"session"`
+	Parent    string             `json:"parent"`
+	Source    string             `json:"source"`
+	Covers    covers             `json:"covers"`
+	Model     string             `json:"model"`
+	Window    int64              `json:"context_window"`
+	Assumed   bool               `json:"context_window_assumed"`
+	Outliers  compactor.Outliers `json:"outliers"`
+	Pressure  float64            `json:"pressure"`
+	Level     string             `json:"level"`
+	Tokens    tokens             `json:"tokens"`
+	Knowledge knowledge          `json:"key_information"`
+	Verified  bool               `json:"verified"`
+	Reason    string             `json:"reason"`
 }
 
 type manual struct {
@@ -102,7 +103,7 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 	m := frontMatter{
 		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: f.Session, Parent: f.Parent, Source: f.Source,
 		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
-		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Pressure: f.Pressure, Level: f.Level.String(),
+		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
 		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.Tokens.Reported},
 		Knowledge: knowledge(f.KeyInformation), Verified: f.Verified, Reason: f.Reason,
 	}

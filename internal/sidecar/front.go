@@ -23,6 +23,10 @@ func (p Parsed) Front() (Front, error) {
 		Sum: r.sum(covers["sha256"]), Manual: r.manual(),
 	}
 	f.Model, f.Window, f.Assumed, f.Pressure = p.Fields["model"], r.integer(window), assumed, r.real(p.Fields["pressure"])
+	if p.Fields["outliers"] != "" {
+		outliers := r.flow("outliers")
+		f.Outliers = compactor.Outliers{Reports: int(r.integer(outliers["reports"])), Tokens: r.integer(outliers["tokens"])}
+	}
 	f.Level, f.Verified, f.Reason = r.level(p.Fields["level"]), p.Fields["verified"] == "true", p.Fields["reason"]
 	f.Tokens = compactor.Tokens{
 		Original: r.integer(tokens["original"]), Companion: r.integer(tokens["companion"]),

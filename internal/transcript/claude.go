@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"strings"
 	"time"
 )
@@ -197,7 +198,9 @@ func (d *Decoder) claudeUser(r *Record, l *claudeLine) {
 	}
 	r.Resumed = resumed(l.ccd)
 	v := voice{role: "user", summary: l.isSummary, side: l.side, by: d.claudeAuthor(l, l.origin), denied: l.denied()}
-	d.content(r, l.message.field("content"), v)
+	content := l.message.field("content")
+	d.content(r, content, v)
+	r.Chosen = chosen(content)
 	if l.result.is('{') && len(r.Items) > 0 && toolOp(r.Items[0].Tool) == Agent {
 		r.Agent = l.result.field("agentId").text()
 	}
@@ -266,13 +269,22 @@ func (d *Decoder) claudeAssistant(r *Record, l *claudeLine) {
 	}
 }
 
+// chosen is the model that /model answers to have set.
+func chosen(content node) string {
+	const answer = "<local-command-stdout>Set model to "
+	if !bytes.HasPrefix(content.raw, []byte(`"`+answer)) {
+		return ""
+	}
+	return between(content.text(), answer, "</local-command-stdout>")
+}
+
 // claudeUsage reads what a reply reports. All lines of a reply repeat it, under one ID. All zero says nothing.
 func (d *Decoder) claudeUsage(r *Record, l *claudeLine, message string, usage node) {
 	total := int64(0)
 	for key, v := range usage.members() {
 		switch string(key) {
 		case "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens":
-			total += max(0, v.integer())
+			total += v.tokens()
 		}
 	}
 	if total == 0 {
@@ -294,6 +306,7 @@ func (d *Decoder) claudeSystem(r *Record, l *claudeLine) {
 			v.by = d.claudeAuthor(l, l.origin)
 		}
 		d.say(r, l.content, v)
+		r.Chosen = chosen(l.content)
 	default:
 		r.UI = true
 	}

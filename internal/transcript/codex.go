@@ -137,9 +137,9 @@ func (d *Decoder) codexEvent(r *Record, kind string, payload node) {
 		d.entitle(r, payload.field("thread_name"), rankGiven)
 	case "token_count":
 		info := payload.field("info")
-		total := info.field("last_token_usage").field("total_tokens").integer()
+		total := info.field("last_token_usage").field("total_tokens").tokens()
 		if total > 0 {
-			d.usage = Usage{Context: total, Window: info.field("model_context_window").integer()}
+			d.usage = Usage{Context: total, Window: info.field("model_context_window").tokens()}
 			r.Usage = &d.usage
 		}
 	}

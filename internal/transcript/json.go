@@ -119,6 +119,21 @@ func (n node) integer() int64 {
 	return int64(f)
 }
 
+// maxTokens is more than any count of tokens; sums of a few are far from overflowing.
+const maxTokens = 1 << 53
+
+// tokens returns a number as a count: 0 where it is negative or no number, at most maxTokens.
+func (n node) tokens() int64 {
+	f, err := strconv.ParseFloat(string(n.raw), 64)
+	switch {
+	case f >= maxTokens: // an overflow too, which is an error
+		return maxTokens
+	case err != nil || f < 0:
+		return 0
+	}
+	return int64(f)
+}
+
 // text returns a string's text, "" where the value is not a string.
 func (n node) text() string {
 	if !n.is('"') {

@@ -151,6 +151,7 @@ type Record struct {
 	Usage    *Usage
 	Boundary *Boundary
 	Model    string // the model that it names, "" where none or synthetic
+	Chosen   string // the model that a person chose from now on, as the client tells it, "" where the record tells none
 	Cwd      string
 	Branch   string
 	Parent   string   // ID of the session that started this one, where the record tells it

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"ccd/compactor"
 	"ccd/internal/transcript"
 )
 
@@ -49,8 +50,8 @@ func (c companion) since(s transcript.Session, p float64) (float64, bool) {
 		if r.Boundary != nil {
 			known = false
 		}
-		if u := r.Usage; u != nil && !u.Side && max(u.Window, front.Window) > 0 {
-			p, known = float64(u.Context)/float64(max(u.Window, front.Window)), true
+		if u := r.Usage; u != nil && !u.Side && compactor.Plausible(u.Context, front.Window) {
+			p, known = float64(u.Context)/float64(front.Window), true
 		}
 	}
 	return p, known
