@@ -42,7 +42,8 @@ type Compactor struct {
 // Status is what the fold knows of its session so far. Tokens are estimated unless said otherwise.
 type Status struct {
 	Records, Items  int
-	Broken, Unknown int   // records that could not be parsed; of a type that is not known
+	Broken, Unknown int // records that could not be parsed; of a type that is not known
+	Grasp           transcript.Grasp
 	Context         int64 // estimate of what the agent still holds
 	Total           int64 // estimate of all items
 	Reported        int64 // real tokens of the context, as last reported since the last boundary; 0 where none
@@ -113,6 +114,7 @@ func (c *Compactor) note(r *transcript.Record) {
 	if r.Unknown {
 		s.Unknown++
 	}
+	s.Grasp.Add(r)
 	if !r.Time.IsZero() {
 		if s.First.IsZero() {
 			s.First = r.Time.UTC()

@@ -40,6 +40,9 @@ func (d *Daemon) made(s *session, doc sidecar.Document, c *compactor.Compaction)
 // ErrUnknown tells that the archive and the watched roots hold no such session.
 var ErrUnknown = errors.New("no such session")
 
+// ErrForeign tells that none of a transcript's records is of a known type: there is nothing to make a companion of.
+var ErrForeign = errors.New("no known record")
+
 // Known returns the session whose transcript stands at path below a watched root, whether or not it was archived yet.
 func (d *Daemon) Known(path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
@@ -103,6 +106,9 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 	}
 	if err := d.fold(ctx, s); err != nil {
 		return Compacted{}, err
+	}
+	if c := s.compactor.Status(); foreign(c) {
+		return Compacted{}, fmt.Errorf("compact %s: %w in %d", s.ID, ErrForeign, c.Records)
 	}
 	once := func() (Compacted, error) {
 		if write {
@@ -208,6 +214,9 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		p.take(seg)
 	}
 	p.finish()
+	if c := p.compactor.Status(); foreign(c) {
+		return Compacted{}, fmt.Errorf("compact %s: %w in %d", s.ID, ErrForeign, c.Records)
+	}
 	c, err := p.compactor.Summarized(func(span transcript.Span) ([]byte, error) {
 		b := make([]byte, span.Len)
 		_, err := f.ReadAt(b, span.Off)

@@ -19,6 +19,10 @@ func (d *Daemon) renew(ctx context.Context, s *session) error {
 		return nil
 	}
 	s.update(0)
+	if s.state.Foreign { // known to rules that understood less
+		d.keep(s)
+		return nil
+	}
 	_, err := d.publish(ctx, s)
 	if err == nil {
 		s.unfold()

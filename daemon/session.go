@@ -159,7 +159,7 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return true
 	case s.state.Options != d.hash(s):
 		return false
-	case s.state.Fired == "":
+	case s.state.Fired == "" || s.state.Foreign:
 		return true
 	case s.heard || d.lacks(s):
 		return false
@@ -201,7 +201,10 @@ func (s *session) behind() bool { return !s.Packed && s.state.Source.Size > s.st
 // the new bytes reach a quarter of the companion's own size, or the transcript is at rest; at once
 // when it is not as written, or when the options changed.
 func (s *session) due(d *Daemon, o watcher.Offer) bool {
-	if s.Class == transcript.Attachment || s.state.Fired == "" && s.compactor.Status().Trigger == "" {
+	if s.Class == transcript.Attachment {
+		return false
+	}
+	if c := s.compactor.Status(); foreign(c) || s.state.Fired == "" && c.Trigger == "" {
 		return false
 	}
 	return s.heard || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||

@@ -37,6 +37,7 @@ type State struct {
 	Records   int                `json:"records,omitempty"`
 	Broken    int                `json:"broken,omitempty"`
 	Unknown   int                `json:"unknown,omitempty"`
+	Foreign   bool               `json:"foreign,omitempty"` // none of its records is of a known type: it gets no companion
 	First     time.Time          `json:"first,omitzero"`
 	Last      time.Time          `json:"last,omitzero"`
 	Model     string             `json:"model,omitempty"`
@@ -143,9 +144,12 @@ func (s State) encode() ([]byte, error) {
 	return b, nil
 }
 
+// foreign reports whether nothing of a session was understood, though there is something.
+func foreign(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
+
 // record takes over what the fold knows. A torn line counts as one more record, which could not be parsed.
 func (s *State) record(c compactor.Status, torn int64) {
-	s.Records, s.Broken, s.Unknown = c.Records, c.Broken, c.Unknown
+	s.Records, s.Broken, s.Unknown, s.Foreign = c.Records, c.Broken, c.Unknown, foreign(c)
 	s.First, s.Last = c.First, c.Last
 	s.Model, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Cwd, c.Title, c.Parent, c.Resumed
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed

@@ -56,21 +56,61 @@ func (a *app) spool() (transcript.Session, error) {
 	return transcript.Session{Key: transcript.Key{ID: id}, Path: f.Name(), Source: id}, nil
 }
 
-// agentOf looks at the beginning of a file.
+// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood.
 func agentOf(ctx context.Context, s transcript.Session) (string, transcript.Class, error) {
-	var head []byte
+	var agent string
+	var class transcript.Class
+	var d *transcript.Decoder
+	var seen sight
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return "", 0, fmt.Errorf("read transcript: %w", err)
 		}
-		head = seg.Data[:min(len(seg.Data), sniffed)]
-		break
+		if d == nil {
+			agent, class, _ = transcript.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
+			d = transcript.NewDecoder(cmp.Or(agent, transcript.Messages), class)
+		}
+		for r := range d.Records(seg) {
+			if seen.take(r); agent != "" && seen.grasp.Told > 0 {
+				return agent, class, nil
+			}
+		}
 	}
-	agent, class, ok := transcript.Sniff(head)
-	if !ok {
-		return "", 0, fmt.Errorf("compact %s: neither a known agent's transcript nor a list of messages", cmp.Or(s.Source, s.Path))
+	if agent != "" && !seen.grasp.Nothing() {
+		return agent, class, nil
 	}
-	return agent, class, nil
+	return "", 0, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
+		"a FILE is a transcript of Claude Code or Codex, or a list of messages, each with role and content")
+}
+
+// sight is what stands in a file of which nothing was understood: never more of it than names of keys.
+type sight struct {
+	grasp   transcript.Grasp
+	records int
+	keys    []string
+}
+
+func (s *sight) take(r *transcript.Record) {
+	s.records++
+	s.grasp.Add(r)
+	if s.keys == nil {
+		s.keys = transcript.Keys(r.Raw)
+	}
+}
+
+// String tells it in a few words.
+func (s sight) String() string {
+	switch {
+	case s.records == 0:
+		return "no known record: it is empty"
+	case len(s.keys) == 0:
+		return fmt.Sprintf("no known record in %s: none is a JSON object", count(s.records, "line"))
+	}
+	var names []string
+	for _, k := range s.keys[:min(len(s.keys), 8)] {
+		names = append(names, mark.Inline(k, 40))
+	}
+	return fmt.Sprintf("no known record in %s; first keys: %s", count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {

@@ -46,6 +46,7 @@ type sessionOutput struct {
 	Saved       float64            `json:"saved_percent"`
 	Verified    bool               `json:"verified"`
 	Companion   string             `json:"companion"`
+	Foreign     bool               `json:"not_understood"`
 	Skipped     string             `json:"skipped"`
 	Resumed     string             `json:"resumed"`
 	Source      string             `json:"source"`
@@ -59,7 +60,8 @@ all bytes of a compressed source that has changed), generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, outliers {reports, tokens}
 (reports of an impossible context, which are ignored, and what the last of them said), pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
-verified, companion ("" while there is none), skipped ("" where it is followed),
+verified, companion ("" while there is none), not_understood (no record is of a known
+type: it gets no companion), skipped ("" where it is followed),
 resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
 rewritten (when the source was last found replaced or rewritten in place, else null)`
 
@@ -76,7 +78,8 @@ func (a *app) lsCommand() *cobra.Command {
 their share of the context window, (assumed) or * where the window is not known; a report that
 cannot be true is ignored and shown. SAVED, an estimate,
 what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
-"gone" that its file is not there any more, "not followed" (--all) that it is a summarizer's own session,
+"gone" that its file is not there any more, "not understood" that none of its records is of a
+known type, "not followed" (--all) that it is a summarizer's own session,
 "copy" that ccd resume made it and nobody has gone on with it.
 A source is "purged" where the agent removed its transcript: the archive has it. "65 B behind" means that
 65 bytes of the transcript are not archived yet. A terminal gets what fits its width. If sessions are
@@ -176,7 +179,7 @@ func (e entry) output() sessionOutput {
 		Records: s.Records, Bytes: e.bytes(), Lag: e.lag(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
-		Verified: s.Verified, Companion: s.Companion, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
+		Verified: s.Verified, Companion: s.Companion, Foreign: s.Foreign, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
 		Rewritten: known(s.Rewritten),
 	}
 }
@@ -202,6 +205,9 @@ func (e entry) row(brief bool) []string {
 	}
 	if e.state.Skipped != "" && companion == "-" {
 		companion = "not followed"
+	}
+	if e.state.Foreign {
+		companion = "not understood"
 	}
 	if e.state.Idle() && companion == "-" {
 		companion = "copy"

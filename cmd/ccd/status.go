@@ -37,6 +37,7 @@ type statusOutput struct {
 	Attachments int             `json:"attachments"`
 	Companions  int             `json:"companions"`
 	Unverified  int             `json:"unverified"`
+	Foreign     int             `json:"not_understood"`
 	Unknown     int             `json:"unknown_records"`
 	Broken      int             `json:"broken_records"`
 	Rewritten   int             `json:"rewritten"`
@@ -114,7 +115,8 @@ overflows (times that events were lost),
 unreadable (directories), failing (files), config (the file that the daemon runs with, else the one that
 is read here, "" for none), reload {time, error, note} (the configuration's last one), service
 {installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
-attachments, companions (whose files are there), unverified, unknown_records, broken_records, rewritten
+attachments, companions (whose files are there), unverified, not_understood (sessions of which no record is known),
+unknown_records, broken_records, rewritten
 (sessions whose transcript was replaced or rewritten in place, and was archived again), live
 (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
@@ -196,6 +198,9 @@ func (o *statusOutput) count(sessions []entry) {
 		}
 		o.Sessions++
 		o.Unknown += e.state.Unknown
+		if e.state.Foreign {
+			o.Foreign++
+		}
 		o.Broken += e.state.Broken
 		if !e.state.Rewritten.IsZero() {
 			o.Rewritten++

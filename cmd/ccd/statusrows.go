@@ -64,6 +64,9 @@ func sessionsLine(o statusOutput) string {
 	if o.Attachments > 0 {
 		line += ", " + count(o.Attachments, "attachment")
 	}
+	if o.Foreign > 0 {
+		line += fmt.Sprintf(", %d not understood", o.Foreign)
+	}
 	if o.Unverified > 0 {
 		line += fmt.Sprintf(", %d not verified", o.Unverified)
 	}

@@ -199,6 +199,7 @@ func (d *Decoder) claudeUser(r *Record, l *claudeLine) {
 	r.Resumed = resumed(l.ccd)
 	v := voice{role: "user", summary: l.isSummary, side: l.side, by: d.claudeAuthor(l, l.origin), denied: l.denied()}
 	content := l.message.field("content")
+	r.Unknown = r.Unknown || len(content.raw) == 0
 	d.content(r, content, v)
 	r.Chosen = chosen(content)
 	if l.result.is('{') && len(r.Items) > 0 && toolOp(r.Items[0].Tool) == Agent {
@@ -257,6 +258,7 @@ func (d *Decoder) claudeAssistant(r *Record, l *claudeLine) {
 			usage = v
 		}
 	}
+	r.Unknown = r.Unknown || len(content.raw) == 0
 	v := voice{role: "assistant", message: id.text(), side: l.side}
 	if m := same(&d.last.model, model); m == synthetic {
 		v.local = true

@@ -134,6 +134,18 @@ func (n node) tokens() int64 {
 	return int64(f)
 }
 
+// Keys returns the names of a line's JSON object, in order; nothing where it is no such object.
+func Keys(line []byte) (names []string) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || !valid(line) {
+		return nil
+	}
+	for key := range (node{raw: line}).members() {
+		names = append(names, string(key))
+	}
+	return names
+}
+
 // text returns a string's text, "" where the value is not a string.
 func (n node) text() string {
 	if !n.is('"') {

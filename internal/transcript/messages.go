@@ -30,6 +30,7 @@ func parseMessage(d *Decoder, r *Record, value node) {
 	r.UUID = id.text()
 	r.Time = clock(timestamp)
 	r.Model = same(&d.last.model, model)
+	r.Unknown = r.Unknown || len(content.raw) == 0 && len(calls.raw) == 0
 	v := voice{role: role.text(), by: d.untold(), message: r.UUID}
 	switch v.role {
 	case "user", "assistant", "system", "developer":

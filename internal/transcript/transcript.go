@@ -7,6 +7,7 @@
 package transcript
 
 import (
+	"bytes"
 	"time"
 
 	"ccd/internal/mark"
@@ -164,6 +165,29 @@ type Record struct {
 	Broken   bool     // could not be parsed (at least one value of the line): kept, counted
 	Long     bool     // longer than MaxLine: kept, never parsed
 }
+
+// Grasp counts how much of a transcript was understood.
+type Grasp struct {
+	Told    int // records of a known type that hold items
+	Known   int // others of a known type: bookkeeping
+	Strange int // records that are not understood; blank lines are none of these
+}
+
+// Add counts a record.
+func (g *Grasp) Add(r *Record) {
+	switch {
+	case r.Unknown || r.Broken || r.Long:
+		g.Strange++
+	case len(r.Items) > 0:
+		g.Told++
+	case len(bytes.TrimSpace(r.Raw)) > 0:
+		g.Known++
+	}
+}
+
+// Nothing reports whether nothing was understood: a few lines that look like bookkeeping do not count beside others that
+// are strange.
+func (g *Grasp) Nothing() bool { return g.Told == 0 && (g.Strange > 0 || g.Known == 0) }
 
 // Shape is how an original is put together.
 type Shape uint8

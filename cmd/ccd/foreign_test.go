@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Invented files: none of them is a transcript that ccd knows, and the last keys and values must never be told.
+var foreignFiles = map[string]struct {
+	content string
+	seen    string // in the message
+}{
+	"Cursor, lines": {
+		`{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}` + "\n" +
+			`{"role":"assistant","message":{"content":[{"type":"text","text":"sekret"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}` + "\n" +
+			`{"type":"turn_ended","status":"success"}` + "\n",
+		"no known record in 3 lines; first keys: role, message",
+	},
+	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "no known record in 1 line; first keys: role, message"},
+	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "no known record in 2 lines; first keys: sessionId, type, text"},
+	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "no known record in 2 lines; first keys: sessionId, type, subtype"},
+	"CSV":                          {"name,tokens\nsekret,7\n", "no known record in 2 lines: none is a JSON object"},
+	"binary":                       {"\x7fELF\x02\x01\x01\x00sekret\n\x00\xff\xfe\n", "no known record in 2 lines: none is a JSON object"},
+	"HTML":                         {"<!doctype html>\n<p>sekret</p>\n", "none is a JSON object"},
+	"an empty list":                {"[]\n", "it is empty"},
+	"an empty file":                {"", "it is empty"},
+	"blank lines":                  {"\n \n", "none is a JSON object"},
+	"a list of numbers":            {"[1, 2, 3]", "no known record in 3 lines: none is a JSON object"},
+	"lines of other objects":       {`{"level":"info","msg":"sekret"}` + "\n" + `{"level":"warn","msg":"sekret"}` + "\n", "no known record in 2 lines; first keys: level, msg"},
+	"a string":                     {`"sekret"`, "no known record in 1 line: none is a JSON object"},
+	"PDF":                          {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Title (sekret)>>\n", "none is a JSON object"},
+	"UTF-16":                       {"\xff\xfe{\x00\"\x00r\x00o\x00l\x00e\x00\"\x00:\x00\"\x00u\x00\"\x00}\x00\n\x00", "none is a JSON object"},
+	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "none is a JSON object"},
+}
+
+func TestInputThatIsNotUnderstoodIsRefused(t *testing.T) {
+	for name, c := range foreignFiles {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			file := filepath.Join(home, "input.jsonl")
+			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range []string{"compact FILE", "compact --no-archive FILE", "compact --dry-run FILE", "compact -", "compact --no-archive --format messages -", "score FILE"} {
+				code, out, said := ccdIn(home, c.content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
+				if code != exitFailed || out != "" || !strings.Contains(said, c.seen) || strings.Contains(said, "sekret") {
+					t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, out, said)
+				}
+			}
+			if left, _ := filepath.Glob(filepath.Join(home, "*.ccd.md")); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+			if code, out, _ := ccdIn(home, "", "ls", "--all", "--json"); code != exitDone || strings.TrimSpace(out) != "[]" {
+				t.Errorf("ls: exit %d, %s", code, out)
+			}
+		})
+	}
+}
+
+func TestTinyInputThatIsUnderstood(t *testing.T) {
+	for name, content := range map[string]string{
+		"Claude Code":            `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Mill the rye."}}` + "\n",
+		"Codex":                  `{"timestamp":"2026-01-15T09:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mill the rye."}]}}` + "\n",
+		"a list of messages":     `[{"role":"user","content":"Mill the rye."}]`,
+		"lines of messages":      `{"role":"user","content":"Mill the rye."}` + "\n",
+		"calls without a text":   `[{"role":"user","content":"Mill the rye."},{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]`,
+		"known beside strangers": "not JSON\n" + `{"role":"user","content":"Mill the rye."}` + "\n" + `{"role":"user","message":{}}` + "\n",
+	} {
+		home := t.TempDir()
+		file := filepath.Join(home, "input.jsonl")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{"compact FILE", "compact -", "score FILE"} {
+			code, out, said := ccdIn(home, content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
+			if code != exitDone || !strings.HasPrefix(args, "score") && !strings.Contains(out, "Mill the rye.") {
+				t.Errorf("%s: %s: exit %d, stdout %q, stderr %q", name, args, code, out, said)
+			}
+		}
+	}
+}
+
+// TestForeignFileBelowARoot: what is not understood is archived all the same, but gets no companion.
+func TestForeignFileBelowARoot(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-src-mill")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sessions := map[string]string{
+		"11111111-2222-4333-8444-555555555555": strings.Repeat(`{"type":"later_kind","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"`+strings.Repeat("sack ", 2000)+`"}]}}`+"\n", 40),
+		"22222222-2222-4333-8444-555555555555": reporting("claude-sonnet-4-5", "150000", nil), // the control
+	}
+	for id, content := range sessions {
+		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run: exit %d, %s", code, said)
+	}
+	for id, content := range sessions {
+		foreign := id[0] == '1'
+		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+			t.Errorf("restore %s: exit %d, %d bytes of %d, %s", id, code, len(out), len(content), said)
+		}
+		code, _, said := ccdIn(home, "", "compact", id)
+		if foreign != (code == exitFailed && strings.Contains(said, "no known record in 40")) {
+			t.Errorf("compact %s: exit %d, %s", id, code, said)
+		}
+		if _, err := os.Stat(filepath.Join(dir, id+".ccd.md")); foreign != os.IsNotExist(err) {
+			t.Errorf("companion of %s: %v", id, err)
+		}
+	}
+	code, out, _ := ccdIn(home, "", "ls")
+	if code != exitDone || strings.Count(out, "not understood") != 1 {
+		t.Errorf("ls: %s", out)
+	}
+	var status statusOutput
+	_, out, _ = ccdIn(home, "", "status", "--json")
+	if err := json.Unmarshal([]byte(out), &status); err != nil || status.Foreign != 1 || status.Companions != 1 {
+		t.Errorf("status: %d not understood, %d companions, %v", status.Foreign, status.Companions, err)
+	}
+}
+
+// ccdIn runs a command with a home of its own.
+func ccdIn(home, in string, args ...string) (code int, out, said string) {
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), args, std{strings.NewReader(in), &stdout, &stderr}, []string{"HOME=" + home, "USERPROFILE=" + home})
+	return code, stdout.String(), stderr.String()
+}
