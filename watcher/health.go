@@ -13,7 +13,8 @@ type Health struct {
 	Watched    int               // of these, watched by events
 	Files      int               // files that are offered when they change
 	Skipped    int               // with a transcript's name but a symlink, FIFO, socket, device, or control characters in the name
-	Unreadable map[string]string // directory -> cause; at most 100 of them
+	Linked     int               // of the files, those that have several names (hard links)
+	Unreadable map[string]string // directory, or file of another user -> cause; at most 100 of them
 	Overflows  int               // times that events were lost; each was healed by a scan
 	LastScan   time.Time
 	ScanTook   time.Duration
@@ -33,7 +34,7 @@ const maxUnreadable = 100
 
 func (l *loop) publish() {
 	h := &Health{
-		Dirs: len(l.tree.dirs), Skipped: l.tree.skipped, Unreadable: map[string]string{}, Overflows: l.overflows,
+		Dirs: len(l.tree.dirs), Skipped: l.tree.skipped, Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows,
 		LastScan: l.scanned, ScanTook: l.scanTook, Waiting: l.queue.waiting(),
 	}
 	for i, r := range l.tree.roots {

@@ -19,7 +19,7 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	if start.Before(l.scanAt) {
 		return
 	}
-	l.tree.skipped = 0
+	l.tree.skipped, l.tree.linked = 0, 0
 	l.poll.begin(start)
 	missing := map[string]bool{}
 	for i, err := range l.walk.resolve() {

@@ -18,22 +18,25 @@ type Found struct {
 	Root    Root
 	Size    int64 // bytes
 	ModTime time.Time
+	Links   int // names that the file has: backup programs make hard links
 }
 
 // Scan looks once through all roots and returns what Options.Match accepts, newest first. The errors tell of roots
 // and directories that could not be read (a root that does not exist is none), and, wrapping ErrIrregular, of what has
-// a transcript's name and is no regular file; the rest is found all the same.
+// a transcript's name and is no regular file, and, wrapping ErrOwner, of files of other users; the rest is found all
+// the same.
 func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o = o.complete()
 	var found []Found
 	var errs []error
 	w := newWalk(&o)
 	w.file = func(root int, dir, name string, info fs.FileInfo) {
-		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime()})
+		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime(), links(info)})
 	}
 	w.skip = func(_ int, dir, name string) {
 		errs = append(errs, fmt.Errorf("skip %q: %w", filepath.Join(dir, name), skipped{}))
 	}
+	w.refuse = func(_ int, file string, err error) { errs = append(errs, fmt.Errorf("read %q: %w", file, err)) }
 	w.fail = func(_ int, dir string, err error) { errs = append(errs, fmt.Errorf("scan %s: %w", dir, cause(err))) }
 	for i, err := range w.resolve() {
 		switch {

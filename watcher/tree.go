@@ -18,6 +18,7 @@ type tree struct {
 	dirs       map[string]*dir
 	unreadable map[string]trouble
 	skipped    int // in the last scan
+	linked     int
 	pass       uint32
 
 	// report is told of each file that is new or changed; watch of each directory before it is listed.
@@ -135,7 +136,7 @@ func (t *tree) rootOf(path string) (int, bool) {
 func (t *tree) scan(ctx context.Context, w *walk, root int, top string, deep bool) {
 	t.pass++
 	w.known = func(dir, name string) bool { d := t.dirs[dir]; return d != nil && d.find(name) != nil }
-	w.enter, w.file, w.leave, w.fail, w.skip = t.enter, t.file, t.leave, t.fail, t.skip
+	w.enter, w.file, w.leave, w.fail, w.skip, w.refuse = t.enter, t.file, t.leave, t.fail, t.skip, t.refuse
 	w.descend = func(dir string) bool { return deep || t.dirs[dir] == nil }
 	w.tree(ctx, root, top)
 	if deep && ctx.Err() == nil {
@@ -164,6 +165,9 @@ func (t *tree) file(_ int, path, name string, info fs.FileInfo) {
 		now.name = old.name // keep one copy of the name
 	}
 	d.next = append(d.next, now)
+	if links(info) > 1 {
+		t.linked++
+	}
 	t.seen(d, now.name, info.ModTime())
 	if old == nil || old.stamp != now.stamp {
 		t.report(d, now.name, info, old == nil || old.stamp == 0)
@@ -187,10 +191,7 @@ func (t *tree) fail(root int, path string, err error) {
 	if absent(err) && path != t.o.Roots[root].Path {
 		return // it went since its parent was listed; sweep takes it
 	}
-	if _, told := t.unreadable[path]; !told {
-		t.o.Log.Warn("cannot read directory", "dir", path, "err", cause(err))
-	}
-	t.unreadable[path] = trouble{cause(err).Error(), root, t.pass}
+	t.trouble(root, path, err)
 	for p, d := range t.dirs {
 		if within(p, path) {
 			d.pass = t.pass
@@ -204,7 +205,17 @@ func (t *tree) fail(root int, path string, err error) {
 	}
 }
 
+// trouble notes what cannot be read, and logs it once.
+func (t *tree) trouble(root int, path string, err error) {
+	if _, told := t.unreadable[path]; !told {
+		t.o.Log.Warn("cannot read", "path", path, "err", cause(err))
+	}
+	t.unreadable[path] = trouble{cause(err).Error(), root, t.pass}
+}
+
 func (t *tree) skip(int, string, string) { t.skipped++ }
+
+func (t *tree) refuse(root int, file string, err error) { t.trouble(root, file, err) }
 
 // sweep drops the root's directories at and below top that the scan did not see.
 func (t *tree) sweep(root int, top string) {

@@ -22,7 +22,8 @@ var (
 // Of the functions only file and fail must be set.
 type walk struct {
 	o    *Options
-	real []string // of each root: its path without symlinks, "" where it is not there
+	real []string      // of each root: its path without symlinks, "" where it is not there
+	tops []fs.FileInfo // of each root that is there
 
 	known   func(dir, name string) bool                        // the name was accepted before: no need to ask Match
 	enter   func(root int, dir string, info fs.FileInfo)       // before it is listed
@@ -30,6 +31,7 @@ type walk struct {
 	leave   func(root int, dir string)                         // after it was listed to its end
 	fail    func(root int, dir string, err error)              // it could not be
 	skip    func(root int, dir, name string)                   // accepted by name, but not regular or badly named
+	refuse  func(root int, file string, err error)             // accepted by name, but another user's
 	descend func(dir string) bool                              // nil: into every directory
 }
 
@@ -49,6 +51,7 @@ func newWalk(o *Options) *walk {
 		enter:   func(int, string, fs.FileInfo) {},
 		leave:   func(int, string) {},
 		skip:    func(int, string, string) {},
+		refuse:  func(int, string, error) {},
 		descend: func(string) bool { return true },
 	}
 }
@@ -56,30 +59,30 @@ func newWalk(o *Options) *walk {
 // resolve finds out where the roots are now. Its result holds for each root why it cannot be walked.
 func (w *walk) resolve() []error {
 	errs := make([]error, len(w.o.Roots))
-	w.real = make([]string, len(w.o.Roots))
+	w.real, w.tops = make([]string, len(w.o.Roots)), make([]fs.FileInfo, len(w.o.Roots))
 	seen := map[string]bool{}
 	for i, r := range w.o.Roots {
-		real, err := realDir(r.Path)
+		real, top, err := realDir(r.Path)
 		if err == nil && seen[real] {
 			err = errTwice
 		}
 		if errs[i] = err; err == nil {
-			seen[real], w.real[i] = true, real
+			seen[real], w.real[i], w.tops[i] = true, real, top
 		}
 	}
 	return errs
 }
 
-func realDir(dir string) (string, error) {
+func realDir(dir string) (string, fs.FileInfo, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
 		err = errNotDir
 	}
-	return real, err
+	return real, info, err
 }
 
 // tree walks top, a directory of the root, and everything below it. A directory is entered before it is listed, so
@@ -152,9 +155,15 @@ func (w *walk) entry(root int, dir string, e fs.DirEntry) bool {
 		return false
 	}
 	// An lstat. A file that is gone by now is simply not there.
-	if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-		w.file(root, dir, name, info)
+	info, err := e.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
 	}
+	if err := checkOwner(info, w.tops[root]); err != nil {
+		w.refuse(root, filepath.Join(dir, name), err)
+		return false
+	}
+	w.file(root, dir, name, info)
 	return false
 }
 

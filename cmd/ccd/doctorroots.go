@@ -47,6 +47,8 @@ func (s *surroundings) checkRoot(r rootScan) []finding {
 	for _, err := range r.problems {
 		if errors.Is(err, watcher.ErrIrregular) {
 			all = append(all, note(check, "", "%s", irregular(err)))
+		} else if errors.Is(err, watcher.ErrOwner) {
+			all = append(all, wrong(check, "chown the file if it is a transcript of this root, else remove it or name it under [watch] ignore", "%v: it is not archived", err))
 		} else {
 			all = append(all, wrong(check, "chmod -R u+rX "+shellWord(r.Path)+", or name it under [watch] ignore", "%v", err))
 		}
@@ -60,12 +62,22 @@ func (s *surroundings) checkRoot(r rootScan) []finding {
 	if s.l.config.Companion.Dir == "" && !writable(r.Path) {
 		all = append(all, wrong(check, "set companion.dir to a directory of yours", "%s cannot be written to: no companion can stand there", r.Path))
 	}
+	linked := 0
+	for _, f := range r.found {
+		if f.Links > 1 {
+			linked++
+		}
+	}
+	names := ""
+	if linked > 0 {
+		names = fmt.Sprintf(", %d of them with more names (hard links)", linked)
+	}
 	polled := ""
 	if fs := watcher.ForeignFS(r.Path); fs != "" {
 		polled = fmt.Sprintf(", on %s, which tells of no changes made elsewhere: it is polled", fs)
 	}
 	if len(all) == 0 {
-		all = append(all, ok(check, "%s, %s%s", r.Path, count(len(r.found), "file"), polled))
+		all = append(all, ok(check, "%s, %s%s%s", r.Path, count(len(r.found), "file"), names, polled))
 	}
 	return all
 }

@@ -28,6 +28,7 @@ type statusOutput struct {
 	Waiting     int             `json:"waiting"`
 	Overflows   int             `json:"overflows"`
 	Unreadable  int             `json:"unreadable"`
+	Linked      int             `json:"hard_links"`
 	Failing     int             `json:"failing"`
 	Config      string          `json:"config"`
 	Reload      *daemon.Reload  `json:"reload"`
@@ -110,15 +111,14 @@ object a line).`,
 		json: `one object: running, should_run, stale (the daemon cannot write run.json: its figures are from before),
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
-transcripts, not archived yet; null if unknown), waiting (files),
-overflows (times that events were lost),
-unreadable (directories), failing (files), config (the file that the daemon runs with, else the one that
-is read here, "" for none), reload {time, error, note} (the configuration's last one), service
-{installed, enabled, active, detail}, roots [{agent, path, present, polled, why}], sessions,
-attachments, companions (whose files are there), unverified, not_understood (sessions of which no record is known),
-unknown_records, broken_records, rewritten
-(sessions whose transcript was replaced or rewritten in place, and was archived again), live
-(sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
+transcripts, not archived yet; null if unknown), waiting (files), overflows (times that events were
+lost), unreadable (directories, and files of other users), hard_links (files with several names),
+failing (files), config (the file that the daemon runs with, else the one that is read here, "" for
+none), reload {time, error, note} (the configuration's last one), service {installed, enabled, active,
+detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files
+are there), unverified, not_understood (sessions without any known record), unknown_records,
+broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
+archived again), live (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
 With --watch: one such object a line`,
 	}
@@ -178,7 +178,7 @@ func (a *app) status(ctx context.Context) error {
 func (o *statusOutput) run(info daemon.RunInfo) {
 	o.Stale = info.Stale
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
-	o.Overflows, o.Unreadable = info.Watch.Overflows, len(info.Watch.Unreadable)
+	o.Overflows, o.Unreadable, o.Linked = info.Watch.Overflows, len(info.Watch.Unreadable), info.Watch.Linked
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
 	o.Config = info.Config
 	o.Since, o.LastPass = known(info.Start), known(info.LastPass)

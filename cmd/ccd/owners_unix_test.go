@@ -1,0 +1,109 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/watcher"
+)
+
+// TestHardLinksAreArchived: backup programs make them.
+func TestHardLinksAreArchived(t *testing.T) {
+	home, dir := rooted(t)
+	const id = "11111111-2222-4333-8444-555555555555"
+	content := reporting("claude-sonnet-4-5", "150000", nil)
+	put(t, filepath.Join(home, "backup.jsonl"), content)
+	if err := os.Link(filepath.Join(home, "backup.jsonl"), filepath.Join(dir, id+".jsonl")); err != nil {
+		t.Skip("NOTICE: no hard links here:", err)
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run: exit %d, %s", code, said)
+	}
+	if code, out, _ := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+		t.Errorf("restore: exit %d, %d bytes of %d", code, len(out), len(content))
+	}
+	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, "1 file, 1 of them with more names (hard links)") {
+		t.Errorf("doctor does not tell of it:\n%s", out)
+	}
+	c := spawn(t, home, "run")
+	status := statusWhen(t, c, func(s statusOutput) bool { return s.Linked == 1 })
+	if status.Unreadable != 0 || status.Failing != 0 {
+		t.Errorf("status: %+v", status)
+	}
+}
+
+// TestFilesOfOtherUsersAreRefused: a file below a root that is neither the root's owner's nor this user's is not read,
+// and everything says so.
+func TestFilesOfOtherUsersAreRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOTICE: only root can give files to other users")
+	}
+	home, dir := rooted(t)
+	const ours, rootOwners, strangers = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555", "33333333-2222-4333-8444-555555555555"
+	content := reporting("claude-sonnet-4-5", "150000", nil)
+	path := func(id string) string { return filepath.Join(dir, id+".jsonl") }
+	for _, id := range []string{ours, rootOwners, strangers} {
+		put(t, path(id), content)
+	}
+	for name, uid := range map[string]int{path(rootOwners): 4321, path(strangers): 4322, filepath.Dir(dir): 4321} {
+		if err := os.Chown(name, uid, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, said := ccdIn(home, "", "run", "--once")
+	if code != exitFailed || strings.Count(said, strangers) != 1 || !strings.Contains(said, watcher.ErrOwner.Error()+" (uid 4322)") {
+		t.Errorf("run --once: exit %d, %s", code, said)
+	}
+	for _, id := range []string{ours, rootOwners} {
+		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+			t.Errorf("restore %s: exit %d, %s", id, code, said)
+		}
+	}
+	if code, out, _ := ccdIn(home, "", "restore", "--session", strangers); code != exitNotFound || out != "" {
+		t.Errorf("restore of the stranger's: exit %d, %d bytes", code, len(out))
+	}
+	if code, _, said := ccdIn(home, "", "compact", path(strangers)); code != exitFailed || !strings.Contains(said, watcher.ErrOwner.Error()) {
+		t.Errorf("compact: exit %d, %s", code, said)
+	}
+	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, strangers) || !strings.Contains(out, "it is not archived") {
+		t.Errorf("doctor does not tell of it:\n%s", out)
+	}
+	c := spawn(t, home, "run")
+	status := statusWhen(t, c, func(s statusOutput) bool { return s.Unreadable == 1 })
+	if len(status.Degraded) == 0 || status.Sessions != 2 {
+		t.Errorf("status: degraded %q, %d sessions", status.Degraded, status.Sessions)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil || strings.Count(c.stderr.String(), strangers) != 1 {
+		t.Errorf("log: %v, %s", err, c.stderr.String())
+	}
+}
+
+// rooted makes a home with a project of Claude Code.
+func rooted(t *testing.T) (home, project string) {
+	t.Helper()
+	home = t.TempDir()
+	project = filepath.Join(home, ".claude", "projects", "-src-mill")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return home, project
+}
+
+// statusWhen waits until what status tells of a daemon is so.
+func statusWhen(t *testing.T, c *child, so func(statusOutput) bool) (status statusOutput) {
+	t.Helper()
+	eventually(t, "status", func() bool {
+		_, out, _ := ccdIn(c.home, "", "status", "--json")
+		status = statusOutput{}
+		return json.Unmarshal([]byte(out), &status) == nil && so(status)
+	})
+	return status
+}
