@@ -113,7 +113,7 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 		all = append(all, wrong(check, "ccd status tells all", "%d more", more))
 	}
 	if n := len(s.run.Watch.Unreadable); n > 0 && s.running {
-		all = append(all, note(check, "", "directories that the daemon cannot read, or files of other users: %d (see the roots)", n))
+		all = append(all, note(check, "", "directories, or files of other users, that the daemon cannot read: %d (see the roots)", n))
 	}
 	return all
 }

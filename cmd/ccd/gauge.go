@@ -255,7 +255,7 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 		add("%s could not be brought up to date", count(n, "file"))
 	}
 	if o.Unreadable > 0 {
-		add("directories that cannot be read, or files of other users: %d: ccd doctor", o.Unreadable)
+		add("directories, or files of other users, that cannot be read: %d: ccd doctor", o.Unreadable)
 	}
 	for _, r := range o.Roots {
 		if dir, err := os.Open(r.Path); err == nil {
