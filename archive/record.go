@@ -46,7 +46,7 @@ func unseal(key, value []byte) ([]byte, error) {
 	return record, nil
 }
 
-// sessionRecord is what "sessions" holds, as JSON.
+// sessionRecord is what "sessions" holds, as JSON: names as mark.Name gives them.
 type sessionRecord struct {
 	Num        uint64 `json:"num"`        // numbers its streams
 	Generation int    `json:"generation"` // the current one, 0 while nothing is archived
@@ -60,14 +60,15 @@ type sessionRecord struct {
 
 func newSessionRecord(s transcript.Session) sessionRecord {
 	return sessionRecord{
-		Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed,
+		Class: uint8(s.Class), Parent: mark.Name(s.Parent), Path: mark.Name(s.Path), Root: mark.Name(s.Root),
+		Source: mark.Name(s.Source), Packed: s.Packed,
 	}
 }
 
 func (r sessionRecord) session(k transcript.Key) transcript.Session {
 	return transcript.Session{
-		Key: k, Class: transcript.Class(r.Class), Parent: r.Parent, Path: r.Path, Root: r.Root, Source: r.Source,
-		Packed: r.Packed,
+		Key: k, Class: transcript.Class(r.Class), Parent: mark.Unname(r.Parent), Path: mark.Unname(r.Path), Root: mark.Unname(r.Root),
+		Source: mark.Unname(r.Source), Packed: r.Packed,
 	}
 }
 

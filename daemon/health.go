@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/mark"
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -171,7 +172,7 @@ func (d *Daemon) fail(path string, err error) {
 	}
 	h.failing[path] = true
 	h.info.Failing = len(h.failing)
-	h.info.Errors = append(h.info.Errors, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
+	h.info.Errors = append(h.info.Errors, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
 	h.info.Errors = last(h.info.Errors, maxFailures)
 	if known {
 		return

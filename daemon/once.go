@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -93,7 +94,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 }
 
 func (r *Report) fail(path string, err error) {
-	r.Failed = append(r.Failed, Failure{Path: path, Error: err.Error(), Time: time.Now().UTC()})
+	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
 }
 
 // bring syncs one file until no other process is in the way, and drops its fold.

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"ccd/compactor"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -133,10 +135,21 @@ func DecodeState(b []byte) (State, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return s, fmt.Errorf("decode session state: %w", err)
 	}
+	s.rename(mark.Unname)
 	return s, nil
 }
 
+// rename changes the names of files, which need not be UTF-8, to what JSON can hold, or back.
+func (s *State) rename(as func(string) string) {
+	s.Companion, s.Parent = as(s.Companion), as(s.Parent)
+	for i, p := range s.Earlier {
+		s.Earlier[i] = as(p)
+	}
+}
+
 func (s State) encode() ([]byte, error) {
+	s.Earlier = slices.Clone(s.Earlier)
+	s.rename(mark.Name)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("encode session state: %w", err)

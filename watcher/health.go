@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"ccd/internal/mark"
 )
 
 // Health is how the watching goes, as of the last scan.
@@ -53,7 +55,7 @@ func (l *loop) publish() {
 		if len(h.Unreadable) == maxUnreadable {
 			break
 		}
-		h.Unreadable[dir] = l.tree.unreadable[dir].cause
+		h.Unreadable[mark.Name(dir)] = l.tree.unreadable[dir].cause
 	}
 	l.w.health.Store(h)
 }

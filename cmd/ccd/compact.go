@@ -13,6 +13,7 @@ import (
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/history"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -238,7 +239,7 @@ func savedLine(made daemon.Compacted) string {
 func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
 	h := made.Header
 	out := compactOutput{
-		Agent: s.Agent, Session: s.ID, Companion: made.Path, Original: h.Tokens.Original, Compacted: made.Tokens,
+		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens,
 		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
 		Kinds: []savingOutput{},
 	}

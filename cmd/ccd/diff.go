@@ -133,7 +133,7 @@ func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *library, 
 
 // diff reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
 func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOutput, error) {
-	out := diffOutput{Agent: e.Agent, Session: e.ID}
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID)}
 	if e.Class == transcript.Attachment {
 		return out, hint(fmt.Errorf("diff %s: %w: an attachment is no conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", shellWord(e.ID))
 	}

@@ -175,11 +175,11 @@ func family(sessions []entry, all bool) []entry {
 func (e entry) output() sessionOutput {
 	s := e.state
 	return sessionOutput{
-		Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: s.Cwd, Title: s.Title, Last: known(e.last()),
+		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Last: known(e.last()),
 		Records: s.Records, Bytes: e.bytes(), Lag: e.lag(), Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
-		Verified: s.Verified, Companion: s.Companion, Foreign: s.Foreign, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: e.Path, Present: e.present(),
+		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.Foreign, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: e.present(),
 		Rewritten: known(s.Rewritten),
 	}
 }

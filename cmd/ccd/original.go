@@ -235,7 +235,7 @@ func exactSize(n int64) string {
 // info reads the whole original, so that what it tells is checked.
 func (o original) info(ctx context.Context) (infoOutput, error) {
 	i := infoOutput{
-		Agent: o.entry.Agent, Session: o.entry.ID, Path: o.entry.Path, Generation: o.found.Generation,
+		Agent: o.entry.Agent, Session: mark.Name(o.entry.ID), Path: mark.Name(o.entry.Path), Generation: o.found.Generation,
 		ID: o.found.Hash.ID(), Record: o.found.Record, Last: o.found.Last, Time: known(o.found.Time),
 		Parts: len(o.found.Parts), Note: o.found.Note, Shape: "single",
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/internal/history"
+	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 )
 
@@ -57,7 +58,7 @@ func (a *app) pathCommand() *cobra.Command {
 				"ccd show %s", l.argument(e))
 		}
 		if a.json {
-			return a.printJSON(pathOutput{e.Agent, e.ID, e.state.Companion, e.Path, e.present()})
+			return a.printJSON(pathOutput{e.Agent, mark.Name(e.ID), mark.Name(e.state.Companion), mark.Name(e.Path), e.present()})
 		}
 		return a.print(e.state.Companion + "\n")
 	})

@@ -309,7 +309,7 @@ func (p *hitPrinter) object(h search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, h.Session.ID, h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, known(h.Time), h.Snippet,
+		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, known(h.Time), h.Snippet,
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

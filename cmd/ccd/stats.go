@@ -126,7 +126,7 @@ func tallied(sessions []entry, restores []restored, strays bool) statsOutput {
 		}
 	}
 	for _, e := range sessions {
-		t := sessionTally{Agent: e.Agent, Session: e.ID, Parent: e.Parent, Project: e.state.Cwd, tally: tried[e.Key]}
+		t := sessionTally{Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.state.Cwd, tally: tried[e.Key]}
 		if !strays {
 			out.Tried += t.Tried
 			out.Succeeded += t.Succeeded

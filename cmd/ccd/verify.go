@@ -106,7 +106,7 @@ func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutpu
 		return nil
 	}
 	if err != nil {
-		out.Unreadable = append(out.Unreadable, e.state.Companion)
+		out.Unreadable = append(out.Unreadable, mark.Name(e.state.Companion))
 		out.failed = out.failed || !errors.Is(err, fs.ErrPermission)
 		return nil
 	}
@@ -117,11 +117,11 @@ func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutpu
 		var damage *archive.DamageError
 		switch {
 		case errors.As(err, &damage):
-			out.Damage = append(out.Damage, damageOutput{Session: e.ID, ID: id, Companion: e.state.Companion, Cause: err.Error()})
+			out.Damage = append(out.Damage, damageOutput{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.state.Companion), Cause: err.Error()})
 		case err != nil && !errors.Is(err, archive.ErrNotFound):
 			return fmt.Errorf("look up %s: %w", id, err)
 		case len(found) == 0:
-			out.Damage = append(out.Damage, damageOutput{Session: e.ID, ID: id, Companion: e.state.Companion, Cause: "the archive does not know this id"})
+			out.Damage = append(out.Damage, damageOutput{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.state.Companion), Cause: "the archive does not know this id"})
 		}
 	}
 	return nil

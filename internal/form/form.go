@@ -101,7 +101,7 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 	version, _ := strconv.ParseInt(p.Fields["ccd"], 10, 64) // Front found everything else in its place
 	rules, _ := strconv.ParseInt(p.Fields["rules"], 10, 64)
 	m := frontMatter{
-		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: f.Session, Parent: f.Parent, Source: f.Source,
+		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
 		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
 		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
 		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.Tokens.Reported},

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -63,7 +65,10 @@ func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	if found := byPath(arg, all, by.Dir); len(found) > 0 {
 		return one(arg, found)
 	}
-	if found := filter(all, func(c Candidate) bool { return c.ID == arg }); len(found) > 0 {
+	if !utf8.ValidString(arg) {
+		arg = mark.Name(arg) // as lists and --json show it
+	}
+	if found := filter(all, func(c Candidate) bool { return mark.Name(c.ID) == arg }); len(found) > 0 {
 		return one(arg, found)
 	}
 	begins := func(name func(Candidate) string) []Candidate {
@@ -71,10 +76,10 @@ func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 			return arg != "" && c.Class != transcript.Attachment && strings.HasPrefix(name(c), arg)
 		})
 	}
-	if found := begins(func(c Candidate) string { return c.ID }); len(found) > 0 {
+	if found := begins(func(c Candidate) string { return mark.Name(c.ID) }); len(found) > 0 {
 		return one(arg, found)
 	}
-	return one(arg, begins(func(c Candidate) string { return path.Base(c.ID) })) // where the ID is a path
+	return one(arg, begins(func(c Candidate) string { return path.Base(mark.Name(c.ID)) })) // where the ID is a path
 }
 
 func ofAgent(all []Candidate, agent string) []Candidate {
@@ -104,7 +109,9 @@ func byPath(place string, all []Candidate, dir string) []Candidate {
 		place = filepath.Join(dir, place)
 	}
 	plain := strings.TrimSuffix(filepath.Clean(place), ".zst")
-	return filter(all, func(c Candidate) bool { return strings.TrimSuffix(c.Path, ".zst") == plain })
+	return filter(all, func(c Candidate) bool {
+		return strings.TrimSuffix(c.Path, ".zst") == plain || strings.TrimSuffix(mark.Name(c.Path), ".zst") == plain
+	})
 }
 
 // latest finds the main session that grew last, of one project if dir is given. Two that are both live cannot be told

@@ -85,11 +85,11 @@ func front(f Front, doc Document, sections string) string {
 		line("manual", manual(f.Manual))
 	}
 	line("agent", scalar(f.Agent))
-	line("session", scalar(f.Session))
+	line("session", scalar(mark.Name(f.Session)))
 	if f.Parent != "" {
-		line("parent", scalar(f.Parent))
+		line("parent", scalar(mark.Name(f.Parent)))
 	}
-	line("source", scalar(f.Source))
+	line("source", scalar(mark.Name(f.Source)))
 	line("covers", fmt.Sprintf("{records: %d, bytes: %d, sha256: %s}", f.Records, f.Bytes, f.Sum))
 	line("model", scalar(f.Model))
 	window := strconv.FormatInt(f.Window, 10)

@@ -18,8 +18,8 @@ func (p Parsed) Front() (Front, error) {
 	covers, tokens, key := r.flow("covers"), r.flow("tokens"), r.flow("key_information")
 	window, assumed := strings.CutSuffix(p.Fields["context_window"], " (assumed)")
 	f := Front{
-		Options: p.Fields["options"], Agent: p.Fields["agent"], Session: p.Fields["session"], Parent: p.Fields["parent"],
-		Source: p.Fields["source"], Records: int(r.integer(covers["records"])), Bytes: r.integer(covers["bytes"]),
+		Options: p.Fields["options"], Agent: p.Fields["agent"], Session: mark.Unname(p.Fields["session"]), Parent: mark.Unname(p.Fields["parent"]),
+		Source: mark.Unname(p.Fields["source"]), Records: int(r.integer(covers["records"])), Bytes: r.integer(covers["bytes"]),
 		Sum: r.sum(covers["sha256"]), Manual: r.manual(),
 	}
 	f.Model, f.Window, f.Assumed, f.Pressure = p.Fields["model"], r.integer(window), assumed, r.real(p.Fields["pressure"])

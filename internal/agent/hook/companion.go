@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 )
@@ -43,7 +44,7 @@ func open(path string, s transcript.Session) (companion, error) {
 	switch {
 	case err != nil:
 		return companion{}, fmt.Errorf("read companion: %w", err)
-	case p.Fields["agent"] != s.Agent || p.Fields["session"] != s.ID:
+	case p.Fields["agent"] != s.Agent || p.Fields["session"] != mark.Name(s.ID):
 		return companion{}, errors.New("read companion: it is another session's")
 	case !clean(text):
 		return companion{}, errors.New("read companion: it holds characters that ccd does not write")

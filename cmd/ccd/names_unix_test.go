@@ -1,0 +1,90 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestNamesThatAreNotUTF8 holds that the name of a transcript may be any bytes: two names that differ only in bytes that
+// are not UTF-8, and one that looks like how these are shown, are three sessions in everything that ccd says and keeps.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	home, dir := rooted(t)
+	dir += "\xff"
+	shown := map[string]string{"mill\xff": `mill\xff`, "mill\xfe": `mill\xfe`, `mill\xff`: `mill\x5cxff`}
+	content := map[string]string{}
+	for name, as := range shown {
+		content[name] = strings.ReplaceAll(reporting("claude-sonnet-4-5", "150000", nil), "Mill the rye.", "This is "+strings.ReplaceAll(as, `\`, `\\`)+".")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Skip("NOTICE: this file system takes UTF-8 only:", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(content[name]), 0o600); err != nil {
+			t.Skip("NOTICE: this file system takes UTF-8 only:", err)
+		}
+	}
+	ask := func(args ...string) string {
+		t.Helper()
+		code, out, said := ccdIn(home, "", args...)
+		if code != exitDone {
+			t.Fatalf("%q: exit %d, %s", args, code, said)
+		}
+		return out
+	}
+	for range 2 { // the second run finds nothing to do
+		ask("run", "--once", "-q")
+	}
+	for _, args := range [][]string{{"ls", "--json"}, {"stats", "--json"}, {"status", "--json"}, {"search", "--json", "sack"}, {"ls"}, {"status"}} {
+		if out := ask(args...); !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
+			t.Errorf("%q: not UTF-8, or a name was changed:\n%q", args, out)
+		}
+	}
+	var all []sessionOutput
+	if err := json.Unmarshal([]byte(ask("ls", "--json")), &all); err != nil || len(all) != len(shown) {
+		t.Fatalf("%d sessions, %v", len(all), err)
+	}
+	for name, as := range shown {
+		id := `-src-mill\xff/` + as
+		file, companion := filepath.Join(dir, name+".jsonl"), filepath.Join(dir, name+".ccd.md")
+		for _, arg := range []string{id, file, as} {
+			if arg == as && name != "mill\xfe" {
+				continue // a prefix, or a path's end, of which there may be several
+			}
+			if got := ask("restore", "--session", arg); got != content[name] {
+				t.Errorf("restore --session %q gives another session", arg)
+			}
+		}
+		if got := ask("path", "--", id); got != companion+"\n" {
+			t.Errorf("path %q: %q", id, got)
+		}
+		front, err := os.ReadFile(companion)
+		if err != nil || !utf8.Valid(front) || !strings.Contains(string(front), "This is ") {
+			t.Fatalf("companion of %q: %v, %q", id, err, front)
+		}
+		// In front matter a name stands between double quotes, as in JSON.
+		quoted, err := json.Marshal("projects/" + id + ".jsonl")
+		if err != nil || !strings.Contains(string(front), "\nsource: "+string(quoted)+"\n") {
+			t.Errorf("front matter of %q: %v\n%s", id, err, front[:700])
+		}
+		if got := ask("show", "--", id); got != string(front) {
+			t.Errorf("show %q differs from the companion", id)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("run", "--once", "-q") // all of them are gone now
+	ask("verify")
+	for name, as := range shown {
+		if got := ask("restore", "--session", `-src-mill\xff/`+as); got != content[name] {
+			t.Errorf("restore of %q, whose file is gone, gives something else", as)
+		}
+		if got := ask("show", "--", `-src-mill\xff/`+as); !strings.Contains(got, "session: ") {
+			t.Errorf("show of %q, whose file is gone: %q", as, got)
+		}
+	}
+}
