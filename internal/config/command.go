@@ -1,7 +1,7 @@
 package config
 
 import (
-	"fmt"
+	"errors"
 	"path/filepath"
 	"strings"
 )
@@ -18,12 +18,12 @@ func (c command) set(v any) error {
 		return err
 	}
 	for _, s := range list {
-		if strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-			return fmt.Errorf("%q holds control characters", s)
+		if control(s) {
+			return errControl
 		}
 	}
 	if len(list) > 0 && strings.TrimSpace(list[0]) == "" {
-		return fmt.Errorf("%s names no program", tomlList(list))
+		return errors.New("its first entry names no program")
 	}
 	if len(list) > 0 && strings.ContainsAny(list[0], "/"+string(filepath.Separator)) {
 		if list[0], err = absolute(list[0], c.home); err != nil {

@@ -17,7 +17,7 @@ func TestSummarizerCommand(t *testing.T) {
 		{`command = ["claude", "-p"]`, []string{"claude", "-p"}, ""},
 		{`command = ["~/bin/short", ""]`, []string{"/home/me/bin/short", ""}, ""},
 		{`command = ["/usr/bin/../bin/x"]`, []string{"/usr/bin/x"}, ""},
-		{`command = ["bin/short"]`, nil, "is not an absolute path"},
+		{`command = ["bin/short"]`, nil, "not an absolute path"},
 		{`command = ["", "-p"]`, nil, "names no program"},
 		{`command = [" "]`, nil, "names no program"},
 		{`command = ["x", "a\nb"]`, nil, "control characters"},

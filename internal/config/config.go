@@ -26,6 +26,7 @@ type Config struct {
 	Companion  Companion
 	Archive    Archive
 	Summarizer Summarizer
+	Agents     Agents
 	Log        Log
 
 	path    string            // the file that was read
@@ -101,6 +102,17 @@ type Summarizer struct {
 	Timeout time.Duration
 }
 
+// Agents is [agents]: what agents may see.
+type Agents struct {
+	Reach string // ReachProject or ReachAll
+}
+
+// The values of agents.reach: an agent sees the sessions of its own project, or of all projects.
+const (
+	ReachProject = "project"
+	ReachAll     = "all"
+)
+
 // Log is [log].
 type Log struct {
 	Level  string // "debug", "info", "warn", "error"
@@ -117,7 +129,7 @@ type Value struct {
 
 // Load reads the configuration: the defaults, then file, then the environment (env as os.Environ gives it:
 // CCD_SECTION_KEY; an empty one counts as not set). A file that does not exist is an error only if it was asked for
-// by name (explicit). Errors name file, line, key and the nearest key.
+// by name (explicit). Errors name file, line, key and the nearest key, and never what the file says.
 func Load(file string, explicit bool, env []string) (Config, error) {
 	c := defaults()
 	c.home = lookup(env, homeVariable)
@@ -212,7 +224,7 @@ func (c *Config) environment(env []string) error {
 	names := map[string]string{} // variable -> key
 	for _, s := range sections() {
 		for _, k := range s.keys {
-			if !k.table {
+			if !k.table && s.name != "agents" { // who sets a variable for an agent must not widen its reach
 				names[variable(s.name+"."+k.name)] = s.name + "." + k.name
 			}
 		}
@@ -224,7 +236,7 @@ func (c *Config) environment(env []string) error {
 		}
 		key, ok := names[name]
 		if !ok {
-			return unknown(name, keysOf(names))
+			return fmt.Errorf("%s: %w", name, unknown(name, keysOf(names)))
 		}
 		if err := c.set(key, fromText(value), "environment "+name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -258,8 +270,7 @@ func lookup(env []string, name string) string {
 // check looks at what no single key can tell.
 func (c *Config) check() error {
 	if c.Watch.MaxWait < c.Watch.Settle {
-		return fmt.Errorf("watch.max_wait (%s) is %s, less than watch.settle (%s), %s",
-			c.source("watch.max_wait"), duration(c.Watch.MaxWait), c.source("watch.settle"), duration(c.Watch.Settle))
+		return fmt.Errorf("watch.max_wait (%s) is less than watch.settle (%s)", c.source("watch.max_wait"), c.source("watch.settle"))
 	}
 	return nil
 }

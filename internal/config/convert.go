@@ -1,10 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // asText takes a string of either origin.
@@ -35,10 +35,10 @@ func asList(v any) ([]string, error) {
 	list := []string{}
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
+		for i, e := range v {
 			s, ok := e.(string)
 			if !ok {
-				return nil, fmt.Errorf("%s in the list: want strings", describe(e))
+				return nil, fmt.Errorf("entry %d is %s, want strings", i+1, describe(e))
 			}
 			list = append(list, s)
 		}
@@ -60,27 +60,28 @@ func tomlList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// wrong says that v is not what is wanted.
-func wrong(v any, want string) error { return fmt.Errorf("%s: want %s", describe(v), want) }
+// wrong says what is wanted instead of v.
+func wrong(v any, want string) error {
+	if _, ok := v.(fromText); ok {
+		return errors.New("want " + want)
+	}
+	return fmt.Errorf("got %s, want %s", describe(v), want)
+}
 
 func describe(v any) string {
-	switch v := v.(type) {
+	switch v.(type) {
 	case string:
-		return fmt.Sprintf("string %q", v)
-	case fromText:
-		return strconv.Quote(string(v))
+		return "a string"
 	case int64:
-		return fmt.Sprintf("integer %d", v)
+		return "an integer"
 	case float64:
-		return fmt.Sprintf("float %v", v)
+		return "a float"
 	case bool:
-		return fmt.Sprintf("boolean %v", v)
-	case time.Time:
-		return "a date"
+		return "a boolean"
 	case []any, []map[string]any:
 		return "a list"
 	case map[string]any:
 		return "a table"
 	}
-	return fmt.Sprintf("%v", v)
+	return "a date"
 }

@@ -34,16 +34,26 @@ func (c *Config) decode(text string) error {
 	return fmt.Errorf("line %d: %w", d.faults[0].line, d.faults[0].err)
 }
 
+// syntax tells the place of a fault and nothing else: the library's own error quotes the file, which may be any file that
+// somebody named as the configuration.
 func syntax(err error, text string) error {
 	var p toml.ParseError
-	if !errors.As(err, &p) {
-		return err
+	line := 0
+	if errors.As(err, &p) {
+		line = p.Position.Line
 	}
-	line := p.Position.Line
 	if line == 0 {
 		line = 1 + strings.Count(text, "\n") // the library gives no place to a fault at the end of the file
 	}
-	return fmt.Errorf("line %d: %s", line, p.Message)
+	return fmt.Errorf("line %d: %w", line, known(p.LastKey, errors.New("not valid TOML")))
+}
+
+// known puts a key before what is wrong with it, if there is such a key.
+func known(key string, err error) error {
+	if _, ok := find(key); ok {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return err
 }
 
 type decoder struct {
@@ -104,7 +114,7 @@ func (*refuser) UnmarshalTOML(any) error { return errRefused }
 func (d *decoder) section(name string, prim toml.Primitive) {
 	i := slices.IndexFunc(sections(), func(s section) bool { return s.name == name })
 	if i < 0 {
-		d.fault(prim, "%w", named(name, d.noSection(name)))
+		d.fault(prim, "%w", d.noSection(name))
 		return
 	}
 	var keys map[string]toml.Primitive
@@ -124,7 +134,7 @@ func (d *decoder) noSection(name string) error {
 		names = append(names, s.name)
 		for _, k := range s.keys {
 			if k.name == name {
-				return fmt.Errorf("%w, it belongs under [%s]", errUnknown, s.name)
+				return fmt.Errorf("%s: %w, it belongs under [%s]", name, errUnknown, s.name)
 			}
 		}
 	}
@@ -133,13 +143,13 @@ func (d *decoder) noSection(name string) error {
 
 func (d *decoder) key(name string, prim toml.Primitive) {
 	var v any
-	if err := d.md.PrimitiveDecode(prim, &v); err != nil {
-		d.fault(prim, "%s: %w", name, err)
+	if d.md.PrimitiveDecode(prim, &v) != nil {
+		d.fault(prim, "%w", known(name, errors.New("not valid TOML")))
 		return
 	}
 	line := d.line(prim)
 	if err := d.c.set(name, v, fmt.Sprintf("%s:%d", d.c.path, line)); err != nil {
-		d.faults = append(d.faults, place{d.inner(prim, v, name, line), named(name, err)})
+		d.faults = append(d.faults, place{d.inner(prim, v, name, line), known(name, err)})
 	}
 }
 

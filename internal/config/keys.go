@@ -31,6 +31,7 @@ func sections() []section {
 		{"companion", "Where companions stand, and what they hold.", companionKeys()},
 		{"archive", "The file that keeps every original.", archiveKeys()},
 		{"summarizer", "A command that writes the summaries of what an agent said, instead of ccd itself. None is run unless it is named here.", summarizerKeys()},
+		{"agents", "What agents may see with ccd agent and ccd mcp.", agentKeys()},
 		{"log", "What the daemon tells, and where.", logKeys()},
 	}
 }
@@ -239,6 +240,15 @@ func summarizerKeys() []key {
 	}
 }
 
+func agentKeys() []key {
+	return []key{
+		{
+			"reach", "The sessions that an agent sees: of its own \"project\", or of \"all\" projects. The environment cannot set it.", ReachProject, false,
+			func(c *Config) value { return choice{&c.Agents.Reach, []string{ReachProject, ReachAll}} },
+		},
+	}
+}
+
 func logKeys() []key {
 	return []key{
 		{
@@ -299,7 +309,7 @@ func Example() string {
 	var b strings.Builder
 	b.WriteString("# ccd's configuration: every key with its default. A file needs only what it changes.\n")
 	b.WriteString("# Durations: \"500ms\", \"2s\", \"15m\", \"1h\", \"90d\". Sizes: \"256MB\", \"20GB\".\n")
-	b.WriteString("# Each key but tables can be set by the environment too: CCD_WATCH_SETTLE=5s.\n")
+	b.WriteString("# Each key but tables and agents.reach can be set by the environment too: CCD_WATCH_SETTLE=5s.\n")
 	for _, s := range sections() {
 		b.WriteString("\n# " + s.doc + "\n[" + s.name + "]\n")
 		for _, k := range s.keys {

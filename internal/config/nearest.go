@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 var errUnknown = errors.New("unknown key")
 
-// unknown names the key that was most likely meant, where one is near enough.
+// unknown names the key that was most likely meant, if one is near enough. It does not repeat the name, which may come
+// from any file that somebody named as the configuration.
 func unknown(name string, known []string) error {
 	best, least := "", len(name)/2+1
 	for _, k := range known {
@@ -20,9 +20,9 @@ func unknown(name string, known []string) error {
 		}
 	}
 	if best == "" {
-		return fmt.Errorf("%w %q", errUnknown, name)
+		return errUnknown
 	}
-	return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, best)
+	return fmt.Errorf("%w, the nearest is %q", errUnknown, best)
 }
 
 // unknownKey is unknown for a full name: a key of that name in another section is nearer than any other.
@@ -31,19 +31,11 @@ func unknownKey(name string) error {
 	for _, s := range sections() {
 		for _, k := range s.keys {
 			if k.name == last {
-				return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, s.name+"."+k.name)
+				return fmt.Errorf("%w, the nearest is %q", errUnknown, s.name+"."+k.name)
 			}
 		}
 	}
 	return unknown(name, allKeys())
-}
-
-// named puts a key before what is wrong with it, unless that tells the key itself.
-func named(key string, err error) error {
-	if errors.Is(err, errUnknown) && strings.Contains(err.Error(), strconv.Quote(key)) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", key, err)
 }
 
 // distance is the number of characters to insert, delete, replace or swap with their neighbour.

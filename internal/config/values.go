@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,7 +15,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// value is one field of a Config with what may be in it.
+// value is one field of a Config with what may be in it. Errors of set say what is wanted and do not repeat v, which may
+// come from any file that somebody named as the configuration.
 type value interface {
 	set(v any) error // v as TOML gives it, or fromText
 	shown() any      // as TOML would give it, durations and sizes as strings
@@ -42,7 +44,7 @@ func (s span) set(v any) error {
 		return err
 	}
 	if d < s.min {
-		return fmt.Errorf("%s is less than %s", duration(d), duration(s.min))
+		return fmt.Errorf("less than %s", duration(s.min))
 	}
 	*s.p = d
 	return nil
@@ -53,7 +55,7 @@ func (s span) toml() string { return quoted(s) }
 
 // parseDuration takes what time.ParseDuration does, and days before it: "90d", "1d12h".
 func parseDuration(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is not a duration such as \"500ms\", \"2s\", \"15m\", \"1h\" or \"90d\"", s)
+	bad := errors.New(`not a duration such as "500ms", "2s", "15m", "1h" or "90d"`)
 	days, rest, found := strings.Cut(s, "d")
 	if !found {
 		days, rest = "0", s
@@ -99,7 +101,7 @@ func (s size) set(v any) error {
 	if t, isText := asText(v); isText {
 		u, err := humanize.ParseBytes(t)
 		if err != nil || u > math.MaxInt64 {
-			return fmt.Errorf("%q is not a size such as \"256MB\" or \"20GB\"", t)
+			return errors.New(`not a size such as "256MB" or "20GB"`)
 		}
 		n, ok = int64(u), true
 	}
@@ -140,10 +142,10 @@ func (c count[T]) set(v any) error {
 		return err
 	}
 	if n < int64(c.min) {
-		return fmt.Errorf("%d is less than %d", n, c.min)
+		return fmt.Errorf("less than %d", c.min)
 	}
 	if int64(T(n)) != n {
-		return fmt.Errorf("%d is too large", n)
+		return errors.New("too large")
 	}
 	*c.p = T(n)
 	return nil
@@ -206,7 +208,7 @@ func (s share) set(v any) error {
 		return wrong(v, "a number "+limits)
 	}
 	if !(f >= 0 && f <= 1) || s.above && f == 0 { // a NaN is neither
-		return fmt.Errorf("%v is not %s", f, limits)
+		return errors.New("not " + limits)
 	}
 	*s.p = f
 	return nil
@@ -243,8 +245,8 @@ func (t text) set(v any) error {
 	if !ok {
 		return wrong(v, "a string")
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return fmt.Errorf("%q holds control characters", s)
+	if control(s) {
+		return errControl
 	}
 	*t.p = s
 	return nil
@@ -270,6 +272,12 @@ func (c choice) set(v any) error {
 
 func (c choice) shown() any   { return *c.p }
 func (c choice) toml() string { return quoted(c) }
+
+var errControl = errors.New("it has control characters")
+
+func control(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
+}
 
 // path is an absolute path or "".
 type path struct {
@@ -297,17 +305,17 @@ func (p path) toml() string { return quoted(p) }
 
 // absolute expands ~ and wants an absolute path: what a relative one means depends on who asks.
 func absolute(s, home string) (string, error) {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return "", fmt.Errorf("%q holds control characters", s)
+	if control(s) {
+		return "", errControl
 	}
 	if rest, ok := strings.CutPrefix(s, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		if !filepath.IsAbs(home) {
-			return "", fmt.Errorf("%q: %s is not set to an absolute path", s, homeVariable)
+			return "", fmt.Errorf("expand ~: %s is not set to an absolute path", homeVariable)
 		}
 		s = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(s) {
-		return "", fmt.Errorf("%q is not an absolute path", s)
+		return "", errors.New("not an absolute path")
 	}
 	return filepath.Clean(s), nil
 }
@@ -320,9 +328,9 @@ func (g globs) set(v any) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range list {
+	for i, s := range list {
 		if _, err := gopath.Match(s, "x"); err != nil {
-			return fmt.Errorf("%q is not a glob", s)
+			return fmt.Errorf("entry %d is not a glob", i+1)
 		}
 	}
 	*g.p = list

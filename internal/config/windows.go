@@ -22,7 +22,7 @@ func (w windows) set(v any) error {
 	for _, model := range slices.Sorted(maps.Keys(table)) {
 		n, err := asInt(table[model])
 		if err != nil || n <= 0 {
-			return fmt.Errorf("%s: %w", model, wrong(table[model], "a whole number of tokens above 0"))
+			return wrong(table[model], "a whole number of tokens above 0")
 		}
 		all[model] = n
 	}
