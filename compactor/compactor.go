@@ -33,7 +33,7 @@ type Compactor struct {
 	tables  tables               // what State tells
 	lastRow int32                // newest assistant text, -1 while there is none
 	texts   chunks[textRow]      // the messages, and how often later ones refer to them
-	root    string               // the first working directory: paths are told from there, wherever the work goes
+	root    string               // Status.Start as paths are compared: paths are told from there, wherever the work goes
 	given   int32                // first text that was given to a session without human messages, -1
 
 	mostRefs uint16 // of any message
@@ -56,7 +56,8 @@ type Status struct {
 	Trigger         string  // "" while none fired, else the first: "threshold", "pressure" or "boundary"
 	First, Last     time.Time
 	Model           string
-	Cwd             string
+	Start           string // the first working directory
+	Cwd             string // the newest one
 	Branch          string
 	Parent          string             // ID of the session that started this one, as its path or else its records tell
 	Title           string             // as given in the transcript, "" where none
@@ -123,7 +124,8 @@ func (c *Compactor) note(r *transcript.Record) {
 	}
 	keep(&s.Model, modelOf(r))
 	keep(&s.Cwd, r.Cwd)
-	if c.root == "" {
+	if s.Start == "" {
+		s.Start = s.Cwd
 		c.root = transcript.Join("", s.Cwd)
 	}
 	keep(&s.Branch, r.Branch)

@@ -43,7 +43,8 @@ type State struct {
 	First     time.Time          `json:"first,omitzero"`
 	Last      time.Time          `json:"last,omitzero"`
 	Model     string             `json:"model,omitempty"`
-	Cwd       string             `json:"cwd,omitempty"`
+	Start     string             `json:"start,omitempty"` // the first working directory; "" also where an older ccd recorded none
+	Cwd       string             `json:"cwd,omitempty"`   // the newest one
 	Title     string             `json:"title,omitempty"`
 	Parent    string             `json:"parent,omitempty"`
 	Resumed   transcript.Resumed `json:"resumed,omitzero"`   // what it is a copy of that ccd wrote
@@ -164,7 +165,7 @@ func foreign(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing(
 func (s *State) record(c compactor.Status, torn int64) {
 	s.Records, s.Broken, s.Unknown, s.Foreign = c.Records, c.Broken, c.Unknown, foreign(c)
 	s.First, s.Last = c.First, c.Last
-	s.Model, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Cwd, c.Title, c.Parent, c.Resumed
+	s.Model, s.Start, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Parent, c.Resumed
 	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
 	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
 	if s.Torn = torn; torn > 0 {

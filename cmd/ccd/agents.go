@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,16 +15,20 @@ import (
 	"github.com/spf13/cobra"
 
 	agentsetup "ccd/internal/agent/setup"
+	"ccd/internal/config"
 )
 
 // agentsFlags are those of `ccd agents`.
-type agentsFlags struct{ live, allow, noAllow, dryRun bool }
+type agentsFlags struct {
+	live, allow, noAllow, dryRun bool
+	reach                        string
+}
 
 func (a *app) agentsCommand() *cobra.Command {
 	p := page{
 		use: "agents install|uninstall|status", group: agents, short: "make Claude Code and Codex read their companions",
 		forms: []string{
-			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--dry-run]",
+			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--reach project|all] [--dry-run]",
 			"ccd agents uninstall [claude|codex|all] [--dry-run]",
 			"ccd agents status [claude|codex|all]",
 		},
@@ -34,8 +39,11 @@ byte for byte; before its first change to a file it keeps a copy as FILE.ccd-bac
 what is amiss, such as the path of a binary that moved. uninstall takes out what is ccd's, nothing else.
 
 Without a name it means every agent whose directory is there (~/.claude or $CLAUDE_CONFIG_DIR, ~/.codex
-or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd restore`" + `,
-` + "`ccd show`" + ` and ` + "`ccd search`" + ` without asking are shown and asked for, never added silently.
+or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run the three forms
+of ` + "`ccd agent`" + ` without asking are shown and asked for, never added silently.
+
+An agent sees the sessions of its own project. --reach all lets agents see those of all projects, --reach
+project takes that back; it is kept as agents.reach in the configuration.
 
 Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
 without a word, in ` + "`codex exec`" + ` too.`,
@@ -44,10 +52,11 @@ without a word, in ` + "`codex exec`" + ` too.`,
 			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
 			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
 			{"ccd agents install claude --live=false", "without live demotion again"},
+			{"ccd agents install --reach all", "let agents see the sessions of all projects"},
 			{"ccd agents status", "what is installed, and whether its binary still stands"},
 			{"ccd agents uninstall", "take it all out"},
 		},
-		json: "(status) one array, an object an agent: agent, directory, present, installed, parts (each name, file,\n" +
+		json: "(status) one array, an object an agent: agent, directory, present, installed, reach (project, all), parts (each name, file,\n" +
 			"state (installed, other, missing, unreadable), option, detail), binaries (path, exists, this), notes",
 	}
 	var f agentsFlags
@@ -56,6 +65,7 @@ without a word, in ` + "`codex exec`" + ` too.`,
 	c.Flags().BoolVar(&f.live, "live", false, "demote large outputs as they come (PostToolUse; Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no rules, do not ask")
+	c.Flags().StringVar(&f.reach, "reach", "", "let agents see the sessions of their own `project`, or of all (default: as it is)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a unified diff, write nothing")
 	return c
 }
@@ -115,6 +125,9 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if c != nil && c.Flags().Changed("live") {
 		o.Live = &f.live
 	}
+	if conf, err := a.config(); err == nil {
+		o.Reach = conf.Agents.Reach
+	}
 	if a.configFile != "" {
 		if o.Config, err = filepath.Abs(a.configFile); err != nil {
 			return nil, fmt.Errorf("find configuration: %w", err)
@@ -161,6 +174,12 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	if len(which) == 0 {
 		return hint(fmt.Errorf("find agents: neither %s nor %s is here", s.Dir(agentsetup.Claude), s.Dir(agentsetup.Codex)), "ccd agents install claude")
 	}
+	switch {
+	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
+		return usage(c, errors.New("--reach is project or all"))
+	case f.reach != "" && a.configFile != "": // ccd agent takes no --config: it would not see it
+		return usage(c, errors.New("--reach does not go with --config: set agents.reach in that file"))
+	}
 	if f.live && !slices.Contains(which, agentsetup.Claude) {
 		return usage(c, errors.New("--live goes with claude: Codex has no such hook"))
 	}
@@ -182,21 +201,43 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 			}
 		}
 	}
+	if err := a.putReach(p, f.reach); err != nil {
+		return err
+	}
 	return a.carryOut(p, f.dryRun, "everything is installed already", which)
+}
+
+// putReach plans the change of agents.reach in the configuration, the one place that commands for agents believe.
+func (a *app) putReach(p *agentsetup.Plan, reach string) error {
+	if reach == "" {
+		return nil
+	}
+	file, err := a.usualConfig()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read config: %w", err)
+	}
+	now, err := config.Put(string(text), reach)
+	if err != nil {
+		return hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
+	}
+	if now == string(text) {
+		return nil
+	}
+	return p.Put(file, []byte(now))
 }
 
 // askRules shows the rules that are missing, and on a terminal asks whether they shall be added.
 func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (bool, error) {
-	allowed, asked, err := s.Rules()
-	if err != nil || len(allowed)+len(asked) == 0 {
+	rules, err := s.Rules()
+	if err != nil || len(rules) == 0 {
 		return false, err
 	}
-	a.say("Claude Code asks before each `ccd restore`, `ccd show` and `ccd search`. These rules in permissions.allow would stop that:")
-	for _, r := range allowed {
-		a.say("  %s", r)
-	}
-	a.say("and these in permissions.ask would keep it asking where a file would be written, or another configuration read:")
-	for _, r := range asked {
+	a.say("Claude Code asks before each `ccd agent restore`, `ccd agent show` and `ccd agent search`. These rules in permissions.allow would stop that:")
+	for _, r := range rules {
 		a.say("  %s", r)
 	}
 	in, ok := a.in.(*os.File)
@@ -217,7 +258,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.live || f.allow || f.noAllow {
+	if f.live || f.allow || f.noAllow || f.reach != "" {
 		return usage(c, errors.New("uninstall takes --dry-run alone"))
 	}
 	if named == nil {
@@ -282,6 +323,10 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	return nil
 }
 
+var reachMeaning = map[string]string{
+	config.ReachProject: "the sessions of its own project", config.ReachAll: "the sessions of all projects", "": "the configuration cannot be read",
+}
+
 // statusRows are an agent's lines: itself, its parts, the binaries that they name.
 func statusRows(st agentsetup.Status) [][]string {
 	word := "not installed"
@@ -301,6 +346,7 @@ func statusRows(st agentsetup.Status) [][]string {
 		}
 		rows = append(rows, []string{"  " + p.Name, state, cmp.Or(p.Detail, p.File)})
 	}
+	rows = append(rows, []string{"  reach", cmp.Or(st.Reach, "unknown"), reachMeaning[st.Reach]})
 	for _, b := range st.Binaries {
 		word := "another ccd"
 		switch {

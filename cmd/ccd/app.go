@@ -29,6 +29,7 @@ type app struct {
 	std
 	env        []string
 	configFile string
+	agent      bool // it serves an agent: only the sessions in its reach
 	json       bool
 	quiet      bool
 	verbose    bool
@@ -61,6 +62,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
 		a.restoreCommand(), a.searchCommand(), a.pathCommand(),
 		a.hookCommand(),
+		a.agentCommand(),
 		a.agentsCommand(),
 		a.mcpCommand(),
 		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),

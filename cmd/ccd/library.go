@@ -31,6 +31,7 @@ type library struct {
 	archivePath string
 	archive     *archive.Archive
 	sessions    []entry
+	reach       *reach   // nil: every session
 	callers     []string // the sessions that run this command in their shell, as their agents tell
 	loaded      bool     // sessions are all that the archive knows
 	damage      []error  // why sessions may be missing among them
@@ -51,7 +52,7 @@ func (a *app) library(ctx context.Context) (*library, error) {
 	return l, l.load(ctx)
 }
 
-// load reads what the archive knows of each session.
+// load reads what the archive knows of each session in reach.
 func (l *library) load(ctx context.Context) error {
 	stored, err := l.archive.Sessions(ctx)
 	l.damage = archive.Damages(err)
@@ -68,7 +69,7 @@ func (l *library) load(ctx context.Context) error {
 	slices.SortStableFunc(l.sessions, func(x, y entry) int {
 		return cmp.Or(y.last().Compare(x.last()), cmp.Compare(x.ID, y.ID))
 	})
-	return nil
+	return l.narrow(ctx)
 }
 
 // last is when the session last grew: by its own clock, else by its file's.

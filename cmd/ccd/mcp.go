@@ -39,6 +39,7 @@ func (a *app) serveTools(ctx context.Context) error {
 	if a.verbose {
 		log = slog.New(slog.NewTextHandler(a.err, nil))
 	}
+	a.agent = true
 	err := tools.Serve(ctx, version().Version, a.archiveTools(), a.in, a.out, log)
 	if errors.Is(err, errTerminated) {
 		return errStopped

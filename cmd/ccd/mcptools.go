@@ -22,7 +22,7 @@ import (
 // lent runs a command with w as its stdout; what it says beside that stands behind it.
 func (a *app) lent(w io.Writer, do func(*app) error) error {
 	var talk bytes.Buffer
-	b := &app{std: std{strings.NewReader(""), w, &talk}, env: a.env, configFile: a.configFile}
+	b := &app{std: std{strings.NewReader(""), w, &talk}, env: a.env, configFile: a.configFile, agent: a.agent}
 	if err := do(b); err != nil && !errors.Is(err, errDamaged) && !errors.Is(err, errSaid) { // those have said what is wrong
 		return err
 	}
@@ -59,6 +59,9 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	e, err := l.find("latest:"+real, agent)
 	if errors.Is(err, history.ErrNotFound) && told != real {
 		e, err = l.find("latest:"+told, agent)
+	}
+	if errors.Is(err, history.ErrNotFound) && l.reach != nil { // another directory of the project
+		e, err = l.find("latest", agent)
 	}
 	var several *history.AmbiguousError
 	if errors.As(err, &several) && len(several.Sessions) > 0 { // a model can look at another one by its ID; an error only costs it a turn
@@ -113,6 +116,8 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	}
 	text := ""
 	switch {
+	case archived == 0 && l.limited():
+		text = "no session of this project is archived; " + widen + "\n"
 	case archived == 0:
 		text = "nothing is archived yet; `ccd run --once` in a shell archives what there is\n"
 	case len(rows) == 0:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -18,20 +19,22 @@ import (
 // config reads the configuration: defaults, file, environment. Its file is --config, else $CCD_CONFIG, else the usual
 // place, where none needs to be.
 func (a *app) config() (config.Config, error) {
-	home, err := a.home()
+	file, err := a.usualConfig()
 	if err != nil {
 		return config.Config{}, err
 	}
-	file, explicit := a.configFile, a.configFile != ""
-	if !explicit {
-		if file = a.getenv("CCD_CONFIG"); file != "" {
-			explicit = true
-		} else if file, err = config.File(a.getenv, home); err != nil {
-			return config.Config{}, err
-		}
-	}
+	file, explicit := cmp.Or(a.configFile, file), a.configFile != "" || a.getenv("CCD_CONFIG") != ""
 	c, err := config.Load(file, explicit, a.env)
 	return c, hint(err, "ccd config --default")
+}
+
+// usualConfig is the configuration's file unless --config names another one.
+func (a *app) usualConfig() (string, error) {
+	home, err := a.home()
+	if file := a.getenv("CCD_CONFIG"); err != nil || file != "" {
+		return file, err
+	}
+	return config.File(a.getenv, home)
 }
 
 // locate reads the configuration and finds what it names. Nothing is made, and nothing is read but the configuration.
@@ -48,6 +51,11 @@ func (a *app) locate(readOnly bool) (*library, error) {
 	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
 		if id := a.getenv(name); id != "" {
 			l.callers = append(l.callers, id)
+		}
+	}
+	if a.agent {
+		if l.reach, err = reachOf(c, home, l.callers); err != nil {
+			return nil, err
 		}
 	}
 	if l.stateDir, err = config.StateDir(a.getenv, home); err != nil {

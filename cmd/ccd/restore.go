@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -202,7 +203,11 @@ func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Fo
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
 		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", shellWord(prefix))
 	}
-	found, err := l.archive.Lookup(ctx, prefix) // what a companion names stands in the index: nothing else need be read
+	var found []archive.Found
+	var err error
+	if l.reach == nil { // what a companion names stands in the index: nothing else need be read
+		found, err = l.archive.Lookup(ctx, prefix)
+	}
 	if len(found) == 0 {
 		show, wipe := a.progress("looking through the archive:")
 		defer wipe()
@@ -216,6 +221,8 @@ func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Fo
 		err = nil // damage elsewhere in the index
 	}
 	switch {
+	case errors.Is(err, history.ErrNotFound) && l.limited():
+		return archive.Found{}, l.notFound(err, "")
 	case err != nil && len(l.sessions) == 0:
 		return archive.Found{}, hint(err, "ccd run --once (nothing is archived yet)")
 	case err != nil:

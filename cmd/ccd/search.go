@@ -85,8 +85,14 @@ func (a *app) searchCommand() *cobra.Command {
 	c := searchPage.command(check, func(c *cobra.Command, args []string) error {
 		return a.search(c.Context(), f, args)
 	})
+	c.Flags().SortFlags = false
+	f.add(c)
+	return c
+}
+
+// add adds the flags of a search to a command.
+func (f *searchFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&f.phrase, "phrase", false, "all WORDS are one phrase")
 	flags.StringVar(&f.tool, "tool", "", "only calls of the tool `NAME`, and their results")
 	flags.StringVar(&f.path, "path", "", "only calls on `PATH`, and their results: a file, the end of its path, a directory, or a pattern with * and **")
@@ -95,7 +101,6 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "only from `TIME` on: 2026-01-29, 2026-01-29T10:30Z (UTC), or an age: 90m, 36h, 7d")
 	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits, not %d; 0 for all of them", searchLimit))
 	flags.BoolVar(&f.all, "all", false, "sub-agents and spilled files too")
-	return c
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
@@ -147,11 +152,18 @@ func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) er
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:
 	case len(l.sessions) == 0:
+		if l.limited() {
+			return l.notFound(fmt.Errorf("search: %w", history.ErrNotFound), "")
+		}
 		return hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	case !f.all:
-		return hint(fmt.Errorf("search: %w in any of %s", history.ErrNotFound, count(sources, "session")), "--all searches sub-agents and spilled files too")
+		more := "--all searches sub-agents and spilled files too"
+		if l.limited() {
+			more += "; " + widen
+		}
+		return hint(fmt.Errorf("search: %w in any of %s", history.ErrNotFound, count(sources, "session")), "%s", more)
 	default:
-		return fmt.Errorf("search: %w in any of %s, sub-agents and spilled files among them", history.ErrNotFound, count(sources, "archived session"))
+		return l.notFound(fmt.Errorf("search: %w in any of %s, sub-agents and spilled files among them", history.ErrNotFound, count(sources, "archived session")), "")
 	}
 	return nil
 }

@@ -65,9 +65,9 @@ func (l *library) resolveHint(arg string, err error) error {
 	var several *history.AmbiguousError
 	switch {
 	case len(l.sessions) == 0:
-		return hint(err, "ccd run --once (nothing is archived yet)")
+		return l.notFound(err, "ccd run --once (nothing is archived yet)")
 	case !errors.As(err, &several):
-		return hint(err, "ccd ls --all")
+		return l.notFound(err, "ccd ls --all")
 	}
 	agents, dirs := map[string]int{}, map[string]int{}
 	for _, c := range several.Sessions {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ccd/archive"
 	"ccd/internal/mark"
@@ -32,7 +33,7 @@ type noFolder struct{}
 func (noFolder) Add(*transcript.Record)                                 {}
 func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return nil, nil }
 
-// Find returns the originals whose IDs begin with prefix, from the index or, where it has none, from the first session
+// Find returns the originals of these sessions whose IDs begin with prefix, from the index or, where it has none, from the first session
 // that holds one: attachments, then items and lines, then ranges and lists. It fails with ErrNotFound after all of
 // them, and on a prefix that no ID can have. A session that cannot be read does not end the search, but what it was
 // is told with ErrNotFound; so is damage of the index, which may hide an ID.
@@ -42,6 +43,7 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		return nil, err
 	}
 	found, err := s.Archive.Lookup(ctx, prefix)
+	found = slices.DeleteFunc(found, func(f archive.Found) bool { return !s.has(f.Key) })
 	var damage *archive.DamageError
 	switch {
 	case len(found) > 0: // a damaged entry beside them does not stop the sound ones
@@ -72,6 +74,11 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		err = fmt.Errorf("%w; not all of them could be read: %w", err, broken)
 	}
 	return nil, err
+}
+
+// has reports whether a session is one of those that are searched.
+func (s Search) has(k transcript.Key) bool {
+	return slices.ContainsFunc(s.Sessions, func(one archive.Session) bool { return one.Key == k })
 }
 
 // want is a range of hash keys.

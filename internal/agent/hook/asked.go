@@ -30,7 +30,7 @@ func asksForOriginal(tool string, input json.RawMessage) bool {
 // what is on record.
 const callsCcd = `(?i)(?:^|[^\w.-]|:-)ccd(?:\.exe)?` + between +
 	`(?:-[^;&|\n]*` + between + `)?` +
-	`(?:restore|show|search|diff|timeline|compact)(?:[^\w-]|$)`
+	`(?:agent` + between + `)?(?:restore|show|search|diff|timeline|compact)(?:[^\w-]|$)`
 
 // between is what stands between two words: blanks, what closes quotes and variables, a line's end that is escaped.
 const between = `(?:[ \t,'"})\x60\\]|\\\r?\n)+`

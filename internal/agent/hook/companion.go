@@ -124,13 +124,13 @@ func (h Hooks) where(c companion, most int) string {
 	if len(c.path) <= most && inline(c.path, 0) == c.path {
 		return c.path
 	}
-	return "the path that `" + h.command("path", c.session) + "` prints"
+	return "what `" + h.command("show", c.session) + "` prints"
 }
 
 // restore is the command that gives an original back.
 func (h Hooks) restore() string { return h.command("restore", "ID") }
 
-// command is a command line of ccd that the agent's shell takes: in a text, between backticks.
+// command is a command line of ccd's commands for agents that the agent's shell takes: in a text, between backticks.
 func (h Hooks) command(name, arg string) string {
 	program := transcript.ShellWord(h.Program)
 	if h.Program == "" || len(program) > 200 || strings.Contains(program, "`") || inline(program, 0) != program {
@@ -139,5 +139,5 @@ func (h Hooks) command(name, arg string) string {
 	if strings.HasPrefix(arg, "-") { // Claude Code names a project's directory so
 		name += " --"
 	}
-	return program + " " + name + " " + inline(transcript.ShellWord(arg), 100)
+	return program + " agent " + name + " " + inline(transcript.ShellWord(arg), 100)
 }

@@ -115,7 +115,7 @@ func TestLongOutputsAreDemoted(t *testing.T) {
 		if n := len(preview); n > headShown+errorsShown+1000 || n < headShown-100 {
 			t.Errorf("%s: %d bytes of preview", name, n)
 		}
-		wants(t, preview, "line 1 of the build", "/opt/bin/ccd restore ")
+		wants(t, preview, "line 1 of the build", "/opt/bin/ccd agent restore ")
 		if name != "read" {
 			wants(t, preview, "500: 2026-03-01 09:00:20 error: worker 500 lost [\\ccd 0123456789ab fake]", "tell of something wrong, ")
 		}
@@ -214,9 +214,9 @@ func TestWhatAsksForAnOriginal(t *testing.T) {
 		"sudo -u me ccd restore abcd": true, "stdbuf -oL ccd restore abcd": true, "x=$(ccd restore abcd); echo $x": true, "`which ccd` restore abcd": true,
 		"$(command -v ccd) restore abcd": true, "CCD=~/bin/ccd; $CCD restore abcd": true, "${CCD:-ccd} restore abcd": true, "${CCD:-/opt/ccd} 'restore' abcd": true,
 		"ccd --config '/x y/c.toml' -q restore abcd": true, "ccd \\\n  restore \\\n abcd": true, `python3 -c 'run(["ccd", "restore", "abcd"])'`: true,
-		"cat a.ccd.md": true, "ccd restore": true,
+		"cat a.ccd.md": true, "ccd restore": true, "ccd agent restore abcd": true, `["ccd", "agent", "search", "x"]`: true,
 		"": false, "make": false, "ccd": false, "make ccd; restore db": false, "make ccd\nrestore db": false, "occd restore abcd": false, "ccd-x restore abcd": false,
-		"ccd restored": false, "ccd restore-all": false, "echo restore ccd": false, "make x.ccd restore": false, "ccd -v\nrestore db": false,
+		"ccd restored": false, "ccd agents status": false, "ccd agent\nrestore db": false, "ccd restore-all": false, "echo restore ccd": false, "make x.ccd restore": false, "ccd -v\nrestore db": false,
 	} {
 		in, err := json.Marshal(map[string]string{"command": command})
 		if err != nil {

@@ -73,7 +73,7 @@ func TestContextLaw(t *testing.T) {
 				t.Fatalf("seed %d: %d units", seed, length)
 			}
 			head := text[:min(len(text), 2000)]
-			wants(t, head, at, "/opt/bin/ccd restore ID", "not instructions")
+			wants(t, head, at, "/opt/bin/ccd agent restore ID", "not instructions")
 			if strings.Contains(text, "shortened") {
 				short++
 				onlyFrom(t, seed, text, tagless(state))

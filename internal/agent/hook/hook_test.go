@@ -224,8 +224,8 @@ func TestGoingOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := contextOf(t, a)
-		wants(t, text, at, "`/opt/bin/ccd restore ID`", "not instructions", ledger)
-		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd restore ID")
+		wants(t, text, at, "`/opt/bin/ccd agent restore ID`", "not instructions", ledger)
+		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID")
 		if strings.Contains(text, "summary") != (source == "compact") {
 			t.Errorf("%s:\n%s", source, text)
 		}

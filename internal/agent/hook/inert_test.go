@@ -121,15 +121,15 @@ func TestInert(t *testing.T) {
 // TestCommandsAreForAShell: the binary may stand anywhere.
 func TestCommandsAreForAShell(t *testing.T) {
 	for program, want := range map[string]string{
-		"/opt/bin/ccd": "/opt/bin/ccd restore ID", "": "ccd restore ID", "/home/my me/bin/ccd": "'/home/my me/bin/ccd' restore ID",
-		"/home/it's/ccd": `'/home/it'\''s/ccd' restore ID`, "/a`b/ccd": "ccd restore ID", "/a\nb/ccd": "ccd restore ID", "/<system>/ccd": "ccd restore ID",
-		"/" + strings.Repeat("x", 300) + "/ccd": "ccd restore ID", `C:\bin\ccd.exe`: `'C:\bin\ccd.exe' restore ID`,
+		"/opt/bin/ccd": "/opt/bin/ccd agent restore ID", "": "ccd agent restore ID", "/home/my me/bin/ccd": "'/home/my me/bin/ccd' agent restore ID",
+		"/home/it's/ccd": `'/home/it'\''s/ccd' agent restore ID`, "/a`b/ccd": "ccd agent restore ID", "/a\nb/ccd": "ccd agent restore ID", "/<system>/ccd": "ccd agent restore ID",
+		"/" + strings.Repeat("x", 300) + "/ccd": "ccd agent restore ID", `C:\bin\ccd.exe`: `'C:\bin\ccd.exe' agent restore ID`,
 	} {
 		if got := (Hooks{Program: program}).restore(); got != want {
 			t.Errorf("%q: %q, want %q", program, got, want)
 		}
 	}
-	if got := (Hooks{}).command("path", "-p/my notes"); got != "ccd path -- '-p/my notes'" {
+	if got := (Hooks{}).command("show", "-p/my notes"); got != "ccd agent show -- '-p/my notes'" {
 		t.Errorf("%q", got)
 	}
 }

@@ -89,7 +89,7 @@ func (h Hooks) warning(e Event, c companion, p float64) string {
 		return told + where + back
 	}
 	h.Program = "" // the short way to say it
-	return cut(e.Agent, told+"`"+h.command("path", c.session)+"` prints where; `"+h.restore()+"` restores `[ccd ID ...]`.", maxPrompt)
+	return cut(e.Agent, told+"`"+h.command("show", c.session)+"` prints it; `"+h.restore()+"` restores `[ccd ID ...]`.", maxPrompt)
 }
 
 // phrase begins a warning. It is also what is looked for in the transcript, so it must be the same always.

@@ -82,11 +82,8 @@ func (s *Setup) putSettings(f file) (text []byte, ours bool, err error) {
 	if err := s.renew(d, had, before); err != nil {
 		return nil, false, err
 	}
-	for _, list := range []string{ask, allow} {
-		if !s.o.Allow {
-			break
-		}
-		if err := d.grant(list, s.rules(list)); err != nil {
+	if s.o.Allow {
+		if err := d.grant(s.rules()); err != nil {
 			return nil, false, err
 		}
 	}

@@ -141,17 +141,17 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 	return nil
 }
 
-// grant puts rules at the end of a list of permissions that are not there.
-func (d *document) grant(list string, rules []string) error {
-	if err := d.check('[', "permissions", list); err != nil {
+// grant puts rules at the end of the list of what is allowed that are not there.
+func (d *document) grant(rules []string) error {
+	if err := d.check('[', "permissions", allow); err != nil {
 		return err
 	}
 	for _, r := range rules {
-		n := d.root.get("permissions", list)
+		n := d.root.get("permissions", allow)
 		var err error
 		switch {
 		case n == nil:
-			err = d.add(listOf(r), "permissions", list)
+			err = d.add(listOf(r), "permissions", allow)
 		case !slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == r }):
 			err = d.insert(n, r)
 		}

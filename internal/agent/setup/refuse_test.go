@@ -27,7 +27,6 @@ func TestRefusals(t *testing.T) {
 		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks stands twice"}},
 		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact stands twice"}},
 		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
-		"guards a string":     {".claude/settings.json", `{"permissions": {"ask": "x"}}`, []string{"permissions.ask is a string"}},
 		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},
 		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"not ccd's"}},
 		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"not ccd's"}},
@@ -189,10 +188,9 @@ func TestCommandLines(t *testing.T) {
 // A rule is only made of a path that means itself there.
 func TestRulesOfOddPaths(t *testing.T) {
 	h := newHome(t)
-	for path, n := range map[string]int{"/opt/ccd": 10, "/opt/a b/ccd": 10, "/opt/(x)/ccd": 5, "/opt/*/ccd": 5, "/it's/ccd": 5} {
-		rules := h.setup(func(o *Options) { o.Executable = path }).rules(allow)
-		guards := h.setup(func(o *Options) { o.Executable = path }).rules(ask)
-		if rules = append(rules, guards...); len(rules) != n {
+	for path, n := range map[string]int{"/opt/ccd": 6, "/opt/a b/ccd": 6, "/opt/(x)/ccd": 3, "/opt/*/ccd": 3, "/it's/ccd": 3} {
+		rules := h.setup(func(o *Options) { o.Executable = path }).rules()
+		if len(rules) != n {
 			t.Errorf("%s: %q", path, rules)
 		}
 		for _, r := range rules {

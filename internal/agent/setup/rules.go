@@ -13,50 +13,44 @@ const (
 	ask   = "ask"
 )
 
-// grants are what Claude Code may run unasked: the commands that read.
-func grants() []string { return []string{"restore:*", "show:*", "search:*"} }
+// grants are what Claude Code may run unasked: commands that only read, in one project, and take no name of a file.
+func grants() []string { return []string{"agent restore:*", "agent show:*", "agent search:*"} }
 
-// guards are what it asks about all the same: a flag of restore that holds an o, for -o and --force write files (IDs hold
-// none), and a configuration of the caller's making.
-func guards() []string { return []string{"restore *-*o*", "show *--config*"} }
+// former are those that an older ccd wrote, into allow and into ask.
+func former() []string { return []string{"restore:*", "show:*", "search:*", "restore *-*o*", "show *--config*"} }
 
-// rules are those of one list: of the bare name, and of the binary's path where a rule can hold it.
-func (s *Setup) rules(list string) (all []string) {
-	what := grants()
-	if list == ask {
-		what = guards()
-	}
+// rules are those of allow: of the bare name, and of the binary's path where a rule can hold it.
+func (s *Setup) rules() (all []string) {
 	names := []string{"ccd"}
 	if path := transcript.ShellWord(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
 		names = append(names, path)
 	}
 	for _, name := range names {
-		for _, w := range what {
-			all = append(all, "Bash("+name+" "+w+")")
+		for _, what := range grants() {
+			all = append(all, rule(name, what))
 		}
 	}
 	return all
 }
 
-// Rules returns the rules that would let Claude Code run ccd's reading commands unasked, and those that keep it asking
-// where one of them would write a file or read another configuration; both without what is in its settings already.
-func (s *Setup) Rules() (allowed, asked []string, err error) {
+func rule(name, what string) string { return "Bash(" + name + " " + what + ")" }
+
+// Rules returns the rules that would let Claude Code run ccd's commands for agents unasked, without those that are in its
+// settings already.
+func (s *Setup) Rules() ([]string, error) {
 	d, err := document0(s.settings())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	absent := func(list string) []string {
-		there, _ := d.strings(d.root.get("permissions", list))
-		return slices.DeleteFunc(s.rules(list), func(r string) bool { return slices.Contains(there, r) })
-	}
-	return absent(allow), absent(ask), nil
+	there, _ := d.strings(d.root.get("permissions", allow))
+	return slices.DeleteFunc(s.rules(), func(r string) bool { return slices.Contains(there, r) }), nil
 }
 
 // ruleOf takes a rule of ccd's apart into the program that it is about, "ccd" or one of binaries, and what of it.
 func ruleOf(rule string, binaries []string) (program, what string, ok bool) {
 	inner, begun := strings.CutPrefix(rule, "Bash(")
 	inner, ended := strings.CutSuffix(inner, ")")
-	for _, what := range slices.Concat(grants(), guards()) {
+	for _, what := range slices.Concat(grants(), former()) {
 		name, fits := strings.CutSuffix(inner, " "+what)
 		words, simple := shellWords(name)
 		if begun && ended && fits && simple && len(words) == 1 && (words[0] == "ccd" || slices.Contains(binaries, words[0])) {
@@ -86,33 +80,48 @@ func own(before *document, list string) []string {
 }
 
 // renew puts this binary in the place of those that the hooks had named in the rules that are there, and takes out what
-// then stands twice. What the user had before ccd stays.
+// then stands twice. Where rules of an older ccd are allowed, today's take their place. What the user had before ccd stays.
 func (s *Setup) renew(d *document, had []call, before *document) error {
-	for _, list := range []string{allow, ask} {
-		n := d.root.get("permissions", list)
-		if n == nil || n.kind != '[' {
-			continue
+	if len(had) == 0 {
+		return nil // no rule is of ccd's yet
+	}
+	older := false
+	for _, list := range []string{ask, allow} {
+		goes := func(rule string) bool {
+			_, what, ok := ruleOf(rule, binariesOf(had))
+			ok = ok && slices.Contains(former(), what) && !slices.Contains(own(before, list), rule)
+			older = older || ok && list == allow
+			return ok
 		}
+		if err := d.revoke(list, goes, before); err != nil {
+			return err
+		}
+	}
+	n := d.root.get("permissions", allow)
+	if n != nil && n.kind == '[' {
 		for i := len(n.values) - 1; i >= 0; i-- {
-			if slices.Contains(own(before, list), d.string(d.root.get("permissions", list).values[i])) {
+			if slices.Contains(own(before, allow), d.string(d.root.get("permissions", allow).values[i])) {
 				continue
 			}
-			if err := s.renewRule(d, list, i, binariesOf(had)); err != nil {
+			if err := s.renewRule(d, i, binariesOf(had)); err != nil {
 				return err
 			}
 		}
 	}
+	if older {
+		return d.grant(s.rules())
+	}
 	return nil
 }
 
-func (s *Setup) renewRule(d *document, list string, i int, binaries []string) error {
-	n, want := d.root.get("permissions", list), s.rules(list)
-	rule := d.string(n.values[i])
-	program, what, ok := ruleOf(rule, binaries)
-	if !ok || program == "ccd" || slices.Contains(want, rule) {
+func (s *Setup) renewRule(d *document, i int, binaries []string) error {
+	n, want := d.root.get("permissions", allow), s.rules()
+	old := d.string(n.values[i])
+	program, what, ok := ruleOf(old, binaries)
+	if !ok || program == "ccd" || slices.Contains(want, old) {
 		return nil
 	}
-	now := "Bash(" + transcript.ShellWord(s.o.Executable) + " " + what + ")"
+	now := rule(transcript.ShellWord(s.o.Executable), what)
 	twice := slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == now })
 	if twice || !slices.Contains(want, now) {
 		return d.cut(n, i)

@@ -37,8 +37,9 @@ type Options struct {
 	Config     string                  // passed on to it as --config, "" for its default
 	// Live: nil leaves live demotion as it is, else it is switched on or off. Claude Code alone has it.
 	Live *bool
-	// Allow adds the rules that let Claude Code run ccd's reading commands without asking.
+	// Allow adds the rules that let Claude Code run ccd's commands for agents without asking.
 	Allow bool
+	Reach string // what Status tells of the sessions that an agent sees
 }
 
 // Setup is what one binary would be to the agents of one user. It holds nothing open.
@@ -126,6 +127,15 @@ func (s *Setup) distinct() error {
 		at[target] = path
 	}
 	return nil
+}
+
+// Put plans that a file which is ccd's own holds text. An uninstall leaves it.
+func (p *Plan) Put(path string, text []byte) error {
+	f, err := read(path)
+	if err != nil {
+		return err
+	}
+	return p.put(f.installed(text, 0o600, true))
 }
 
 // put adds a change to the plan.

@@ -303,9 +303,9 @@ func TestLiveIsSwitched(t *testing.T) {
 	if state() != Missing {
 		t.Errorf("live is %s", state())
 	}
-	allowed, asked, err := h.setup(nil).Rules()
-	if must(t, err); len(allowed) != 0 || len(asked) != 0 {
-		t.Errorf("rules that are missing: %v, %v", allowed, asked)
+	rules, err := h.setup(nil).Rules()
+	if must(t, err); len(rules) != 0 {
+		t.Errorf("rules that are missing: %v", rules)
 	}
 	if h.tree()[".claude/skills/ccd/SKILL.md"] != without[".claude/skills/ccd/SKILL.md"] {
 		t.Error("the skill changed")
@@ -333,5 +333,67 @@ func TestMovedFilesAreNamedToTheServer(t *testing.T) {
 		if got := strings.Contains(string(text), "env_vars"); got != (want != "") || !strings.Contains(string(text), want) {
 			t.Errorf("%q set: %s", set, text)
 		}
+	}
+}
+
+// older puts the rules into settings that an older ccd wrote, where it wrote them.
+func (h home) older() {
+	h.t.Helper()
+	d, err := parse("settings.json", []byte(h.read(".claude/settings.json")))
+	must(h.t, err)
+	for _, list := range []struct {
+		name  string
+		rules []string
+	}{{ask, []string{"restore *-*o*", "show *--config*"}}, {allow, []string{"restore:*", "show:*", "search:*"}}} {
+		for _, name := range []string{"ccd", h.path("bin/ccd")} {
+			for _, what := range list.rules {
+				n := d.root.get("permissions", list.name)
+				if there, _ := d.strings(n); n == nil {
+					must(h.t, d.add(listOf(rule(name, what)), "permissions", list.name))
+				} else if !slices.Contains(there, rule(name, what)) {
+					must(h.t, d.insert(n, rule(name, what)))
+				}
+			}
+		}
+	}
+	h.write(".claude/settings.json", string(d.text))
+}
+
+// TestRulesOfAnOlderOne: an older ccd allowed `ccd restore`, `ccd show` and `ccd search` with every flag. Install puts the
+// rules of today in their place, without being asked for rules; uninstall takes either out.
+func TestRulesOfAnOlderOne(t *testing.T) {
+	old := regexp.MustCompile(`ccd (restore|show|search)[ :]`)
+	for name, text := range layouts {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(".claude/settings.json", text)
+			before := h.tree()
+			h.install(nil, Claude)
+			theirs := len(old.FindAllString(h.read(".claude/settings.json"), -1)) // of the user's own
+			h.older()
+			if n := len(old.FindAllString(h.read(".claude/settings.json"), -1)); n != 10 {
+				t.Fatalf("%d old rules", n)
+			}
+			if p := h.setup(nil).Status(Claude).Parts[3]; p.Name != "allow" || p.State != Other {
+				t.Errorf("status of the old rules: %+v", p)
+			}
+			kept := h.tree()
+			h.install(nil, Claude)
+			now := h.read(".claude/settings.json")
+			if n := len(old.FindAllString(now, -1)); n != theirs || strings.Count(now, "ccd agent ") != 6 || strings.Contains(now, `"ask"`) != strings.Contains(text, `"ask"`) {
+				t.Errorf("%d old rules are left:\n%s", n-theirs, now)
+			}
+			if p := h.setup(nil).Status(Claude).Parts[3]; p.State != Installed {
+				t.Errorf("status: %+v", p)
+			}
+			h.uninstall(Claude)
+			h.same(before)
+			h.write(".claude/settings.json", kept[".claude/settings.json"][len("-rw-r--r-- "):])
+			h.write(".claude/settings.json"+backupSuffix, text)
+			h.uninstall(Claude) // without an install of today's in between
+			if got := h.read(".claude/settings.json"); got != text {
+				t.Errorf("uninstall left %q of %q", got, text)
+			}
+		})
 	}
 }

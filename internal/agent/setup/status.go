@@ -37,6 +37,7 @@ type Status struct {
 	Directory string   `json:"directory"` // of the agent's settings, absolute
 	Present   bool     `json:"present"`   // the directory is there
 	Installed bool     `json:"installed"` // every part that is no option is as this binary would install it
+	Reach     string   `json:"reach"`     // the sessions that it sees: "project", "all", "" if the configuration cannot be read
 	Parts     []Part   `json:"parts"`
 	Binaries  []Binary `json:"binaries"`
 	Notes     []string `json:"notes"` // what the user should know beside it, a sentence each
@@ -45,7 +46,7 @@ type Status struct {
 // Status tells how far an agent is set up. It writes nothing and fails at nothing: what cannot be read is told of.
 func (s *Setup) Status(agent string) Status {
 	info, err := os.Stat(s.Dir(agent))
-	st := Status{Agent: agent, Directory: s.Dir(agent), Present: err == nil && info.IsDir(), Installed: true, Binaries: []Binary{}, Notes: []string{}}
+	st := Status{Agent: agent, Directory: s.Dir(agent), Present: err == nil && info.IsDir(), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
 	if agent == Codex {
 		st.Parts = s.codexParts(&st)
 		st.Notes = append(append(st.Notes, s.trustNote()), s.codexNotes()...)
@@ -91,7 +92,11 @@ func (st *Status) name(s *Setup, path string) {
 func (s *Setup) claudeParts(st *Status) []Part {
 	file := s.settings()
 	hooks, demotion, rules := Part{Name: "hooks", File: file}, Part{Name: "live", File: file, Option: true}, Part{Name: "allow", File: file, Option: true}
-	d, err := document0(file)
+	f, err := read(file)
+	var d, before *document
+	if err == nil {
+		d, before, err = f.document()
+	}
 	if err != nil {
 		for _, p := range []*Part{&hooks, &demotion, &rules} {
 			p.unread(err)
@@ -99,7 +104,7 @@ func (s *Setup) claudeParts(st *Status) []Part {
 	} else {
 		s.hookPart(st, &hooks, d, events(), Claude)
 		s.hookPart(st, &demotion, d, []event{live()}, Claude)
-		s.allowPart(&rules, d)
+		s.allowPart(&rules, d, before)
 	}
 	return []Part{hooks, s.serverPart(st), s.skillPart(), rules, demotion}
 }
@@ -155,23 +160,26 @@ func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent s
 	p.set(there, len(want), as)
 }
 
-func (s *Setup) allowPart(p *Part, d *document) {
-	var there []string
-	as, wanted := true, 0
-	binaries := append(binariesOf(d.calls()), s.o.Executable)
+func (s *Setup) allowPart(p *Part, d, before *document) {
+	want := s.rules()
+	var there, others []string
 	for _, list := range []string{allow, ask} {
-		want := s.rules(list)
-		wanted += len(want)
 		all, _ := d.strings(d.root.get("permissions", list))
 		for _, rule := range all {
-			if isRule(rule, binaries) {
+			switch {
+			case list == allow && slices.Contains(want, rule):
 				there = append(there, rule)
-				as = as && slices.Contains(want, rule)
+			case !slices.Contains(own(before, list), rule) && isRule(rule, append(binariesOf(d.calls()), s.o.Executable)):
+				others = append(others, rule)
 			}
 		}
 	}
-	if p.set(there, wanted, as); len(there) > 0 {
-		p.Detail = fmt.Sprintf("%d of %d rules in permissions", len(there), wanted)
+	p.set(slices.Concat(there, others), len(want), len(others) == 0)
+	if len(there) > 0 {
+		p.Detail = fmt.Sprintf("%d of %d rules in permissions", len(there), len(want))
+	}
+	if len(others) > 0 {
+		p.Detail = fmt.Sprintf("%d rules of another ccd or an older one in permissions", len(others))
 	}
 }
 

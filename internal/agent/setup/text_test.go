@@ -191,7 +191,7 @@ func TestConfigurationIsPassedOn(t *testing.T) {
 // Every session pays for these words.
 func TestTextsAreShort(t *testing.T) {
 	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(instructionLines("/usr/bin/ccd"), "\n")} {
-		if len(text) > 1800 || !strings.Contains(text, "ccd restore ID") {
+		if len(text) > 1800 || !strings.Contains(text, "ccd agent restore ID") {
 			t.Errorf("%d bytes:\n%s", len(text), text)
 		}
 	}

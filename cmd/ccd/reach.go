@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"ccd/internal/config"
+	"ccd/internal/history"
+	"ccd/internal/project"
+	"ccd/internal/transcript"
+)
+
+// reach is which sessions a library gives. Commands for agents have one; nil is every session.
+type reach struct {
+	project *project.Project
+	callers []string // sessions that may always be reached: they run this command
+	outside int      // archived sessions that are out of reach
+}
+
+// reachOf is what an agent in the current directory reaches, nil if the user gave it every project.
+func reachOf(c config.Config, home string, callers []string) (*reach, error) {
+	if c.Agents.Reach == config.ReachAll {
+		return nil, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find working directory: %w", err)
+	}
+	return &reach{project: project.Of(dir, home), callers: callers}, nil
+}
+
+// narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.
+func (l *library) narrow(ctx context.Context) error {
+	if l.reach == nil {
+		return nil
+	}
+	all := make(map[transcript.Key]entry, len(l.sessions))
+	for _, e := range l.sessions {
+		all[e.Key] = e
+	}
+	var in []entry
+	for _, e := range l.sessions {
+		top := e
+		for range len(all) { // two sessions may name each other as parents
+			above, ok := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
+			if top.Parent == "" || !ok {
+				break
+			}
+			top = above
+		}
+		has, err := l.reaches(ctx, top)
+		if err != nil {
+			return err
+		}
+		if has {
+			in = append(in, e)
+		}
+	}
+	l.reach.outside = len(l.sessions) - len(in)
+	l.sessions = in
+	return nil
+}
+
+func (l *library) reaches(ctx context.Context, e entry) (bool, error) {
+	if slices.Contains(l.reach.callers, e.ID) {
+		return true, nil
+	}
+	if e.state.Start != "" || !l.reach.project.Has(e.state.Cwd) {
+		return l.reach.project.Has(e.state.Start), nil
+	}
+	// An older ccd noted only the newest working directory: its records tell the first one.
+	g, err := e.generation(0)
+	if err != nil {
+		return false, nil
+	}
+	for r, err := range history.Records(ctx, l.archive, e.Session.Session, g.N) {
+		if err != nil {
+			return false, ctx.Err() // damaged: unknown is out of reach
+		}
+		if r.Cwd != "" {
+			return l.reach.project.Has(r.Cwd), nil
+		}
+	}
+	return false, nil
+}
+
+// widen is the hint where an agent finds nothing: it must not tell whether there is something out of reach.
+const widen = "the user can let agents reach the sessions of all projects: ccd agents install --reach all"
+
+// limited reports whether something that was not found may be out of reach.
+func (l *library) limited() bool { return l.reach != nil && len(l.sessions)+l.reach.outside > 0 }
+
+// notFound adds to an error what to try: the given hint, or, where the reach is limited, how the user can widen it.
+func (l *library) notFound(err error, format string, args ...any) error {
+	switch {
+	case l.limited():
+		return hint(fmt.Errorf("%w (only this project's sessions were searched)", err), widen)
+	case format == "":
+		return err
+	}
+	return hint(err, format, args...)
+}

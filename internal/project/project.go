@@ -1,0 +1,184 @@
+// Package project tells which directories belong to one project: a git repository with all its worktrees, or, without
+// git, a directory and what is below it.
+//
+// It owns how a directory is known to be in a repository. It reads `.git` files and directories itself and starts no
+// process. Its invariant: a directory joins a repository only if the repository says so too, so that a file written into
+// one project cannot make it part of another.
+package project
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Project is the project of one directory.
+type Project struct {
+	dir   string   // real path
+	alone bool     // what is below dir does not belong to it
+	repo  string   // the repository that dir is in, "" for none
+	trees []string // worktrees that the repository lists and that are gone
+	known map[string]bool
+}
+
+// Of returns the project of dir. The home directory and those above it hold all projects of a user: without git they
+// stand for themselves, without what is below them.
+func Of(dir, home string) *Project {
+	p := &Project{dir: real(dir), known: map[string]bool{}}
+	p.repo = repository(p.dir)
+	p.alone = within(real(home), p.dir)
+	p.trees = gone(p.repo)
+	return p
+}
+
+// Has reports whether dir belongs to the project. A directory that was removed belongs to it if it was below one of its
+// working trees, or was one of its worktrees. A path that is not absolute belongs to no project.
+func (p *Project) Has(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	has, ok := p.known[dir]
+	if !ok {
+		has = p.has(real(dir))
+		p.known[dir] = has
+	}
+	return has
+}
+
+func (p *Project) has(dir string) bool {
+	switch {
+	case p.repo == "" && p.alone:
+		return dir == p.dir
+	case p.repo == "":
+		return within(dir, p.dir)
+	}
+	for _, tree := range p.trees {
+		if within(dir, tree) {
+			return true
+		}
+	}
+	repo := repository(dir)
+	return repo == p.repo || repo == "" && p.usual(dir)
+}
+
+// usual reports whether dir was a worktree in one of the directories that people keep worktrees in, beside the
+// repository: git forgets the place of a worktree that it removes.
+func (p *Project) usual(dir string) bool {
+	root := filepath.Dir(p.repo)
+	return filepath.Base(p.repo) == ".git" && !exists(dir) && (within(dir, root+".worktrees") || within(dir, root+"-worktrees"))
+}
+
+// repository names the repository that a directory is in, by the path of what all its worktrees share, "" for none.
+func repository(dir string) string {
+	for {
+		if repo := at(dir); repo != "" {
+			return repo
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
+}
+
+// at names the repository of the working tree that begins at dir, "" if none does. A `.git` that is a symbolic link is
+// not followed, and one that leads to a repository which does not know of this working tree is a repository by itself.
+func at(dir string) string {
+	dot := filepath.Join(dir, ".git")
+	info, err := os.Lstat(dot)
+	if err != nil {
+		return ""
+	}
+	if !info.Mode().IsRegular() {
+		return dot
+	}
+	to, ok := strings.CutPrefix(line(dot), "gitdir:")
+	if !ok {
+		return dot
+	}
+	to = real(from(dir, strings.TrimSpace(to)))
+	trees := filepath.Dir(to)
+	switch {
+	case filepath.Base(trees) == "worktrees" && tree(to) == dir:
+		return filepath.Dir(trees)
+	case within(to, dir): // a bare repository beside its worktrees
+		return to
+	}
+	return dot
+}
+
+// tree is the working tree that a repository notes for one of its worktrees, "" if it notes none.
+func tree(worktree string) string {
+	dot := line(filepath.Join(worktree, "gitdir"))
+	if dot == "" {
+		return ""
+	}
+	return real(filepath.Dir(from(worktree, dot)))
+}
+
+// gone lists the worktrees of a repository that were removed without git.
+func gone(repo string) (trees []string) {
+	entries, err := os.ReadDir(filepath.Join(repo, "worktrees"))
+	if err != nil || repo == "" {
+		return nil
+	}
+	for _, e := range entries {
+		if t := tree(filepath.Join(repo, "worktrees", e.Name())); t != "" && !exists(t) {
+			trees = append(trees, t)
+		}
+	}
+	return trees
+}
+
+// line is the text of a small file without its line end, "" if it cannot be read.
+func line(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 8192))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(text), "\r\n")
+}
+
+// from is a path as it is meant from within dir.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// real is a path without symbolic links. What does not exist is named below what does.
+func real(path string) string {
+	path = filepath.Clean(path)
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	above := filepath.Dir(path)
+	if above == path {
+		return path
+	}
+	return filepath.Join(real(above), filepath.Base(path))
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
