@@ -96,7 +96,7 @@ func wholeOf(id mark.ID) string {
 	if id == "" {
 		return ""
 	}
-	return fmt.Sprintf("; the whole: `ccd restore %s`", id)
+	return fmt.Sprintf("; the whole: `ccd agent restore %s`", id)
 }
 
 // commandOf is the command that a result answers, "" where it is not known.

@@ -100,7 +100,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	return a.print(diffText(out, f.class))
+	return a.print(diffText(out, f.class, a.agent))
 }
 
 // sayBehind tells of a transcript that has gone on: the newest compaction may stand in what is not archived yet.
@@ -163,7 +163,7 @@ func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOut
 
 // diffText is a report for people and agents, of one class if that is all that was asked for. What stands in it of the
 // transcript is inert.
-func diffText(out diffOutput, class string) string {
+func diffText(out diffOutput, class string, agent bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out))
 	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "OF", "KEPT", "DROPPED")
@@ -176,7 +176,7 @@ func diffText(out diffOutput, class string) string {
 		b.WriteString(droppedList(c, open))
 		more = more || c.More > 0 && len(c.List) > 0
 	}
-	return b.String() + diffFoot(out, class, more)
+	return b.String() + diffFoot(out, class, more, agent)
 }
 
 // droppedList is what was dropped of a class. An error that is still open is listed once, as such.
@@ -235,11 +235,15 @@ func diffHead(out diffOutput) string {
 }
 
 // diffFoot tells what to do with it.
-func diffFoot(out diffOutput, class string, more bool) string {
+func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
 	name := shellWord(out.Session)
 	if slices.ContainsFunc(out.Classes, func(c dropped.Class) bool { return len(c.List) > 0 }) {
-		b.WriteString("\nThe original of any of them: ccd restore ID\n")
+		restore := "ccd restore"
+		if agent {
+			restore = "ccd agent restore"
+		}
+		fmt.Fprintf(&b, "\nThe original of any of them: %s ID\n", restore)
 	}
 	if slices.ContainsFunc(out.Classes, filesListed) {
 		fmt.Fprintf(&b, "A file as it was: ccd restore --file PATH %s\n", name)

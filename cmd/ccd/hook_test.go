@@ -90,7 +90,7 @@ func cmdOuter(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: outer COMPANION ID")
 	}
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		if before, _, ok := strings.Cut(line, "; the whole: `ccd restore "+args[1]); ok {
+		if before, _, ok := strings.Cut(line, "; the whole: `ccd agent restore "+args[1]); ok {
 			_, id, _ := strings.Cut(before[strings.LastIndex(before, "["):], " ")
 			ts.Setenv("OUTER", id[:mark.IDLen])
 			return

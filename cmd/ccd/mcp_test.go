@@ -28,7 +28,7 @@ func cmdRPC(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("sh", "-c", "ccd mcp < rpc.jsonl"))
 }
 
-// agentHome is a home directory with one archived session, whose results are the given ones, in order: result i stands in
+// agentHome is a home directory with one archived session of this directory, whose results are the given ones, in order: result i stands in
 // record 2i+3.
 func agentHome(t *testing.T, results ...any) (env []string) {
 	t.Helper()
@@ -39,10 +39,14 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 	}
 	var text bytes.Buffer
 	n := 0
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	line := func(kind string, message any) {
 		n++
 		record, err := json.Marshal(map[string]any{
-			"type": kind, "uuid": fmt.Sprint("u", n), "timestamp": "2026-01-15T10:00:00.000Z", "cwd": "/src/ledger", "message": message,
+			"type": kind, "uuid": fmt.Sprint("u", n), "timestamp": "2026-01-15T10:00:00.000Z", "cwd": here, "message": message,
 		})
 		if err != nil {
 			t.Fatal(err)

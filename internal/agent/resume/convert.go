@@ -146,7 +146,7 @@ func flat(raw []byte, id mark.ID) string {
 		case said != "":
 			all = append(all, said)
 		case m["source"] != nil || m["image_url"] != nil:
-			all = append(all, mark.New(id, "image left out; ccd restore "+string(id)))
+			all = append(all, mark.New(id, "image left out; ccd agent restore "+string(id)))
 		case text(m["type"]) != "text":
 			all = append(all, string(part))
 		}

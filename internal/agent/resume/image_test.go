@@ -42,7 +42,7 @@ func TestWhatNoAPITakesIsAStub(t *testing.T) {
 	s.line("user", "", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","is_error":true,"content":[{"type":"text","text":"no"},{"type":"image","source":`+png+`}]}]}`, "")
 	_, made := told(t, &s, claude, 0)
 	if all := string(bytes.Join(made.Lines, nil)); len(made.Pointers[0]) == 0 ||
-		!strings.Contains(all, "image left out; ccd restore "+string(made.Pointers[0][len(made.Pointers[0])-1].Hash.ID())) || strings.Contains(all, "image/png") {
+		!strings.Contains(all, "image left out; ccd agent restore "+string(made.Pointers[0][len(made.Pointers[0])-1].Hash.ID())) || strings.Contains(all, "image/png") {
 		t.Errorf("got %s", all)
 	}
 }

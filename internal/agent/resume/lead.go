@@ -113,7 +113,7 @@ func (p *leadPart) quoted(room int) (string, bool) {
 			return "", false
 		}
 		said = mark.New(id, whole+", its beginning") + "\n" + mark.Quote("", string(all[:most*5/8])) +
-			mark.New(id, whole+", its end; ccd restore "+string(id)) + "\n" + mark.Quote("", string(all[len(all)-most/4:]))
+			mark.New(id, whole+", its end; ccd agent restore "+string(id)) + "\n" + mark.Quote("", string(all[len(all)-most/4:]))
 	}
 	return said, strings.TrimSpace(p.text) != ""
 }

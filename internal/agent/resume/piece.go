@@ -150,7 +150,7 @@ func (p *piece) stub() string {
 		what = "image, "
 	}
 	id := string(p.id())
-	return mark.New(p.id(), fmt.Sprintf("%s%d bytes: elided; read again before editing; ccd restore %s", what, p.size, id))
+	return mark.New(p.id(), fmt.Sprintf("%s%d bytes: elided; read again before editing; ccd agent restore %s", what, p.size, id))
 }
 
 // stubbed is the piece with its stub in the place of what it held.
@@ -166,7 +166,7 @@ func (p piece) stubbed() piece {
 // cut is a text with its beginning and its end, in about most chars; its ID stands between them.
 func (p piece) cut(most int) piece {
 	text := []rune(string(transcript.Original(p.Kind, p.Raw)))
-	m := "\n" + mark.New(p.id(), fmt.Sprintf("cut, %d chars; ccd restore %s", len(text), p.id())) + "\n"
+	m := "\n" + mark.New(p.id(), fmt.Sprintf("cut, %d chars; ccd agent restore %s", len(text), p.id())) + "\n"
 	if room := max(0, most-len(m)); len(text) > room {
 		m = string(text[:room*5/8]) + m + string(text[len(text)-room/4:])
 	}

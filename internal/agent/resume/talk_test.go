@@ -171,7 +171,7 @@ func TestTheLastTurnsStand(t *testing.T) {
 	s.gets("toolu_g", strings.Repeat("giant ", 200_000), "")
 	got, c := told(t, &s, claude, 40_000)
 	n := len(got)
-	if !strings.HasPrefix(got[n-1], "result [ccd ") || !strings.Contains(got[n-1], " bytes: elided; read again before editing; ccd restore ") {
+	if !strings.HasPrefix(got[n-1], "result [ccd ") || !strings.Contains(got[n-1], " bytes: elided; read again before editing; ccd agent restore ") {
 		t.Errorf("the giant stands as %.200q", got[n-1])
 	}
 	expect(t, got[n-4:n-1], "text All read", "human And the giant", `call {"command":"cat giant"}`)

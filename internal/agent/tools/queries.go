@@ -4,7 +4,7 @@ package tools
 //
 // The texts below are read by models: each says what the tool gives, and when to use it rather than another.
 const (
-	sessionsText = `List the archived coding sessions, newest first: ID, agent, project, when, size, title, and whether a
+	sessionsText = `List the archived coding sessions of this project, newest first: ID, agent, project, when, size, title, and whether a
 companion (a compacted record) exists. Use it to find which session earlier work was done in; then companion, timeline or
 search with its ID.`
 	companionText = `Read the companion of a session: what was asked, decisions, files, commands with exit status, open
@@ -14,7 +14,7 @@ your own context was compacted. Every "[ccd ID ...]" in it can be fetched whole 
 was read, an image. Use it whenever a marker stands where you need the content, before you guess or run a command again.
 Also record N of a session (SESSION#N), or with file a file as an agent last read or wrote it. Large originals come in
 pages: go on with offset as the end of the answer says.`
-	searchText = `Search the text of all archived sessions, newest first: hits with session, record, ID and a snippet. Use
+	searchText = `Search the text of the archived sessions of this project, newest first: hits with session, record, ID and a snippet. Use
 it to find where something was said, done or seen before, by words, tool or file; then restore the ID.`
 	timelineText = `Tell a session turn by turn, one line each: time, what was asked, tools, files changed, failed
 commands, IDs. Use it to see the order of events, or to find the record that something happened in.`

@@ -93,7 +93,7 @@ func (o Original) unshown(s *sorter, q RestoreQuery) string {
 	if q.File != "" {
 		return what
 	}
-	return what + ". In a shell: ccd restore" + flag + " -o FILE '" + q.ID + "'"
+	return what + ". In a shell: ccd agent restore" + flag + " '" + q.ID + "' > FILE"
 }
 
 // answer tells which characters these are. Ended is whether all that was written has been seen.
@@ -109,7 +109,7 @@ func (w *window) answer(a answer, req *mcp.CallToolRequest, o Original, ended bo
 		span += fmt.Sprintf(" of what takes %d bytes in the transcript", o.Bytes)
 	}
 	if w.wrong > 0 {
-		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d; each is shown as U+FFFD here. In a shell `ccd restore` gives them exactly.", w.wrong))
+		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d; each is shown as U+FFFD here. In a shell `ccd agent restore` gives them exactly.", w.wrong))
 	}
 	a.body = string(w.text)
 	switch {

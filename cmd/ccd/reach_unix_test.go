@@ -1,0 +1,319 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// ended is how a ccd process ended.
+type ended struct {
+	code     int
+	out, err string
+}
+
+// projects is a home directory with sessions of two repositories: a with worktrees and sub-agents, and b.
+type projects struct {
+	*testing.T
+	home, src string
+}
+
+// of are the sessions of one project, by the word that only they hold: the directory that each began in.
+var (
+	ofA = []string{"alpha-main", "alpha-sub", "alpha-tree", "alpha-gone", "alpha-usual", "alpha-helper", "alpha-spilled"}
+	ofB = []string{"bravo-main", "bravo-sub", "bravo-helper", "bravo-spilled"}
+)
+
+const (
+	sessionA = "aaaaaaaa-0000-4000-8000-000000000001"
+	sessionB = "bbbbbbbb-0000-4000-8000-000000000001"
+	shared   = "the same words in both projects"
+)
+
+func newProjects(t *testing.T) projects {
+	t.Helper()
+	home := t.TempDir()
+	p := projects{t, home, filepath.Join(home, "src")}
+	p.write("a/.git/HEAD", "ref: refs/heads/main\n")
+	p.write("b/.git/HEAD", "ref: refs/heads/main\n")
+	for name, dir := range map[string]string{"tree": "a-feature", "gone": "elsewhere/removed"} { // as git worktree add writes them
+		p.write("a/.git/worktrees/"+name+"/gitdir", p.at(dir)+"/.git\n")
+		p.write("a/.git/worktrees/"+name+"/commondir", "../..\n")
+	}
+	p.write("a-feature/.git", "gitdir: "+p.at("a/.git/worktrees/tree")+"\n")
+	for name, dir := range map[string]string{
+		"aaaaaaaa-0000-4000-8000-000000000001 alpha-main": "a", "aaaaaaaa-0000-4000-8000-000000000002 alpha-sub": "a/sub/deep",
+		"aaaaaaaa-0000-4000-8000-000000000003 alpha-tree": "a-feature", "aaaaaaaa-0000-4000-8000-000000000004 alpha-gone": "elsewhere/removed",
+		"aaaaaaaa-0000-4000-8000-000000000005 alpha-usual": "a-worktrees/done",
+		"bbbbbbbb-0000-4000-8000-000000000001 bravo-main":  "b", "bbbbbbbb-0000-4000-8000-000000000002 bravo-sub": "b/sub",
+	} {
+		id, word, _ := strings.Cut(name, " ")
+		p.session(transcript.ClaudeProject(p.at(dir))+"/"+id+".jsonl", dir, word)
+		if strings.HasSuffix(word, "-main") {
+			word = strings.TrimSuffix(word, "-main")
+			p.session(transcript.ClaudeProject(p.at(dir))+"/"+id+"/subagents/agent-"+word+".jsonl", map[string]string{"alpha": "other", "bravo": "a"}[word], word+"-helper") // where it works does not matter
+			p.write("../.claude/projects/"+transcript.ClaudeProject(p.at(dir))+"/"+id+"/tool-results/x.txt", "it says "+word+"-spilled\n")
+		}
+	}
+	p.mkdir("a/sub")
+	p.mkdir("b/sub")
+	if r := p.run("", "run", "--once", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	return p
+}
+
+func (p projects) at(dir string) string { return filepath.Join(p.src, dir) }
+
+func (p projects) mkdir(dir string) {
+	p.Helper()
+	if err := os.MkdirAll(p.at(dir), 0o700); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p projects) write(name, text string) {
+	p.Helper()
+	p.mkdir(filepath.Dir(name))
+	if err := os.WriteFile(p.at(name), []byte(text), 0o600); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// session writes a transcript: it asks for a word and gets it in a result. One then moves to another directory.
+func (p projects) session(name, dir, word string) {
+	p.Helper()
+	var text bytes.Buffer
+	for i, message := range []string{
+		`{"role":"user","content":"look for ` + word + `"}`,
+		`{"id":"m","role":"assistant","model":"claude-demo","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cat x"}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"result of ` + word + `"}]}`,
+		`{"role":"user","content":"` + shared + `"}`,
+	} {
+		cwd := p.at(dir)
+		if i == 3 && word == "bravo-sub" {
+			cwd = p.at("a")
+		}
+		kind := map[bool]string{true: "assistant", false: "user"}[i == 1]
+		fmt.Fprintf(&text, `{"type":%q,"uuid":"u%d","timestamp":"2026-01-15T10:00:0%d.000Z","cwd":%q,"message":%s}`+"\n", kind, i, i, cwd, message)
+	}
+	p.write("../.claude/projects/"+name, text.String())
+}
+
+func idOf(text string) string { return string(mark.Sum([]byte(`"` + text + `"`)).ID()) }
+
+// run runs ccd in a directory below src.
+func (p projects) run(dir string, args ...string) ended {
+	p.Helper()
+	return p.feed(dir, "", args...)
+}
+
+func (p projects) feed(dir, stdin string, args ...string) ended {
+	p.Helper()
+	c := ccdCommand(p.T, p.home, args...)
+	c.Dir, c.Stdin = p.at(dir), strings.NewReader(stdin)
+	c.Env = append(c.Env, "PWD="+c.Dir) // as a shell says it, with symbolic links
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		p.Fatal(err)
+	}
+	return ended{c.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// call calls a tool of `ccd mcp`, started in a directory, by a client that announces a root of its own.
+func (p projects) call(dir, tool string, args map[string]any) (text string, failed bool) {
+	p.Helper()
+	in, err := json.Marshal(args)
+	if err != nil {
+		p.Fatal(err)
+	}
+	r := p.feed(dir, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`+"\n"+
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, in)+"\n", "mcp")
+	if r.code != 0 || !strings.Contains(r.out, `"id":2`) {
+		p.Fatalf("ccd mcp: %+v", r)
+	}
+	return r.out, strings.Contains(r.out, `"isError":true`)
+}
+
+// leaks fails where a text says something of project b, other than what was asked for.
+func (p projects) leaks(what, text, asked string) {
+	p.Helper()
+	for _, secret := range []string{"bravo", "bbbbbbbb-0000", p.at("b"), transcript.ClaudeProject(p.at("b"))} {
+		if strings.Contains(strings.ReplaceAll(text, asked, ""), secret) {
+			p.Errorf("%s says %q:\n%s", what, secret, text)
+		}
+	}
+}
+
+// probes are what asks for one session of b in each way that there is.
+func (p projects) probes() [][]string {
+	file := p.at("../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl")
+	link := p.at("link.jsonl")
+	if err := os.Symlink(file, link); err != nil {
+		p.Fatal(err)
+	}
+	return [][]string{
+		{"restore", idOf("result of bravo-main")}, {"restore", idOf("result of bravo-main")[:8]}, {"restore", idOf("result of bravo-helper")},
+		{"restore", "[ccd " + idOf("result of bravo-main") + " result]"}, {"restore", "--raw", idOf("look for bravo-sub")},
+		{"restore", sessionB + "#1"}, {"restore", "bbbbbbbb-0000-4000-8000-000000000002#3"}, {"restore", file + "#1"},
+		{"restore", string(mark.Sum([]byte("it says bravo-spilled\n")).ID())},
+		{"show", sessionB}, {"show", "bbbbbbbb-0000-4000-8000-000000000002"}, {"show", file}, {"show", "../../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl"},
+		{"show", "latest:" + p.at("b")}, {"show", "latest:../b"}, {"show", "agent-bravo"},
+		{"search", "bravo"}, {"search", "--all", "bravo"}, {"search", "--session", sessionB, "look"}, {"search", "--session", file, "--all", "look"},
+	}
+}
+
+// TestAgentsReachOneProject: from every place of project a the commands for agents and the MCP server give all of a and
+// nothing of b. The controls: from b they give all of b, and a person's commands give both.
+func TestAgentsReachOneProject(t *testing.T) {
+	p := newProjects(t)
+	if err := os.Symlink(p.at("a"), p.at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, words := range map[string][]string{"a": ofA, "a/sub": ofA, "a-feature": ofA, "link": ofA, "b/../a": ofA, "b": ofB, "b/sub": ofB} {
+		for _, word := range slices.Concat(ofA, ofB) {
+			want := exitNotFound
+			if slices.Contains(words, word) {
+				want = exitDone
+			}
+			id := idOf("result of " + word)
+			if strings.HasSuffix(word, "spilled") {
+				id = string(mark.Sum([]byte("it says " + word + "\n")).ID())
+			}
+			if r := p.run(dir, "agent", "restore", id); r.code != want || want == exitDone && !strings.Contains(r.out, word) {
+				t.Errorf("from %s, agent restore of %s: %+v", dir, word, r)
+			}
+		}
+		r := p.run(dir, "agent", "search", "--all", "--limit", "0", "-")
+		if text, _ := p.call(dir, "search", map[string]any{"words": "-", "all": true}); r.code != 0 || strings.Count(r.out, "result of ") != len(words)-1 {
+			t.Errorf("from %s, agent search finds: %+v", dir, r)
+		} else if strings.Count(text, "result of ") != len(words)-1 {
+			t.Errorf("from %s, the tool search finds: %s", dir, text)
+		}
+		if r := p.run(dir, "agent", "show"); r.code != 0 || !strings.Contains(r.out, words[0][:5]) {
+			t.Errorf("from %s, agent show: %+v", dir, r)
+		}
+		if r := p.run(dir, "agent", "restore", idOf(shared)); r.code != 0 || r.out != shared {
+			t.Errorf("from %s, what stands in both projects: %+v", dir, r)
+		}
+	}
+	for _, word := range slices.Concat(ofA, ofB)[:6] { // the control
+		if r := p.run("a", "restore", idOf("result of "+word)); r.code != 0 || r.out != "result of "+word {
+			t.Errorf("restore for a person: %+v", r)
+		}
+	}
+}
+
+// TestAgentsAreRefused: nothing of another project is told, by whatever it is named, until the user widens the reach.
+func TestAgentsAreRefused(t *testing.T) {
+	p := newProjects(t)
+	probes := p.probes()
+	for _, probe := range probes {
+		asked, _, _ := strings.Cut(probe[len(probe)-1], "#")
+		if probe[0] == "search" && len(probe) > 3 {
+			asked = probe[2]
+		}
+		r := p.run("a", append([]string{"agent"}, probe...)...)
+		if r.code != exitNotFound || r.out != "" || !strings.Contains(r.err, "ccd agents install --reach all") {
+			t.Errorf("%q: %+v", probe, r)
+		}
+		p.leaks(fmt.Sprint(probe), r.err, asked)
+		if r := p.run("a", probe...); r.code != 0 { // the control
+			t.Errorf("a person's %q: %+v", probe, r)
+		}
+	}
+	if there, absent := p.run("a", "agent", "restore", idOf("result of bravo-main")), p.run("a", "agent", "restore", "zzzzzzzzzzzz"); strings.ReplaceAll(there.err, idOf("result of bravo-main"), "zzzzzzzzzzzz") != absent.err {
+		t.Errorf("that it is there is told: %q, %q", there.err, absent.err)
+	}
+	p.toolsRefuse(true)
+	if r := p.run("a", "agents", "install", "codex", "--reach", "all"); r.code != 0 {
+		t.Fatal(r)
+	}
+	for _, probe := range probes {
+		if r := p.run("a", append([]string{"agent"}, probe...)...); r.code != 0 {
+			t.Errorf("widened, %q: %+v", probe, r)
+		}
+	}
+	p.toolsRefuse(false)
+	if r := p.run("a", "agents", "status", "codex"); !strings.Contains(r.out, "the sessions of all projects") {
+		t.Errorf("status: %+v", r)
+	}
+	if r := p.run("a", "agents", "install", "codex", "--reach", "project", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	p.toolsRefuse(true)
+}
+
+// toolsRefuse asks each tool of a server in a for a session of b.
+func (p projects) toolsRefuse(want bool) {
+	p.Helper()
+	for tool, args := range map[string]map[string]any{
+		"companion": {"session": sessionB}, "timeline": {"session": "bbbbbbbb-0000-4000-8000-000000000002"}, "search": {"words": "bravo", "all": true},
+		"restore": {"id": idOf("result of bravo-main")}, "restore ": {"id": sessionB + "#1"},
+		"sessions": {"project": p.at("b"), "all": true},
+	} {
+		text, failed := p.call("a", strings.TrimSpace(tool), args)
+		if tool == "sessions" {
+			failed = !strings.Contains(text, sessionB)
+		}
+		if failed != want {
+			p.Errorf("the tool %s with %v: %s", tool, args, text)
+		}
+		if want {
+			asked, _, _ := strings.Cut(fmt.Sprint(args["session"], args["id"]), "#")
+			p.leaks(tool, text, strings.ReplaceAll(asked, "<nil>", ""))
+		}
+	}
+	if text, _ := p.call("a", "diff", map[string]any{"session": sessionB}); strings.Contains(text, "resolve session") != want {
+		p.Errorf("the tool diff: %s", text)
+	}
+	if text, _ := p.call("a", "companion", nil); !strings.Contains(text, "look for alpha") {
+		p.Errorf("the tool companion does not take a session of its own project: %s", text)
+	}
+}
+
+// TestNoProjectClaimsAnother: a file that leads to another repository does not make a directory part of it, and a name
+// that begins alike is another directory.
+func TestNoProjectClaimsAnother(t *testing.T) {
+	p := newProjects(t)
+	p.write("a/claim/.git", "gitdir: "+p.at("b/.git")+"\n")
+	p.write("a/copy/.git", "gitdir: "+p.at("a/copy/g")+"\n")
+	p.write("a/copy/g/commondir", p.at("b/.git")+"\n")
+	p.write("a/copy/g/gitdir", p.at("a/copy/.git")+"\n")
+	p.write("a/tree/.git", "gitdir: "+p.at("b/.git/worktrees/x")+"\n")
+	p.write("b/.git/worktrees/x/gitdir", p.at("b-x/.git")+"\n")
+	p.mkdir("a/dot")
+	p.mkdir("bb")
+	if err := os.Symlink(p.at("b/.git"), p.at("a/dot/.git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"a/claim", "a/copy", "a/tree", "a/dot", "bb", ""} {
+		r := p.run(dir, "agent", "search", "--all", "bravo")
+		if want := dir == ""; (r.code == 0) != want { // src is no repository: what is below it is its own
+			t.Errorf("from %q: %+v", dir, r)
+		}
+	}
+	if r := p.run("..", "agent", "search", "--all", "bravo"); r.code != exitNotFound {
+		t.Errorf("from the home directory: %+v", r)
+	}
+	c := ccdCommand(t, p.home, "agent", "show", sessionB)
+	c.Dir, c.Env = p.at("a"), append(c.Env, "CLAUDE_CODE_SESSION_ID="+sessionB)
+	if out, err := c.Output(); err != nil || !strings.Contains(string(out), "bravo") {
+		t.Errorf("the session that runs the command: %s, %v", out, err)
+	}
+}

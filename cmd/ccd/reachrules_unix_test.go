@@ -1,0 +1,128 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// canary is what no output may say of a file that was named as the configuration.
+const canary = "xkcd4canary7value"
+
+// secretFiles are files that somebody might name as the configuration, with the line that an error may tell.
+var secretFiles = map[string]struct{ text, place string }{
+	"credentials": {"[default]\naws_secret_access_key = " + canary + "/+==\n", "line 2"},
+	"json":        {`{"token": "` + canary + `"}`, "line 1"},
+	"words":       {canary + "\n", "line 1"},
+	"section":     {"[" + canary + "]\nx = 1\n", "line 1"},
+	"key":         {"[watch]\n" + canary + " = 1\n", "line 2"},
+	"near key":    {"[watch]\nsettle" + canary + " = \"2s\"\n", "line 2"},
+	"value":       {"[watch]\nsettle = \"" + canary + "\"\n", "line 2: watch.settle"},
+	"entry":       {"[watch]\nignore = [\"[" + canary + "\"]\n", "line 2: watch.ignore"},
+	"path":        {"[companion]\ndir = \"" + canary + "\"\n", "line 2: companion.dir"},
+	"strategy":    {"[compaction]\noff = [\"" + canary + "\"]\n", "line 2: compaction.off"},
+	"model":       {"[models.windows]\n" + canary + " = \"many\"\n", "line 2: models.windows"},
+	"agent":       {"[watch.roots]\n" + canary + " = [\"/x\"]\n", "line 2: watch.roots"},
+	"twice":       {"[watch]\n" + canary + " = 1\n" + canary + " = 1\n", "line 3"},
+}
+
+// TestNoErrorRepeatsAConfiguration: whatever file is named as the configuration, to whatever command, by the flag or by the
+// environment, nothing of what it says is in any output. The control: that it was read is told by its line.
+func TestNoErrorRepeatsAConfiguration(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	named := map[string][]string{
+		"agent": {"agent", "search", "x"}, "agents": {"agents", "status"}, "completion": {"completion", "bash"}, "hook": {"hook", "SessionStart"},
+		"show": {"show", "latest"}, "timeline": {"timeline", "latest"}, "diff": {"diff", "latest"}, "restore": {"restore", "zzzzzzzzzzzz"}, "search": {"search", "x"},
+		"path": {"path", "latest"}, "compact": {"compact", "-"}, "resume": {"resume", "latest"}, "backup": {"backup", filepath.Join(home, "backup")},
+		"uninstall": {"uninstall", "--dry-run"}, "install": {"install", "--dry-run"},
+	}
+	for kind, file := range secretFiles {
+		path := filepath.Join(home, kind+".toml")
+		if err := os.WriteFile(path, []byte(file.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range (&app{}).root().Commands() {
+			name := c.Name()
+			if name == "demo" || kind != "key" && name != "search" && name != "config" {
+				continue // demo has a configuration of its own; one function reads the file for all commands
+			}
+			args := named[name]
+			if args == nil {
+				args = []string{name}
+			}
+			for _, line := range [][]string{append(slices.Clone(args), "--config", path), args} {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				r := ccdCommand(t, home, line...)
+				r = exec.CommandContext(ctx, r.Path, r.Args[1:]...)
+				r.Args[0] = "ccd"
+				r.Env = []string{"HOME=" + home, "PATH=" + home, "GORACE=atexit_sleep_ms=0"} // no service manager is found
+				if len(line) == len(args) {
+					r.Env = append(r.Env, "CCD_CONFIG="+path)
+				}
+				out, err := r.CombinedOutput()
+				cancel()
+				if strings.Contains(string(out), canary) || ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					t.Errorf("%s file, %q, %v: %s", kind, line, err, out)
+				}
+				if (name == "search" || name == "config") && (!strings.Contains(string(out), path) || !strings.Contains(string(out), file.place)) {
+					t.Errorf("%s file, %q does not tell %q: %s", kind, line, file.place, out)
+				}
+			}
+		}
+	}
+}
+
+// TestRulesAllowNoFile: every command line that install lets an agent run unasked refuses the flags that name a file, before
+// it reads any.
+func TestRulesAllowNoFile(t *testing.T) {
+	t.Parallel()
+	p := newProjects(t)
+	if r := p.run("a", "agents", "install", "claude", "--allow", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	var settings struct {
+		Permissions struct{ Allow, Ask []string }
+	}
+	text, err := os.ReadFile(p.at("../.claude/settings.json"))
+	if err != nil || json.Unmarshal(text, &settings) != nil || len(settings.Permissions.Allow) == 0 || settings.Permissions.Ask != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	secret := p.at("secret.toml")
+	p.write("secret.toml", "key = "+canary+"\n")
+	for _, rule := range settings.Permissions.Allow {
+		line, begun := strings.CutPrefix(rule, "Bash(")
+		line, ended := strings.CutSuffix(line, ":*)")
+		words := strings.Fields(line)
+		if !begun || !ended || len(words) != 3 || filepath.Base(words[0]) != "ccd" && !strings.HasSuffix(words[0], ".test") || words[1] != "agent" {
+			t.Errorf("rule %s", rule)
+			continue
+		}
+		asked := map[string]string{"restore": idOf("result of alpha-main"), "search": "alpha", "show": sessionA}[words[2]]
+		if r := p.run("a", append(words[1:], asked)...); r.code != 0 { // the control
+			t.Errorf("%s: %+v", rule, r)
+		}
+		for _, flags := range [][]string{
+			{"--config", secret}, {"--config=" + secret}, {"-o", p.at("out")}, {"--output", p.at("out")}, {"-o" + p.at("out")}, {"--force"},
+			{"--file", secret}, {"--format", "html"}, {"--fresh"}, {"--source", secret}, {"--reach", "all"}, {"--generation", "1"}, {"--info"},
+		} {
+			for _, args := range [][]string{slices.Concat(words[1:], []string{asked}, flags), slices.Concat(words[1:], flags, []string{asked}), slices.Concat(flags, words[1:], []string{asked})} {
+				if r := p.run("a", args...); r.code != exitUsage || strings.Contains(r.out+r.err, canary) || r.out != "" {
+					t.Errorf("%q: %+v", args, r)
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(p.at("out")); err == nil {
+		t.Error("a file was written")
+	}
+}
