@@ -203,6 +203,9 @@ func (p *place) ccdPath() string { return filepath.Join(p.bin(), "ccd") }
 
 func (p *place) write(path, text string) {
 	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package clients
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func (p *place) newest(when string, a agent, id string, r *request) string {
 	if n := len(utf16.Encode([]rune(text))); n > 10_000 {
 		p.t.Errorf("%s: the context has %d characters, more than 10,000", when, n)
 	}
-	if head := text[:min(len(text), 2048)]; !strings.Contains(head, "ccd restore") || !strings.Contains(head, ".ccd.md") {
+	if head := text[:min(len(text), 2048)]; !strings.Contains(head, "ccd agent restore") || !strings.Contains(head, ".ccd.md") {
 		p.t.Errorf("%s: the first 2 KB do not say where the companion is and how to restore: %.300q", when, head)
 	}
 	return text
@@ -68,7 +67,7 @@ func (p *place) warnings(a agent, id string, r *request) (n int) {
 			continue
 		}
 		n++
-		if len(text) > 300 || !strings.Contains(text, ".ccd.md") && !strings.Contains(text, "ccd path ") {
+		if len(text) > 300 || !strings.Contains(text, ".ccd.md") && !strings.Contains(text, "ccd agent show ") {
 			p.t.Errorf("a warning of %d characters: %q", len(text), text)
 		}
 	}
@@ -101,7 +100,7 @@ func (p *place) fetches(a agent) (turns []turn, id *string) {
 					break
 				}
 			}
-			return reply{calls: []call{a.shell("ccd restore " + *id)}}
+			return reply{calls: []call{a.shell("ccd agent restore " + *id)}}
 		},
 	}, id
 }
@@ -212,7 +211,7 @@ func isTold(p *place, a agent, before []turn) {
 	if again := p.warnings(a, id, last(p.goOn(a, id, "And now?"))); warned != 1 || again != 1 {
 		t.Errorf("a context at 70 %% is told of %d times, and %d times after another prompt; want once", warned, again)
 	}
-	p.proved("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd restore %s` in its shell and by MCP brought the %d bytes",
+	p.proved("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd agent restore %s` in its shell and by MCP brought the %d bytes",
 		a.name, len(offer), len(text), *picked, len(want))
 }
 
@@ -241,8 +240,8 @@ func asksForIDs(p *place, a agent, all []*request) {
 	}
 }
 
-// TestClaudeCodeMayRestore holds the rules that were asked for at installation: the agent runs `ccd restore` without
-// asking anybody, but not into a file, and nothing else of ccd.
+// TestClaudeCodeMayRestore holds the rules that were asked for at installation: the agent runs `ccd agent` without asking
+// anybody, and nothing else of ccd, nor `ccd agent` with an environment of its own.
 func TestClaudeCodeMayRestore(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent(t), newPlace(t)
@@ -250,9 +249,11 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 	p.ccd("run", "--once")
 	p.ccd("compact", id)
 	const word = "Booked0_1"
-	file := filepath.Join(p.home, "restored")
 	asks := func() (outputs []string) {
-		commands := []string{"ccd restore '" + id + "#1' --raw", p.ccdPath() + " search " + word, "ccd show " + id, "ccd forget --yes " + id, "ccd restore '" + id + "#1' --raw -o " + file}
+		commands := []string{
+			"ccd agent restore '" + id + "#1' --raw", p.ccdPath() + " agent search " + word, "ccd agent show " + id,
+			"ccd forget --yes " + id, "ccd restore '" + id + "#1' --raw", "ccd agents install --reach all", "CCD_CONFIG=" + p.home + "/x ccd agent search " + word,
+		}
 		var calls []call
 		for _, c := range commands {
 			calls = append(calls, a.shell(c))
@@ -262,16 +263,16 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 	without := asks()
 	p.ccd("agents", "install", "claude", "--allow")
 	with := asks()
-	if len(without) != 5 || len(with) != 5 {
-		t.Fatalf("%d and %d outputs, want five", len(without), len(with))
+	if len(without) != 7 || len(with) != 7 {
+		t.Fatalf("%d and %d outputs, want seven", len(without), len(with))
 	}
 	refused := func(output string) bool {
 		return strings.Contains(output, "requires approval") || strings.Contains(output, "requested permissions")
 	}
-	for i, may := range []bool{true, true, true, false, false} {
+	for i, may := range []bool{true, true, true, false, false, false, false} {
 		if !refused(without[i]) || refused(with[i]) == may {
 			t.Errorf("command %d: without the rules %.80q, with them %.80q; want it allowed by them: %v", i+1, without[i], with[i], may)
 		}
 	}
-	p.proved("case b: %s, where it has to ask: with the rules it may run ccd restore, search and show, but not restore into a file nor forget; without them none", a.name)
+	p.proved("case b: %s, where it has to ask: with the rules it may run ccd agent restore, search and show, but neither ccd restore, agents install and forget nor ccd agent with a variable set; without them none", a.name)
 }

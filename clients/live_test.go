@@ -30,7 +30,7 @@ func TestClaudeCodeDemotesLive(t *testing.T) {
 		if m := markerID.FindStringSubmatch(r.results()[0]); m != nil {
 			id = m[1]
 		}
-		return reply{calls: []call{a.shell("ccd restore " + id + " | sed -n '4300,4330p'"), a.shell("ccd restore " + id)}}
+		return reply{calls: []call{a.shell("ccd agent restore " + id + " | sed -n '4300,4330p'"), a.shell("ccd agent restore " + id)}}
 	})
 	got := all[1].results()[0]
 	if id == "" || !strings.HasPrefix(got, whole[:1900]) || !strings.Contains(got, "ERROR: invoice 4321") {

@@ -35,6 +35,7 @@ func TestStory(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := treeOf(t, filepath.Dir(s.transcript))
+			p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[agents]\nreach = \"all\"\n") // the session's project is of another machine
 			p.ccd("run", "--once")
 			p.ccd("compact", s.id())
 			s.isResumed()
@@ -231,7 +232,7 @@ func (s *story) isTold() {
 	t.Helper()
 	for _, source := range []string{"resume", "compact"} {
 		text := s.context(s.hook("SessionStart", map[string]any{"source": source}))
-		if len(text) == 0 || len(text) > 10_000 || !strings.Contains(text[:min(len(text), 2048)], ".ccd.md") || !strings.Contains(text[:min(len(text), 2048)], "ccd restore") {
+		if len(text) == 0 || len(text) > 10_000 || !strings.Contains(text[:min(len(text), 2048)], ".ccd.md") || !strings.Contains(text[:min(len(text), 2048)], "ccd agent restore") {
 			t.Errorf("SessionStart(%s) tells %d bytes: %.300q", source, len(text), text)
 		}
 	}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"ccd/internal/agent/hook"
 	"ccd/internal/config"
 	"ccd/internal/history"
 	"ccd/internal/project"
@@ -63,9 +67,16 @@ func (l *library) narrow(ctx context.Context) error {
 	return nil
 }
 
+// reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
+// before the daemon has seen the session.
 func (l *library) reaches(ctx context.Context, e entry) (bool, error) {
-	if slices.Contains(l.reach.callers, e.ID) {
+	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.ID)) {
 		return true, nil
+	}
+	if e.Class == transcript.Attachment {
+		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
+		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		return l.reach.project.Has(hook.WorkingDir(transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
 	}
 	if e.state.Start != "" || !l.reach.project.Has(e.state.Cwd) {
 		return l.reach.project.Has(e.state.Start), nil

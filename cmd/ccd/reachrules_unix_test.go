@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // canary is what no output may say of a file that was named as the configuration.
@@ -124,5 +127,33 @@ func TestRulesAllowNoFile(t *testing.T) {
 	}
 	if _, err := os.Stat(p.at("out")); err == nil {
 		t.Error("a file was written")
+	}
+}
+
+// TestDemotedOutputOfANewSession: an output that a hook archived before anything else of its session belongs to the
+// project that the transcript tells. The control is the other project.
+func TestDemotedOutputOfANewSession(t *testing.T) {
+	t.Parallel()
+	p := newProjects(t)
+	name := transcript.ClaudeProject(p.at("a")) + "/aaaaaaaa-0000-4000-8000-000000000009.jsonl"
+	p.session(name, "a", "alpha-new")
+	output := strings.Repeat("a long line of the build\n", 4000)
+	event, err := json.Marshal(map[string]any{
+		"session_id": "aaaaaaaa-0000-4000-8000-000000000009", "transcript_path": p.at("../.claude/projects/" + name), "cwd": p.at("a"),
+		"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "tool_use_id": "t",
+		"tool_response": map[string]any{"stdout": output, "stderr": "", "interrupted": false, "isImage": false},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := p.feed("a", string(event), "hook", "PostToolUse", "--agent", "claude-code", "--within", "20s"); !strings.Contains(r.out, " agent restore ") {
+		t.Fatalf("%+v", r)
+	}
+	id := string(mark.Sum([]byte(output)).ID())
+	if r := p.run("a-feature", "agent", "restore", id); r.code != 0 || r.out != output {
+		t.Errorf("from its project: exit %d, %d bytes: %s", r.code, len(r.out), r.err)
+	}
+	if r := p.run("b", "agent", "restore", id); r.code != exitNotFound {
+		t.Errorf("from another project: exit %d, %d bytes", r.code, len(r.out))
 	}
 }

@@ -236,7 +236,11 @@ func (c *Config) environment(env []string) error {
 		}
 		key, ok := names[name]
 		if !ok {
-			return fmt.Errorf("%s: %w", name, unknown(name, keysOf(names)))
+			err := fmt.Errorf("%w %q", errUnknown, name)
+			if near, _ := nearest(name, keysOf(names)); near != "" {
+				err = fmt.Errorf("%w, the nearest is %q", err, near)
+			}
+			return err
 		}
 		if err := c.set(key, fromText(value), "environment "+name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

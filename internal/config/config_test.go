@@ -116,9 +116,9 @@ func exportedFields(t reflect.Type) []reflect.StructField {
 
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key", "[watch]\nsettle = \"2s\"\nmax_wiat = \"3s\"\n", `line 3: unknown key, the nearest is "watch.max_wait"`},
-		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: unknown key, the nearest is "watch.settle"`},
-		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: unknown key, the nearest is "watch"`},
+		{"unknown key", "[watch]\nsettle = \"2s\"\nmax_wiat = \"3s\"\n", `line 3: unknown key "watch.max_wiat", the nearest is "watch.max_wait"`},
+		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: unknown key "trigger.settle", the nearest is "watch.settle"`},
+		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: unknown key "wacth", the nearest is "watch"`},
 		{"nothing near", "[zzzzzzzzz]\n", `line 1: unknown key`},
 		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: settle: unknown key, it belongs under [watch]`},
 		{"section as a value", "watch = 3", `line 1: watch: want a section, [watch]`},
@@ -141,7 +141,7 @@ func TestBadFiles(t *testing.T) {
 		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: entry 1 is an integer, want strings`},
 		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: got a string, want a list of strings such as ["a", "b"]`},
 		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots: unknown key (of an agent)`},
-		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown key, the nearest is "claude-code" (of an agent)`},
+		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown key "claude-cod", the nearest is "claude-code" (of an agent)`},
 		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: codex: not an absolute path`},
 		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: got a string, want a whole number of tokens above 0`},
 		{"syntax", "[watch]\nsettle = 2s\n", `line 2: not valid TOML`},
@@ -208,11 +208,11 @@ func TestPrecedenceAndSources(t *testing.T) {
 
 func TestBadEnvironment(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
-		{"CCD_WATCH_SETLE=1s", `CCD_WATCH_SETLE: unknown key, the nearest is "CCD_WATCH_SETTLE"`},
+		{"CCD_WATCH_SETLE=1s", `unknown key "CCD_WATCH_SETLE", the nearest is "CCD_WATCH_SETTLE"`},
 		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: not a duration`},
 		{"CCD_COMPANION_MAX_TOKENS=x", `CCD_COMPANION_MAX_TOKENS: want a whole number`},
-		{"CCD_WATCH_ROOTS=/x", `CCD_WATCH_ROOTS: unknown key`},
-		{"CCD_AGENTS_REACH=all", `CCD_AGENTS_REACH: unknown key`},
+		{"CCD_WATCH_ROOTS=/x", `unknown key "CCD_WATCH_ROOTS"`},
+		{"CCD_AGENTS_REACH=all", `unknown key "CCD_AGENTS_REACH"`},
 		{"CCD_WATCH_POLL=perhaps", `CCD_WATCH_POLL: want true or false`},
 	} {
 		if _, err := load(t, "", c.env); err == nil || !strings.Contains(err.Error(), c.want) {

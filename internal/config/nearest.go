@@ -10,19 +10,28 @@ import (
 
 var errUnknown = errors.New("unknown key")
 
-// unknown names the key that was most likely meant, if one is near enough. It does not repeat the name, which may come
-// from any file that somebody named as the configuration.
+// unknown tells of a key that there is none of, and which one was most likely meant. The key may come from any file that
+// somebody named as the configuration, so it is repeated only if no more than two of its characters differ from one of ours.
 func unknown(name string, known []string) error {
-	best, least := "", len(name)/2+1
+	best, away := nearest(name, known)
+	switch {
+	case best == "":
+		return errUnknown
+	case away > 2:
+		return fmt.Errorf("%w, the nearest is %q", errUnknown, best)
+	}
+	return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, best)
+}
+
+// nearest returns the name that another one is most like, and how far away that is; "" if none is near enough.
+func nearest(name string, known []string) (best string, away int) {
+	away = len(name)/2 + 1
 	for _, k := range known {
-		if d := distance(name, k); d < least {
-			best, least = k, d
+		if d := distance(name, k); d < away {
+			best, away = k, d
 		}
 	}
-	if best == "" {
-		return errUnknown
-	}
-	return fmt.Errorf("%w, the nearest is %q", errUnknown, best)
+	return best, away
 }
 
 // unknownKey is unknown for a full name: a key of that name in another section is nearer than any other.
@@ -31,7 +40,7 @@ func unknownKey(name string) error {
 	for _, s := range sections() {
 		for _, k := range s.keys {
 			if k.name == last {
-				return fmt.Errorf("%w, the nearest is %q", errUnknown, s.name+"."+k.name)
+				return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, s.name+"."+k.name)
 			}
 		}
 	}

@@ -72,11 +72,11 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 // ofProject reports whether a session is of the project that the event comes from. Of Claude Code that is known by the
 // directory of the transcript.
 func ofProject(e Event, s transcript.Session) bool {
-	return s.Agent == claude || workingDir(s) == filepath.Clean(e.Cwd)
+	return s.Agent == claude || WorkingDir(s) == filepath.Clean(e.Cwd)
 }
 
-// workingDir is where a session works by the first records of its transcript, "" where they do not tell.
-func workingDir(s transcript.Session) string {
+// WorkingDir is where a session works by the first records of its transcript, "" where they do not tell.
+func WorkingDir(s transcript.Session) string {
 	info, err := os.Lstat(s.Path)
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
