@@ -39,8 +39,8 @@ byte for byte; before its first change to a file it keeps a copy as FILE.ccd-bac
 what is amiss, such as the path of a binary that moved. uninstall takes out what is ccd's, nothing else.
 
 Without a name it means every agent whose directory is there (~/.claude or $CLAUDE_CONFIG_DIR, ~/.codex
-or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run the commands of
-` + "`ccd agent`" + ` without asking are shown and asked for, never added silently.
+or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd agent`" + `
+without asking are shown and asked for, never added silently.
 
 An agent sees the sessions of its own project. --reach all lets agents see those of all projects, --reach
 project takes that back; it is kept as agents.reach in the configuration.
@@ -57,7 +57,8 @@ without a word, in ` + "`codex exec`" + ` too.`,
 			{"ccd agents uninstall", "take it all out"},
 		},
 		json: "(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
-			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries (path, exists, this), notes",
+			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries\n" +
+			"(path, exists, this), notes",
 	}
 	var f agentsFlags
 	c := p.command(cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error { return a.agents(c, args, f) })

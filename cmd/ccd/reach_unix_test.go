@@ -168,13 +168,26 @@ func (p projects) probes() [][]string {
 		p.Fatal(err)
 	}
 	return [][]string{
-		{"restore", idOf("result of bravo-main")}, {"restore", idOf("result of bravo-main")[:8]}, {"restore", idOf("result of bravo-helper")},
-		{"restore", "[ccd " + idOf("result of bravo-main") + " result]"}, {"restore", "--raw", idOf("look for bravo-sub")},
-		{"restore", sessionB + "#1"}, {"restore", "bbbbbbbb-0000-4000-8000-000000000002#3"}, {"restore", file + "#1"},
+		{"restore", idOf("result of bravo-main")},
+		{"restore", idOf("result of bravo-main")[:8]},
+		{"restore", idOf("result of bravo-helper")},
+		{"restore", "[ccd " + idOf("result of bravo-main") + " result]"},
+		{"restore", "--raw", idOf("look for bravo-sub")},
+		{"restore", sessionB + "#1"},
+		{"restore", "bbbbbbbb-0000-4000-8000-000000000002#3"},
+		{"restore", file + "#1"},
 		{"restore", string(mark.Sum([]byte("it says bravo-spilled\n")).ID())},
-		{"show", sessionB}, {"show", "bbbbbbbb-0000-4000-8000-000000000002"}, {"show", file}, {"show", "../../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl"},
-		{"show", "latest:" + p.at("b")}, {"show", "latest:../b"}, {"show", "agent-bravo"},
-		{"search", "bravo"}, {"search", "--all", "bravo"}, {"search", "--session", sessionB, "look"}, {"search", "--session", file, "--all", "look"},
+		{"show", sessionB},
+		{"show", "bbbbbbbb-0000-4000-8000-000000000002"},
+		{"show", file},
+		{"show", "../../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl"},
+		{"show", "latest:" + p.at("b")},
+		{"show", "latest:../b"},
+		{"show", "agent-bravo"},
+		{"search", "bravo"},
+		{"search", "--all", "bravo"},
+		{"search", "--session", sessionB, "look"},
+		{"search", "--session", file, "--all", "look"},
 	}
 }
 

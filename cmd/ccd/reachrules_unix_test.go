@@ -115,8 +115,19 @@ func TestRulesAllowNoFile(t *testing.T) {
 			t.Errorf("%s: %+v", rule, r)
 		}
 		for _, flags := range [][]string{
-			{"--config", secret}, {"--config=" + secret}, {"-o", p.at("out")}, {"--output", p.at("out")}, {"-o" + p.at("out")}, {"--force"},
-			{"--file", secret}, {"--format", "html"}, {"--fresh"}, {"--source", secret}, {"--reach", "all"}, {"--generation", "1"}, {"--info"},
+			{"--config", secret},
+			{"--config=" + secret},
+			{"-o", p.at("out")},
+			{"--output", p.at("out")},
+			{"-o" + p.at("out")},
+			{"--force"},
+			{"--file", secret},
+			{"--format", "html"},
+			{"--fresh"},
+			{"--source", secret},
+			{"--reach", "all"},
+			{"--generation", "1"},
+			{"--info"},
 		} {
 			for _, args := range [][]string{slices.Concat(words[1:], []string{asked}, flags), slices.Concat(words[1:], flags, []string{asked}), slices.Concat(flags, words[1:], []string{asked})} {
 				if r := p.run("a", args...); r.code != exitUsage || strings.Contains(r.out+r.err, canary) || r.out != "" {

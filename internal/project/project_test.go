@@ -81,9 +81,18 @@ func TestWithoutGit(t *testing.T) {
 		dir, other string
 		want       bool
 	}{
-		{"home/p", "home/p", true}, {"home/p", "home/p/sub", true}, {"home/p", "home/p/gone/deep", true}, {"home/p", "home/p2", false}, {"home/p", "home", false},
-		{"home/p/sub", "home/p", false}, {"home/gone", "home/gone/sub", true}, {"home/p", "home/p/../p2", false},
-		{"home", "home", true}, {"home", "home/p", false}, {".", "home/p", false}, {"home/p", "", true},
+		{"home/p", "home/p", true},
+		{"home/p", "home/p/sub", true},
+		{"home/p", "home/p/gone/deep", true},
+		{"home/p", "home/p2", false},
+		{"home/p", "home", false},
+		{"home/p/sub", "home/p", false},
+		{"home/gone", "home/gone/sub", true},
+		{"home/p", "home/p/../p2", false},
+		{"home", "home", true},
+		{"home", "home/p", false},
+		{".", "home/p", false},
+		{"home/p", "", true},
 	} {
 		p := Of(at(c.dir), at("home"))
 		other := at(c.other)

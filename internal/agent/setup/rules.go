@@ -17,7 +17,9 @@ const (
 func grants() []string { return []string{"agent restore:*", "agent show:*", "agent search:*"} }
 
 // former are those that an older ccd wrote, into allow and into ask.
-func former() []string { return []string{"restore:*", "show:*", "search:*", "restore *-*o*", "show *--config*"} }
+func former() []string {
+	return []string{"restore:*", "show:*", "search:*", "restore *-*o*", "show *--config*"}
+}
 
 // rules are those of allow: of the bare name, and of the binary's path where a rule can hold it.
 func (s *Setup) rules() (all []string) {
