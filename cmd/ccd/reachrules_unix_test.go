@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -166,5 +167,24 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 	}
 	if r := p.run("b", "agent", "restore", id); r.code != exitNotFound {
 		t.Errorf("from another project: exit %d, %d bytes", r.code, len(r.out))
+	}
+}
+
+// TestReachOfAnOlderArchive: an older ccd noted only where a session went last. Its records tell where it began, so that a
+// session of b that moved to a stays out of reach.
+func TestReachOfAnOlderArchive(t *testing.T) {
+	t.Parallel()
+	p := newProjects(t)
+	state, err := config.StateDir(func(string) string { return "" }, p.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := restate(filepath.Join(state, "archive.db"), `"start":"[^"]*",`, ""); err != nil || n == 0 {
+		t.Fatalf("%d states changed, %v", n, err)
+	}
+	for word, want := range map[string]int{"alpha-main": exitDone, "alpha-tree": exitDone, "bravo-main": exitNotFound, "bravo-sub": exitNotFound} {
+		if r := p.run("a", "agent", "restore", idOf("result of "+word)); r.code != want {
+			t.Errorf("%s: %+v", word, r)
+		}
 	}
 }

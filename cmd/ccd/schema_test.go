@@ -43,13 +43,23 @@ func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 	text := regexp.MustCompile(`(?m)^rules: \d+$`).ReplaceAllString(ts.ReadFile(args[1]), "rules: 1")
 	ts.Check(os.WriteFile(path, []byte(text), 0o600))
 	ts.Check(os.Chtimes(path, info.ModTime(), info.ModTime()))
-	db, err := bolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	n, err := restate(ts.MkAbs(args[0]), `"options":"[0-9a-f]+"`, `"options":"0123456789abcdef"`)
 	ts.Check(err)
-	n := 0
+	if n == 0 {
+		ts.Fatalf("no state says with which options its companion was made")
+	}
+}
+
+// restate changes what the archive keeps with its sessions, and tells in how many.
+func restate(archive, what, into string) (n int, err error) {
+	db, err := bolt.Open(archive, 0o600, nil)
+	if err != nil {
+		return 0, err
+	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		states := tx.Bucket([]byte("state"))
 		return states.ForEach(func(k, v []byte) error {
-			record := regexp.MustCompile(`"options":"[0-9a-f]+"`).ReplaceAll(v[8:], []byte(`"options":"0123456789abcdef"`))
+			record := regexp.MustCompile(what).ReplaceAll(v[8:], []byte(into))
 			if !bytes.Equal(record, v[8:]) {
 				n++
 			}
@@ -57,8 +67,5 @@ func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 			return states.Put(k, slices.Concat(sum[:8], record))
 		})
 	})
-	ts.Check(errors.Join(err, db.Close()))
-	if n == 0 {
-		ts.Fatalf("no state says with which options its companion was made")
-	}
+	return n, errors.Join(err, db.Close())
 }
