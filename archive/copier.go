@@ -51,7 +51,7 @@ func (a *Archive) copyInto(ctx context.Context, path string, progress func(done,
 
 // into makes a copy at path in steps, synced.
 func (c *copier) into(ctx context.Context, path string, steps ...func(context.Context) error) (err error) {
-	c.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: patience, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
+	c.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: turn, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
 	if err != nil {
 		return err
 	}

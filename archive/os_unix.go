@@ -5,28 +5,19 @@ package archive
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// flock waits for a lock of the whole file; a read-only descriptor will do.
-func flock(f *os.File, exclusive bool) error {
+// tryFlock locks the whole file if nobody is in the way; a read-only descriptor will do.
+func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	how := unix.LOCK_SH
 	if exclusive {
 		how = unix.LOCK_EX
 	}
 	for {
-		err := unix.Flock(int(f.Fd()), how)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
-// tryFlock takes the exclusive lock if it is free.
-func tryFlock(f *os.File) (bool, error) {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil
@@ -36,6 +27,19 @@ func tryFlock(f *os.File) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// lockData is tryFlock for the archive's file. It is the lock that bbolt takes of it, by the same descriptor: bbolt then has
+// it at once.
+func lockData(f *os.File, exclusive bool) (bool, error) { return tryFlock(f, exclusive) }
+
+// inode is the number of a file on its file system, 0 where it has none.
+func inode(info os.FileInfo) uint64 {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return uint64(st.Ino)
 }
 
 // freeSpace returns the bytes that this user may still write below dir.

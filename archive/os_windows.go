@@ -7,24 +7,24 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// flock waits for a lock of the file's first byte.
-func flock(f *os.File, exclusive bool) error {
-	var flags uint32
+// tryFlock locks the file's first byte if nobody is in the way.
+func tryFlock(f *os.File, exclusive bool) (bool, error) {
+	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if exclusive {
-		flags = windows.LOCKFILE_EXCLUSIVE_LOCK
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
-}
-
-// tryFlock takes the exclusive lock if it is free.
-func tryFlock(f *os.File) (bool, error) {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}
 	return err == nil, err
 }
+
+// lockData leaves the archive's file to bbolt: a lock of its bytes would keep everybody from reading them.
+func lockData(*os.File, bool) (bool, error) { return true, nil }
+
+// inode is not to be had: nothing lists locks here.
+func inode(os.FileInfo) uint64 { return 0 }
 
 // freeSpace returns the bytes that this user may still write below dir.
 func freeSpace(dir string) (int64, error) {

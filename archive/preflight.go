@@ -18,12 +18,12 @@ type verdict struct {
 // preflight checks, at the first open, what bbolt would follow blindly into a stack overflow or a huge allocation,
 // neither of which can be recovered from: cycles of branch pages, and the length of the freelist. Everything else that
 // can be wrong with a page ends in an error or in a panic that guard takes up.
-func (a *Archive) preflight(info os.FileInfo) error {
+func (a *Archive) preflight(f *os.File, info os.FileInfo) error {
 	v := a.known.Load()
 	if v != nil && (v.err == nil || v.same(info)) {
 		return v.err
 	}
-	err := a.checkPages(info.Size())
+	err := a.checkPages(f, info.Size())
 	a.known.Store(&verdict{info, err})
 	return err
 }
@@ -36,18 +36,13 @@ func (v *verdict) same(info os.FileInfo) bool {
 	return os.SameFile(v.info, info) && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime())
 }
 
-func (a *Archive) checkPages(size int64) error {
-	f, err := os.Open(a.path)
-	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
-	}
-	defer f.Close()
+func (a *Archive) checkPages(f *os.File, size int64) error {
 	m, ok := readMeta(f)
 	if !ok {
 		return nil // bolt.Open says what is wrong
 	}
 	w := walker{r: f, page: int64(m.PageSize), pages: uint64(size / int64(m.PageSize)), branches: map[uint64]bool{}}
-	err = w.freelist(m.Freelist)
+	err := w.freelist(m.Freelist)
 	if err == nil {
 		err = w.roots(m.Root)
 	}

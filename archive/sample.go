@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -79,28 +78,16 @@ func (s *sampler) met(err error) error {
 
 // pages checks the form of leaf pages, in an order of its own, for as long as the lock may be held.
 func (s *sampler) pages(ctx context.Context) error {
-	l, err := lockShared(ctx, s.a.path)
+	l, err := s.a.lock(ctx, false, nil)
 	if err != nil {
-		return fmt.Errorf("lock archive: %w", err)
+		return err
 	}
 	defer l.release()
-	f, err := os.Open(s.a.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return errAbsent
-	}
-	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
-	}
-	m, ok := readMeta(f)
+	m, ok := readMeta(l.data)
 	if !ok {
 		return nil // whoever opens it says what is wrong
 	}
-	w := walker{r: f, page: int64(m.PageSize), pages: uint64(info.Size() / int64(m.PageSize)), branches: map[uint64]bool{}}
+	w := walker{r: l.data, page: int64(m.PageSize), pages: uint64(l.info.Size() / int64(m.PageSize)), branches: map[uint64]bool{}}
 	if err := w.roots(m.Root); err != nil {
 		return s.a.damage("%w", err)
 	}

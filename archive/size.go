@@ -33,16 +33,12 @@ func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 }
 
 func (a *Archive) measure(ctx context.Context, z *Size) error {
-	l, err := lockShared(ctx, a.path)
-	if err != nil {
-		return fmt.Errorf("lock: %w", err)
-	}
-	s := &store{a: a, lock: l, stats: true}
-	defer s.close()
-	if err := s.open(); err != nil {
+	s := &store{a: a, stats: true}
+	if err := s.open(ctx, nil); err != nil {
 		return err
 	}
-	z.File = s.info.Size()
+	defer s.close()
+	z.File = s.lock.info.Size()
 	return s.view(func(tx *bolt.Tx) error {
 		z.Frames = int(tx.Bucket(bucketFrames).Sequence())
 		z.Sessions = int(tx.Bucket(bucketSessions).Sequence())

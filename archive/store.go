@@ -15,9 +15,6 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// patience bounds the wait for bbolt's own lock, which only programs that know nothing of archive.lock make us do.
-const patience = 10 * time.Second
-
 var (
 	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes
 	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
@@ -39,11 +36,9 @@ var errAbsent = errors.New("there is no archive yet")
 type store struct {
 	a      *Archive
 	db     *bolt.DB
-	file   *os.File // db's own
 	lock   lock
 	write  bool
 	stats  bool // db counts free pages
-	info   os.FileInfo
 	schema int  // of the file
 	broken bool // a panic left db in a state that cannot be closed in order
 }
@@ -55,12 +50,8 @@ func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 
 // viewStore is view that shows the open file too.
 func (a *Archive) viewStore(ctx context.Context, fn func(s *store, tx *bolt.Tx) error) error {
-	l, err := lockShared(ctx, a.path)
-	if err != nil {
-		return fmt.Errorf("lock archive: %w", err)
-	}
-	s, err := a.open(l, false)
-	if err != nil {
+	s := &store{a: a}
+	if err := s.open(ctx, nil); err != nil {
 		return err
 	}
 	defer s.close()
@@ -89,21 +80,13 @@ func (a *Archive) openWrite(ctx context.Context, need int64) (*store, error) {
 	if err := a.space(dir, need); err != nil {
 		return nil, err
 	}
-	l, err := lockExclusive(ctx, a.path, &a.polite)
-	if err != nil {
-		return nil, fmt.Errorf("lock archive: %w", err)
-	}
-	if err := a.create(); err != nil {
-		l.release()
-		return nil, full(fmt.Errorf("create archive: %w", err))
-	}
-	s, err := a.open(l, true)
-	if err == nil && s.schema < newest { // Upgrade keeps a copy first, which takes longer than a write may
-		s.close()
-		err = &SchemaError{Path: a.path, Found: s.schema, Known: newest}
-	}
-	if err != nil {
+	s := &store{a: a, write: true}
+	if err := s.open(ctx, a.create); err != nil {
 		return nil, err
+	}
+	if s.schema < newest { // Upgrade keeps a copy first, which takes longer than a write may
+		s.close()
+		return nil, &SchemaError{Path: a.path, Found: s.schema, Known: newest}
 	}
 	return s, nil
 }
@@ -123,29 +106,25 @@ func (a *Archive) space(dir string, need int64) error {
 	return nil
 }
 
-// open opens the file under l, which it takes over: on an error l is released.
-func (a *Archive) open(l lock, write bool) (*store, error) {
-	s := &store{a: a, lock: l, write: write}
-	if err := s.open(); err != nil {
-		s.close()
-		return nil, err
+// open locks and opens the file, which a writer makes first by create. On an error nothing is left open.
+func (s *store) open(ctx context.Context, create func() error) (err error) {
+	if s.lock, err = s.a.lock(ctx, s.write, create); err != nil {
+		return err
 	}
-	return s, nil
+	if err = s.openLocked(); err != nil {
+		s.close()
+	}
+	return err
 }
 
-func (s *store) open() (err error) {
-	s.info, err = s.a.stat()
-	s.a.see(s.info, err)
-	if err != nil {
-		return err
-	}
-	if s.info.Size() == 0 { // bbolt would make a database of it
+func (s *store) openLocked() error {
+	if s.lock.info.Size() == 0 { // bbolt would make a database of it
 		return s.a.damage("the file is empty; if it never held anything, remove it")
 	}
-	if err := s.a.preflight(s.info); err != nil {
+	if err := s.a.preflight(s.lock.data, s.lock.info); err != nil {
 		return err
 	}
-	err = s.guard(func() error {
+	err := s.guard(func() error {
 		s.broken = true // a panic inside bolt.Open leaves nothing to close but the file
 		db, err := bolt.Open(s.a.path, 0o600, s.options())
 		s.db, s.broken = db, false
@@ -205,26 +184,21 @@ func (a *Archive) openError(err error) error {
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
 		return &DamageError{Path: a.path, Err: err}
 	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("open archive: another program holds %s: %w", a.path, err)
+		return a.lockedError(time.Now().Add(-turn))
 	}
 	return fmt.Errorf("open archive: %w", err)
 }
 
 func (s *store) options() *bolt.Options {
 	return &bolt.Options{
-		Timeout:      patience,
+		Timeout:      turn, // where lockData does not lock
 		ReadOnly:     !s.write,
 		FreelistType: bolt.FreelistMapType,
 		MaxSize:      int(s.a.o.MaxSize),
 		NoStatistics: !s.stats,
 
 		PreLoadFreelist: s.stats,
-		OpenFile: func(name string, flag int, perm os.FileMode) (*os.File, error) {
-			// bbolt creates what it does not find; an archive vanishing here must not become an empty one.
-			f, err := os.OpenFile(name, flag&^os.O_CREATE, perm)
-			s.file = f
-			return f, err
-		},
+		OpenFile:        func(string, int, os.FileMode) (*os.File, error) { return s.lock.data, nil },
 	}
 }
 
@@ -241,7 +215,7 @@ func (a *Archive) create() error {
 		return err
 	}
 	defer os.Remove(tmp)
-	db, err := bolt.Open(tmp, 0o600, &bolt.Options{Timeout: patience, FreelistType: bolt.FreelistMapType})
+	db, err := bolt.Open(tmp, 0o600, &bolt.Options{Timeout: turn, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
@@ -288,7 +262,7 @@ func (s *store) guard(fn func() error) (err error) {
 		if p := recover(); p != nil {
 			err = s.a.damage("%v", p)
 			if s.broken {
-				s.a.condemn(s.info, err)
+				s.a.condemn(s.lock.info, err)
 			}
 		}
 	}()
@@ -297,13 +271,8 @@ func (s *store) guard(fn func() error) (err error) {
 
 // close closes the file and lets go of the lock.
 func (s *store) close() {
-	switch {
-	case s.broken && s.file != nil:
-		s.file.Close() // its mapping stays behind: see condemn
-	case s.db != nil && !s.broken:
-		if s.guard(s.db.Close) != nil {
-			s.file.Close()
-		}
+	if s.db != nil && !s.broken { // of a broken one the mapping stays behind: see condemn
+		_ = s.guard(s.db.Close) // what it leaves open is closed with the lock
 	}
 	if s.write {
 		s.a.polite.left(s.lock)

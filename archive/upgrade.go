@@ -59,12 +59,8 @@ func (a *Archive) upgrade(ctx context.Context, progress func(done, total int64))
 	if a.o.ReadOnly {
 		return done, ErrReadOnly
 	}
-	l, err := lockExclusive(ctx, a.path, &a.polite)
-	if err != nil {
-		return done, fmt.Errorf("lock archive: %w", err)
-	}
-	s, err := a.open(l, true)
-	if err != nil {
+	s := &store{a: a, write: true}
+	if err := s.open(ctx, nil); err != nil {
 		return done, err
 	}
 	defer s.close()
@@ -93,7 +89,7 @@ func (s *store) keep(ctx context.Context, progress func(done, total int64)) (str
 			return "", err
 		case !info.Mode().IsRegular():
 			continue
-		case wholeArchive(path) != nil: // half a copy
+		case wholeArchive(ctx, path) != nil: // half a copy
 			return path, s.copyTo(ctx, path, progress)
 		}
 		same, err := s.holds(ctx, path)
@@ -136,7 +132,7 @@ func (s *store) copyTo(ctx context.Context, path string, progress func(done, tot
 		err = errors.New("the copy reads back as something else")
 	}
 	if err == nil {
-		err = wholeArchive(tmp)
+		err = wholeArchive(ctx, tmp)
 	}
 	if err == nil {
 		err = os.Rename(tmp, path)
@@ -153,10 +149,10 @@ func (s *store) room(dir string) error {
 	if err != nil {
 		return fmt.Errorf("ask for free space: %w", err)
 	}
-	need := s.info.Size() + growth + s.a.o.MinFree
+	need := s.lock.info.Size() + growth + s.a.o.MinFree
 	if free < need {
 		return fmt.Errorf("%w: %s free in %s, %s needed for the copy and %s must stay free: make room for %s more, or lower archive.min_free",
-			ErrFull, size(free), dir, size(s.info.Size()+growth), size(s.a.o.MinFree), size(need-free))
+			ErrFull, size(free), dir, size(s.lock.info.Size()+growth), size(s.a.o.MinFree), size(need-free))
 	}
 	return nil
 }
@@ -237,7 +233,7 @@ func contents(ctx context.Context, s *store) (sum mark.Hash, err error) {
 
 // contentsAt is contents of the archive at path.
 func contentsAt(ctx context.Context, path string) (sum mark.Hash, err error) {
-	err = openCopy(path, func(s *store) (err error) {
+	err = openCopy(ctx, path, func(s *store) (err error) {
 		sum, err = contents(ctx, s)
 		return err
 	})
@@ -245,11 +241,11 @@ func contentsAt(ctx context.Context, path string) (sum mark.Hash, err error) {
 }
 
 // wholeArchive fails unless an archive that can be read stands at path, as long as its own first page says.
-func wholeArchive(path string) error {
-	return openCopy(path, func(s *store) error {
+func wholeArchive(ctx context.Context, path string) error {
+	return openCopy(ctx, path, func(s *store) error {
 		return s.view(func(tx *bolt.Tx) error {
-			if size := tx.Size(); s.info.Size() < size {
-				return s.a.damage("%d bytes of %d", s.info.Size(), size)
+			if have, size := s.lock.info.Size(), tx.Size(); have < size {
+				return s.a.damage("%d bytes of %d", have, size)
 			}
 			return nil
 		})
@@ -257,13 +253,13 @@ func wholeArchive(path string) error {
 }
 
 // openCopy opens an archive that nobody writes to.
-func openCopy(path string, fn func(s *store) error) error {
+func openCopy(ctx context.Context, path string, fn func(s *store) error) error {
 	b, err := Open(path, Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	s, err := b.open(lock{}, false)
-	if err != nil {
+	s := &store{a: b}
+	if err := s.open(ctx, nil); err != nil {
 		return err
 	}
 	defer s.close()

@@ -1,0 +1,129 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LockedError tells that other processes held the archive's lock for longer than a call waits for it: 4 seconds.
+type LockedError struct {
+	Holders []Holder      // of the lock, as far as the system tells; where some are stopped, those alone
+	Waited  time.Duration // so far
+	lock    string        // path of archive.lock
+}
+
+// Holder is a process that holds a lock.
+type Holder struct {
+	Pid     int
+	Name    string // such as "ccd restore", "" where it cannot be told
+	Stopped bool   // by Ctrl-Z or SIGSTOP
+}
+
+// Error names the processes.
+func (e *LockedError) Error() string {
+	if len(e.Holders) == 0 {
+		return "archive is locked by another process"
+	}
+	var names []string
+	for _, h := range e.Holders {
+		names = append(names, fmt.Sprintf("%d (%s)", h.Pid, cmp.Or(h.Name, "?")))
+	}
+	return "archive is locked by process " + strings.Join(names, ", ")
+}
+
+// Hint returns what to do about it.
+func (e *LockedError) Hint() string {
+	switch {
+	case len(e.Holders) == 0:
+		return "try again; lsof " + e.lock + " may tell which process it is"
+	case e.Holders[0].Stopped:
+		return fmt.Sprintf("that process is stopped: kill -CONT %d lets it go on", e.Holders[0].Pid)
+	}
+	return "try again, or end that process"
+}
+
+// key is a key of a context's values.
+type key int
+
+const (
+	patient key = iota // func(*LockedError)
+	braked             // *Brake
+)
+
+// Patiently returns a context whose calls wait for the archive's lock until ctx ends. About once a second of a wait, tell
+// is called with who holds the lock, by the goroutine that waits; and with nil when the wait is over.
+func Patiently(ctx context.Context, tell func(*LockedError)) context.Context {
+	return context.WithValue(ctx, patient, tell)
+}
+
+func (a *Archive) lockedError(begun time.Time) *LockedError {
+	lock, gate := lockPaths(a.path)
+	return &LockedError{Holders: holders("/proc", lock, gate, a.path), Waited: time.Since(begun), lock: lock}
+}
+
+// holders returns the processes that hold a lock of one of the files, by the kernel's list: those that are stopped, else
+// those that hold the first of the files that anybody holds.
+func holders(proc string, files ...string) (all []Holder) {
+	text, err := os.ReadFile(filepath.Join(proc, "locks"))
+	if err != nil {
+		return nil
+	}
+	var stopped []Holder
+	told := map[string]bool{}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		var here []Holder
+		for _, pid := range lockedBy(string(text), inode(info)) {
+			if told[pid] {
+				continue
+			}
+			told[pid] = true
+			h := newHolder(proc, pid)
+			if here = append(here, h); h.Stopped {
+				stopped = append(stopped, h)
+			}
+		}
+		if len(all) == 0 {
+			all = here
+		}
+	}
+	if len(stopped) > 0 {
+		return stopped
+	}
+	return all
+}
+
+// lockedBy returns the pids of those that hold a lock of the file with so many an inode.
+func lockedBy(locks string, inode uint64) (pids []string) {
+	end := ":" + strconv.FormatUint(inode, 10)
+	for line := range strings.Lines(locks) {
+		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; one that waits has "->" in second place
+		if len(f) >= 6 && f[1] == "FLOCK" && strings.HasSuffix(f[5], end) {
+			pids = append(pids, f[4])
+		}
+	}
+	return pids
+}
+
+func newHolder(proc, pid string) (h Holder) {
+	h.Pid, _ = strconv.Atoi(pid)
+	comm, _ := os.ReadFile(filepath.Join(proc, pid, "comm"))
+	h.Name = strings.TrimSpace(string(comm))
+	line, _ := os.ReadFile(filepath.Join(proc, pid, "cmdline"))
+	if words := strings.Split(string(line), "\x00"); h.Name == "ccd" && len(words) > 1 && len(words[1]) > 0 && words[1][0] != '-' {
+		h.Name += " " + words[1] // the rest may hold what was searched for
+	}
+	stat, _ := os.ReadFile(filepath.Join(proc, pid, "stat"))
+	_, state, _ := strings.Cut(string(stat), ") ") // "4711 (ccd) T 1 ..."
+	h.Stopped = strings.HasPrefix(state, "T")
+	return h
+}
