@@ -19,6 +19,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -116,6 +117,7 @@ type Archive struct {
 	enc    *zstd.Encoder
 	dec    *zstd.Decoder
 	polite politeness
+	gaveUp atomic.Pointer[time.Time] // when a wait for the lock was last in vain
 	known  atomic.Pointer[verdict]
 	used   atomic.Pointer[os.FileInfo] // the file as it was last opened
 	moved  atomic.Bool                 // another one, or none, was found since

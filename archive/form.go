@@ -32,11 +32,11 @@ func (a *Archive) CheckIndex(ctx context.Context) error {
 // checkForm checks the pages of some buckets.
 func (a *Archive) checkForm(ctx context.Context, names ...[]byte) error {
 	err := a.viewStore(ctx, func(s *store, _ *bolt.Tx) error {
-		m, ok := readMeta(s.file)
+		m, ok := readMeta(s.lock.data)
 		if !ok {
 			return errors.New("no meta page")
 		}
-		w := walker{r: s.file, page: int64(m.PageSize), pages: uint64(s.info.Size() / int64(m.PageSize)), branches: map[uint64]bool{}}
+		w := walker{r: s.lock.data, page: int64(m.PageSize), pages: uint64(s.lock.info.Size() / int64(m.PageSize)), branches: map[uint64]bool{}}
 		if err := w.forms(m.Root, names); err != nil {
 			return a.damage("%w", err)
 		}

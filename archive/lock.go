@@ -69,6 +69,9 @@ type wait struct {
 // the archive's file is all it takes.
 func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lock, error) {
 	w := wait{a: a, write: write, begun: time.Now(), brake: brakeOf(ctx)}
+	if gaveUp := a.gaveUp.Load(); gaveUp != nil && time.Since(*gaveUp) < time.Second {
+		w.begun = w.begun.Add(-patience) // a command that makes do without one answer does not wait for the next one
+	}
 	w.tell, _ = ctx.Value(patient).(func(*LockedError))
 	w.told = w.begun
 	defer func() {
@@ -260,6 +263,8 @@ func (w *wait) try(ctx context.Context, limit time.Duration, get func() (bool, e
 func (w *wait) still() error {
 	switch {
 	case w.tell == nil && time.Since(w.begun) > patience:
+		now := time.Now()
+		w.a.gaveUp.Store(&now)
 		return w.a.lockedError(w.begun)
 	case w.tell != nil && time.Since(w.told) > time.Second:
 		w.told = time.Now()

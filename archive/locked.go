@@ -116,11 +116,14 @@ func lockedBy(locks string, inode uint64) (pids []string) {
 
 func newHolder(proc, pid string) (h Holder) {
 	h.Pid, _ = strconv.Atoi(pid)
-	comm, _ := os.ReadFile(filepath.Join(proc, pid, "comm"))
-	h.Name = strings.TrimSpace(string(comm))
 	line, _ := os.ReadFile(filepath.Join(proc, pid, "cmdline"))
-	if words := strings.Split(string(line), "\x00"); h.Name == "ccd" && len(words) > 1 && len(words[1]) > 0 && words[1][0] != '-' {
-		h.Name += " " + words[1] // the rest may hold what was searched for
+	program, rest, _ := strings.Cut(string(line), "\x00")
+	if program != "" {
+		h.Name = filepath.Base(program)
+	}
+	verb, _, _ := strings.Cut(rest, "\x00") // what follows may be what was searched for
+	if h.Name == "ccd" && verb != "" && verb[0] != '-' {
+		h.Name += " " + verb
 	}
 	stat, _ := os.ReadFile(filepath.Join(proc, pid, "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ") // "4711 (ccd) T 1 ..."

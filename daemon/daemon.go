@@ -112,7 +112,8 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// Run watches until ctx ends, and returns its error. It fails with *RunningError where another daemon runs.
+// Run watches until ctx ends, and returns its error. It fails with *RunningError where another daemon runs. For the
+// archive's lock it waits as long as that takes.
 func (d *Daemon) Run(ctx context.Context) error {
 	release, err := d.begin()
 	if err != nil {
@@ -121,7 +122,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer release()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer d.startErrands(ctx)()
+	defer d.startErrands(archive.Patiently(ctx, func(*archive.LockedError) {}))()
+	ctx = archive.Patiently(ctx, d.waits)
 	w := watcher.New(d.watch(ctx, end))
 	if d.Ready != nil {
 		d.Ready()

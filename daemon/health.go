@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"ccd/archive"
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
@@ -27,6 +28,7 @@ type RunInfo struct {
 	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil where there was none
 	Config   string         `json:"config"`           // the file that it was configured by, "" for none
 	Archive  string         `json:"archive"`          // path of the file
+	Locked   string         `json:"locked,omitempty"` // who holds the archive's lock, while the daemon waits for it
 	LastPass time.Time      `json:"last_pass"`        // end of the last scan of all roots
 	Sessions int            `json:"sessions"`
 	Failing  int            `json:"failing"` // transcripts that fail now
@@ -126,6 +128,35 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 		touched = file.ModTime()
 	}
 	return holder(f), touched, true, nil
+}
+
+// longWait is the wait for the archive's lock that status tells of, and that ends a pass of Once.
+const longWait = 4 * time.Second
+
+// waits tells of a wait for the archive's lock; nil: it is over. It is a sign of life: a daemon that were started anew
+// would wait too.
+func (d *Daemon) waits(locked *archive.LockedError) {
+	d.alive()
+	now := ""
+	if locked != nil {
+		if locked.Waited < longWait {
+			return
+		}
+		now = locked.Error()
+	}
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	h := &d.health.info
+	switch {
+	case h.Locked == now:
+		return
+	case now == "":
+		d.Log.Info("archive no longer locked")
+	case h.Locked == "":
+		d.Log.Warn("waiting", "err", locked)
+	}
+	h.Locked = now
+	d.tell()
 }
 
 // Refused has run.json tell of a reload that changed nothing. It may be called from any goroutine while Run runs.

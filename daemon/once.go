@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccd/archive"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -31,7 +32,8 @@ const attempts = 5
 
 // Once brings everything up to date and returns: live sessions first, then newest first. A session that fails is
 // listed in the report and keeps none of the others from their turn. Progress is told the bytes of the files done and of
-// all. It fails with *RunningError where a daemon runs.
+// all. It fails with *RunningError where a daemon runs, and with an *archive.LockedError where another process keeps the
+// archive's lock.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
 	release, err := d.begin()
@@ -39,6 +41,13 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		return Report{}, err
 	}
 	defer release()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	ctx = archive.Patiently(ctx, func(locked *archive.LockedError) {
+		if locked != nil && locked.Waited >= longWait { // each file would wait anew
+			giveUp(fmt.Errorf("bring everything up to date: %w", locked))
+		}
+	})
 	found, wrong := watcher.Scan(ctx, d.watch(ctx, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	for _, err := range wrong {
@@ -55,7 +64,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	}
 	for i, f := range found {
 		if ctx.Err() != nil {
-			return report, ctx.Err()
+			return report, context.Cause(ctx)
 		}
 		offer := watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest, More: i < len(found)-1}
 		if err := errors.Join(d.bring(ctx, offer), d.saveAll(ctx, offer.More)); err != nil {
@@ -90,7 +99,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	h.Errors, h.Failing = last(report.Failed, maxFailures), len(report.Failed)
 	h.Sessions, h.LastPass = report.Sessions, start.UTC()
 	d.tell()
-	return report, ctx.Err()
+	return report, context.Cause(ctx)
 }
 
 func (r *Report) fail(path string, err error) {

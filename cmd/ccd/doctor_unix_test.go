@@ -203,28 +203,6 @@ func fakeProc(t *testing.T, files map[string]string) string {
 	return proc
 }
 
-func TestLockHolders(t *testing.T) {
-	lock := filepath.Join(t.TempDir(), "archive.lock")
-	write(t, lock, 0o600)
-	info, err := os.Stat(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, _ := inode(info)
-	proc := fakeProc(t, map[string]string{
-		"locks": fmt.Sprintf("1: FLOCK  ADVISORY  WRITE 4711 00:2e:%d 0 EOF\n1: -> FLOCK  ADVISORY  READ 4712 00:2e:%d 0 EOF\n"+
-			"2: POSIX  ADVISORY  WRITE 4713 00:2e:%d 0 EOF\n3: FLOCK  ADVISORY  WRITE 4714 00:2e:%d 0 EOF\n", n, n, n, n+1),
-		"4711/comm": "backup\n",
-	})
-	got := lockHolders(filepath.Join(proc, "locks"), lock, filepath.Join(t.TempDir(), "absent"))
-	if len(got) != 1 || got[0] != "pid 4711 (backup)" {
-		t.Errorf("%q", got)
-	}
-	if got := lockHolders(filepath.Join(proc, "absent"), lock); len(got) != 0 {
-		t.Errorf("without a list: %q", got)
-	}
-}
-
 // TestProcesses holds what doctor makes of what Linux tells of the daemon's process.
 func TestProcesses(t *testing.T) {
 	s := soundSurroundings(t)
@@ -312,7 +290,7 @@ func TestArchiveLockedByAnother(t *testing.T) {
 	if len(all) != 1 || all[0].State != "wrong" {
 		t.Fatalf("%+v", all)
 	}
-	if _, err := os.Stat("/proc/locks"); err == nil && !strings.Contains(all[0].Detail, fmt.Sprint("pid ", os.Getpid(), " ")) {
+	if _, err := os.Stat("/proc/locks"); err == nil && !strings.Contains(all[0].Detail, fmt.Sprint("process ", os.Getpid(), " (")) {
 		t.Errorf("names not the holder: %+v", all)
 	}
 }

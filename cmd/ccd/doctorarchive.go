@@ -1,12 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -78,12 +77,11 @@ func checkLock(_ context.Context, s *surroundings) []finding {
 	if !s.slow {
 		return nil
 	}
-	base := strings.TrimSuffix(s.l.archivePath, ".db")
-	holders := lockHolders("/proc/locks", base+".lock", base+".gate")
-	if len(holders) == 0 {
-		return []finding{wrong(check, "lsof "+shellWord(base+".lock")+" may tell", "the archive did not answer within %s: another process holds it, or its file system hangs", lockLimit)}
+	var locked *archive.LockedError
+	if errors.As(s.readErr, &locked) {
+		return []finding{wrong(check, locked.Hint(), "%v", locked)}
 	}
-	return []finding{wrong(check, "wait, or end that process", "the archive is held for over %s by %s", lockLimit, strings.Join(holders, ", "))}
+	return []finding{wrong(check, "", "the archive did not answer within %s: its file system hangs", checkLimit)}
 }
 
 func checkSpace(_ context.Context, s *surroundings) []finding {
@@ -139,36 +137,6 @@ func checkBackups(_ context.Context, s *surroundings) (all []finding) {
 			all = append(all, note("backups", "once you are content with this version: rm "+shellWord(path),
 				"%s, %s: the archive as it was before an upgrade", path, humanize.IBytes(uint64(info.Size()))))
 		}
-	}
-	return all
-}
-
-// lockHolders names the processes that hold a lock of one of the files, by the kernel's list.
-func lockHolders(list string, files ...string) (all []string) {
-	text, err := os.ReadFile(list)
-	if err != nil {
-		return nil
-	}
-	inodes := map[string]bool{}
-	for _, f := range files {
-		if info, err := os.Stat(f); err == nil {
-			if n, known := inode(info); known {
-				inodes[fmt.Sprint(n)] = true
-			}
-		}
-	}
-	told := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; one that waits has "->" in second place
-		if len(f) < 6 || f[1] != "FLOCK" || !inodes[f[5][strings.LastIndexByte(f[5], ':')+1:]] || told[f[4]] {
-			continue
-		}
-		told[f[4]] = true
-		name, err := os.ReadFile(filepath.Join(filepath.Dir(list), f[4], "comm"))
-		if err != nil {
-			name = []byte("?")
-		}
-		all = append(all, fmt.Sprintf("pid %s (%s)", f[4], cmp.Or(strings.TrimSpace(string(name)), "?")))
 	}
 	return all
 }

@@ -104,7 +104,8 @@ func report(w io.Writer, err error) {
 }
 
 // signals returns a context that the first SIGINT or SIGTERM ends, with errInterrupted or errTerminated as its cause.
-// The second one ends the process at once.
+// The second one ends the process at once. One that stops the process (Ctrl-Z) waits until no call with that context holds
+// the archive's lock.
 func signals() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := make(chan os.Signal, 1)
@@ -119,5 +120,7 @@ func signals() (context.Context, func()) {
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		cancel(cause)
 	}()
-	return ctx, func() { signal.Stop(c); cancel(nil) }
+	brake := new(archive.Brake)
+	stops(brake)
+	return brake.Bind(ctx), func() { signal.Stop(c); cancel(nil) }
 }

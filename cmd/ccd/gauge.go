@@ -100,6 +100,9 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	out.Live = append([]sessionOutput{}, out.Live...)
 	out.Running, out.This = running, version().Version
 	out.Degraded, out.Roots, out.Errors = []string{}, []rootOutput{}, []failureOutput{}
+	if running && info.Locked != "" {
+		out.Degraded = append(out.Degraded, "the daemon waits: "+info.Locked)
+	}
 	for _, f := range info.Errors { // where no daemon runs, those of the last one
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
 	}
@@ -131,7 +134,9 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	if free, err := freeSpace(existing(filepath.Dir(g.l.archivePath))); err == nil {
 		out.Archive.Space, out.Archive.measured = free, true
 	}
-	out.Archive.unread = archiveErr != nil
+	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
+		out.Sessions = info.Sessions
+	}
 	out.Degraded = append(out.Degraded, g.degraded(out)...)
 	return out, nil
 }

@@ -59,12 +59,3 @@ func ownerOf(info fs.FileInfo) (name string, mine bool) {
 	}
 	return name, false
 }
-
-// inode is the number of a file on its file system.
-func inode(info fs.FileInfo) (n uint64, known bool) {
-	st, known := info.Sys().(*syscall.Stat_t)
-	if !known {
-		return 0, false
-	}
-	return uint64(st.Ino), true
-}

@@ -47,6 +47,3 @@ func inotifyLimit(string) (n int, ok bool) { return 0, false }
 
 // ownerOf takes every file for this user's: who may read one is not told by an owner on Windows.
 func ownerOf(fs.FileInfo) (name string, mine bool) { return "", true }
-
-// inode is not known on Windows.
-func inode(fs.FileInfo) (n uint64, known bool) { return 0, false }

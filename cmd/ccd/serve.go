@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"ccd/archive"
 	"ccd/daemon"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -73,6 +74,9 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 		return nil, err
 	}
 	beat := func() { s.tell(log, s.pulse.Beat()) }
+	if s.holds != nil || s.getenv("NOTIFY_SOCKET") != "" { // a person who starts it is told; else it would only be started again
+		ctx = archive.Patiently(ctx, func(*archive.LockedError) { beat() })
+	}
 	if err := s.upgrade(ctx, l, beat); err != nil {
 		return nil, err
 	}

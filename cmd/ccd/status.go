@@ -71,7 +71,7 @@ type archiveOutput struct {
 	Space int64  `json:"space_bytes"`
 
 	measured bool // Space is known
-	unread   bool // the archive cannot be read: nothing is known of its sessions
+	unread   bool // the archive cannot be read: the number of sessions is from run.json
 }
 
 type failureOutput struct {

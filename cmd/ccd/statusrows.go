@@ -57,8 +57,11 @@ func (r rootOutput) state(running bool) string {
 }
 
 func sessionsLine(o statusOutput) string {
-	if o.Archive.unread {
+	if o.Archive.unread && o.Sessions == 0 {
 		return "not known: the archive cannot be read"
+	}
+	if o.Archive.unread {
+		return fmt.Sprintf("%d, from run.json: the archive cannot be read", o.Sessions)
 	}
 	line := fmt.Sprintf("%d, %s", o.Sessions, count(o.Companions, "companion"))
 	if o.Attachments > 0 {
@@ -132,6 +135,9 @@ func bar(share float64) string {
 }
 
 func archiveLine(o archiveOutput) string {
+	if o.Bytes == 0 && o.unread {
+		return o.Path + ", cannot be read"
+	}
 	if o.Bytes == 0 {
 		return o.Path + ", not there yet"
 	}

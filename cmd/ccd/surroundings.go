@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,7 +20,6 @@ import (
 // Doctor hangs nowhere: a dead network file system, or a lock that another process keeps, costs it so much.
 const (
 	checkLimit  = 5 * time.Second
-	lockLimit   = 3 * time.Second        // that somebody may hold the archive's lock, which bounded transactions never do
 	sampleLimit = 400 * time.Millisecond // that a sample of the archive takes
 	maxListed   = 100_000                // entries of one kind that are remembered; beyond, a look is no check of all
 )
@@ -115,8 +115,8 @@ func (a *app) lookAround(ctx context.Context, l *library, show func(done, total 
 func (s *surroundings) readArchive(ctx context.Context) {
 	var err error
 	a := s.l.archive
-	if s.size, err = bounded(ctx, lockLimit, a.Size); err != nil {
-		s.slow, s.readErr = isSlow(err), err
+	if s.size, err = bounded(ctx, checkLimit, a.Size); err != nil {
+		s.slow, s.readErr = isSlow(err) || errors.As(err, new(*archive.LockedError)), err
 		return
 	}
 	s.sample, s.readErr = bounded(ctx, checkLimit, func(ctx context.Context) (archive.Sampled, error) {

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// soon is what a command may take while another one holds the lock: 5 seconds, and a busy machine's time.
+const soon = 15 * time.Second
+
+// manyParcels puts n transcripts of 1 MB below home, and returns their paths.
+func manyParcels(t *testing.T, home string, n int) (paths []string) {
+	t.Helper()
+	for i := range n {
+		r := rand.New(rand.NewPCG(uint64(i), 1))
+		var b strings.Builder
+		for b.Len() < 1<<20 {
+			fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"parcel %x %x %x"},"uuid":"u%d","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n",
+				r.Uint64(), r.Uint64(), r.Uint64(), b.Len())
+		}
+		paths = append(paths, transcriptPath(home, i))
+		put(t, paths[i], b.String())
+	}
+	return paths
+}
+
+func grow(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(aLine)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// id is the session of the transcript at path.
+func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
+
+// holds reports whether a process holds a lock of the archive, in a mode: "READ", "WRITE" or "" for any.
+func (c *child) holds(t *testing.T, mode string) bool {
+	t.Helper()
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		t.Skipf("NOTICE: locks are not listed here: %v", err)
+	}
+	for _, name := range []string{"archive.lock", "archive.gate", "archive.db"} {
+		var st unix.Stat_t
+		if err := unix.Stat(filepath.Join(c.stateDir(), name), &st); err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(locks)) {
+			f := strings.Fields(line)
+			if len(f) >= 6 && f[1] == "FLOCK" && f[4] == fmt.Sprint(c.Process.Pid) && strings.HasSuffix(f[5], fmt.Sprintf(":%d", st.Ino)) &&
+				(mode == "" || mode == f[3] && name == "archive.lock") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// state is what the kernel says of the process: T where it is stopped, Z where it has ended.
+func (c *child) state() string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+	_, state, _ := strings.Cut(string(text), ") ")
+	return state[:min(1, len(state))]
+}
+
+// stops sends a signal at some moment and waits until the process is stopped. It is false where it has ended by itself.
+func (c *child) stops(t *testing.T, s syscall.Signal) bool {
+	t.Helper()
+	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
+	c.signal(t, s)
+	eventually(t, "it is stopped, or has ended", func() bool { return strings.Contains("TZ", c.state()) })
+	return c.state() == "T"
+}
+
+// frozen stops a process with a lock of the archive in its hands, and lets it go at the end of the test.
+func (c *child) frozen(t *testing.T, mode string, meanwhile func()) bool {
+	t.Helper()
+	for c.stops(t, syscall.SIGSTOP) {
+		if c.holds(t, mode) {
+			t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGCONT) })
+			return true
+		}
+		c.signal(t, syscall.SIGCONT)
+		meanwhile()
+	}
+	_ = c.Wait()
+	return false
+}
+
+// outcome is what became of a command.
+type outcome struct {
+	code     int
+	out, err string
+	took     time.Duration
+}
+
+// all runs commands beside each other.
+func all(t *testing.T, home string, commands ...string) map[string]outcome {
+	t.Helper()
+	outcomes := map[string]outcome{}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	for _, command := range commands {
+		c := spawn(t, home, strings.Fields(command)...)
+		begun := time.Now()
+		group.Go(func() {
+			out, _ := io.ReadAll(c.stdout)
+			_ = c.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[command] = outcome{c.ProcessState.ExitCode(), string(out), c.stderr.String(), time.Since(begun)}
+		})
+	}
+	group.Wait()
+	for command, o := range outcomes {
+		if o.took > soon {
+			t.Errorf("%s took %v", command, o.took)
+		}
+	}
+	return outcomes
+}
+
+func comesBack(t *testing.T, home, path string) bool {
+	t.Helper()
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all(t, home, "restore --session "+id(path))["restore --session "+id(path)].out == string(want)
+}
+
+// A reader that is stopped within a transaction keeps no other reader waiting. The daemon waits for it, says so, and goes on
+// by itself.
+func TestFrozenReader(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	paths := manyParcels(t, home, 6)
+	if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+		t.Fatalf("%+v", o)
+	}
+	d := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run", "-q")
+	eventually(t, "the daemon runs", func() bool { return d.running(t) && !d.info(t).LastPass.IsZero() })
+	reader := spawn(t, home, "verify")
+	for !reader.frozen(t, "READ", func() {}) {
+		reader = spawn(t, home, "verify")
+	}
+	grow(t, paths[0])
+	name := fmt.Sprintf("archive is locked by process %d (ccd verify)", reader.Process.Pid)
+
+	restore := "restore --session " + id(paths[1])
+	for command, o := range all(t, home, "ls", "search parcel", restore, "status", "compact "+id(paths[1]), "timeline "+id(paths[2])) {
+		switch {
+		case strings.HasPrefix(command, "compact"): // which writes
+			if o.code != exitFailed || !strings.Contains(o.err, name) || !strings.Contains(o.err, fmt.Sprintf("kill -CONT %d", reader.Process.Pid)) {
+				t.Errorf("%s: %+v", command, o)
+			}
+		case o.code != exitDone:
+			t.Errorf("%s: exit %d, %s", command, o.code, o.err)
+		}
+	}
+	eventually(t, "the daemon tells what it waits for", func() bool { return d.info(t).Locked == name })
+	if o := all(t, home, "status")["status"]; o.code != exitDone || !strings.Contains(o.out, "the daemon waits: "+name) {
+		t.Errorf("status: %+v", o)
+	}
+	if comesBack(t, home, paths[0]) {
+		t.Error("the daemon has written: nothing was held up, and the test proves nothing")
+	}
+	reader.signal(t, syscall.SIGCONT)
+	reader.ends(t, exitDone, soon)
+	eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, paths[0]) && d.info(t).Locked == "" })
+	d.signal(t, syscall.SIGTERM)
+	d.ends(t, exitDone, soon)
+}
+
+// A daemon that is stopped within a transaction keeps everybody from the archive: each command ends, and says by whom.
+func TestFrozenDaemon(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	paths := manyParcels(t, home, 6)
+	d := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run", "-q")
+	eventually(t, "the daemon runs", func() bool { return d.running(t) })
+	if !d.frozen(t, "WRITE", func() { grow(t, paths[rand.IntN(len(paths))]) }) {
+		t.Fatalf("the daemon has ended: %s", d.stderr.String())
+	}
+	name := fmt.Sprintf("archive is locked by process %d (ccd run)", d.Process.Pid)
+	for command, o := range all(t, home, "ls", "search parcel", "restore --session "+id(paths[0]), "restore c0ffeec0ffee", "status", "compact "+id(paths[1]), "doctor",
+		"show "+id(paths[1]), "hook UserPromptSubmit", "hook PreCompact") {
+		switch {
+		case strings.HasPrefix(command, "hook"):
+			if o.code != exitDone || o.out+o.err != "" {
+				t.Errorf("%s: %+v", command, o)
+			}
+		case o.code != exitFailed || !strings.Contains(o.err+o.out, name) || !strings.Contains(o.err+o.out, fmt.Sprintf("kill -CONT %d", d.Process.Pid)):
+			t.Errorf("%s: %+v", command, o)
+		case command == "status" && !strings.Contains(o.out, fmt.Sprintf("running, pid %d", d.Process.Pid)):
+			t.Errorf("%s: %+v", command, o)
+		}
+	}
+	d.signal(t, syscall.SIGCONT)
+	for _, path := range paths {
+		eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, path) })
+	}
+	d.signal(t, syscall.SIGTERM)
+	d.ends(t, exitDone, soon)
+}
+
+// spawnGroup is spawn of a process group of its own, as a shell's jobs are: in one that no shell looks after, the system
+// ignores Ctrl-Z.
+func spawnGroup(t *testing.T, home string, args ...string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.CommandContext(t.Context(), exe, args...), home: home}
+	c.Args[0] = "ccd"
+	c.Env = []string{"HOME=" + home, "GORACE=atexit_sleep_ms=0", "CCD_WATCH_SETTLE=20ms"}
+	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Ctrl-Z stops a command between its transactions: whenever it comes, the lock is free. The control: SIGSTOP, which nobody
+// can take, stops it with the lock in its hands now and then.
+func TestCtrlZ(t *testing.T) {
+	for _, command := range []string{"verify", "run"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			paths := manyParcels(t, home, 12)
+			if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+				t.Fatalf("%+v", o)
+			}
+			held := map[syscall.Signal]int{}
+			tried := 0
+			var c *child
+			for tried%2 > 0 || held[syscall.SIGSTOP] < 3 {
+				if c == nil {
+					c = spawnGroup(t, home, command, "-q")
+				}
+				if command == "run" {
+					grow(t, paths[tried%len(paths)])
+				}
+				s := []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP}[tried%2]
+				if !c.stops(t, s) {
+					c.ends(t, exitDone, soon)
+					c = nil
+					continue
+				}
+				if tried++; c.holds(t, "") {
+					held[s]++
+				}
+				c.signal(t, syscall.SIGCONT)
+			}
+			if n := held[syscall.SIGTSTP]; n > 0 {
+				t.Errorf("stopped with the lock in its hands: %d times of %d", n, tried/2)
+			}
+			t.Logf("control: by SIGSTOP %d times of %d", held[syscall.SIGSTOP], tried/2)
+			if c != nil && command == "run" {
+				c.signal(t, syscall.SIGTERM)
+			}
+			if c != nil {
+				c.ends(t, exitDone, soon)
+			}
+		})
+	}
+}
+
+// The wait for the archive ends at once where the command is told to end.
+func TestSignalsEndAWait(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		home := t.TempDir()
+		put(t, transcriptPath(home, 1), aLine)
+		if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+			t.Fatalf("%+v", o)
+		}
+		lockArchive(t, (&child{home: home}).stateDir())
+		c := spawn(t, home, "ls")
+		eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+		c.signal(t, s)
+		c.ends(t, exitInterrupted, soon)
+	}
+}
