@@ -200,7 +200,13 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 		}
 	}
 	if err == nil {
-		err = w.try(ctx, turn, func() (bool, error) { return lockData(l.data, w.write) })
+		err = w.try(ctx, turn, func() (bool, error) {
+			got, err := lockData(l.data, w.write)
+			if err != nil {
+				err = fmt.Errorf("lock %s: %w", w.a.path, err)
+			}
+			return got, err
+		})
 	}
 	if err == nil {
 		l.info, err = l.data.Stat()

@@ -97,8 +97,8 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	return told(a.runOnce(ctx, d))
 }
 
-// grace is how long an end by signal may take. What still waits then, for another process's lock or for a file system
-// that does not answer, cannot be interrupted; nothing is lost by not waiting for it, since nothing is kept for the end.
+// grace is how long an end by signal may take. What still waits then, for a file system that does not answer, cannot be
+// interrupted; nothing is lost by not waiting for it, since nothing is kept for the end.
 const grace = 4 * time.Second
 
 // endInTime ends the process when grace is over since ctx ended, unless the returned function was called before.
