@@ -108,7 +108,8 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		{"archive nearly full", checkArchive, func(_ *testing.T, s *surroundings) {
 			s.l.config.Archive.MaxSize, s.size.File = 100<<20, 84<<20
 		}, "note", "over 80 %"},
-		{"archive locked", checkLock, func(_ *testing.T, s *surroundings) { s.slow = true }, "wrong", "lsof"},
+		{"archive locked", checkLock, func(_ *testing.T, s *surroundings) { s.slow, s.readErr = true, &archive.LockedError{} }, "wrong", "lsof"},
+		{"archive hangs", checkLock, func(_ *testing.T, s *surroundings) { s.slow = true }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *surroundings) { s.l.config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
 		{"backup", checkBackups, func(t *testing.T, s *surroundings) { write(t, s.l.archivePath+".schema1.bak", 0o600) }, "note", "rm "},
 		{"service failed", checkService, func(_ *testing.T, s *surroundings) { s.service.state.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},

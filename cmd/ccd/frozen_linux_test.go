@@ -26,8 +26,11 @@ func manyParcels(t *testing.T, home string, n int) (paths []string) {
 		r := rand.New(rand.NewPCG(uint64(i), 1))
 		var b strings.Builder
 		for b.Len() < 1<<20 {
-			fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"parcel %x %x %x"},"uuid":"u%d","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n",
-				r.Uint64(), r.Uint64(), r.Uint64(), b.Len())
+			noise := make([]byte, 8<<10)
+			for i := range noise {
+				noise[i] = byte(r.Uint32())
+			}
+			fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"parcel %x"},"uuid":"u%d","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n", noise, b.Len())
 		}
 		paths = append(paths, transcriptPath(home, i))
 		put(t, paths[i], b.String())
@@ -149,6 +152,9 @@ func comesBack(t *testing.T, home, path string) bool {
 // A reader that is stopped within a transaction keeps no other reader waiting. The daemon waits for it, says so, and goes on
 // by itself.
 func TestFrozenReader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of the race detector's time")
+	}
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -191,6 +197,9 @@ func TestFrozenReader(t *testing.T) {
 
 // A daemon that is stopped within a transaction keeps everybody from the archive: each command ends, and says by whom.
 func TestFrozenDaemon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of the race detector's time")
+	}
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -238,6 +247,9 @@ func spawnGroup(t *testing.T, home string, args ...string) *child {
 // Ctrl-Z stops a command between its transactions: whenever it comes, the lock is free. The control: SIGSTOP, which nobody
 // can take, stops it with the lock in its hands now and then.
 func TestCtrlZ(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of the race detector's time")
+	}
 	for _, command := range []string{"verify", "run"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,4 +120,42 @@ func TestTerminalIsClosed(t *testing.T) {
 	eventually(t, "the daemon runs", func() bool { return c.running(t) })
 	ptmx.Close()
 	c.ends(t, exitInterrupted, 5*time.Second)
+}
+
+// The watchdog is fed by the work alone: where that hangs, here in a log that nobody reads, there is no sign, whatever else
+// the process still does.
+func TestWatchdogSeesAHang(t *testing.T) {
+	const sign = "WATCHDOG=1"
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	unread, log, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Close()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.CommandContext(t.Context(), exe, "run"), home: home}
+	c.Args[0] = "ccd"
+	c.Env = []string{"HOME=" + home, "CCD_WATCH_SETTLE=20ms", "CCD_LOG_LEVEL=info", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}
+	c.Stderr = log
+	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 3))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
+	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe takes
+	put(t, transcriptPath(home, 1), aLine)                // replaced: that is logged
+	eventually(t, "there are no more signs", func() bool {
+		before := b.count(sign)
+		<-time.After(time.Second)
+		return b.count(sign) == before
+	})
+	go func() { _, _ = io.Copy(io.Discard, unread) }()
+	now := b.count(sign)
+	eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
+	c.signal(t, unix.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
 }

@@ -65,7 +65,7 @@ const (
 	noticed = alive + 3*time.Second + readyLimit
 )
 
-// hung holds the daemon up in two ways, and in two others in which it only has much, or nothing, to do.
+// hung holds the daemon up, and in three controls it only has to wait, or has much, or nothing, to do.
 func hung(w *walk) {
 	w.write(w.alice, w.alice.home()+quickly, fmt.Sprintf("[Service]\nWatchdogSec=%d\n", alive/time.Second))
 	w.must(w.alice, "systemctl", "--user", "daemon-reload")
@@ -76,7 +76,7 @@ func hung(w *walk) {
 		w.must(w.alice, "systemctl", "--user", "restart", "ccd.service")
 	}()
 	w.stopped()
-	w.blocked()
+	w.waiting()
 	w.busy()
 	w.idle()
 }
@@ -87,11 +87,14 @@ func (w *walk) stopped() {
 	pid := w.pid()
 	w.signal("STOP", pid)
 	_, took := w.back(pid, noticed)
+	if result := w.must(root, "journalctl", "-o", "cat", "_SYSTEMD_USER_UNIT=ccd.service", "+", "USER_UNIT=ccd.service"); !strings.Contains(result, "watchdog") {
+		w.Errorf("the journal knows of no watchdog")
+	}
 	w.tell("stopped: another after %.1f s", took.Seconds())
 }
 
-// blocked holds the work alone: other threads of the daemon live on, but the archive's lock never comes.
-func (w *walk) blocked() {
+// waiting keeps the archive's lock from the daemon: that is no hang, and another daemon would wait too.
+func (w *walk) waiting() {
 	w.Helper()
 	pid := w.pid()
 	ctx, release := context.WithCancel(w.Context())
@@ -107,20 +110,19 @@ func (w *walk) blocked() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	start := time.Now()
 	w.grown(64 << 10)
-	gone := w.within(noticed, "the watchdog fires", func() bool { return w.pid() != pid })
+	over := time.Now().Add(3 * alive)
+	w.within(4*alive, "three intervals", func() bool { return time.Now().After(over) })
 	release()
 	_ = holder.Wait()
-	if result := w.must(root, "journalctl", "-o", "cat", "_SYSTEMD_USER_UNIT=ccd.service", "+", "USER_UNIT=ccd.service"); !strings.Contains(result, "watchdog") {
-		w.Errorf("the journal knows of no watchdog")
+	w.within(readyLimit, "everything is archived", w.complete)
+	if now := w.pid(); now != pid {
+		w.Errorf("the watchdog took a wait for a hang: %d, then %d", pid, now)
 	}
-	w.back(pid, readyLimit+2*time.Second)
-	w.tell("work blocked: noticed after %.1f s, another after %.1f s", gone.Seconds(), time.Since(start).Seconds())
 	w.nothingLost()
 }
 
-// busy is the first control: a long catch-up is no hang. In its middle the daemon is told to stop, and is gone soon.
+// busy is the second control: a long catch-up is no hang. In its middle the daemon is told to stop, and is gone soon.
 func (w *walk) busy() {
 	w.Helper()
 	const size, parts = 100 << 20, 4
@@ -151,7 +153,7 @@ func (w *walk) busy() {
 	w.tell("%d MB caught up in %.1f s", size>>20, time.Since(start).Seconds())
 }
 
-// idle is the second control: with nothing to do for three intervals the same daemon is still there.
+// idle is the third control: with nothing to do for three intervals the same daemon is still there.
 func (w *walk) idle() {
 	w.Helper()
 	pid := w.pid()
