@@ -177,12 +177,13 @@ func TestFrozenReader(t *testing.T) {
 			if o.code != exitFailed || !strings.Contains(o.err, name) || !strings.Contains(o.err, fmt.Sprintf("kill -CONT %d", reader.Process.Pid)) {
 				t.Errorf("%s: %+v", command, o)
 			}
+		case command == "status" && o.code == exitFailed: // the daemon waits: it is degraded
 		case o.code != exitDone:
 			t.Errorf("%s: exit %d, %s", command, o.code, o.err)
 		}
 	}
 	eventually(t, "the daemon tells what it waits for", func() bool { return d.info(t).Locked == name })
-	if o := all(t, home, "status")["status"]; o.code != exitDone || !strings.Contains(o.out, "the daemon waits: "+name) {
+	if o := all(t, home, "status")["status"]; o.code != exitFailed || !strings.Contains(o.out, "the daemon waits: "+name) {
 		t.Errorf("status: %+v", o)
 	}
 	if comesBack(t, home, paths[0]) {

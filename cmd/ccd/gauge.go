@@ -123,7 +123,11 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	out.Service = serviceOutput{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
 	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
 	for _, err := range []error{runErr, archiveErr} {
-		if err != nil {
+		var next interface{ Hint() string }
+		switch {
+		case errors.As(err, &next):
+			out.Degraded = append(out.Degraded, fmt.Sprintf("%v (%s)", err, next.Hint()))
+		case err != nil:
 			out.Degraded = append(out.Degraded, err.Error())
 		}
 	}

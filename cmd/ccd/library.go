@@ -55,9 +55,13 @@ func (a *app) library(ctx context.Context) (*library, error) {
 // load reads what the archive knows of each session in reach.
 func (l *library) load(ctx context.Context) error {
 	stored, err := l.archive.Sessions(ctx)
-	l.damage = archive.Damages(err)
-	for _, err := range l.damage { // what is damaged takes none of the sound ones with it
-		if !errors.As(err, new(*archive.DamageError)) || len(stored) == 0 {
+	l.damage = nil
+	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
+		damaged := errors.As(err, new(*archive.DamageError))
+		if damaged {
+			l.damage = append(l.damage, err)
+		}
+		if !damaged || len(stored) == 0 {
 			return fmt.Errorf("read archive: %w", err)
 		}
 	}

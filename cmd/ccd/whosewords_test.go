@@ -39,6 +39,11 @@ func TestWhoseWords(t *testing.T) {
 	for _, agent := range []string{"claude", "codex"} {
 		cases = append(cases, whoseCases(t, home, agent)...)
 	}
+	config := filepath.Join(home, "config.toml")
+	if err := os.WriteFile(config, []byte("[agents]\nreach = \"all\"\n"), 0o600); err != nil { // one server is asked about all of them
+		t.Fatal(err)
+	}
+	env = append(env, "CCD_CONFIG="+config)
 	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
 		t.Fatalf("run --once: exit %d", code)
 	}
