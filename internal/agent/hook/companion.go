@@ -37,6 +37,11 @@ func open(path string, s transcript.Session) (companion, error) {
 	case err != nil:
 		return companion{}, fmt.Errorf("read companion: %w", err)
 	}
+	return parse(text, path, s)
+}
+
+// parse reads the text of the companion of s.
+func parse(text []byte, path string, s transcript.Session) (companion, error) {
 	p, err := sidecar.Parse(text)
 	if err == nil {
 		err = p.Check()

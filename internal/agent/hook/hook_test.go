@@ -232,6 +232,30 @@ func TestGoingOn(t *testing.T) {
 	}
 }
 
+// The scorecard grades what the hook adds: it is the same text.
+func TestAfterCompactionIsWhatTheHookAdds(t *testing.T) {
+	p := newPlace(t)
+	for _, path := range []string{p.claude(uuid1), p.codex("2026/03/01", uuid2)} {
+		p.write(path, "", time.Hour)
+		at := p.companion(path, strings.Repeat(ledger, 30), nil)
+		doc, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := p.ask(Event{Name: SessionStart, Source: "compact", Transcript: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.AfterCompaction(p.find(path), doc, at)
+		if err != nil || text != contextOf(t, a) {
+			t.Errorf("%s: %v\n%.300q\nthe hook adds\n%.300q", path, err, text, contextOf(t, a))
+		}
+		if _, err := p.AfterCompaction(p.find(path), doc[1:], at); err == nil {
+			t.Error("a damaged companion is told of")
+		}
+	}
+}
+
 func TestClearedIsTheNewestOtherSession(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.claude(uuid1), "{}\n", time.Hour)

@@ -14,12 +14,26 @@ func (h Hooks) goOn(e Event, s transcript.Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return h.again(e, c), nil
+}
+
+// AfterCompaction returns what the agent of a session is told right after it compacted its context, given the text of the
+// session's companion and where that stands.
+func (h Hooks) AfterCompaction(s transcript.Session, companion []byte, path string) (string, error) {
+	c, err := parse(companion, path, s)
+	if err != nil {
+		return "", err
+	}
+	return h.again(Event{Name: SessionStart, Agent: s.Agent, Source: "compact"}, c), nil
+}
+
+func (h Hooks) again(e Event, c companion) string {
 	about := "the earlier work of this session"
 	if e.Source == "compact" {
 		about += ", beside your own summary; where they differ, this is replayed from the transcript" +
 			" (`" + h.command("diff --fresh", c.session) + "` lists what the summary dropped)"
 	}
-	return h.record(e, c, about), nil
+	return h.record(e, c, about)
 }
 
 // cleared is what an agent is told when its human has cleared the context: a new session begins, and the one before is
