@@ -38,13 +38,15 @@ type diffOutput struct {
 func (a *app) diffCommand() *cobra.Command {
 	p := page{
 		use: "diff SESSION", group: everyday, short: "tell what the agent's own last compaction dropped",
-		long: `Key facts that the agent held before it compacted its own context, and that neither its summary nor what
-it kept beside it shows word for word: what was asked, files, commands with status, errors, decisions,
-numbers, names, plan, last answer. Said in other words counts as dropped. Counts first, then what was
-dropped, class by class, what a person named and the newest first: record, fact, ID; ` + "`ccd restore ID`" + `
-gives the original. Sub-agents are sessions of their own. It is told from the archive, so also where the
-transcript is gone; right after a compaction the archive may not hold it yet: --fresh takes in what the
-transcript has gained. A session that the agent has not compacted has dropped nothing: exit status 3.`,
+		long: `Key facts that the agent held before it compacted its own context, and that neither its summary nor
+what it kept beside it shows: what was asked, answers, questions, refusals, decisions, reports, files
+changed, commands with status and outcome, errors, git, the plan, and numbers and names in their
+sentences. Said in other words counts as dropped, and so does a name in a bare list. Counts first, then
+what was dropped, class by class, what a person named and the newest first: record, fact, ID;
+` + "`ccd restore ID`" + ` gives the original. Sub-agents are sessions of their own. It is told from the
+archive, so also where the transcript is gone; right after a compaction the archive may not hold it
+yet: --fresh takes in what the transcript has gained. A session that the agent has not compacted has
+dropped nothing: exit status 3.`,
 		examples: []example{
 			{"ccd diff latest", "what the session that grew last forgot"},
 			{"ccd diff --fresh latest:.", "of the project in this directory, just after its agent compacted"},
@@ -261,7 +263,7 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 }
 
 func filesListed(c dropped.Class) bool {
-	return len(c.List) > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Read, scorecard.Deleted}, c.Class)
+	return len(c.List) > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Deleted}, c.Class)
 }
 
 // droppedLine is one fact: record, what it says, where it stands.

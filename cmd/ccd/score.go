@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +20,7 @@ const smallest = 40000
 type scoreFlags struct {
 	agent string
 	size  int
+	least int // chars of content that a session must exceed to be scored
 }
 
 // scoreOutput is what score prints with --json.
@@ -43,21 +43,23 @@ type scoredTotal struct {
 func (a *app) scoreCommand() *cobra.Command {
 	p := page{
 		use: "score [SESSION|FILE]...", group: care, short: "count what companions keep of what mattered",
-		long: `Key facts of each session (what was asked, files, commands with status, errors, decisions, numbers,
-names, plan, last answer) are counted as visible in the companion, recoverable through an ID in it, or
-lost; and at one size beside it, for ccd, the agent's own summary where it wrote one, and three dumb ways
-to shorten: tail, head and tail, stubs for all but the last three results. Without an argument: all
-archived sessions over 40,000 characters that are no sub-agents. Nothing but counts is printed, nothing
-is written.`,
+		long: `Counts the key facts of each session (what was asked, the agent's answers, questions, refusals,
+decisions, reports, files, commands and their outcomes, errors, git, numbers and names in their
+sentences, the plan) as visible in a text, recoverable through an ID in it, or lost. The texts are the
+default companion; a companion of the size of the agent's own summary, or of --size characters where
+the agent wrote none; one of half that size; the agent's own summary; what the hook adds after a
+compaction; and both together. Without an argument: all archived sessions over 40,000 characters that
+are no sub-agents. Prints counts only, writes nothing.`,
 		examples: []example{
 			{"ccd score", "all archived sessions of some length"},
-			{"ccd score latest", "the session that grew last, class by class"},
+			{"ccd score latest", "the session that grew last"},
 			{"ccd score --size 6000 session.jsonl", "a file, at another size than 12,000 chars"},
+			{"ccd score --least 40000 sessions/*.jsonl", "files, without the short ones"},
 		},
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
-companion, stretches [{summary_record, size, texts {ccd, half, agent, tail, head_tail, stub}}], red}],
-summary, damage (sessions that cannot be read, as in verify);
-docs/SCORE.md tells what a text's grade holds`,
+companion, stretches [{summary_record, size, texts {ccd, half, agent, injection, both}}], red}],
+summary {sessions, texts, classes, saved_percent_median, lost, red}, damage (sessions that cannot be
+read, as in verify); docs/SCORE.md documents a grade`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f scoreFlags
@@ -65,9 +67,13 @@ docs/SCORE.md tells what a text's grade holds`,
 		if f.size < 1000 || f.size > 50000 {
 			return usage(c, errors.New("--size must be 1000 to 50000"))
 		}
+		if len(args) == 0 && !c.Flags().Changed("least") {
+			f.least = smallest
+		}
 		return a.score(c.Context(), args, f)
 	})
 	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters where the agent wrote no summary")
+	c.Flags().IntVar(&f.least, "least", 0, "leave out sessions of up to `CHARS` characters (without an argument: 40000)")
 	agentFlag(c, &f.agent)
 	return c
 }
@@ -84,14 +90,16 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 	if len(cards) == 0 && failed != nil {
 		return failed
 	}
-	return errors.Join(a.printScores(cards, l.damages()), failed)
+	return errors.Join(a.printScores(cards, f.least, l.damages()), failed)
 }
 
 // scoreAll scores what the arguments name. What fails is told, and the others are scored all the same.
 func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFlags) (cards []*scorecard.Card, failed error) {
 	keep := func(c *scorecard.Card, err error) error {
 		if err == nil {
-			cards = append(cards, c)
+			if c.Chars > int64(f.least) {
+				cards = append(cards, c)
+			}
 			return nil
 		}
 		failed = errors.Join(failed, err)
@@ -109,14 +117,14 @@ func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFl
 	defer wipe()
 	for i, e := range l.sessions {
 		show(int64(i), int64(len(l.sessions)))
-		if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < smallest {
+		if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < int64(f.least) {
 			continue
 		}
 		if err := keep(l.scoreArchived(ctx, e, f.size)); err != nil {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(cards, func(c *scorecard.Card) bool { return c.Chars <= smallest }), failed
+	return cards, failed
 }
 
 func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags) (*scorecard.Card, error) {
@@ -138,8 +146,8 @@ func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags
 	return l.scoreFile(ctx, s, f.size)
 }
 
-// printScores prints cards: as JSON, or one line each and, of a single one, its classes; then what they do not reach.
-func (a *app) printScores(cards []*scorecard.Card, damage []damageOutput) error {
+// printScores prints cards: as JSON, or one line each, then their classes, then what they do not reach.
+func (a *app) printScores(cards []*scorecard.Card, least int, damage []damageOutput) error {
 	sum := scorecard.Sum(cards)
 	if a.json {
 		out := scoreOutput{Sessions: []scoredSession{}, Summary: scoredTotal{sum, append([]string{}, sum.Red()...)}, Damage: damage}
@@ -149,25 +157,24 @@ func (a *app) printScores(cards []*scorecard.Card, damage []damageOutput) error 
 		return a.printJSON(out)
 	}
 	if len(cards) == 0 {
-		a.say("no archived session has over %s characters", humanize.Comma(smallest))
+		a.say("no session has over %s characters", humanize.Comma(int64(least)))
 		return nil
 	}
 	return a.printTables(cards, sum)
 }
 
 func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
-	rows := [][]string{{"SESSION", "TOKENS (est)", "SAVED", "COMPANION", "LOST", "AT CHARS", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB", "TIME"}}
+	rows := [][]string{append([]string{"SESSION", "TOKENS (est)", "SAVED", "COMPANION", "LOST", "AT CHARS"}, append(headings(), "TIME")...)}
 	for _, c := range cards {
 		rows = append(rows, scoreRows(c)...)
 	}
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	if len(cards) == 1 {
-		if err := a.printClasses(cards[0]); err != nil {
-			return err
-		}
-	} else if err := a.print(meanLine(len(cards), sum)); err != nil {
+	if err := a.print("\n"); err != nil {
+		return err
+	}
+	if err := a.table(classRows(cards, sum)); err != nil {
 		return err
 	}
 	var red strings.Builder
@@ -182,17 +189,12 @@ func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
 	return a.print("\nBelow what is due:\n" + red.String())
 }
 
-func meanLine(n int, sum scorecard.Total) string {
-	return fmt.Sprintf("\nmean of %d: companion %.3f (worst %.3f), ccd %.3f (%.3f), half %.3f (%.3f), agent %s, tail %.3f, head+tail %.3f, stub %.3f; lost %d\n",
-		n, sum.Companion.Mean, sum.Companion.Worst, sum.Texts["ccd"].Mean, sum.Texts["ccd"].Worst, sum.Texts["half"].Mean, sum.Texts["half"].Worst,
-		meanOf(sum, "agent"), sum.Texts["tail"].Mean, sum.Texts["head_tail"].Mean, sum.Texts["stub"].Mean, sum.Lost)
-}
-
-func meanOf(sum scorecard.Total, name string) string {
-	if s, ok := sum.Texts[name]; ok {
-		return fmt.Sprintf("%.3f", s.Mean)
+// headings are the columns of the texts of a stretch.
+func headings() (all []string) {
+	for _, name := range scorecard.Texts() {
+		all = append(all, strings.ToUpper(name))
 	}
-	return "-"
+	return all
 }
 
 // scoreRows are a session's lines: one for each stretch.
@@ -203,12 +205,9 @@ func scoreRows(c *scorecard.Card) (rows [][]string) {
 	}
 	for _, s := range c.Stretches {
 		row := append(first, humanize.Comma(int64(s.Size)))
-		for _, name := range texts {
-			cell := "-"
-			if g, ok := s.Texts[name]; ok {
-				cell = fmt.Sprintf("%.3f", g.Mean)
-			}
-			row = append(row, cell)
+		for _, name := range scorecard.Texts() {
+			g, ok := s.Texts[name]
+			row = append(row, shareCell(g.Mean, ok))
 		}
 		if first[0] != "" {
 			row = append(row, fmt.Sprintf("%d ms", c.Took.Milliseconds()))
@@ -219,47 +218,41 @@ func scoreRows(c *scorecard.Card) (rows [][]string) {
 	return rows
 }
 
-// printClasses prints one session class by class, its stretches together.
-func (a *app) printClasses(c *scorecard.Card) error {
-	rows := [][]string{{"FACTS", "OF", "COMPANION", "RECOVERABLE", "LOST", "CCD", "HALF", "AGENT", "TAIL", "HEAD+TAIL", "STUB"}}
+// classRows are a line for each class: how many facts, and the mean of the sessions' shares in each text; then the means of
+// all classes.
+func classRows(cards []*scorecard.Card, sum scorecard.Total) [][]string {
+	rows := [][]string{append([]string{"FACTS", "OF", "COMPANION"}, headings()...)}
+	names := append([]string{scorecard.Companion}, scorecard.Texts()...)
+	all := []string{fmt.Sprintf("mean of %d", len(cards)), ""}
+	for _, name := range names {
+		s, ok := sum.Texts[name]
+		all = append(all, shareCell(s.Mean, ok))
+	}
 	for _, class := range append(scorecard.Classes(), scorecard.Traces()...) {
-		n, ok := c.Companion.Classes[class]
-		if !ok {
-			n, ok = c.Companion.Traces[class]
+		facts := 0
+		for _, c := range cards {
+			facts += c.Companion.Count(class).Facts
 		}
-		if !ok {
+		if class == scorecard.Traces()[0] {
+			rows = append(rows, all)
+		}
+		if facts == 0 {
 			continue
 		}
-		row := []string{
-			string(class), strconv.Itoa(n.Facts), fmt.Sprintf("%.3f", n.Share()), strconv.Itoa(n.Recoverable), strconv.Itoa(n.Lost),
-		}
-		for _, name := range texts {
-			row = append(row, classShare(c, name, class))
+		row := []string{string(class), strconv.Itoa(facts)}
+		for _, name := range names {
+			share, ok := sum.Classes[class][name]
+			row = append(row, shareCell(share, ok))
 		}
 		rows = append(rows, row)
 	}
-	if err := a.print("\n"); err != nil {
-		return err
-	}
-	return a.table(rows)
+	return rows
 }
 
-// texts are the texts of one size, in the order of the tables' columns.
-var texts = []string{"ccd", "half", "agent", "tail", "head_tail", "stub"}
-
-// classShare is what a text shows of a class in all stretches, "-" where they have no such facts.
-func classShare(c *scorecard.Card, name string, class scorecard.Class) string {
-	var visible, facts int
-	for _, s := range c.Stretches {
-		g := s.Texts[name]
-		n := g.Classes[class]
-		if n.Facts == 0 {
-			n = g.Traces[class]
-		}
-		visible, facts = visible+n.Visible, facts+n.Facts
-	}
-	if facts == 0 {
+// shareCell is a share, "-" where there is none.
+func shareCell(share float64, ok bool) string {
+	if !ok {
 		return "-"
 	}
-	return fmt.Sprintf("%.3f", float64(visible)/float64(facts))
+	return fmt.Sprintf("%.3f", share)
 }

@@ -9,6 +9,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/hook"
 	"ccd/internal/scorecard"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
@@ -21,6 +22,7 @@ type scored struct {
 	size    int64 // bytes
 	span    func(transcript.Span) ([]byte, error)
 	raw     func(transcript.Pointer) iter.Seq2[archive.Piece, error] // an original's bytes, checked
+	whole   *compactor.Compaction                                    // of all of it, once made
 }
 
 // stretch is a part of a transcript, in bytes, and the summary that the agent wrote of it.
@@ -71,10 +73,15 @@ func (s *scored) companion(c *scorecard.Card) (stretches []stretch, err error) {
 		return nil, err
 	}
 	c.Took += time.Since(start)
-	doc := sidecar.Render(sidecar.Front{Header: made.Header, Host: s.options.Host}, made.Sections)
+	s.whole = made
+	doc := s.render(made)
 	c.Companion = facts.Grade(string(doc.Text), s.restore(made, 0))
 	c.Original, c.Saved, c.Chars, c.ToolHeavy = made.Header.Tokens.Original, doc.Saved, facts.Chars(), facts.ToolHeavy()
 	return stretches, nil
+}
+
+func (s *scored) render(made *compactor.Compaction) sidecar.Document {
+	return sidecar.Render(sidecar.Front{Header: made.Header, Host: s.options.Host, Agent: s.session.Agent, Session: s.session.ID}, made.Sections)
 }
 
 // leastSummary is how long a summary is that others are held against, in chars.
@@ -84,7 +91,7 @@ const leastSummary = 1000
 // and is passed over.
 func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 	facts := scorecard.New()
-	folds := map[string]*compactor.Compactor{"ccd": s.sized(size), "half": s.sized(size / 2)}
+	folds := map[string]*compactor.Compactor{scorecard.CCD: s.sized(size), scorecard.Half: s.sized(size / 2)}
 	for r, err := range s.records(p.from, p.to) {
 		if err != nil {
 			return err
@@ -97,13 +104,14 @@ func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 	if p.record > 0 && (size < leastSummary || facts.Chars() < 3*int64(size)) {
 		return nil
 	}
-	out := scorecard.Stretch{Summary: p.record, Size: size, Texts: map[string]scorecard.Grade{
-		"tail":      facts.Grade(facts.Tail(size), nil),
-		"head_tail": facts.Grade(facts.HeadTail(size), nil),
-		"stub":      facts.Grade(facts.Stub(size), nil),
-	}}
+	told, restore, err := s.injection(p.to)
+	if err != nil {
+		return err
+	}
+	out := scorecard.Stretch{Summary: p.record, Size: size, Texts: map[string]scorecard.Grade{scorecard.Injection: facts.Grade(told, restore)}}
 	if p.record > 0 {
-		out.Texts["agent"] = facts.Grade(p.summary, nil)
+		out.Texts[scorecard.Agent] = facts.Grade(p.summary, nil)
+		out.Texts[scorecard.Both] = facts.Grade(p.summary+"\n"+told, restore)
 	}
 	for name, fold := range folds {
 		made, err := s.compaction(fold, p.from)
@@ -114,6 +122,30 @@ func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 	}
 	c.Stretches = append(c.Stretches, out)
 	return nil
+}
+
+// injection is what the hook adds to the agent's context after a compaction at that place: the companion is then that of
+// everything before it.
+func (s *scored) injection(to int64) (string, scorecard.Restore, error) {
+	made := s.whole
+	if to < s.size {
+		fold := compactor.New(s.options, s.session)
+		for r, err := range s.records(0, to) {
+			if err != nil {
+				return "", nil, err
+			}
+			fold.Add(r)
+		}
+		var err error
+		if made, err = s.compaction(fold, 0); err != nil {
+			return "", nil, err
+		}
+	}
+	text, err := hook.Hooks{}.AfterCompaction(s.session, s.render(made).Text, sidecar.Path(s.session, ""))
+	if err != nil {
+		return "", nil, fmt.Errorf("answer hook for session %s: %w", s.session.ID, err)
+	}
+	return text, s.restore(made, 0), nil
 }
 
 // sized is a fold whose text has at most that many chars, all of them its own.

@@ -180,9 +180,9 @@ func (c *comparison) report(count int, by Choice) *Report {
 
 // importance is the order of classes: what an agent needs most to go on comes first.
 var importance = []scorecard.Class{
-	scorecard.Asked, scorecard.Plan, scorecard.OpenErrors, scorecard.Edited, scorecard.Deleted, scorecard.Decisions,
-	scorecard.Answer, scorecard.Commands, scorecard.Read, scorecard.Errors, scorecard.Numbers, scorecard.URLs,
-	scorecard.Hashes, scorecard.Identifiers,
+	scorecard.Asked, scorecard.Plan, scorecard.OpenErrors, scorecard.Git, scorecard.Edited, scorecard.Deleted, scorecard.Refusals,
+	scorecard.Questions, scorecard.Answers, scorecard.Decisions, scorecard.Outcomes, scorecard.Commands, scorecard.Reports,
+	scorecard.Errors, scorecard.Numbers, scorecard.URLs, scorecard.Hashes, scorecard.Identifiers,
 }
 
 func (c *Class) add(one scorecard.Fact, kept bool) {

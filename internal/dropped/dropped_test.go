@@ -55,18 +55,17 @@ func TestEachClass(t *testing.T) {
 	for class, want := range map[string][]string{
 		"asked":       {"And tell sieveFlour from v1.2.3 when it is 25 kg, see https://mill.example/sieve."},
 		"edited":      {"src/stone.go"},
-		"read":        {"docs/rye.md"},
 		"deleted":     {"older.txt"},
 		"commands":    {"make wheel = 1", `make "sacks" all = 0`, "rm older.txt = 0", "rm old.txt = 0"},
-		"errors":      {"fatal: no water in the race", "stone.go:9: error: the stone is cracked"},
+		"errors":      {"fatal: no water in the race"},
 		"open_errors": {"fatal: no water in the race"},
 		"decisions":   {"The root cause is the dry race of 9f31c07a1 there."},
-		"numbers":     {"25 kg"},
+		"numbers":     {"25"},
 		"identifiers": {"sieveFlour"},
 		"urls":        {"https://mill.example/sieve"},
-		"hashes":      {"v1.2.3", "77ab12c9"},
+		"hashes":      {"v1.2.3", "9f31c07a1", "77ab12c9"},
 		"plan":        {"Mend the race = in_progress"},
-		"answer":      {"The race is dry and the mill stands still until the water comes."},
+		"answers":     {"The race is dry and the mill stands still until the water comes."},
 	} {
 		if diff := cmp.Diff(want, texts(r, class)); diff != "" {
 			t.Errorf("%s: %s", class, diff)
@@ -135,7 +134,7 @@ func TestPreserved(t *testing.T) {
 	last := l.say("The flour is fine, says the sievedTwice test.")
 	l.compact(told, call, answer, last)
 	r := l.report(t, Choice{})
-	for class, not := range map[string]string{"commands": "make flour = 0", "identifiers": "sievedTwice", "numbers": "25 kg", "answer": "The flour is fine, says the sievedTwice test."} {
+	for class, not := range map[string]string{"commands": "make flour = 0", "identifiers": "sievedTwice", "answers": "The flour is fine, says the sievedTwice test."} {
 		for _, text := range texts(r, class) {
 			if text == not {
 				t.Errorf("%s %q is preserved, and listed", class, text)
@@ -159,12 +158,12 @@ func TestBesideTheSummary(t *testing.T) {
 		l := workday()
 		l.compact(told)
 		l.claude("attachment", map[string]any{"attachment": map[string]any{"type": kind, "content": "docs/rye.md"}, "rendered": []any{
-			map[string]any{"role": "user", "content": "Called Read with docs/rye.md, sieveFlour"},
+			map[string]any{"role": "user", "content": "And tell sieveFlour from v1.2.3 when the sack is full."},
 		}}, nil)
 		l.say("On. src/stone.go")
 		r := l.report(t, Choice{})
-		if got := len(texts(r, "read")) + len(texts(r, "identifiers")); got != 2*(want-1) {
-			t.Errorf("%s: %d listed, want %d", kind, got, 2*(want-1))
+		if got := len(texts(r, "identifiers")); got != want-1 {
+			t.Errorf("%s: %d listed, want %d", kind, got, want-1)
 		}
 		if got := texts(r, "edited"); len(got) != 1 {
 			t.Errorf("what is said later counts: %q", got)
@@ -175,7 +174,7 @@ func TestBesideTheSummary(t *testing.T) {
 func TestSeveral(t *testing.T) {
 	l := workday()
 	l.compact(told)
-	l.say("Now for `barleyPot` and its lid.")
+	l.say("Now comes `barleyPot` with its wooden cover.")
 	l.compact("Only grindOats is left.")
 	l.say("Well then.")
 	last := l.report(t, Choice{})
@@ -185,12 +184,12 @@ func TestSeveral(t *testing.T) {
 	if diff := cmp.Diff([]string{"src/wheel.go"}, texts(last, "edited")); diff != "" {
 		t.Errorf("edited, held by the first summary only: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"barleyPot"}, texts(last, "identifiers")); diff != "" {
+	if diff := cmp.Diff([]string{"grindOats", "barleyPot"}, texts(last, "identifiers")); diff != "" {
 		t.Errorf("identifiers: %s", diff)
 	}
 	check(t, "", l.records, last)
 	first := l.report(t, Choice{Boundary: 1})
-	if first.Boundary != 1 || first.Boundaries != 2 || first.Earlier != 0 || last.Earlier != first.Dropped-1 { // its answer is not the last any more
+	if first.Boundary != 1 || first.Boundaries != 2 || first.Earlier != 0 || last.Earlier != first.Dropped {
 		t.Errorf("the first dropped %d, the second was told of %d: %+v", first.Dropped, last.Earlier, first)
 	}
 	if _, err := Of(l.records, Choice{Boundary: 3}); !isNone(err) || !strings.Contains(err.Error(), "2 in 32 records") {
@@ -288,7 +287,7 @@ func TestCodex(t *testing.T) {
 		if (r.Summary != "") != (c.summary == 1) || r.Sealed != c.sealed || r.Boundaries != 1 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if got := texts(r, "answer"); len(got) != 1 || !strings.Contains(got[0], "stone wheel") {
+		if got := texts(r, "answers"); len(got) != 1 || !strings.Contains(got[0], "stone wheel") {
 			t.Errorf("%s: the last answer was %q", name, got)
 		}
 		check(t, "", l.records, r)
@@ -297,11 +296,11 @@ func TestCodex(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	l := &log{agent: "claude-code"}
-	l.human("Begin with grindRye.")
+	l.human("Begin the work today with grindRye.")
 	for i := range 26 {
 		l.say(fmt.Sprintf("Word number is nameOf%c%c here.", 'A'+i, 'a'+i))
 	}
-	l.say("Once more nameOfCc.")
+	l.say("Once more comes nameOfCc here.")
 	l.compact("Nothing.")
 	r := l.report(t, Choice{Most: 3})
 	if diff := cmp.Diff([]string{"nameOfCc", "grindRye", "nameOfZz"}, texts(r, "identifiers")); diff != "" {

@@ -138,16 +138,19 @@ func check(t *testing.T, name string, records Records, r *Report) {
 	}
 }
 
-// misplaced tells what is wrong with a fact's original, "" where nothing is. Calls name a path in their own way.
+// misplaced tells what is wrong with a fact's originals, "" where nothing is. Calls name a path in their own way.
 func misplaced(class scorecard.Class, one Fact, holds map[place]string) string {
 	text, ok := holds[place{one.Record, one.ID}]
 	want := one.Text
-	if class == scorecard.Edited || class == scorecard.Read || class == scorecard.Deleted {
+	if class == scorecard.Edited || class == scorecard.Deleted {
 		want = path.Base(want)
 	}
 	output := one.Output == ""
-	for at := range holds {
-		output = output || at.id == one.Output
+	for at, printed := range holds {
+		if at.id == one.Output {
+			output = true
+			text += "\x00" + printed
+		}
 	}
 	switch {
 	case !ok:

@@ -2,6 +2,7 @@ package scorecard
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -22,27 +23,40 @@ type Card struct {
 	Stretches []Stretch     `json:"stretches"`
 }
 
-// Stretch compares texts of one size that stand for the same records: those that the agent summarised itself, or the
-// whole session.
+// Stretch compares texts that stand for the same records: those that the agent summarised itself, or the whole session.
 type Stretch struct {
 	Summary int              `json:"summary_record"` // record of the agent's own summary, 0 where there is none
-	Size    int              `json:"size"`           // chars that each text may have; "half" half of it
-	Texts   map[string]Grade `json:"texts"`          // "ccd", "half", "agent" (where Summary is not 0), "tail", "head_tail", "stub"
+	Size    int              `json:"size"`           // chars that CCD may have; Half half of it
+	Texts   map[string]Grade `json:"texts"`          // by the names below; Agent and Both where Summary is not 0
 }
+
+// The texts that are graded.
+const (
+	Companion = "companion" // as ccd makes it by default, of the whole session
+	CCD       = "ccd"       // a companion of the stretch, of the size
+	Half      = "half"      // one of half the size
+	Agent     = "agent"     // the agent's own summary
+	Injection = "injection" // what the hook adds after a compaction
+	Both      = "both"      // the agent's own summary and what the hook adds
+)
+
+// Texts returns the names of a stretch's texts, in the order in which tables show them.
+func Texts() []string { return []string{CCD, Half, Agent, Injection, Both} }
+
+// ours are the texts that ccd answers for; Agent is not one.
+func ours() []string { return []string{Companion, CCD, Half, Injection, Both} }
 
 // Target is what a card must reach. Shares are visible parts, 0..1.
 type Target struct {
-	Default float64           // mean share of the default companion
-	Sized   float64           // of "ccd"
-	Half    float64           // of "half"
-	Traces  map[Class]float64 // share of each class of traces, over all texts of ccd
-	Saved   float64           // percent that the default companion saves
+	Means  map[string]float64 // by the names of texts; of several stretches the worst
+	Traces map[Class]float64  // share of each class of traces, over the companions
+	Saved  float64            // percent that the default companion saves
 }
 
-// Due is what every card must reach. Of a tool-heavy session 40 percent are saved at the least; how much more depends on
-// how many times the companion's size it has.
+// Due is what every card must reach: what the worst of the measured sessions did. Of a tool-heavy session 40 percent are
+// saved at the least; how much more depends on how many times the companion's size it has.
 func (c *Card) Due() Target {
-	t := Target{Default: 0.98, Sized: 0.95, Half: 0.80, Saved: math.Inf(-1)}
+	t := Target{Means: worst, Saved: math.Inf(-1)}
 	if c.ToolHeavy {
 		t.Saved = 40
 	}
@@ -51,11 +65,47 @@ func (c *Card) Due() Target {
 
 // Reached is what this card reaches: another card of the same session can be held against it.
 func (c *Card) Reached() Target {
-	t := Target{Default: c.Companion.Mean, Sized: 1, Half: 1, Traces: c.traces(), Saved: c.Saved}
-	for _, s := range c.Stretches {
-		t.Sized, t.Half = min(t.Sized, s.Texts["ccd"].Mean), min(t.Half, s.Texts["half"].Mean)
+	t := Target{Means: map[string]float64{}, Traces: map[Class]float64{}, Saved: c.Saved}
+	for _, name := range ours() {
+		if means := c.means(name); len(means) > 0 {
+			t.Means[name] = slices.Min(means)
+		}
+	}
+	for class, n := range c.traces() {
+		t.Traces[class] = n.Share()
 	}
 	return t
+}
+
+// means are those of a text, of each stretch.
+func (c *Card) means(name string) (all []float64) {
+	for g := range c.grades(name) {
+		all = append(all, g.Mean)
+	}
+	return all
+}
+
+// grades yields the grades of a text: of Companion one, else of each stretch that has it.
+func (c *Card) grades(name string) iter.Seq[*Grade] {
+	return func(yield func(*Grade) bool) {
+		if name == Companion {
+			yield(&c.Companion)
+			return
+		}
+		for _, s := range c.Stretches {
+			if g, ok := s.Texts[name]; ok && !yield(&g) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns what a text shows of a class, in all stretches together.
+func (c *Card) Count(name string, class Class) (n Count) {
+	for g := range c.grades(name) {
+		n.Add(g.Count(class))
+	}
+	return n
 }
 
 // Red tells where the card does not reach the target, one line each; none where all is well. Nothing may be lost, and
@@ -68,11 +118,15 @@ func (c *Card) Red(t Target) (red []string) {
 			say("%s: %.3f, want %.3f", what, got, want)
 		}
 	}
-	below("default companion", c.Companion.Mean, t.Default)
+	for _, name := range ours() {
+		for _, mean := range c.means(name) {
+			below(name, mean, t.Means[name])
+		}
+	}
 	traces := c.traces()
 	for _, class := range Traces() {
-		if got, ok := traces[class]; ok {
-			below(string(class), got, t.Traces[class])
+		if n, ok := traces[class]; ok {
+			below(string(class), n.Share(), t.Traces[class])
 		}
 	}
 	for _, class := range []Class{Asked, Edited, OpenErrors} {
@@ -84,35 +138,24 @@ func (c *Card) Red(t Target) (red []string) {
 	if n := int64(c.Companion.Tokens) - c.Original; n > leadTokens {
 		say("longer than its session by %d tokens", n)
 	}
-	for _, s := range c.Stretches {
-		below(fmt.Sprintf("%d characters", s.Size), s.Texts["ccd"].Mean, t.Sized)
-		below(fmt.Sprintf("%d characters", s.Size/2), s.Texts["half"].Mean, t.Half)
-	}
 	if n := c.Lost(); n > 0 {
 		say("lost: %d", n)
 	}
 	return red
 }
 
-// traces is the share of each class of traces that the default companion and the sized ones show together.
-func (c *Card) traces() map[Class]float64 {
+// traces counts what the default companion and the sized ones show of each class of traces together.
+func (c *Card) traces() map[Class]Count {
 	sum := map[Class]Count{}
-	add := func(g Grade) {
-		for class, n := range g.Traces {
-			n.add(sum[class])
-			sum[class] = n
+	for _, name := range []string{Companion, CCD, Half} {
+		for g := range c.grades(name) {
+			for class, n := range g.Traces {
+				n.Add(sum[class])
+				sum[class] = n
+			}
 		}
 	}
-	add(c.Companion)
-	for _, s := range c.Stretches {
-		add(s.Texts["ccd"])
-		add(s.Texts["half"])
-	}
-	shares := map[Class]float64{}
-	for class, n := range sum {
-		shares[class] = n.Share()
-	}
-	return shares
+	return sum
 }
 
 // leadTokens is what the lines that tell what a companion is may take beyond the size of its session.
@@ -132,10 +175,11 @@ func Summary(r *transcript.Record) string {
 }
 
 // Lost counts the facts that no companion of the card shows or gives back.
-func (c *Card) Lost() int {
-	n := c.Companion.All.Lost
-	for _, s := range c.Stretches {
-		n += s.Texts["ccd"].All.Lost + s.Texts["half"].All.Lost
+func (c *Card) Lost() (n int) {
+	for _, name := range []string{Companion, CCD, Half} {
+		for g := range c.grades(name) {
+			n += g.All.Lost
+		}
 	}
 	return n
 }
@@ -146,58 +190,80 @@ type Spread struct {
 	Worst float64 `json:"worst"`
 }
 
-// Total sums up cards: visible shares by text, the median saved of tool-heavy sessions, what is lost.
+// Total sums up cards: visible shares by text and class, the median saved of tool-heavy sessions, what is lost.
 type Total struct {
-	Sessions  int               `json:"sessions"`
-	Companion Spread            `json:"companion"`
-	Texts     map[string]Spread `json:"texts"`                // over all stretches
-	Saved     float64           `json:"saved_percent_median"` // of tool-heavy sessions; 100 where there are none
-	Lost      int               `json:"lost"`
+	Sessions int                          `json:"sessions"`
+	Texts    map[string]Spread            `json:"texts"`                // of each text, Companion among them, over all stretches
+	Classes  map[Class]map[string]float64 `json:"classes"`              // of each class, by text: the mean over sessions that have such facts
+	Saved    float64                      `json:"saved_percent_median"` // of tool-heavy sessions; 100 where there are none
+	Lost     int                          `json:"lost"`
 }
 
 // Sum sums up cards.
 func Sum(cards []*Card) Total {
-	t := Total{Sessions: len(cards), Texts: map[string]Spread{}}
-	var companions, saved []float64
-	texts := map[string][]float64{}
+	t := Total{Sessions: len(cards), Texts: map[string]Spread{}, Classes: map[Class]map[string]float64{}, Saved: 100}
+	for _, name := range append([]string{Companion}, Texts()...) {
+		var all []float64
+		for _, c := range cards {
+			all = append(all, c.means(name)...)
+		}
+		if len(all) > 0 {
+			t.Texts[name] = spread(all)
+		}
+		t.classes(name, cards)
+	}
+	var saved []float64
 	for _, c := range cards {
-		companions = append(companions, c.Companion.Mean)
 		t.Lost += c.Lost()
 		if c.ToolHeavy {
 			saved = append(saved, c.Saved)
 		}
-		for _, s := range c.Stretches {
-			for name, g := range s.Texts {
-				texts[name] = append(texts[name], g.Mean)
-			}
-		}
 	}
-	t.Companion = spread(companions)
-	for name, all := range texts {
-		t.Texts[name] = spread(all)
-	}
-	t.Saved = 100
 	if slices.Sort(saved); len(saved) > 0 {
 		t.Saved = (saved[len(saved)/2] + saved[(len(saved)-1)/2]) / 2
 	}
 	return t
 }
 
+// classes adds the shares of a text.
+func (t *Total) classes(name string, cards []*Card) {
+	for _, class := range append(Classes(), Traces()...) {
+		var all []float64
+		for _, c := range cards {
+			if n := c.Count(name, class); n.Facts > 0 {
+				all = append(all, n.Share())
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		if t.Classes[class] == nil {
+			t.Classes[class] = map[string]float64{}
+		}
+		t.Classes[class][name] = spread(all).Mean
+	}
+}
+
+// What the measured sessions reached when the rules of this package were last changed, rounded down: the mean of all, and
+// the worst.
+var (
+	floors = map[string]float64{Companion: 0.91, CCD: 0.76, Half: 0.59, Injection: 0.62}
+	worst  = map[string]float64{Companion: 0.76, CCD: 0.58, Half: 0.29, Injection: 0.37}
+)
+
 // Red tells where the sessions together do not reach what is due of them, one line each: means over sessions, the median
 // that tool-heavy ones save, and what is lost.
 func (t Total) Red() (red []string) {
-	for _, one := range []struct {
-		what      string
-		got, want float64
-	}{
-		{"default companion", t.Companion.Mean, 0.98},
-		{"ccd", t.Texts["ccd"].Mean, 0.95},
-		{"half", t.Texts["half"].Mean, 0.80},
-		{"median saved of tool-heavy sessions", t.Saved, 70},
-	} {
-		if t.Sessions > 0 && one.got < one.want-rounding {
-			red = append(red, fmt.Sprintf("%s: %.3f, want %.3f", one.what, one.got, one.want))
+	if t.Sessions == 0 {
+		return nil
+	}
+	for _, name := range ours() {
+		if s, ok := t.Texts[name]; ok && s.Mean < floors[name]-rounding {
+			red = append(red, fmt.Sprintf("%s: %.3f, want %.3f", name, s.Mean, floors[name]))
 		}
+	}
+	if t.Saved < 70 {
+		red = append(red, fmt.Sprintf("median saved of tool-heavy sessions: %.1f, want 70", t.Saved))
 	}
 	if t.Lost > 0 {
 		red = append(red, fmt.Sprintf("lost: %d", t.Lost))
@@ -206,9 +272,6 @@ func (t Total) Red() (red []string) {
 }
 
 func spread(all []float64) (s Spread) {
-	if len(all) == 0 {
-		return s
-	}
 	for _, x := range all {
 		s.Mean += x / float64(len(all))
 	}

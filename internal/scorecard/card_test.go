@@ -8,16 +8,21 @@ import (
 // green is a card that reaches all that is due.
 func green() *Card {
 	full := func(chars int) Grade {
-		g := Grade{Chars: chars, Tokens: chars * 4 / 3, Must: true, Trace: 1, Classes: map[Class]Count{
-			Asked: {Facts: 4, Visible: 4}, Edited: {Facts: 2, Visible: 2}, OpenErrors: {Facts: 1, Visible: 1}, URLs: {Facts: 10, Visible: 10},
+		g := Grade{Chars: chars, Tokens: chars * 4 / 3, Must: true, Classes: map[Class]Count{
+			Asked: of(4, 4), Edited: of(2, 2), OpenErrors: of(1, 1), URLs: of(10, 10),
 		}}
 		g.means()
 		return g
 	}
 	return &Card{
 		Original: 200000, Saved: 80, ToolHeavy: true, Companion: full(20000),
-		Stretches: []Stretch{{Size: 12000, Texts: map[string]Grade{"ccd": full(12000), "half": full(6000), "tail": {}}}},
+		Stretches: []Stretch{{Size: 12000, Texts: map[string]Grade{CCD: full(12000), Half: full(6000), Injection: full(9000)}}},
 	}
+}
+
+// of is a count of facts of which so many are visible, and the others recoverable.
+func of(facts, visible int) Count {
+	return Count{Facts: facts, Visible: visible, Recoverable: facts - visible, Weight: float64(facts), Shown: float64(visible)}
 }
 
 func change(g *Grade, class Class, n Count) {
@@ -39,35 +44,37 @@ func TestRed(t *testing.T) {
 		spoil func(*Card)
 		want  string
 	}{
-		"the companion shows too little": {func(c *Card) { change(&c.Companion, URLs, Count{Facts: 10, Visible: 9, Recoverable: 1}) }, "default companion: 0.975"},
+		"the companion shows too little": {func(c *Card) { change(&c.Companion, URLs, of(10, 9)) }, "companion: 0.975"},
 		"a message is missing": {func(c *Card) {
-			change(&c.Companion, URLs, Count{Facts: 10, Visible: 10})
-			change(&c.Companion, Asked, Count{Facts: 100, Visible: 99, Recoverable: 1})
+			change(&c.Companion, URLs, of(10, 10))
+			change(&c.Companion, Asked, of(100, 99))
 		}, "99 of 100 asked"},
-		"an edited path is missing": {func(c *Card) { change(&c.Companion, Edited, Count{Facts: 100, Visible: 99, Recoverable: 1}) }, "99 of 100 edited"},
-		"an open error is missing":  {func(c *Card) { change(&c.Companion, OpenErrors, Count{Facts: 100, Visible: 99, Recoverable: 1}) }, "99 of 100 open_errors"},
-		"a fact is lost":            {func(c *Card) { change(&c.Companion, URLs, Count{Facts: 1000, Visible: 999, Lost: 1}) }, "lost: 1"},
-		"little is saved":           {func(c *Card) { c.Saved = 30 }, "saved"},
-		"it is longer than all":     {func(c *Card) { c.Original = 1000; c.Companion.Tokens = 2000 }, "longer than its session by 1000 tokens"},
+		"an edited path is missing": {func(c *Card) { change(&c.Companion, Edited, of(100, 99)) }, "99 of 100 edited"},
+		"an open error is missing":  {func(c *Card) { change(&c.Companion, OpenErrors, of(100, 99)) }, "99 of 100 open_errors"},
+		"a fact is lost": {func(c *Card) {
+			change(&c.Companion, URLs, Count{Facts: 1000, Visible: 999, Lost: 1, Weight: 1000, Shown: 999})
+		}, "lost: 1"},
+		"little is saved":       {func(c *Card) { c.Saved = 30 }, "saved"},
+		"it is longer than all": {func(c *Card) { c.Original = 1000; c.Companion.Tokens = 2000 }, "longer than its session by 1000 tokens"},
 		"the sized text shows less": {func(c *Card) {
 			g := text(c, "ccd")
-			change(&g, URLs, Count{Facts: 10, Visible: 7, Recoverable: 3})
+			change(&g, URLs, of(10, 7))
 			c.Stretches[0].Texts["ccd"] = g
-		}, "12000 characters: 0.925"},
+		}, "ccd: 0.925"},
 		"half of it shows less": {func(c *Card) {
 			g := text(c, "half")
-			change(&g, URLs, Count{Facts: 10, Visible: 1, Recoverable: 9})
+			change(&g, URLs, of(10, 1))
 			c.Stretches[0].Texts["half"] = g
-		}, "6000 characters: 0.775"},
+		}, "half: 0.775"},
 		"a fact is lost in one text": {func(c *Card) {
 			g := text(c, "half")
-			change(&g, URLs, Count{Facts: 1000, Visible: 999, Lost: 1})
+			change(&g, URLs, Count{Facts: 1000, Visible: 999, Lost: 1, Weight: 1000, Shown: 999})
 			c.Stretches[0].Texts["half"] = g
 		}, "lost: 1"},
 	} {
 		card := green()
 		c.spoil(card)
-		if red := strings.Join(card.Red(card.Due()), "; "); !strings.Contains(red, c.want) {
+		if red := strings.Join(card.Red(green().Reached()), "; "); !strings.Contains(red, c.want) {
 			t.Errorf("%s: %q, want %q in it", name, red, c.want)
 		}
 	}
@@ -75,7 +82,7 @@ func TestRed(t *testing.T) {
 
 func TestRedLeavesOutWhatCannotBe(t *testing.T) {
 	c := green()
-	change(&c.Companion, Asked, Count{Facts: 100, Visible: 99, Recoverable: 1})
+	change(&c.Companion, Asked, of(100, 99))
 	c.Companion.Must = false
 	if red := c.Red(c.Due()); len(red) > 0 {
 		t.Errorf("messages that would fill the text are asked for: %q", red)
@@ -90,7 +97,7 @@ func TestRedLeavesOutWhatCannotBe(t *testing.T) {
 func TestReached(t *testing.T) {
 	card := func(hits int) *Card {
 		c := green()
-		c.Companion.Traces = map[Class]Count{Hits: {Facts: 10, Visible: hits, Recoverable: 10 - hits}}
+		c.Companion.Traces = map[Class]Count{Hits: of(10, hits)}
 		return c
 	}
 	c := card(5)
@@ -110,13 +117,23 @@ func TestReached(t *testing.T) {
 func TestSum(t *testing.T) {
 	a, b := green(), green()
 	b.Saved = 70
-	change(&b.Companion, URLs, Count{Facts: 10, Visible: 8, Recoverable: 2})
+	change(&b.Companion, URLs, of(10, 8))
 	total := Sum([]*Card{a, b})
-	if total.Sessions != 2 || total.Saved != 75 || total.Companion.Mean != 0.975 || total.Companion.Worst != 0.95 || total.Lost != 0 {
+	if got := total.Texts[Companion]; total.Sessions != 2 || total.Saved != 75 || got.Mean != 0.975 || got.Worst != 0.95 || total.Lost != 0 {
 		t.Errorf("%+v", total)
 	}
-	if red := strings.Join(total.Red(), "; "); red != "default companion: 0.975, want 0.980" {
+	if got := total.Classes[URLs]; got[Companion] != 0.9 || got[CCD] != 1 {
+		t.Errorf("urls: %v", got)
+	}
+	if red := total.Red(); len(red) > 0 {
 		t.Errorf("red: %q", red)
+	}
+	for name, floor := range floors {
+		worse := Sum([]*Card{a})
+		worse.Texts[name] = Spread{Mean: floor - 0.001}
+		if red := strings.Join(worse.Red(), "; "); !strings.HasPrefix(red, name+": ") {
+			t.Errorf("%s below its floor: %q", name, red)
+		}
 	}
 	if red := Sum([]*Card{a}).Red(); len(red) > 0 {
 		t.Errorf("red: %q", red)

@@ -14,7 +14,7 @@ import (
 // Fact is one key fact of a collection, with the original that holds it.
 type Fact struct {
 	Class  Class
-	Text   string // one line; of long texts the beginning, "" of what is their end
+	Text   string // one line; of long texts the beginning,
 	Tail   string // the end of a long text, else ""
 	Status string // how a command ended ("0", "failed", "" where not told), the state of a plan item
 	Record int    // number of the newest record that holds it
@@ -46,14 +46,13 @@ func (one *fact) placed(class Class) Fact {
 		Class: class, Text: one.text, Tail: one.tail, Status: one.status, Strong: one.strong, fact: one,
 		Record: at.record, ID: mark.KeyID(at.raw),
 	}
-	if one.end {
-		out.Text, out.Tail = "", one.text
-	}
 	if one.output != (source{}) && one.output.raw != at.raw {
 		out.Output = mark.KeyID(one.output.raw)
 	}
 	return out
 }
+
+func normalLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Context is what an agent holds: the texts in front of it. The zero Context holds nothing. It is as large as they are,
 // and not safe for concurrent use.
@@ -111,15 +110,11 @@ func (c *Context) read() *page {
 	return c.page
 }
 
-// Shows reports whether a fact is visible, as Facts.Grade has it, or an original that it was taken from stands whole. A
-// short message must not be part of a word.
+// Shows reports whether a fact is visible, as Facts.Grade has it, or an original that it was taken from stands whole.
 func (c *Context) Shows(one Fact) bool {
 	held := func(s source) bool { return c.kept[s.raw] || c.kept[s.seen] }
 	if slices.ContainsFunc(one.fact.sources, held) {
 		return true
-	}
-	if one.Class == Asked && len(one.Text) < leastCut && !c.read().word(one.Text) {
-		return false
 	}
 	return c.read().shows(one.Class, one.fact)
 }

@@ -59,9 +59,9 @@ func TestContextShows(t *testing.T) {
 			l.bash("make rye", "ok")
 			return []int{5}
 		}, true},
-		"a file's name in a call's path": {Read, func(l *log) []int {
-			l.file("Read", "src/wheel.go")
-			l.bash("cat /home/me/mill/src/wheel.go", "x")
+		"a file's name in a call's path": {Edited, func(l *log) []int {
+			l.file("Edit", "src/wheel.go")
+			l.say("I changed /home/me/mill/src/wheel.go.")
 			return []int{3}
 		}, true},
 	} {
@@ -75,7 +75,7 @@ func TestContextShows(t *testing.T) {
 
 // Each fact tells the newest original that holds it; a command its last output too.
 func TestPlaces(t *testing.T) {
-	l := newLog().human("Use grindRye.").say("It is grindRye.").bash("make", "one").say("So.").fails("make", "error: no water")
+	l := newLog().human("Mill all flour with grindRye.").say("All flour is milled with grindRye.").bash("make", "one").say("So.").fails("make", "error: no water")
 	ids := map[int]mark.ID{}
 	for r := range l.records() {
 		for i := range r.Items {
@@ -83,7 +83,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for class, want := range map[Class][2]int{
-		Asked: {1, 0}, Identifiers: {2, 0}, Commands: {6, 7}, Errors: {7, 0}, OpenErrors: {7, 0}, Answer: {5, 0},
+		Asked: {1, 0}, Identifiers: {2, 0}, Commands: {6, 7}, Errors: {7, 0}, OpenErrors: {7, 0}, Outcomes: {6, 7},
 	} {
 		one := l.fact(t, class)
 		if one.Record != want[0] || one.ID != ids[want[0]] || one.Output != ids[want[1]] {
@@ -94,7 +94,7 @@ func TestPlaces(t *testing.T) {
 
 // All has the facts that a grade counts.
 func TestAllIsWhatIsGraded(t *testing.T) {
-	l := newLog().human("Use grindRye at https://mill.example, 3 kg.").file("Edit", "a.go").file("Read", "b.go").fails("make", "error: dry").say("I decided to use rather than sell the old stone, v1.2.3.")
+	l := newLog().human("Mill all flour with grindRye at https://mill.example, some 300kg.").file("Edit", "a.go").fails("make", "error: dry").say("I decided to keep rather than sell the worn stone, v1.2.3.")
 	f, n := l.facts(), map[Class]int{}
 	for one := range f.All() {
 		n[one.Class]++

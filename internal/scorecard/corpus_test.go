@@ -75,27 +75,64 @@ func companionOf(t *testing.T, agent string, data []byte, chars int) sized {
 	return s
 }
 
+// realSessions yields the real sessions over 40,000 chars.
+func realSessions(t *testing.T) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for agent, dir := range map[string]string{"claude-code": "claude", "codex": "codex"} {
+			files, err := filepath.Glob(filepath.Join(corpus, dir, "*.jsonl"))
+			if err != nil || len(files) == 0 {
+				t.Skipf("no real transcripts at %s: this test needs them", filepath.Join(corpus, dir))
+			}
+			for _, name := range files {
+				data, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (&log{lines: []string{string(data)}, agent: agent}).facts().Chars() > 40000 && !yield(agent, data) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// The controls hold on real sessions too, but for what two of them have in common.
+func TestControlsOnRealSessions(t *testing.T) {
+	other := ""
+	for agent, data := range realSessions(t) {
+		l := &log{lines: []string{string(data)}, agent: agent}
+		f, plain := l.facts(), l.plain()
+		var named []string
+		for _, class := range []Class{Numbers, Identifiers, URLs, Hashes} {
+			for _, one := range f.all()[class] {
+				named = append(named, one.text)
+			}
+		}
+		for name, c := range map[string]struct {
+			text        string
+			least, most float64
+		}{
+			"nothing": {"", 0, 0}, "all": {plain, 0.95, 1}, "names": {strings.Join(named, ", "), 0, 0.05}, "shuffled": {shuffled(plain), 0, 0.15},
+			"another": {other, 0, 0.05},
+		} {
+			g := grade(t, f, c.text, nil)
+			if g.Mean < c.least || g.Mean > c.most {
+				t.Errorf("%s: mean %.3f, want %.2f to %.2f: %+v", name, g.Mean, c.least, c.most, g.Classes)
+			}
+		}
+		other = plain
+	}
+}
+
 // TestMissingFacts lists what is not shown of the real sessions, for whoever mends the compactor.
 func TestMissingFacts(t *testing.T) {
 	if *missing == "" {
 		t.Skip("no -missing FILE")
 	}
 	var out strings.Builder
-	for agent, dir := range map[string]string{"claude-code": "claude", "codex": "codex"} {
-		files, err := filepath.Glob(filepath.Join(corpus, dir, "*.jsonl"))
-		if err != nil || len(files) == 0 {
-			t.Skipf("no real transcripts at %s: this test needs them", filepath.Join(corpus, dir))
-		}
-		for _, name := range files {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, chars := range []int{0, 12000, 6000} {
-				if s := companionOf(t, agent, data, chars); s.facts.Chars() > 40000 {
-					report(&out, filepath.Base(name), chars, s)
-				}
-			}
+	for agent, data := range realSessions(t) {
+		for _, chars := range []int{0, 12000, 6000} {
+			report(&out, agent, chars, companionOf(t, agent, data, chars))
 		}
 	}
 	if err := os.WriteFile(*missing, []byte(out.String()), 0o600); err != nil {
@@ -105,25 +142,15 @@ func TestMissingFacts(t *testing.T) {
 
 func report(out *strings.Builder, name string, chars int, s sized) {
 	g := s.facts.Grade(s.text, s.kept)
-	fmt.Fprintf(out, "\n=== %s at %d: mean %.3f, strong %.3f, %d chars of text, lost %d\n", name, chars, g.Mean, g.Strong, g.Chars, g.All.Lost)
+	fmt.Fprintf(out, "\n=== %s at %d: mean %.3f, %d chars of text, lost %d\n", name, chars, g.Mean, g.Chars, g.All.Lost)
 	p, all := newPage(s.text), s.facts.all()
-	visible := p.visible(all)
-	kept := held(all, visible, p.ids, s.kept)
 	for _, class := range append(Classes(), Traces()...) {
-		size := 0
-		for _, one := range all[class] {
-			size += len(one.text) + len(one.tail)
-		}
-		n, ok := g.Classes[class]
-		if !ok {
-			n, ok = g.Traces[class]
-		}
-		if ok {
-			fmt.Fprintf(out, "%-12s %4d facts, %6d chars, %.3f visible, strong %d of %d\n", class, n.Facts, size, n.Share(), n.StrongSeen, n.Strong)
+		if n := g.Count(class); n.Facts > 0 {
+			fmt.Fprintf(out, "%-12s %4d facts, %.3f visible\n", class, n.Facts, n.Share())
 		}
 		for _, one := range all[class] {
-			if n := judge(one, visible[one], kept); n.Visible == 0 {
-				fmt.Fprintf(out, "    lost=%d strong=%v %q %q %q %s\n", n.Lost, one.strong, one.text, one.tail, one.status, strings.Join(one.forms, " | "))
+			if !p.shows(class, one) {
+				fmt.Fprintf(out, "    %.2f %q %q %q %q %s\n", one.weight, one.text, one.tail, one.status, one.spots, strings.Join(one.forms, " | "))
 			}
 		}
 	}

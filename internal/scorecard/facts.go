@@ -1,6 +1,9 @@
 package scorecard
 
 import (
+	"bytes"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,30 +12,41 @@ import (
 )
 
 const (
-	longMessage = 2000 // chars up to which a human message must stand whole
-	headChars   = 200  // of a longer one
-	tailChars   = 100
-	lineChars   = 120   // of an error line, a decision or a constraint
-	cmdChars    = 100   // of a command or a plan item
-	longResult  = 1000  // chars from which a result leaves a trace
-	maxFacts    = 20000 // of one class; what comes later is not graded
-	maxSources  = 8     // places that are remembered of a fact
-	maxLines    = 20    // error lines of one result, constraints of one message
-	maxCalls    = 4096  // that wait for their result
+	longMessage   = 2000 // chars up to which a human message must stand whole
+	headChars     = 200  // of a longer one, and of a decision
+	tailChars     = 100
+	lineChars     = 120   // of a sentence or an error line
+	cmdChars      = 100   // of a command, an outcome or a plan item
+	shortChars    = 60    // of a command that stands beside its outcome, and of a refused call
+	longResult    = 1000  // chars from which a result leaves a trace
+	maxFacts      = 20000 // of one class; what comes later is not graded
+	maxSources    = 8     // places that are remembered of a fact
+	maxSpots      = 4     // statements that are remembered of a name
+	maxCalls      = 4096  // that wait for their result
+	leastSentence = 3     // words of a sentence of an answer
+	leastDecision = 6     // words of a sentence between calls, and of one that ends in a colon
 )
 
 // fact is one key fact: what must stand in a text, and where it comes from.
 type fact struct {
 	text    string   // normalised
-	tail    string   // must stand too; of a file's content: its beginning, which does instead
+	tail    string   // must stand too, for most classes near text; of a file's content: its beginning, which does instead
 	forms   []string // the ways to write it, of a path
-	status  string   // must stand beside it: an exit status, a state of the plan, a number of lines
+	spots   []spot   // of a name: the statements that hold it
+	status  string   // must stand beside it: an exit status, a state, a number of lines
 	id      mark.ID  // must stand too
+	whole   string   // of a message: all of it, which does instead
+	weight  float64  // 0 counts as 1
 	strong  bool
-	end     bool // text ends a longer one that begins as another fact does
 	times   int
 	sources []source
 	output  source // of a command: its last result
+}
+
+// spot is a statement that holds a name. One that says little by itself is told with the one before it, both as they stand.
+type spot struct {
+	words        []string // the content words around the name, nil of one that says little
+	before, self string
 }
 
 // source is a place that holds a fact, by the hashes of what a restore can give back of it.
@@ -47,6 +61,12 @@ type list struct {
 	all []*fact
 }
 
+// saying is what the agent said, and where.
+type saying struct {
+	text string
+	at   source
+}
+
 // Facts gathers the key facts of a stretch of records. It is not safe for concurrent use.
 type Facts struct {
 	dirs    []string // working directories
@@ -55,9 +75,10 @@ type Facts struct {
 	paths   paths
 	open    []openError
 	plan    []planItem
-	answer  *fact
-	plain   plain
-	at      source // of the item that is looked at
+	git     git
+	words   []saying // of the agent since its last call
+	last    []saying // its last words before that in this turn
+	at      source   // of the item that is looked at
 	content int64
 	results int64
 }
@@ -93,6 +114,11 @@ func (f *Facts) Add(r *transcript.Record) {
 func (f *Facts) item(it *transcript.Item) {
 	switch it.Kind {
 	case transcript.Human, transcript.Text, transcript.Call, transcript.Result, transcript.Image:
+	case transcript.Meta:
+		if bytes.Contains(it.Raw, []byte("task-notification")) {
+			f.notified(string(transcript.Original(it.Kind, it.Raw)))
+		}
+		return
 	default:
 		return
 	}
@@ -102,11 +128,15 @@ func (f *Facts) item(it *transcript.Item) {
 	f.content += n
 	switch it.Kind {
 	case transcript.Human:
-		f.plain.said(string(seen))
-		f.human(transcript.HumanText(string(seen)), mark.Sum(it.Raw).ID())
+		if it.Call == "" || !f.replied(it, string(seen)) {
+			f.human(transcript.HumanText(string(seen)), mark.Sum(it.Raw).ID())
+		}
 	case transcript.Text:
-		f.plain.said(string(seen))
-		f.said(string(seen))
+		f.words = append(f.words, saying{string(seen), f.at})
+		f.named(string(seen), false)
+		for c := range fences(string(seen)) {
+			f.note(Code, c, fact{text: c})
+		}
 	case transcript.Call:
 		f.called(it, seen)
 	case transcript.Result:
@@ -144,61 +174,152 @@ func seen(sources []source, at source) []source {
 	return sources
 }
 
+// human takes what a person typed. It ends a turn.
 func (f *Facts) human(text string, id mark.ID) {
 	whole := normal(text)
 	if whole == "" {
 		return
 	}
-	one := fact{text: whole, strong: true}
-	pasted := long(text, longMessage)
-	if pasted {
-		one = fact{text: head(whole, headChars), tail: tail(whole, tailChars), id: id, strong: true}
-	}
-	f.note(Asked, whole, one)
-	n := 0
-	for s := range saying(text, constraint) {
-		if n++; n > maxLines {
-			break
-		}
-		f.note(Constraints, s, fact{text: s, strong: true})
-	}
-	if pasted { // of a paste only what was read for certain
+	f.turned()
+	one := fact{text: whole, whole: whole, strong: true}
+	if long(text, longMessage) { // of a paste only what was read for certain
+		one = fact{text: head(whole, headChars), tail: tail(whole, tailChars), id: id, whole: whole, strong: true}
 		text = head(text, longMessage/2) + "\n" + tail(text, longMessage/4)
 	}
-	f.words(text, true)
+	f.note(Asked, whole, one)
+	f.named(text, true)
 }
 
-func (f *Facts) said(text string) {
-	f.words(text, false)
-	for s := range saying(text, decision) {
-		f.note(Decisions, s, fact{text: s})
-	}
-	for c := range fences(text) {
-		f.note(Code, c, fact{text: c})
-	}
-	if whole := normal(text); whole != "" {
-		f.answer = &fact{text: whole, sources: []source{f.at}}
-	}
-}
-
-// words takes the facts that are words.
-func (f *Facts) words(text string, human bool) {
-	for class, w := range words(text) {
-		if one := f.note(class, w, fact{text: w}); one != nil {
+// named takes the facts that are names, each with the words around it. A name of which nothing is said is no fact.
+func (f *Facts) named(text string, human bool) {
+	before, whole := "", page{}
+	for s := range statements(text) {
+		for class, w := range names(s) {
+			at := spot{words: around(s, w)}
+			if len(at.words) < leastWords {
+				if len(words(before)) < leastWords {
+					continue
+				}
+				if whole.flat == "" {
+					whole.flat = normal(text)
+				}
+				if at = (spot{before: head(normal(before), lineChars), self: head(normal(s), lineChars)}); !whole.near(at.before, at.self, spotGap) {
+					continue
+				}
+			}
+			one := f.note(class, w, fact{text: w})
+			if one == nil {
+				continue
+			}
 			one.strong = one.strong || human || one.times > 1
+			if len(one.spots) == maxSpots {
+				one.spots = one.spots[:maxSpots-1]
+			}
+			one.spots = append(one.spots, at)
+		}
+		before = s
+	}
+}
+
+// turned ends a turn: what the agent said last in it is its answer.
+func (f *Facts) turned() {
+	f.sentences(Answers, f.answer())
+	f.words, f.last = nil, nil
+}
+
+// answer is what the agent said last in the turn that goes on.
+func (f *Facts) answer() []saying {
+	if len(f.words) > 0 {
+		return f.words
+	}
+	return f.last
+}
+
+// sentences takes the sentences of an answer or a report. Together they weigh the square root of their number, so that a
+// long one does not drown the others.
+func (f *Facts) sentences(class Class, said []saying) {
+	var all []saying
+	for _, one := range said {
+		for s := range statements(one.text) {
+			if n := length(s); n >= leastSentence && (n >= leastDecision || !leadsIn(s)) {
+				all = append(all, saying{s, one.at})
+			}
 		}
 	}
+	if len(all) == 0 {
+		all = said
+	}
+	at := f.at
+	for _, one := range all {
+		if f.at = one.at; normal(one.text) != "" {
+			s := head(normal(one.text), lineChars)
+			f.note(class, s, fact{text: s, weight: 1 / math.Sqrt(float64(len(all)))})
+		}
+	}
+	f.at = at
 }
+
+// reason is a word that decides, rejects or gives a reason, in some languages. It adds weight and nothing else.
+var reason = regexp.MustCompile(`(?i)\b(?:decid|decision|choos|chose|instead|rather than|reject|because|so that|root cause|turns out|trade-?off|recommend|weil|statt|deshalb|parce que|plut[oô]t|donc|porque|en lugar|por eso|потому|вместо|поэтому)|因为|因此|改用|决定|而不是|ため|ので|代わりに|決め`)
+
+// leadsIn reports whether a sentence only announces what follows it.
+func leadsIn(s string) bool {
+	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || strings.HasSuffix(s, ":**")
+}
+
+// undecided takes what the agent said before a call as decisions. What stands before a change weighs more, and so does
+// what gives a reason; the sentence right before the call mostly announces it, and weighs less.
+func (f *Facts) undecided(changes bool) {
+	if len(f.words) == 0 {
+		return
+	}
+	at := f.at
+	for i, said := range f.words {
+		f.at = said.at
+		all := slices.Collect(statements(said.text))
+		for k, s := range all {
+			if s = normal(s); length(s) < leastDecision || leadsIn(s) {
+				continue
+			}
+			weight := 1.0
+			if i == len(f.words)-1 && k == len(all)-1 {
+				weight = announced
+			}
+			if changes {
+				weight++
+			}
+			if reason.MatchString(s) {
+				weight += 2
+			}
+			s = head(s, headChars)
+			f.note(Decisions, s, fact{text: s, weight: weight})
+		}
+	}
+	f.at = at
+	f.words, f.last = nil, f.words
+}
+
+// announced is what a sentence right before a call weighs.
+const announced = 0.25
 
 // all is every fact by class, in order of appearance.
 func (f *Facts) all() map[Class][]*fact {
+	open := Facts{classes: map[Class]*list{Answers: {by: map[string]*fact{}}}}
+	open.sentences(Answers, f.answer())
 	all := map[Class][]*fact{}
 	for class, l := range f.classes {
-		all[class] = l.all
+		all[class] = slices.Clip(l.all)
+	}
+	for _, one := range open.classes[Answers].all {
+		if f.classes[Answers].by[one.text] == nil {
+			all[Answers] = append(all[Answers], one)
+		}
 	}
 	for _, p := range f.paths.all {
-		forms := f.forms(p.name)
-		all[p.class] = append(all[p.class], &fact{text: forms[0], forms: forms, strong: true, sources: p.sources})
+		if p.class != "" {
+			forms := f.forms(p.name)
+			all[p.class] = append(all[p.class], &fact{text: forms[0], forms: forms, strong: true, sources: p.sources})
+		}
 	}
 	for _, one := range all[Contents] {
 		one.forms = f.forms(one.text)
@@ -211,21 +332,6 @@ func (f *Facts) all() map[Class][]*fact {
 			all[Plan] = append(all[Plan], &fact{text: head(normal(p.Text), cmdChars), status: p.Status, strong: true, sources: []source{p.at}})
 		}
 	}
-	all[Answer] = f.lastWords()
+	all[Git] = f.git.facts()
 	return all
-}
-
-// lastWords are the beginning and the end of the last answer: whole where it is short.
-func (f *Facts) lastWords() []*fact {
-	if f.answer == nil {
-		return nil
-	}
-	whole := f.answer.text
-	if !long(whole, headChars+tailChars) {
-		return []*fact{{text: whole, strong: true, sources: f.answer.sources}}
-	}
-	return []*fact{
-		{text: head(whole, headChars), strong: true, sources: f.answer.sources},
-		{text: tail(whole, tailChars), end: true, strong: true, sources: f.answer.sources},
-	}
 }

@@ -18,12 +18,17 @@ func (f *Facts) Grade(text string, restore Restore) Grade {
 	p := newPage(text)
 	g := Grade{Chars: p.chars, Tokens: p.chars * 4 / 3, Classes: map[Class]Count{}, Traces: map[Class]Count{}}
 	all := f.all()
-	visible := p.visible(all)
+	visible := map[*fact]bool{}
+	for class, facts := range all {
+		for _, one := range facts {
+			visible[one] = p.shows(class, one)
+		}
+	}
 	kept := held(all, visible, p.ids, restore)
 	for class, facts := range all {
 		var n Count
 		for _, one := range facts {
-			n.add(judge(one, visible[one], kept))
+			n.Add(judge(one, visible[one], kept))
 		}
 		switch {
 		case n.Facts == 0:
@@ -44,28 +49,18 @@ func (f *Facts) Grade(text string, restore Restore) Grade {
 	return g
 }
 
-func (p *page) visible(all map[Class][]*fact) map[*fact]bool {
-	visible := map[*fact]bool{}
-	for class, facts := range all {
-		for _, one := range facts {
-			visible[one] = p.shows(class, one)
-		}
-	}
-	return visible
-}
-
 func judge(one *fact, visible bool, kept map[uint64]bool) Count {
-	n := Count{Facts: 1}
+	n := Count{Facts: 1, Weight: one.weight}
+	if n.Weight == 0 {
+		n.Weight = 1
+	}
 	switch {
 	case visible:
-		n.Visible = 1
+		n.Visible, n.Shown = 1, n.Weight
 	case slices.ContainsFunc(one.sources, func(s source) bool { return kept[s.raw] || kept[s.seen] || kept[s.line] }):
 		n.Recoverable = 1
 	default:
 		n.Lost = 1
-	}
-	if one.strong {
-		n.Strong, n.StrongSeen = 1, n.Visible
 	}
 	return n
 }
@@ -106,22 +101,45 @@ func held(all map[Class][]*fact, visible map[*fact]bool, ids []mark.ID, restore 
 	return kept
 }
 
+// How far apart the two halves of a fact may stand, in bytes.
+const (
+	nearAnswer  = 500 // a question and its answer
+	nearReason  = 400 // a refused call and what the person said of it
+	nearOutcome = 300 // a command and what came out
+	nearSubject = 100 // a commit and its subject
+)
+
 // shows reports whether a fact is visible.
 func (p *page) shows(class Class, one *fact) bool {
 	switch class {
-	case Edited, Read, Deleted:
-		return slices.ContainsFunc(one.forms, p.path)
+	case Asked:
+		if one.tail == "" && length(one.text) < leastSentence {
+			return p.alone(one.text)
+		}
+		if p.holds(one.whole) {
+			return true
+		}
+	case Edited:
+		return p.affected(one.forms, wasEdited)
+	case Deleted:
+		return p.affected(one.forms, wasDeleted)
 	case Contents:
 		told := func(form string) bool { return p.beside(form, tellsLines(one.status)) }
 		return slices.ContainsFunc(one.forms, told) || p.holds(one.tail) // the content itself
 	case Images:
 		return slices.Contains(p.ids, one.id)
-	case Numbers, Identifiers, URLs, Hashes, Hits:
-		return p.word(one.text)
-	case Plan:
-		return p.beside(one.text, tellsState(one.status))
+	case Numbers, Identifiers, URLs, Hashes:
+		return p.tells(one)
+	case Questions, Refusals, Outcomes, Git:
+		if one.tail != "" {
+			within := map[Class]int{Questions: nearAnswer, Refusals: nearReason, Outcomes: nearOutcome, Git: nearSubject}
+			return p.near(one.text, one.tail, within[class])
+		}
 	}
-	if one.status != "" {
+	if re := states[one.status]; re != nil {
+		return p.beside(one.text, re.MatchString)
+	}
+	if one.status != "" && class != Plan {
 		return p.beside(one.text, tellsStatus(one.status))
 	}
 	return p.holds(one.text) && (one.tail == "" || p.holds(one.tail)) && (one.id == "" || slices.Contains(p.ids, one.id))
@@ -145,16 +163,17 @@ func tellsStatus(status string) func(string) bool {
 	}
 }
 
-var planStates = map[string]*regexp.Regexp{
+// states are how a text tells a state of a plan item, a call, a plan that was shown, or the repository.
+var states = map[string]*regexp.Regexp{
 	"completed":   regexp.MustCompile(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
 	"in_progress": regexp.MustCompile(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
 	"pending":     regexp.MustCompile(`(?i)\[ ?\]|\b(?:pending|to ?do|open|next|remaining|not started|later)\b`),
-}
-
-// tellsState returns whether a line tells that a plan item is in the state.
-func tellsState(state string) func(string) bool {
-	re := planStates[state]
-	return func(line string) bool { return re == nil || re.MatchString(line) }
+	"approved":    regexp.MustCompile(`(?i)\b(?:approv|accept|agreed|confirm)|批准|同意|承認`),
+	"refused":     regexp.MustCompile(`(?i)\b(?:refus|reject|den(?:y|ied)|declin|not allow|doesn't want|interrupt|abort)|拒绝|拒否`),
+	"branch":      regexp.MustCompile(`(?i)\b(?:branch|rama|zweig|branche)\b|ветк|分支|ブランチ|\x00\s+[0-9a-f]{7,40}\]`),
+	"pushed":      regexp.MustCompile(`(?i)\bpush`),
+	"stash":       regexp.MustCompile(`(?i)\bstash`),
+	"uncommitted": regexp.MustCompile(`(?i)\b(?:uncommitted|not committed|modified|untracked|unstaged|staged|dirty|changed|deleted|new file)\b|^ ?[MADRU?]{1,2} |未提交`),
 }
 
 // tellsLines returns whether a line tells a number of lines.

@@ -1,6 +1,9 @@
 package scorecard
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,6 +13,8 @@ import (
 func TestVisible(t *testing.T) {
 	long := strings.Repeat("the wheel turns and the flour falls ", 4) // 144 chars
 	id := mark.Sum([]byte("x")).ID()
+	name := fact{text: "grindRye", spots: []spot{{words: []string{"turn", "every", "wheel", "hand"}}}}
+	short := fact{text: "grindRye", spots: []spot{{before: "The request for the wheel is open:", self: "grindRye"}}}
 	path := fact{forms: []string{"src/wheel.go", "/home/me/mill/src/wheel.go"}}
 	for _, c := range []struct {
 		class Class
@@ -31,6 +36,13 @@ func TestVisible(t *testing.T) {
 		{Decisions, fact{text: head(long, 120)}, "- " + head(long, 70) + "… (#4)", false},
 		{Decisions, fact{text: head(long, 120)}, "- " + head(long, 90) + " or not", false},
 		{Decisions, fact{text: "short one"}, "- short…", false},
+		{Decisions, fact{text: head(long, 120)}, "[ccd 000000000000 answer: " + head(long, 90) + " ... more]", true},
+		{Answers, fact{text: "All is done."}, "> All is done. Next", true},
+		{Answers, fact{text: "All is done."}, "The hAll is done.", false},
+		{Asked, fact{text: "yes"}, "> yes", true},
+		{Asked, fact{text: "yes"}, "- #5 09:12Z: yes", true},
+		{Asked, fact{text: "yes"}, "the human said \"yes\" to it", true},
+		{Asked, fact{text: "yes"}, "so yes it is", false},
 		{Edited, path, "- edited 2x `src/wheel.go` (last #4)", true},
 		{Edited, path, "wrote /home/me/mill/src/wheel.go", true},
 		{Edited, path, "wrote ./src/wheel.go", true},
@@ -39,17 +51,51 @@ func TestVisible(t *testing.T) {
 		{Edited, path, "wrote wheel.go", false},
 		{Edited, path, "wrote other_src/wheel.go", false},
 		{Edited, path, "wrote src/wheel.go.", true},
+		{Edited, path, `changed src\wheel.go`, true},
+		{Edited, path, "read src/wheel.go", false},
+		{Edited, path, "Named besides: src/wheel.go, src/stone.go", false},
+		{Edited, path, "edited: src/stone.go, `a_b.go` (#4), src/wheel.go", true},
+		{Edited, path, "### Files changed\n- src/stone.go\n- src/wheel.go", true},
+		{Edited, path, "- **src/wheel.go**\n  - Added a spoke", true},
+		{Edited, path, " M src/wheel.go", true},
+		{Edited, path, "修改了src/wheel.go。", true},
+		{Edited, path, "edited the stone, then sat down and read src/wheel.go", false},
+		{Deleted, path, "deleted src/wheel.go", true},
+		{Deleted, path, "edited src/wheel.go", false},
 		{Edited, fact{forms: []string{"a.go"}}, "wrote src/a.go", false},
 		{Edited, fact{forms: []string{"a.go"}}, "wrote `a.go`, b.go", true},
-		{Identifiers, fact{text: "grindRye"}, "call grindRye()", true},
-		{Identifiers, fact{text: "grindRye"}, "call mill.grindRye.", true},
-		{Identifiers, fact{text: "grindRye"}, "call grindRyeTwice", false},
-		{Identifiers, fact{text: "grindRye"}, "call pregrindRye", false},
-		{Hashes, fact{text: "1.2.3"}, "version 1.2.3.", true},
-		{Hashes, fact{text: "1.2.3"}, "version 1.2.3.4", false},
-		{Hashes, fact{text: "9f31c07"}, "id 9f31c07.jsonl", true},
-		{Numbers, fact{text: "12 ms"}, "in 112 ms", false},
-		{Numbers, fact{text: "12 ms"}, "in 12\n ms.", true},
+		{Identifiers, name, "Turn every wheel by hand with `grindRye()`.", true},
+		{Identifiers, name, "Each wheel is to be turned by hand: grindRye.", false},
+		{Identifiers, name, "So turn every old wheel, slowly, by hand, with mill.grindRye.", true},
+		{Identifiers, name, "Turn every wheel by hand with grindRyeTwice.", false},
+		{Identifiers, name, "Turn every wheel by hand. Named besides: grindRye", false},
+		{Identifiers, name, "Turn every wheel by hand with that:\nNamed besides: grindRye, mill_stone", false},
+		{Identifiers, name, "Named besides: grindRye, mill_stone, FlourBin", false},
+		{Identifiers, name, "hand grindRye wheel every turn", false},
+		{Identifiers, name, "grindRye", false},
+		{Identifiers, short, "- The request for the wheel is open:\n- `grindRye`", true},
+		{Identifiers, short, "The request for the wheel is open: [ccd 000000000000 cut]\nNamed besides: grindRye", false},
+		{Identifiers, fact{text: "grindRye", spots: []spot{{words: words("把所有的黑麦磨成面粉")}}}, "请用grindRye把所有的黑麦磨成面粉", true},
+		{Hashes, fact{text: "1.2.3", spots: name.spots}, "turn every wheel by hand of version 1.2.3.", true},
+		{Hashes, fact{text: "1.2.3", spots: name.spots}, "turn every wheel by hand of version 1.2.3.4", false},
+		{Numbers, fact{text: "12", spots: name.spots}, "turn every wheel by hand 112 times", false},
+		{Numbers, fact{text: "12", spots: name.spots}, "turn every wheel by hand 12.5 times", false},
+		{Numbers, fact{text: "12", spots: name.spots}, "turn every wheel by hand 12 times", true},
+		{Outcomes, fact{text: "make all", tail: "14 passed"}, "- `make all` -> 0: 14 passed", true},
+		{Outcomes, fact{text: "make all", tail: "14 passed"}, "- `make all` -> 0: 114 passed", false},
+		{Outcomes, fact{text: "make all", tail: "14 passed"}, "- `make all` -> 0\n" + strings.Repeat("- ls -> 0\n", 60) + "14 passed", false},
+		{Questions, fact{text: "Which grain?", tail: "Rye"}, "to \"Which grain?\" (Rye · Oats)\n> Rye", true},
+		{Questions, fact{text: "Which grain?", tail: "Rye"}, "Which grain? Oats", false},
+		{Questions, fact{text: "Grind rye", status: "refused"}, "plan \"Grind rye\": refused", true},
+		{Questions, fact{text: "Grind rye", status: "refused"}, "plan \"Grind rye\": approved", false},
+		{Refusals, fact{text: "git push", tail: "Never force it.", status: "refused"}, "Refused `git push` (#8): \"Never force it.\"", true},
+		{Refusals, fact{text: "git push", tail: "Never force it.", status: "refused"}, "Refused `git push` (#8)", false},
+		{Refusals, fact{text: "git push", status: "refused"}, "Refused `git push` (#8)", true},
+		{Refusals, fact{text: "git push", status: "refused"}, "ran `git push` (#8)", false},
+		{Git, fact{text: "oats", status: "branch"}, "Git: branch oats, last commit", true},
+		{Git, fact{text: "oats", status: "branch"}, "oats are grain", false},
+		{Git, fact{text: "9f31c07", tail: "Grind oats"}, "last commit 9f31c07 \"Grind oats\"", true},
+		{Git, fact{text: "9f31c07", tail: "Grind oats"}, "last commit 9f31c07", false},
 		{Commands, fact{text: "make all", status: "0"}, "- #4 `make all` -> 0", true},
 		{Commands, fact{text: "make all", status: "1"}, "- #4 `make all` -> 0", false},
 		{Commands, fact{text: "make all", status: "1"}, "make all\nexit 1", true},
@@ -119,54 +165,86 @@ func TestRecoverable(t *testing.T) {
 	}
 }
 
-// The plain text of a session shows all that is in it but IDs and states, an empty text nothing.
-func TestGradeOfEverythingAndNothing(t *testing.T) {
-	l := newLog().human("Grind the rye of https://mill.example, 40 sacks of it.").
-		bash("make all", "ok").fails("make rye", "error: no flour").file("Edit", "/home/me/mill/src/wheel.go").
-		say("I decided to grind oats instead of rye, see grindOats.")
-	f := l.facts()
-	if g := grade(t, f, f.Tail(1<<20), nil); g.Mean != 1 {
-		t.Errorf("the plain text: mean %.3f, %+v", g.Mean, g.Classes)
-	}
-	if g := grade(t, f, "", nil); g.Mean != 0 || g.All.Lost != g.All.Facts || g.All.Facts < 9 {
-		t.Errorf("the empty text: mean %.3f, %+v", g.Mean, g.All)
-	}
-	if g := grade(t, New(), "", nil); g.Mean != 1 || g.Strong != 1 || g.Trace != 1 {
-		t.Errorf("an empty session: %+v, want nothing to miss", g)
-	}
+// session has facts of every class.
+func session() *log {
+	return newLog().human("Grind the rye of https://mill.example/rye by hand, some 40 sacks of it, and keep the stone wheel.").
+		say("I decided to keep the stone wheel instead of the steel one. Now I grind.").
+		do("TodoWrite", todos("Buy rye", "completed", "Grind it", "pending"), "ok", false).
+		bash("make all", "14 tests passed").fails("make rye", "error: no flour in the bin").file("Edit", "/home/me/mill/src/wheel.go").
+		bash("rm old.go", "").bash("git commit -am x", "[oats 9f31c07] Grind oats by hand").
+		do("Task", map[string]any{"prompt": "count"}, "I counted the sacks twice. Four of them are left.", false).
+		do("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which of the grains next?"}}},
+			`User has answered your questions: "Which of the grains next?"="Only the oats". You can now continue with the user's answers in mind.`, false).
+		do("Bash", map[string]any{"command": "git push --force"}, sorry+"Never force a push here.", true).
+		say("Every sack is ground with grindRye as of v1.2.3, see `src/wheel.go` there. The oats are still in the barn: ask the miller for them.")
 }
 
-func TestBaselines(t *testing.T) {
-	l := newLog().human("Grind the rye.")
-	for _, word := range []string{"first", "second", "third", "fourth"} {
-		l.bash("echo "+word, strings.Repeat(word+" sack ", 20))
-	}
-	f := l.say("That was the last sack.").facts()
-	for name, text := range map[string]string{"tail": f.Tail(100), "head+tail": f.HeadTail(100), "stub": f.Stub(100)} {
-		if n := len([]rune(text)); n > 100 {
-			t.Errorf("%s has %d chars", name, n)
+// What tells an agent nothing shows nothing; the plain text of a session shows all of it.
+func TestControls(t *testing.T) {
+	l := session()
+	f, plain := l.facts(), l.plain()
+	g := grade(t, f, plain, nil)
+	for _, class := range Classes() {
+		if n := g.Classes[class]; n.Facts == 0 || n.Visible != n.Facts {
+			t.Errorf("the plain text: %s %+v", class, n)
 		}
 	}
-	if text := f.Tail(100); !strings.Contains(text, "That was the last sack.") || strings.Contains(text, "Grind") {
-		t.Errorf("tail: %q", text)
+	if g = grade(t, f, "", nil); g.Mean != 0 || g.All.Lost != g.All.Facts {
+		t.Errorf("the empty text: mean %.3f, %+v", g.Mean, g.All)
 	}
-	if text := f.HeadTail(100); !strings.Contains(text, "Grind the rye.") || !strings.Contains(text, "last sack.") {
-		t.Errorf("head and tail: %q", text)
+	if g = grade(t, New(), "", nil); g.Mean != 1 {
+		t.Errorf("an empty session: %+v, want nothing to miss", g)
 	}
-	if text := f.Stub(10000); strings.Contains(text, "first sack") || !strings.Contains(text, "second sack") || !strings.Contains(text, "echo first") {
-		t.Errorf("stub: %q", text)
+	var all []string
+	for _, class := range Classes() {
+		for _, one := range f.all()[class] {
+			if class == Numbers || class == Identifiers || class == URLs || class == Hashes || class == Edited || class == Deleted {
+				all = append(all, one.text)
+			}
+		}
+	}
+	for _, list := range []string{"\nNamed besides: " + strings.Join(all, ", ") + "\n", "\n- " + strings.Join(all, "\n- ") + "\n"} {
+		if g = grade(t, f, list, nil); g.Mean != 0 {
+			t.Errorf("a list of all names: mean %.3f, %+v", g.Mean, g.Classes)
+		}
+		part := head(plain, len(plain)/3)
+		if with, without := grade(t, f, part+list, nil).Mean, grade(t, f, part, nil).Mean; with != without {
+			t.Errorf("a list of all names adds %.3f to %.3f", with-without, without)
+		}
+	}
+	if g = grade(t, f, shuffled(plain), nil); g.Mean > 0.1 {
+		t.Errorf("shuffled words: mean %.3f, %+v", g.Mean, g.Classes)
+	}
+	other := newLog().human("Paint the barn of https://barn.example/red before the winter, all 70 boards of it.").bash("make paint", "3 pots left").
+		file("Edit", "/home/me/mill/barn/door.go").say("The door is painted with paintRed. The roof has to wait for spring.")
+	if g = grade(t, f, other.plain(), nil); g.Mean > 0.05 {
+		t.Errorf("another session's text: mean %.3f, %+v", g.Mean, g.Classes)
 	}
 }
 
-// However much is written, a baseline keeps its ends only.
-func TestBaselinesAreBounded(t *testing.T) {
-	var e ends
-	for range 300 {
-		e.write(strings.Repeat("x", maxBaseline))
+// shuffled are the words of a text, and the characters of a dense script, in some other order.
+func shuffled(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if b.WriteRune(r); dense(r) {
+			b.WriteByte(' ')
+		}
 	}
-	e.write("END")
-	if len(e.first) > 8*maxBaseline || len(e.last) > 20*maxBaseline || !e.cut || !strings.HasSuffix(string(e.last), "END") {
-		t.Errorf("%d and %d bytes are kept", len(e.first), len(e.last))
+	words := strings.Fields(b.String())
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(words), func(i, k int) { words[i], words[k] = words[k], words[i] })
+	return strings.Join(words, " ")
+}
+
+// A long answer does not drown a short one: of one with 100 sentences and one with 4, the short one weighs 2 of 12.
+func TestAnswersAreWeighed(t *testing.T) {
+	var long strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&long, "Sack number %d is full. ", i)
+	}
+	f := newLog().human("Count.").say(long.String()).human("And then?").say("Rye comes first. Oats come second. Barley comes third. Wheat comes last.").facts()
+	n := grade(t, f, "Rye comes first. Oats come second. Barley comes third. Wheat comes last.", nil).Classes[Answers]
+	if n.Facts != 104 || math.Abs(n.Share()-2.0/12) > 1e-9 {
+		t.Errorf("%+v: share %.3f, want 2 of 12", n, n.Share())
 	}
 }
 
@@ -177,7 +255,7 @@ func FuzzGrade(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said, text string) {
 		facts := newLog().human(said).say(said).bash(said, said).fails(said, said).facts()
 		grade(t, facts, text, nil)
-		g := grade(t, facts, facts.Tail(1<<20), nil)
+		g := grade(t, facts, newLog().human(said).say(said).bash(said, said).fails(said, said).plain(), nil)
 		if g.All.Facts > 0 && strings.TrimSpace(said) == said && g.Mean == 0 && !strings.ContainsAny(said, "\x1b") && len(normal(said)) > 0 {
 			t.Errorf("the plain text of %q shows nothing", said)
 		}

@@ -2,13 +2,18 @@ package scorecard
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// words yields the facts of a text that are words: addresses, numbers with units, hashes and versions, identifiers. It
-// looks at each byte a few times at the most.
-func words(text string) iter.Seq2[Class, string] {
+var version = regexp.MustCompile(`^(?:[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?|[vV]\d+(?:\.\d+)+)\b`)
+
+// names yields what a statement names: addresses, numbers, hashes and versions, identifiers. It looks at each byte a few
+// times at the most.
+func names(text string) iter.Seq2[Class, string] {
 	return func(yield func(Class, string) bool) {
 		ok := true
 		say := func(class Class, w string) bool {
@@ -56,7 +61,7 @@ var schemes = []string{"http", "https", "ssh", "git", "file", "ws", "wss", "ftp"
 func outside(text string, say func(Class, string) bool) {
 	for {
 		before, rest, ok := strings.Cut(text, "`")
-		scan(before, true, say)
+		scan(strings.Map(spaced, before), true, say)
 		if !ok {
 			return
 		}
@@ -65,12 +70,20 @@ func outside(text string, say func(Class, string) bool) {
 		if end < 2 || rest[end] != '`' {
 			continue
 		}
-		if w := strings.TrimSuffix(normal(rest[:end]), "()"); len(w) > 1 && !say(Identifiers, w) {
+		if w := strings.TrimSuffix(normal(rest[:end]), "()"); len(w) > 1 && strings.Trim(w, "0123456789.,:%-+ ") != "" && !say(Identifiers, w) {
 			return
 		}
 		scan(rest[:end], false, say)
 		text = rest[end+1:]
 	}
+}
+
+// spaced puts a space in place of a character of a dense script, and of a foreign sign: a name may stand right beside one.
+func spaced(r rune) rune {
+	if r >= utf8.RuneSelf && (dense(r) || !unicode.IsLetter(r)) {
+		return ' '
+	}
+	return r
 }
 
 // maxSpan is the longest code span that names something, in bytes.
@@ -88,51 +101,39 @@ func scan(text string, named bool, say func(Class, string) bool) {
 			end++
 		}
 		w := text[i:end]
-		if digit(w[0]) && !number(text, i, say) {
-			return
+		n := hash(text, i, say)
+		if n == 0 && digit(w[0]) {
+			n = number(text, i, say)
 		}
-		if end = max(end, i+hash(text, i, say)); named {
+		if end = max(end, i+n); named {
 			identifiers(w, say)
 		}
 		i = end
 	}
 }
 
-// number takes the number with a unit that stands at i.
-func number(text string, i int, say func(Class, string) bool) bool {
+// number takes the number that stands at i, with the unit that is joined to it, and returns its length: 12.5, 40%, 300ms,
+// 10:15, 2026-04-01. A single digit tells too little, and a part of a path is none.
+func number(text string, i int, say func(Class, string) bool) int {
 	j := i
-	for j < len(text) && (digit(text[j]) || (text[j] == '.' || text[j] == ',') && j+1 < len(text) && digit(text[j+1])) {
+	for j < len(text) && (digit(text[j]) || strings.IndexByte(".,:-", text[j]) >= 0 && j+1 < len(text) && digit(text[j+1])) {
 		j++
 	}
-	unit := j
-	if unit < len(text) && (text[unit] == ' ' || text[unit] == '-') {
-		unit++
-	}
-	end := unit
-	for end < len(text) && wordByte(text[end]) {
+	end := j
+	for end < len(text) && end-j < maxUnit && wordByte(text[end]) && text[end] < utf8.RuneSelf {
 		end++
 	}
-	switch {
-	case unit < len(text) && text[unit] == '%':
-		return say(Numbers, text[i:unit+1])
-	case end > unit && end-unit < 12 && units[strings.ToLower(text[unit:end])]:
-		return say(Numbers, text[i:end])
+	if rest := text[end:]; end == j && (strings.HasPrefix(rest, "%") || strings.HasPrefix(rest, " %")) {
+		end += 1 + strings.IndexByte(rest, '%')
 	}
-	return true
+	if end-i > 1 && end-j < maxUnit && (i == 0 || text[i-1] != '/') && (end == len(text) || text[end] != '/') {
+		say(Numbers, text[i:end])
+	}
+	return end - i
 }
 
-var units = set("ns µs us ms s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month " +
-	"months year years b kb mb gb tb kib mib gib tib byte bytes char chars character characters line lines token tokens file " +
-	"files test tests commit commits error errors failure failures warning warnings times item items row rows record records " +
-	"request requests user users px x hz khz mhz ghz passed failed skipped m cm mm km g kg v w kw")
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
+// maxUnit is how long a unit may be, in bytes.
+const maxUnit = 12
 
 // hash takes the hash, UUID or version that stands at i, and returns its length, 0 where there is none.
 func hash(text string, i int, say func(Class, string) bool) int {
@@ -202,8 +203,6 @@ func isIdentifier(w string) bool {
 	hump := strings.IndexFunc(w[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' })
 	return hump >= 0 && (lower(w[0]) || lower(w[1]) || digit(w[1]))
 }
-
-func lower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 func ascii(w string) bool {
 	for i := range len(w) {

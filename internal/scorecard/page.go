@@ -1,7 +1,12 @@
 package scorecard
 
 import (
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"ccd/internal/mark"
@@ -11,17 +16,28 @@ import (
 type page struct {
 	chars int
 	flat  string   // all of it on one line
+	paths string   // flat with slashes for backslashes
 	lines []string // line by line; a quoted line that goes on is one
 	ids   []mark.ID
+	units []int // where each sentence or line begins in flat
+	words []word
 }
+
+// word is a content word and its place in flat.
+type word struct {
+	sum uint64
+	at  int
+}
+
+var quoted = regexp.MustCompile(`^[ \t]*>[ \t]`)
 
 // plainPage reads a text that stands as it was written.
 func plainPage(text string) page {
 	p := page{chars: utf8.RuneCountInString(text)}
 	for line := range strings.Lines(text) {
-		p.lines = append(p.lines, normal(quoted.ReplaceAllString(line, "")))
+		p.lines = append(p.lines, quoted.ReplaceAllString(line, ""))
 	}
-	p.flat = normal(strings.Join(p.lines, " "))
+	p.flatten()
 	return p
 }
 
@@ -44,10 +60,7 @@ func newPage(text string) page {
 		}
 		p.lines = append(p.lines, rest)
 	}
-	for i, l := range p.lines {
-		p.lines[i] = normal(l)
-	}
-	p.flat = normal(strings.Join(p.lines, " "))
+	p.flatten()
 	return p
 }
 
@@ -61,8 +74,42 @@ func body(text string) string {
 	return text
 }
 
-// holds reports whether text stands in the page, whole, or cut by an ellipsis after most of it.
-func (p *page) holds(text string) bool { return cutIn(p.flat, text) >= 0 }
+// seed makes the sums of words; they are compared within one process only.
+var seed = maphash.MakeSeed()
+
+// flatten joins the lines, and finds sentences and content words.
+func (p *page) flatten() {
+	var b strings.Builder
+	for i, l := range p.lines {
+		p.lines[i] = normal(l)
+		for _, s := range sentences(p.lines[i]) {
+			if s = strings.TrimSpace(s); s == "" {
+				continue
+			}
+			if b.Len() > 0 && !strings.HasSuffix(b.String(), " ") {
+				b.WriteByte(' ')
+			}
+			p.units = append(p.units, b.Len())
+			b.WriteString(s)
+		}
+	}
+	p.flat = b.String()
+	p.paths = slash(p.flat)
+	for i, w := range content(p.flat) {
+		p.words = append(p.words, word{maphash.String(seed, w), i})
+	}
+}
+
+// holds reports whether text stands in the page, whole, or cut by an ellipsis after most of it. A short one is no part of
+// a word.
+func (p *page) holds(text string) bool { return holdsIn(p.flat, text) }
+
+func holdsIn(s, text string) bool {
+	if !long(text, leastCut) {
+		return bounded(s, text, false) >= 0
+	}
+	return cutIn(s, text) >= 0
+}
 
 // cutIn returns where text stands in s, -1 where it does not. A text that an ellipsis cuts after at least leastCut of
 // its characters stands too.
@@ -80,7 +127,7 @@ func cutIn(s, text string) int {
 			return -1
 		}
 		n := common(s[from+i:], text)
-		if rest := s[from+i+n:]; strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") {
+		if rest := s[from+i+n:]; strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, " ...") {
 			return from + i
 		}
 		from += i + len(begin)
@@ -98,66 +145,101 @@ func common(a, b string) int {
 	return n
 }
 
-// word reports whether w stands in the page and is not part of a longer word.
-func (p *page) word(w string) bool { return bounded(p.flat, w, false) }
-
-// path reports whether a path stands in the page and is no part of a longer name. A path that begins below a directory
-// may stand behind it.
-func (p *page) path(w string) bool { return bounded(p.flat, w, true) }
-
-func bounded(s, w string, path bool) bool {
+// bounded returns where w stands in s and is no part of a longer word, or of a longer path, -1 where it does not. A path
+// that begins below a directory may stand behind it.
+func bounded(s, w string, path bool) int {
 	if w == "" {
-		return false
+		return -1
 	}
 	for from := 0; ; {
 		i := strings.Index(s[from:], w)
 		if i < 0 {
-			return false
+			return -1
 		}
 		i += from
 		if startsWord(s[:i], w, path) && endsWord(s[i+len(w):], w, path) {
-			return true
+			return i
 		}
 		from = i + 1
 	}
 }
 
+// inWord reports whether a character may be a part of a word that goes on beside it.
+func inWord(r rune) bool { return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !dense(r) }
+
 func startsWord(before, w string, path bool) bool {
-	if before == "" || !wordByte(w[0]) && !path {
+	first, _ := utf8.DecodeRuneInString(w)
+	last, n := utf8.DecodeLastRuneInString(before)
+	switch {
+	case before == "" || !inWord(first) && !path:
 		return true
-	}
-	switch c := before[len(before)-1]; {
-	case wordByte(c):
+	case inWord(last):
 		return false
-	case path && (c == '/' || c == '\\'):
-		before = before[:len(before)-1]
-		return strings.HasSuffix(before, ".") || strings.HasSuffix(before, "…") || strings.ContainsAny(w, `/\`)
+	case path && last == '/':
+		return strings.HasSuffix(before, "./") || strings.HasSuffix(before, "…/") || strings.Contains(w, "/")
 	case path:
-		return c != '-' && c != '.'
+		return last != '-' && last != '.'
+	case digit(w[0]) && strings.ContainsRune(".,:-", last):
+		return len(before) == n || !digit(before[len(before)-n-1])
 	}
 	return true
 }
 
 // endsWord reports whether a word ends before after. A name goes on in `.go`, a number or version in `.1`.
 func endsWord(after, w string, path bool) bool {
-	last := w[len(w)-1]
+	last, _ := utf8.DecodeLastRuneInString(w)
+	next, _ := utf8.DecodeRuneInString(after)
 	switch {
-	case after == "" || !wordByte(last):
+	case after == "" || !inWord(last):
 		return true
-	case wordByte(after[0]):
+	case inWord(next):
 		return false
 	case after[0] != '.' || len(after) == 1:
 		return true
 	case path:
 		return !wordByte(after[1])
 	}
-	return !digit(last) || !digit(after[1])
+	return !digit(w[len(w)-1]) || !digit(after[1])
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+// near reports whether both texts stand, the second at most so many bytes before or behind the first.
+func (p *page) near(text, other string, within int) bool {
+	for from := 0; from < len(p.flat); {
+		i := cutIn(p.flat[from:], text)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if n := common(p.flat[i:], text); holdsIn(p.flat[max(0, i-within-len(other)):i], other) || holdsIn(p.flat[i+n:min(len(p.flat), i+n+within+len(other))], other) {
+			return true
+		}
+		from = i + 1
+	}
+	return false
+}
 
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= utf8.RuneSelf
+// alone reports whether a short text stands by itself: as a line, at the end of one behind a colon, or in quotes. Anything
+// else may be a part of another sentence.
+func (p *page) alone(text string) bool {
+	for _, l := range p.lines {
+		for from := 0; ; {
+			i := bounded(l[from:], text, false)
+			if i < 0 {
+				break
+			}
+			i += from
+			before, after := l[:i], l[i+len(text):]
+			starts := before == "" || strings.HasSuffix(before, ": ") || strings.HasSuffix(before, "- ") || strings.HasSuffix(before, "> ")
+			ends := strings.Trim(after, ".!?。！？") == "" || strings.HasPrefix(after, " [ccd ") || strings.HasPrefix(after, " (#")
+			last, _ := utf8.DecodeLastRuneInString(before)
+			next, _ := utf8.DecodeRuneInString(after)
+			if starts && ends || strings.ContainsRune(`"“„「『'`, last) && strings.ContainsRune(`"”“」』'`, next) {
+				return true
+			}
+			from = i + len(text)
+		}
+	}
+	return false
 }
 
 // beside reports whether text stands on a line that, or whose next one, tells the state.
@@ -173,4 +255,72 @@ func (p *page) beside(text string, tells func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// What a name needs around it in a text.
+const (
+	spotShare = 0.6 // of the content words that its statement has around it, in their order
+	spotNear  = 20  // content words before and behind it that are looked at
+	spotGap   = 6   // bytes between two statements that stand as they stood
+	maxPlaces = 64  // places of a name that are looked at
+)
+
+// tells reports whether the page says of a name what a statement of its source says: in the same sentence or line.
+func (p *page) tells(one *fact) bool {
+	short := func(s spot) bool { return s.words == nil && p.near(s.before, s.self, spotGap) }
+	if slices.ContainsFunc(one.spots, short) {
+		return true
+	}
+	from := 0
+	for range maxPlaces {
+		i := bounded(p.flat[from:], one.text, false)
+		if i < 0 {
+			return false
+		}
+		i += from
+		around := p.around(i, len(one.text))
+		for _, s := range one.spots {
+			if s.words != nil && inOrder(s.words, around) >= int(spotShare*float64(len(s.words))+0.999) {
+				return true
+			}
+		}
+		from = i + len(one.text)
+	}
+	return false
+}
+
+// around are the content words of the sentence or line around a place.
+func (p *page) around(at, n int) []word {
+	u := sort.SearchInts(p.units, at+1) - 1
+	end := len(p.flat)
+	if u+1 < len(p.units) {
+		end = p.units[u+1]
+	}
+	place := func(at int) int {
+		i, _ := slices.BinarySearchFunc(p.words, at, func(w word, at int) int { return w.at - at })
+		return i
+	}
+	left, right := place(at), place(at+n)
+	return append(slices.Clone(p.words[max(place(p.units[u]), left-spotNear):left]), p.words[right:max(right, min(place(end), right+spotNear))]...)
+}
+
+// inOrder is how many of the words stand in a text in their order: the length of the longest common sequence.
+func inOrder(words []string, text []word) int {
+	row := make([]int, len(words)+1)
+	sums := make([]uint64, len(words))
+	for i, w := range words {
+		sums[i] = maphash.String(seed, w)
+	}
+	for _, t := range text {
+		above := 0
+		for i, sum := range sums {
+			was := row[i+1]
+			if sum == t.sum {
+				row[i+1] = max(was, above+1)
+			}
+			row[i+1] = max(row[i+1], row[i])
+			above = was
+		}
+	}
+	return row[len(words)]
 }

@@ -2,6 +2,8 @@ package scorecard
 
 import (
 	"cmp"
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +15,17 @@ import (
 type call struct {
 	tool   string
 	action transcript.Action
+	asks   asks
 	at     source
+}
+
+// asks is what a call puts to the person.
+type asks struct {
+	Questions []struct {
+		ID       string `json:"id"`
+		Question string `json:"question"`
+	} `json:"questions"`
+	Plan string `json:"plan"`
 }
 
 // openError is a command that failed and did not succeed since.
@@ -22,30 +34,20 @@ type openError struct {
 	*fact
 }
 
-// paths are the files that were touched, in order of appearance.
-type paths struct {
-	by  map[string]*file
-	all []*file
-}
-
-// file is a path and what happened to it last; a change outweighs a read.
-type file struct {
-	name    string
-	class   Class
-	sources []source
-}
-
 type planItem struct {
 	transcript.PlanItem
 	at source
 }
 
 func (f *Facts) called(it *transcript.Item, input []byte) {
-	c := call{strings.Clone(it.Tool), transcript.Understand(it.Tool, it.Raw), f.at}
-	f.plain.called(c.tool, &c.action, input)
-	if c.action.Op == transcript.Plan {
+	c := call{tool: strings.Clone(it.Tool), action: transcript.Understand(it.Tool, it.Raw), at: f.at}
+	switch c.action.Op {
+	case transcript.Plan:
 		f.planned(c)
+	case transcript.Ask:
+		_ = json.Unmarshal(input, &c.asks) // of another shape: nothing is known of it
 	}
+	f.undecided(changes(&c.action))
 	if it.Call == "" || len(f.calls) >= maxCalls {
 		f.done(c, transcript.Outcome{})
 		return
@@ -53,61 +55,191 @@ func (f *Facts) called(it *transcript.Item, input []byte) {
 	f.calls[strings.Clone(it.Call)] = c
 }
 
+// changes reports whether a call changes something: a file, or the world by a command that is no look-up.
+func changes(a *transcript.Action) bool {
+	switch a.Op {
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return true
+	case transcript.Command:
+		return !lookup(a.Command)
+	}
+	return false
+}
+
+var (
+	reads   = regexp.MustCompile(`^(?:ls|cat|head|tail|sed -n|grep|rg|find|fd|which|type|command -v|wc|stat|file|du|pwd|echo|tree|test|\[|jq|sort|nl|printenv|date|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|grep|blame)|\S+ --?version)(?:\s|$)`)
+	setting = regexp.MustCompile(`^(?:cd (?:"[^"]*"|\S+) ?(?:&&|;) ?|\w+=\S* |(?:sudo|time|nice|timeout \S+) )+`)
+	piped   = regexp.MustCompile(`(?:\s*2>&1|\s*\|\s*(?:tail|head|cat|grep|tee)\b[^|]*)+$`)
+)
+
+// bare is a command without what is set before it and what only cuts its output.
+func bare(command string) string {
+	return piped.ReplaceAllString(setting.ReplaceAllString(normal(command), ""), "")
+}
+
+// lookup reports whether a command only looks at something: its failure is an answer.
+func lookup(command string) bool { return reads.MatchString(bare(command)) }
+
+// replied takes what a person answered to a question, or said of a call that was refused. It returns false where what was
+// said is a message of its own.
+func (f *Facts) replied(it *transcript.Item, text string) bool {
+	c := f.calls[it.Call]
+	delete(f.calls, it.Call)
+	if it.Failed {
+		f.refused(c, normal(transcript.HumanText(text)))
+		return false
+	}
+	f.asked(c, text)
+	return true
+}
+
+// quotedAnswer is how Claude Code tells an answer.
+var quotedAnswer = regexp.MustCompile(`"="((?:[^"\\]|\\.)*)"`)
+
+// asked takes questions with their answers, or a plan that was approved.
+func (f *Facts) asked(c call, text string) {
+	var told struct {
+		Answers map[string]struct {
+			Answers []string `json:"answers"`
+		} `json:"answers"`
+	}
+	_ = json.Unmarshal([]byte(text), &told) // else it is text
+	for _, q := range c.asks.Questions {
+		answer := strings.Join(told.Answers[q.ID].Answers, ", ")
+		if _, rest, ok := strings.Cut(text, q.Question); ok && answer == "" {
+			if m := quotedAnswer.FindStringSubmatch(rest); m != nil {
+				answer = m[1]
+			}
+		}
+		if answer != "" {
+			f.paired(Questions, c, head(normal(q.Question), lineChars), head(normal(answer), cmdChars), "")
+		}
+	}
+	f.shown(c, "approved")
+}
+
+// shown takes a plan that was put to the person, by its first line.
+func (f *Facts) shown(c call, state string) {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.asks.Plan), "\n")
+	f.paired(Questions, c, head(normal(strings.TrimLeft(line, "# ")), cmdChars), "", state)
+}
+
+// paired takes a fact whose one half stands in a call, and whose other half in its result.
+func (f *Facts) paired(class Class, c call, text, tail, state string) {
+	if text == "" {
+		return
+	}
+	at := f.at
+	if c.at != (source{}) {
+		f.at = c.at
+	}
+	if one := f.note(class, text, fact{text: text, strong: true}); one != nil {
+		one.tail, one.status, one.output = tail, state, at
+	}
+	f.at = at
+}
+
+// refused takes a call that the person refused, with what they said of it.
+func (f *Facts) refused(c call, why string) {
+	what := bare(c.action.Command)
+	if len(c.action.Files) > 0 && what == "" {
+		what = transcript.Base(c.action.Files[0].Path)
+	}
+	if f.shown(c, "refused"); what == "" && c.asks.Plan == "" {
+		what = normal(cmp.Or(c.action.Query, c.tool))
+	}
+	f.paired(Refusals, c, head(what, shortChars), head(why, lineChars), "refused")
+}
+
 func (f *Facts) answered(it *transcript.Item) {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
 	out := transcript.Explain(cmp.Or(c.tool, it.Tool), c.action.Op, it.Raw, it.Failed)
-	f.plain.answered(c.action.Op, &out)
 	f.done(c, out)
 	if c.action.Op == transcript.Plan && out.PlanID != "" && len(c.action.Plan) == 1 {
-		f.named(c, out.PlanID)
+		f.keyed(c, out.PlanID)
+	}
+	if out.Rejected && strings.Contains(out.Text, "user") {
+		f.refused(c, "")
 	}
 	if out.Rejected || out.Running {
 		return
 	}
-	var lines []string
-	if failed(out) {
-		lines = f.failed(out.Text)
+	if c.action.Op == transcript.Agent && !strings.HasPrefix(out.Text, "Async agent launched") {
+		f.sentences(Reports, []saying{{out.Text, f.at}})
 	}
 	if c.action.Op == transcript.Command && !c.action.Stdin {
-		f.opened(c, out, lines)
+		f.ran(c, &out)
+	} else if failed(&out) {
+		f.failed(out.Text)
 	}
-	f.traced(c, out)
+	f.traced(c, &out)
 }
 
-func failed(out transcript.Outcome) bool { return out.Failed || out.HasExit && out.Exit != 0 }
-
-// failed takes the error lines of a failed result.
-func (f *Facts) failed(text string) (lines []string) {
-	for l := range errorLines(text) {
-		lines = append(lines, l)
-		f.note(Errors, l, fact{text: l})
-		if len(lines) == maxLines {
-			break
-		}
+// notified takes the report that a background sub-agent came back with.
+func (f *Facts) notified(text string) {
+	_, rest, _ := strings.Cut(text, "<result>")
+	if report, _, ok := strings.Cut(rest, "</result>"); ok {
+		f.sentences(Reports, []saying{{report, f.at}})
 	}
-	return lines
 }
 
-// opened opens the error of a command, or closes it. A failure that printed nothing is an answer, as grep's is.
-func (f *Facts) opened(c call, out transcript.Outcome, lines []string) {
-	key := normal(c.action.Command)
+func failed(out *transcript.Outcome) bool { return out.Failed || out.HasExit && out.Exit != 0 }
+
+// failed takes the line of a failed result that says why.
+func (f *Facts) failed(text string) string {
+	line := problem(text)
+	if line != "" {
+		f.note(Errors, line, fact{text: line})
+	}
+	return line
+}
+
+// ran takes what came out of a command, and opens its error, or closes it. The failure of a look-up, and one that printed
+// nothing, is an answer.
+func (f *Facts) ran(c call, out *transcript.Outcome) {
+	key := bare(c.action.Command)
 	if key == "" {
 		return
 	}
-	f.open = slices.DeleteFunc(f.open, func(e openError) bool { return e.command == key })
-	if !failed(out) || strings.TrimSpace(out.Text) == "" || len(f.open) >= maxFacts/10 {
+	f.git.ran(c.action.Command, out, f.at)
+	bad := failed(out)
+	f.open = slices.DeleteFunc(f.open, func(e openError) bool { return e.command == key || !bad && out.HasExit && sameGoal(e.command, key) })
+	if strings.TrimSpace(out.Text) == "" || lookup(key) {
 		return
 	}
-	one := &fact{text: head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
-	if len(lines) > 0 {
-		one.text, one.status, one.sources = lines[0], "", []source{c.at, f.at}
+	line := outcome(out.Text)
+	if bad {
+		line = f.failed(out.Text)
 	}
-	f.open = append(f.open, openError{key, one})
+	if line != "" {
+		f.paired(Outcomes, c, head(key, shortChars), head(line, cmdChars), "")
+	}
+	if bad && len(f.open) < maxFacts/10 {
+		one := &fact{text: head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
+		if line != "" {
+			one.text, one.status, one.sources = line, "", []source{c.at, f.at}
+		}
+		f.open = append(f.open, openError{key, one})
+	}
+}
+
+// sameGoal reports whether a command names, flags apart, all that a failed one of the same program does.
+func sameGoal(failed, command string) bool {
+	plain := func(command string) (all []string) {
+		for _, w := range strings.Fields(command) {
+			if w[0] != '-' {
+				all = append(all, w)
+			}
+		}
+		return all
+	}
+	x, y := plain(failed), plain(command)
+	return len(x) > 1 && len(y) > 1 && x[0] == y[0] && !slices.ContainsFunc(x, func(w string) bool { return !slices.Contains(y, w) })
 }
 
 // status is how a command ended: its number, "failed", or "" where that is not told.
-func status(out transcript.Outcome) string {
+func status(out *transcript.Outcome) string {
 	switch {
 	case out.HasExit:
 		return strconv.Itoa(out.Exit)
@@ -116,6 +248,9 @@ func status(out transcript.Outcome) string {
 	}
 	return ""
 }
+
+// lookupWeight is what a command that only looks weighs beside one that does something.
+const lookupWeight = 0.25
 
 // done takes what a call did, once its result is known.
 func (f *Facts) done(c call, out transcript.Outcome) {
@@ -126,82 +261,18 @@ func (f *Facts) done(c call, out transcript.Outcome) {
 	f.at = c.at
 	defer func() { f.at = at }()
 	if whole := normal(c.action.Command); c.action.Op == transcript.Command && !c.action.Stdin && whole != "" {
-		if one := f.note(Commands, whole, fact{text: head(whole, cmdChars), strong: true}); one != nil {
-			one.status, one.output = status(out), at
+		one := fact{text: head(whole, cmdChars), strong: true}
+		if lookup(whole) {
+			one.weight = lookupWeight
+		}
+		if one := f.note(Commands, whole, one); one != nil {
+			one.status, one.output = status(&out), at
 		}
 	}
-	if failed(out) || c.action.Op == transcript.Command && !out.HasExit {
+	if failed(&out) || c.action.Op == transcript.Command && !out.HasExit {
 		return
 	}
 	f.changed(&c.action, &out)
-}
-
-// changed takes the files that a call touched.
-func (f *Facts) changed(a *transcript.Action, out *transcript.Outcome) {
-	for _, p := range removed(a.Command) {
-		f.touched(a.Dir, p, Deleted)
-	}
-	for _, one := range a.Changes(out) {
-		switch one.Op {
-		case transcript.Read:
-			f.touched(a.Dir, one.Path, Read)
-		case transcript.Write, transcript.Edit:
-			f.touched(a.Dir, one.Path, Edited)
-		case transcript.Delete:
-			f.touched(a.Dir, one.Path, Deleted)
-		case transcript.Rename:
-			f.touched(a.Dir, one.Path, Deleted)
-			f.touched(a.Dir, one.To, Edited)
-		}
-	}
-}
-
-// touched notes what happened to a file. A relative path is one below dir, else below the working directory.
-func (f *Facts) touched(dir, name string, class Class) {
-	if name == "" {
-		return
-	}
-	if !transcript.IsAbs(dir) && len(f.dirs) > 0 {
-		dir = transcript.Join(f.dirs[len(f.dirs)-1], cmp.Or(dir, "."))
-	}
-	name = transcript.Join(dir, name)
-	key := transcript.PathKey(name)
-	p := f.paths.by[key]
-	if p == nil {
-		if len(f.paths.all) >= maxFacts {
-			return
-		}
-		p = &file{name: strings.Clone(name), class: class}
-		f.paths.by[key] = p
-		f.paths.all = append(f.paths.all, p)
-	}
-	if class != Read {
-		p.class = class
-	}
-	p.sources = seen(p.sources, f.at)
-}
-
-// forms are the ways in which a path may stand: below a working directory, absolute, or, of one elsewhere, its last
-// directory and name. One of Windows may stand with slashes too, or in JSON.
-func (f *Facts) forms(name string) (all []string) {
-	for _, d := range f.dirs {
-		if rel, ok := transcript.Below(name, d); ok {
-			all = append(all, rel)
-		}
-	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-	if len(all) == 0 && transcript.IsAbs(name) {
-		last := transcript.Base(name)
-		dir := strings.TrimSuffix(name, last)
-		all = append(all, transcript.Base(strings.TrimRight(dir, `/\`))+dir[max(0, len(dir)-1):]+last)
-	}
-	all = append(all, strings.TrimPrefix(name, "./"))
-	for _, form := range all {
-		if strings.Contains(form, `\`) && !strings.HasPrefix(name, "/") {
-			all = append(all, strings.ReplaceAll(form, `\`, "/"), strings.ReplaceAll(form, `\`, `\\`))
-		}
-	}
-	return all
 }
 
 // planned takes a plan as it was written, or what was added to it or changed in it.
@@ -220,8 +291,8 @@ func (f *Facts) planned(c call) {
 	}
 }
 
-// named gives the item that a call added the key that its result tells.
-func (f *Facts) named(c call, key string) {
+// keyed gives the item that a call added the key that its result tells.
+func (f *Facts) keyed(c call, key string) {
 	for i := len(f.plan) - 1; i >= 0; i-- {
 		if f.plan[i].at == c.at && f.plan[i].Key == "" {
 			f.plan[i].Key = key
@@ -231,13 +302,7 @@ func (f *Facts) named(c call, key string) {
 }
 
 // traced notes what must be told of a long result that is not shown.
-func (f *Facts) traced(c call, out transcript.Outcome) {
-	if c.action.Op == transcript.Agent {
-		if text := normal(out.Text); len(text) >= lineChars && !strings.HasPrefix(text, "Async agent launched") {
-			f.note(Reports, text, fact{text: head(text, headChars)})
-		}
-		return
-	}
+func (f *Facts) traced(c call, out *transcript.Outcome) {
 	if !long(out.Text, longResult) || failed(out) {
 		return
 	}
@@ -249,12 +314,11 @@ func (f *Facts) traced(c call, out transcript.Outcome) {
 			f.note(Contents, name+"\n"+n, fact{text: name, status: n, tail: head(normal(head(content, longResult)), lineChars)})
 		}
 	case transcript.Search, transcript.Web:
-		if hit := firstHit(out.Text); hit != "" {
-			f.note(Hits, hit, fact{text: hit})
-		}
-	case transcript.Command:
-		if l := totalLine(out.Text); l != "" {
-			f.note(Totals, l, fact{text: l})
+		for line := range strings.Lines(head(out.Text, longResult)) {
+			if l := head(normal(line), cmdChars); length(l) > 0 && strings.ContainsAny(l, "./") {
+				f.note(Hits, l, fact{text: l})
+				break
+			}
 		}
 	}
 }

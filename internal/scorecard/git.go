@@ -1,0 +1,73 @@
+package scorecard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// git is the state of the repository as the outputs of git told it last. What they do not tell is no fact.
+type git struct {
+	branch, commit, stash *fact
+	pushed                bool
+	dirty                 []*fact
+	record                source // of the push
+}
+
+var (
+	committed = regexp.MustCompile(`(?m)^\[(\S+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$`)
+	switched  = regexp.MustCompile(`(?m)^(?:Switched to (?:a new )?branch '([^']+)'|On branch (\S+))`)
+	changed   = regexp.MustCompile(`(?m)^(?:\t(?:modified|new file|deleted|both modified): +| ?[MADRU?]{1,2} +)([^\s]+)$`)
+	stashed   = regexp.MustCompile(`(?m)^Saved working directory and index state (?:WIP )?[Oo]n [^:]+: (.+)$`)
+	refs      = regexp.MustCompile(`(?m)\S+ -> \S+`)
+)
+
+// maxDirty is how many changes may be open that an agent should know by name.
+const maxDirty = 20
+
+// ran reads what a git command printed.
+func (g *git) ran(command string, out *transcript.Outcome, at source) {
+	if !strings.Contains(command, "git ") || out.Failed || out.HasExit && out.Exit != 0 {
+		return
+	}
+	one := func(text, tail, status string) *fact {
+		return &fact{text: head(normal(text), cmdChars), tail: head(normal(tail), cmdChars), status: status, strong: true, sources: []source{at}}
+	}
+	if all := switched.FindAllStringSubmatch(out.Text, -1); all != nil {
+		last := all[len(all)-1]
+		g.branch = one(last[1]+last[2], "", "branch")
+	}
+	if all := committed.FindAllStringSubmatch(out.Text, -1); all != nil {
+		last := all[len(all)-1]
+		if g.commit, g.dirty, g.pushed = one(last[2], last[3], ""), nil, false; last[1] != "detached" {
+			g.branch = one(last[1], "", "branch")
+		}
+	}
+	if strings.Contains(command, "git push") && refs.MatchString(out.Text) {
+		g.pushed, g.record = true, at
+	}
+	if m := stashed.FindStringSubmatch(out.Text); m != nil {
+		g.stash, g.dirty = one(m[1], "", "stash"), nil
+	} else if strings.Contains(command, "git stash pop") || strings.Contains(command, "git stash drop") {
+		g.stash = nil
+	}
+	if strings.Contains(command, "git status") {
+		g.dirty = nil
+		for _, m := range changed.FindAllStringSubmatch(out.Text, -1) {
+			g.dirty = append(g.dirty, one(m[1], "", "uncommitted"))
+		}
+	}
+}
+
+func (g *git) facts() (all []*fact) {
+	all = append(all, g.branch, g.commit, g.stash)
+	if g.pushed && g.commit != nil {
+		all = append(all, &fact{text: g.commit.text, status: "pushed", strong: true, sources: append([]source{g.record}, g.commit.sources...)})
+	}
+	if len(g.dirty) <= maxDirty {
+		all = append(all, g.dirty...)
+	}
+	return slices.DeleteFunc(all, func(one *fact) bool { return one == nil })
+}

@@ -1,0 +1,66 @@
+package scorecard
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The lines of a tool's output that tell what came of it. They are the output's own forms; where none is found, the last
+// line speaks for a failure, and nothing for a success.
+var (
+	errorWord = regexp.MustCompile(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)`)
+	total     = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:BUILD|test result:|Tests:)`)
+	verdict   = regexp.MustCompile(`^(?:ok|PASS|FAIL|OK)\b`)
+)
+
+// maxOutput is how much of each end of an output is looked at, in bytes.
+const maxOutput = 256 << 10
+
+// outputLines are the lines of an output that say something, of a very long one of both ends.
+func outputLines(text string) (all []string) {
+	if len(text) > 2*maxOutput {
+		text = text[:maxOutput] + "\n" + text[len(text)-maxOutput:]
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(head(line, 4*lineChars)); len(line) > 3 {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// problem is the first line of a failed output that reports an error, else its last one.
+func problem(text string) string {
+	lines := outputLines(text)
+	for _, l := range lines {
+		if errorWord.MatchString(l) {
+			return head(normal(l), lineChars)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return head(normal(lines[len(lines)-1]), lineChars)
+}
+
+// outcome is the line of an output that tells what came out, where that is clear: the only one, where it is short, or the last one of a
+// commit, of a push or with a count, or the only verdict.
+func outcome(text string) string {
+	lines := outputLines(text)
+	if len(lines) == 1 && !long(lines[0], headChars) {
+		return head(normal(lines[0]), cmdChars)
+	}
+	verdicts, found := 0, ""
+	for _, l := range lines {
+		switch {
+		case total.MatchString(l) || committed.MatchString(l) || refs.MatchString(l) && strings.Contains(l, ".."):
+			verdicts, found = 1, l
+		case verdict.MatchString(l) && (found == "" || verdict.MatchString(found)):
+			verdicts, found = verdicts+1, l
+		}
+	}
+	if verdicts != 1 {
+		return ""
+	}
+	return head(normal(found), cmdChars)
+}

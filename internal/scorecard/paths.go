@@ -1,0 +1,104 @@
+package scorecard
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// paths are the files that were touched, in order of appearance.
+type paths struct {
+	by  map[string]*file
+	all []*file
+}
+
+// file is a path and what happened to it last.
+type file struct {
+	name    string
+	class   Class
+	sources []source
+}
+
+var removal = regexp.MustCompile(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
+
+// removed returns the paths that a shell command removes for certain: plain words behind a plain rm, in the directory
+// that it starts in.
+func removed(command string) (paths []string) {
+	if strings.Contains(command, "cd ") || !strings.Contains(command, "rm ") {
+		return nil
+	}
+	for _, m := range removal.FindAllStringSubmatch(command, -1) {
+		for _, w := range strings.Fields(m[1]) {
+			if !strings.HasPrefix(w, "-") {
+				paths = append(paths, w)
+			}
+		}
+	}
+	return paths
+}
+
+// changed takes the files that a call touched.
+func (f *Facts) changed(a *transcript.Action, out *transcript.Outcome) {
+	for _, p := range removed(a.Command) {
+		f.touched(a.Dir, p, Deleted)
+	}
+	for _, one := range a.Changes(out) {
+		switch one.Op {
+		case transcript.Write, transcript.Edit:
+			f.touched(a.Dir, one.Path, Edited)
+		case transcript.Delete:
+			f.touched(a.Dir, one.Path, Deleted)
+		case transcript.Rename:
+			f.touched(a.Dir, one.Path, Deleted)
+			f.touched(a.Dir, one.To, Edited)
+		}
+	}
+}
+
+// slash is a text with slashes in its paths, as paths are compared; those of Windows may stand as in JSON.
+func slash(text string) string { return slashes.Replace(text) }
+
+var slashes = strings.NewReplacer(`\\`, "/", `\`, "/")
+
+// touched notes what happened to a file. A relative path is one below dir, else below the working directory.
+func (f *Facts) touched(dir, name string, class Class) {
+	if name == "" {
+		return
+	}
+	if !transcript.IsAbs(dir) && len(f.dirs) > 0 {
+		dir = transcript.Join(f.dirs[len(f.dirs)-1], cmp.Or(dir, "."))
+	}
+	name = transcript.Join(dir, name)
+	key := transcript.PathKey(name)
+	p := f.paths.by[key]
+	if p == nil {
+		if len(f.paths.all) >= maxFacts {
+			return
+		}
+		p = &file{name: strings.Clone(name)}
+		f.paths.by[key] = p
+		f.paths.all = append(f.paths.all, p)
+	}
+	p.class = class
+	p.sources = seen(p.sources, f.at)
+}
+
+// forms are the ways in which a path may stand: below a working directory, absolute, or, of one elsewhere, its last
+// directory and name; with slashes.
+func (f *Facts) forms(name string) (all []string) {
+	for _, d := range f.dirs {
+		if rel, ok := transcript.Below(name, d); ok {
+			all = append(all, slash(rel))
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	abs := slash(name)
+	if len(all) == 0 && transcript.IsAbs(name) {
+		all = append(all, path.Join(path.Base(path.Dir(abs)), path.Base(abs)))
+	}
+	return append(all, strings.TrimPrefix(abs, "./"))
+}
