@@ -317,12 +317,12 @@ func (f *Facts) all() map[Class][]*fact {
 	}
 	for _, p := range f.paths.all {
 		if p.class != "" {
-			forms := f.forms(p.name)
-			all[p.class] = append(all[p.class], &fact{text: forms[0], forms: forms, strong: true, sources: p.sources})
+			shown, forms := f.forms(p.name)
+			all[p.class] = append(all[p.class], &fact{text: shown, forms: forms, strong: true, sources: p.sources})
 		}
 	}
 	for _, one := range all[Contents] {
-		one.forms = f.forms(one.text)
+		_, one.forms = f.forms(one.text)
 	}
 	for _, e := range f.open {
 		all[OpenErrors] = append(all[OpenErrors], e.fact)

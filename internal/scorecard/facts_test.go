@@ -23,7 +23,7 @@ func TestFacts(t *testing.T) {
 		{"what a machine writes is no message", newLog().human("<system-reminder>Be brief.</system-reminder>"), Asked, nil},
 		{"paths are below the working directory", newLog().file("Write", "/home/me/mill/src/wheel.go").file("Edit", "/home/me/mill/src/wheel.go"), Edited, []string{"src/wheel.go"}},
 		{"a path elsewhere keeps its directory", newLog().file("Write", "/etc/mill/mill.conf"), Edited, []string{"mill/mill.conf"}},
-		{"a path of Windows is a path", (&log{dir: `C:\mill`, agent: "claude-code"}).file("Write", `C:\mill\src\wheel.go`).file("Edit", `src\wheel.go`), Edited, []string{"src/wheel.go"}},
+		{"a path of Windows is a path", (&log{dir: `C:\mill`, agent: "claude-code"}).file("Write", `C:\mill\src\wheel.go`).file("Edit", `src\wheel.go`), Edited, []string{`src\wheel.go`}},
 		{"what failed changed nothing", newLog().do("Edit", map[string]any{"file_path": "/home/me/mill/a.go"}, "String to replace not found", true), Edited, nil},
 		{"rm deletes", newLog().file("Write", "/home/me/mill/a.go").bash("rm -f a.go && ls", ""), Deleted, []string{"a.go"}},
 		{"rm that failed does not", newLog().file("Write", "/home/me/mill/a.go").fails("rm a.go", "no such file"), Deleted, nil},
@@ -85,7 +85,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-const sorry = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
+const sorry = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 
 func todos(pairs ...string) map[string]any {
 	var all []any

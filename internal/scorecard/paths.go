@@ -87,12 +87,14 @@ func (f *Facts) touched(dir, name string, class Class) {
 	p.sources = seen(p.sources, f.at)
 }
 
-// forms are the ways in which a path may stand: below a working directory, absolute, or, of one elsewhere, its last
-// directory and name; with slashes.
-func (f *Facts) forms(name string) (all []string) {
+// forms are the ways in which a path may stand, with slashes: below a working directory, absolute, or, of one elsewhere,
+// its last directory and name. shown is the first of them as the agent's system writes it.
+func (f *Facts) forms(name string) (shown string, all []string) {
 	for _, d := range f.dirs {
 		if rel, ok := transcript.Below(name, d); ok {
-			all = append(all, slash(rel))
+			if all = append(all, slash(rel)); shown == "" || len(rel) < len(shown) {
+				shown = rel
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
@@ -100,5 +102,6 @@ func (f *Facts) forms(name string) (all []string) {
 	if len(all) == 0 && transcript.IsAbs(name) {
 		all = append(all, path.Join(path.Base(path.Dir(abs)), path.Base(abs)))
 	}
-	return append(all, strings.TrimPrefix(abs, "./"))
+	all = append(all, strings.TrimPrefix(abs, "./"))
+	return cmp.Or(shown, all[0]), all
 }
