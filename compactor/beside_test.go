@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -20,7 +21,7 @@ func TestBeside(t *testing.T) {
 		}
 		chars, body := 0, ""
 		for _, s := range got.Sections {
-			chars += runes(s.Body)
+			chars += prose.Chars(s.Body)
 			body += s.Body
 			for line := range strings.Lines(s.Body) {
 				if s.Name == "Recent" && !strings.HasPrefix(line, "Whole, with what is not shown here: ") {

@@ -3,6 +3,7 @@ package compactor
 import (
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -37,9 +38,9 @@ func bulk(text string) int {
 }
 
 // cost is what a form's text takes of the room of Earlier: the lines that it quotes count as bulk does.
-func cost(text string, f form) int { return runes(text) - runes(f.quote) + bulk(f.quote) }
+func cost(text string, f form) int { return prose.Chars(text) - prose.Chars(f.quote) + bulk(f.quote) }
 
-func lineBulkOf(line string) int { return max(lineBulk, runes(line)) }
+func lineBulkOf(line string) int { return max(lineBulk, prose.Chars(line)) }
 
 // bulkHead is the beginning of a text that takes at most n: whole lines where more than one fits.
 func bulkHead(text string, n int) string {
@@ -48,7 +49,7 @@ func bulkHead(text string, n int) string {
 		b := lineBulkOf(line)
 		if b > n {
 			if end == 0 || n > lineBulk && n > b/3 {
-				end += len(head(line, n))
+				end += len(prose.Head(line, n))
 			}
 			break
 		}
@@ -83,5 +84,5 @@ func quotedWhole(text string, most int) (quoted string, ok bool) {
 		return "", false
 	}
 	q := mark.Quote("", text)
-	return q, runes(q) <= most+most/4
+	return q, prose.Chars(q) <= most+most/4
 }

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"time"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -216,7 +217,7 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 		c.status.Asked = it.Span
 	}
 	text := humanText(it.Raw)
-	c.text(i, shapeOfText(text))
+	c.text(i, prose.ShapeOf(text))
 	c.mention(i, text, true)
 	if c.humans.n > 1 && anySentence(text, isCorrection) {
 		row.flags |= corrects
@@ -268,7 +269,7 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 		row.flags |= decides
 	}
 	row.flags |= shapeOf(text)
-	c.text(i, shapeOfText(text))
+	c.text(i, prose.ShapeOf(text))
 	c.texts.at(c.texts.n - 1).leans = hasAny(text, leaningWords)
 	c.mention(i, text, false)
 }

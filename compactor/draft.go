@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -34,12 +35,12 @@ type draft struct {
 	keep   int32                          // first row of the newest results
 	notes  notes
 
-	decided map[int32]decision // of the messages of Earlier
-	narrow  bool               // there is little room
-	said    string             // State, as it stands
-	least   int                // records of the smallest ranges
-	ranges  int                // most ranges of Earlier
-	most    int                // that one thing may take of the text, as bulk counts
+	decided map[int32]prose.Decision // of the messages of Earlier
+	narrow  bool                     // there is little room
+	said    string                   // State, as it stands
+	least   int                      // records of the smallest ranges
+	ranges  int                      // most ranges of Earlier
+	most    int                      // that one thing may take of the text, as bulk counts
 
 	terms []*termState // those that State may name, once they were sought
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
@@ -76,7 +77,7 @@ func (d *draft) zoneRanges(end, budget int) (ranges []stretch, markers []string,
 	for _, s := range ranges {
 		m := "- " + d.rangeMarker(stretch{s.from, min(s.to, d.last)}) + "\n"
 		markers = append(markers, m)
-		budget -= runes(m)
+		budget -= prose.Chars(m)
 	}
 	return ranges, markers, budget
 }
@@ -88,7 +89,7 @@ func (d *draft) candidates(end int) []*candidate {
 	count := func(i int32) int {
 		row := d.row(i)
 		n := 0
-		if row.chars >= dupChars {
+		if row.chars >= prose.DupChars {
 			n = seen[row.key]
 			seen[row.key]++
 		}
@@ -199,8 +200,8 @@ func (d *draft) lengthen(all []*candidate, room int) int {
 		v := d.detailOf(c)
 		v.whole = true
 		f := d.form(c.unit, v)
-		line := head(f.line, maxLine) + "\n" + f.quote
-		if n := cost(line, f) - runes(c.line); f.quote == "" && f.kind != "kept" || n > room {
+		line := prose.Head(f.line, maxLine) + "\n" + f.quote
+		if n := cost(line, f) - prose.Chars(c.line); f.quote == "" && f.kind != "kept" || n > room {
 			misses++
 		} else {
 			c.form, c.line = f, line
@@ -217,7 +218,7 @@ func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 	for _, v := range []detail{d.detailOf(c), terse} {
 		v.kept = d.standMost()
 		f = d.checked(c, d.form(c.unit, v), v)
-		if line := head(f.line, maxLine) + "\n" + f.quote; f.line != "" && cost(line, f) <= room {
+		if line := prose.Head(f.line, maxLine) + "\n" + f.quote; f.line != "" && cost(line, f) <= room {
 			return f, line
 		}
 	}

@@ -3,6 +3,8 @@ package compactor
 import (
 	"iter"
 	"strings"
+
+	"ccd/compactor/prose"
 )
 
 // ErrorLines yields the lines of an output that tell of something wrong, with their numbers from 1 on, as they stand but
@@ -14,7 +16,7 @@ func ErrorLines(output string, strict bool) iter.Seq2[int, string] {
 		for line := range strings.Lines(output) {
 			n++
 			line = strings.TrimRight(line, "\r\n")
-			if strings.TrimSpace(line) != "" && isError(line, strict) && !yield(n, line) {
+			if strings.TrimSpace(line) != "" && prose.IsError(line, strict) && !yield(n, line) {
 				return
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ccd/compactor/prose"
 )
 
 func TestErrorLines(t *testing.T) {
@@ -32,10 +34,10 @@ func TestErrorLines(t *testing.T) {
 		{"=========== FAILURES ===========", false, false},
 		{"--- FAIL: TestX ---", false, false},
 	} {
-		if got := isError(c.line, false); got != c.loose {
+		if got := prose.IsError(c.line, false); got != c.loose {
 			t.Errorf("isError(%q, loose) = %v", c.line, got)
 		}
-		if got := isError(c.line, true); got != c.strict {
+		if got := prose.IsError(c.line, true); got != c.strict {
 			t.Errorf("isError(%q, strict) = %v", c.line, got)
 		}
 	}
@@ -60,22 +62,7 @@ func TestErrorsAreToldOnce(t *testing.T) {
 	}
 }
 
-func TestCutsAtLineEnds(t *testing.T) {
-	for _, c := range []struct {
-		in         string
-		n          int
-		head, tail string
-	}{
-		{"one\ntwo\nthree\nfour", 10, "one\ntwo", "three\nfour"},
-		{"no line end at all", 7, "no line", " at all"},
-		{"a\nlong line follows", 10, "a\nlong lin", "ne follows"},
-		{"short", 10, "short", "short"},
-		{"", 5, "", ""},
-	} {
-		if h, l := lineHead(c.in, c.n), lineTail(c.in, c.n); h != c.head || l != c.tail {
-			t.Errorf("%q cut at %d: head %q, tail %q", c.in, c.n, h, l)
-		}
-	}
+func TestLinesAndAddresses(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1, "a\n": 1, "a\nb": 2, "\n\n": 2} {
 		if got := allLines(text); got != want {
 			t.Errorf("allLines(%q) = %d, want %d", text, got, want)

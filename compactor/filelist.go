@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ccd/compactor/prose"
 )
 
 // listed is how files are told: one a line, in groups of what became of them, or by their names alone.
@@ -35,9 +37,9 @@ func (d *draft) filesPart(budget int) string {
 		return ""
 	}
 	title := "### Files" + d.place() + "\n"
-	room := budget - runes(title)
+	room := budget - prose.Chars(title)
 	text := d.changedFiles(changed, room)
-	return title + text + d.readFiles(read, room-runes(text)) + forgotten(d.c.tables.files.evicted, "files")
+	return title + text + d.readFiles(read, room-prose.Chars(text)) + forgotten(d.c.tables.files.evicted, "files")
 }
 
 // follows reports whether the file that this one was renamed to is told.
@@ -55,7 +57,7 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 		if how == apart && d.narrow && len(files) > fewFiles {
 			continue
 		}
-		if text := d.listFiles(files, how); runes(text) <= room {
+		if text := d.listFiles(files, how); prose.Chars(text) <= room {
 			for _, f := range files {
 				d.fact("file", d.filePath(f), f.touched, true)
 			}
@@ -65,7 +67,7 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 	n := len(files)
 	for lo := 0; lo < n; { // the most of the newest that fit
 		mid := (lo + n + 1) / 2
-		if text := d.listFiles(files[:mid], namesOnly); runes(text) <= room-70 {
+		if text := d.listFiles(files[:mid], namesOnly); prose.Chars(text) <= room-70 {
 			lo = mid
 		} else {
 			n = mid - 1

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -34,10 +35,10 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 			continue
 		}
 		text, from, whole := d.restored(f, min(budget, most), recent)
-		if text == "" || runes(text) > budget {
+		if text == "" || prose.Chars(text) > budget {
 			continue
 		}
-		budget -= runes(text)
+		budget -= prose.Chars(text)
 		b.WriteString(text)
 		if d.row(from).op != transcript.Command { // whose text is more than the content that it writes or prints
 			d.notes.filed[from] = filed{whole: whole}
@@ -77,10 +78,10 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 		return "", 0, false
 	}
 	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
-	if q, ok := quotedWhole(strings.TrimSuffix(content, "\n"), most-runes(title)); ok && runes(title)+runes(q) <= most {
+	if q, ok := quotedWhole(strings.TrimSuffix(content, "\n"), most-prose.Chars(title)); ok && prose.Chars(title)+prose.Chars(q) <= most {
 		return title + q, from, true
 	}
-	room := most - runes(title) - 80
+	room := most - prose.Chars(title) - 80
 	if room < minFile/2 {
 		return "", 0, false
 	}
@@ -88,12 +89,12 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 	skip := d.windowStart(f, content, room)
 	for {
 		kept := bulkHead(content[skip:], room)
-		if q := mark.Quote("", kept); runes(q) <= most-runes(title)-60 || room < 50 {
+		if q := mark.Quote("", kept); prose.Chars(q) <= most-prose.Chars(title)-60 || room < 50 {
 			before := ""
 			if skip > 0 {
 				before = fmt.Sprintf("From line %d on:\n", 1+strings.Count(content[:skip], "\n"))
 			}
-			return title + before + q + d.restMarker(f, from, runes(content)-runes(kept)) + "\n", from, false
+			return title + before + q + d.restMarker(f, from, prose.Chars(content)-prose.Chars(kept)) + "\n", from, false
 		}
 		room = room * 4 / 5
 	}

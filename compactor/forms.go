@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -20,11 +21,8 @@ type detail struct {
 	kept   int     // of a message that the rules keep whole, at most
 }
 
-// whole is the length below which assistant text is never shortened, dupChars that from which on content is looked up
-// for duplicates.
 const (
-	wholeText = 120
-	dupChars  = 200
+	wholeText = 120  // chars below which assistant text is never shortened
 	maxStand  = 2000 // chars up to which content may stand whole in Earlier
 )
 
@@ -88,7 +86,7 @@ func (d *draft) form(u unit, v detail) form {
 // copyOf finds the newer copy of an item's content that the companion shows.
 func (d *draft) copyOf(i int32) (record int, ok bool) {
 	row := d.row(i)
-	if !d.c.o.Dedup || row.chars < dupChars {
+	if !d.c.o.Dedup || row.chars < prose.DupChars {
 		return 0, false
 	}
 	at, ok := d.newest[row.key]
@@ -104,7 +102,7 @@ func (d *draft) show(i int32) {
 		return
 	}
 	row := d.row(i)
-	if row.chars < dupChars {
+	if row.chars < prose.DupChars {
 		return
 	}
 	if at, ok := d.newest[row.key]; !ok || at < i {
@@ -228,13 +226,13 @@ func (d *draft) editForm(u unit, start string, v detail) form {
 		b.WriteString(d.status(u.result) + ": " + said)
 	}
 	m := mark.New(d.id(u.first), fmt.Sprintf("cut, %d chars", row.chars))
-	if v.hits == 0 || runes(m) >= int(row.chars) {
+	if v.hits == 0 || prose.Chars(m) >= int(row.chars) {
 		return form{line: b.String(), kind: "cut", saved: int64(row.chars)}
 	}
-	if what := changeGist(d.changeText(u.first)); row.op == transcript.Edit && what != "" && runes(what)+runes(m) < int(row.chars) {
+	if what := changeGist(d.changeText(u.first)); row.op == transcript.Edit && what != "" && prose.Chars(what)+prose.Chars(m) < int(row.chars) {
 		b.WriteString(": " + what)
 	}
-	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(runes(m))}
+	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(prose.Chars(m))}
 }
 
 // reply tells where the human's answer to a call stands.
@@ -311,14 +309,14 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 	row := d.row(i)
 	if at, ok := d.copyOf(i); ok {
 		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
-		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(runes(m))}
+		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(prose.Chars(m))}
 	}
 	if d.stands(i, v) {
 		text := d.outcome(i).Text
 		if content, _, ok := transcript.FileText(text); ok && row.op == transcript.Read {
 			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
 		}
-		if text != "" && runes(text) <= maxStand {
+		if text != "" && prose.Chars(text) <= maxStand {
 			if q, ok := quotedWhole(text, d.standMost()); ok {
 				return form{line: start + d.status(i), quote: q}
 			}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -134,7 +135,7 @@ func begins(section, line string) bool {
 		return ok && rest != "" && strings.Trim(n, "0123456789-") == "" && n != ""
 	case "Recent": // `#17 assistant`
 		n, rest, ok := strings.Cut(line, " ")
-		return ok && rest != "" && len(n) > 1 && n[0] == '#' && isNumber(n[1:])
+		return ok && rest != "" && len(n) > 1 && n[0] == '#' && prose.IsNumber(n[1:])
 	}
 	return false
 }

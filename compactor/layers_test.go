@@ -1,53 +1,68 @@
 package compactor
 
 import (
+	"bufio"
 	"encoding/json"
+	goflag "flag"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
+var updateDocs = goflag.Bool("update", false, "write the table of deviations in docs/ENGINE.md anew")
+
+// golden is one call of the three-layer design.
+type golden struct {
+	Name     string          `json:"name"`
+	Function string          `json:"function"`
+	Input    json.RawMessage `json:"input"`
+	Output   json.RawMessage `json:"output"`
+}
+
 // layerDeviation is a difference on purpose from the three-layer design, and the calls that it stands for.
 type layerDeviation struct {
-	deviation
-	fits func(g *golden) bool
+	is, theirs, ours, why string
+	fits                  func(g *golden) bool
 }
 
 var layerDeviations = []layerDeviation{
 	{
-		deviation{is: "microcompact: other tools", theirs: "keep results of tools that are not in a list, or whose call is unknown", ours: "clear them", why: "any tool's old large result is in the archive, one ID away"},
+		"microcompact: other tools", "keep results of tools that are not in a list, or whose call is unknown", "clear them", "any tool's old large result is in the archive, one ID away",
 		func(g *golden) bool {
 			return g.Function == "microcompact" && !strings.Contains(string(g.Output), "[Output compacted")
 		},
 	},
 	{
-		deviation{is: "microcompact: lists", theirs: "keep results whose content is a list of blocks", ours: "clear them", why: "the text of the blocks is the content"},
+		"microcompact: lists", "keep results whose content is a list of blocks", "clear them", "the text of the blocks is the content",
 		func(g *golden) bool {
 			return g.Function == "microcompact" && strings.Contains(string(g.Input), `"list"`)
 		},
 	},
 	{
-		deviation{is: "microcompact: placeholders", theirs: "leave their own placeholder alone", ours: "never see one", why: "nothing of ours is read again: all derives from the transcript"},
+		"microcompact: placeholders", "leave their own placeholder alone", "never see one", "nothing of ours is read again: all derives from the transcript",
 		func(g *golden) bool { return g.Function == "microcompact" && strings.Contains(string(g.Input), "38") },
 	},
-	{deviation{is: "should_compact: JSON", theirs: "count the JSON around a message", ours: "count its text", why: "the estimate is of what stands in the message; less than 100 tokens beside an edge the difference shows"}, besideEdge},
+	{"should_compact: JSON", "count the JSON around a message", "count its text", "the estimate is of what stands in the message; less than 100 tokens beside an edge the difference shows", besideEdge},
 	{
-		deviation{is: "restored files: large ones", theirs: "leave a file of over 5000 tokens out", ours: "cut it to 5000", why: "its beginning is worth more than nothing, and its ID has the rest"},
+		"restored files: large ones", "leave a file of over 5000 tokens out", "cut it to 5000", "its beginning is worth more than nothing, and its ID has the rest",
 		func(g *golden) bool {
 			return g.Function == "restore_recent_files" && strings.Contains(string(g.Input), `"b.txt"`) && !strings.Contains(string(g.Output), "b.txt")
 		},
 	},
 	{
-		deviation{is: "auto_compact", theirs: "user, assistant, a pair for each file, the last five messages, or two where there are no more than five", ours: "State, Earlier and the files in one user message, the reply, the last messages", why: "pairs stay whole, the floor is five messages, and nothing is summarised where there is nothing; the shape is tested where it is made"},
+		"auto_compact", "user, assistant, a pair for each file, the last five messages, or two where there are no more than five", "State, Earlier and the files in one user message, the reply, the last messages", "pairs stay whole, the floor is five messages, and nothing is summarised where there is nothing; the shape is tested where it is made",
 		func(g *golden) bool { return g.Function == "auto_compact" },
 	},
 	{
-		deviation{is: "save_transcript", theirs: "append the whole list to a transcript of their own at each compaction", ours: "archive new bytes once", why: "the archive holds the transcript itself"},
+		"save_transcript", "append the whole list to a transcript of their own at each compaction", "archive new bytes once", "the archive holds the transcript itself",
 		func(g *golden) bool { return g.Function == "save_transcript" },
 	},
 }
@@ -78,7 +93,7 @@ func (g *golden) layer(t *testing.T) (got string, ok bool) {
 	case "estimate_tokens":
 		var text string
 		must(json.Unmarshal(g.Input, &text))
-		return fmt.Sprint(tokens(runes(text))), true
+		return fmt.Sprint(tokens(prose.Chars(text))), true
 	case "microcompact":
 		return g.microcompacted(t)
 	case "should_compact":
@@ -257,4 +272,69 @@ func (g *golden) layerDeviation() string {
 		}
 	}
 	return ""
+}
+
+// goldens reads the calls of $CCD_GOLDENS, or skips the test where there is none.
+func goldens(t *testing.T) (all []golden) {
+	t.Helper()
+	dir := os.Getenv("CCD_GOLDENS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "goldens")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "layers*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("no goldens in %s: set CCD_GOLDENS to the directory that holds them", dir)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var g golden
+			if err := json.Unmarshal(lines.Bytes(), &g); err != nil {
+				t.Fatalf("read %s: %v", name, err)
+			}
+			all = append(all, g)
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// TestLayerDeviationsAreDocumented holds the table of docs/ENGINE.md to the one here.
+func TestLayerDeviationsAreDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| difference | they | we | why |\n|---|---|---|---|\n")
+	for _, d := range layerDeviations {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.is, d.theirs, d.ours, d.why)
+	}
+	const begin, end = "<!-- layers -->\n", "<!-- /layers -->"
+	name := filepath.Join("..", "docs", "ENGINE.md")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), begin)
+	shown, after, closed := strings.Cut(rest, end)
+	switch {
+	case !ok || !closed:
+		t.Fatalf("%s has no %s", name, strings.TrimSpace(begin))
+	case shown == b.String():
+	case !*updateDocs:
+		t.Fatalf("the table in %s is not the one of layers_test.go; renew it with go test ./compactor -run Deviations -args -update", name)
+	default:
+		must(os.WriteFile(name, []byte(before+begin+b.String()+end+after), 0o644))
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ccd/compactor/prose"
 )
 
 // Manual is what a person asks of one session's companion by hand. The zero Manual asks for nothing.
@@ -71,8 +73,8 @@ func FocusWords(text string) ([]string, error) {
 		return nil, fmt.Errorf("%d words, want %d at most", len(words), maxFocus)
 	}
 	for _, w := range words {
-		if runes(w) > maxFocusWord {
-			return nil, fmt.Errorf("a word of %d characters, want %d at most", runes(w), maxFocusWord)
+		if prose.Chars(w) > maxFocusWord {
+			return nil, fmt.Errorf("a word of %d characters, want %d at most", prose.Chars(w), maxFocusWord)
 		}
 	}
 	return words, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -63,13 +64,13 @@ func (d *draft) mergeRun(run []*candidate) int {
 		texts = append(texts, d.text(c.unit.first))
 		rows = append(rows, c.unit.first)
 		room += d.detailOf(c).text
-		before += runes(c.line)
+		before += prose.Chars(c.line)
 	}
 	room = min(room, before-mergedFrame, maxMergedChars)
-	if room < minBudget {
+	if room < prose.MinBudget {
 		return 0
 	}
-	text := d.summary(texts, room, func() string { return summarize(texts, &d.c.o, room) })
+	text := d.summary(texts, room, func() string { return prose.Summarize(texts, d.c.o.prose(), room) })
 	if text == "" {
 		return 0
 	}
@@ -77,7 +78,7 @@ func (d *draft) mergeRun(run []*candidate) int {
 	note += d.entities(strings.Join(texts, "\n"), text+d.said)
 	first, last := d.row(rows[0]), d.row(rows[len(rows)-1])
 	line := fmt.Sprintf("- #%d-#%d assistant %s\n", first.record(), last.record(), mark.New(d.list(rows, "messages"), note))
-	if runes(line) >= before || runes(line) > maxLine {
+	if prose.Chars(line) >= before || prose.Chars(line) > maxLine {
 		return 0
 	}
 	var chars int64
@@ -87,8 +88,8 @@ func (d *draft) mergeRun(run []*candidate) int {
 		c.form = form{}
 	}
 	run[0].line = line
-	run[0].form = form{line: line, kind: "talk", saved: chars - int64(runes(line))}
-	return before - runes(line)
+	run[0].form = form{line: line, kind: "talk", saved: chars - int64(prose.Chars(line))}
+	return before - prose.Chars(line)
 }
 
 // entities is the end of a summary's marker: what a text names and the companion does not yet show.
@@ -97,7 +98,7 @@ func (d *draft) entities(text, shown string) string {
 		return ""
 	}
 	var left []string
-	for _, e := range entitiesOf(text, 0) {
+	for _, e := range prose.Entities(text, 0) {
 		if !strings.Contains(shown, e) {
 			left = append(left, mark.Inline(e, 60))
 		}

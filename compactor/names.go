@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -72,7 +73,7 @@ func (d *draft) namesPart(budget int, shown string) string {
 	chosen := map[int][]*termState{}
 	for _, t := range d.nameable() {
 		at := d.row(t.first).record() - 1
-		n := runes(t.text) + 2
+		n := prose.Chars(t.text) + 2
 		if len(chosen[at/block]) == 0 {
 			n += len("- from #1000: ")
 		}
@@ -96,8 +97,8 @@ func (d *draft) namesPart(budget int, shown string) string {
 		for len(words) > 0 {
 			line := fmt.Sprintf("- from #%d: ", at*block+1)
 			n := 1
-			for room := 900 - runes(words[0]); n < len(words) && room > 0; n++ {
-				room -= runes(words[n]) + 2
+			for room := 900 - prose.Chars(words[0]); n < len(words) && room > 0; n++ {
+				room -= prose.Chars(words[n]) + 2
 			}
 			b.WriteString(line + strings.Join(words[:n], ", ") + "\n")
 			words = words[n:]
@@ -153,7 +154,7 @@ func (t *termState) worth() int {
 	if t.output || t.code && t.count == 1 && t.kind <= figureTerm {
 		w /= 4
 	}
-	return bucket(w * 64 / (runes(t.text) + 2))
+	return bucket(w * 64 / (prose.Chars(t.text) + 2))
 }
 
 // maxUnit is the longest word that is taken for a unit, in bytes: ms, KB, cents.

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -36,6 +38,9 @@ func (l Level) String() string {
 	}
 	return "level-" + strconv.Itoa(int(l))
 }
+
+// Percent is what the level leaves of a text.
+func (l Level) Percent() int { return int(math.Round(100 * (1 - l.off()))) }
 
 // off is the part of the compression zone that the level takes away.
 func (l Level) off() float64 {
@@ -129,6 +134,14 @@ func (o Options) Hash() string {
 	}
 	sum := sha256.Sum256(append(data, "/rules "+strconv.Itoa(Rules)...))
 	return hex.EncodeToString(sum[:4])
+}
+
+// prose is what of the options the rules for running text need.
+func (o *Options) prose() prose.Options {
+	return prose.Options{
+		Dedup: o.Dedup, NearDedup: o.NearDedup, Contradictions: o.Contradictions, KeepImportance: o.KeepImportance,
+		SummaryChars: o.SummaryChars, LongCap: o.LongCap,
+	}
 }
 
 // budget is the number of chars that the text after the front matter may have, the lead taken off.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -34,7 +35,7 @@ func (d *draft) fileForm(i int32, start string) form {
 	out := d.outcome(i)
 	if row.has(pictured) && out.Text == "" {
 		m := d.imageMarker(i)
-		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(runes(m))}
+		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(prose.Chars(m))}
 	}
 	path := ""
 	if row.pair >= 0 {
@@ -59,10 +60,10 @@ func (d *draft) fileForm(i int32, start string) form {
 		what += fmt.Sprintf(", edited %dx later", f.edits-uint32(row.edits))
 	}
 	m := mark.New(d.id(i), what)
-	if whole, fits := mark.Fits(out.Text, runes(m)); fits {
+	if whole, fits := mark.Fits(out.Text, prose.Chars(m)); fits {
 		return form{line: start + " " + code(d.near(path), 300) + ": " + whole}
 	}
-	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(runes(m))}
+	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(prose.Chars(m))}
 }
 
 // outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
@@ -71,7 +72,7 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	out := d.outcome(i)
 	start += d.status(i)
 	whole, fits := mark.Fits(out.Text, maxLine/2-1)
-	if n := runes(whole); fits && (n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars)) {
+	if n := prose.Chars(whole); fits && (n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars)) {
 		if whole == "" {
 			return form{line: start}
 		}
@@ -82,13 +83,13 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	if out.Duration > 0 {
 		gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 	}
-	if fits && runes(gist)+runes(m) >= runes(whole) {
+	if fits && prose.Chars(gist)+prose.Chars(m) >= prose.Chars(whole) {
 		return form{line: start + ": " + whole}
 	}
 	if gist == "" {
-		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m))}
+		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(prose.Chars(m))}
 	}
-	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(prose.Chars(m)+prose.Chars(gist))}
 }
 
 // wholeOf tells how the whole of a demoted output comes back: the transcript itself has only its beginning.
@@ -119,7 +120,7 @@ func gistOf(command string, bad bool, text string, v detail) string {
 		if printsFile(command) {
 			return "" // how a file begins tells nothing
 		}
-		return mark.Inline(strings.TrimSpace(head(text, 4*v.text)), min(v.text, 160))
+		return mark.Inline(strings.TrimSpace(prose.Head(text, 4*v.text)), min(v.text, 160))
 	}
 	lines, hidden := errorsOf(text, n, !bad)
 	sum := summaryOf(text)
@@ -129,7 +130,7 @@ func gistOf(command string, bad bool, text string, v detail) string {
 	if bad {
 		return mark.Inline(strings.Join(lastLines(text, 3), " / "), v.text)
 	}
-	return mark.Inline(strings.TrimSpace(head(text, 4*v.text)), min(v.text, 160))
+	return mark.Inline(strings.TrimSpace(prose.Head(text, 4*v.text)), min(v.text, 160))
 }
 
 // showsText reports whether a command prints what files hold.
@@ -172,7 +173,7 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 	out := d.outcome(i)
 	start += d.status(i)
 	whole, fits := mark.Fits(out.Text, maxLine/2-1)
-	if fits && runes(whole) <= wholeText {
+	if fits && prose.Chars(whole) <= wholeText {
 		if whole == "" && row.has(pictured) {
 			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
 		}
@@ -190,10 +191,10 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 		gist = mark.Inline(out.Text, max(60, v.text/2))
 	}
 	m := mark.New(d.id(i), fmt.Sprintf("%s, %s%s", kind, bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
-	if fits && runes(gist)+runes(m) >= runes(whole) {
+	if fits && prose.Chars(gist)+prose.Chars(m) >= prose.Chars(whole) {
 		return form{line: start + ": " + whole}
 	}
-	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(runes(m)+runes(gist))}
+	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(prose.Chars(m)+prose.Chars(gist))}
 }
 
 // searchGist counts the hits of a search and names the first ones.
@@ -288,7 +289,7 @@ func address(s string) string {
 func webGist(text string, v detail) string {
 	s := mark.Inline(text, max(60, v.text/2))
 	shown := 0
-	for _, w := range strings.Fields(head(text, 20000)) {
+	for _, w := range strings.Fields(prose.Head(text, 20000)) {
 		w = strings.Trim(w, "\"'<>()[]{},")
 		i := strings.Index(w, "http")
 		if i < 0 || shown == v.hits || strings.Contains(s, address(w[i:])) || !strings.Contains(w[i:], "://") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -74,7 +75,7 @@ func (f *folded) exact(t testing.TB) int {
 	}
 	asked := quotes(t, p.state)
 	for i := range d.notes.asked {
-		if runes(d.text(i)) <= longAsk {
+		if prose.Chars(d.text(i)) <= longAsk {
 			check("Asked", asked, i)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -47,7 +48,7 @@ func (d *draft) taken(text string) int {
 	if d.narrow {
 		return bulk(text)
 	}
-	return (runes(text) + bulk(text)) / 2
+	return (prose.Chars(text) + bulk(text)) / 2
 }
 
 // shown is what Recent shows of a unit, or of a record's units.
@@ -128,12 +129,12 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 	s.WriteString(mark.Quote("", first) + m + "\n")
 	wrong := d.wrongIn(i, rest, most*3/8/lineBulk)
 	for _, l := range wrong {
-		s.WriteString(mark.Quote("", head(l, min(200, most/8))))
+		s.WriteString(mark.Quote("", prose.Head(l, min(200, most/8))))
 	}
 	if len(wrong) == 0 {
 		s.WriteString(mark.Quote("", bulkTail(rest, min(400, most/8))))
 	}
-	if len(text) < 4*most && runes(s.String()) >= runes(text) && b.whole {
+	if len(text) < 4*most && prose.Chars(s.String()) >= prose.Chars(text) && b.whole {
 		all.text = mark.Quote("", text)
 		return all
 	}
@@ -269,7 +270,7 @@ func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 	text := ""
 	switch {
 	case a.Op == transcript.Command && a.Command != "":
-		if !strings.Contains(a.Command, "\n") && runes(a.Command) <= 300 {
+		if !strings.Contains(a.Command, "\n") && prose.Chars(a.Command) <= 300 {
 			return shown{whole: []int32{i}}
 		}
 		text = a.Command
@@ -277,7 +278,7 @@ func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 		return shown{whole: []int32{i}}
 	case len(a.Files) > 0:
 		text = d.changeText(i)
-	case int(row.chars) <= runes(a.Query)+60:
+	case int(row.chars) <= prose.Chars(a.Query)+60:
 		return shown{whole: []int32{i}}
 	default:
 		text = fieldsOf(d.body(i).raw)

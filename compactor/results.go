@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
@@ -87,8 +88,8 @@ func acts(op transcript.Op) bool {
 
 // saysFailed reports whether a text opens with an error.
 func saysFailed(text string) bool {
-	first, _, _ := strings.Cut(strings.TrimSpace(head(text, 400)), "\n")
-	return first != "" && isError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
+	first, _, _ := strings.Cut(strings.TrimSpace(prose.Head(text, 400)), "\n")
+	return first != "" && prose.IsError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
 }
 
 // done applies a result to the tables.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
@@ -27,7 +28,7 @@ func TestWhatGivesWayFirst(t *testing.T) {
 		f := fold(t, data, tokensOf(tokens))
 		c := f.compact(t)
 		f.check(t, c)
-		return runes(c.section("State")), runes(c.section("Earlier")), runes(c.section("Files")), runes(c.section("Recent"))
+		return prose.Chars(c.section("State")), prose.Chars(c.section("Earlier")), prose.Chars(c.section("Files")), prose.Chars(c.section("Recent"))
 	}
 	share := func(part, whole int) float64 { return float64(part) / float64(whole) }
 	state, earlier, files, recent := sizes(72000)
@@ -50,8 +51,8 @@ func TestForcedFit(t *testing.T) {
 	s.say("That is all.")
 	s.later()
 	line, c := earlierLine(t, s, 2, tokensOf(40000))
-	_, cutText, ok := strings.Cut(line, fmt.Sprintf(" cut, %d chars: ", runes(text)))
-	if !ok || runes(cutText) > maxCut+10 || !strings.HasPrefix(cutText, "Traceback (most recent call last) and then") {
+	_, cutText, ok := strings.Cut(line, fmt.Sprintf(" cut, %d chars: ", prose.Chars(text)))
+	if !ok || prose.Chars(cutText) > maxCut+10 || !strings.HasPrefix(cutText, "Traceback (most recent call last) and then") {
 		t.Errorf("the line is %s", line)
 	}
 	found := false
@@ -150,7 +151,7 @@ func TestTokensAreCounted(t *testing.T) {
 	n := c.Header.Tokens
 	body := 0
 	for _, sec := range c.Sections {
-		body += runes(sec.Body) + len(sec.Name) + len("\n##  \n\n")
+		body += prose.Chars(sec.Body) + len(sec.Name) + len("\n##  \n\n")
 	}
 	if n.Original != tokens(chars) || chars > int64(len(f.data)-200000) || n.Companion != int64(tokens(body+f.o.LeadChars)) || n.Reported != 61234 {
 		t.Errorf("tokens %+v; the items have %d chars, the sections %d", n, chars, body)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -49,7 +50,9 @@ func (c *Compaction) saving(kind string) Saving {
 }
 
 // share is the part of a text that a strategy saves.
-func share(s Saving, text string) float64 { return float64(s.Tokens) / float64(tokens(runes(text))) }
+func share(s Saving, text string) float64 {
+	return float64(s.Tokens) / float64(tokens(prose.Chars(text)))
+}
 
 func TestFileContent(t *testing.T) {
 	content := strings.Repeat("def cents(text):\n    return int(text)\n", 60)
@@ -141,8 +144,8 @@ func TestYoungTalkIsLonger(t *testing.T) {
 	d.now = d.c.records.at(1).milli() + f.o.TalkAge.Milliseconds()
 	old := d.talkForm(1, "assistant", v)
 	d.now--
-	if young := d.talkForm(1, "assistant", v); runes(young.line) <= runes(old.line)+60 {
-		t.Errorf("young talk in %d chars, old in %d:\n%s\n%s", runes(young.line), runes(old.line), young.line, old.line)
+	if young := d.talkForm(1, "assistant", v); prose.Chars(young.line) <= prose.Chars(old.line)+60 {
+		t.Errorf("young talk in %d chars, old in %d:\n%s\n%s", prose.Chars(young.line), prose.Chars(old.line), young.line, old.line)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
@@ -12,11 +13,11 @@ type textRow struct {
 	row   int32
 	refs  uint16
 	leans bool // holds words that tell what must or should be
-	shape shape
+	shape prose.Shape
 }
 
 // text notes a message, so that references to it can be counted.
-func (c *Compactor) text(i int32, s shape) { c.texts.push(textRow{row: i, shape: s}) }
+func (c *Compactor) text(i int32, s prose.Shape) { c.texts.push(textRow{row: i, shape: s}) }
 
 // refer counts a reference to the message that brought a term up.
 func (c *Compactor) refer(first int32) {
@@ -46,35 +47,16 @@ func (o *Options) focused(text string) bool {
 // how new they are; for work by what it did.
 func (d *draft) importance(i int32) float64 {
 	row := d.row(i)
-	sum := recencyShare * float64(i) / float64(max(1, d.c.rows.n))
-	if row.has(focused) {
-		sum += focusShare
-	}
+	m := prose.Matter{Newness: float64(i) / float64(max(1, d.c.rows.n)), Focused: row.has(focused)}
 	switch row.kind {
 	case transcript.Text, transcript.Human, transcript.Summary:
-		if t := d.c.textOf(i); t != nil && d.c.mostRefs > 0 {
-			sum += referenceShare * float64(t.refs) / float64(d.c.mostRefs)
+		if t := d.c.textOf(i); t != nil {
+			m.References, m.Most = int(t.refs), int(d.c.mostRefs)
 		}
-		sum += wordsWeight(row.has(decides), row.has(corrects), row.has(constrains))
-	default:
-		sum += d.workImportance(row)
+		m.Decides, m.Corrects, m.Constrains = row.has(decides), row.has(corrects), row.has(constrains)
+		return min(1, prose.Importance(m))
 	}
-	return min(1, sum)
-}
-
-// wordsWeight is what the words of a message add to its importance.
-func wordsWeight(decides, corrects, constrains bool) float64 {
-	w := 0.0
-	if decides {
-		w += decisionShare
-	}
-	if corrects {
-		w += correctionShare
-	}
-	if constrains {
-		w += constraintShare
-	}
-	return min(w, wordShare)
+	return min(1, prose.Importance(m)+d.workImportance(row))
 }
 
 // workImportance is how much a call or a result matters by what it did.

@@ -1,6 +1,10 @@
 package compactor
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/prose"
+)
 
 // withTop appends the top of a text's first stack trace to its error lines, unless they tell it.
 func withTop(text string, lines []string) []string {
@@ -60,12 +64,12 @@ func (s *tracer) begin(t string) bool {
 	switch {
 	case isPythonFrame(t):
 		s.kind, s.top = 'p', t
-	case strings.HasPrefix(t, "goroutine ") && isFrame(t):
+	case strings.HasPrefix(t, "goroutine ") && prose.IsFrame(t):
 		s.kind = 'g'
-	case strings.HasPrefix(t, "at ") && isFrame(t):
+	case strings.HasPrefix(t, "at ") && prose.IsFrame(t):
 		s.kind, s.top = 'a', t
 		return !isInner(t)
-	case strings.HasPrefix(t, "#0 "), isPlaced(t) && (strings.HasSuffix(t, "Error") || strings.HasSuffix(t, "Exception")):
+	case strings.HasPrefix(t, "#0 "), prose.IsPlaced(t) && (strings.HasSuffix(t, "Error") || strings.HasSuffix(t, "Exception")):
 		s.top = t
 		return true
 	}
@@ -85,7 +89,7 @@ func (s *tracer) goLine(t string, flush bool) bool {
 	return false
 }
 
-func isPythonFrame(t string) bool { return strings.HasPrefix(t, `File "`) && isFrame(t) }
+func isPythonFrame(t string) bool { return strings.HasPrefix(t, `File "`) && prose.IsFrame(t) }
 
 // isInner reports whether a frame is of the language's own machinery, not of the program.
 func isInner(t string) bool {

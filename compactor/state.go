@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -98,13 +99,13 @@ func fit(parts []*part, budget int) {
 	for range 4 {
 		sum := 0
 		for _, p := range parts {
-			sum += runes(p.text)
+			sum += prose.Chars(p.text)
 		}
 		if sum <= budget {
 			return
 		}
 		for i, share := range divide(parts, budget) {
-			if runes(parts[i].text) > share {
+			if prose.Chars(parts[i].text) > share {
 				parts[i].fill(share)
 				parts[i].short = true
 			}
@@ -116,15 +117,15 @@ func fit(parts []*part, budget int) {
 // spread gives what is left to the parts that had to be shortened, the first ones first.
 func spread(parts []*part, budget int) {
 	for _, p := range parts {
-		budget -= runes(p.text)
+		budget -= prose.Chars(p.text)
 	}
 	for _, p := range parts {
 		if !p.short || budget < 100 {
 			continue
 		}
-		old, n := p.text, runes(p.text)
+		old, n := p.text, prose.Chars(p.text)
 		p.fill(min(n+budget, p.most))
-		if grown := runes(p.text) - n; grown <= budget && grown > 0 {
+		if grown := prose.Chars(p.text) - n; grown <= budget && grown > 0 {
 			budget -= grown
 		} else {
 			p.text = old
@@ -134,7 +135,7 @@ func spread(parts []*part, budget int) {
 		return
 	}
 	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
-		last.fill(min(budget+runes(last.text), last.most))
+		last.fill(min(budget+prose.Chars(last.text), last.most))
 	}
 }
 
@@ -149,7 +150,7 @@ func divide(parts []*part, budget int) []int {
 	for changed := true; changed; {
 		changed = false
 		for i, p := range parts {
-			if n := runes(p.text); !done[i] && n*weight <= left*p.weight {
+			if n := prose.Chars(p.text); !done[i] && n*weight <= left*p.weight {
 				done[i], share[i], changed = true, n, true
 				left -= n
 				weight -= p.weight
@@ -172,7 +173,7 @@ type lines struct {
 
 // add takes a piece unless it does not fit.
 func (l *lines) add(s string) bool {
-	n := runes(s)
+	n := prose.Chars(s)
 	if n > l.room {
 		return false
 	}
@@ -189,7 +190,7 @@ func flow(pieces []string) string {
 		switch {
 		case n == 0:
 			b.WriteString("- ")
-		case n+runes(p) > 1000:
+		case n+prose.Chars(p) > 1000:
 			b.WriteString("\n- ")
 			n = 0
 		default:
@@ -197,7 +198,7 @@ func flow(pieces []string) string {
 			n += 3
 		}
 		b.WriteString(p)
-		n += runes(p)
+		n += prose.Chars(p)
 	}
 	if n > 0 {
 		b.WriteByte('\n')
@@ -218,7 +219,7 @@ func bullets(pieces []string) string {
 func fitting(pieces []string, room int) int {
 	used := 2
 	for n, p := range pieces {
-		if used += runes(p) + 3; used > room {
+		if used += prose.Chars(p) + 3; used > room {
 			return n
 		}
 	}

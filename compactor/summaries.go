@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -16,8 +17,6 @@ const (
 	minAsked  = 400      // chars; what is shorter is not worth a command: its summary may have 200
 	maxAsked  = 32 << 10 // chars of a text that a command is given; of a longer one both ends
 	maxWanted = 16       // inputs that one compaction asks for
-	minBudget = 200      // chars of a summary that a command is allowed at the least
-	longText  = 5000     // chars; with LongCap "log" the limit of summaries grows with longer ones
 	maxNoted  = 1024     // summaries noted as lacking while a text is made; not all of them stand in it in the end
 	maxFound  = 60       // chars by which one is found in the text
 )
@@ -72,11 +71,11 @@ func (d *draft) summary(texts []string, most int, plain func() string) string {
 	var lacking []wanted
 	taken := 0
 	for i, text := range texts {
-		in, ok := d.c.o.input(text)
+		in, ok := d.c.o.Input(text)
 		if !ok {
 			continue
 		}
-		if k := d.kept(in); k.text == "" || runes(k.text) >= in.size {
+		if k := d.kept(in); k.text == "" || prose.Chars(k.text) >= in.size {
 			lacking = append(lacking, wanted{Input: in, refused: k.known})
 		} else {
 			parts[i] = k.text
@@ -92,7 +91,7 @@ func (d *draft) summary(texts []string, most int, plain func() string) string {
 	case len(parts) == 1:
 		s = parts[0]
 	default:
-		s = summarize(parts, &d.c.o, most)
+		s = prose.Summarize(parts, d.c.o.prose(), most)
 	}
 	for _, w := range lacking {
 		if w.plain = s; s != "" && len(d.modelled.wanted) < maxNoted {
@@ -121,7 +120,7 @@ func (d *draft) kept(in Input) kept {
 func (m *modelled) lacking(earlier string) (all []Input, refused int) {
 	at := map[mark.Hash]int{}
 	for _, w := range m.wanted {
-		i := strings.Index(earlier, ": "+head(mark.Inline(w.plain, 0), maxFound))
+		i := strings.Index(earlier, ": "+prose.Head(mark.Inline(w.plain, 0), maxFound))
 		if _, twice := at[w.Hash]; i < 0 || twice {
 			continue
 		}
@@ -135,15 +134,15 @@ func (m *modelled) lacking(earlier string) (all []Input, refused int) {
 	return all[:min(len(all), maxWanted)], refused
 }
 
-// input makes the input of a message; ok is false where it is too short for one.
-func (o *Options) input(text string) (in Input, ok bool) {
+// Input makes the input of a message; ok is false where it is too short for one.
+func (o *Options) Input(text string) (in Input, ok bool) {
 	text = strings.TrimSpace(text)
-	if in.size = runes(text); in.size < minAsked {
+	if in.size = prose.Chars(text); in.size < minAsked {
 		return in, false
 	}
-	in.Most = o.summaryBudget(in.size)
+	in.Most = o.prose().Budget(in.size)
 	if in.size > maxAsked {
-		text = head(text, maxAsked*3/4) + "\n\n[...]\n\n" + tail(text, maxAsked/4)
+		text = prose.Head(text, maxAsked*3/4) + "\n\n[...]\n\n" + tail(text, maxAsked/4)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	in.Text = fmt.Sprintf(request, mark.Sum([]byte(text)).ID(), in.Most) + text + "\n"
@@ -190,17 +189,6 @@ func isRequest(text string) bool {
 	return false
 }
 
-// summaryBudget is how many chars the summary of a text may have.
-func (o *Options) summaryBudget(chars int) int {
-	most := max(minBudget, o.SummaryChars)
-	if o.LongCap == "log" {
-		for n := chars; n >= 2*longText; n /= 2 {
-			most += o.SummaryChars / 2
-		}
-	}
-	return max(minBudget, min((3*chars+5)/10, most))
-}
-
 // Take returns what of the command's output is kept as the summary: one line without control, escape and invisible
 // characters, of at most Most chars, cut at the end of a sentence or a word. Where it is empty, or not shorter than the
 // text, why says so in a word or two, and there is no summary.
@@ -209,7 +197,7 @@ func (in Input) Take(output []byte) (summary, why string) {
 	switch {
 	case s == "":
 		return "", "empty"
-	case runes(s) >= in.size:
+	case prose.Chars(s) >= in.size:
 		return "", "not shorter"
 	}
 	return sentenceHead(s, in.Most), ""
@@ -238,13 +226,13 @@ func plainText(output string) string {
 
 // sentenceHead is a line of text in at most n chars: up to the end of a sentence where one is near, else of a word.
 func sentenceHead(s string, n int) string {
-	if runes(s) <= n {
+	if prose.Chars(s) <= n {
 		return s
 	}
-	h := head(s, max(0, n-1))
+	h := prose.Head(s, max(0, n-1))
 	end := 0
 	for i := 0; i < len(h); {
-		step := sentenceEnd(h[i:])
+		step := prose.SentenceEnd(h[i:])
 		if i+step == len(h) {
 			break
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -110,7 +111,7 @@ func TestSummariesAreAskedForAndTaken(t *testing.T) {
 		t.Fatalf("%d summaries are asked for", n)
 	}
 	for _, in := range first.Wanted {
-		if !isRequest(in.Text) || !strings.Contains(in.Text, "the carry of step") || in.Most < minBudget || !utf8.ValidString(in.Text) {
+		if !isRequest(in.Text) || !strings.Contains(in.Text, "the carry of step") || in.Most < prose.MinBudget || !utf8.ValidString(in.Text) {
 			t.Errorf("input %+v", in)
 		}
 	}
@@ -185,25 +186,25 @@ func TestNoSummaryIsAskedForInASmallSession(t *testing.T) {
 
 func TestInputs(t *testing.T) {
 	o := modelling()
-	if _, ok := o.input(strings.Repeat("x", minAsked-1)); ok {
+	if _, ok := o.Input(strings.Repeat("x", minAsked-1)); ok {
 		t.Error("a short text is asked for")
 	}
 	text := strings.Repeat("What is said. ", 100)
-	in, ok := o.input(text + "And more \xff.")
-	if !ok || in.size != runes(text)+runes("And more \xff.") || in.Most != (3*in.size+5)/10 {
+	in, ok := o.Input(text + "And more \xff.")
+	if !ok || in.size != prose.Chars(text)+prose.Chars("And more \xff.") || in.Most != (3*in.size+5)/10 {
 		t.Fatalf("%d chars of %d, %t", in.Most, in.size, ok)
 	}
 	if !strings.HasPrefix(in.Text, requestLine) || !strings.HasSuffix(in.Text, "What is said. And more \uFFFD.\n") {
 		t.Errorf("it reads %q", in.Text)
 	}
-	same, _ := o.input(text + "And more \xff.")
+	same, _ := o.Input(text + "And more \xff.")
 	o.Summarizer = "another"
-	other, _ := o.input(text + "And more \xff.")
+	other, _ := o.Input(text + "And more \xff.")
 	if in.Hash != same.Hash || in.Hash == other.Hash || in.Text != other.Text {
 		t.Error("its hash is not that of summarizer and text")
 	}
-	huge, _ := o.input(strings.Repeat("ä", 1<<20))
-	if n := runes(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
+	huge, _ := o.Input(strings.Repeat("ä", 1<<20))
+	if n := prose.Chars(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
 		t.Errorf("of a huge text it reads %d chars for %d", n, huge.Most)
 	}
 }
@@ -227,8 +228,8 @@ func TestTake(t *testing.T) {
 		if got != c.want || why != c.why {
 			t.Errorf("%q: %q, %q; want %q, %q", c.out, got, why, c.want, c.why)
 		}
-		if runes(got) > in.Most {
-			t.Errorf("%q: %d chars", c.out, runes(got))
+		if prose.Chars(got) > in.Most {
+			t.Errorf("%q: %d chars", c.out, prose.Chars(got))
 		}
 	}
 }
@@ -239,7 +240,7 @@ func FuzzTake(f *testing.F) {
 	f.Fuzz(func(t *testing.T, out string, most int) {
 		in := Input{Most: 1 + max(0, most)%1000, size: 500}
 		got, why := in.Take([]byte(out))
-		if (got == "") != (why != "") || runes(got) > in.Most || runes(got) >= in.size || !utf8.ValidString(got) {
+		if (got == "") != (why != "") || prose.Chars(got) > in.Most || prose.Chars(got) >= in.size || !utf8.ValidString(got) {
 			t.Errorf("%q, %q", got, why)
 		}
 		if clean := mark.Inline(got, 0); strings.ReplaceAll(clean, `[\ccd`, "[ccd") != got && !strings.Contains(got, `\`) {
@@ -250,7 +251,7 @@ func FuzzTake(f *testing.F) {
 
 func TestAsks(t *testing.T) {
 	o := modelling()
-	in, _ := o.input(strings.Repeat("What is said. ", 100))
+	in, _ := o.Input(strings.Repeat("What is said. ", 100))
 	human := func(text string) *script { s := newScript(); s.human(text); return s }
 	for name, c := range map[string]struct {
 		s             *script

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -42,7 +43,7 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budg
 				continue
 			}
 			for _, s := range d.sayings(i, is, seen, shown) {
-				if cost := min(runes(s.text), maxSentence) + 12; cost <= budget {
+				if cost := min(prose.Chars(s.text), maxSentence) + 12; cost <= budget {
 					budget -= cost
 					all = append(all, s)
 				}
@@ -58,7 +59,7 @@ func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, sho
 	var of []said
 	at, heading, items := 0, "", 0
 	add := func(s string) {
-		if runes(s) < minSentence || seen[s] || isShoutedHeading(s) || strings.Contains(shown, s) {
+		if prose.Chars(s) < minSentence || seen[s] || isShoutedHeading(s) || strings.Contains(shown, s) {
 			return
 		}
 		seen[s] = true
@@ -66,7 +67,7 @@ func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, sho
 	}
 	for s := range sentences(d.text(i)) {
 		if heading != "" { // it says nothing without what follows
-			if items < headedItems && !strings.HasSuffix(s, ":") && runes(heading)+runes(s) < maxSentence-2 {
+			if items < headedItems && !strings.HasSuffix(s, ":") && prose.Chars(heading)+prose.Chars(s) < maxSentence-2 {
 				heading += strings.Repeat(";", min(items, 1)) + " " + s
 				items++
 				continue
@@ -98,7 +99,7 @@ const headedItems = 4
 
 // isShoutedHeading reports whether a sentence is a few bold words that say that something was found, not what.
 func isShoutedHeading(s string) bool {
-	return runes(s) < 40 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ".!:"), "**")
+	return prose.Chars(s) < 40 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ".!:"), "**")
 }
 
 // saidLines lists sentences.
@@ -129,10 +130,10 @@ func (d *draft) correctionsPart(budget int) string {
 		i := rows[n]
 		shown := ""
 		if d.narrow {
-			shown = head(d.text(i), shortAsk) // Asked has its beginning
+			shown = prose.Head(d.text(i), shortAsk) // Asked has its beginning
 		}
 		is := func(s string) bool {
-			return (isConstraint(s) || i != first && isCorrection(s)) && !strings.Contains(shown, head(s, shortAsk/2))
+			return (isConstraint(s) || i != first && isCorrection(s)) && !strings.Contains(shown, prose.Head(s, shortAsk/2))
 		}
 		if at, ok := d.notes.asked[i]; ok && d.narrow {
 			there = append(there, strconv.Itoa(at))
@@ -147,7 +148,7 @@ func (d *draft) correctionsPart(budget int) string {
 		}
 		all = append(all, of...)
 	}
-	for len(all) > 0 && runes(d.saidLines(all)) > budget-80 {
+	for len(all) > 0 && prose.Chars(d.saidLines(all)) > budget-80 {
 		all = all[1:]
 	}
 	text := d.saidLines(all)
@@ -235,16 +236,16 @@ func (d *draft) answerPart(budget int) string {
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
 	most := d.answerMost()
-	if q, ok := quotedWhole(text, min(budget-runes(title), most)); ok {
+	if q, ok := quotedWhole(text, min(budget-prose.Chars(title), most)); ok {
 		d.notes.answer, d.notes.answerText = i, text
 		return title + q
 	}
-	room := min(budget, most, 2*longAsk) - runes(title) - 60
+	room := min(budget, most, 2*longAsk) - prose.Chars(title) - 60
 	if room < shortAsk {
 		return ""
 	}
 	d.notes.answer = i
-	return title + mark.Quote("", longer(bulkHead(text, room*3/5), head(text, min(room*3/5, leastEnd)))) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
+	return title + mark.Quote("", longer(bulkHead(text, room*3/5), prose.Head(text, min(room*3/5, leastEnd)))) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
 		mark.Quote("", longer(bulkTail(text, room/4), tail(text, min(room/4, leastEnd))))
 }
 
@@ -301,7 +302,7 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 		return b.String() + ": " + whole + "\n"
 	}
 	m := mark.New(d.id(g.report), "result, "+bytesText(d.row(g.report).size()))
-	if cut := bulkHead(text, min(longAsk, d.most, room/4)); newest && runes(cut) > maxReport {
+	if cut := bulkHead(text, min(longAsk, d.most, room/4)); newest && prose.Chars(cut) > maxReport {
 		return b.String() + ":\n" + mark.Quote("  ", cut) + "  " + m + "\n"
 	}
 	return b.String() + ": " + mark.Inline(text, maxReport) + " " + m + "\n"

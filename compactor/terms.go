@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ccd/compactor/prose"
 )
 
 // termKind is what a term is.
@@ -94,7 +96,7 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 			continue
 		}
 		kind := kindOf(w)
-		if kind == plainTerm && len(w) == n && isNumber(strings.ReplaceAll(w, "/", ".")) {
+		if kind == plainTerm && len(w) == n && prose.IsNumber(strings.ReplaceAll(w, "/", ".")) {
 			number = w
 		}
 		if kind == plainTerm {
@@ -295,7 +297,7 @@ func isIdentifier(w string, s wordShape) bool {
 // isDotted reports whether a word is names joined by dots, not the end of one sentence and the start of the next.
 func isDotted(w string) bool {
 	for part := range strings.SplitSeq(strings.TrimSuffix(w, "()"), ".") {
-		if len(part) < 2 || isNumber(part) {
+		if len(part) < 2 || prose.IsNumber(part) {
 			return false
 		}
 	}
@@ -306,7 +308,7 @@ func isDotted(w string) bool {
 func isFileName(w string) bool {
 	i := strings.LastIndexByte(w, '.')
 	if i < 1 || i+1 >= len(w) || len(w)-i > 6 || strings.ContainsAny(w, ":=,#@$") {
-		return i == 0 && len(w) > 3 && lower(w) == w && !isNumber(w[1:])
+		return i == 0 && len(w) > 3 && lower(w) == w && !prose.IsNumber(w[1:])
 	}
 	ext := w[i+1:]
 	letters := 0
@@ -318,7 +320,7 @@ func isFileName(w string) bool {
 			return false
 		}
 	}
-	return letters > 0 && w[i-1] != '.' && !isNumber(w[:i])
+	return letters > 0 && w[i-1] != '.' && !prose.IsNumber(w[:i])
 }
 
 // isVersion reports whether a word is a version: v1.2, 1.2.3, 1.2.3-rc.1.
@@ -326,7 +328,7 @@ func isVersion(w string) bool {
 	v := strings.TrimLeft(w, "v^~=")
 	core, _, _ := strings.Cut(v, "-")
 	core, _, _ = strings.Cut(core, "+")
-	if core == "" || !isNumber(core) || strings.Contains(core, ",") || strings.HasSuffix(core, ".") || strings.Contains(core, "..") {
+	if core == "" || !prose.IsNumber(core) || strings.Contains(core, ",") || strings.HasSuffix(core, ".") || strings.Contains(core, "..") {
 		return false
 	}
 	dots := strings.Count(core, ".")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -143,7 +144,7 @@ func (d *draft) uncovered(out *Compaction, p *page) int {
 func longest(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
-		n = max(n, runes(strings.TrimSuffix(line, "\n")))
+		n = max(n, prose.Chars(strings.TrimSuffix(line, "\n")))
 	}
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -15,7 +16,7 @@ func (d *draft) planPart(budget int) string {
 		return ""
 	}
 	title := fmt.Sprintf("### Plan as last left (#%d), in the agent's own words\n", d.row(t.planRow).record())
-	room := budget - runes(title)
+	room := budget - prose.Chars(title)
 	shown := planShown(t.plan, room)
 	if len(shown) < len(t.plan) {
 		shown = planShown(t.plan, room-60)
@@ -49,7 +50,7 @@ func planShown(plan []planItem, room int) map[int]string {
 				continue
 			}
 			line := box(plan[n].status) + mark.Inline(plan[n].text, maxText)
-			if cost := runes(line) + 3; cost <= room {
+			if cost := prose.Chars(line) + 3; cost <= room {
 				room -= cost
 				shown[n] = line
 			}
@@ -166,7 +167,7 @@ func (d *draft) errorsPart(budget int) string {
 		return ""
 	}
 	title := "### Open errors, newest first (no later success of the same)\n"
-	l := lines{room: budget - runes(title) - 120}
+	l := lines{room: budget - prose.Chars(title) - 120}
 	var left []int32
 	for n, e := range all {
 		v := full
@@ -213,8 +214,8 @@ func (d *draft) moreErrors(i int32, v detail, room int) string {
 		if strings.Contains(said, mark.Inline(line, v.err)) {
 			continue
 		}
-		q := mark.Quote("  ", head(line, 2*v.err))
-		if room -= runes(q); room < 0 {
+		q := mark.Quote("  ", prose.Head(line, 2*v.err))
+		if room -= prose.Chars(q); room < 0 {
 			break
 		}
 		b.WriteString(q)

@@ -175,6 +175,13 @@ func (d *Daemon) patiently(ctx context.Context, key transcript.Key, do func(*ses
 
 // CompactFile archives a transcript that lies below no watched root and makes its companion's text, as Compact does.
 func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
+	d.Adopt(s)
+	o.Write = false
+	return d.Compact(ctx, s.Key, o)
+}
+
+// Adopt makes a transcript that lies below no watched root a session of this daemon: Update archives it.
+func (d *Daemon) Adopt(s transcript.Session) {
 	adopted := d.sessions[s.Key]
 	if adopted == nil {
 		adopted = &session{}
@@ -182,8 +189,6 @@ func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, o Compac
 	}
 	adopted.Session = s
 	d.owners[s.Path] = s.Key
-	o.Write = false
-	return d.Compact(ctx, s.Key, o)
 }
 
 // Preview makes the companion's text of a transcript without the archive: its IDs resolve only once the same bytes

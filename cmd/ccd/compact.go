@@ -20,6 +20,7 @@ import (
 type compactFlags struct {
 	agent, form                      string
 	manual                           compactor.Manual
+	filter                           filterFlags
 	reset, dryRun, stdout, noArchive bool
 }
 
@@ -54,8 +55,13 @@ known agent, or a plain list of messages (a JSON array, or one {"role", "content
 a watched root is its SESSION: without --stdout its companion is written.
 
 With a --format other than markdown (ccd help show tells what they are) the companion is printed and not
-written; as with --stdout, nothing is kept of what was asked. A plain list of messages comes back in its
-own shape, ids and all, with --format messages: the engine as a filter for any program.
+written; as with --stdout, nothing is kept of what was asked.
+
+With --format messages a plain list is filtered: it comes back as a list, in its own shape, with its old
+prose shortened. Kept are messages of the roles in --keep-role, the newest ones, calls of tools, code, data
+and failures; copies become references, and consecutive messages of one role become one summary with the
+first one's id. No message grows, calls and results stay together, and a second time changes nothing. With
+--max-tokens a list that fits stays as it is. --json tells what became of each message.
 
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
@@ -66,10 +72,14 @@ written, and they cannot.`,
 			{"ccd compact --dry-run latest", "what would be saved, by kind"},
 			{"ccd compact messages.json > short.md", "a file, to stdout"},
 			{"my-agent export | ccd compact --no-archive --format messages -", "as a filter, leaving no trace"},
+			{"ccd compact --format messages --keep-recent 10 --keep-role system --keep-role tool list.json", "keep more of it"},
 		},
 		json: `one object: agent, session, companion ("" where none was written), original_tokens and
 companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,
-kinds [{kind, items, tokens}] (what was saved)`,
+kinds [{kind, items, tokens}] (what was saved); of a filtered list: original_tokens, tokens (estimated),
+saved_percent, messages (the list), decisions, one for each message that came: id, role, action, reason,
+importance (0 to 1), chars, in (the place where it stands now, from 0), in_id (the id there), marker (the ID
+of what was left out, "" where nothing was)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f compactFlags
@@ -89,6 +99,7 @@ kinds [{kind, items, tokens}] (what was saved)`,
 	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
 	flags.Var(formName{&f.form}, "format", formUsage+"; others than markdown to stdout")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
+	f.filter.add(flags)
 	agentFlag(c, &f.agent)
 	return c
 }
@@ -97,12 +108,12 @@ func (f compactFlags) check(json bool, arg string) error {
 	switch {
 	case f.reset && !f.manual.IsZero():
 		return errors.New("--reset goes without --focus, --level and --max-tokens: it forgets them")
-	case json && (!f.writes() || arg == "-") && !f.dryRun:
+	case json && (!f.writes() || arg == "-") && !f.dryRun && f.form != asMessages:
 		return errors.New("--json goes with a written companion or with --dry-run; --format json prints the companion itself")
 	case f.dryRun && f.form != "":
 		return errors.New("--dry-run prints no companion: it goes without --format")
 	}
-	return nil
+	return f.filter.check()
 }
 
 // compact decides what the argument is: a stream, a file of its own, or a session.
@@ -114,9 +125,9 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	}
 	if arg == "-" || isFile(arg) {
 		if s, ok := d.Known(absolute(arg)); ok && arg != "-" {
-			return a.compactSession(ctx, d, entry{Session: archive.Session{Session: s}}, f, asked)
+			return a.compactSession(ctx, d, l, entry{Session: archive.Session{Session: s}}, f, asked)
 		}
-		return a.compactFile(ctx, d, arg, f, asked)
+		return a.compactFile(ctx, d, l, arg, f, asked)
 	}
 	if err := l.load(ctx); err != nil {
 		return err
@@ -128,18 +139,27 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.present() {
 		return a.compactPurged(ctx, l, e, f, asked)
 	}
-	return a.compactSession(ctx, d, e, f, asked)
+	return a.compactSession(ctx, d, l, e, f, asked)
 }
 
 // writes reports whether a session's companion is put in place: printing it is all that is asked for otherwise.
 func (f compactFlags) writes() bool { return !f.stdout && (f.form == asMarkdown || f.form == "") }
 
-func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, e entry, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
 	s := e.Session.Session
+	filter, err := f.isFilter(s, a.json)
+	if err != nil {
+		return err
+	}
 	if s.Class == transcript.Attachment {
 		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", shellWord(s.ID))
 	}
-	if f.dryRun || f.noArchive {
+	switch {
+	case filter && f.noArchive:
+		return a.filterFile(ctx, l, s, f)
+	case filter:
+		return a.filterSession(ctx, d, l, s, f)
+	case f.dryRun || f.noArchive:
 		return a.previewed(ctx, d, s, f, o)
 	}
 	made, err := d.Compact(ctx, s.Key, o)
@@ -149,20 +169,29 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, e entry, f c
 	case a.json:
 		return a.printJSON(outputOf(s, made))
 	case !o.Write:
-		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s.Agent, f)
+		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), f)
 	}
 	a.say("%s", savedLine(made))
 	return a.print(made.Path + "\n")
 }
 
 // compactFile compacts what lies below no watched root.
-func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg string, f compactFlags, o daemon.CompactOptions) error {
 	s, done, err := a.input(ctx, arg)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if f.dryRun || f.noArchive {
+	filter, err := f.isFilter(s, a.json)
+	switch {
+	case err != nil:
+		return err
+	case filter && f.noArchive:
+		return a.filterFile(ctx, l, s, f)
+	case filter:
+		d.Adopt(s)
+		return a.filterSession(ctx, d, l, s, f)
+	case f.dryRun || f.noArchive:
 		return a.previewed(ctx, d, s, f, o)
 	}
 	made, err := d.CompactFile(ctx, s, o)
@@ -172,7 +201,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, arg string, f c
 	if a.json {
 		return a.printJSON(outputOf(s, made))
 	}
-	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s.Agent, f)
+	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), f)
 }
 
 // previewed makes the text and writes nothing.
@@ -186,6 +215,12 @@ func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Sess
 
 // compactPurged previews a session whose transcript is gone: the archive has it.
 func (a *app) compactPurged(ctx context.Context, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
+	switch filter, err := f.isFilter(e.Session.Session, a.json); {
+	case err != nil:
+		return err
+	case filter:
+		return a.filterArchived(ctx, l, e, f)
+	}
 	c, err := l.anew(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
 	if err != nil {
 		return err
@@ -201,12 +236,12 @@ func (a *app) printPreview(c companion, s transcript.Session, f compactFlags) er
 		return a.printSavings(*c.made)
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
-	return a.printMade(c, s.Agent, f)
+	return a.printMade(c, f)
 }
 
-func (a *app) printMade(c companion, agent string, f compactFlags) error {
+func (a *app) printMade(c companion, f compactFlags) error {
 	a.say("%s", savedLine(*c.made))
-	return a.printForm(c, agent, f.form, "")
+	return a.printForm(c, f.form, "")
 }
 
 func (a *app) printSavings(made daemon.Compacted) error {

@@ -59,7 +59,7 @@ func fresh(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) 
 }
 
 // printForm prints a companion, or one section of it.
-func (a *app) printForm(c companion, agent, name, only string) error {
+func (a *app) printForm(c companion, name, only string) error {
 	if only == "" && (name == asMarkdown || name == "") {
 		return a.print(string(c.text))
 	}
@@ -87,7 +87,7 @@ func (a *app) printForm(c companion, agent, name, only string) error {
 		return a.print(string(page))
 	case asMessages:
 		list, err := form.Messages(c.records, form.Talk{
-			Agent: agent, Lead: p.Lead, Sections: p.Sections, Verbatim: c.made.Verbatim, Budget: c.made.Options.MaxTokens * 3 / 4,
+			Lead: p.Lead, Sections: p.Sections, Verbatim: c.made.Verbatim, Budget: c.made.Options.MaxTokens * 3 / 4,
 		})
 		if err != nil {
 			return err

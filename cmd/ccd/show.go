@@ -71,11 +71,14 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if e.Class == transcript.Attachment {
 		return hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
 	}
+	if e.Agent == transcript.Messages && f.form == asMessages {
+		return a.filterArchived(ctx, l, e, compactFlags{})
+	}
 	c, err := a.companionOf(ctx, l, e, f)
 	if err != nil {
 		return err
 	}
-	return a.printForm(c, e.Agent, f.form, f.section)
+	return a.printForm(c, f.form, f.section)
 }
 
 // companionOf is the session's companion as it was last written, or made anew where it is not there, or where its text

@@ -70,13 +70,19 @@ type Compaction struct {
 	NearDedup          bool
 	Contradictions     bool
 	KeepImportance     float64 // 0..1; 0: off
-	LargeOutputTokens  int     // estimated tokens
-	LargeOutputChars   int
-	SummaryChars       int
-	LongCap            string   // "off" or "log"
-	RestoreFileTokens  int      // estimated tokens
-	RestoreTotalTokens int      // estimated tokens
-	Off                []string // strategies, as the compactor names them
+	// Of plain lists of messages.
+	KeepRecent             int
+	KeepRoles              []string
+	KeepPatterns           []string // regular expressions
+	NearThreshold          float64  // 0..1
+	ContradictionThreshold float64  // 0..1
+	LargeOutputTokens      int      // estimated tokens
+	LargeOutputChars       int
+	SummaryChars           int
+	LongCap                string   // "off" or "log"
+	RestoreFileTokens      int      // estimated tokens
+	RestoreTotalTokens     int      // estimated tokens
+	Off                    []string // strategies, as the compactor names them
 }
 
 // Companion is [companion]: where companions stand and what they hold.

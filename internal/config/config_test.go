@@ -46,6 +46,7 @@ func TestDefaults(t *testing.T) {
 			OutputChars: 1000, MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,
 			LargeOutputTokens: 40000, LargeOutputChars: 2000, SummaryChars: 600, LongCap: "off",
 			RestoreFileTokens: 5000, RestoreTotalTokens: 50000, Off: []string{},
+			KeepRecent: 4, KeepRoles: []string{"system"}, KeepPatterns: []string{}, NearThreshold: 0.85, ContradictionThreshold: 0.15,
 		},
 		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
 		Archive:    Archive{MinFree: 256_000_000},

@@ -7,6 +7,7 @@ import (
 	"math"
 	gopath "path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -380,3 +381,37 @@ func (r roots) toml() string {
 	}
 	return b.String()
 }
+
+// list is a list of strings.
+type list struct{ p *[]string }
+
+func (l list) set(v any) error {
+	all, err := asList(v)
+	if err == nil {
+		*l.p = all
+	}
+	return err
+}
+
+func (l list) shown() any   { return *l.p }
+func (l list) toml() string { return tomlList(*l.p) }
+
+// patterns is a list of regular expressions.
+type patterns struct{ p *[]string }
+
+func (l patterns) set(v any) error {
+	all, err := asList(v)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if _, err := regexp.Compile(s); err != nil {
+			return fmt.Errorf("%q is not a regular expression", s)
+		}
+	}
+	*l.p = all
+	return nil
+}
+
+func (l patterns) shown() any   { return *l.p }
+func (l patterns) toml() string { return tomlList(*l.p) }

@@ -20,7 +20,6 @@ const (
 	isCall
 	isResult
 	isImage
-	isOther // as it stands
 )
 
 // block is one content block of a message: a value that may be shortened, and the JSON around it.
@@ -35,8 +34,6 @@ type block struct {
 	giant    bool
 	chars    int // of the text of value
 	id       mark.ID
-	argument bool   // value is a call's input as text
-	part     int    // of a plain list's message: contentPart or callsPart
 	message  string // blocks with the same one came in one reply
 	most     int    // chars, where its message is put together of several
 	pictures bool   // a result that holds images
@@ -67,7 +64,7 @@ func newBlock(kind sort, raw []byte) block {
 // cost is how many chars of text the block has where it may have about most.
 func (b *block) cost(most int) int {
 	switch {
-	case b.dropped, b.kind == isImage, b.kind == isOther:
+	case b.dropped, b.kind == isImage:
 		return 0
 	case b.chars <= most && !b.giant:
 		return b.chars
@@ -85,7 +82,7 @@ func (b *block) json(most int, pictures bool) []byte {
 	switch {
 	case b.kind == isImage && !pictures:
 		return textBlock([]byte(quoted(mark.New(b.id, fmt.Sprintf("image, %d KB", (len(b.value)*3/4+1023)/1024)))))
-	case b.kind == isImage || b.kind == isOther:
+	case b.kind == isImage:
 	case b.pictures && !pictures:
 		text := inert(string(transcript.Original(transcript.Text, textsOf(b.value))))
 		value = []byte(quoted(strings.TrimPrefix(text+"\n"+mark.New(b.id, "with its images"), "\n")))
@@ -136,10 +133,8 @@ func (b *block) shortInput(most int) []byte {
 	var parts []string
 	size := 0
 	input := b.value
-	if b.argument {
-		input = transcript.Original(transcript.Text, b.value)
-	}
-	for name, value := range members(input) {
+	for name, member := range (value{raw: input}).members() {
+		value := member.raw
 		n := transcript.Chars(value)
 		switch {
 		case n <= most/4:
@@ -156,9 +151,6 @@ func (b *block) shortInput(most int) []byte {
 		parts = []string{`"ccd":` + quoted(b.ends(most))}
 	}
 	object := "{" + strings.Join(parts, ",") + "}"
-	if b.argument {
-		return []byte(quoted(object))
-	}
 	return []byte(object)
 }
 

@@ -2,241 +2,341 @@ package form
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ccd/compactor/prose"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
-// message is one message of the list.
-type message struct {
-	role    string
-	blocks  []block
-	limit   int      // chars of each block at the most
-	element *element // of a plain list: how it stood there
+// List is a plain list of messages: a JSON array, or one message a line.
+type List struct {
+	elements         []element
+	open, sep, close string // what stands around them when the list is printed
 }
 
-// element is a message of a plain list as it stood: its members in order.
+// element is one message as it stands.
 type element struct {
-	raw     []byte
-	members []member
+	value
+	record int // its number in the archived session
+	id     value
+	role   string
+	filter prose.Message
+	texts  []value // those of filter.Texts
+	rest   int     // chars of what else the model reads
 }
 
-type member struct {
-	name  string
-	value []byte
-	part  int
-}
-
-// The members of a message that hold blocks.
-const (
-	noPart      = iota
-	wholePart   // content that is one string
-	contentPart // content that is a list
-	callsPart   // tool_calls
-)
-
-// ofList takes a message of a plain list apart. A value that is no message is none.
-func ofList(raw []byte) (message, bool) {
-	raw = bytes.TrimSpace(raw)
-	if !is(raw, '{') || !valid(raw) {
-		return message{}, false
-	}
-	f := object(raw)
-	m := message{role: text(f["role"]), element: &element{raw: utf(raw)}}
-	if m.role == "" {
-		return m, false
-	}
-	for name, value := range members(raw) {
-		part := noPart
-		switch {
-		case name == "content" && is(value, 'n'):
-			part = contentPart
-		case name == "content" && is(value, '['):
-			part = contentPart
-			for e := range elements(value) {
-				m.blocks = append(m.blocks, listBlock(e))
-			}
-		case name == "content" && is(value, '"'):
-			part = wholePart
-			b := newBlock(isText, value)
-			b.part = wholePart
-			if m.role == "tool" {
-				b.kind, b.call = isResult, text(f["tool_call_id"])
-			}
-			m.blocks = append(m.blocks, b)
-		case name == "tool_calls" && is(value, '['):
-			part = callsPart
-			for e := range elements(value) {
-				m.blocks = append(m.blocks, askedBlock(e))
-			}
-		}
-		m.element.members = append(m.element.members, member{name, value, part})
-	}
-	return m, true
-}
-
-// listBlock is a block of a content list, in Anthropic's form.
-func listBlock(raw []byte) block {
-	if is(raw, '"') {
-		b := newBlock(isText, raw)
-		b.part = contentPart
-		return b
-	}
-	f := object(raw)
-	kind := text(f["type"])
-	b := block{kind: isOther, value: utf(raw)}
-	switch {
-	case strings.HasSuffix(kind, "thinking"):
-		b = block{dropped: true}
-	case is(f["text"], '"'):
-		b = within(raw, "text", isText)
-	case strings.HasSuffix(kind, "tool_use") && f["input"] != nil:
-		b = within(raw, "input", isCall)
-		b.call, b.tool = text(f["id"]), text(f["name"])
-	case strings.HasSuffix(kind, "tool_use"):
-		b.kind, b.call, b.tool = isCall, text(f["id"]), text(f["name"])
-	case strings.HasSuffix(kind, "tool_result"):
-		b = block{kind: isResult, value: utf(raw)}
-		if f["content"] != nil {
-			b = within(raw, "content", isResult)
-			b.pictures = holdsPictures(f["content"])
-		}
-		b.call = text(f["tool_use_id"])
-	case strings.Contains(kind, "image") || kind == "document":
-		b = newBlock(isImage, raw)
-	}
-	b.part = contentPart
-	return b
-}
-
-// askedBlock is a call in the other common form: {"id", "function": {"name", "arguments"}}.
-func askedBlock(raw []byte) block {
-	f := object(raw)
-	inner := object(f["function"])
-	b := block{kind: isCall, value: utf(raw)}
-	if is(inner["arguments"], '"') {
-		b = within(f["function"], "arguments", isCall)
-		b.argument = true
-		before, behind := around(raw, "function")
-		b.around[0], b.around[1] = append(before, b.around[0]...), append(b.around[1], behind...)
-	}
-	b.call, b.tool, b.part = text(f["id"]), text(inner["name"]), callsPart
-	return b
-}
-
-func holdsPictures(content []byte) bool {
-	for e := range elements(content) {
-		if kind := text(object(e)["type"]); strings.Contains(kind, "image") || kind == "document" {
-			return true
+// ReadList takes a list apart. It fails where something in it is not JSON: a list that is cut off must not come back
+// without its end.
+func ReadList(data []byte) (List, error) {
+	l := List{open: "[", sep: ",\n", close: "]\n"}
+	start := len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
+	d := reading(data[start:])
+	array, end := d.PeekKind() == '[', start
+	if array {
+		if _, err := d.ReadToken(); err != nil {
+			return l, err
 		}
 	}
-	return false
+	for lines := 1 + bytes.Count(data[:start], []byte{'\n'}); ; {
+		if array && d.PeekKind() == ']' {
+			break
+		}
+		v, err := (value{data[start:], start}).next(d)
+		if !array && errors.Is(err, io.EOF) {
+			return l, nil
+		}
+		if err != nil {
+			return l, fmt.Errorf("message %d is not JSON", len(l.elements)+1)
+		}
+		before := string(data[end:v.off])
+		lines += strings.Count(before, "\n")
+		e := newElement(v, lines)
+		if array {
+			e.record = len(l.elements) + 1
+			switch len(l.elements) {
+			case 0:
+				l.open = before
+			default:
+				if len(l.elements) == 1 || len(before) < len(l.sep) {
+					l.sep = before
+				}
+			}
+		}
+		l.elements = append(l.elements, e)
+		lines += bytes.Count(v.raw, []byte{'\n'})
+		end = v.off + len(v.raw)
+	}
+	l.close = string(data[end:])
+	if len(l.elements) == 0 {
+		l.open = ""
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return l, errors.New("the list has no end")
+	}
+	if rest := bytes.TrimSpace(data[start+int(d.InputOffset()):]); len(rest) > 0 {
+		return l, errors.New("something follows the list")
+	}
+	return l, nil
 }
 
-// within is the block whose value is one member of an object.
-func within(raw []byte, name string, kind sort) block {
-	f := object(raw)
-	b := newBlock(kind, f[name])
-	b.around[0], b.around[1] = around(raw, name)
-	return b
-}
-
-// around gives an object without the value of one member: what stands before it and what behind. Of a name that stands
-// twice only the last one is kept.
-func around(raw []byte, name string) (before, behind []byte) {
-	var first, second [][]byte
-	for key, value := range members(raw) {
-		pair := append([]byte(quoted(key)+":"), utf(value)...)
-		switch {
-		case key == name:
-			first, second = append(first, second...), nil
-			before = []byte(quoted(key) + ":")
-		case before == nil:
-			first = append(first, pair)
+// newElement looks at one message. Whatever is no message has neither role nor text.
+func newElement(v value, record int) element {
+	e := element{value: v, record: record}
+	var b blocks
+	var content, uuid value
+	extra := !is(v.raw, '{')
+	for name, member := range v.members() {
+		switch name {
+		case "id":
+			e.id = member
+		case "role":
+			e.role = text(member.raw)
+		case "content":
+			content = member
+		case "uuid":
+			uuid = member
+		case "timestamp":
+		case "tool_call_id":
+			b.result = true
+		case "tool_calls", "function_call":
+			extra = true
+			if called := len(bytes.Trim(member.raw, "[]{} \t\r\nnul")) > 0; called {
+				b.calls = true
+				b.rest += transcript.Chars(member.raw)
+			}
 		default:
-			second = append(second, pair)
+			extra = true
 		}
 	}
-	comma := []byte{','}
-	before = append([]byte{'{'}, bytes.Join(append(first, before), comma)...)
-	if len(second) > 0 {
-		behind = append(comma, bytes.Join(second, comma)...)
+	if e.id.raw == nil {
+		e.id = uuid
 	}
-	return before, append(behind, '}')
+	if extra && !is(v.raw, '{') {
+		b.rest += transcript.Chars(v.raw)
+	}
+	b.result = b.result || e.role == "tool" || e.role == "function"
+	b.content(content)
+	e.texts, e.rest = b.texts, b.rest
+	e.filter = prose.Message{Role: e.role, ID: idText(e.id.raw), Calls: b.calls, Lone: extra || b.result || b.more}
+	for _, t := range b.texts {
+		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: text(t.raw), ID: mark.Sum(t.raw).ID()})
+	}
+	return e
 }
 
-// cost is how many chars of text a message has whose blocks may have about most each.
-func (m *message) cost(most int) int {
+// idText is an id as markers name it: a string, or a number as it stands.
+func idText(raw []byte) string {
+	if is(raw, '"') {
+		return text(raw)
+	}
+	if len(raw) > 0 && (raw[0] == '-' || raw[0]-'0' < 10) {
+		return string(raw)
+	}
+	return ""
+}
+
+// blocks is what the content of a message holds.
+type blocks struct {
+	texts         []value // JSON strings that may be shortened
+	calls, result bool
+	more          bool // something else than one text
+	rest          int  // chars of all else, as transcript.Chars counts
+}
+
+// content takes a content apart: a string, or a list of strings and blocks. Only texts may be shortened; images, thinking
+// and what is not known stay as they are.
+func (b *blocks) content(v value) {
+	if is(v.raw, '"') {
+		b.texts = append(b.texts, v)
+		return
+	}
 	n := 0
-	for i := range m.blocks {
-		n += m.blocks[i].cost(most)
+	for e := range v.elements() {
+		n++
+		if is(e.raw, '"') {
+			b.texts = append(b.texts, e)
+			continue
+		}
+		b.block(e)
+	}
+	b.more = b.more || n != 1
+}
+
+func (b *blocks) block(v value) {
+	var kind string
+	var said, inner value
+	members := 0
+	for name, member := range v.members() {
+		switch members++; name {
+		case "type":
+			kind = text(member.raw)
+		case "text":
+			said = member
+		case "content":
+			inner = member
+		}
+	}
+	switch {
+	case strings.HasSuffix(kind, "tool_use"):
+		b.calls, b.more = true, true
+		b.rest += transcript.Chars(v.raw)
+	case strings.HasSuffix(kind, "tool_result"):
+		b.result, b.more = true, true
+		b.content(inner)
+	case is(said.raw, '"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
+		b.texts = append(b.texts, said)
+		b.more = b.more || members > 2
+	default:
+		b.more = true
+		b.rest += transcript.Chars(v.raw)
+	}
+}
+
+// FilterOptions are the options of List.Filter.
+type FilterOptions struct {
+	prose.ListOptions
+	MaxTokens int // estimated, of all messages; 0: no budget
+}
+
+// Filtered is what became of a list.
+type Filtered struct {
+	Text     []byte // the list
+	Report   FilterReport
+	Pointers []transcript.Pointer // of every ID in it that is new
+}
+
+// FilterReport tells what became of each message. Its keys are a promise (docs/FORMAT.md).
+type FilterReport struct {
+	Original  int            `json:"original_tokens"`
+	Tokens    int            `json:"tokens"`
+	Saved     float64        `json:"saved_percent"`
+	Messages  jsontext.Value `json:"messages"`
+	Decisions []Decided      `json:"decisions"`
+}
+
+// Decided is what became of one message: of the first of its texts that was shortened, else of the first.
+type Decided struct {
+	ID         jsontext.Value `json:"id"` // as it stands, null where there is none
+	Role       string         `json:"role"`
+	Action     string         `json:"action"`
+	Reason     string         `json:"reason"`
+	Importance float64        `json:"importance"`
+	Chars      int            `json:"chars"`
+	In         int            `json:"in"`    // place in the list that is given, from 0
+	InID       jsontext.Value `json:"in_id"` // the id that stands there
+	Marker     mark.ID        `json:"marker"`
+}
+
+// Filter gives the list with its prose shortened; see prose.Filter.
+func (l List) Filter(o FilterOptions) Filtered {
+	messages, rest, before := make([]prose.Message, len(l.elements)), 0, 0
+	for i := range l.elements {
+		e := &l.elements[i]
+		messages[i] = e.filter
+		rest += e.rest
+		before += e.chars()
+	}
+	if o.MaxTokens > 0 {
+		o.Budget = max(1, o.MaxTokens*3/4-rest)
+	}
+	w := filterWriter{list: l, places: make([]int, len(l.elements)), merged: map[int]int{}}
+	fates := prose.Filter(messages, o.ListOptions)
+	for i := range l.elements {
+		n := len(messages[i].Texts)
+		w.write(i, fates[:n])
+		fates = fates[n:]
+	}
+	text := slices.Concat([]byte(l.open), bytes.Join(w.out, []byte(l.sep)), []byte(l.close))
+	r := FilterReport{Original: before * 4 / 3, Tokens: w.chars * 4 / 3, Messages: bytes.TrimSpace(text), Decisions: w.decided}
+	if before > 0 {
+		r.Saved = math.Round(1000*float64(before-w.chars)/float64(before)) / 10
+	}
+	return Filtered{Text: text, Report: r, Pointers: w.pointers}
+}
+
+// filterWriter puts a list together again.
+type filterWriter struct {
+	list     List
+	out      [][]byte
+	chars    int
+	places   []int       // of each message, or of the one that it was merged into, in out
+	merged   map[int]int // pointers of summaries of several messages, by the index of the first one
+	decided  []Decided
+	pointers []transcript.Pointer
+}
+
+// write adds message i, and tells what became of it.
+func (w *filterWriter) write(i int, fates []prose.Fate) {
+	e := &w.list.elements[i]
+	d := Decided{ID: e.id.raw, Role: e.role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars(), In: len(w.out), InID: e.id.raw}
+	for k := len(fates) - 1; k >= 0; k-- {
+		if f := &fates[k]; f.Action != prose.Preserved || k == 0 && d.Action == prose.Preserved.String() {
+			d.Action, d.Reason, d.Importance = f.Action.String(), f.Reason, math.Round(100*f.Importance)/100
+		}
+	}
+	if len(fates) == 1 && fates[0].Into >= 0 {
+		into := fates[0].Into
+		d.In, d.InID, d.Marker = w.places[into], w.list.elements[into].id.raw, w.decided[into].Marker
+		p := &w.pointers[w.merged[into]]
+		p.Parts, p.Last = append(p.Parts, e.part(e.texts[0])), e.record
+	} else {
+		d.Marker = w.replace(i, fates)
+	}
+	w.places[i] = d.In
+	w.decided = append(w.decided, d)
+}
+
+// replace adds message i with what stands for its texts, and returns the ID of the first marker.
+func (w *filterWriter) replace(i int, fates []prose.Fate) (first mark.ID) {
+	e := &w.list.elements[i]
+	raw, at := []byte(nil), e.off
+	chars := e.rest
+	for k, f := range fates {
+		t := e.texts[k]
+		if f.Text == "" {
+			chars += prose.Chars(e.filter.Texts[k].Text)
+			continue
+		}
+		p := transcript.Pointer{Hash: mark.Sum(t.raw), Parts: []transcript.Part{e.part(t)}, Record: e.record, Last: e.record, Note: f.Action.String()}
+		if f.Merged != nil {
+			p.Hash, p.Shape = mark.Combine(f.Merged), transcript.List
+			w.merged[i] = len(w.pointers)
+		}
+		w.pointers = append(w.pointers, p)
+		if first == "" {
+			first = p.Hash.ID()
+		}
+		raw = append(append(raw, e.raw[at-e.off:t.off-e.off]...), quoted(f.Text)...)
+		at = t.off + len(t.raw)
+		chars += prose.Chars(f.Text)
+	}
+	w.out = append(w.out, append(raw, e.raw[at-e.off:]...))
+	w.chars += chars
+	return first
+}
+
+// part is a text of the message as the archive has it.
+func (e *element) part(t value) transcript.Part {
+	kind := transcript.Text
+	if e.role == "tool" {
+		kind = transcript.Result
+	}
+	return transcript.Part{Span: transcript.Span{Off: int64(t.off), Len: int64(len(t.raw))}, Kind: kind}
+}
+
+// chars is what the message counts.
+func (e *element) chars() int {
+	n := e.rest
+	for _, t := range e.filter.Texts {
+		n += prose.Chars(t.Text)
 	}
 	return n
-}
-
-// says reports whether anything is left of a message. One that never held a block stands as it was.
-func (m *message) says() bool {
-	for _, b := range m.blocks {
-		if !b.dropped {
-			return true
-		}
-	}
-	return len(m.blocks) == 0 && m.element != nil
-}
-
-// json is the message as it is given: one of a plain list as it stood where nothing of it had to be left out.
-func (m *message) json(most int, pictures bool) []byte {
-	if m.element == nil {
-		return m.built(most, pictures)
-	}
-	same := true
-	for _, b := range m.blocks {
-		if b.dropped || b.told || b.chars > most && b.kind != isOther || b.giant || !pictures && (b.pictures || b.kind == isImage) {
-			same = false
-		}
-	}
-	if same {
-		return m.element.raw
-	}
-	var parts []string
-	for _, e := range m.element.members {
-		value := string(utf(e.value))
-		if e.part != noPart {
-			value = m.part(e.part, most, pictures)
-			if value == `""` && is(e.value, 'n') {
-				value = "null"
-			}
-		}
-		if value != "" {
-			parts = append(parts, quoted(e.name)+":"+value)
-		}
-	}
-	return []byte("{" + strings.Join(parts, ",") + "}")
-}
-
-// part is the content or the calls of a message as they are given, "" where nothing is left of them.
-func (m *message) part(which, most int, pictures bool) string {
-	var all []string
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		if b.part != which || b.dropped {
-			if b.told && b.part == callsPart && which != callsPart && !b.dropped {
-				all = append(all, string(textBlock([]byte(quoted(b.words())))))
-			}
-			continue
-		}
-		if which == callsPart && b.told {
-			continue
-		}
-		all = append(all, string(b.json(most, pictures)))
-	}
-	switch {
-	case which == wholePart && len(all) == 1:
-		return all[0]
-	case len(all) == 0 && which == callsPart:
-		return ""
-	case len(all) == 0:
-		return `""`
-	case which == wholePart: // its text, and calls told in words behind it
-		all[0] = string(textBlock([]byte(all[0])))
-	}
-	return "[" + strings.Join(all, ",") + "]"
 }

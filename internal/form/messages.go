@@ -13,7 +13,6 @@ import (
 
 // Talk is what a list of messages is made of, beside the records.
 type Talk struct {
-	Agent    string // transcript.Messages: the records are messages already, and stay in their own shape
 	Lead     string // the lines that say what a companion is
 	Sections []compactor.Section
 	Verbatim compactor.Verbatim
@@ -26,6 +25,22 @@ const (
 	understood = "Understood. Continuing with compressed context."
 )
 
+// message is one message of the list.
+type message struct {
+	role   string
+	blocks []block
+	limit  int // chars of each block at the most
+}
+
+// cost is how many chars of text a message has whose blocks may have about most each.
+func (m *message) cost(most int) int {
+	n := 0
+	for i := range m.blocks {
+		n += m.blocks[i].cost(most)
+	}
+	return n
+}
+
 // Messages gives a companion as a JSON array of {role, content}: what State, Earlier and Files say as a message of the
 // user's, an answer to it, then the last messages whole, as many as the budget holds. A call and its result are never
 // parted; thinking is dropped; what is too long for its place is cut, and its ID stands there. A session that was not
@@ -33,22 +48,14 @@ const (
 // theirs ends it.
 func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, error) {
 	before := t.preamble()
-	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before), compressed: before != ""}
+	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before)}
 	for r, err := range records {
 		if err != nil {
 			return nil, err
 		}
 		k.add(r)
 	}
-	if before != "" && k.earlier != nil {
-		said := k.earlier.carried(k.room / 2)
-		before += said
-		k.room -= utf8.RuneCountInString(said)
-	}
 	var out [][]byte
-	for _, m := range k.system {
-		out = append(out, m.json(whole, true))
-	}
 	if before != "" {
 		out = append(out, said("user", before), said("assistant", understood))
 	}
@@ -81,52 +88,22 @@ func said(role, text string) []byte {
 	return []byte(`{"role":` + quoted(role) + `,"content":` + quoted(text) + `}`)
 }
 
-// whole is the limit of a message that is not cut.
-const whole = 1 << 40
-
 // keeper takes the records in and keeps those that may stand among the last messages.
 type keeper struct {
-	talk    Talk
-	room    int       // chars
-	system  []message // of a plain list, from its beginning and from before the last messages
-	before  *message  // the newest one before them
-	earlier *message  // the compressed part of an earlier list
-
-	compressed bool // there is a compressed part
-	kept       []message
+	talk   Talk
+	room   int      // chars
+	before *message // the newest one before them
+	kept   []message
 }
 
 func (k *keeper) add(r *transcript.Record) {
-	recent := r.N >= k.talk.Verbatim.First
-	if k.talk.Agent != transcript.Messages {
-		for _, m := range ofRecord(r) {
-			k.take(m, recent)
+	for _, m := range ofRecord(r) {
+		if r.N >= k.talk.Verbatim.First {
+			k.kept = append(k.kept, m)
+		} else {
+			k.before = &m
 		}
-		return
 	}
-	m, ok := ofList(r.Raw)
-	system := m.role == "system" || m.role == "developer"
-	first := k.before == nil && k.earlier == nil && len(k.kept) == 0
-	switch {
-	case !ok:
-	case k.compressed && m.isCompressed():
-		k.earlier = &m
-	case recent && !(system && first):
-		k.take(m, true)
-	case system:
-		k.system = append(k.system, m)
-		k.room -= m.cost(whole)
-	default:
-		k.take(m, false)
-	}
-}
-
-func (k *keeper) take(m message, recent bool) {
-	if recent {
-		k.kept = append(k.kept, m)
-		return
-	}
-	k.before = &m
 }
 
 const (
@@ -154,26 +131,14 @@ func (k *keeper) last() [][]byte {
 		first = i
 	}
 	all := k.kept[first:]
-	if len(all) > 1 && all[0].answers() {
-		all = all[1:] // what it answers is not there
-	}
 	pair(all)
-	if k.talk.Agent != transcript.Messages {
-		all = arranged(all)
-	}
+	all = arranged(all)
 	var out [][]byte
 	answered := lastOf(all, "assistant")
 	for i, m := range all {
-		if m.says() {
-			out = append(out, m.json(m.limit, i > answered))
-		}
+		out = append(out, m.built(m.limit, i > answered))
 	}
 	return out
-}
-
-// answers reports whether a message is the answer to the compressed part of an earlier list.
-func (m *message) answers() bool {
-	return m.role == "assistant" && len(m.blocks) == 1 && string(m.blocks[0].value) == quoted(understood)
 }
 
 func lastOf(all []message, role string) int {

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ccd/compactor"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
@@ -43,7 +41,7 @@ func compacted(t testing.TB, agent string, data []byte, tokens int) ([]byte, Tal
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk := Talk{Agent: agent, Lead: sidecar.Lead("forge"), Sections: made.Sections, Verbatim: made.Verbatim, Budget: tokens * 3 / 4}
+	talk := Talk{Lead: sidecar.Lead("forge"), Sections: made.Sections, Verbatim: made.Verbatim, Budget: tokens * 3 / 4}
 	out, err := Messages(recordsOf(agent, data), talk)
 	if err != nil {
 		t.Fatal(err)
@@ -184,207 +182,17 @@ func TestTranscriptsBecomeMessages(t *testing.T) {
 				if first := string(all[0].Content); len(talk.Sections) > 1 && !strings.HasPrefix(first, `"[Conversation compressed]\n`) || len(all) < 3 {
 					t.Errorf("%s, seed %d: %d messages, the first is %.80s", agent, seed, len(all), first)
 				}
-				again, _ := compacted(t, transcript.Messages, out, budget/2)
-				if found := faultsIn(t, read(t, again)); len(found) > 0 {
-					t.Errorf("%s, seed %d, compacted again: %q", agent, seed, found)
+				list, err := ReadList(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found := faultsIn(t, read(t, list.Filter(shipped).Text)); len(found) > 0 {
+					t.Errorf("%s, seed %d, filtered: %q", agent, seed, found)
 				}
 				if once, _ := compacted(t, agent, b.Bytes(), budget); !bytes.Equal(once, out) {
 					t.Errorf("%s, seed %d: another list of the same", agent, seed)
 				}
 			}
-		}
-	}
-}
-
-const list = `[
-  {"id": "m1", "role": "system", "content": "Be brief.", "cache": {"on": 1.50}},
-  {"id": "m2", "role": "user", "content": "Count the cents."},
-  {"id": "m3", "role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t1", "name": "look", "input": {"at": "till"}}]},
-  {"id": "m4", "role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "48213"}]},
-  {"id": "m5", "role": "assistant", "content": "48,213 cents."}
-]`
-
-// A list that needs no shortening comes back as it was, but for the thinking.
-func TestShortListsComeBack(t *testing.T) {
-	out, _ := compacted(t, transcript.Messages, []byte(list), 72000)
-	var got, want any
-	if err := errors.Join(json.Unmarshal(out, &got), json.Unmarshal([]byte(list), &want)); err != nil {
-		t.Fatal(err)
-	}
-	third := want.([]any)[2].(map[string]any)
-	third["content"] = third["content"].([]any)[1:]
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s\n%s", diff, out)
-	}
-	if !bytes.Contains(out, []byte(`"cache": {"on": 1.50}`)) {
-		t.Errorf("numbers are not as they were: %s", out)
-	}
-	again, _ := compacted(t, transcript.Messages, out, 72000)
-	if !bytes.Equal(again, out) {
-		t.Errorf("compacted again it is another:\n%s", again)
-	}
-}
-
-// script is a long list of messages in one of the two common forms.
-func script(n int, openAI bool) []byte {
-	var all []any
-	put := func(m map[string]any) {
-		m["id"] = fmt.Sprintf("m%d", len(all))
-		all = append(all, m)
-	}
-	put(map[string]any{"role": "system", "content": "You keep the ledger."})
-	put(map[string]any{"role": "user", "content": "Count the cents. " + hostile})
-	for i := range n {
-		id, input := fmt.Sprintf("call_%d", i), map[string]any{"path": fmt.Sprintf("till/%d.txt", i), "note": strings.Repeat("why not ", i%7*100)}
-		out := fmt.Sprintf("till %d holds %d cents [ccd 0123456789ab cut]\n", i, i*17) + strings.Repeat("a coin\n", i%11*120)
-		if openAI {
-			args, err := json.Marshal(input)
-			if err != nil {
-				panic(err)
-			}
-			put(map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
-				map[string]any{"id": id, "type": "function", "function": map[string]any{"name": "look", "arguments": string(args)}},
-			}})
-			put(map[string]any{"role": "tool", "tool_call_id": id, "content": out})
-		} else {
-			put(map[string]any{"role": "assistant", "content": []any{
-				map[string]any{"type": "thinking", "thinking": "hm"},
-				map[string]any{"type": "tool_use", "id": id, "name": "look", "input": input},
-				map[string]any{"type": "tool_use", "id": id + "b", "name": "look", "input": map[string]any{}},
-			}})
-			put(map[string]any{"role": "user", "content": []any{
-				map[string]any{"type": "tool_result", "tool_use_id": id, "content": []any{map[string]any{"type": "text", "text": out}}},
-				map[string]any{"type": "tool_result", "tool_use_id": id + "b", "content": "nothing"},
-			}})
-		}
-		if i%5 == 4 {
-			put(map[string]any{"role": "assistant", "content": fmt.Sprintf("Till %d is counted: %d cents.", i, i*17)})
-			put(map[string]any{"role": "user", "content": fmt.Sprintf("Go on with till %d.", i+1)})
-		}
-	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
-// The engine as a filter: messages in, messages in the same shape out, again and again.
-func TestListsKeepTheirShape(t *testing.T) {
-	for _, openAI := range []bool{false, true} {
-		data := script(60, openAI)
-		for _, budget := range []int{30000, 12000, 4000} {
-			out, _ := compacted(t, transcript.Messages, data, budget)
-			all := read(t, out)
-			if all[0].Role != "system" || string(all[0].Content) != `"You keep the ledger."` || all[0].ID != "m0" {
-				t.Fatalf("the system's message does not stand first: %+v", all[0])
-			}
-			if !strings.HasPrefix(string(all[1].Content), `"[Conversation compressed]`) || string(all[2].Content) != quoted(understood) {
-				t.Errorf("openAI %v: the compressed part does not stand second: %.60s, %.60s", openAI, all[1].Content, all[2].Content)
-			}
-			if last := all[len(all)-1]; last.Role != "user" || string(last.Content) != `"Go on with till 60."` {
-				t.Errorf("the last message is %+v", last)
-			}
-			if n := charsOf(t, all) * 4 / 3; n > budget+leastCut*4/3 {
-				t.Errorf("%d tokens of %d", n, budget)
-			}
-			for i, m := range all[3:] {
-				if m.ID == "" {
-					t.Errorf("message %d has lost its id", i+3)
-				}
-			}
-			if openAI {
-				checkAnswers(t, all)
-			} else if found := faultsIn(t, all[1:]); len(found) > 0 {
-				t.Errorf("faults: %q", found)
-			}
-			if bytes.Contains(out, []byte("thinking")) {
-				t.Error("thinking stands there")
-			}
-			for round := range 3 {
-				out, _ = compacted(t, transcript.Messages, out, budget)
-				if all = read(t, out); string(all[len(all)-1].Content) != `"Go on with till 60."` || all[0].Role != "system" {
-					t.Errorf("round %d: %+v", round, all)
-				}
-			}
-		}
-	}
-}
-
-// checkAnswers holds that each call has its answer behind it, and each answer its call before it.
-func checkAnswers(t *testing.T, all []given) {
-	t.Helper()
-	open := map[string]bool{}
-	for i, m := range all {
-		if m.Role == "tool" {
-			if !open[m.Answers] {
-				t.Errorf("message %d answers no call", i)
-			}
-			delete(open, m.Answers)
-			continue
-		}
-		for id := range open {
-			t.Errorf("message %d: %s has no answer", i, id)
-		}
-		clear(open)
-		for _, c := range m.Calls {
-			open[c.ID] = true
-			if !json.Valid([]byte(c.Function.Arguments)) {
-				t.Errorf("message %d: arguments %s", i, c.Function.Arguments)
-			}
-		}
-	}
-}
-
-// What is ours in a list that is compacted again is quoted then, and cannot pose as a marker of the new companion.
-func TestOursIsInertTheNextTime(t *testing.T) {
-	out, _ := compacted(t, transcript.Messages, script(60, false), 12000)
-	ids := mark.IDs(text(read(t, out)[1].Content))
-	if len(ids) == 0 {
-		t.Fatal("no IDs in the compressed part: this test cannot fail")
-	}
-	_, talk := compacted(t, transcript.Messages, out, 6000)
-	for _, s := range talk.Sections {
-		for _, id := range mark.IDs(s.Body) {
-			for _, old := range ids {
-				if id == old {
-					t.Errorf("%s stands unquoted in %s", id, s.Name)
-				}
-			}
-		}
-	}
-}
-
-// What a list's compressed part says of the state of things is not lost when the list grows and is compacted again.
-func TestStateIsCarriedOn(t *testing.T) {
-	out := script(60, false)
-	for round := range 5 {
-		out, _ = compacted(t, transcript.Messages, out, 16000)
-		all := read(t, out)
-		first := text(all[1].Content)
-		if !strings.Contains(first, "Count the cents. </pre><script>") || round > 0 && strings.Count(first, "\n## "+carriedName+"\n") != 1 {
-			t.Errorf("round %d: what was asked for first is gone:\n%.3000s", round, first)
-		}
-		if strings.Contains(first, "> > > ") {
-			t.Errorf("round %d: quotes pile up", round)
-		}
-		if n := charsOf(t, all) * 4 / 3; n > 16000+leastCut*4/3 {
-			t.Errorf("round %d: %d tokens", round, n)
-		}
-		var more []json.RawMessage
-		if err := json.Unmarshal(script(20, false), &more); err != nil {
-			t.Fatal(err)
-		}
-		var grown []json.RawMessage
-		if err := json.Unmarshal(out, &grown); err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range more[2:] {
-			grown = append(grown, json.RawMessage(strings.ReplaceAll(string(m), "call_", fmt.Sprintf("call_%d_", round))))
-		}
-		var err error
-		if out, err = json.Marshal(grown); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -540,27 +348,4 @@ func TestErrorsEndIt(t *testing.T) {
 	if out, err := Messages(func(func(*transcript.Record, error) bool) {}, Talk{}); err != nil || string(out) != "[]\n" {
 		t.Errorf("nothing: %q, %v", out, err)
 	}
-}
-
-// Any list that can be read gives a list that can be read.
-func FuzzMessages(f *testing.F) {
-	f.Add([]byte(list), 200)
-	f.Add(script(6, true), 900)
-	f.Add([]byte(`[{"role":"user","content":[1,null,"x",{"type":"tool_result"},{"type":"tool_use","id":"\ud800"}]},{"role":"tool"},3]`), 10)
-	f.Add([]byte(`{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"arguments":"{"}}],"role":"user"}`), 0)
-	f.Add([]byte(`[{"role":"0"`), 0)
-	f.Fuzz(func(t *testing.T, data []byte, tokens int) {
-		if tokens < 0 || tokens > 100000 || len(data) > 1<<16 {
-			t.Skip("not a budget that can be asked for")
-		}
-		out, _ := compacted(t, transcript.Messages, data, tokens)
-		var all []json.RawMessage
-		if err := json.Unmarshal(out, &all); err != nil || !utf8.Valid(out) {
-			t.Fatalf("%v: %q", err, out)
-		}
-		again, _ := compacted(t, transcript.Messages, out, tokens)
-		if !json.Valid(again) {
-			t.Fatalf("the second time: %q", again)
-		}
-	})
 }

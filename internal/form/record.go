@@ -129,8 +129,8 @@ func (b *block) named(it *transcript.Item) { b.id = idOf(it.Raw) }
 
 // anthropic reports whether a content is a list of nothing but text and image blocks in that form.
 func anthropic(raw []byte) bool {
-	for e := range elements(raw) {
-		f := object(e)
+	for e := range (value{raw: raw}).elements() {
+		f := object(e.raw)
 		if kind := text(f["type"]); kind != "text" && (kind != "image" || !is(f["source"], '{')) {
 			return false
 		}
@@ -238,4 +238,13 @@ func (m *message) built(most int, pictures bool) []byte {
 		content = strings.TrimSuffix(strings.TrimPrefix(all[0], string(b.around[0])), string(b.around[1]))
 	}
 	return []byte(`{"role":` + quoted(m.role) + `,"content":` + content + `}`)
+}
+
+func holdsPictures(content []byte) bool {
+	for e := range (value{raw: content}).elements() {
+		if kind := text(object(e.raw)["type"]); strings.Contains(kind, "image") || kind == "document" {
+			return true
+		}
+	}
+	return false
 }

@@ -11,17 +11,23 @@ import (
 
 // reading accepts what agents write: duplicate names, bytes that are not UTF-8.
 func reading(raw []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 func valid(raw []byte) bool {
 	return jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
+// value is a JSON value and where it begins.
+type value struct {
+	raw []byte
+	off int
+}
+
 // members gives the members of a JSON object in order; none of another value. A value that is not valid ends it.
-func members(raw []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		d := reading(raw)
+func (v value) members() iter.Seq2[string, value] {
+	return func(yield func(string, value) bool) {
+		d := reading(v.raw)
 		if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 			return
 		}
@@ -31,8 +37,8 @@ func members(raw []byte) iter.Seq2[string, []byte] {
 				return
 			}
 			key := name.String()
-			value, err := d.ReadValue()
-			if err != nil || !yield(key, bytes.Clone(value)) {
+			member, err := v.next(d)
+			if err != nil || !yield(key, member) {
 				return
 			}
 		}
@@ -40,26 +46,33 @@ func members(raw []byte) iter.Seq2[string, []byte] {
 }
 
 // elements gives the elements of a JSON array in order; none of another value.
-func elements(raw []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		d := reading(raw)
+func (v value) elements() iter.Seq[value] {
+	return func(yield func(value) bool) {
+		d := reading(v.raw)
 		if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
 			return
 		}
 		for d.PeekKind() != ']' {
-			value, err := d.ReadValue()
-			if err != nil || !yield(bytes.Clone(value)) {
+			e, err := v.next(d)
+			if err != nil || !yield(e) {
 				return
 			}
 		}
 	}
 }
 
+// next reads the next value within v: a part of its bytes.
+func (v value) next(d *jsontext.Decoder) (value, error) {
+	raw, err := d.ReadValue()
+	end := int(d.InputOffset())
+	return value{v.raw[end-len(raw) : end : end], v.off + end - len(raw)}, err
+}
+
 // object is the members of an object that are asked for by name; the last of a name wins.
 func object(raw []byte) map[string][]byte {
 	all := map[string][]byte{}
-	for name, value := range members(raw) {
-		all[name] = value
+	for name, member := range (value{raw: raw}).members() {
+		all[name] = member.raw
 	}
 	return all
 }
@@ -77,9 +90,9 @@ func text(raw []byte) string {
 // textsOf is the text blocks of a result's content, without its images.
 func textsOf(raw []byte) []byte {
 	var parts [][]byte
-	for e := range elements(raw) {
-		if f := object(e); is(f["text"], '"') {
-			parts = append(parts, e)
+	for e := range (value{raw: raw}).elements() {
+		if f := object(e.raw); is(f["text"], '"') {
+			parts = append(parts, e.raw)
 		}
 	}
 	if len(parts) == 0 {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ccd/internal/form"
+	"ccd/internal/gen"
+)
+
+// filterCase is a list that was filtered by the command line, its report, and the home in which it is archived.
+type filterCase struct {
+	home   string
+	input  []byte
+	report form.FilterReport
+}
+
+// compacted filters a list twice by the command line, once for the report and once for the list itself.
+func compacted(t *testing.T, input []byte, flags ...string) filterCase {
+	t.Helper()
+	c := filterCase{home: t.TempDir(), input: input}
+	args := append([]string{"compact", "--format", "messages", "-q"}, flags...)
+	out, code, talk := piped(c.home, input, append(args, "--json", "-")...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	if err := json.Unmarshal(out, &c.report); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// faults names what of a list is lost: messages, ids, originals.
+func (c *filterCase) faults(t *testing.T) (found []string) {
+	t.Helper()
+	var before, after []json.RawMessage
+	if json.Unmarshal(c.input, &before) != nil || json.Unmarshal(c.report.Messages, &after) != nil || len(c.report.Decisions) != len(before) {
+		return []string{"not the list that was given"}
+	}
+	originals := map[string][]string{}
+	for i, d := range c.report.Decisions {
+		was, is := member(before[i], "id"), ""
+		if d.In < len(after) {
+			is = member(after[d.In], "id")
+		}
+		if was == "" {
+			was, is = member(before[i], "uuid"), member(after[d.In], "uuid")
+		}
+		if string(d.ID) != was && !(was == "" && string(d.ID) == "null") || string(d.InID) != is && !(is == "" && string(d.InID) == "null") {
+			found = append(found, "id "+was+" is told as "+string(d.ID)+" in "+string(d.InID)+", which is "+is)
+		}
+		var text string
+		if json.Unmarshal([]byte(member(before[i], "content")), &text) == nil && d.Marker != "" {
+			originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
+		}
+	}
+	for id, texts := range originals {
+		out, code, talk := piped(c.home, nil, "restore", id)
+		if want := strings.Join(texts, "\n"); code != 0 || string(out) != want && string(out) != texts[0] { // equal texts share an ID
+			found = append(found, "restore "+id+": "+talk+string(out))
+		}
+	}
+	return found
+}
+
+// member is a member of a message as it stands, "" where there is none.
+func member(raw json.RawMessage, name string) string {
+	var m map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &m) // of what is no message nothing
+	return string(m[name])
+}
+
+// TestFilterRestores: whatever the list, each message that came is told of, and every marker's ID gives back what it
+// stands for, exactly.
+func TestFilterRestores(t *testing.T) {
+	for seed := range uint64(6) {
+		c := compacted(t, gen.List(seed, 30), "--keep-recent", "2")
+		for _, f := range c.faults(t) {
+			t.Errorf("seed %d: %.1000s", seed, f)
+		}
+		out, code, talk := piped(c.home, c.input, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
+		var list, told bytes.Buffer
+		if code != 0 || json.Compact(&list, out) != nil || json.Compact(&told, c.report.Messages) != nil || list.String() != told.String() {
+			t.Errorf("seed %d: the report tells of another list: %s", seed, talk)
+		}
+		again, code, talk := piped(c.home, out, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
+		if code != 0 || !bytes.Equal(again, out) {
+			t.Errorf("seed %d: a second time it is another list: %s", seed, talk)
+		}
+	}
+}
+
+// TestFilterRestoresCanFail: an ID that was never archived, a text that is another, and an id that is lost are seen.
+func TestFilterRestoresCanFail(t *testing.T) {
+	list := gen.List(1, 30)
+	unarchived := compacted(t, list, "--no-archive")
+	if len(unarchived.faults(t)) == 0 {
+		t.Error("IDs that cannot be restored are not seen")
+	}
+	other := compacted(t, list)
+	other.input = bytes.ReplaceAll(list, []byte("evening"), []byte("morning"))
+	if len(other.faults(t)) == 0 {
+		t.Error("another text is not seen")
+	}
+	lost := compacted(t, list)
+	lost.report.Decisions[3].ID = []byte(`"m99"`)
+	if len(lost.faults(t)) == 0 {
+		t.Error("another id is not seen")
+	}
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ccd/internal/form"
+)
+
+// goldenCase is one case of what the public pipeline engine did.
+type goldenCase struct {
+	Name      string                       `json:"name"`
+	Messages  []map[string]json.RawMessage `json:"messages"`
+	Options   map[string]json.RawMessage   `json:"options"`
+	Decisions []goldenDecision             `json:"decisions"`
+	Window    *int                         `json:"recencyWindow"` // that a budget came to
+	Error     string                       `json:"error"`
+}
+
+type goldenDecision struct {
+	Index  int    `json:"messageIndex"`
+	Action string `json:"action"`
+	Reason string `json:"reason"`
+	In     int    `json:"inputChars"`
+	Out    int    `json:"outputChars"`
+}
+
+// text is the content of a message; "" where it is no string.
+func (g *goldenCase) text(i int) string {
+	var s string
+	if json.Unmarshal(g.Messages[i]["content"], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// goldens reads every case of $CCD_GOLDENS, or skips the test where there is none.
+func goldens(t *testing.T) (all []goldenCase) {
+	t.Helper()
+	dir := os.Getenv("CCD_GOLDENS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "goldens")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("no goldens in %s: set CCD_GOLDENS to the directory that holds them", dir)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines.Buffer(nil, len(data)+1)
+		for lines.Scan() {
+			var g goldenCase
+			if err := json.Unmarshal(lines.Bytes(), &g); err == nil && g.Messages != nil { // the layers' calls have none
+				all = append(all, g)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// goldenKeys are the options of a case that are keys of our [compaction].
+var goldenKeys = map[string]string{
+	"dedup": "dedup", "fuzzyDedup": "near_dedup", "fuzzyThreshold": "near_threshold", "contradictionDetection": "contradictions",
+	"contradictionTopicThreshold": "contradiction_threshold",
+}
+
+// ask is a case in our words: the flags and the configuration under which ccd is given its messages.
+type ask struct {
+	flags      []string
+	config     string
+	importance float64 // messages of this one or more are kept; 0: none is for it
+	corrects   bool    // contradictions are looked for
+	scope      string  // why the case is none of ours, "" otherwise
+}
+
+// ask maps the options of a case to ours.
+func (g *goldenCase) ask() (a ask) {
+	recent, scoring, threshold := 4, false, 0.65
+	var roles, patterns []string
+	keys, command := "", ""
+	for key, value := range g.Options {
+		var err error
+		switch key {
+		case "recencyWindow":
+			err = json.Unmarshal(value, &recent)
+		case "preserve":
+			if err = json.Unmarshal(value, &roles); len(roles) == 0 {
+				roles = []string{"none of these"}
+			}
+		case "preservePatterns":
+			err = json.Unmarshal(value, &patterns)
+		case "importanceScoring":
+			err = json.Unmarshal(value, &scoring)
+		case "importanceThreshold":
+			err = json.Unmarshal(value, &threshold)
+		case "summarizer":
+			command = mockOf(value)
+		// Our markers always carry the ID; the window that a budget came to stands in the case; the rest decides nothing.
+		case "embedSummaryId", "tokenBudget", "sourceVersion", "minRecencyWindow", "forceConverge", "trace":
+		default:
+			ours, ok := goldenKeys[key]
+			if !ok {
+				a.scope = outOfScope(key)
+				continue
+			}
+			keys += fmt.Sprintf("%s = %s\n", ours, value)
+		}
+		if err != nil {
+			a.scope = key + ": a value of another kind"
+		}
+	}
+	if g.Window != nil {
+		recent = *g.Window
+	}
+	if scoring {
+		a.importance = threshold
+		keys += fmt.Sprintf("keep_importance = %.3f\n", threshold)
+	}
+	a.corrects = strings.Contains(keys, "contradictions = true")
+	a.flags = []string{"--keep-recent", strconv.Itoa(recent)}
+	for _, r := range roles {
+		a.flags = append(a.flags, "--keep-role", r)
+	}
+	for _, p := range patterns {
+		a.flags = append(a.flags, "--keep-pattern", p)
+	}
+	a.config = "[compaction]\n" + keys + command
+	return a
+}
+
+// mockOf is a command that does what the mock of a case does, by its name: some write nothing or fail, some too much.
+func mockOf(value json.RawMessage) string {
+	var mock struct {
+		Mock string `json:"$mock"`
+	}
+	if json.Unmarshal(value, &mock) != nil || runtime.GOOS == "windows" {
+		return ""
+	}
+	script := "true"
+	switch name := strings.ToLower(mock.Mock); {
+	case strings.HasPrefix(name, "first"):
+		script = "tail -n 1 | head -c " + strings.TrimPrefix(name, "first")
+	case strings.Contains(name, "long"), strings.Contains(name, "echo"), strings.Contains(name, "same"):
+		script = "cat"
+	case strings.Contains(name, "throw"), strings.Contains(name, "fail"), strings.Contains(name, "reject"):
+		script = "false"
+	}
+	return fmt.Sprintf("[summarizer]\ncommand = [\"sh\", \"-c\", %q]\n", script)
+}
+
+// run gives the messages of a case to ccd, and returns what it says of each.
+func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
+	t.Helper()
+	messages := slices.Clone(g.Messages)
+	for i := range messages {
+		if text := g.text(i); ourMarker(text) != text {
+			m := map[string]json.RawMessage{}
+			for k, v := range messages[i] {
+				m[k] = v
+			}
+			m["content"], _ = json.Marshal(ourMarker(text))
+			messages[i] = m
+		}
+	}
+	list, err := json.Marshal(messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(config, []byte(a.config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"compact", "--config", config, "--json", "--format", "messages", "--no-archive", "-q"}, a.flags...)
+	out := ran(t, list, append(args, "-")...)
+	var report form.FilterReport
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Decisions) != len(messages) {
+		t.Fatalf("%s: %d decisions on %d messages, %v: %.300s", g.Name, len(report.Decisions), len(messages), err, out)
+	}
+	return report.Decisions
+}
+
+// ran is what a command prints that is given an input, in a home directory of its own.
+func ran(t *testing.T, input []byte, args ...string) []byte {
+	t.Helper()
+	home := t.TempDir()
+	out, code, talk := piped(home, input, args...)
+	if code != 0 {
+		t.Fatalf("ccd %q exits %d: %s", args, code, talk)
+	}
+	return out
+}
+
+// piped runs a command line as main does.
+func piped(home string, input []byte, args ...string) (out []byte, code int, talk string) {
+	var stdout, stderr bytes.Buffer
+	env := []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}
+	code = run(context.Background(), args, std{bytes.NewReader(input), &stdout, &stderr}, env)
+	return stdout.Bytes(), code, stderr.String()
+}
+
+// decided is what became of a message.
+type decided struct{ action, reason string }
+
+// ourMarker is a text that begins with a marker of the other engine, with one of ours in its place.
+func ourMarker(text string) string {
+	for _, p := range []string{"[summary", "[truncated", "[cce:"} {
+		if strings.HasPrefix(text, p) {
+			return "[ccd 0123456789ab " + text[1:]
+		}
+	}
+	return text
+}
+
+// families are their reasons in our words.
+var families = map[string]string{
+	"recency_window": "recent", "preserved_role": "role", "tool_calls": "tool call", "short_content": "short",
+	"already_compressed": "marker", "single_reverted": "reverted", "group_reverted": "reverted", "hard_t0": "hard",
+	"importance": "importance", "valid_json": "json",
+}
+
+var actions = map[string]string{
+	"fuzzy_deduped": "near-duped", "code_split": "split",
+}
+
+// differences compares their decisions with ours, and gives those that no deviation excuses.
+func (g *goldenCase) differences(t *testing.T) (faults []string, excused map[string]int) {
+	t.Helper()
+	a := g.ask()
+	excused = map[string]int{}
+	if byCase := deviationOf(g.Name); byCase != nil {
+		excused[byCase.name()]++
+		return nil, excused
+	}
+	ours := g.run(t, a)
+	for _, d := range g.Decisions {
+		if d.Index < 0 || d.Index >= len(ours) {
+			faults = append(faults, fmt.Sprintf("%s: decision on message %d of %d", g.Name, d.Index, len(ours)))
+			continue
+		}
+		theirs := decided{d.Action, d.Reason}
+		if name := actions[d.Action]; name != "" {
+			theirs.action = name
+		}
+		mine := decided{ours[d.Index].Action, ours[d.Index].Reason}
+		if same(theirs, mine) {
+			continue
+		}
+		names, ok := excuse(&difference{g: g, at: d, text: g.text(d.Index), theirs: theirs, ours: mine, importance: ours[d.Index].Importance, ask: &a})
+		if !ok {
+			faults = append(faults, fmt.Sprintf("%s: message %d: they %s (%s), we %s (%s)", g.Name, d.Index, d.Action, d.Reason, mine.action, mine.reason))
+		}
+		for _, n := range names {
+			excused[n]++
+		}
+	}
+	return faults, excused
+}
+
+// same reports whether two decisions are one: the same action and, where a message is kept, for the same kind of
+// reason. A reason of theirs that we have no word for does not count.
+func same(theirs, ours decided) bool {
+	if theirs.action != ours.action {
+		return false
+	}
+	family, known := families[firstPart(theirs.reason)]
+	return ours.action != "preserved" || !known || strings.HasPrefix(ours.reason, family)
+}
+
+func firstPart(reason string) string {
+	first, _, _ := strings.Cut(reason, ":")
+	return first
+}
+
+// TestGoldens compares our decisions with theirs. What differs must stand in the table of deviations.
+func TestGoldens(t *testing.T) {
+	cases, compared, outside := 0, 0, 0
+	used := map[string]int{}
+	for _, g := range goldens(t) {
+		switch {
+		case g.Error != "":
+			if d := deviationOf("error: " + firstPart(g.Error)); d == nil {
+				t.Errorf("%s: they fail (%s), and no deviation says what we do", g.Name, g.Error)
+			}
+			g.run(t, g.ask())
+			continue
+		}
+		cases++
+		if why := g.ask().scope; why != "" {
+			outside++
+			t.Logf("%s: out of scope: %s", g.Name, why)
+			continue
+		}
+		faults, excused := g.differences(t)
+		for n, c := range excused {
+			used[n] += c
+		}
+		compared += len(g.Decisions)
+		for _, f := range faults {
+			t.Error(f)
+		}
+	}
+	t.Logf("%d cases, %d of them out of scope, %d decisions compared", cases, outside, compared)
+	names := make([]string, 0, len(used))
+	for n := range used {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		t.Logf("%3d x %s", used[n], n)
+	}
+}
+
+// TestGoldensCanFail is the comparison's negative control.
+func TestGoldensCanFail(t *testing.T) {
+	text, err := json.Marshal(strings.Repeat("We walked to the mill and saw nothing new there at all today. ", 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := goldenCase{
+		Name: "control", Messages: []map[string]json.RawMessage{{"role": json.RawMessage(`"user"`), "content": text}}, Options: map[string]json.RawMessage{"recencyWindow": json.RawMessage("0")},
+		Decisions: []goldenDecision{{Action: "preserved", Reason: "hard_t0:api_key"}},
+	}
+	if faults, _ := g.differences(t); len(faults) != 1 {
+		t.Errorf("a wrong decision gives %q", faults)
+	}
+	g.Decisions[0] = goldenDecision{Action: "compressed", Reason: "compressible_prose"}
+	if faults, _ := g.differences(t); len(faults) != 0 {
+		t.Errorf("the right decision gives %q", faults)
+	}
+}

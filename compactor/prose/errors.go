@@ -1,0 +1,74 @@
+package prose
+
+import "strings"
+
+// errorStarts begin a line that reports something wrong.
+var errorStarts = []string{
+	"error", "err:", "fatal", "panic", "traceback", "exception", "fail", "--- fail", "e   ", "assert", "warning", "warn:",
+	"undefined", "syntaxerror", "typeerror", "✗", "✕", "×", "caused by", "npm err",
+}
+
+// errorParts make a line one that reports something wrong wherever they stand.
+var errorParts = []string{
+	"error:", "error[", " error ", " errors ", "exception:", "panic:", "failed", "failure", "fatal:", "cannot ", "can't ",
+	"not found", "no such file", "permission denied", "undefined", "unexpected", "assertion", "timed out", "timeout",
+	"refused", "invalid", "unable to", "segmentation", "warning:", "does not exist", "command not found",
+}
+
+// errorNots take a line out again: counts of nothing.
+var errorNots = []string{"0 error", "no error", "0 failed", "0 failure", "errors: 0", "0 warning", "failed: 0", "failures: 0"}
+
+// IsError reports whether a line tells of something wrong. A strict look takes only lines that begin so, after a place
+// such as `a.go:12:3:`; it is meant for the output of commands that succeeded, where source text is likely.
+func IsError(line string, strict bool) bool {
+	if isBanner(line) {
+		return false
+	}
+	low := strings.ToLower(strings.TrimSpace(line[:min(len(line), 600)]))
+	for _, n := range errorNots {
+		if i := strings.Index(low, n); i == 0 || (i > 0 && (low[i-1] < '0' || low[i-1] > '9')) {
+			return false
+		}
+	}
+	bare := strings.TrimLeft(afterPlace(low), "[]()*-> ")
+	for _, s := range errorStarts {
+		if strings.HasPrefix(bare, s) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "E  ") {
+		return true
+	}
+	if i := strings.Index(bare, "error: "); i >= 0 && i < 60 && !strings.ContainsAny(bare[:i], "\"'`({") {
+		return true
+	}
+	if strict {
+		return false
+	}
+	for _, p := range errorParts {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBanner reports whether a line is a heading between two rules, such as `==== FAILURES ====`: it names what follows and
+// says nothing itself.
+func isBanner(line string) bool {
+	line = strings.TrimSpace(line)
+	if len(line) < 6 || !strings.ContainsRune("=-_*#~+", rune(line[0])) {
+		return false
+	}
+	rule := line[:1] + line[:1] + line[:1]
+	return strings.HasPrefix(line, rule) && strings.HasSuffix(line, rule)
+}
+
+// afterPlace is a line without a leading `path:line:col:`.
+func afterPlace(line string) string {
+	first, rest, ok := strings.Cut(line, ": ")
+	if ok && strings.Contains(first, ":") && !strings.Contains(first, " ") {
+		return rest
+	}
+	return line
+}

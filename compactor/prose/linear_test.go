@@ -1,0 +1,103 @@
+//go:build unix
+
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// grows is how many times the processor time of f grows from size n to eight times n: about 8 where it is linear, 64
+// where it is quadratic. Wall time would depend on what else the machine does.
+func grows(f func(n int), n int) float64 {
+	cost := func(n int) float64 {
+		best := 0.0
+		for range 3 {
+			runs, start := 0, cpuTime()
+			for runs == 0 || cpuTime()-start < 0.02 {
+				f(n)
+				runs++
+			}
+			if c := (cpuTime() - start) / float64(runs); best == 0 || c < best {
+				best = c
+			}
+		}
+		return best
+	}
+	small := cost(n)
+	return cost(8*n) / small
+}
+
+// mostGrowth is the growth above which f is not linear.
+const mostGrowth = 24
+
+func TestTextStagesAreLinear(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("takes processor time")
+	}
+	o := shipped()
+	for name := range hardTexts(64) {
+		small, large := hardTexts(8 << 10)[name], hardTexts(64 << 10)[name]
+		growth := grows(func(n int) {
+			text := small
+			if n > 1 {
+				text = large
+			}
+			ShapeOf(text)
+			Summarize([]string{text}, o, 0)
+			Entities(text, 0)
+			nearHeadOf(text)
+			topicsOf(text, topicTerms)
+			nameHashes(text, func(uint32) {})
+			SplitCode(text, func(p string) string { return p[:len(p)/2] })
+			alike(text, text)
+		}, 1)
+		if growth > mostGrowth {
+			t.Errorf("%s: eight times the text takes %.0f times the time", name, growth)
+		}
+	}
+}
+
+func TestManyMessagesAreLinear(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("takes processor time")
+	}
+	o := shipped()
+	o.NearDedup, o.Contradictions, o.KeepImportance = true, true, 0.65
+	for name, text := range map[string]func(i int) string{
+		"short":       func(i int) string { return fmt.Sprintf("ok %d", i) },
+		"equal":       func(int) string { return strings.Repeat("all the same ", 20) },
+		"equal heads": func(i int) string { return strings.Repeat("the same line\nthen this\nand this\n", 8) + fmt.Sprint(i) },
+		"corrections": func(i int) string {
+			return fmt.Sprintf("Actually, do not open gate_%d of the mill; open the gate of the orchard instead, as was said before. ", i%50)
+		},
+		"names": func(i int) string { return fmt.Sprintf("openGate_%d is called by closeGate_%d now. ", i, i/2) },
+	} {
+		growth := grows(func(n int) {
+			list := make([]Message, n)
+			for i := range list {
+				list[i] = Message{Role: "assistant", ID: fmt.Sprint(i), Texts: []Piece{{Text: text(i), ID: "0123456789ab"}}}
+			}
+			Filter(list, ListOptions{Options: o, Recent: 4, Percent: 30})
+		}, 1000)
+		if growth > mostGrowth {
+			t.Errorf("%s: eight times the messages take %.0f times the time", name, growth)
+		}
+	}
+}
+
+// TestLinearCanFail is the negative control: a quadratic function is seen.
+func TestLinearCanFail(t *testing.T) {
+	sum := 0
+	growth := grows(func(n int) {
+		for i := range n {
+			for j := range n {
+				sum += i ^ j
+			}
+		}
+	}, 500)
+	if growth <= mostGrowth {
+		t.Errorf("a quadratic function grows by %.0f only", growth)
+	}
+}

@@ -1,0 +1,246 @@
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+)
+
+// orchard is prose that no rule keeps, told apart by a word.
+func orchard(word string) string {
+	return "We walked by the " + word + " in the evening and sat down for a while. Nobody was there, and so it was quiet. " +
+		"Later it rained a little, and we went home by the other way, which is longer but dry under the trees."
+}
+
+// ruled are the options under which a case of the rules is decided.
+func ruled(change func(*Options)) Options {
+	o := shipped()
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func message(role, text string) Text { return Text{Role: role, Text: text} }
+
+// listed is a list of messages as the filter sees them, each named by its place.
+func listed(texts ...Text) (list []Message) {
+	for i, t := range texts {
+		list = append(list, Message{Role: t.Role, ID: fmt.Sprintf("m%d", i), Texts: []Piece{{t.Text, mark.Sum([]byte(t.Text)).ID()}}})
+	}
+	return list
+}
+
+// filterOptions are those of the filter as shipped, but for the window.
+func filterOptions(change func(*Options)) ListOptions {
+	return ListOptions{Options: ruled(change), KeepRoles: []string{"system"}, Percent: 30}
+}
+
+// TestWhatNoRuleTouches has the messages of a list that stay whatever they say.
+func TestWhatNoRuleTouches(t *testing.T) {
+	calls := listed(message("assistant", orchard("gate")))
+	calls[0].Calls = true
+	system, recent, tools := filterOptions(nil), filterOptions(nil), filterOptions(nil)
+	recent.Recent = 1
+	tools.KeepRoles = []string{"tool"}
+	focus := filterOptions(nil)
+	focus.Focus = []string{"evening"}
+	for _, c := range []struct {
+		name   string
+		list   []Message
+		o      ListOptions
+		action Action
+		reason string
+	}{
+		{"1 role system", listed(message("system", orchard("gate"))), system, Preserved, "role"},
+		{"1 another role", listed(message("developer", orchard("gate"))), system, Compressed, "T3"},
+		{"1 another list of roles", listed(message("system", orchard("gate"))), tools, Compressed, "T3"},
+		{"1 before 2", listed(message("system", orchard("gate"))), recent, Preserved, "role"},
+		{"2 recent", listed(message("user", orchard("gate"))), recent, Preserved, "recent"},
+		{"2 no longer recent", listed(message("user", orchard("gate")), message("user", "ok")), recent, Compressed, "T3"},
+		{"3 tool calls", calls, system, Preserved, "tool call"},
+		{"focus", listed(message("assistant", orchard("gate"))), focus, Preserved, "focus"},
+		{"user is an ordinary role", listed(message("user", orchard("gate"))), system, Compressed, "T3"},
+	} {
+		if f := Filter(c.list, c.o)[0]; f.Action != c.action || f.Reason != c.reason {
+			t.Errorf("%s: %v, %q, want %v, %q", c.name, f.Action, f.Reason, c.action, c.reason)
+		}
+	}
+}
+
+// TestThirteenRules has one case for each rule, and beside it one that the rule just does not hold for.
+func TestThirteenRules(t *testing.T) {
+	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
+	long := func(n int) string { return strings.Repeat("x", n-1) + "." }
+	human := message("user", orchard("gate"))
+	human.Kept = Human
+	marker := message("assistant", "[ccd 0123456789ab cut, 900 chars: "+orchard("gate")+"]")
+	ours := marker
+	ours.Marker = true
+	weighty := message("assistant", orchard("gate"))
+	weighty.Importance = 0.65
+	keeps := func(o *Options) { o.KeepImportance = 0.65 }
+	corrects := func(o *Options) { o.Contradictions = true }
+	dull := message("assistant", orchard("gate"))
+	dull.Importance = 0.64
+	for _, c := range []struct {
+		name   string
+		change func(*Options)
+		all    []Text
+		action Action
+		reason string
+	}{
+		{"human", nil, []Text{human}, Preserved, "human"},
+		{"4 short", nil, []Text{message("assistant", long(119))}, Preserved, "short"},
+		{"4 no longer short", nil, []Text{message("assistant", orchard("gate")[:120])}, Compressed, "T3"},
+		{"5 our marker in a plain list", nil, []Text{ours}, Preserved, "marker"},
+		{"5 in a transcript it is content", nil, []Text{marker}, Compressed, "T0 soft: hash,units"},
+		{"6 important", keeps, []Text{weighty}, Preserved, "importance 0.65"},
+		{"6 less important", keeps, []Text{dull}, Compressed, "T3"},
+		{"6 off", nil, []Text{weighty}, Compressed, "T3"},
+		{"7 duplicate", nil, []Text{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Deduped, "duplicate"},
+		{"7 off", func(o *Options) { o.Dedup = false }, []Text{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Compressed, "T3"},
+		{"8 superseded", corrects, []Text{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Contradicted, "negation"},
+		{"8 off", nil, []Text{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Compressed, "T3"},
+		{"9 code and prose", nil, []Text{message("assistant", orchard("gate")+fence)}, Split, "code"},
+		{"10 code, less prose", nil, []Text{message("assistant", "Do it so, with care."+fence+"```go\n"+long(200)+"\n```")}, Preserved, "code"},
+		{"11 hard reason", nil, []Text{message("assistant", orchard("gate")+"\nTraceback (most recent call last)\n")}, Preserved, "hard: traceback"},
+		{"12 JSON", nil, []Text{message("assistant", `{"gate": "`+orchard("gate")+`"}`)}, Preserved, "hard: json"},
+		{"13 the rest", nil, []Text{message("assistant", orchard("gate"))}, Compressed, "T3"},
+	} {
+		if d := Decide(c.all, ruled(c.change))[0]; d.Action != c.action || d.Reason != c.reason {
+			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
+		}
+	}
+}
+
+// TestFirstRuleWins has texts that two rules hold for, in the order of the rules.
+func TestFirstRuleWins(t *testing.T) {
+	o := ruled(func(o *Options) { o.KeepImportance, o.Contradictions, o.NearDedup = 0.65, true, true })
+	trace := "\nTraceback (most recent call last)\n"
+	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
+	copied := message("assistant", orchard("gate")+trace)
+	weighty := copied
+	weighty.Importance = 0.9
+	kept := weighty
+	kept.Kept = "recent"
+	secret := message("assistant", orchard("gate")+" It has API_TOKEN=s3cr3ts3cr3t set."+fence)
+	for _, c := range []struct {
+		name   string
+		all    []Text
+		action Action
+		reason string
+	}{
+		{"2 before 6", []Text{kept, copied}, Preserved, "recent"},
+		{"6 before 7", []Text{weighty, copied}, Preserved, "importance 0.90"},
+		{"7 before 8", []Text{message("assistant", orchard("gate")), message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Deduped, "duplicate"},
+		{"7 before 11", []Text{copied, copied}, Deduped, "duplicate"},
+		{"8 before 9", []Text{message("assistant", orchard("gate")+fence), message("user", "Instead, "+orchard("gate"))}, Contradicted, "instead"},
+		{"9 before 11", []Text{message("assistant", orchard("gate")+trace+fence)}, Split, "code"},
+		{"a secret before 9", []Text{secret}, Preserved, "hard: secret"},
+	} {
+		if d := Decide(c.all, o)[0]; d.Action != c.action || d.Reason != c.reason {
+			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
+		}
+	}
+}
+
+// TestSoftReasonsNeverKeep has each soft reason in prose that is Compressed all the same.
+func TestSoftReasonsNeverKeep(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		why  reasons
+	}{
+		"url":        {"It is told at https://example.org/gate/7 as well. ", hasWeb},
+		"mail":       {"Write to keeper@example.org for the key of it. ", hasMail},
+		"phone":      {"Call +49 30 1234567 or 030-1234-5678 for the key. ", hasPhone},
+		"version":    {"The lock is of version v2.14.1 by now. ", hasVersion},
+		"hash":       {"It came with 3f786850e387550fdab836ed7e6dc881de23001b today. ", hasDigest},
+		"path":       {"Look in /usr/local/share/gate/plan.txt for it. ", hasPath},
+		"ip":         {"The camera answers at 192.168.7.20 all night. ", hasNet},
+		"legal":      {"The keeper shall hold the key hereunder. ", hasLegal},
+		"quoted key": {`The plan says "gate": "open" for the night. `, hasQuotedKey},
+		"quote":      {`She said "leave it open" to the keeper. `, hasQuote},
+		"units":      {"It takes 12 seconds, and 40 % of the days it sticks. ", hasUnits},
+	} {
+		text := c.text + orchard("gate")
+		s := ShapeOf(text)
+		if s.soft()&c.why == 0 || s.hard() != 0 {
+			t.Errorf("%s: soft for %q, hard for %q", name, s.soft(), s.hard())
+		}
+		if d := Decide([]Text{message("assistant", text)}, ruled(nil))[0]; d.Action != Compressed {
+			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
+		}
+	}
+}
+
+func TestTiers(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want string
+	}{
+		"T0 hard":             {"SELECT name FROM gates WHERE open = 1", "T0 hard: sql"},
+		"T0 soft":             {"It stands at https://example.org/gate as well.", "T0 soft: url"},
+		"T2 below 20 words":   {strings.TrimSpace(strings.Repeat("word ", 19)) + ".", "T2"},
+		"T3 from 20 words on": {strings.TrimSpace(strings.Repeat("word ", 20)) + ".", "T3"},
+	} {
+		if got := ShapeOf(c.text).tier(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: tier %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestLittleThingsKeepNoMessage has what made another engine keep whole messages, each once in a long reply.
+func TestLittleThingsKeepNoMessage(t *testing.T) {
+	for name, text := range map[string]string{
+		"one arrow":         "The path goes from the mill -> the gate. ",
+		"one price":         "It costs $5 by now. ",
+		"boolean":           "The switch is a boolean at night. ",
+		"returning":         "We were returning to it later. ",
+		"git SHA":           "It came with 9fceb02d0ae598e95dc970b74767f19372d61af8 today. ",
+		"two Key: value":    "Status: open\nOwner: the keeper\n\n",
+		"a single exit":     "It was said that the exit is there. ",
+		"one dollar name":   "Set $HOME before. ",
+		"one quoted string": `The sign says "closed" in red. `,
+	} {
+		all := text + orchard("gate")
+		if d := Decide([]Text{message("assistant", all)}, ruled(nil))[0]; d.Action != Compressed {
+			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
+		}
+	}
+}
+
+// TestRunsAreBroken has what parts the messages that are merged: whatever is not compressed itself, another role, and
+// what says more than a text.
+func TestRunsAreBroken(t *testing.T) {
+	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
+	a, b := message("assistant", strings.Repeat(orchard("gate"), 2)), message("assistant", strings.Repeat(orchard("mill"), 2))
+	for name, c := range map[string]struct {
+		between Text
+		into    []int // of the messages
+	}{
+		"nothing":    {message("assistant", orchard("pond")), []int{-1, 0, 0}},
+		"role":       {message("user", orchard("pond")), []int{-1, -1, -1}},
+		"kept":       {message("assistant", "Short."), []int{-1, -1, -1}},
+		"split":      {message("assistant", orchard("pond")+fence), []int{-1, -1, -1}},
+		"dup":        {message("assistant", b.Text), []int{-1, -1, -1}},
+		"superseded": {message("assistant", orchard("barn")), []int{-1, -1, -1, -1}},
+		"lone":       {message("assistant", orchard("pond")), []int{-1, -1, -1}},
+	} {
+		list := listed(a, c.between, b)
+		o := filterOptions(func(o *Options) { o.Contradictions = name == "superseded" })
+		switch name {
+		case "superseded":
+			list = append(list, listed(message("user", "No, not the barn: "+orchard("barn")))[0])
+		case "lone":
+			list[1].Lone = true
+		}
+		for i, f := range Filter(list, o) {
+			if f.Into != c.into[i] {
+				t.Errorf("%s: message %d is in %d, want %d", name, i, f.Into, c.into[i])
+			}
+		}
+	}
+}

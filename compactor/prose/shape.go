@@ -1,0 +1,363 @@
+package prose
+
+import (
+	"encoding/json"
+	"strings"
+
+	"ccd/internal/mark"
+)
+
+// Shape is what a text is, learnt once while it is at hand: its reasons, how it corrects and decides, and how much of
+// it is prose outside of fences. It fits into 8 bytes, so that a row can keep it.
+type Shape struct {
+	why  reasons
+	rest uint32 // chars of prose, and above them bits
+}
+
+const (
+	proseMask  = 1<<26 - 1 // chars of prose are counted up to here
+	choiceBit  = 1 << 26
+	boundBit   = 1 << 27
+	signalBits = 28
+)
+
+// prose is how many chars of the text stand outside of fences.
+func (s Shape) prose() int { return int(s.rest & proseMask) }
+
+// decides and constrains report whether the text tells a decision, and what must hold.
+func (s Shape) decides() bool    { return s.rest&choiceBit != 0 }
+func (s Shape) constrains() bool { return s.rest&boundBit != 0 }
+
+// signal is how the text corrects what was said before.
+func (s Shape) signal() signal { return signal(s.rest >> signalBits) }
+
+// ShapeOf looks at a text once, line by line. Linear.
+func ShapeOf(text string) Shape {
+	l := looker{text: text, blank: true}
+	for line := range strings.Lines(text) {
+		l.line(line)
+	}
+	return l.shape()
+}
+
+// looker collects what the lines of a text tell.
+type looker struct {
+	text   string
+	why    reasons
+	sense  sense
+	signal signal
+	fence  string // that is open
+	blank  bool   // the line before is blank, or there is none
+	listed bool   // within a list
+	lead   bool   // the line before ends in a colon
+	first  bool   // the word is the first one of its line
+
+	prose, bytes, words, symbols int
+	hits, links, looks           int // local reasons; connectives; looks for SQL
+	keys, rows, wide, verse      int // lines in a row
+	inset, steps, frames, code   int
+	ragged, lines                int
+	sum, squares                 int64 // of the ragged lines' lengths
+}
+
+// line looks at one line with its end.
+func (l *looker) line(line string) {
+	if f := fenceOf(line, l.fence); f != "" {
+		l.why |= hasFence
+		if l.fence != "" {
+			f = ""
+		}
+		l.fence = f
+		return
+	}
+	if l.fence != "" {
+		return
+	}
+	t := strings.TrimSpace(line)
+	if t == "" {
+		l.keys, l.wide, l.verse, l.blank = 0, 0, 0, true
+		return
+	}
+	l.prose += Chars(t)
+	if l.lines > 0 {
+		l.prose++ // the white space between
+	}
+	l.bytes += len(line)
+	l.lines++
+	l.block(t, indentOf(line))
+	l.inline(line)
+	l.blank, l.lead = false, t[len(t)-1] == ':'
+}
+
+// block follows what only several lines together are.
+func (l *looker) block(t string, indent int) {
+	bullet := bulletLen(t)
+	l.indented(t, indent, bullet)
+	l.coded(t, indent)
+	count(&l.keys, isKeyLine(t), keyLines, &l.why, hasYAML)
+	count(&l.rows, isRow(t), tableRows, &l.why, hasTable)
+	count(&l.wide, bullet == 0 && hasColumns(t), columnRows, &l.why, hasTable)
+	count(&l.verse, isVerse(t), verseLines, &l.why, hasVerse)
+	if IsFrame(t) {
+		if l.frames++; l.frames == frameLines {
+			l.why |= hasTrace
+		}
+	}
+	if numberLen(t) > 0 {
+		l.steps++
+	}
+	if bullet == 0 && indent == 0 {
+		l.listed = false
+	} else if bullet > 0 {
+		l.listed = true
+	}
+	if bullet == 0 && t[0] != '#' && t[0] != '>' && !endsSentence(t) {
+		l.ragged++
+		n := int64(len(t))
+		l.sum, l.squares = l.sum+n, l.squares+n*n
+	}
+}
+
+// count follows how many lines in a row are something, and notes the reason once they are enough.
+func count(n *int, is bool, enough int, why *reasons, r reasons) {
+	if !is {
+		*n = 0
+		return
+	}
+	if *n++; *n >= enough {
+		*why |= r
+	}
+}
+
+// indented follows code that is told by its indentation alone: two lines in a row, or one that a blank line or a colon
+// leads in, outside of lists.
+func (l *looker) indented(t string, indent, bullet int) {
+	if indent < 4 || bullet > 0 || l.listed {
+		l.inset = 0
+		return
+	}
+	l.inset++
+	if l.inset >= indentedLines || l.lead || l.blank && l.lines > 1 {
+		l.why |= hasIndentedCode
+	}
+}
+
+// coded follows lines of source code: what is indented deeper between them goes on.
+func (l *looker) coded(t string, indent int) {
+	if isCode(t) {
+		l.code++
+	} else if indent < 2 {
+		l.code = 0
+	}
+	if l.code >= codeLines {
+		l.why |= hasCode
+	}
+}
+
+func endsSentence(t string) bool {
+	switch t[len(t)-1] {
+	case '.', '!', '?', ':':
+		return true
+	}
+	return len(t) >= 3 && isFullStop(t[len(t)-3:])
+}
+
+// inline looks at the words of a line.
+func (l *looker) inline(line string) {
+	lx := lex(line)
+	number, odd := false, false
+	for l.first = true; lx.next(); l.first = false {
+		w := &lx.word
+		odd = odd || w.all&otherByte != 0
+		if w.all&(otherByte|pairedByte|equalsByte) != 0 {
+			l.symbols += symbolsIn(lx.run())
+		}
+		if w.all&quoteByte != 0 && lx.text[w.from] == '"' {
+			l.quoted(lx.run())
+		}
+		if w.head == w.tail {
+			if number && lx.run() == "%" {
+				l.why |= hasUnits
+			}
+			continue
+		}
+		l.words++
+		if w.all&hyphenByte != 0 && strings.HasPrefix(lx.run(), "-----BEGIN") {
+			l.why |= hasSecret
+		}
+		if w.has&^(letterBytes|highByte|quoteByte|hyphenByte) == 0 && w.tail-w.head < secretRun {
+			l.plain(&lx, number)
+			number = false
+			continue
+		}
+		number = l.special(&lx)
+	}
+	if odd && isLaTeX(line) {
+		l.hit(hasLaTeX)
+	}
+}
+
+// hit notes a local reason: one place of it keeps a short text whole, a long one needs more.
+func (l *looker) hit(r reasons) {
+	l.why |= r
+	l.hits++
+}
+
+// plain looks at a word of letters.
+func (l *looker) plain(lx *lexer, afterNumber bool) {
+	if afterNumber {
+		if s, _ := manner.at(lx); s&unitWord != 0 {
+			l.why |= hasUnits
+		}
+	}
+	s, sig := turns.at(lx)
+	if s|sense(sig) == 0 {
+		if lx.word.has&upperByte != 0 && isException(lx) {
+			l.hit(hasFailure)
+		}
+		return
+	}
+	l.sense |= s
+	if l.signal == noSignal {
+		l.signal = sig
+	}
+	if s&(failure|traceHead|connective|conclusion|statement|legalese) != 0 {
+		l.told(s, lx)
+	}
+}
+
+// quoted looks at a word in double quotes, or the first of several.
+func (l *looker) quoted(run string) {
+	l.why |= hasQuote
+	if strings.Contains(run, `":`) {
+		l.why |= hasQuotedKey
+	}
+}
+
+// told notes the reasons that a phrase gives.
+func (l *looker) told(s sense, lx *lexer) {
+	if s&failure != 0 {
+		l.hit(hasFailure)
+	}
+	if s&traceHead != 0 {
+		l.why |= hasTrace
+	}
+	if s&legalese != 0 {
+		l.why |= hasLegal
+	}
+	if s&connective != 0 {
+		l.links++
+	}
+	if s&conclusion != 0 && l.steps >= chainSteps {
+		l.hit(hasReasoning)
+	}
+	if s&statement != 0 && l.looks*maxStatement <= 64*maxStatement+4*l.bytes {
+		l.looks++
+		if isSQL(lx.text[lx.word.head:], l.first) {
+			l.hit(hasSQL)
+		}
+	}
+}
+
+// isException reports whether a word names an exception that is thrown: KeyError: ...
+func isException(lx *lexer) bool {
+	core := lx.core()
+	colon := lx.word.tail < lx.word.to && lx.text[lx.word.tail] == ':'
+	return colon && len(core) > 6 && (strings.HasSuffix(core, "Error") || strings.HasSuffix(core, "Exception"))
+}
+
+// softKinds are the soft reasons that words give.
+var softKinds = [...]reasons{
+	versionWord: hasVersion, netWord: hasNet, digestWord: hasDigest, mailWord: hasMail, webWord: hasWeb, pathWord: hasPath,
+	placeWord: hasPath,
+}
+
+// special looks at a word that is more than letters; true where it is a number.
+func (l *looker) special(lx *lexer) bool {
+	w, core, run := &lx.word, lx.core(), lx.run()
+	k := wordKindOf(core, w.has)
+	l.why |= softKinds[k]
+	if len(run) >= secretRun {
+		l.lengthy(core, run, w.all)
+	}
+	if k != numberWord {
+		if isAssigned(lx) {
+			l.why |= hasSecret
+		}
+		return false
+	}
+	if isHTTPError(lx) {
+		l.hit(hasHTTPError)
+	}
+	if w.has&letterBytes != 0 || w.to > w.tail && lx.text[w.tail] == '%' || strings.HasSuffix(core, "%") {
+		l.why |= hasUnits
+	}
+	if isPhone(core) {
+		l.why |= hasPhone
+	}
+	return true
+}
+
+// lengthy looks at a long word: a key, a blob.
+func (l *looker) lengthy(core, run string, all class) {
+	if isSecret(core) {
+		l.why |= hasSecret
+	}
+	if len(core) >= base64Run && isBase64(core) || all&otherByte != 0 && strings.Contains(run[:min(len(run), longestName)], ";base64,") {
+		l.hit(hasBase64)
+	}
+}
+
+// shape sums up.
+func (l *looker) shape() Shape {
+	why := l.why
+	local := hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning
+	if l.hits*charsPerHit < l.prose {
+		why &^= local
+	}
+	if l.links >= chainWords && l.links*charsPerHit >= l.prose*chainWords {
+		why |= hasReasoning
+	}
+	if l.prose >= shortText && float64(l.symbols) > symbolShare*float64(l.bytes) {
+		why |= hasSymbols
+	}
+	if n := int64(l.ragged); l.ragged >= raggedLines && l.ragged*5 > l.lines*3 &&
+		float64(n*l.squares-l.sum*l.sum) > raggedSpread*raggedSpread*float64(l.sum)*float64(l.sum) {
+		why |= hasRagged
+	}
+	if l.words >= proseWords {
+		why |= isLong
+	}
+	if looksJSON(l.text) {
+		why |= hasJSON
+		if json.Valid([]byte(l.text)) {
+			why |= isJSON
+		}
+	}
+	if startsWithMarker(l.text) {
+		why |= isMarker
+	}
+	s := Shape{why: why, rest: uint32(min(l.prose, proseMask)) | uint32(l.signal)<<signalBits}
+	if l.sense&choice != 0 {
+		s.rest |= choiceBit
+	}
+	if l.sense&constraint != 0 {
+		s.rest |= boundBit
+	}
+	return s
+}
+
+// startsWithMarker reports whether a text begins with a marker of ours, or is the compressed part of a list.
+func startsWithMarker(text string) bool {
+	return afterID(text) != "" || strings.HasPrefix(text, "[Conversation compressed]")
+}
+
+// afterID is what follows the ID of the marker that a text begins with, "" where it begins with none.
+func afterID(text string) string {
+	const open = "[ccd "
+	n := len(open) + mark.IDLen
+	if len(text) > n && strings.HasPrefix(text, open) && mark.IsID(text[len(open):n]) && (text[n] == ' ' || text[n] == ']') {
+		return text[n:]
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package prose
+
+// stops are the words too common to tell what a text is about.
+var stops = newStops("a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
+	"because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "did", "do", "does",
+	"doing", "dont", "down", "during", "each", "even", "every", "few", "first", "for", "from", "further", "get", "go", "going",
+	"got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "ill", "im", "in", "into", "is",
+	"it", "its", "ive", "just", "last", "let", "lets", "like", "made", "make", "many", "may", "me", "might", "more", "most",
+	"much", "must", "my", "need", "needs", "new", "next", "no", "nor", "not", "now", "of", "off", "on", "once", "one", "only",
+	"or", "other", "our", "out", "over", "own", "please", "same", "see", "she", "should", "so", "some", "still", "such", "sure",
+	"than", "that", "thats", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
+	"two", "under", "until", "up", "use", "used", "using", "very", "want", "was", "way", "we", "well", "were", "what", "when",
+	"where", "which", "while", "who", "why", "will", "with", "without", "would", "yes", "yet", "you", "your", "actually",
+	"instead", "wait", "sorry", "correction", "meant", "mean", "rather", "okay", "ok", "thanks", "was", "has", "into")
+
+func newStops(words ...string) *hashSet {
+	s := new(hashSet)
+	for _, w := range words {
+		s.add(wordHash(w))
+	}
+	return s
+}
+
+// hashSet is a small set of hashes: up to half of its places may be taken.
+type hashSet [1024]uint32
+
+// add reports whether the hash was not yet there.
+func (s *hashSet) add(h uint32) bool {
+	i := s.place(h)
+	if s[i] == h|1 {
+		return false
+	}
+	s[i] = h | 1
+	return true
+}
+
+func (s *hashSet) has(h uint32) bool { return s[s.place(h)] == h|1 }
+
+// place is where a hash stands or would stand. The lowest bit does not count: 0 is a free place.
+func (s *hashSet) place(h uint32) uint32 {
+	i := h * 0x9e3779b1 >> 22
+	for s[i] != 0 && s[i] != h|1 {
+		i = (i + 1) % uint32(len(s))
+	}
+	return i
+}
+
+// topic is what a text is about, as its hash, and what it weighs.
+type topic struct {
+	hash   uint32
+	weight uint8
+}
+
+// maxTopicText bounds how much of a text is looked at for terms, in bytes.
+const maxTopicText = 64 << 10
+
+// topicsOf gives the distinct terms of a text, at most so many, in their order: words that are not common, by their
+// letters, and names, numbers and paths.
+func topicsOf(text string, most int) []topic {
+	most = min(most, len(hashSet{})/2)
+	var all []topic
+	var seen hashSet
+	lx := lex(text[:min(len(text), maxTopicText)])
+	for len(all) < most && lx.next() {
+		t, ok := topicOf(&lx)
+		if ok && seen.add(t.hash) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func topicOf(lx *lexer) (topic, bool) {
+	w := &lx.word
+	if w.tail-w.head < 2 {
+		return topic{}, false
+	}
+	core := lx.core()
+	if w.has&^(smallByte|highByte|quoteByte|hyphenByte) != 0 {
+		if k := wordKindOf(core, w.has); k != plainWord && k != capitalWord {
+			return topic{termHash(core), nameWeight}, true
+		}
+	}
+	if stops.has(w.hash) || w.has&(letterBytes|highByte) == 0 {
+		return topic{}, false
+	}
+	h := w.hash
+	if short := stem(core); len(short) < len(core) {
+		h = wordHash(short)
+	}
+	if w.has&highByte != 0 {
+		h = termHash(core)
+	}
+	return topic{h, 1}, true
+}
+
+// stem takes the plural off a word of letters.
+func stem(s string) string {
+	if len(s) > 3 && s[len(s)-1]|0x20 == 's' && s[len(s)-2]|0x20 != 's' {
+		return s[:len(s)-1]
+	}
+	return s
+}
+
+// nameHashes calls yield with the hashes of the names of a text that can be referred to later: identifiers, paths, web
+// addresses, versions and digests, the first termsOfOne of them.
+func nameHashes(text string, yield func(uint32)) {
+	n := 0
+	for lx := lex(text); n < termsOfOne && lx.next(); {
+		w := &lx.word
+		if w.has&^(smallByte|highByte|quoteByte) == 0 || w.tail-w.head < 3 {
+			continue
+		}
+		switch wordKindOf(lx.core(), w.has) {
+		case identWord, pathWord, placeWord, webWord, versionWord, digestWord, mailWord, netWord:
+			n++
+			yield(termHash(lx.core()))
+		}
+	}
+}

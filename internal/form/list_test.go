@@ -1,0 +1,319 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ccd/compactor/prose"
+	"ccd/internal/gen"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// shipped are the options of the filter as shipped.
+var shipped = FilterOptions{ListOptions: prose.ListOptions{
+	Options: prose.Options{Dedup: true, SummaryChars: 600, LongCap: "off"}, KeepRoles: []string{"system"}, Recent: 4, Percent: 30,
+}}
+
+// everything has every option of the filter on.
+func everything() FilterOptions {
+	o := shipped
+	o.NearDedup, o.Contradictions, o.KeepImportance, o.Recent = true, true, 0.4, 2
+	return o
+}
+
+// walk is prose about something.
+func walk(what string, n int) string {
+	return strings.Repeat(fmt.Sprintf("We walked by the %s in the evening and sat down for a while. Nobody was there, and so the %s was quiet. ", what, what), n)
+}
+
+// filtered filters a list given as JSON.
+func filtered(data []byte, o FilterOptions) (Filtered, error) {
+	l, err := ReadList(data)
+	if err != nil {
+		return Filtered{}, err
+	}
+	return l.Filter(o), nil
+}
+
+// lawFaults names each law of the filter that what became of a list breaks. Again filters a second time.
+func lawFaults(data []byte, f Filtered, again func([]byte) (Filtered, error)) (found []string) {
+	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	var before, after []json.RawMessage
+	if json.Unmarshal(data, &before) != nil || json.Unmarshal(f.Text, &after) != nil || !utf8.Valid(f.Text) {
+		return []string{fmt.Sprintf("no list: %.200q", f.Text)}
+	}
+	if len(f.Text) > len(data) {
+		fault("%d bytes have become %d", len(data), len(f.Text))
+	}
+	if len(f.Report.Decisions) != len(before) {
+		fault("%d decisions on %d messages", len(f.Report.Decisions), len(before))
+		return found
+	}
+	first := map[int]int{} // of each message that comes back, the one that it came from
+	for i, d := range f.Report.Decisions {
+		if d.In < 0 || d.In >= len(after) {
+			fault("message %d is in %d of %d", i, d.In, len(after))
+			return found
+		}
+		if _, ok := first[d.In]; !ok {
+			first[d.In] = i
+		}
+	}
+	if len(first) != len(after) {
+		fault("%d messages come back, %d of them are accounted for", len(after), len(first))
+	}
+	for in, i := range first {
+		a, b := object(before[i]), object(after[in])
+		for _, key := range []string{"id", "uuid", "role", "tool_calls", "tool_call_id", "metadata"} {
+			if !bytes.Equal(a[key], b[key]) {
+				fault("message %d: %s was %s and is %s", i, key, a[key], b[key])
+			}
+		}
+		if len(after[in]) > len(before[i]) || transcript.Chars(b["content"]) > transcript.Chars(a["content"]) {
+			fault("message %d has grown: %.200s", i, after[in])
+		}
+		if d := f.Report.Decisions[i]; string(d.InID) != string(d.ID) {
+			fault("message %d stands under another id: %s, %s", i, d.ID, d.InID)
+		}
+	}
+	found = append(found, pointerFaults(data, f)...)
+	twice, err := again(f.Text)
+	if err != nil || !bytes.Equal(twice.Text, f.Text) {
+		fault("a second time it is another list (%v):\n%.3000s\n%.3000s", err, f.Text, twice.Text)
+	}
+	if twice.Report.Original != f.Report.Tokens {
+		fault("%d tokens are told, the list has %d", f.Report.Tokens, twice.Report.Original)
+	}
+	return found
+}
+
+// pointerFaults: each new marker names bytes of the list that it came from, and they hash to its ID.
+func pointerFaults(data []byte, f Filtered) (found []string) {
+	known := map[mark.ID]bool{}
+	for _, p := range f.Pointers {
+		var ids []mark.ID
+		for _, part := range p.Parts {
+			ids = append(ids, mark.Sum(data[part.Span.Off:part.Span.End()]).ID())
+		}
+		if id := p.Hash.ID(); p.Shape == transcript.List && mark.Combine(ids).ID() != id || p.Shape == transcript.Single && (len(ids) != 1 || ids[0] != id) {
+			found = append(found, fmt.Sprintf("%s names other bytes: %v", id, ids))
+		}
+		known[p.Hash.ID()] = true
+	}
+	for i, d := range f.Report.Decisions {
+		if d.Action != "preserved" && !known[d.Marker] || d.Action == "preserved" && d.Marker != "" {
+			found = append(found, fmt.Sprintf("message %d: %s under marker %q", i, d.Action, d.Marker))
+		}
+	}
+	return found
+}
+
+// TestFilterLaws: whatever the list, nothing grows, no message is lost, ids and roles stay, every ID names what it
+// replaced, and a second time changes nothing.
+func TestFilterLaws(t *testing.T) {
+	shortened := map[string]int{}
+	for seed := range uint64(150) {
+		data := gen.List(seed, int(seed)%40)
+		for name, o := range map[string]FilterOptions{"shipped": shipped, "everything": everything(), "budget": budgeted(3000), "small": budgeted(400)} {
+			f, err := filtered(data, o)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for _, fault := range lawFaults(data, f, func(list []byte) (Filtered, error) { return filtered(list, o) }) {
+				t.Errorf("seed %d, %s: %s", seed, name, fault)
+			}
+			for _, d := range f.Report.Decisions {
+				shortened[d.Action]++
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	for _, action := range []string{"preserved", "compressed", "deduped", "near-duped", "split", "contradicted", "cut"} {
+		if shortened[action] == 0 {
+			t.Errorf("no message was %s: %v", action, shortened)
+		}
+	}
+}
+
+func budgeted(tokens int) FilterOptions {
+	o := shipped
+	o.MaxTokens = tokens
+	return o
+}
+
+// TestFilterLawsCanFail breaks each law, and wants it to be seen.
+func TestFilterLawsCanFail(t *testing.T) {
+	data, err := json.Marshal([]any{
+		map[string]any{"id": "a", "role": "user", "content": walk("mill", 5)},
+		map[string]any{"id": "b", "role": "user", "content": walk("gate", 5)},
+		map[string]any{"id": "c", "role": "assistant", "content": walk("pond", 5)},
+		map[string]any{"id": "d", "role": "user", "content": "ok"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := shipped
+	o.Recent = 1
+	again := func(list []byte) (Filtered, error) { return filtered(list, o) }
+	sound := func() Filtered {
+		f, err := filtered(data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if found := lawFaults(data, sound(), again); len(found) > 0 {
+		t.Fatalf("a sound list has faults: %q", found)
+	}
+	for name, breakIt := range map[string]func(f *Filtered){
+		"grows":           func(f *Filtered) { f.Text = bytes.Replace(f.Text, []byte(`"ok"`), []byte(`"ok `+walk("x", 20)+`"`), 1) },
+		"loses a message": func(f *Filtered) { f.Text = append(f.Text[:bytes.LastIndexByte(f.Text, ',')], ']') },
+		"another role":    func(f *Filtered) { f.Text = bytes.Replace(f.Text, []byte(`"role":"user"`), []byte(`"role":"tool"`), 1) },
+		"another id":      func(f *Filtered) { f.Text = bytes.Replace(f.Text, []byte(`"id":"a"`), []byte(`"id":"z"`), 1) },
+		"loses an id":     func(f *Filtered) { f.Report.Decisions = f.Report.Decisions[1:] },
+		"a wrong place":   func(f *Filtered) { f.Report.Decisions[2].In = 0 },
+		"a wrong pointer": func(f *Filtered) { f.Pointers[0].Parts[0].Span.Off++ },
+		"a lost pointer":  func(f *Filtered) { f.Pointers = f.Pointers[1:] },
+		"not the figures": func(f *Filtered) { f.Report.Tokens-- },
+		"not idempotent":  func(f *Filtered) { f.Text = data },
+	} {
+		f := sound()
+		breakIt(&f)
+		if len(lawFaults(data, f, again)) == 0 {
+			t.Errorf("nothing is seen of what %s", name)
+		}
+	}
+}
+
+// A merged group is one message with the first one's id and role; the report has the ids of the others.
+func TestMergedGroups(t *testing.T) {
+	data := []byte(fmt.Sprintf(`[{"id": "a", "role": "user", "content": %q}, {"id": 2, "role": "user", "content": %q}, {"role": "user", "content": %q}, {"id": "d", "role": "assistant", "content": "ok"}]`,
+		walk("mill", 6), walk("gate", 6), walk("pond", 6)))
+	o := shipped
+	o.Recent = 0
+	f, err := filtered(data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := read(t, f.Text)
+	if len(all) != 2 || all[0].ID != "a" || all[0].Role != "user" || !strings.Contains(string(all[0].Content), "(3 messages merged)") {
+		t.Fatalf("%s", f.Text)
+	}
+	for i, want := range []string{`"a"`, "2", "", `"d"`} {
+		d := f.Report.Decisions[i]
+		if string(d.ID) != want || i < 3 && (string(d.InID) != `"a"` || d.In != 0 || d.Marker != f.Pointers[0].Hash.ID()) {
+			t.Errorf("message %d: %+v", i, d)
+		}
+	}
+	if p := f.Pointers[0]; len(f.Pointers) != 1 || p.Shape != transcript.List || len(p.Parts) != 3 || p.Record != 1 || p.Last != 3 {
+		t.Errorf("%+v", f.Pointers)
+	}
+}
+
+// A call and its result stay what they are to each other, whatever is shortened; an orphan result, an empty content and a
+// content of no text survive.
+func TestPairsSurvive(t *testing.T) {
+	long := walk("mill", 9)
+	data, err := json.Marshal([]any{
+		map[string]any{"id": "1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": long}, map[string]any{"type": "tool_use", "id": "x", "name": "look", "input": map[string]any{"at": long}}}},
+		map[string]any{"id": "2", "role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "x", "content": long + "x"}, map[string]any{"type": "tool_result", "tool_use_id": "y", "content": long + "y"}}},
+		map[string]any{"id": "3", "role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": "c", "function": map[string]any{"name": "look", "arguments": "{}"}}}},
+		map[string]any{"id": "4", "role": "tool", "tool_call_id": "c", "content": long + "c"},
+		map[string]any{"id": "5", "role": "tool", "tool_call_id": "gone", "content": long + "d"},
+		map[string]any{"id": "6", "role": "user", "content": ""},
+		map[string]any{"id": "7", "role": "user", "content": []any{map[string]any{"type": "image", "source": map[string]any{"type": "base64", "data": "QUJD"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := shipped
+	o.Recent = 0
+	f, err := filtered(data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after []json.RawMessage
+	if json.Unmarshal(data, &before) != nil || json.Unmarshal(f.Text, &after) != nil || len(after) != len(before) {
+		t.Fatalf("%s", f.Text)
+	}
+	for i := range before {
+		same := bytes.Equal(before[i], after[i])
+		if shortened := i == 1 || i == 3 || i == 4; same == shortened {
+			t.Errorf("message %d: %.300s", i+1, after[i])
+		}
+	}
+	for _, keep := range []string{`"tool_use_id":"x"`, `"tool_use_id":"y"`, `"tool_call_id":"c"`, `"tool_call_id":"gone"`} {
+		if !bytes.Contains(f.Text, []byte(keep)) {
+			t.Errorf("%s is gone: %s", keep, f.Text)
+		}
+	}
+}
+
+// A list comes back in its own shape; one that needs no shortening is the same to the byte.
+func TestListsComeBack(t *testing.T) {
+	for name, data := range map[string]string{
+		"empty":   "[]",
+		"blank":   " [ ]\n",
+		"pretty":  "[\n  {\"role\": \"user\", \"content\": \"hi\", \"cache\": {\"on\": 1.50}},\n  {\"role\": \"assistant\", \"content\": [{\"type\": \"thinking\", \"thinking\": \"hm\"}]}\n]\n",
+		"twice":   `[{"role":"user","content":"a","content":"b"}, {"role":"user","role":"tool"}]`,
+		"no list": `[1, null, "x", [], {}]`,
+	} {
+		f, err := filtered([]byte(data), shipped)
+		if err != nil || string(f.Text) != data {
+			t.Errorf("%s: %q, %v", name, f.Text, err)
+		}
+	}
+	f, err := filtered([]byte("{\"id\":1,\"role\":\"user\",\"content\":\"a\"}\n\n{\"id\":2,\"role\":\"user\",\"content\":\"b\"}\n"), shipped)
+	if err != nil || string(f.Text) != "[{\"id\":1,\"role\":\"user\",\"content\":\"a\"},\n{\"id\":2,\"role\":\"user\",\"content\":\"b\"}]\n" {
+		t.Errorf("lines: %q, %v", f.Text, err)
+	}
+	for _, bad := range []string{`[{"role":"user"`, `[{"role":"user"}`, `[] []`, "{\"role\":\"user\"}\n{\"role\"\n", `[{"role":"user"},]`} {
+		if f, err := filtered([]byte(bad), shipped); err == nil {
+			t.Errorf("%q gives %q", bad, f.Text)
+		}
+	}
+}
+
+// A list of lines knows on which line each message stands.
+func TestRecordsOfLines(t *testing.T) {
+	line := func(role string) string { return fmt.Sprintf(`{"role":%q,"content":%q}`, role, walk(role, 5)) + "\n" }
+	o := shipped
+	o.Recent = 0
+	f, err := filtered([]byte(line("a")+"\n"+line("b")+line("c")), o)
+	if err != nil || len(f.Pointers) != 3 {
+		t.Fatalf("%v, %v", f.Pointers, err)
+	}
+	for i, want := range []int{1, 3, 4} {
+		if f.Pointers[i].Record != want {
+			t.Errorf("message %d is record %d, want %d", i, f.Pointers[i].Record, want)
+		}
+	}
+}
+
+// Any list that can be read keeps the laws.
+func FuzzList(f *testing.F) {
+	f.Add([]byte(`[{"role":"user","content":[1,null,"x",{"type":"tool_result"},{"type":"tool_use","id":"\ud800"}]},{"role":"tool"},3]`))
+	f.Add([]byte(`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"arguments":"{"}}],"role":"user"}]`))
+	f.Add([]byte(`[{"role":"user","content":"` + walk("mill", 4) + `\ud800"},{"role":"user","content":"` + walk("gate", 4) + `"}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 || !json.Valid(data) || !utf8.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '[' {
+			t.Skip("not a list")
+		}
+		o := everything()
+		o.Recent = 0
+		got, err := filtered(data, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range lawFaults(data, got, func(list []byte) (Filtered, error) { return filtered(list, o) }) {
+			t.Error(fault)
+		}
+	})
+}
