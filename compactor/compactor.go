@@ -268,7 +268,6 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 	if hasAny(text, decisionWords) {
 		row.flags |= decides
 	}
-	row.flags |= shapeOf(text)
 	c.text(i, prose.ShapeOf(text))
 	c.texts.at(c.texts.n - 1).leans = hasAny(text, leaningWords)
 	c.mention(i, text, false)

@@ -73,7 +73,6 @@ func explainRow(row *itemRow, out *transcript.Outcome) {
 	if hasErrorWord(out.Text) {
 		row.flags |= errorLines
 	}
-	row.flags |= shapeOf(out.Text)
 }
 
 // acts reports whether a call of this kind answers with its own words, not with what it was asked for: what these begin

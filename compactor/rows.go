@@ -20,8 +20,6 @@ const (
 	decides                     // assistant text with decision words
 	corrects                    // human text with correction words
 	constrains                  // human text with constraint words
-	fenced                      // holds a code fence
-	structured                  // is JSON
 	exits                       // a result: its exit status is known
 	rejected                    // a result: the human or a rule refused the call
 	partial                     // a read of some lines only

@@ -2,7 +2,6 @@ package compactor
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -86,20 +85,6 @@ func isWord(b byte) bool {
 // lower is ASCII lower case, with the typographic apostrophe made plain.
 func lower(s string) string {
 	return strings.ReplaceAll(strings.ToLower(s), "’", "'")
-}
-
-// shapeOf tells whether a text holds a code fence, or is JSON by its look.
-func shapeOf(text string) flag {
-	var f flag
-	if strings.Contains(text, "```") {
-		f |= fenced
-	}
-	t := strings.TrimSpace(text[:min(len(text), 64)])
-	end := strings.TrimRightFunc(text[max(0, len(text)-64):], unicode.IsSpace)
-	if len(t) > 1 && (t[0] == '{' && strings.HasSuffix(end, "}") || t[0] == '[' && strings.HasSuffix(end, "]")) {
-		f |= structured
-	}
-	return f
 }
 
 // errorWords are what tools write where something is wrong; they are looked for as they stand.

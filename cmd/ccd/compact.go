@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -58,10 +59,10 @@ With a --format other than markdown (ccd help show tells what they are) the comp
 written; as with --stdout, nothing is kept of what was asked.
 
 With --format messages a plain list is filtered: it comes back as a list, in its own shape, with its old
-prose shortened. Kept are messages of the roles in --keep-role, the newest ones, calls of tools, code, data
-and failures; copies become references, and consecutive messages of one role become one summary with the
-first one's id. No message grows, calls and results stay together, and a second time changes nothing. With
---max-tokens a list that fits stays as it is. --json tells what became of each message.
+prose shortened. Kept are messages of the roles in --keep-role, the newest ones, calls of tools, code,
+data and failures; copies become references, and consecutive messages of one role become one summary
+with the first one's id. No message grows, calls and results stay together, and a second time changes
+nothing. With --max-tokens a list that fits stays as it is. --json tells what became of each message.
 
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
@@ -77,9 +78,9 @@ written, and they cannot.`,
 		json: `one object: agent, session, companion ("" where none was written), original_tokens and
 companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,
 kinds [{kind, items, tokens}] (what was saved); of a filtered list: original_tokens, tokens (estimated),
-saved_percent, messages (the list), decisions, one for each message that came: id, role, action, reason,
-importance (0 to 1), chars, in (the place where it stands now, from 0), in_id (the id there), marker (the ID
-of what was left out, "" where nothing was)`,
+saved_percent, messages (the list), decisions, one for each message that came: id, role, action,
+reason, importance (0 to 1), chars, in (the place where it stands now, from 0), in_id (the id there),
+marker (the ID of what was left out, "" where nothing was)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f compactFlags
@@ -113,7 +114,12 @@ func (f compactFlags) check(json bool, arg string) error {
 	case f.dryRun && f.form != "":
 		return errors.New("--dry-run prints no companion: it goes without --format")
 	}
-	return f.filter.check()
+	for _, p := range f.filter.patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			return fmt.Errorf("--keep-pattern %q: not a regular expression", p)
+		}
+	}
+	return nil
 }
 
 // compact decides what the argument is: a stream, a file of its own, or a session.
@@ -155,8 +161,6 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, 
 		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", shellWord(s.ID))
 	}
 	switch {
-	case filter && f.noArchive:
-		return a.filterFile(ctx, l, s, f)
 	case filter:
 		return a.filterSession(ctx, d, l, s, f)
 	case f.dryRun || f.noArchive:
@@ -186,8 +190,6 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg
 	switch {
 	case err != nil:
 		return err
-	case filter && f.noArchive:
-		return a.filterFile(ctx, l, s, f)
 	case filter:
 		d.Adopt(s)
 		return a.filterSession(ctx, d, l, s, f)

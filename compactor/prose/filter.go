@@ -14,7 +14,7 @@ type Message struct {
 	Role  string
 	ID    string  // by which markers may name it; "" where it has none
 	Calls bool    // it calls tools: it stays as it is
-	Lone  bool    // it is more than one text and what names it, or a tool's result: it is never merged with its neighbours
+	Lone  bool    // it says more than one text, or is a tool's result: it is never merged with its neighbours
 	Texts []Piece // that may be shortened
 }
 
@@ -33,8 +33,8 @@ type ListOptions struct {
 	Least     int      // with a budget: newest messages that stay whatever it is
 	Percent   int      // of a text, that its summary has; 30 is the shipped share
 	Focus     []string // small letters: texts that hold one of these stay
-	// Summarize, if not nil, gives another summary of a text in at most so many chars; "" where it has none.
-	Summarize func(text string, most int) string
+	// Summarize, if not nil, gives another summary of a text, "" where it has none; it is taken where it fits.
+	Summarize func(text string) string
 }
 
 // Fate is what became of one text of a list.
@@ -58,10 +58,10 @@ func Filter(list []Message, o ListOptions) []Fate {
 	}
 	fewest, most := min(o.Least, len(list)), len(list)
 	best := filtered(list, o, fewest)
-	for best.chars() > o.Budget {
-		if !best.fit() && !best.round() {
-			return best.fates()
+	if best.chars() > o.Budget {
+		for best.chars() > o.Budget && (best.fit() || best.round()) {
 		}
+		return best.fates()
 	}
 	for fewest+1 < most { // the largest window that fits
 		at := (fewest + most) / 2
@@ -90,9 +90,7 @@ type listText struct {
 	Piece
 	fate  Fate
 	msg   int
-	lone  bool
-	new   string // what stands for it
-	shape Shape  // of that, else of it
+	shape Shape // of what stands for it
 }
 
 func newFilter(list []Message, o ListOptions, window int) *filter {
@@ -101,9 +99,7 @@ func newFilter(list []Message, o ListOptions, window int) *filter {
 	for i, m := range list {
 		f.named[m.ID]++
 		for _, p := range m.Texts {
-			t := listText{Piece: p, msg: i, lone: m.Lone || len(m.Texts) > 1}
-			t.fate = Fate{Decision: keptBecause("within the budget"), Into: -1}
-			f.texts = append(f.texts, t)
+			f.texts = append(f.texts, listText{Piece: p, msg: i, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}})
 		}
 	}
 	return f
@@ -124,17 +120,13 @@ func (f *filter) fates() []Fate {
 	all := make([]Fate, len(f.texts))
 	for i := range f.texts {
 		all[i] = f.texts[i].fate
-		all[i].Text = f.texts[i].new
 	}
 	return all
 }
 
 // text is what stands for a text now.
 func (t *listText) text() string {
-	if t.new != "" {
-		return t.new
-	}
-	return t.Text
+	return cmp.Or(t.fate.Text, t.Text)
 }
 
 // chars is what all texts have now.
@@ -184,7 +176,7 @@ func (f *filter) look() {
 	f.corrections()
 	for n, d := range Decide(f.live, f.o.Options) {
 		t := &f.texts[f.at[n]]
-		if t.new != "" {
+		if t.fate.Text != "" {
 			continue
 		}
 		if d.Of >= 0 {
@@ -249,7 +241,7 @@ func (f *filter) name(t *listText, other string) string {
 // apply does with the text at n what was decided. It returns how many texts that was, and whether one was replaced.
 func (f *filter) apply(n int) (took int, changed bool) {
 	t := &f.texts[f.at[n]]
-	if t.new != "" {
+	if t.fate.Text != "" {
 		return 1, false
 	}
 	d, chars, note := t.fate.Decision, Chars(t.Text), ""
@@ -285,7 +277,7 @@ func (f *filter) replace(t *listText, text string) bool {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
-	t.new, t.shape = text, Shape{}
+	t.fate.Text, t.shape = text, Shape{}
 	return true
 }
 
@@ -313,21 +305,24 @@ func (f *filter) split(t *listText) string {
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", Chars(t.Text))) + "\n" + body
 }
 
+// mergedFrame is what the marker of merged messages takes beside their summary, in chars, at the most.
+const mergedFrame = len("[ccd 0123456789ab summary:  (1000000 messages merged)]")
+
 // compress summarises the text at n together with those of the messages that follow it. The first one carries the
 // summary and must not grow: where it is too short for that, it is left to itself.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := &f.texts[f.at[n]]
 	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, Chars(first.Text)
-	for m := n + 1; m < len(f.live) && f.follows(m); m++ {
+	room := chars - mergedFrame
+	for m := n + 1; room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
 		t := &f.texts[f.at[m]]
 		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+Chars(t.Text)
 	}
-	id, tail := mark.Combine(ids).ID(), fmt.Sprintf(" (%d messages merged)", len(texts))
-	room := min(f.budget(chars), Chars(first.Text)-Chars(mark.New(id, "summary: "+tail))-1)
-	if len(texts) == 1 || room < f.budget(0) {
-		return 1, f.replace(first, f.summed(first, first.ID, texts[:1], f.budget(Chars(first.Text)), ""))
+	if len(texts) == 1 {
+		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""))
 	}
-	changed = f.replace(first, f.summed(first, id, texts, room, tail))
+	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
+	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, min(f.budget(chars), room), tail))
 	for _, i := range f.at[n+1 : n+len(texts)] {
 		if t := &f.texts[i]; changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
@@ -344,7 +339,7 @@ func (f *filter) compress(n int) (took int, changed bool) {
 // follows reports whether the text at m is merged with the one before it.
 func (f *filter) follows(m int) bool {
 	a, b := &f.texts[f.at[m-1]], &f.texts[f.at[m]]
-	return b.new == "" && b.fate.Action == Compressed && !a.lone && !b.lone && f.list[a.msg].Role == f.list[b.msg].Role &&
+	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && f.list[a.msg].Role == f.list[b.msg].Role &&
 		f.place[b.msg] == f.place[a.msg]+1
 }
 
@@ -374,7 +369,7 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 func (f *filter) summary(texts []string, room int) string {
 	all := strings.Join(texts, "\n\n")
 	if f.o.Summarize != nil && !isStructured(all, Chars(all)) {
-		if s := f.o.Summarize(all, room); s != "" && Chars(s) < Chars(all) && Chars(s) <= room {
+		if s := f.o.Summarize(all); s != "" && Chars(s) < Chars(all) && Chars(s) <= room {
 			return s
 		}
 	}
@@ -385,7 +380,7 @@ func (f *filter) summary(texts []string, room int) string {
 func (f *filter) fit() (changed bool) {
 	var order []*listText
 	for n, i := range f.at {
-		if t := &f.texts[i]; t.new == "" && !f.gone[t.msg] && f.live[n].Kept == "" && f.live[n].Chars > maxCut && !startsWithMarker(t.Text) {
+		if t := &f.texts[i]; t.fate.Text == "" && !f.gone[t.msg] && f.live[n].Kept == "" && f.live[n].Chars > maxCut && !startsWithMarker(t.Text) {
 			order = append(order, t)
 		}
 	}
@@ -397,7 +392,7 @@ func (f *filter) fit() (changed bool) {
 		if over <= 0 || !f.replace(t, mark.New(t.ID, note)) {
 			continue
 		}
-		over -= chars - Chars(t.new)
+		over -= chars - Chars(t.fate.Text)
 		t.fate.Decision, changed = Decision{Action: Cut, Reason: "the budget", Of: -1}, true
 	}
 	return changed

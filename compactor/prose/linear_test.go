@@ -72,6 +72,9 @@ func TestManyMessagesAreLinear(t *testing.T) {
 		"corrections": func(i int) string {
 			return fmt.Sprintf("Actually, do not open gate_%d of the mill; open the gate of the orchard instead, as was said before. ", i%50)
 		},
+		"short leads": func(i int) string {
+			return fmt.Sprintf("The keeper of gate %d went home in the evening. ", i) + strings.Repeat("Nobody was there, and so the gate was quiet. ", 3)
+		},
 		"names": func(i int) string { return fmt.Sprintf("openGate_%d is called by closeGate_%d now. ", i, i/2) },
 	} {
 		growth := grows(func(n int) {

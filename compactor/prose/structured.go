@@ -73,7 +73,6 @@ type outputParts struct {
 	files          []string
 	more           int // files beyond those named
 	errors, status []string
-	lines          int
 }
 
 // mostParts bounds the status lines that are collected.
@@ -87,7 +86,6 @@ func structuredParts(text string) outputParts {
 		if t == "" {
 			continue
 		}
-		p.lines++
 		p.file(t, seen)
 		if !isStatus(t) || isRule(t) || len(t) > longestName {
 			continue

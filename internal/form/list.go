@@ -2,6 +2,7 @@ package form
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,10 +28,10 @@ type element struct {
 	value
 	record int // its number in the archived session
 	id     value
-	role   string
 	filter prose.Message
 	texts  []value // those of filter.Texts
 	rest   int     // chars of what else the model reads
+	chars  int     // of it all
 }
 
 // ReadList takes a list apart. It fails where something in it is not JSON: a list that is cut off must not come back
@@ -61,13 +62,10 @@ func ReadList(data []byte) (List, error) {
 		e := newElement(v, lines)
 		if array {
 			e.record = len(l.elements) + 1
-			switch len(l.elements) {
-			case 0:
+			if len(l.elements) == 0 {
 				l.open = before
-			default:
-				if len(l.elements) == 1 || len(before) < len(l.sep) {
-					l.sep = before
-				}
+			} else if len(l.elements) == 1 || len(before) < len(l.sep) {
+				l.sep = before
 			}
 		}
 		l.elements = append(l.elements, e)
@@ -92,13 +90,13 @@ func newElement(v value, record int) element {
 	e := element{value: v, record: record}
 	var b blocks
 	var content, uuid value
-	extra := !is(v.raw, '{')
+	role, extra := "", false
 	for name, member := range v.members() {
 		switch name {
 		case "id":
 			e.id = member
 		case "role":
-			e.role = text(member.raw)
+			role = text(member.raw)
 		case "content":
 			content = member
 		case "uuid":
@@ -119,15 +117,16 @@ func newElement(v value, record int) element {
 	if e.id.raw == nil {
 		e.id = uuid
 	}
-	if extra && !is(v.raw, '{') {
-		b.rest += transcript.Chars(v.raw)
+	if !is(v.raw, '{') {
+		b.rest = transcript.Chars(v.raw)
 	}
-	b.result = b.result || e.role == "tool" || e.role == "function"
+	b.result = b.result || role == "tool" || role == "function"
 	b.content(content)
-	e.texts, e.rest = b.texts, b.rest
-	e.filter = prose.Message{Role: e.role, ID: idText(e.id.raw), Calls: b.calls, Lone: extra || b.result || b.more}
+	e.texts, e.rest, e.chars = b.texts, b.rest, b.rest
+	e.filter = prose.Message{Role: role, ID: idText(e.id.raw), Calls: b.calls, Lone: extra || b.result || b.more}
 	for _, t := range b.texts {
 		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: text(t.raw), ID: mark.Sum(t.raw).ID()})
+		e.chars += prose.Chars(text(t.raw))
 	}
 	return e
 }
@@ -158,14 +157,16 @@ func (b *blocks) content(v value) {
 		b.texts = append(b.texts, v)
 		return
 	}
+	if is(v.raw, '{') {
+		b.rest += transcript.Chars(v.raw)
+	}
 	n := 0
 	for e := range v.elements() {
-		n++
-		if is(e.raw, '"') {
+		if n++; is(e.raw, '"') {
 			b.texts = append(b.texts, e)
-			continue
+		} else {
+			b.block(e)
 		}
-		b.block(e)
 	}
 	b.more = b.more || n != 1
 }
@@ -239,23 +240,22 @@ type Decided struct {
 func (l List) Filter(o FilterOptions) Filtered {
 	messages, rest, before := make([]prose.Message, len(l.elements)), 0, 0
 	for i := range l.elements {
-		e := &l.elements[i]
-		messages[i] = e.filter
-		rest += e.rest
-		before += e.chars()
+		messages[i] = l.elements[i].filter
+		rest += l.elements[i].rest
+		before += l.elements[i].chars
 	}
 	if o.MaxTokens > 0 {
 		o.Budget = max(1, o.MaxTokens*3/4-rest)
 	}
-	w := filterWriter{list: l, places: make([]int, len(l.elements)), merged: map[int]int{}}
+	var w filterWriter
 	fates := prose.Filter(messages, o.ListOptions)
 	for i := range l.elements {
 		n := len(messages[i].Texts)
-		w.write(i, fates[:n])
+		w.write(&l.elements[i], fates[:n])
 		fates = fates[n:]
 	}
 	text := slices.Concat([]byte(l.open), bytes.Join(w.out, []byte(l.sep)), []byte(l.close))
-	r := FilterReport{Original: before * 4 / 3, Tokens: w.chars * 4 / 3, Messages: bytes.TrimSpace(text), Decisions: w.decided}
+	r := FilterReport{Original: before * 4 / 3, Tokens: w.chars * 4 / 3, Messages: bytes.TrimSpace(text), Decisions: append([]Decided{}, w.decided...)}
 	if before > 0 {
 		r.Saved = math.Round(1000*float64(before-w.chars)/float64(before)) / 10
 	}
@@ -264,79 +264,58 @@ func (l List) Filter(o FilterOptions) Filtered {
 
 // filterWriter puts a list together again.
 type filterWriter struct {
-	list     List
 	out      [][]byte
 	chars    int
-	places   []int       // of each message, or of the one that it was merged into, in out
-	merged   map[int]int // pointers of summaries of several messages, by the index of the first one
 	decided  []Decided
 	pointers []transcript.Pointer
 }
 
-// write adds message i, and tells what became of it.
-func (w *filterWriter) write(i int, fates []prose.Fate) {
-	e := &w.list.elements[i]
-	d := Decided{ID: e.id.raw, Role: e.role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars(), In: len(w.out), InID: e.id.raw}
+// write adds a message, and tells what became of it.
+func (w *filterWriter) write(e *element, fates []prose.Fate) {
+	d := Decided{ID: e.id.raw, Role: e.filter.Role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars, In: len(w.out), InID: e.id.raw}
 	for k := len(fates) - 1; k >= 0; k-- {
 		if f := &fates[k]; f.Action != prose.Preserved || k == 0 && d.Action == prose.Preserved.String() {
 			d.Action, d.Reason, d.Importance = f.Action.String(), f.Reason, math.Round(100*f.Importance)/100
 		}
 	}
-	if len(fates) == 1 && fates[0].Into >= 0 {
-		into := fates[0].Into
-		d.In, d.InID, d.Marker = w.places[into], w.list.elements[into].id.raw, w.decided[into].Marker
-		p := &w.pointers[w.merged[into]]
+	if len(fates) == 1 && fates[0].Into >= 0 { // it follows the one that it was merged into, or another such
+		first, p := w.decided[fates[0].Into], &w.pointers[len(w.pointers)-1]
+		d.In, d.InID, d.Marker = first.In, first.InID, first.Marker
 		p.Parts, p.Last = append(p.Parts, e.part(e.texts[0])), e.record
 	} else {
-		d.Marker = w.replace(i, fates)
+		d.Marker = w.replace(e, fates)
 	}
-	w.places[i] = d.In
 	w.decided = append(w.decided, d)
 }
 
-// replace adds message i with what stands for its texts, and returns the ID of the first marker.
-func (w *filterWriter) replace(i int, fates []prose.Fate) (first mark.ID) {
-	e := &w.list.elements[i]
+// replace adds a message with what stands for its texts, and returns the ID of the first marker.
+func (w *filterWriter) replace(e *element, fates []prose.Fate) (first mark.ID) {
 	raw, at := []byte(nil), e.off
-	chars := e.rest
+	w.chars += e.chars
 	for k, f := range fates {
-		t := e.texts[k]
 		if f.Text == "" {
-			chars += prose.Chars(e.filter.Texts[k].Text)
 			continue
 		}
+		t := e.texts[k]
 		p := transcript.Pointer{Hash: mark.Sum(t.raw), Parts: []transcript.Part{e.part(t)}, Record: e.record, Last: e.record, Note: f.Action.String()}
 		if f.Merged != nil {
 			p.Hash, p.Shape = mark.Combine(f.Merged), transcript.List
-			w.merged[i] = len(w.pointers)
 		}
 		w.pointers = append(w.pointers, p)
-		if first == "" {
-			first = p.Hash.ID()
-		}
+		first = cmp.Or(first, p.Hash.ID())
 		raw = append(append(raw, e.raw[at-e.off:t.off-e.off]...), quoted(f.Text)...)
 		at = t.off + len(t.raw)
-		chars += prose.Chars(f.Text)
+		w.chars += prose.Chars(f.Text) - prose.Chars(e.filter.Texts[k].Text)
 	}
 	w.out = append(w.out, append(raw, e.raw[at-e.off:]...))
-	w.chars += chars
 	return first
 }
 
 // part is a text of the message as the archive has it.
 func (e *element) part(t value) transcript.Part {
 	kind := transcript.Text
-	if e.role == "tool" {
+	if e.filter.Role == "tool" {
 		kind = transcript.Result
 	}
 	return transcript.Part{Span: transcript.Span{Off: int64(t.off), Len: int64(len(t.raw))}, Kind: kind}
-}
-
-// chars is what the message counts.
-func (e *element) chars() int {
-	n := e.rest
-	for _, t := range e.filter.Texts {
-		n += prose.Chars(t.Text)
-	}
-	return n
 }
