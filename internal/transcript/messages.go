@@ -38,8 +38,8 @@ func parseMessage(d *Decoder, r *Record, value node) {
 	case "tool":
 		call := callID.text()
 		r.addFirst(Item{Kind: Result, Call: call, Tool: d.tools.tool(call), Message: v.message}, content)
-	default:
-		r.Unknown = true
+	default: // without a role the content is understood all the same
+		r.Unknown = r.Unknown || v.role != ""
 		d.content(r, content, v)
 	}
 	for call := range calls.elements() {
