@@ -113,7 +113,10 @@ func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o 
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
 	}
 	o.KeepRoles, o.Recent, o.Percent = c.KeepRoles, c.KeepRecent, f.manual.Level.Percent()
-	o.Focus, o.MaxTokens, o.Summarize = f.manual.Focus, f.manual.MaxTokens, a.listSummaries(ctx, l)
+	o.Focus, o.MaxTokens = f.manual.Focus, f.manual.MaxTokens
+	if !f.noArchive { // a command leaves traces, and an agent may run what only reads unasked
+		o.Summarize = a.listSummaries(ctx, l)
+	}
 	if f.filter.recent >= 0 {
 		o.Recent, o.Least = f.filter.recent, f.filter.recent
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -108,5 +111,27 @@ func TestFilterRestoresCanFail(t *testing.T) {
 	lost.report.Decisions[3].ID = []byte(`"m99"`)
 	if len(lost.faults(t)) == 0 {
 		t.Error("another id is not seen")
+	}
+}
+
+// TestFilterAsksTheSummarizer: a configured command writes the summaries of a list, but not where nothing is to be written.
+func TestFilterAsksTheSummarizer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is a shell's")
+	}
+	home := t.TempDir()
+	config := filepath.Join(home, "config.toml")
+	if err := os.WriteFile(config, []byte("[summarizer]\ncommand = [\"sh\", \"-c\", \"cat > /dev/null; echo The model says so.\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal([]any{map[string]any{"id": "a", "role": "user", "content": strings.Repeat("We walked by the mill in the evening and sat down for a while. ", 9)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]bool{"--keep-recent=0": true, "--no-archive": false} {
+		out, code, talk := piped(home, list, "compact", "--config", config, "--format", "messages", "-q", "--keep-recent", "0", flag, "-")
+		if code != 0 || bytes.Contains(out, []byte("summary: The model says so.")) != want || !bytes.Contains(out, []byte("summary: ")) {
+			t.Errorf("%s: exit %d, %s%s", flag, code, out, talk)
+		}
 	}
 }

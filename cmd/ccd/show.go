@@ -72,7 +72,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 		return hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
 	}
 	if e.Agent == transcript.Messages && f.form == asMessages {
-		return a.filterArchived(ctx, l, e, compactFlags{filter: filterFlags{recent: -1}})
+		return a.filterArchived(ctx, l, e, compactFlags{noArchive: true, filter: filterFlags{recent: -1}})
 	}
 	c, err := a.companionOf(ctx, l, e, f)
 	if err != nil {

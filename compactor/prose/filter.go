@@ -305,8 +305,11 @@ func (f *filter) split(t *listText) string {
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", Chars(t.Text))) + "\n" + body
 }
 
-// mergedFrame is what the marker of merged messages takes beside their summary, in chars, at the most.
-const mergedFrame = len("[ccd 0123456789ab summary:  (1000000 messages merged)]")
+const (
+	// mergedFrame is what the marker of merged messages takes beside their summary, in chars, at the most.
+	mergedFrame = len("[ccd 0123456789ab summary:  (1000000 messages merged)]")
+	namesFrame  = 80 // chars that are left for what they name, if there is room
+)
 
 // compress summarises the text at n together with those of the messages that follow it. The first one carries the
 // summary and must not grow: where it is too short for that, it is left to itself.
@@ -322,7 +325,8 @@ func (f *filter) compress(n int) (took int, changed bool) {
 		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""))
 	}
 	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
-	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, min(f.budget(chars), room), tail))
+	room = min(f.budget(chars), max(f.budget(0), room-namesFrame))
+	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, room, tail))
 	for _, i := range f.at[n+1 : n+len(texts)] {
 		if t := &f.texts[i]; changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
@@ -352,15 +356,11 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 	if s == "" {
 		return ""
 	}
-	note := "summary: " + mark.Inline(s, 0) + tail
-	var more []string
+	note, sep := "summary: "+mark.Inline(s, 0)+tail, " | entities: "
 	for _, e := range Entities(strings.Join(texts, "\n"), 0) {
-		if !strings.Contains(s, e) {
-			more = append(more, mark.Inline(e, 60))
+		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && Chars(mark.New(id, named)) < Chars(first.Text) {
+			note, sep = named, ", "
 		}
-	}
-	if named := mark.New(id, note+" | entities: "+strings.Join(more, ", ")); len(more) > 0 && Chars(named) < Chars(first.Text) {
-		return named
 	}
 	return mark.New(id, note)
 }
