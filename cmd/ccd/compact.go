@@ -58,11 +58,12 @@ a watched root is its SESSION: without --stdout its companion is written.
 With a --format other than markdown (ccd help show tells what they are) the companion is printed and not
 written; as with --stdout, nothing is kept of what was asked.
 
-With --format messages a plain list is filtered: it comes back as a list, in its own shape, with its old
-prose shortened. Kept are messages of the roles in --keep-role, the newest ones, calls of tools, code,
-data and failures; copies become references, and consecutive messages of one role become one summary
-with the first one's id. No message grows, calls and results stay together, and a second time changes
-nothing. With --max-tokens a list that fits stays as it is. --json tells what became of each message.
+With --format messages a plain list is filtered: ccd prints a list of the same shape with older prose
+shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they
+are. A copy becomes a reference to the newest copy. Consecutive messages of one role become one summary
+under the first one's id. No message gets longer, tool calls and results stay together, and filtering a
+list twice changes nothing more. With --max-tokens, a list that fits is printed as it is. --json reports
+what happened to each message.
 
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
@@ -73,7 +74,7 @@ written, and they cannot.`,
 			{"ccd compact --dry-run latest", "what would be saved, by kind"},
 			{"ccd compact messages.json > short.md", "a file, to stdout"},
 			{"my-agent export | ccd compact --no-archive --format messages -", "as a filter, leaving no trace"},
-			{"ccd compact --format messages --keep-recent 10 --keep-role system --keep-role tool list.json", "keep more of it"},
+			{"ccd compact --format messages --keep-recent 10 --keep-role system --keep-role tool list.json", "keep more messages as they are"},
 		},
 		json: `one object: agent, session, companion ("" where none was written), original_tokens and
 companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,

@@ -17,31 +17,31 @@ import (
 	"ccd/watcher"
 )
 
-// filterFlags are the flags of compact that only a plain list has; what is not given is as configured.
+// filterFlags are the flags of compact for plain lists. The configuration decides where one is not given.
 type filterFlags struct {
 	recent          int // -1: not given
 	roles, patterns []string
 }
 
 func (f *filterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.recent, "keep-recent", -1, "keep the newest `N` messages of a plain list as they are (default: compaction.keep_recent, 4)")
+	flags.IntVar(&f.recent, "keep-recent", -1, "of a plain list, keep the newest `N` messages as they are (default: compaction.keep_recent, 4)")
 	flags.Lookup("keep-recent").DefValue = ""
-	flags.StringSliceVar(&f.roles, "keep-role", nil, "keep its messages of this `ROLE`; can be given more than once (default: compaction.keep_roles, system)")
-	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "keep its messages that match this regular `EXPRESSION`; can be given more than once\n(default: compaction.keep_patterns, none)")
+	flags.StringSliceVar(&f.roles, "keep-role", nil, "of a plain list, keep messages of this `ROLE`; repeatable (default: compaction.keep_roles, system)")
+	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "of a plain list, keep messages that match this regular `EXPRESSION`; repeatable\n(default: compaction.keep_patterns, none)")
 }
 
-// isFilter reports whether a list is to be given back. It fails where what only a list has is asked of something else.
+// isFilter reports whether a plain list is to be filtered. It fails if anything else is given flags for lists.
 func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 	if s.Agent == transcript.Messages && f.form == asMessages {
 		return true, nil
 	}
 	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || json && f.form == asMessages {
-		return false, usageError{errors.New("--keep-recent, --keep-role, --keep-pattern and --json go with --format messages of a plain list only")}
+		return false, usageError{errors.New("--keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list")}
 	}
 	return false, nil
 }
 
-// filterSession prints a list with its prose shortened. The list is archived first, unless nothing is to be written.
+// filterSession prints a plain list, filtered. It archives the list first, unless --no-archive is given.
 func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *library, s transcript.Session, f compactFlags) error {
 	if f.noArchive {
 		tail := watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true})
@@ -63,7 +63,7 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *library, s
 	})
 }
 
-// filterArchived prints a list that the archive has, as filterSession does, and writes nothing.
+// filterArchived prints an archived list, filtered, and writes nothing.
 func (a *app) filterArchived(ctx context.Context, l *library, e entry, f compactFlags) error {
 	g, err := e.generation(0)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) filterArchived(ctx context.Context, l *library, e entry, f compact
 	return a.filter(ctx, l, e.ID, l.archive.Reader(e.Key, g.N).Segments(ctx), f, func([]transcript.Pointer) error { return nil })
 }
 
-// filter prints the list that the segments hold, filtered. Publish is given the pointers of the IDs in it, if there are any.
+// filter reads a list from segments and prints it, filtered. It calls publish with the pointers of the new IDs, if any.
 func (a *app) filter(ctx context.Context, l *library, name string, segments iter.Seq2[transcript.Segment, error], f compactFlags, publish func([]transcript.Pointer) error) error {
 	var data []byte
 	for seg, err := range segments {
@@ -105,7 +105,7 @@ func (a *app) filter(ctx context.Context, l *library, name string, segments iter
 	return a.print(string(out.Text))
 }
 
-// filterOptions is what the configuration and the flags say of a list.
+// filterOptions returns the options of a list: the configuration, overridden by flags.
 func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o form.FilterOptions) {
 	c := l.config.Compaction
 	o.Options = prose.Options{
@@ -133,8 +133,8 @@ func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o 
 	return o
 }
 
-// listSummaries has the configured command write the summaries of a list, nil where none is configured. Each text is
-// asked for once; a command that fails three times is asked no more.
+// listSummaries returns what asks the configured command for a summary, nil if none is configured. It asks once for each
+// text, and stops after three failures.
 func (a *app) listSummaries(ctx context.Context, l *library) func(text string) string {
 	ask := a.summarize(l)
 	if ask == nil {

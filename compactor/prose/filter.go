@@ -116,10 +116,9 @@ func filtered(list []Message, o ListOptions, window int) *filter {
 	return f
 }
 
-func (f *filter) fates() []Fate {
-	all := make([]Fate, len(f.texts))
+func (f *filter) fates() (all []Fate) {
 	for i := range f.texts {
-		all[i] = f.texts[i].fate
+		all = append(all, f.texts[i].fate)
 	}
 	return all
 }
@@ -279,20 +278,6 @@ func (f *filter) replace(t *listText, text string) bool {
 	}
 	t.fate.Text, t.shape = text, Shape{}
 	return true
-}
-
-// jsonSize is how many bytes a text takes as a JSON string, its quotes left out.
-func jsonSize(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':
-			n++
-		case c < ' ':
-			n += len(`\u0000`) - 1
-		}
-	}
-	return n
 }
 
 // split is a text with its fences as they stand and its prose in short. What could be taken for a marker in a fence, or

@@ -147,27 +147,27 @@ func compactionKeys() []key {
 			func(c *Config) value { return share{&c.Compaction.KeepImportance, false} },
 		},
 		{
-			"keep_recent", "Of a plain list of messages (ccd compact --format messages) the newest so many stay as they are.", int64(4), false,
+			"keep_recent", "Newest messages of a plain list (ccd compact --format messages) that stay as they are.", int64(4), false,
 			func(c *Config) value { return count[int]{&c.Compaction.KeepRecent, 0} },
 		},
 		{
-			"keep_roles", "So do its messages of these roles.",
+			"keep_roles", "Messages of a plain list with these roles stay as they are.",
 			[]any{"system"},
 			false,
 			func(c *Config) value { return list{&c.Compaction.KeepRoles} },
 		},
 		{
-			"keep_patterns", "So do its messages that match one of these regular expressions.",
+			"keep_patterns", "Messages of a plain list that match one of these regular expressions stay as they are.",
 			[]any{},
 			false,
 			func(c *Config) value { return patterns{&c.Compaction.KeepPatterns} },
 		},
 		{
-			"near_threshold", "Part of the lines that near copies in a plain list have in common at the least, above 0, at most 1.", 0.85, false,
+			"near_threshold", "Share of lines that near copies in a plain list have in common, above 0, at most 1.", 0.85, false,
 			func(c *Config) value { return share{&c.Compaction.NearThreshold, true} },
 		},
 		{
-			"contradiction_threshold", "Part of its topic that a correction in a plain list shares with what it supersedes at the least, above 0, at most 1.", 0.15, false,
+			"contradiction_threshold", "Share of the topic that a correction in a plain list has in common with what it corrects, above 0, at most 1.", 0.15, false,
 			func(c *Config) value { return share{&c.Compaction.ContradictionThreshold, true} },
 		},
 		{

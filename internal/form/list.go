@@ -154,7 +154,7 @@ type blocks struct {
 // and what is not known stay as they are.
 func (b *blocks) content(v value) {
 	if is(v.raw, '"') {
-		b.texts = append(b.texts, v)
+		b.text(v)
 		return
 	}
 	if is(v.raw, '{') {
@@ -163,12 +163,22 @@ func (b *blocks) content(v value) {
 	n := 0
 	for e := range v.elements() {
 		if n++; is(e.raw, '"') {
-			b.texts = append(b.texts, e)
+			b.text(e)
 		} else {
 			b.block(e)
 		}
 	}
 	b.more = b.more || n != 1
+}
+
+// text takes a text. One over transcript.MaxLine stays as it is: the archive would give it back as JSON.
+func (b *blocks) text(v value) {
+	if len(v.raw) > transcript.MaxLine {
+		b.more = true
+		b.rest += transcript.Chars(v.raw)
+		return
+	}
+	b.texts = append(b.texts, v)
 }
 
 func (b *blocks) block(v value) {
@@ -193,7 +203,7 @@ func (b *blocks) block(v value) {
 		b.result, b.more = true, true
 		b.content(inner)
 	case is(said.raw, '"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
-		b.texts = append(b.texts, said)
+		b.text(said)
 		b.more = b.more || members > 2
 	default:
 		b.more = true

@@ -281,6 +281,19 @@ func TestListsComeBack(t *testing.T) {
 	}
 }
 
+// A text of over 16 MB stays: restore would give it back as JSON.
+func TestHugeTextsStay(t *testing.T) {
+	o := shipped
+	o.Recent = 0
+	for size, stays := range map[int]bool{transcript.MaxLine - 2: false, transcript.MaxLine - 1: true} {
+		data := []byte(`[{"role":"user","content":"` + strings.Repeat("mill ", size/5) + strings.Repeat("x", size%5) + `"}]`)
+		f, err := filtered(data, o)
+		if err != nil || bytes.Equal(f.Text, data) != stays || (len(f.Pointers) == 0) != stays {
+			t.Errorf("%d bytes: %.100s, %v", size, f.Text, err)
+		}
+	}
+}
+
 // A list of lines knows on which line each message stands.
 func TestRecordsOfLines(t *testing.T) {
 	line := func(role string) string { return fmt.Sprintf(`{"role":%q,"content":%q}`, role, walk(role, 5)) + "\n" }
