@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -105,7 +106,7 @@ func (g *goldenCase) ask() (a ask) {
 				roles = []string{"none of these"}
 			}
 		case "preservePatterns":
-			err = json.Unmarshal(value, &patterns)
+			patterns, err = patternsOf(value)
 		case "importanceScoring":
 			err = json.Unmarshal(value, &scoring)
 		case "importanceThreshold":
@@ -143,6 +144,26 @@ func (g *goldenCase) ask() (a ask) {
 	}
 	a.config = "[compaction]\n" + keys + command
 	return a
+}
+
+// patternsOf gives the expressions of preservePatterns: strings, or objects that hold one as re, source or pattern.
+func patternsOf(value json.RawMessage) (all []string, err error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, err
+	}
+	for _, raw := range list {
+		var s string
+		var o struct{ Re, Source, Pattern string }
+		if json.Unmarshal(raw, &s) != nil {
+			if err := json.Unmarshal(raw, &o); err != nil {
+				return nil, err
+			}
+			s = cmp.Or(o.Re, o.Source, o.Pattern)
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // mockOf is a command that does what the mock of a case does, by its name: some write nothing or fail, some too much.
