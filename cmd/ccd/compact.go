@@ -182,7 +182,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, 
 
 // compactFile compacts what lies below no watched root.
 func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg string, f compactFlags, o daemon.CompactOptions) error {
-	s, done, err := a.input(ctx, arg)
+	s, done, err := a.input(ctx, arg, f.form == asMessages)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -20,8 +21,8 @@ import (
 const sniffed = 64 << 10
 
 // input describes a transcript that lies below no watched root: a file, or stdin (-) through a temporary file, which
-// done removes.
-func (a *app) input(ctx context.Context, arg string) (s transcript.Session, done func(), err error) {
+// done removes. With anyList a JSON array is taken whatever it holds.
+func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
@@ -33,7 +34,7 @@ func (a *app) input(ctx context.Context, arg string) (s transcript.Session, done
 		}
 		done = func() { os.Remove(s.Path) }
 	}
-	if s.Agent, s.Class, err = agentOf(ctx, s); err != nil {
+	if s.Agent, s.Class, err = agentOf(ctx, s, anyList); err != nil {
 		done()
 		return s, func() {}, err
 	}
@@ -56,8 +57,9 @@ func (a *app) spool() (transcript.Session, error) {
 	return transcript.Session{Key: transcript.Key{ID: id}, Path: f.Name(), Source: id}, nil
 }
 
-// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood.
-func agentOf(ctx context.Context, s transcript.Session) (string, transcript.Class, error) {
+// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood, unless
+// anyList is set and the file is a JSON array: the filter gives back what it does not understand.
+func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, transcript.Class, error) {
 	var agent string
 	var class transcript.Class
 	var d *transcript.Decoder
@@ -69,6 +71,9 @@ func agentOf(ctx context.Context, s transcript.Session) (string, transcript.Clas
 		if d == nil {
 			agent, class, _ = transcript.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
 			d = transcript.NewDecoder(cmp.Or(agent, transcript.Messages), class)
+			if anyList && agent == transcript.Messages && bytes.HasPrefix(bytes.TrimLeft(seg.Data, "\ufeff \t\r\n"), []byte("[")) {
+				return agent, class, nil
+			}
 		}
 		for r := range d.Records(seg) {
 			if seen.take(r); agent != "" && seen.grasp.Told > 0 {

@@ -138,7 +138,7 @@ func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags
 		}
 		return l.scoreArchived(ctx, e, f.size)
 	}
-	s, done, err := a.input(ctx, arg)
+	s, done, err := a.input(ctx, arg, false)
 	if err != nil {
 		return nil, err
 	}
