@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -10,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ccd/internal/mark"
@@ -21,7 +21,7 @@ import (
 const sniffed = 64 << 10
 
 // input describes a transcript that lies below no watched root: a file, or stdin (-) through a temporary file, which
-// done removes. With anyList a JSON array is taken whatever it holds.
+// done removes. For anyList see agentOf.
 func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
@@ -57,8 +57,8 @@ func (a *app) spool() (transcript.Session, error) {
 	return transcript.Session{Key: transcript.Key{ID: id}, Path: f.Name(), Source: id}, nil
 }
 
-// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood, unless
-// anyList is set and the file is a JSON array: the filter gives back what it does not understand.
+// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood. With
+// anyList an empty JSON array is a list, and so is one with a message that has content but no role.
 func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, transcript.Class, error) {
 	var agent string
 	var class transcript.Class
@@ -71,17 +71,17 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, t
 		if d == nil {
 			agent, class, _ = transcript.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
 			d = transcript.NewDecoder(cmp.Or(agent, transcript.Messages), class)
-			if anyList && agent == transcript.Messages && bytes.HasPrefix(bytes.TrimLeft(seg.Data, "\ufeff \t\r\n"), []byte("[")) {
-				return agent, class, nil
-			}
 		}
 		for r := range d.Records(seg) {
 			if seen.take(r); agent != "" && seen.grasp.Told > 0 {
 				return agent, class, nil
 			}
+			if anyList && agent == transcript.Messages && (r.Long || slices.Contains(transcript.Keys(r.Raw), "content")) {
+				return agent, class, nil
+			}
 		}
 	}
-	if agent != "" && !seen.grasp.Nothing() {
+	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
 		return agent, class, nil
 	}
 	return "", 0, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
