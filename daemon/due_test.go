@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,16 +22,30 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		quiet  time.Duration
 		want   bool
 	}{
-		"nothing new":                  {func(*Daemon, *session) {}, time.Hour, false},
-		"a quarter of its size is new": {func(_ *Daemon, s *session) { s.state.At.Offset += s.state.Written.Size / 4 }, 0, true},
-		"less than a quarter":          {func(_ *Daemon, s *session) { s.state.At.Offset += s.state.Written.Size/4 - 1 }, 0, false},
-		"a little, quiet for 30 s":     {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 30 * time.Second, true},
-		"a little, quiet for less":     {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 29 * time.Second, false},
-		"the companion is gone":        {func(d *Daemon, s *session) { s.state.Companion += ".gone" }, 0, true},
-		"other options":                {func(_ *Daemon, s *session) { s.state.Options = "00000000" }, 0, true},
-		"another generation":           {func(_ *Daemon, s *session) { s.state.At.Generation++ }, 0, true},
-		"a summary came":               {func(_ *Daemon, s *session) { s.heard = true }, 0, true},
-		"no trigger has ever fired":    {func(_ *Daemon, s *session) { s.state.Fired, s.state.Options = "", "00000000" }, time.Hour, false},
+		"nothing new": {func(*Daemon, *session) {}, time.Hour, false},
+		"an eighth of a long session is new": {func(_ *Daemon, s *session) {
+			s.state.Covers.Offset = 8 * s.state.Written.Size
+			s.state.At.Offset = 9 * s.state.Written.Size
+		}, 0, true},
+		"less than an eighth": {func(_ *Daemon, s *session) {
+			s.state.Covers.Offset = 8 * s.state.Written.Size
+			s.state.At.Offset = 9*s.state.Written.Size - 1
+		}, 0, false},
+		"a quarter of its size is new in a short session": {func(_ *Daemon, s *session) {
+			s.state.Covers.Offset = s.state.Written.Size
+			s.state.At.Offset = s.state.Written.Size + s.state.Written.Size/4
+		}, 0, true},
+		"less than a quarter": {func(_ *Daemon, s *session) {
+			s.state.Covers.Offset = s.state.Written.Size
+			s.state.At.Offset = s.state.Written.Size + s.state.Written.Size/4 - 1
+		}, 0, false},
+		"a little, quiet for 30 s":  {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 30 * time.Second, true},
+		"a little, quiet for less":  {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 29 * time.Second, false},
+		"the companion is gone":     {func(d *Daemon, s *session) { s.state.Companion += ".gone" }, 0, true},
+		"other options":             {func(_ *Daemon, s *session) { s.state.Options = "00000000" }, 0, true},
+		"another generation":        {func(_ *Daemon, s *session) { s.state.At.Generation++ }, 0, true},
+		"a summary came":            {func(_ *Daemon, s *session) { s.heard = true }, 0, true},
+		"no trigger has ever fired": {func(_ *Daemon, s *session) { s.state.Fired, s.state.Options = "", "00000000" }, time.Hour, false},
 		"it fired once, and no longer does": {func(_ *Daemon, s *session) {
 			s.state.Fired, s.state.At.Offset = "threshold", s.state.At.Offset+s.state.Written.Size
 		}, 0, true},
@@ -55,5 +71,56 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		if !s.due(d, watcher.Offer{}) {
 			t.Error("a session without its companion is not due")
 		}
+	}
+}
+
+// TestRemadeWhileItGrows: a session that is long beside its companion waits for an eighth of its length, and one that its
+// companion shows nearly whole for a quarter of the companion's size.
+func TestRemadeWhileItGrows(t *testing.T) {
+	spoken := func(n int) string {
+		ask, _, _ := strings.Cut(turn(n), "\n")
+		return strings.Replace(ask, "cents.", "cents."+strings.Repeat(fmt.Sprintf(" Look at its row %d too.", n), 40), 1) + "\n"
+	}
+	for name, c := range map[string]struct {
+		turn    func(int) string
+		turns   int
+		budget  int
+		quarter bool // it is more than the eighth
+	}{
+		"long":        {turn, 80, 4000, false},
+		"shown whole": {spoken, 24, 72000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.o.Compaction.MaxTokens = c.budget
+			h.o.Watch.RefreshIdle = time.Hour
+			for n := range c.turns {
+				h.append(h.path(1), c.turn(n))
+			}
+			h.once()
+			first := h.stored(h.path(1))
+			eighth, quarter := first.Covers.Offset/8, first.Written.Size/4
+			if eighth < quarter != c.quarter || first.Covers != first.At {
+				t.Fatalf("an eighth is %d bytes, a quarter %d, the companion covers %v of %v", eighth, quarter, first.Covers, first.At)
+			}
+			h.running()
+			waited := false // beyond the lesser of both
+			for n, grown := c.turns, int64(0); grown < max(eighth, quarter); n++ {
+				h.append(h.path(1), c.turn(n))
+				grown += int64(len(c.turn(n)))
+				var s State
+				eventually(t, "the new turn is archived", func() bool {
+					s = h.stored(h.path(1))
+					return s.At.Offset == first.At.Offset+grown
+				})
+				if want := grown >= max(eighth, quarter); want != (s.Covers == s.At) {
+					t.Fatalf("%d new bytes, an eighth is %d, a quarter %d: the companion covers %v of %v", grown, eighth, quarter, s.Covers, s.At)
+				}
+				waited = waited || s.Covers != s.At && grown >= min(eighth, quarter)
+			}
+			if !waited {
+				t.Error("the lesser of both was never reached alone: this test cannot fail")
+			}
+		})
 	}
 }

@@ -107,6 +107,18 @@ func (h *house) companion(path string) string {
 	return string(b)
 }
 
+// samePass fails the test where a session's companion is not that of one pass over the same text.
+func (h *house) samePass(path, text string) {
+	h.t.Helper()
+	once := newHouse(h.t)
+	once.o.Compaction = h.o.Compaction
+	once.write(once.path(1), text)
+	once.once()
+	if got, want := h.companion(path), once.companion(once.path(1)); got != want {
+		h.t.Errorf("%d bytes: the companion differs from that of one pass:\n%s", len(text), firstDifference(want, got))
+	}
+}
+
 // restore returns the bytes of the session's last generation as the archive has them.
 func (h *house) restore(key transcript.Key) string {
 	h.t.Helper()
@@ -122,6 +134,20 @@ func (h *house) restore(key transcript.Key) string {
 		b.Write(seg.Data)
 	}
 	return b.String()
+}
+
+// stored is what the archive keeps of a session's state.
+func (h *house) stored(path string) State {
+	h.t.Helper()
+	a, err := h.o.Archive.Session(context.Background(), key(path))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	s, err := DecodeState(a.State)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
 }
 
 func key(path string) transcript.Key {

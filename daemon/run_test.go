@@ -68,16 +68,10 @@ func TestRunFollowsASession(t *testing.T) {
 		h.append(h.path(1), turn(n))
 	}
 	eventually(t, "the companion covers the session at rest", h.covers(h.path(1)))
-	got := h.companion(h.path(1))
 	if err := stop(); !errors.Is(err, context.Canceled) {
 		t.Errorf("run = %v", err)
 	}
-	fresh := newHouse(t)
-	fresh.write(fresh.path(1), turns(0, 18))
-	fresh.once()
-	if want := fresh.companion(fresh.path(1)); got != want {
-		t.Errorf("followed live, the companion differs from the one made at once:\n%s", firstDifference(want, got))
-	}
+	h.samePass(h.path(1), turns(0, 18))
 }
 
 func TestRunMendsWhatWasTakenAway(t *testing.T) {

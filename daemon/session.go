@@ -198,8 +198,8 @@ func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
 func (s *session) behind() bool { return !s.Packed && s.state.Source.Size > s.state.At.Offset }
 
 // due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger first fires, then when
-// the new bytes reach a quarter of the companion's own size, or the transcript is at rest; at once
-// when it is not as written, or when the options changed.
+// there are enough new bytes, or the transcript is at rest; at once when it is not as written, or when the options
+// changed.
 func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment {
 		return false
@@ -208,12 +208,16 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 		return false
 	}
 	return s.heard || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
-		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= max(1, s.state.Written.Size/4) ||
+		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= s.enough() ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }
 
 // grown is how many bytes the companion does not cover yet.
 func (s *session) grown() int64 { return s.state.At.Offset - s.state.Covers.Offset }
+
+// enough is how many new bytes make the companion due: an eighth of what it covers, so that the cost of following a
+// session stays in proportion to its length, and at least a quarter of the companion's own size.
+func (s *session) enough() int64 { return max(1, s.state.Covers.Offset/8, s.state.Written.Size/4) }
 
 // fold brings the session's fold up to the archive's tip: it is cached, or folded anew.
 func (d *Daemon) fold(ctx context.Context, s *session) error {

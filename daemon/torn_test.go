@@ -38,15 +38,6 @@ func TestTornLineGoesOn(t *testing.T) {
 	d := h.daemon()
 	records := h.rest(d, h.path(1)).state.Records
 	written, folds := before, map[any]bool{}
-	samePass := func(text string) {
-		t.Helper()
-		once := newHouse(t)
-		once.write(once.path(1), text)
-		once.once()
-		if got, want := h.companion(h.path(1)), once.companion(once.path(1)); got != want {
-			t.Errorf("%d bytes: the companion differs from that of one pass:\n%s", len(text), firstDifference(want, got))
-		}
-	}
 	for len(after) > 40 {
 		h.append(h.path(1), after[:40])
 		written, after = written+after[:40], after[40:]
@@ -62,7 +53,7 @@ func TestTornLineGoesOn(t *testing.T) {
 			t.Fatalf("%d bytes: %d records, %d broken; want %d, %d", len(written), s.state.Records, s.state.Broken, want, torn)
 		}
 		if folds[s.compactor] = true; written == before+turn(12)[:40] {
-			samePass(written) // torn
+			h.samePass(h.path(1), written) // torn
 		}
 	}
 	// The companion covers the beginning of each of the four lines, which the rest of the line then reopens.
@@ -71,7 +62,7 @@ func TestTornLineGoesOn(t *testing.T) {
 	}
 	h.append(h.path(1), after)
 	h.rest(d, h.path(1))
-	samePass(turns(0, 13))
+	h.samePass(h.path(1), turns(0, 13))
 	if got, want := h.rest(d, h.path(1)).state.Records, records+4; got != want {
 		t.Errorf("%d records, want %d", got, want)
 	}
@@ -90,12 +81,7 @@ func TestLineEndLater(t *testing.T) {
 	}
 	h.append(h.path(1), turn(12))
 	h.rest(d, h.path(1))
-	once := newHouse(t)
-	once.write(once.path(1), turns(0, 13))
-	once.once()
-	if got, want := h.companion(h.path(1)), once.companion(once.path(1)); got != want {
-		t.Errorf("the companion differs from that of one pass:\n%s", firstDifference(want, got))
-	}
+	h.samePass(h.path(1), turns(0, 13))
 }
 
 // TestEveryByteAtRest: files of every kind that were offered while they grew, and then no more until they rested.
