@@ -35,7 +35,7 @@ import (
 	"ccd/watcher"
 )
 
-// maxFolds bounds the rows of all folds kept in memory, in bytes; beyond it the longest unused are folded again from
+// maxFolds bounds all folds kept in memory with their spans, in bytes; beyond it the longest unused are folded again from
 // the archive when they are needed.
 const maxFolds = 32 << 20
 

@@ -1,11 +1,15 @@
 package daemon
 
-import "slices"
+import (
+	"slices"
+
+	"ccd/internal/transcript"
+)
 
 // folds are the sessions whose fold is in memory, the least recently used first.
 type folds []*session
 
-// use notes that s was used, and drops the folds of others until all rows together stay below max bytes.
+// use notes that s was used, and drops the folds of others until all together stay below max bytes.
 func (f *folds) use(s *session, max int64) {
 	list := slices.DeleteFunc(*f, func(o *session) bool { return o == s || !o.folded })
 	if s.folded && s.compactor != nil {
@@ -23,5 +27,41 @@ func (f *folds) use(s *session, max int64) {
 	*f = list
 }
 
-// size is the memory that a fold takes, in bytes.
-func (s *session) size() int64 { return s.compactor.Size() + s.decoder.Kept() }
+// size is the memory that a fold and its spans take, in bytes.
+func (s *session) size() int64 { return s.compactor.Size() + s.decoder.Kept() + s.spans.size }
+
+// maxSpans bounds the spans that are kept for each fold, in bytes.
+const maxSpans = 1_000_000
+
+// spanCost is what a span takes beside its bytes, about.
+const spanCost = 64
+
+// spans are the bytes of the transcript that a companion was made from. The next companion of the same fold shows most
+// of them again, and the archive would decode whole frames for them. They are a cache: what is missing is read.
+type spans struct {
+	bytes map[transcript.Span][]byte
+	size  int64
+}
+
+// get returns the bytes of a span: its own, those of the spans before, or those that read gives. It keeps them while
+// there is room.
+func (s *spans) get(span transcript.Span, before spans, read func() ([]byte, error)) ([]byte, error) {
+	if b, ok := s.bytes[span]; ok {
+		return b, nil
+	}
+	b, ok := before.bytes[span]
+	if !ok {
+		var err error
+		if b, err = read(); err != nil {
+			return nil, err
+		}
+	}
+	if cost := span.Len + spanCost; s.size+cost <= maxSpans {
+		if s.bytes == nil {
+			s.bytes = map[transcript.Span][]byte{}
+		}
+		s.bytes[span] = b
+		s.size += cost
+	}
+	return b, nil
+}

@@ -80,14 +80,16 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	}
 	s.finish()
 	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
+	var used spans
 	text := func(span transcript.Span) ([]byte, error) {
 		d.alive()
-		return r.Span(ctx, span)
+		return used.get(span, s.spans, func() ([]byte, error) { return r.Span(ctx, span) })
 	}
 	c, err := s.compactor.Summarized(text, d.Archive.Summaries(ctx))
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}
+	s.spans = used
 	var sum mark.Hash
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum

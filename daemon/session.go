@@ -38,6 +38,7 @@ type session struct {
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
+	spans     spans // that the last companion of this fold was made from
 	failures  int
 	failedAt  Stat      // of the transcript when it failed last
 	retry     time.Time // an unchanged transcript is not tried again before
@@ -275,7 +276,7 @@ func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) e
 
 // begin starts an empty fold at a cursor.
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
-	s.cursor, s.folded = at, true
+	s.cursor, s.folded, s.spans = at, true, spans{}
 	if s.Class != transcript.Attachment {
 		s.decoder = transcript.NewDecoder(s.Agent, s.Class)
 		s.compactor = compactor.New(d.options(s), s.Session)
@@ -321,7 +322,7 @@ func (s *session) feed(seg transcript.Segment) {
 }
 
 func (s *session) unfold() {
-	s.folded, s.decoder, s.compactor = false, nil, nil
+	s.folded, s.decoder, s.compactor, s.spans = false, nil, nil, spans{}
 }
 
 // forget drops what is in memory of a session after an error: the next sync folds it anew. That another process was
