@@ -35,10 +35,10 @@ fuzz:
 	done
 
 # What docs/PERFORMANCE.md tells, over BYTES of invented transcripts: run --once against bare zstd of the same bytes, and
-# search against decoding and hashing the archive's frames.
+# search against decoding and hashing the archive's frames; and a session that grows under the daemon against one pass.
 BYTES ?= 1GB
 bench:
-	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Once|Search)$$' -benchtime 1x -count 1 -timeout 30m -v .
+	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Once|Search|Follow)$$' -benchtime 1x -count 1 -timeout 30m -v .
 
 # Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
 # grows with their square, each against one of twice its size.
