@@ -15,7 +15,7 @@ type Brake struct {
 // brakePause is how often one looks whether the other side has come to its end.
 const brakePause = time.Millisecond
 
-// Bind returns a context whose calls heed the brake.
+// Bind returns a context whose archive calls wait while the brake is pulled.
 func (b *Brake) Bind(ctx context.Context) context.Context {
 	return context.WithValue(ctx, braked, b)
 }

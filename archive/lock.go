@@ -18,14 +18,12 @@ import (
 // the file alone would be enough, and is all there is where nobody has made the lock files yet, but a writer that comes back
 // again and again would starve the others.
 //
-// So everybody first takes archive.gate, exclusively, and lets go of it as soon as the lock is held. Whoever waits for the
-// lock keeps later ones behind him: readers that come and come cannot starve a writer. A process that is stopped with the
-// lock in its hands must not hold up those whom it does not exclude: whoever has kept the gate for turn lets the others
-// pass, and comes again.
+// Every process first takes archive.gate, then the lock, then releases the gate. So new readers wait behind a writer and
+// cannot starve it. A waiter that held the gate for `turn` releases it and retries, so a stopped process does not block
+// others.
 //
-// No wait is a wait in flock(2): that one ends with no deadline and no signal, and a thread left behind in it would take the
-// lock later. Instead flock is tried again after short pauses. That starves nobody: for the lock only the process inside the
-// gate tries, and the gate is free again as soon as he has it.
+// No call blocks in flock(2): it has no deadline, ignores signals, and a thread left in it would take the lock later.
+// Instead flock is tried again after short pauses. Only the process that holds the gate tries for the lock.
 type lock struct {
 	file  *os.File // archive.lock; nil where there is none
 	data  *os.File // the archive's file

@@ -41,11 +41,11 @@ func (e *LockedError) Error() string {
 func (e *LockedError) Hint() string {
 	switch {
 	case len(e.Holders) == 0:
-		return "try again; lsof " + e.lock + " may tell which process it is"
+		return "try again; find the process: lsof " + e.lock
 	case e.Holders[0].Stopped:
-		return fmt.Sprintf("that process is stopped: kill -CONT %d lets it go on", e.Holders[0].Pid)
+		return fmt.Sprintf("the process is stopped; resume it: kill -CONT %d", e.Holders[0].Pid)
 	}
-	return "try again, or end that process"
+	return "try again, or stop that process"
 }
 
 // key is a key of a context's values.

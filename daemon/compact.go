@@ -41,7 +41,7 @@ func (d *Daemon) made(s *session, doc sidecar.Document, c *compactor.Compaction)
 var ErrUnknown = errors.New("no such session")
 
 // ErrForeign tells that none of a transcript's records is of a known type: there is nothing to make a companion of.
-var ErrForeign = errors.New("no known record")
+var ErrForeign = errors.New("unknown format")
 
 // Known returns the session whose transcript stands at path below a watched root, whether or not it was archived yet.
 func (d *Daemon) Known(path string) (transcript.Session, bool) {
@@ -108,7 +108,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted
 		return Compacted{}, err
 	}
 	if c := s.compactor.Status(); foreign(c) {
-		return Compacted{}, fmt.Errorf("compact %s: %w in %d", s.ID, ErrForeign, c.Records)
+		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrForeign, c.Records)
 	}
 	once := func() (Compacted, error) {
 		if write {
@@ -220,7 +220,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	}
 	p.finish()
 	if c := p.compactor.Status(); foreign(c) {
-		return Compacted{}, fmt.Errorf("compact %s: %w in %d", s.ID, ErrForeign, c.Records)
+		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrForeign, c.Records)
 	}
 	c, err := p.compactor.Summarized(func(span transcript.Span) ([]byte, error) {
 		b := make([]byte, span.Len)

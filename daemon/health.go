@@ -133,8 +133,7 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 // longWait is the wait for the archive's lock that status tells of, and that ends a pass of Once.
 const longWait = 4 * time.Second
 
-// waits tells of a wait for the archive's lock; nil: it is over. It is a sign of life: a daemon that were started anew
-// would wait too.
+// waits records who holds the archive lock (nil: released) and feeds the watchdog, because a restart would not help.
 func (d *Daemon) waits(locked *archive.LockedError) {
 	d.alive()
 	now := ""

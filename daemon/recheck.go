@@ -91,7 +91,7 @@ func (d *Daemon) compare(ctx context.Context, s *session) (same bool, err error)
 
 // restart stores the session's file from its first byte, as a new generation.
 func (d *Daemon) restart(ctx context.Context, s *session, now time.Time) (watcher.Offer, error) {
-	d.Log.Warn("transcript was rewritten in place: it is stored again, what was stored before stays as an earlier generation", "path", s.Path, "session", s.ID)
+	d.Log.Warn("transcript rewritten in place; archived again as a new generation", "path", s.Path, "session", s.ID)
 	s.unfold()
 	s.rewritten = true
 	o := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}}

@@ -20,7 +20,7 @@ type agentFlags struct {
 
 func (a *app) agentCommand() *cobra.Command {
 	p := page{
-		use: "agent restore|search|show", group: agents, short: "restore, search and show for an agent, in its own project",
+		use: "agent restore|search|show", group: agents, short: "restore, search or show sessions of the current project (for agents)",
 		forms: []string{
 			"ccd agent restore [--raw | --full] ID|SESSION#N",
 			"ccd agent search [--session SESSION] [--agent AGENT] [--since TIME] [--tool NAME] [--path PATH] [--phrase] [--all] [--limit N] WORDS...",
@@ -32,14 +32,15 @@ no --config and no flag that names a file to read or write.
 
 A session is of this project if it began in the same git repository as the current directory, in any of
 its worktrees, or, without git, in the current directory or below it. Its sub-agents and spilled outputs
-come with it, and so does the session that runs the command. In the home directory and those above it,
-without git, it is only the sessions that began right there. Anything else is not found (exit status 3).
-The user can let agents reach all projects: ccd agents install --reach all.
+are included, and so is the session that runs the command. In the home directory and those above it,
+without git, only sessions started in exactly that directory are. Anything else is not found (exit 3).
+The user can let agents read all projects: ccd agents install --reach all.
 
-Without SESSION, show prints the newest session of the project.`,
+` + "`[ccd ID ...]`" + ` marks omitted text; restore prints it. Without SESSION, show prints the session with the
+newest record in this directory, or else in the project.`,
 		examples: []example{
 			{"ccd agent restore 4tq9c1m7x2ka", "the original behind a marker [ccd 4tq9c1m7x2ka ...]"},
-			{"ccd agent search --since 7d overflow cents", "where both words stand in this project's sessions of a week"},
+			{"ccd agent search --since 7d overflow cents", "this project's sessions of the last 7 days with both words"},
 			{"ccd agent show --section State", "what was asked, decided, done and is open"},
 		},
 		json:  "(search) as ccd search prints it",
@@ -75,6 +76,9 @@ func (f agentFlags) check(c *cobra.Command, args []string, json bool) error {
 	switch args[0] {
 	case "restore":
 		may, err = []string{"raw", "full", "agent"}, f.restore.check(pasted(args[1:]), json)
+		if n := len(pasted(args[1:])); n != 1 {
+			err = fmt.Errorf("restore takes one ID or SESSION#N, got %d", n)
+		}
 	case "search":
 		may = []string{"session", "agent", "since", "tool", "path", "phrase", "all", "limit", "json"}
 		_, err = f.search.query(args[1:], time.Now())

@@ -36,14 +36,15 @@ func (a *app) agentsCommand() *cobra.Command {
 at a prompt when the context is nearly full), the MCP server ` + "`ccd mcp`" + `, and a skill (Claude Code) or a
 block in AGENTS.md (Codex) that says what a companion is. Everything else in these files stays as it is,
 byte for byte; before its first change to a file it keeps a copy as FILE.ccd-backup. Run again, it mends
-what is amiss, such as the path of a binary that moved. uninstall takes out what is ccd's, nothing else.
+what is amiss, such as the path of a binary that moved. uninstall removes what ccd added, nothing else;
+when the last agent goes, it also resets agents.reach (below).
 
 Without a name it means every agent whose directory is there (~/.claude or $CLAUDE_CONFIG_DIR, ~/.codex
 or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd agent`" + `
 without asking are shown and asked for, never added silently.
 
-An agent sees the sessions of its own project. --reach all lets agents see those of all projects, --reach
-project takes that back; it is kept as agents.reach in the configuration.
+An agent can read the sessions of its own project. --reach all lets agents read those of all projects,
+--reach project undoes it; stored as agents.reach in the configuration.
 
 Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
 without a word, in ` + "`codex exec`" + ` too.`,
@@ -52,7 +53,7 @@ without a word, in ` + "`codex exec`" + ` too.`,
 			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
 			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
 			{"ccd agents install claude --live=false", "without live demotion again"},
-			{"ccd agents install --reach all", "let agents see the sessions of all projects"},
+			{"ccd agents install --reach all", "let agents read the sessions of all projects"},
 			{"ccd agents status", "what is installed, and whether its binary still stands"},
 			{"ccd agents uninstall", "take it all out"},
 		},
@@ -66,7 +67,7 @@ without a word, in ` + "`codex exec`" + ` too.`,
 	c.Flags().BoolVar(&f.live, "live", false, "demote large outputs as they come (PostToolUse; Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no rules, do not ask")
-	c.Flags().StringVar(&f.reach, "reach", "", "let agents see the sessions of their own `project`, or of all (default: as it is)")
+	c.Flags().StringVar(&f.reach, "reach", "", "let agents read the sessions of their own `project`, or of all (default: unchanged)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a unified diff, write nothing")
 	return c
 }
@@ -177,9 +178,9 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	}
 	switch {
 	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
-		return usage(c, errors.New("--reach is project or all"))
+		return usage(c, errors.New("--reach must be project or all"))
 	case f.reach != "" && a.configFile != "": // ccd agent takes no --config: it would not see it
-		return usage(c, errors.New("--reach does not go with --config: set agents.reach in that file"))
+		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
 	if f.live && !slices.Contains(which, agentsetup.Claude) {
 		return usage(c, errors.New("--live goes with claude: Codex has no such hook"))
@@ -202,10 +203,25 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 			}
 		}
 	}
+	before, after := s.Reach(), cmp.Or(f.reach, s.Reach())
 	if err := a.putReach(p, f.reach); err != nil {
 		return err
 	}
-	return a.carryOut(p, f.dryRun, "everything is installed already", which)
+	if err := a.carryOut(p, f.dryRun, "everything is installed already", which); err != nil || f.dryRun {
+		return err
+	}
+	a.sayReach(before, after)
+	return nil
+}
+
+// sayReach says which sessions agents can read, if that changed or is more than the default.
+func (a *app) sayReach(before, after string) {
+	if before != after {
+		a.say("agents.reach changed from %q to %q; it applies at once", before, after)
+	}
+	if after == config.ReachAll {
+		a.say("agents can read the sessions of all projects (agents.reach = %q)", after)
+	}
 }
 
 // putReach plans the change of agents.reach in the configuration, the one place that commands for agents believe.
@@ -269,7 +285,21 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	if err != nil {
 		return err
 	}
-	return a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named)
+	before := s.Reach()
+	after := before
+	other := func(agent string) bool { return !slices.Contains(named, agent) && len(s.Status(agent).Binaries) > 0 }
+	if before == config.ReachAll && a.configFile == "" && !slices.ContainsFunc(agentsetup.Agents(), other) {
+		if err := a.putReach(p, config.ReachProject); err != nil { // what agents have goes all the same
+			a.say("agents.reach is unchanged: %v", err)
+		} else {
+			after = config.ReachProject // else the next install would have it too
+		}
+	}
+	if err := a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named); err != nil || f.dryRun {
+		return err
+	}
+	a.sayReach(before, after)
+	return nil
 }
 
 // carryOut does what is planned, or shows it.
@@ -304,8 +334,9 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	for _, agent := range named {
 		all = append(all, s.Status(agent))
 	}
+	_, unread := a.config() // why the reach is unknown
 	if a.json {
-		return a.printJSON(all)
+		return errors.Join(a.printJSON(all), unread)
 	}
 	var rows [][]string
 	for _, st := range all {
@@ -321,7 +352,7 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 			}
 		}
 	}
-	return nil
+	return unread
 }
 
 var reachMeaning = map[string]string{

@@ -231,7 +231,7 @@ func TestRewriteIsTold(t *testing.T) {
 			t.Errorf("%s does not tell %s: %s", command, want, out)
 		}
 	}
-	if out := ccd("status"); !strings.Contains(out, "rewritten  1 session: ") {
+	if out := ccd("status"); !strings.Contains(out, "rewritten  1 session rewritten and archived again; ") {
 		t.Errorf("status: %s", out)
 	}
 }

@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	a := &app{std: s, env: env}
 	root := a.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
 		err = cause
 	}
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	if err == nil && a.damaged {
 		err = errDamaged
 	}
-	report(a.talk(s.err, priorityError), err)
+	report(a.talk(s.err, priorityError), err, c.Name() == "agent")
 	return exitCode(err)
 }
 

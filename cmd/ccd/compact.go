@@ -68,7 +68,7 @@ what happened to each message.
 The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
 written, and they cannot.`,
 		examples: []example{
-			{"ccd compact latest", "write the companion of the session that grew last, now"},
+			{"ccd compact latest", "write the companion of the session with the newest record, now"},
 			{"ccd compact --max-tokens 20000 5d2f7a1e", "a shorter one, also from now on"},
 			{"ccd compact --focus 'invoice cents' --level gentle latest", "more of what is about invoices and cents, less left out"},
 			{"ccd compact --dry-run latest", "what would be saved, by kind"},

@@ -45,10 +45,10 @@ sentences. Said in other words counts as dropped, and so does a name in a bare l
 what was dropped, class by class, what a person named and the newest first: record, fact, ID;
 ` + "`ccd restore ID`" + ` gives the original. Sub-agents are sessions of their own. It is told from the
 archive, so also where the transcript is gone; right after a compaction the archive may not hold it
-yet: --fresh takes in what the transcript has gained. A session that the agent has not compacted has
-dropped nothing: exit status 3.`,
+yet: --fresh archives what was added to the transcript first. A session that the agent has not compacted
+has dropped nothing: exit status 3.`,
 		examples: []example{
-			{"ccd diff latest", "what the session that grew last forgot"},
+			{"ccd diff latest", "what the session with the newest record forgot"},
 			{"ccd diff --fresh latest:.", "of the project in this directory, just after its agent compacted"},
 			{"ccd diff 5d2f7a1e --class commands --all", "every command that is no longer known"},
 			{"ccd diff 5d2f7a1e --boundary 1 --json", "the first of several compactions, for a script"},
@@ -108,7 +108,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 // sayBehind tells of a transcript that has gone on: the newest compaction may stand in what is not archived yet.
 func (a *app) sayBehind(e entry) {
 	if lag := e.lag(); lag > 0 {
-		a.say("%s of the transcript came since: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), shellWord(e.ID))
+		a.say("%s were added since; run ccd diff --fresh %s", humanize.IBytes(uint64(lag)), shellWord(e.ID))
 	}
 }
 

@@ -140,18 +140,18 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 				s.run.Errors = append(s.run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
 			}
 		}, "wrong", "2 more"},
-		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *surroundings) { s.run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read: 1"},
+		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *surroundings) { s.run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 directories or files"},
 		{"summarizer gone", checkSummarizer, func(_ *testing.T, s *surroundings) {
 			s.l.config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "whole path"},
 		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *surroundings) {
 			s.l.config.Summarizer.Command, s.service.state.Confined = []string{os.Args[0]}, true
 		}, "wrong", "ccd install"},
-		{"behind", checkBehind, func(_ *testing.T, s *surroundings) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not archived"},
+		{"behind", checkBehind, func(_ *testing.T, s *surroundings) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
 		{"behind without a daemon", checkBehind, func(_ *testing.T, s *surroundings) {
 			s.running, s.sessions = false, nil
 		}, "note", "no daemon runs"},
-		{"purged unarchived", checkPurge, func(_ *testing.T, s *surroundings) { s.scans[0].found[0].ModTime = s.now.Add(-28 * day) }, "wrong", "1 of them is not archived"},
+		{"purged unarchived", checkPurge, func(_ *testing.T, s *surroundings) { s.scans[0].found[0].ModTime = s.now.Add(-28 * day) }, "wrong", "1 of them is not fully archived"},
 		{"purged at the next start", checkPurge, func(_ *testing.T, s *surroundings) { s.scans[0].found[0].ModTime = s.now.Add(-40 * day) }, "wrong", "at its next start"},
 		{"short period, no daemon", checkPurge, func(t *testing.T, s *surroundings) { s.settings(t, `{"cleanupPeriodDays": 2}`); s.running = false }, "note", "after 2 days, and no daemon"},
 		{"no period", checkPurge, func(t *testing.T, s *surroundings) { s.settings(t, `{"cleanupPeriodDays": 0}`) }, "wrong", "keeps no transcripts"},

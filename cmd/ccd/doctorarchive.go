@@ -81,7 +81,7 @@ func checkLock(_ context.Context, s *surroundings) []finding {
 	if errors.As(s.readErr, &locked) {
 		return []finding{wrong(check, locked.Hint(), "%v", locked)}
 	}
-	return []finding{wrong(check, "look whether its disk answers: ls "+shellWord(filepath.Dir(s.l.archivePath)), "the archive did not answer within %s: its file system hangs", checkLimit)}
+	return []finding{wrong(check, "check the disk: ls "+shellWord(filepath.Dir(s.l.archivePath)), "no answer within %s; the file system hangs", checkLimit)}
 }
 
 func checkSpace(_ context.Context, s *surroundings) []finding {

@@ -30,7 +30,7 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 	}
 	var all []finding
 	if s.run.Stale {
-		all = append(all, wrong(check, "make room on its disk, or see that it is writable", "pid %d runs, and cannot write %s",
+		all = append(all, wrong(check, "free disk space, or make it writable", "pid %d cannot write %s",
 			s.run.Pid, filepath.Join(s.l.stateDir, "run.json")))
 	}
 	if late := stalled(s.l.config.Watch.ScanInterval); !s.run.LastPass.IsZero() && s.now.Sub(s.run.LastPass) > late {
@@ -39,7 +39,7 @@ func checkDaemon(_ context.Context, s *surroundings) []finding {
 	}
 	if r := s.run.Reload; r != nil && r.Error != "" {
 		all = append(all, wrong(check, "mend it, look with ccd config, then systemctl"+s.userFlag()+" reload ccd, or kill -HUP "+fmt.Sprint(s.run.Pid),
-			"the configuration was refused %s ago, the one before holds: %s", age(r.Time), r.Error))
+			"the configuration was refused %s ago, the previous one is in use: %s", age(r.Time), r.Error))
 	} else if r != nil && r.Note != "" {
 		all = append(all, note(check, s.install(), "%s", r.Note))
 	}
@@ -113,7 +113,7 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 		all = append(all, wrong(check, "ccd status tells all", "%d more", more))
 	}
 	if n := len(s.run.Watch.Unreadable); n > 0 && s.running {
-		all = append(all, note(check, "", "directories, or files of other users, that the daemon cannot read: %d (see the roots)", n))
+		all = append(all, note(check, "", "the daemon cannot read %d directories or files of other users (see the roots)", n))
 	}
 	return all
 }

@@ -52,7 +52,7 @@ func (s *surroundings) purge(days float64, told string) finding {
 	})
 	mend := "ccd run --once, and then ccd install"
 	if s.service.state.Installed {
-		mend = "ccd run --once where none runs; ccd status tells what fails"
+		mend = "ccd run --once if no daemon runs; ccd status lists failures"
 	}
 	switch {
 	case late.files > 0 && s.running && s.run.LastPass.IsZero():
@@ -63,7 +63,7 @@ func (s *surroundings) purge(days float64, told string) finding {
 		if left := period - s.now.Sub(late.oldest); left > 0 {
 			when = "from " + minute(s.now.Add(left)) + " on"
 		}
-		return wrong(check, mend, "claude-code removes transcripts after %s: %s not archived as they stand now, and it may remove them %s",
+		return wrong(check, mend, "claude-code removes transcripts after %s: %s not fully archived, and it may remove them %s",
 			told, are(late.files, "of them", "of them"), when)
 	case !s.running && days <= shortPeriod:
 		return note(check, mend, "claude-code removes transcripts after %s, and no daemon runs that would archive them before", told)
@@ -130,14 +130,14 @@ func (s *surroundings) behind(all pending) finding {
 	w := s.l.config.Watch
 	grace := max(w.MaxWait, s.l.config.Companion.RefreshIdle) + 2*w.ScanInterval
 	late := s.unarchived(func(f watcher.Found) bool { return !s.running || s.now.Sub(f.ModTime) > grace })
-	told := fmt.Sprintf("%s not archived as they stand now (%s)", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))
+	told := fmt.Sprintf("%s not fully archived (%s)", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))
 	switch {
 	case late.files > 0 && s.running:
-		return note(check, "ccd status tells what fails; a first pass may take its time", "%s, the oldest since %s", told, age(late.oldest))
+		return note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest since %s", told, age(late.oldest))
 	case late.files > 0:
 		return note(check, "ccd run --once, or ccd start", "no daemon runs, and %s", told)
 	case all.bytes > 0:
-		return ok(check, "%s of recent changes are not archived yet; a file is archived to its last byte when it has been quiet for %s",
+		return ok(check, "%s of recent changes are not archived yet; the last bytes are archived after %s without changes",
 			humanize.IBytes(uint64(all.bytes)), s.l.config.Companion.RefreshIdle)
 	}
 	return ok(check, "all transcripts are archived")

@@ -48,7 +48,7 @@ func (s *surroundings) checkRoot(r rootScan) []finding {
 		if errors.Is(err, watcher.ErrIrregular) {
 			all = append(all, note(check, "", "%s", irregular(err)))
 		} else if errors.Is(err, watcher.ErrOwner) {
-			all = append(all, wrong(check, "chown the file if it is a transcript of this root, else remove it or name it under [watch] ignore", "%v: it is not archived", err))
+			all = append(all, wrong(check, "chown the file, remove it, or add it to watch.ignore", "%v; it is not archived", err))
 		} else {
 			all = append(all, wrong(check, "chmod -R u+rX "+shellWord(r.Path)+", or name it under [watch] ignore", "%v", err))
 		}
@@ -70,7 +70,7 @@ func (s *surroundings) checkRoot(r rootScan) []finding {
 	}
 	names := ""
 	if linked > 0 {
-		names = fmt.Sprintf(", %d of them with more names (hard links)", linked)
+		names = fmt.Sprintf(", %d with hard links", linked)
 	}
 	polled := ""
 	if fs := watcher.ForeignFS(r.Path); fs != "" {

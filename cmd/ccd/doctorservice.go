@@ -182,7 +182,7 @@ func programIn(path, own string) finding {
 		}
 	}
 	if found == "" {
-		return note(check, "put it into a directory of $PATH", "this is %s, and no ccd is in $PATH: `ccd agent restore` in a companion is not found by agents", own)
+		return note(check, "put it into a directory of $PATH", "this is %s, and no ccd is in $PATH: agents cannot run `ccd agent restore`", own)
 	}
 	if !alike(found, own) {
 		return note(check, "remove the one, or change $PATH", "this is %s, and $PATH has another one first: %s", own, found)

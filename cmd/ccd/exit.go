@@ -84,13 +84,23 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
+// plainLock gives the error of a locked archive one form, whatever the command was about to read.
+func plainLock(err error) error {
+	var locked *archive.LockedError
+	if errors.As(err, &locked) {
+		return fmt.Errorf("open archive: %w", locked)
+	}
+	return err
+}
+
 // report tells what went wrong in one line, with what matches and what to try below it.
-func report(w io.Writer, err error) {
+func report(w io.Writer, err error, forAgent bool) {
 	var several *history.AmbiguousError
 	var next interface{ Hint() string }
 	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || exitCode(err) == exitInterrupted {
 		return
 	}
+	err = plainLock(err)
 	text := fmt.Sprintf("ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
@@ -98,7 +108,11 @@ func report(w io.Writer, err error) {
 		}
 	}
 	if errors.As(err, &next) {
-		text += fmt.Sprintf("hint: %s\n", next.Hint())
+		line := next.Hint()
+		if forAgent {
+			line = agentHint(line)
+		}
+		text += fmt.Sprintf("hint: %s\n", line)
 	}
 	fmt.Fprint(w, mark.Visible(text)) // it may name what others named
 }

@@ -41,7 +41,7 @@ func TestExitCode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			report(&b, tt.err)
+			report(&b, tt.err, false)
 			if got := exitCode(tt.err); got != tt.code || b.String() != tt.says {
 				t.Errorf("exit code %d saying %q, want %d saying %q", got, b.String(), tt.code, tt.says)
 			}

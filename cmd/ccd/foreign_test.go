@@ -19,23 +19,23 @@ var foreignFiles = map[string]struct {
 		`{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}` + "\n" +
 			`{"role":"assistant","message":{"content":[{"type":"text","text":"sekret"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}` + "\n" +
 			`{"type":"turn_ended","status":"success"}` + "\n",
-		"no known record in 3 lines; first keys: role, message",
+		"unknown format: 3 lines, first keys role, message",
 	},
-	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "no known record in 1 line; first keys: role, message"},
-	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "no known record in 2 lines; first keys: sessionId, type, text"},
-	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "no known record in 2 lines; first keys: sessionId, type, subtype"},
-	"CSV":                          {"name,tokens\nsekret,7\n", "no known record in 2 lines: none is a JSON object"},
-	"binary":                       {"\x7fELF\x02\x01\x01\x00sekret\n\x00\xff\xfe\n", "no known record in 2 lines: none is a JSON object"},
-	"HTML":                         {"<!doctype html>\n<p>sekret</p>\n", "none is a JSON object"},
-	"an empty list":                {"[]\n", "it is empty"},
-	"an empty file":                {"", "it is empty"},
-	"blank lines":                  {"\n \n", "none is a JSON object"},
-	"a list of numbers":            {"[1, 2, 3]", "no known record in 3 lines: none is a JSON object"},
-	"lines of other objects":       {`{"level":"info","msg":"sekret"}` + "\n" + `{"level":"warn","msg":"sekret"}` + "\n", "no known record in 2 lines; first keys: level, msg"},
-	"a string":                     {`"sekret"`, "no known record in 1 line: none is a JSON object"},
-	"PDF":                          {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Title (sekret)>>\n", "none is a JSON object"},
-	"UTF-16":                       {"\xff\xfe{\x00\"\x00r\x00o\x00l\x00e\x00\"\x00:\x00\"\x00u\x00\"\x00}\x00\n\x00", "none is a JSON object"},
-	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "none is a JSON object"},
+	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "unknown format: 1 line, first keys role, message"},
+	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "unknown format: 2 lines, first keys sessionId, type, text"},
+	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "unknown format: 2 lines, first keys sessionId, type, subtype"},
+	"CSV":                          {"name,tokens\nsekret,7\n", "unknown format: no JSON object in 2 lines"},
+	"binary":                       {"\x7fELF\x02\x01\x01\x00sekret\n\x00\xff\xfe\n", "unknown format: no JSON object in 2 lines"},
+	"HTML":                         {"<!doctype html>\n<p>sekret</p>\n", "unknown format: no JSON object in "},
+	"an empty list":                {"[]\n", "the file is empty"},
+	"an empty file":                {"", "the file is empty"},
+	"blank lines":                  {"\n \n", "unknown format: no JSON object in "},
+	"a list of numbers":            {"[1, 2, 3]", "unknown format: no JSON object in 3 lines"},
+	"lines of other objects":       {`{"level":"info","msg":"sekret"}` + "\n" + `{"level":"warn","msg":"sekret"}` + "\n", "unknown format: 2 lines, first keys level, msg"},
+	"a string":                     {`"sekret"`, "unknown format: no JSON object in 1 line"},
+	"PDF":                          {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Title (sekret)>>\n", "unknown format: no JSON object in "},
+	"UTF-16":                       {"\xff\xfe{\x00\"\x00r\x00o\x00l\x00e\x00\"\x00:\x00\"\x00u\x00\"\x00}\x00\n\x00", "unknown format: no JSON object in "},
+	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "unknown format: no JSON object in "},
 }
 
 func TestInputThatIsNotUnderstoodIsRefused(t *testing.T) {
@@ -116,7 +116,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 			t.Errorf("restore %s: exit %d, %d bytes of %d, %s", id, code, len(out), len(content), said)
 		}
 		code, _, said := ccdIn(home, "", "compact", id)
-		if foreign != (code == exitFailed && strings.Contains(said, "no known record in 40")) {
+		if foreign != (code == exitFailed && strings.Contains(said, "unknown format: none of 40 records")) {
 			t.Errorf("compact %s: exit %d, %s", id, code, said)
 		}
 		if _, err := os.Stat(filepath.Join(dir, id+".ccd.md")); foreign != os.IsNotExist(err) {
@@ -124,7 +124,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 		}
 	}
 	code, out, _ := ccdIn(home, "", "ls")
-	if code != exitDone || strings.Count(out, "not understood") != 1 {
+	if code != exitDone || strings.Count(out, "unknown format") != 1 {
 		t.Errorf("ls: %s", out)
 	}
 	var status statusOutput

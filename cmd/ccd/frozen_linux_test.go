@@ -183,7 +183,7 @@ func TestFrozenReader(t *testing.T) {
 		}
 	}
 	eventually(t, "the daemon tells what it waits for", func() bool { return d.info(t).Locked == name })
-	if o := all(t, home, "status")["status"]; o.code != exitFailed || !strings.Contains(o.out, "the daemon waits: "+name) {
+	if o := all(t, home, "status")["status"]; o.code != exitFailed || !strings.Contains(o.out, "the daemon is waiting for the archive: "+name) {
 		t.Errorf("status: %+v", o)
 	}
 	if comesBack(t, home, paths[0]) {
@@ -215,6 +215,8 @@ func TestFrozenDaemon(t *testing.T) {
 		switch {
 		case o.code != exitFailed || !strings.Contains(o.err+o.out, name) || !strings.Contains(o.err+o.out, fmt.Sprintf("kill -CONT %d", d.Process.Pid)):
 			t.Errorf("%s: %+v", command, o)
+		case command != "doctor" && !strings.Contains(o.err+o.out, " open archive: "+name):
+			t.Errorf("%s has another form of the error: %+v", command, o)
 		case command == "status" && !strings.Contains(o.out, fmt.Sprintf("running, pid %d", d.Process.Pid)):
 			t.Errorf("%s: %+v", command, o)
 		}

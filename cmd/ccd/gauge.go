@@ -101,7 +101,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	out.Running, out.This = running, version().Version
 	out.Degraded, out.Roots, out.Errors = []string{}, []rootOutput{}, []failureOutput{}
 	if running && info.Locked != "" {
-		out.Degraded = append(out.Degraded, "the daemon waits: "+info.Locked)
+		out.Degraded = append(out.Degraded, "the daemon is waiting for the archive: "+info.Locked)
 	}
 	for _, f := range info.Errors { // where no daemon runs, those of the last one
 		out.Errors = append(out.Errors, failureOutput{f.Path, f.Error, f.Time})
@@ -122,7 +122,7 @@ func (g *gauge) read(ctx context.Context) (statusOutput, error) {
 	g.ask(ctx, running)
 	out.Service = serviceOutput{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
 	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
-	for _, err := range []error{runErr, archiveErr} {
+	for _, err := range []error{runErr, plainLock(archiveErr)} {
 		var next interface{ Hint() string }
 		switch {
 		case errors.As(err, &next):
@@ -214,49 +214,49 @@ func (g *gauge) ask(ctx context.Context, running bool) {
 	}
 }
 
-// degraded tells why things are less than they should be, the worst first.
+// degraded lists every problem, the worst first.
 func (g *gauge) degraded(o statusOutput) (why []string) {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if g.wrong != nil {
+	if r := o.Reload; g.wrong != nil && (r == nil || r.Error != g.wrong.Error()) {
 		add("the configuration cannot be read: %v", g.wrong)
-	} else if o.Running && o.Config != "" && absolute(g.l.configPath) != o.Config {
-		add("the daemon runs with another configuration than this command reads: %s", o.Config)
+	} else if g.wrong == nil && o.Running && o.Config != "" && absolute(g.l.configPath) != o.Config {
+		add("the daemon runs with a different configuration: %s", o.Config)
 	}
 	if o.ShouldRun && !o.Running {
-		add("the service is installed and does not run: ccd start")
+		add("the service is installed but not running; run ccd start")
 	}
 	if len(g.elsewhere) > 0 {
 		add("the service runs, and with other settings than this shell: ccd looks elsewhere without %s", strings.Join(g.elsewhere, ", "))
 	}
 	if all := g.l.damage; len(all) > 0 {
-		add("the archive is damaged, ccd ls names what is left out: %v", all[0])
+		add("the archive is damaged (ccd ls lists the damaged sessions): %v", all[0])
 	}
 	if o.Stale {
-		add("the daemon cannot write %s: what is told of it is from before", filepath.Join(g.l.stateDir, "run.json"))
+		add("the daemon cannot write %s; the figures below are old", filepath.Join(g.l.stateDir, "run.json"))
 	}
 	if late := stalled(g.l.config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
-		add("no scan has ended for %s: ccd doctor", age(*o.LastPass))
+		add("no scan has finished for %s; run ccd doctor", age(*o.LastPass))
 	}
 	if o.Running && o.LastPass != nil && g.known > 0 && !exists(o.Archive.Path) {
-		add("%s was taken away: all that is there is archived anew at the next scan", o.Archive.Path)
+		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
 	}
 	if o.Running && o.Version != o.This && !(o.Stale && o.Version == "") {
-		add("the daemon is %s, this is %s: ccd restart", named(o.Version), named(o.This))
+		add("the daemon is %s, this is %s; run ccd restart", named(o.Version), named(o.This))
 	}
 	if least := g.l.minFree(); least > 0 && o.Archive.measured && o.Archive.Space < least {
-		add("%s free, below archive.min_free of %s: nothing is archived", humanize.IBytes(uint64(o.Archive.Space)), g.l.written("archive.min_free"))
+		add("%s free, below archive.min_free of %s; archiving has stopped", humanize.IBytes(uint64(o.Archive.Space)), g.l.written("archive.min_free"))
 	}
 	if g.l.minFree() <= 0 && o.Archive.measured && o.Archive.Space == 0 {
-		add("no space is left beside %s: nothing is archived", o.Archive.Path)
+		add("no space left on the disk of %s; archiving has stopped", o.Archive.Path)
 	}
 	switch limit := g.l.config.Archive.MaxSize; {
 	case full(g.size, limit):
-		add("the archive has no room to grow below archive.max_size of %s: nothing more is archived", g.l.written("archive.max_size"))
+		add("the archive cannot grow without exceeding archive.max_size of %s; archiving has stopped", g.l.written("archive.max_size"))
 	case nearlyFull(g.size, limit):
 		add("the archive is over 80 %% of archive.max_size of %s", g.l.written("archive.max_size"))
 	}
 	if r := o.Reload; r != nil && r.Error != "" {
-		add("the configuration was refused %s ago, the one before holds: %s", age(r.Time), r.Error)
+		add("the configuration was refused %s ago, the previous one is in use: %s", age(r.Time), r.Error)
 	} else if r != nil && r.Note != "" {
 		add("%s", r.Note)
 	}
@@ -264,7 +264,7 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 		add("%s could not be brought up to date", count(n, "file"))
 	}
 	if o.Unreadable > 0 {
-		add("directories, or files of other users, that cannot be read: %d: ccd doctor", o.Unreadable)
+		add("cannot read %d directories or files of other users; run ccd doctor", o.Unreadable)
 	}
 	for _, r := range o.Roots {
 		if dir, err := os.Open(r.Path); err == nil {

@@ -107,15 +107,15 @@ func (s *sight) take(r *transcript.Record) {
 func (s sight) String() string {
 	switch {
 	case s.records == 0:
-		return "no known record: it is empty"
+		return "the file is empty"
 	case len(s.keys) == 0:
-		return fmt.Sprintf("no known record in %s: none is a JSON object", count(s.records, "line"))
+		return fmt.Sprintf("unknown format: no JSON object in %s", count(s.records, "line"))
 	}
 	var names []string
 	for _, k := range s.keys[:min(len(s.keys), 8)] {
 		names = append(names, mark.Inline(k, 40))
 	}
-	return fmt.Sprintf("no known record in %s; first keys: %s", count(s.records, "line"), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown format: %s, first keys %s", count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {

@@ -119,7 +119,7 @@ func (l *library) incomplete() {
 		return
 	}
 	l.app.damaged = true
-	fmt.Fprintln(l.app.err, "ccd: the archive is damaged, and this is left out:")
+	fmt.Fprintln(l.app.err, "ccd: the archive is damaged. Skipped:")
 	for _, err := range l.damage {
 		fmt.Fprintf(l.app.err, "  %v\n", err)
 	}
@@ -195,7 +195,7 @@ func (e entry) generation(n int) (archive.Generation, error) {
 
 // search is where an ID that is not in the index is looked for.
 func (l *library) search(progress func(done, total int64)) history.Search {
-	s := history.Search{Archive: l.archive, Progress: progress}
+	s := history.Search{Archive: l.archive, Progress: progress, Scope: cmp.Or(l.scope(), " in any archived session")}
 	for _, e := range l.sessions {
 		s.Sessions = append(s.Sessions, e.Session)
 	}

@@ -75,14 +75,16 @@ func (a *app) lsCommand() *cobra.Command {
 		use: "ls", group: everyday, short: "list the sessions: tokens, pressure, what was saved",
 		forms: []string{"ccd ls [--all] [--agent AGENT]", "ccd ls --size"},
 		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
-their share of the context window, (assumed) or * where the window is not known; a report that
-cannot be true is ignored and shown. SAVED, an estimate,
-what the companion takes less than the original. A companion "-" means that no trigger has fired yet,
-"gone" that its file is not there any more, "not understood" that none of its records is of a
-known type, "not followed" (--all) that it is a summarizer's own session,
-"copy" that ccd resume made it and nobody has gone on with it.
-A source is "purged" where the agent removed its transcript: the archive has it. "65 B behind" means that
-65 bytes of the transcript are not archived yet. A terminal gets what fits its width. If sessions are
+their share of the context window, (assumed) or * if the window is not known; impossible token reports
+are ignored and listed. SAVED is how much smaller the companion is than the original (estimate).
+
+COMPANION is "yes", or "-" (no trigger has fired yet), "gone" (the file is missing), "unverified" (it
+failed a check of its text; its front matter says which, and the archive is not affected), "unknown
+format" (no record is of a known type), "not followed" (--all: a summarizer's own session) or "copy"
+(made by ccd resume, not resumed yet).
+
+SOURCE is "purged" if the agent removed the transcript; the archive has it. "65 B behind" means that 65
+bytes of the transcript are not archived yet. Output is cut to the terminal's width. If sessions are
 damaged, it lists the others, names the damaged ones on stderr and exits 4.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
@@ -207,7 +209,7 @@ func (e entry) row(brief bool) []string {
 		companion = "not followed"
 	}
 	if e.state.Foreign {
-		companion = "not understood"
+		companion = "unknown format"
 	}
 	if e.state.Idle() && companion == "-" {
 		companion = "copy"

@@ -16,12 +16,12 @@ func (a *app) mcpCommand() *cobra.Command {
 		use: "mcp", group: agents, short: "serve the archive to an agent as an MCP server on stdio",
 		long: `An agent starts it, ` + "`ccd agents install`" + ` tells it how. Tools: restore (an original, in pages), companion,
 search, sessions, timeline and diff. They only read; the archive is opened for each call, and nothing is
-kept open between calls. They give the sessions of the project that the server was started in, as ccd
-agent does (ccd help agent), unless the user widened that. SESSION is as everywhere, but latest, the
-default, means the newest session of the directory that the server was started in. An answer says how to
-get the next page; it has at most 54,000 characters, and fewer where an agent would cut it (Claude Code,
-Codex). An original is a block of its own, exact, between two that say what it is; images of up to 1 MiB
-come as images. The server ends when its stdin does.`,
+kept open between calls. They list only sessions of the project in the server's working directory,
+unless agents.reach is "all". SESSION defaults to latest: the session with the newest record in that
+directory, or else in its project. An answer says how to get the next page; it has at most 54,000
+characters, and fewer where an agent would cut it (Claude Code, Codex). An original is a
+block of its own, exact, between two that say what it is; images of up to 1 MiB come as images. The
+server ends when its stdin does.`,
 		examples: []example{
 			{"ccd mcp", "wait for an agent on stdin"},
 			{"ccd mcp -v 2> mcp.log", "with a line for each call, without anything of what was asked or answered"},

@@ -83,8 +83,8 @@ func here() (real, told string, err error) {
 // toolError tells an error to a model as a command would tell it to a person.
 func toolError(err error) string {
 	var text strings.Builder
-	report(&text, err)
-	return cmp.Or(strings.ReplaceAll(text.String(), "hint: ccd ls --all", "hint: the tool sessions lists them"), err.Error())
+	report(&text, err, true)
+	return cmp.Or(strings.ReplaceAll(text.String(), "hint: ask the user to run: ccd ls --all", "hint: the tool sessions lists them"), err.Error())
 }
 
 func secretIn(text []byte) string {
@@ -117,7 +117,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	text := ""
 	switch {
 	case archived == 0 && l.limited():
-		text = "no session of this project is archived; " + widen + "\n"
+		text = "no session of this project is archived\n"
 	case archived == 0:
 		text = "nothing is archived yet; `ccd run --once` in a shell archives what there is\n"
 	case len(rows) == 0:
@@ -239,7 +239,7 @@ func lostOriginal(err error, id, path string) error {
 	if !errors.As(err, new(*archive.DamageError)) {
 		return err
 	}
-	return hint(errors.New(mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))), "ccd verify lists all damage")
+	return hint(errors.New(mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))), "ccd verify")
 }
 
 func (o original) id() mark.ID {

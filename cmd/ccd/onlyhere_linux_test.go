@@ -23,7 +23,7 @@ func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
 	refused := func(want string) {
 		t.Helper()
 		_, talk, code := outputs(t, home, "uninstall", "--purge")
-		if code != exitUsage || !strings.Contains(talk, "elsewhere it takes --yes"+want+"\n") {
+		if code != exitUsage || !strings.Contains(talk, "parse command line: "+want+"--purge needs a terminal to confirm, or --yes\n") {
 			t.Errorf("exit %d: %s, want %q", code, talk, want)
 		}
 	}
@@ -36,10 +36,10 @@ func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
 	must(t, os.Remove(transcriptPath(home, 2)))               // gone
 	must(t, os.Truncate(transcriptPath(home, 3), 100))        // shorter
 	put(t, transcriptPath(home, 4), strings.ToUpper(two)+two) // another one, and longer
-	refused("; 3 sessions exist only in this archive")
+	refused("3 sessions exist only in this archive; ")
 	must(t, os.Truncate(transcriptPath(home, 5), 0))
 	once() // a second life of 3 and 4, and perhaps 5: what was there before is archived alone
-	refused("; 4 sessions exist only in this archive")
+	refused("4 sessions exist only in this archive; ")
 	before, err := treeOf(home)
 	must(t, err)
 	for _, answer := range []string{"yes", "3", "44"} {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -25,6 +26,9 @@ func (a *app) config() (config.Config, error) {
 	}
 	file, explicit := cmp.Or(a.configFile, file), a.configFile != "" || a.getenv("CCD_CONFIG") != ""
 	c, err := config.Load(file, explicit, a.env)
+	if errors.As(err, new(interface{ Hint() string })) {
+		return c, err
+	}
 	return c, hint(err, "ccd config --default")
 }
 

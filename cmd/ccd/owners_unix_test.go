@@ -27,7 +27,7 @@ func TestHardLinksAreArchived(t *testing.T) {
 	if code, out, _ := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
 		t.Errorf("restore: exit %d, %d bytes of %d", code, len(out), len(content))
 	}
-	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, "1 file, 1 of them with more names (hard links)") {
+	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, "1 file, 1 with hard links") {
 		t.Errorf("doctor does not tell of it:\n%s", out)
 	}
 	c := spawn(t, home, "run")

@@ -28,7 +28,7 @@ func (a *app) pathCommand() *cobra.Command {
 		long: "It exits 3 where the session has no companion: none of its triggers has fired yet, or the file is gone\nor not yours to read.\n" +
 			"`ccd compact SESSION` makes one all the same, `ccd show SESSION` prints it anew.",
 		examples: []example{
-			{"ccd path latest", "the companion of the session that grew last"},
+			{"ccd path latest", "the companion of the session with the newest record"},
 			{"ccd path latest:.", "of the project in this directory"},
 			{"less $(ccd path 5d2f7a1e)", "read it"},
 		},

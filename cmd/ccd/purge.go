@@ -58,7 +58,7 @@ func (i installation) ask(ctx context.Context, r remains) error {
 		fmt.Fprintln(i.app.err) // behind the question
 		return err
 	case !agreed:
-		return fmt.Errorf("purge: the answer was not %s, nothing is removed", want)
+		return fmt.Errorf("purge: answer was not %s; nothing removed", want)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,19 +98,35 @@ func (l *library) reaches(ctx context.Context, e entry) (bool, error) {
 	return false, nil
 }
 
-// widen is the hint where an agent finds nothing: it must not tell whether there is something out of reach.
-const widen = "the user can let agents reach the sessions of all projects: ccd agents install --reach all"
+// widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.
+const widen = "if it belongs to another project, ask the user to run: ccd agents install --reach all"
 
 // limited reports whether something that was not found may be out of reach.
 func (l *library) limited() bool { return l.reach != nil && len(l.sessions)+l.reach.outside > 0 }
 
-// notFound adds to an error what to try: the given hint, or, where the reach is limited, how the user can widen it.
-func (l *library) notFound(err error, format string, args ...any) error {
-	switch {
-	case l.limited():
-		return hint(fmt.Errorf("%w (only this project's sessions were searched)", err), widen)
-	case format == "":
-		return err
+// scope is where something was looked for.
+func (l *library) scope() string {
+	if l.limited() {
+		return " in this project's sessions"
 	}
-	return hint(err, format, args...)
+	return ""
 }
+
+// agentHint turns a hint for people into one for an agent, which may run only the commands of ccd agent.
+func agentHint(line string) string {
+	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "ccd "), " ")
+	switch {
+	case line == "ccd help agent":
+		return "ccd agent restore --help"
+	case strings.HasPrefix(line, "ccd agent "), !actsOutside.MatchString(line):
+		return line
+	case !strings.HasPrefix(line, "ccd "):
+		return "ask the user: " + line
+	case (verb == "restore" || verb == "show") && !strings.HasPrefix(rest, "--session") && !strings.HasPrefix(rest, "--f"):
+		return "ccd agent " + verb + " " + rest
+	}
+	return "ask the user to run: " + line
+}
+
+// actsOutside matches a hint at what an agent may not do.
+var actsOutside = regexp.MustCompile(`^(ccd|kill|unset|the process is stopped|try again)\b`)

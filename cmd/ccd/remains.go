@@ -140,7 +140,7 @@ func (r remains) text() string {
 		line("", "%s, the originals of %s", humanize.IBytes(uint64(r.bytes)), count(r.sessions, "session"))
 	}
 	if r.onlyHere > 0 {
-		line("", "%s (transcript gone or incomplete)", onlyHereText(r.onlyHere))
+		line("", "%s (no complete transcript found)", onlyHereText(r.onlyHere))
 	}
 	if r.state != "" {
 		line("state", "%s, what ccd wrote there", r.state)

@@ -38,7 +38,7 @@ items in that way, or the line where it has none; of a range the lines as they s
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
 published yet is looked for in all archived sessions, newest first. Pipes and files get the exact bytes;
 a terminal gets control characters, bidi overrides and bytes that are not UTF-8 as \xNN, unless --raw.
-It exits 4 and not 3 if what is not found may be in a part of the archive that is damaged. Text that
+Exits 4 instead of 3 if the item may be in a damaged part of the archive. Text that
 looks like a secret is printed all the same, with one line of warning on stderr. --session prints what
 is archived; if the transcript has more, a warning says how many bytes.
 
@@ -222,7 +222,7 @@ func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Fo
 	}
 	switch {
 	case errors.Is(err, history.ErrNotFound) && l.limited():
-		return archive.Found{}, l.notFound(err, "")
+		return archive.Found{}, hint(err, widen)
 	case err != nil && len(l.sessions) == 0:
 		return archive.Found{}, hint(err, "ccd run --once (nothing is archived yet)")
 	case err != nil:

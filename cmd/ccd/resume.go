@@ -66,7 +66,7 @@ written; the error names the record.
 Without --max-tokens it takes 40 % of the estimated tokens that the agent holds (characters * 4 / 3), at
 least 16,000, which a small session fits in whole, and at most 144,000.`,
 		examples: []example{
-			{"ccd resume latest", "a smaller copy of the session that grew last; prints how to go on with it"},
+			{"ccd resume latest", "a smaller copy of the session with the newest record; prints how to go on with it"},
 			{"sh -c \"$(ccd resume latest:.)\"", "and go on with it at once"},
 			{"ccd resume --to codex 5d2f7a1e", "go on in Codex with what was begun in Claude Code"},
 			{"ccd resume --max-tokens 40000 --dry-run latest", "how large a smaller one would be"},

@@ -179,7 +179,7 @@ func TestAChainOfManyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "It goes back to session " + ids[0]; !bytes.Contains(text, []byte(want)) {
+	if want := "Made from session " + ids[0]; !bytes.Contains(text, []byte(want)) {
 		t.Errorf("no %q in %.3000s", want, text)
 	}
 	if want := "of session " + ids[1]; !bytes.Contains(text, []byte(want)) {

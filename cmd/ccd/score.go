@@ -52,7 +52,7 @@ compaction; and both together. Without an argument: all archived sessions over 4
 are no sub-agents. Prints counts only, writes nothing.`,
 		examples: []example{
 			{"ccd score", "all archived sessions of some length"},
-			{"ccd score latest", "the session that grew last"},
+			{"ccd score latest", "the session with the newest record"},
 			{"ccd score --size 6000 session.jsonl", "a file, at another size than 12,000 chars"},
 			{"ccd score --least 40000 sessions/*.jsonl", "files, without the short ones"},
 		},

@@ -55,7 +55,7 @@ are a phrase: they stand in this order, with nothing but blanks and line ends be
 makes one of all WORDS. Searched is what the agent saw, with the escapes in a call's input undone: not
 the copies that a client keeps for its screen, nor images, nor encrypted reasoning.
 
-All archived sessions are searched, the one that grew last first, all generations, also where the
+All archived sessions are searched, the one with the newest record first, all generations, also where the
 transcript is gone; in each the newest records first. Each hit is printed as soon as it is found: session
 and record (SESSION#N), time, kind and tool, its ID, which ccd restore takes, the line of what restore
 prints, and the text around the first match. Sub-agents, and the files in which long outputs were
@@ -151,21 +151,36 @@ func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) er
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:
-	case len(l.sessions) == 0:
-		if l.limited() {
-			return l.notFound(fmt.Errorf("search: %w", history.ErrNotFound), "")
-		}
+	case len(l.sessions) == 0 && !l.limited():
 		return hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
-	case !f.all:
-		more := "--all searches sub-agents and spilled files too"
-		if l.limited() {
-			more += "; " + widen
-		}
-		return hint(fmt.Errorf("search: %w in any of %s", history.ErrNotFound, count(sources, "session")), "%s", more)
 	default:
-		return l.notFound(fmt.Errorf("search: %w in any of %s, sub-agents and spilled files among them", history.ErrNotFound, count(sources, "archived session")), "")
+		return f.none(l, sources)
 	}
 	return nil
+}
+
+// none is the error of a search without hits, in so many sessions: what narrows it may hide what is looked for.
+func (f searchFlags) none(l *library, sources int) error {
+	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, count(sources, "archived session"))
+	if l.limited() {
+		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.scope(), sources)
+	}
+	var narrow []string
+	for name, set := range map[string]bool{
+		"--since": f.since != "", "--tool": f.tool != "", "--path": f.path != "", "--session": f.session != "", "--agent": f.agent != "", "--phrase": f.phrase,
+	} {
+		if set {
+			narrow = append(narrow, name)
+		}
+	}
+	slices.Sort(narrow)
+	switch {
+	case len(narrow) > 0:
+		return hint(err, "search without %s", strings.Join(narrow, ", "))
+	case !f.all && sources > 0:
+		return hint(err, "--all also searches sub-agents and spilled files")
+	}
+	return err
 }
 
 // query reads what is looked for from the command line.

@@ -186,7 +186,7 @@ func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*library
 			end(l, errReload)
 			return
 		}
-		d.Log.Error("configuration not read anew, the one before holds", "err", wrong)
+		d.Log.Error("configuration refused; the previous one is in use", "err", wrong)
 		d.Refused(daemon.Reload{Time: time.Now().UTC(), Error: wrong.Error()})
 		if err = errors.Join(err, packaging.Notify("READY=1")); err != nil {
 			d.Log.Warn("service manager not told", "err", err)
@@ -230,7 +230,7 @@ func (s *server) change(ctx context.Context, log *slog.Logger, next *library) (*
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	log.Error("configuration not read anew, the one before holds", "err", err)
+	log.Error("configuration refused; the previous one is in use", "err", err)
 	r.Error = err.Error()
 	return s.daemon(ctx, s.holds, r)
 }

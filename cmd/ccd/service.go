@@ -89,6 +89,11 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 		if err != nil {
 			return err
 		}
+		if p.use == "stop" && !f.system {
+			if pid := foreground(c.Context(), s, l.stateDir); pid != 0 {
+				return hint(fmt.Errorf("stop service: the daemon that runs (pid %d) is not the service", pid), "stop it: kill %d", pid)
+			}
+		}
 		if p.use != "install" {
 			return do(s, c.Context())
 		}
@@ -107,6 +112,18 @@ func (a *app) serviceCommand(p page, do func(*packaging.Service, context.Context
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}
 	return c
+}
+
+// foreground returns the pid of a running daemon that is not the service, 0 if there is none.
+func foreground(ctx context.Context, s *packaging.Service, stateDir string) int {
+	info, running, _ := daemon.ReadRun(stateDir)
+	if !running {
+		return 0
+	}
+	if st, err := s.Status(ctx); err == nil && st.Active && st.Foreign == "" && (st.Pid == info.Pid || st.Pid == 0) {
+		return 0
+	}
+	return info.Pid
 }
 
 // mayInstall fails where another service, or a daemon that is none, would keep the one that is to be installed from

@@ -35,7 +35,7 @@ With --format, json is an object (front_matter, lead, sections, pointers; docs/F
 that needs nothing else, messages a list of {role, content} that an API takes: the compressed part, an
 answer to it, then the last messages whole, made from the archive.`,
 		examples: []example{
-			{"ccd show latest", "the companion of the session that grew last"},
+			{"ccd show latest", "the companion of the session with the newest record"},
 			{"ccd show --section State 5d2f7a1e", "what was asked, decided, done and is open"},
 			{"ccd show --format html latest > page.html", "to read in a browser"},
 			{"ccd show --fresh latest:. | less", "of the project in this directory, up to date"},

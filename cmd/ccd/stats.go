@@ -67,7 +67,7 @@ takes room that they have saved. Restores are counted where the state directory 
 newest ten thousand or so.`,
 		examples: []example{
 			{"ccd stats", "of all sessions, and each"},
-			{"ccd stats latest", "of the session that grew last"},
+			{"ccd stats latest", "of the session with the newest record"},
 			{"ccd stats --json | jq '.strategies'", "for a script"},
 		},
 		json: `one object: sessions, companions, original_tokens and companion_tokens (estimated), saved_percent,

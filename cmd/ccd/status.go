@@ -87,17 +87,21 @@ func (a *app) statusCommand() *cobra.Command {
 	p := page{
 		use: "status", group: everyday, short: "is it running, how far behind, which sessions are filling up",
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
-		long: `It should run where its service is installed. Whatever makes it less than it should be stands under
-degraded: it should run and does not, sessions fail, the archive is damaged, locked or cannot be read,
-no space is left, a directory cannot be watched or read, no scan ends, the daemon cannot write what it
-tells of itself (run.json), its configuration is in error or its version is not this one. The exit status
-is 4 if the archive is damaged, else 1 if anything is degraded, else 0. Live sessions (grown in the last
-10 minutes) are listed with their pressure: what the agent's model reports of its context
-window first, our estimate, marked est, second. Lag is how many bytes of the transcripts are not archived
-yet. It is 0 once they have been quiet for companion.refresh_idle.
-` + "`ccd doctor`" + ` looks closer.
+		long: `Shows the daemon, its service, the watched directories, the sessions and the archive. degraded lists
+every problem: the service is installed but not running; sessions fail; the archive is damaged, locked or
+unreadable; the disk is full; a directory cannot be read or watched; no scan finishes; run.json cannot be
+written; the configuration is invalid; the daemon has another version.
 
---watch goes on until Ctrl-C (exit 130). A terminal shows it in place, anew every INTERVAL; elsewhere it
+The exit status is 4 if the index of sessions is damaged, else 1 if anything is degraded, else 0. status
+does not read contents, ` + "`ccd verify`" + ` does. ` + "`ccd doctor`" + ` runs more checks.
+
+Live sessions (changed in the last 10 minutes) are listed with their pressure: first what the agent's
+model reports of its context window, then our estimate, marked est. "not verified" counts companions that
+failed a check of their text; their front matter says which (reason), and the archive is not affected.
+Lag is the number of bytes of the transcripts that are not archived yet. It is 0 when nothing has changed
+for companion.refresh_idle.
+
+--watch runs until Ctrl-C (exit 130). A terminal shows it in place, anew every INTERVAL; elsewhere it
 is printed again, behind an empty line, whenever it has changed in more than times (with --json one
 object a line).`,
 		examples: []example{
@@ -105,10 +109,11 @@ object a line).`,
 			{"ccd status --watch", "live, every two seconds"},
 			{"ccd status --watch 10s --json | jq -c .degraded", "a line at each change, for a script that follows"},
 			{"ccd status --json | jq '.live[].pressure'", "for a script or a status line"},
-			{"ccd status -q || ccd doctor", "look closer if anything is less than it should be"},
+			{"ccd status -q || ccd doctor", "run doctor if anything is degraded"},
+			{"ccd status -q && ccd verify -q", "for cron: the contents of the archive too"},
 		},
 		exits: []int{exitDamage},
-		json: `one object: running, should_run, stale (the daemon cannot write run.json: its figures are from before),
+		json: `one object: running, should_run, stale (the daemon cannot write run.json; its figures are old),
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
 transcripts, not archived yet; null if unknown), waiting (files), overflows (times that events were
@@ -152,7 +157,7 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	if g.wrong != nil && !out.Running && !out.ShouldRun {
-		return g.wrong // there is nothing else to tell
+		return g.wrong // nothing else to show
 	}
 	switch {
 	case a.json:

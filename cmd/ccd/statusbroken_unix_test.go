@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,10 +37,21 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
 		t.Errorf("sound: %d\n%s", code, sound)
 	}
+	if _, said, code := outputs(t, home, "stop"); code != exitFailed || !c.running(t) {
+		t.Errorf("stop: exit %d\n%s", code, said)
+	} else {
+		has(said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
+	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
 	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != exitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
+	}
+	c.signal(t, syscall.SIGHUP)
+	eventually(t, "the daemon refuses it", func() bool { return c.info(t).Reload != nil && c.info(t).Reload.Error != "" })
+	refused, _ := status()
+	if has(refused, "the configuration was refused", "presure"); strings.Count(refused, "presure") != 1 {
+		t.Errorf("refused: the same cause twice\n%s", refused)
 	}
 	if said, code := status("-q"); code != exitFailed || said != "" {
 		t.Errorf("broken, quiet: %d, %q", code, said)
@@ -47,7 +59,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	other := filepath.Join(home, "other.toml")
 	put(t, other, "")
 	said, _ := status("--config", other)
-	has(said, "another configuration than this command reads: "+file)
+	has(said, "different configuration: "+file)
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, 0, 5*time.Second)
 	said, code = status()

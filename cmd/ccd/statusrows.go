@@ -29,7 +29,7 @@ func (o statusOutput) rows() [][]string {
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
 	if o.Rewritten > 0 {
 		rows = append(rows, []string{"rewritten", count(o.Rewritten, "session") +
-			": the transcript was replaced or rewritten in place, and archived again; ccd restore --session ID --generation N prints what it was before"})
+			" rewritten and archived again; ccd restore --session ID --generation N prints the earlier version"})
 	}
 	for _, s := range o.Live {
 		rows = append(rows, []string{"live", liveLine(s)})
@@ -39,7 +39,7 @@ func (o statusOutput) rows() [][]string {
 
 func lagLine(o statusOutput) string {
 	if o.LagBytes == nil {
-		return "not known"
+		return "unknown"
 	}
 	return humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
 }
@@ -58,17 +58,17 @@ func (r rootOutput) state(running bool) string {
 
 func sessionsLine(o statusOutput) string {
 	if o.Archive.unread && o.Sessions == 0 {
-		return "not known: the archive cannot be read"
+		return "unknown (the archive cannot be read)"
 	}
 	if o.Archive.unread {
-		return fmt.Sprintf("%d, from run.json: the archive cannot be read", o.Sessions)
+		return fmt.Sprintf("%d (from run.json; the archive cannot be read)", o.Sessions)
 	}
 	line := fmt.Sprintf("%d, %s", o.Sessions, count(o.Companions, "companion"))
 	if o.Attachments > 0 {
 		line += ", " + count(o.Attachments, "attachment")
 	}
 	if o.Foreign > 0 {
-		line += fmt.Sprintf(", %d not understood", o.Foreign)
+		line += fmt.Sprintf(", %d in an unknown format", o.Foreign)
 	}
 	if o.Unverified > 0 {
 		line += fmt.Sprintf(", %d not verified", o.Unverified)
@@ -83,7 +83,7 @@ func daemonLine(o statusOutput) string {
 	case !o.Running:
 		return "not running"
 	case o.Stale && o.LastPass != nil:
-		return fmt.Sprintf("running, pid %d, since %s; how it is now is not known, its last news are %s old", o.Pid, o.since(), age(*o.LastPass))
+		return fmt.Sprintf("running, pid %d, since %s; last update %s ago; the current state is unknown", o.Pid, o.since(), age(*o.LastPass))
 	case o.LastPass == nil:
 		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
 	}

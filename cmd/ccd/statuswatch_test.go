@@ -75,23 +75,23 @@ func TestDegraded(t *testing.T) {
 		t.Errorf("sound: %q", g.degraded(o))
 	}
 	for want, spoil := range map[string]func(g *gauge, o *statusOutput){
-		"does not run": func(_ *gauge, o *statusOutput) { o.Running = false },
+		"not running": func(_ *gauge, o *statusOutput) { o.Running = false },
 		"with other settings": func(g *gauge, o *statusOutput) {
 			g.elsewhere, o.ShouldRun, o.Running = []string{"XDG_STATE_HOME=/x"}, false, false
 		},
-		"no scan has ended":   func(_ *gauge, o *statusOutput) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
-		"the daemon is v0":    func(_ *gauge, o *statusOutput) { o.Version = "v0" },
-		"below archive.min":   func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree = 1 << 50 },
-		"0 B free":            func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree, o.Archive.Space = 1<<20, 0 },
-		"no room to grow":     func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize = 17 << 20 },
-		"over 80 %":           func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
-		"1 file could not":    func(_ *gauge, o *statusOutput) { o.Errors = []failureOutput{{Path: "/t"}} },
-		"was taken away":      func(g *gauge, o *statusOutput) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
-		"cannot be read: 2":   func(_ *gauge, o *statusOutput) { o.Unreadable = 2 },
-		"refused":             func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Error: "line 3"} },
-		"ccd install again":   func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
-		"30 files could not":  func(_ *gauge, o *statusOutput) { o.Failing = 30 },
-		"polled, not watched": func(_ *gauge, o *statusOutput) { o.Roots = []rootOutput{{Polled: true, Why: noWatches + ": x"}} },
+		"no scan has finished":      func(_ *gauge, o *statusOutput) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
+		"the daemon is v0":          func(_ *gauge, o *statusOutput) { o.Version = "v0" },
+		"below archive.min":         func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree = 1 << 50 },
+		"0 B free":                  func(g *gauge, o *statusOutput) { g.l.config.Archive.MinFree, o.Archive.Space = 1<<20, 0 },
+		"the archive cannot grow":   func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize = 17 << 20 },
+		"over 80 %":                 func(g *gauge, o *statusOutput) { g.l.config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
+		"1 file could not":          func(_ *gauge, o *statusOutput) { o.Errors = []failureOutput{{Path: "/t"}} },
+		"was removed":               func(g *gauge, o *statusOutput) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
+		"cannot read 2 directories": func(_ *gauge, o *statusOutput) { o.Unreadable = 2 },
+		"refused":                   func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Error: "line 3"} },
+		"ccd install again":         func(_ *gauge, o *statusOutput) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
+		"30 files could not":        func(_ *gauge, o *statusOutput) { o.Failing = 30 },
+		"polled, not watched":       func(_ *gauge, o *statusOutput) { o.Roots = []rootOutput{{Polled: true, Why: noWatches + ": x"}} },
 	} {
 		g, o := sound()
 		spoil(g, &o)

@@ -28,7 +28,7 @@ func (a *app) timelineCommand() *cobra.Command {
 refused changed none), exit codes other than 0 with the ID of the output, calls that were refused. It is
 told from the archive, so also where the transcript is gone.`,
 		examples: []example{
-			{"ccd timeline latest", "what happened in the session that grew last"},
+			{"ccd timeline latest", "what happened in the session with the newest record"},
 			{"ccd timeline 5d2f7a1e --json", "everything that is known of each turn"},
 		},
 		json: `one array, an object a turn: record, last, time, end, asked (at most 2000 characters), id,

@@ -26,15 +26,16 @@ func (a *app) uninstallCommand() *cobra.Command {
 		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
 Archive, configuration and companions stay, and so does what you wrote beside the service's files.
 
---purge removes them too, after it has shown what goes and you typed yes, or, if sessions exist only in
-the archive (the transcript is gone, shorter or another one), how many: the service, what agents'
-settings hold of ccd's, every companion that is ccd's, the archive with the copies that ccd made of it,
-what ccd wrote into its state directory and its configuration. Transcripts stay, and the sessions that
-` + "`ccd resume`" + ` wrote are transcripts; so does what others wrote under a name of ours, and what they put
-into the state directory, a copy by ` + "`ccd backup`" + ` too. Companions that the archive remembers from another
-home or machine stay and are told. While a companion cannot be removed, archive, state and configuration
-stay, which tell of it. Without a terminal it takes --yes. What was interrupted goes on when it is run
-again.`,
+--purge removes everything else of ccd too: what it added to agents' settings, its companions, the
+archive and the copies that ccd made of it, what ccd wrote into its state directory, and its
+configuration. It lists what it removes and asks. If sessions exist only in the archive (the transcript
+is gone, shorter or another one, or the input was stdin), you must type their number. Without a terminal,
+it needs --yes.
+
+Transcripts stay, and so do sessions written by ` + "`ccd resume`" + `, files that others wrote under a name of
+ours or put into the state directory, and copies by ` + "`ccd backup`" + `. Companions that the archive knows from
+another home or machine stay and are listed. If a companion cannot be removed, archive, state and
+configuration stay too. After an interruption, run it again.`,
 		examples: []example{
 			{"ccd uninstall", "your own service"},
 			{"ccd uninstall --purge", "all that is ccd's; it asks first"},
@@ -52,7 +53,7 @@ again.`,
 		case f.user != "" && !(f.system && f.purge):
 			return usage(c, errors.New("--user goes with --system --purge"))
 		case f.purge && !f.yes && !a.answers():
-			return usage(c, fmt.Errorf("--purge asks on a terminal; elsewhere it takes --yes%s", a.lostByPurge(c.Context(), f)))
+			return usage(c, fmt.Errorf("%s--purge needs a terminal to confirm, or --yes", a.lostByPurge(c.Context(), f)))
 		}
 		return a.uninstall(c.Context(), f)
 	})
@@ -63,7 +64,7 @@ again.`,
 	return c
 }
 
-// lostByPurge tells what nothing would bring back, behind the reason for a refusal; "" where there is nothing or it
+// lostByPurge says how many sessions a purge would destroy, before the reason for a refusal; "" if there are none or it
 // cannot be told.
 func (a *app) lostByPurge(ctx context.Context, f uninstallFlags) string {
 	i, err := a.installation(f)
@@ -74,7 +75,7 @@ func (a *app) lostByPurge(ctx context.Context, f uninstallFlags) string {
 	if err != nil || n == 0 {
 		return ""
 	}
-	return "; " + onlyHereText(n)
+	return onlyHereText(n) + "; "
 }
 
 // installation is a service, and the account that it runs as: the app as that account would be given it, what it has.

@@ -64,10 +64,16 @@ func (l *library) argument(e entry) string {
 func (l *library) resolveHint(arg string, err error) error {
 	var several *history.AmbiguousError
 	switch {
+	case !errors.As(err, &several) && l.limited():
+		err = fmt.Errorf("%w%s", err, l.scope())
+		if arg == "latest" {
+			return err
+		}
+		return hint(err, widen)
 	case len(l.sessions) == 0:
-		return l.notFound(err, "ccd run --once (nothing is archived yet)")
+		return hint(err, "ccd run --once (nothing is archived yet)")
 	case !errors.As(err, &several):
-		return l.notFound(err, "ccd ls --all")
+		return hint(err, "ccd ls --all")
 	}
 	agents, dirs := map[string]int{}, map[string]int{}
 	for _, c := range several.Sessions {

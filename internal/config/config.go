@@ -241,6 +241,9 @@ func (c *Config) environment(env []string) error {
 			continue
 		}
 		key, ok := names[name]
+		if name == variable("agents.reach") {
+			return reachVariable{}
+		}
 		if !ok {
 			err := fmt.Errorf("%w %q", errUnknown, name)
 			if near, _ := nearest(name, keysOf(names)); near != "" {
@@ -254,6 +257,15 @@ func (c *Config) environment(env []string) error {
 	}
 	return nil
 }
+
+// reachVariable is the error of a variable that would widen an agent's reach.
+type reachVariable struct{}
+
+// Error says what is wrong.
+func (reachVariable) Error() string { return "agents.reach cannot be set in the environment" }
+
+// Hint returns what to do about it.
+func (reachVariable) Hint() string { return "unset " + variable("agents.reach") }
 
 // variable is the environment's name of a key.
 func variable(key string) string { return "CCD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }

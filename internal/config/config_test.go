@@ -213,7 +213,7 @@ func TestBadEnvironment(t *testing.T) {
 		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: not a duration`},
 		{"CCD_COMPANION_MAX_TOKENS=x", `CCD_COMPANION_MAX_TOKENS: want a whole number`},
 		{"CCD_WATCH_ROOTS=/x", `unknown key "CCD_WATCH_ROOTS"`},
-		{"CCD_AGENTS_REACH=all", `unknown key "CCD_AGENTS_REACH"`},
+		{"CCD_AGENTS_REACH=all", `agents.reach cannot be set in the environment`},
 		{"CCD_WATCH_POLL=perhaps", `CCD_WATCH_POLL: want true or false`},
 	} {
 		if _, err := load(t, "", c.env); err == nil || !strings.Contains(err.Error(), c.want) {

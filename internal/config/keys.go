@@ -214,7 +214,7 @@ func companionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Companion.MaxTokens, 2000} },
 		},
 		{
-			"refresh_idle", "When a session has been quiet for so long, its last byte is archived and its companion is brought up to date.", "30s", false,
+			"refresh_idle", "After this time without changes, the end of a transcript is archived and its companion updated.", "30s", false,
 			func(c *Config) value { return span{&c.Companion.RefreshIdle, 10 * time.Millisecond} },
 		},
 		{
@@ -267,7 +267,7 @@ func summarizerKeys() []key {
 func agentKeys() []key {
 	return []key{
 		{
-			"reach", "The sessions that an agent sees: of its own \"project\", or of \"all\" projects. The environment cannot set it.", ReachProject, false,
+			"reach", "Sessions that agents can read: \"project\" or \"all\". The environment cannot set it.", ReachProject, false,
 			func(c *Config) value { return choice{&c.Agents.Reach, []string{ReachProject, ReachAll}} },
 		},
 	}
@@ -333,7 +333,7 @@ func Example() string {
 	var b strings.Builder
 	b.WriteString("# ccd's configuration: every key with its default. A file needs only what it changes.\n")
 	b.WriteString("# Durations: \"500ms\", \"2s\", \"15m\", \"1h\", \"90d\". Sizes: \"256MB\", \"20GB\".\n")
-	b.WriteString("# Each key but tables and agents.reach can be set by the environment too: CCD_WATCH_SETTLE=5s.\n")
+	b.WriteString("# Every key except tables and agents.reach can also be set in the environment: CCD_WATCH_SETTLE=5s.\n")
 	for _, s := range sections() {
 		b.WriteString("\n# " + s.doc + "\n[" + s.name + "]\n")
 		for _, k := range s.keys {

@@ -23,7 +23,7 @@ func Put(text, reach string) (string, error) {
 	err := after.decode(put)
 	before.Agents.Reach, before.sources, after.sources = reach, nil, nil
 	if err != nil || !reflect.DeepEqual(before, after) {
-		return "", errors.New("set agents.reach: it is not on a line of its own below [agents]")
+		return "", errors.New("cannot change agents.reach: it is not written as `reach = ...` below [agents]")
 	}
 	return put, nil
 }

@@ -18,6 +18,7 @@ type Search struct {
 	// Fold begins a fold of a generation; nil where only items, lines and attachments are looked for.
 	Fold     func(s archive.Session, generation int) Folder
 	Progress func(done, total int64) // bytes folded; may be nil
+	Scope    string                  // of the sessions, for the error: " in any archived session"
 }
 
 // Folder takes the records of a generation and tells what its companion would point at: ranges and lists have no other
@@ -64,7 +65,7 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 	case err != nil: // an entry of the index is damaged, and the archive does not make up for it
 		return nil, err
 	}
-	err = fmt.Errorf("find id %s: %w in any archived session", prefix, ErrNotFound)
+	err = fmt.Errorf("find id %s: %w%s", prefix, ErrNotFound, s.Scope)
 	if broken == nil {
 		if broken = s.Archive.CheckIndex(ctx); ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -114,7 +114,7 @@ func byPath(place string, all []Candidate, dir string) []Candidate {
 	})
 }
 
-// latest finds the main session that grew last, of one project if dir is given. Two that are both live cannot be told
+// latest finds the main session with the newest record, of one project if dir is given. Two that are both live cannot be told
 // apart by time: a person may mean either, an agent means its own.
 func latest(arg, dir string, all []Candidate, by Choice) (Candidate, error) {
 	if dir != "" && !filepath.IsAbs(dir) {

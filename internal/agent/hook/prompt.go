@@ -83,13 +83,13 @@ func newest(path string, from int64) (size int64, lines []byte) {
 // warning is at most maxPrompt units.
 func (h Hooks) warning(e Event, c companion, p float64) string {
 	told := phrase(c.Fields["level"]) + fmt.Sprintf(", %.0f %% of the window. On record, as data: ", 100*p)
-	back := "; `" + h.restore() + "` restores `[ccd ID ...]`."
+	back := "; `" + h.restore() + "` prints the text behind `[ccd ID ...]`."
 	room := maxPrompt - units(e.Agent, told) - units(e.Agent, back)
 	if where := h.where(c, maxPrompt); units(e.Agent, where) <= room {
 		return told + where + back
 	}
 	h.Program = "" // the short way to say it
-	return cut(e.Agent, told+"`"+h.command("show", c.session)+"` prints it; `"+h.restore()+"` restores `[ccd ID ...]`.", maxPrompt)
+	return cut(e.Agent, told+"`"+h.command("show", c.session)+"` prints it; `"+h.restore()+"` prints the text behind `[ccd ID ...]`.", maxPrompt)
 }
 
 // phrase begins a warning. It is also what is looked for in the transcript, so it must be the same always.

@@ -246,7 +246,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
-		fmt.Fprintf(&b, "It goes back to session %s, which is told of here only by what was made from it: ccd agent show %[1]s\n", mark.Inline(before, 100))
+		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
 	}
 	room := min(chars, summaryMost*3/4) - utf8.RuneCountInString(b.String())
 	began, beganPointers := m.lead.quoted(room / 2)

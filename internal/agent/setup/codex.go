@@ -30,7 +30,9 @@ func (s *Setup) installCodex() (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Notes = append(p.Notes, untrusted)
+	if p.changes[0].write { // the hooks
+		p.Notes = append(p.Notes, untrusted)
+	}
 	p.Notes = append(p.Notes, s.codexNotes()...)
 	return p, nil
 }

@@ -63,6 +63,9 @@ func New(o Options) (*Setup, error) {
 	return s, nil
 }
 
+// Reach returns the sessions that an agent can read, "" if the configuration cannot be read.
+func (s *Setup) Reach() string { return s.o.Reach }
+
 // Dir returns the directory that an agent keeps its settings in.
 func (s *Setup) Dir(agent string) string {
 	if agent == Codex {
@@ -107,6 +110,9 @@ func (s *Setup) plan(agents []string, claude, codex func() (*Plan, error)) (*Pla
 		p, err := make()
 		if err != nil {
 			return nil, fmt.Errorf("set up %s: %w", agent, err)
+		}
+		if p.Empty() {
+			p.Notes = nil
 		}
 		all.join(p)
 	}

@@ -179,7 +179,7 @@ func (s *Setup) allowPart(p *Part, d, before *document) {
 		p.Detail = fmt.Sprintf("%d of %d rules in permissions", len(there), len(want))
 	}
 	if len(others) > 0 {
-		p.Detail = fmt.Sprintf("%d rules of another ccd or an older one in permissions", len(others))
+		p.Detail = fmt.Sprintf("%d rules of another or older ccd", len(others))
 	}
 }
 

@@ -30,7 +30,7 @@ func values(path string, text []byte) (map[string]any, error) {
 	_, err := toml.Decode(string(bytes.TrimPrefix(text, byteOrderMark)), &all)
 	var bad toml.ParseError
 	if errors.As(err, &bad) {
-		return nil, hinted(fmt.Errorf("read %s:%d: not valid TOML", path, bad.Position.Line), "mend the file by hand, then try again")
+		return nil, hinted(fmt.Errorf("read %s:%d: not valid TOML", path, bad.Position.Line), "fix the file, then run this again")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)

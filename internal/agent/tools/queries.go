@@ -32,7 +32,7 @@ type SessionsQuery struct {
 
 // CompanionQuery asks for a session's companion.
 type CompanionQuery struct {
-	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the newest session of the directory that you work in"`
+	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the session with the newest record in the directory that you work in"`
 	Section string `json:"section,omitempty" jsonschema:"only this section: State, Earlier, Files or Recent"`
 	Agent   string `json:"agent,omitempty" jsonschema:"where several agents have such a session: claude-code or codex"`
 	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
@@ -40,7 +40,7 @@ type CompanionQuery struct {
 
 // TimelineQuery asks for a session's turns.
 type TimelineQuery struct {
-	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the newest session of the directory that you work in"`
+	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the session with the newest record in the directory that you work in"`
 	Agent   string `json:"agent,omitempty" jsonschema:"where several agents have such a session: claude-code or codex"`
 	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
 }
@@ -58,7 +58,7 @@ type SearchQuery struct {
 
 // DiffQuery asks what a compaction dropped.
 type DiffQuery struct {
-	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the newest session of the directory that you work in"`
+	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the session with the newest record in the directory that you work in"`
 	Agent   string `json:"agent,omitempty" jsonschema:"where several agents have such a session: claude-code or codex"`
 	Class   string `json:"class,omitempty" jsonschema:"list facts of this class only, as the counts name it"`
 	All     bool   `json:"all,omitempty" jsonschema:"list all that was dropped, not only the most important of each class"`
