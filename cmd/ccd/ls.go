@@ -79,9 +79,9 @@ their share of the context window, (assumed) or * if the window is not known; im
 are ignored and listed. SAVED is how much smaller the companion is than the original (estimate).
 
 COMPANION is "yes", or "-" (no trigger has fired yet), "gone" (the file is missing), "unverified" (it
-failed a check of its text; its front matter says which, and the archive is not affected), "unknown
-format" (no record is of a known type), "not followed" (--all: a summarizer's own session) or "copy"
-(made by ccd resume, not resumed yet).
+failed a check of its text, which its front matter names; the archive is not affected: if the companion
+is not enough, use ccd timeline and ccd restore), "unknown format" (no record is of a known type), "not
+followed" (--all: a summarizer's own session) or "copy" (made by ccd resume, not resumed yet).
 
 SOURCE is "purged" if the agent removed the transcript; the archive has it. "65 B behind" means that 65
 bytes of the transcript are not archived yet. Output is cut to the terminal's width. If sessions are

@@ -119,7 +119,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	case archived == 0 && l.limited():
 		text = "no session of this project is archived\n"
 	case archived == 0:
-		text = "nothing is archived yet; `ccd run --once` in a shell archives what there is\n"
+		text = "nothing is archived yet\n"
 	case len(rows) == 0:
 		text = fmt.Sprintf("no session is like that; of others there are %d\n", archived)
 	}

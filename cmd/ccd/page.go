@@ -19,9 +19,9 @@ const (
 )
 
 // sessionWords is what every page means by SESSION.
-const sessionWords = "SESSION is a session ID, a unique prefix of one, a transcript's path, latest, or latest:DIR. Before one that\n" +
-	"begins with a hyphen, write --. Where several sessions grew in the last 10 minutes, latest is the one that runs the\n" +
-	"command in its shell; for a person it then names them all and is none of them (exit status 3)"
+const sessionWords = "SESSION is a session ID, a unique prefix of one, a transcript's path, latest (the one with the newest record),\n" +
+	"or latest:DIR. Before one that begins with a hyphen, write --. If several sessions have grown in the last 10\n" +
+	"minutes, latest is the one that runs the command in its shell; without one, it lists them and fails (exit status 3)"
 
 var groups = []string{everyday, agents, setup, care}
 
