@@ -154,7 +154,7 @@ func (c *Compactor) Status() Status {
 	s := c.status
 	s.Items = c.rows.n
 	s.Context, s.Total = tokens(c.held.chars), tokens(c.held.total)
-	s.Reported, s.Outliers = c.gauge.reported, c.gauge.ignored
+	s.Reported, s.Outliers = c.gauge.reported, c.gauge.outliers()
 	s.Window, s.Assumed = c.gauge.size()
 	s.Pressure, s.Highest = c.gauge.pressure, c.gauge.highest
 	s.Level = c.level()

@@ -10,11 +10,13 @@ import (
 type gauge struct {
 	reported int64 // since the last boundary
 	reports  bool  // the session reports at all
-	stated   bool  // the transcript states the window
+	stated   int   // times that the transcript stated the window, counted up to provingReplies; 0 where it states none
 	window   int64
+	other    statement
 	assumed  bool
 	name     uint64 // hash of the model's name
 	named    int64  // window by that name
+	changed  bool   // the model is another than when the window was stated
 	listed   bool   // the table of windows has that name
 	marked   bool   // the model was chosen with the mark of a large window
 	proven   int64  // window that reports proved, 0 where none did
@@ -22,7 +24,14 @@ type gauge struct {
 	ignored  Outliers
 	last     uint64 // reply whose report was ignored last
 	pressure float64
+	certain  float64 // pressure that may trigger
 	highest  float64
+}
+
+// statement is a window that the last reports stated and that is not believed, at least not yet.
+type statement struct {
+	window int64
+	times  int // in a row
 }
 
 // claim is a larger window that reports speak for, but too few yet.
@@ -33,18 +42,19 @@ type claim struct {
 	replies int
 }
 
-// Outliers are reports of a context that cannot be: it is larger than any window that the model is known to have, or the
-// next report contradicts it. They are ignored.
+// Outliers are reports that cannot be true, or that the others contradict: a context that is no count or larger than any
+// window that the model is known to have, or a window that the other reports do not state. They are ignored.
 type Outliers struct {
 	Reports int   `json:"reports"`
-	Tokens  int64 `json:"tokens"` // what the last of them said
+	Tokens  int64 `json:"tokens"` // what the last of them said, of the context or the window; 0 where it was no count
 }
 
 func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Reports+reports, tokens }
 
 const (
-	provingReplies = 3         // consecutive replies that prove a larger window
-	maxStated      = 100000000 // a transcript that states a larger window is not believed, tokens
+	provingReplies = 3         // consecutive replies that prove another window
+	minWindow      = 8000      // a smaller window must be stated by as many before it is believed, tokens
+	maxStated      = 100000000 // a larger window is never believed, tokens
 )
 
 func newGauge(o Options) gauge { return gauge{window: o.Window, named: o.Window, assumed: true} }
@@ -80,43 +90,125 @@ func (g *gauge) take(o Options, r *transcript.Record, chars int64) {
 	if n := modelOf(r); n != "" && hashOf(n) != g.name {
 		g.name = hashOf(n)
 		g.model(o, n)
+		g.changed = g.stated > 0
 	}
 	if u := r.Usage; u != nil && !u.Side {
-		if u.Window > 0 && u.Window <= maxStated {
-			g.window, g.assumed, g.stated, g.claim = u.Window, false, true, claim{}
-		}
+		g.state(o, u)
 		g.report(o, u)
 	}
 	used := g.reported
 	if !g.reports {
 		used = tokens(chars)
 	}
-	g.pressure = 0
-	if window, _ := g.size(); window > 0 {
-		g.pressure = float64(used) / float64(window)
-	}
+	window, _ := g.size()
+	g.pressure = pressureOf(used, window)
 	if g.claim.window == 0 {
-		g.highest = max(g.highest, g.pressure)
+		g.certain = g.pressure
+		if g.stated == 1 { // the next report may contradict the first
+			g.certain = pressureOf(used, max(window, g.named))
+		}
+		g.highest = max(g.highest, g.certain)
 	}
+}
+
+func pressureOf(used, window int64) float64 {
+	if window <= 0 {
+		return 0
+	}
+	return float64(used) / float64(window)
+}
+
+// state takes the window that a report states. The first one is believed if it is plausible; another one in its place
+// takes more reports in a row than have stated the first, but no more than provingReplies. One that is too small, larger
+// than all known ones, or contradicted by its own report, is an outlier until as many reports as that have stated it.
+func (g *gauge) state(o Options, u *transcript.Usage) {
+	w := u.Window
+	switch {
+	case w <= 0:
+		return
+	case w == g.window && g.stated > 0:
+		g.doubt(0)
+		g.stated, g.changed = min(g.stated+1, provingReplies), false
+		return
+	case w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
+		g.doubt(0)
+		if w > maxStated || Plausible(u.Context, g.window) { // else it is the context that cannot be
+			g.ignored.add(1, w)
+		}
+		return
+	}
+	g.doubt(w)
+	enough := min(g.stated+1, provingReplies)
+	switch {
+	case g.known(w), g.changed && g.plausible(o, w):
+		enough = 1
+	case !g.plausible(o, w):
+		enough = provingReplies
+	}
+	if g.other.times < enough {
+		return
+	}
+	if g.stated == 1 && !g.changed { // it stood alone, and is contradicted
+		g.ignored.add(1, g.window)
+	}
+	if !Plausible(g.claim.context, w) {
+		g.withdraw()
+	}
+	g.window, g.assumed, g.stated, g.changed = w, false, g.other.times, false
+	g.claim, g.other = claim{}, statement{}
+}
+
+// doubt counts a report of a window that is not the believed one. A window that others contradict was an outlier.
+func (g *gauge) doubt(window int64) {
+	if window != g.other.window {
+		if g.other.times > 0 {
+			g.ignored.add(g.other.times, g.other.window)
+		}
+		g.other = statement{window: window}
+	}
+	if window > 0 {
+		g.other.times++
+	}
+}
+
+// known reports whether the model has such a window by its name or by the choice of a person.
+func (g *gauge) known(window int64) bool { return g.listed && window == g.named }
+
+// plausible reports whether a model may have such a window, by the windows of others.
+func (g *gauge) plausible(o Options, window int64) bool {
+	most := max(g.named, o.LargeWindow)
+	for _, w := range o.Windows {
+		most = max(most, w)
+	}
+	return window >= minWindow && window <= most
+}
+
+// outliers are what was ignored, and what is not believed so far.
+func (g *gauge) outliers() Outliers {
+	all := g.ignored
+	if g.other.times > 0 {
+		all.add(g.other.times, g.other.window)
+	}
+	return all
 }
 
 // report takes what a reply says of the context.
 func (g *gauge) report(o Options, u *transcript.Usage) {
 	most := g.window
-	if !g.stated {
+	if g.stated == 0 {
 		most = max(most, o.LargeWindow)
 	}
 	reply := hashOf(u.ID)
 	switch {
-	case u.Context <= 0:
+	case u.Context == 0:
 		return
 	case !Plausible(u.Context, most):
 		if u.ID == "" || reply != g.last {
-			g.ignored.add(1, u.Context)
+			g.ignored.add(1, max(u.Context, 0))
 		}
 		g.last = reply
 		return
-	case u.Context > g.window && !g.stated && g.window < o.LargeWindow:
+	case u.Context > g.window && g.stated == 0 && g.window < o.LargeWindow:
 		g.claimed(o.LargeWindow, u, reply)
 	default:
 		g.withdraw()
@@ -187,7 +279,7 @@ func isLarge(model string) bool {
 // lookUp sets the window that the model and the reports so far tell. One that the transcript states stays, and so does
 // one that was proven.
 func (g *gauge) lookUp(o Options) {
-	if g.stated {
+	if g.stated > 0 {
 		return
 	}
 	g.window, g.claim = max(g.named, g.proven), claim{}
@@ -218,7 +310,7 @@ func (c *Compactor) trigger(boundary bool) {
 		s.Trigger = "boundary"
 	case saves && tokens(c.held.chars) > c.o.limit(window):
 		s.Trigger = "threshold"
-	case saves && c.gauge.claim.window == 0 && c.gauge.pressure >= c.o.Pressure:
+	case saves && c.gauge.claim.window == 0 && c.gauge.certain >= c.o.Pressure:
 		s.Trigger = "pressure"
 	}
 }

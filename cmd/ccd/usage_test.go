@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,15 +70,108 @@ func TestOneAbsurdFigureChangesNothing(t *testing.T) {
 }
 
 func TestUsageThatIsNoCount(t *testing.T) {
-	for _, figure := range []string{"-5", `"150000"`, "null", "[]", "{}", "true", "0", "-9223372036854775808", "-1e400"} {
+	for _, figure := range []string{"-5", `"150000"`, "null", "[]", "{}", "true", "120000.75", "-9223372036854775808", "-1e400", `0,"cache_read_input_tokens":-50003`} {
 		s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000", map[int]string{19: figure}))
-		if s.Reported != 1 || s.Window != 200000 || s.Outliers.Reports != 0 {
-			t.Errorf("%s: %d tokens of %d, outliers %+v; want the 1 token that is told", figure, s.Reported, s.Window, s.Outliers)
+		if s.Reported != 120001 || s.Window != 200000 || s.Pressure < 0.6 || s.Outliers.Reports != 1 || s.Outliers.Tokens != 0 {
+			t.Errorf("%s: %d tokens of %d, pressure %.3f, outliers %+v; want the figure before it", figure, s.Reported, s.Window, s.Pressure, s.Outliers)
 		}
 	}
-	if s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000.75", nil)); s.Reported != 120001 {
-		t.Errorf("a fraction: %d tokens", s.Reported)
+	for figure, want := range map[string]int64{"0": 1, "1.3e5": 130001, `130000,"cache_read_input_tokens":null`: 130001} {
+		if s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000", map[int]string{19: figure})); s.Reported != want || s.Outliers.Reports != 0 {
+			t.Errorf("%s: %d tokens, outliers %+v; want %d", figure, s.Reported, s.Outliers, want)
+		}
 	}
+}
+
+// stating is a rollout of Codex: each report {tokens, window} follows a reply of 12,000 characters. Window 0: it states none.
+func stating(reports ...[2]int64) string {
+	var b strings.Builder
+	line := func(kind, format string, args ...any) {
+		fmt.Fprintf(&b, `{"timestamp":"2026-01-15T09:00:00Z","type":%q,"payload":{%s}}`+"\n", kind, fmt.Sprintf(format, args...))
+	}
+	line("session_meta", `"id":%q,"cwd":"/src/mill"`, rolloutID)
+	line("turn_context", `"cwd":"/src/mill","model":"gpt-5"`)
+	for n, r := range reports {
+		line("response_item", `"type":"message","role":"user","content":[{"type":"input_text","text":"sack %d"}]`, n)
+		line("response_item", `"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]`, strings.Repeat(fmt.Sprintf("sack %d ", n), 1700))
+		window := ""
+		if r[1] != 0 {
+			window = fmt.Sprintf(`,"model_context_window":%d`, r[1])
+		}
+		line("event_msg", `"type":"token_count","info":{"last_token_usage":{"total_tokens":%d}%s}`, r[0], window)
+	}
+	return b.String()
+}
+
+const rolloutID = "33333333-2222-4333-8444-555555555555"
+
+func TestOneAbsurdWindowChangesNothing(t *testing.T) {
+	fill := func(n int, tokens, window int64) (all [][2]int64) {
+		for range n {
+			all = append(all, [2]int64{tokens, window})
+		}
+		return all
+	}
+	quiet, full := fill(8, 24000, 272000), fill(8, 225000, 272000)
+	for name, c := range map[string]struct {
+		reports  [][2]int64
+		window   int64
+		level    string
+		trigger  string
+		outliers int
+		figure   int64
+	}{
+		"control, quiet":            {quiet, 272000, "gentle", "", 0, 0},
+		"control, full":             {full, 272000, "aggressive", "pressure", 0, 0},
+		"1 among others":            {slices.Concat(quiet, fill(1, 24000, 1), quiet[:3]), 272000, "gentle", "", 1, 1},
+		"1 at the end":              {slices.Concat(quiet, fill(1, 24000, 1)), 272000, "gentle", "", 1, 1},
+		"1 at the beginning":        {slices.Concat(fill(1, 24000, 1), quiet), 272000, "gentle", "", 1, 1},
+		"10,000 among others":       {slices.Concat(quiet, fill(1, 9000, 10000), quiet[:3]), 272000, "gentle", "", 1, 10000},
+		"10,000 at the end":         {slices.Concat(quiet, fill(1, 9000, 10000)), 272000, "gentle", "", 1, 10000},
+		"10,000 at the beginning":   {slices.Concat(fill(1, 9000, 10000), quiet), 272000, "gentle", "", 1, 10000},
+		"20,000,000, then none":     {slices.Concat(quiet, fill(1, 24000, 20000000), fill(3, 225000, 0)), 272000, "aggressive", "pressure", 1, 20000000},
+		"20,000,000 from the start": {slices.Concat(fill(1, 24000, 20000000), full), 272000, "aggressive", "pressure", 1, 20000000},
+		"more than any":             {slices.Concat(quiet, fill(5, 24000, 1<<50)), 272000, "gentle", "", 5, 1 << 50},
+		"1,000 in all":              {fill(8, 24000, 1000), 272000, "gentle", "", 8, 1000},
+		"another one for good":      {slices.Concat(quiet, fill(3, 160000, 400000)), 400000, "gentle", "", 0, 0},
+		"a large one in all":        {fill(8, 24000, 2000000), 2000000, "gentle", "", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, hook := statedIn(t, stating(c.reports...))
+			if s.Window != c.window || s.Level != c.level || s.Trigger != c.trigger || s.Outliers.Reports != c.outliers || s.Outliers.Tokens != c.figure {
+				t.Errorf("window %d, level %q, trigger %q, outliers %+v, pressure %.3f; want %+v", s.Window, s.Level, s.Trigger, s.Outliers, s.Pressure, c)
+			}
+			if warns := strings.Contains(hook, "context pressure"); warns != (c.trigger == "pressure") || strings.Contains(hook, "maximum") {
+				t.Errorf("the hook says %q", hook)
+			}
+		})
+	}
+}
+
+// statedIn archives a rollout, compacts it, and returns what ls tells of it and what the hook of a prompt answers.
+func statedIn(t *testing.T, rollout string) (s sessionOutput, hook string) {
+	t.Helper()
+	home := t.TempDir()
+	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")
+	put(t, path, rollout)
+	var all []sessionOutput
+	for _, args := range [][]string{{"run", "--once", "-q"}, {"ls", "--json"}, {"compact", "-q", rolloutID}} {
+		code, out, said := ccdIn(home, "", args...)
+		if code != exitDone {
+			t.Fatalf("%v: exit %d, %s", args, code, said)
+		}
+		if args[0] == "ls" {
+			if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+				t.Fatalf("%d sessions, %v", len(all), err)
+			}
+		}
+	}
+	event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/src/mill","hook_event_name":"UserPromptSubmit","prompt":"x"}`, rolloutID, path)
+	code, hook, said := ccdIn(home, event, "hook", "UserPromptSubmit", "--agent", "codex")
+	if code != exitDone {
+		t.Fatalf("hook: exit %d, %s", code, said)
+	}
+	return all[0], hook
 }
 
 // usageOf archives a transcript and returns what ls tells of it, and the beginning of its companion.

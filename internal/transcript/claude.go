@@ -280,14 +280,20 @@ func chosen(content node) string {
 	return between(content.text(), answer, "</local-command-stdout>")
 }
 
-// claudeUsage reads what a reply reports. All lines of a reply repeat it, under one ID. All zero says nothing.
+// claudeUsage reads what a reply reports. All lines of a reply repeat it, under one ID. All zero says nothing. One count
+// that is none makes all of it doubtful.
 func (d *Decoder) claudeUsage(r *Record, l *claudeLine, message string, usage node) {
-	total := int64(0)
+	total, sound := int64(0), true
 	for key, v := range usage.members() {
 		switch string(key) {
 		case "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens":
-			total += v.tokens()
+			count, ok := v.tokens()
+			ok = ok || v.is('n') && bytes.HasPrefix(key, []byte("cache_")) // the API allows null there
+			total, sound = total+count, sound && ok
 		}
+	}
+	if !sound {
+		total = NoCount
 	}
 	if total == 0 {
 		return

@@ -137,9 +137,13 @@ func (d *Decoder) codexEvent(r *Record, kind string, payload node) {
 		d.entitle(r, payload.field("thread_name"), rankGiven)
 	case "token_count":
 		info := payload.field("info")
-		total := info.field("last_token_usage").field("total_tokens").tokens()
-		if total > 0 {
-			d.usage = Usage{Context: total, Window: info.field("model_context_window").tokens()}
+		total, ok := info.field("last_token_usage").field("total_tokens").tokens()
+		if !ok {
+			total = NoCount
+		}
+		if total != 0 {
+			window, _ := info.field("model_context_window").tokens()
+			d.usage = Usage{Context: total, Window: window}
 			r.Usage = &d.usage
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -122,16 +123,19 @@ func (n node) integer() int64 {
 // maxTokens is more than any count of tokens; sums of a few are far from overflowing.
 const maxTokens = 1 << 53
 
-// tokens returns a number as a count: 0 where it is negative or no number, at most maxTokens.
-func (n node) tokens() int64 {
+// tokens returns a whole number as a count, at most maxTokens. ok is false where the value is none. What is absent counts 0.
+func (n node) tokens() (count int64, ok bool) {
+	if len(n.raw) == 0 {
+		return 0, true
+	}
 	f, err := strconv.ParseFloat(string(n.raw), 64)
 	switch {
 	case f >= maxTokens: // an overflow too, which is an error
-		return maxTokens
-	case err != nil || f < 0:
-		return 0
+		return maxTokens, true
+	case err != nil || f < 0 || f != math.Trunc(f):
+		return 0, false
 	}
-	return int64(f)
+	return int64(f), true
 }
 
 // Keys returns the names of a line's JSON object, in order; nothing where it is no such object.

@@ -120,10 +120,13 @@ type Item struct {
 	Side    bool   // belongs to an inline sub-agent, not to this session's own context
 }
 
+// NoCount stands for a report that holds something else than whole numbers of 0 or more.
+const NoCount = -1
+
 // Usage is what one reply of the model reports, in tokens.
 type Usage struct {
 	ID      string // (message id, request id): a later record with the same ID replaces this one ("" : always new)
-	Context int64  // what the model held for this reply, the reply's own output included
+	Context int64  // what the model held for this reply, the reply's own output included; or NoCount
 	Window  int64  // the context window that the transcript states, 0 where it states none
 	Side    bool   // of an inline sub-agent: says nothing of this session's context
 }
