@@ -14,9 +14,9 @@ type Health struct {
 	Dirs       int               // directories seen
 	Watched    int               // of these, watched by events
 	Files      int               // files that are offered when they change
-	Skipped    int               // with a transcript's name but a symlink, FIFO, socket, device, or control characters in the name
+	Skipped    int               // with a transcript's name but a symlink, FIFO, socket or device
 	Linked     int               // of the files, those that have several names (hard links)
-	Unreadable map[string]string // directory, or file of another user -> cause; at most 100 of them
+	Unreadable map[string]string // directory, file of another user, or name with control characters -> cause; at most 100 of them
 	Overflows  int               // times that events were lost; each was healed by a scan
 	LastScan   time.Time
 	ScanTook   time.Duration

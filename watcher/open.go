@@ -62,6 +62,9 @@ func same(f *os.File, before, root fs.FileInfo) error {
 // ErrOwner is wrapped by the errors for a file that belongs neither to its root's owner nor to the user that ccd runs as.
 var ErrOwner = errors.New("owned by a different user than its directory root")
 
+// ErrName is wrapped by the errors for a file or directory that is passed over for its name.
+var ErrName = errors.New("its name has control characters")
+
 // checkOwner refuses what another user put below a root, a hard link to a file of theirs for instance. How many names a
 // file has says nothing: backup programs make hard links.
 func checkOwner(info, root fs.FileInfo) error {

@@ -23,8 +23,8 @@ type Found struct {
 
 // Scan looks once through all roots and returns what Options.Match accepts, newest first. The errors tell of roots
 // and directories that could not be read (a root that does not exist is none), and, wrapping ErrIrregular, of what has
-// a transcript's name and is no regular file, and, wrapping ErrOwner, of files of other users; the rest is found all
-// the same.
+// a transcript's name and is no regular file, and, wrapping ErrOwner or ErrName, of files of other users and of names
+// with control characters; the rest is found all the same.
 func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o = o.complete()
 	var found []Found
@@ -58,8 +58,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 // skipped is why a scan passes over what has a transcript's name.
 type skipped struct{}
 
-// Error tells the two reasons that there are.
-func (skipped) Error() string { return "not a regular file, or control characters in its name" }
+func (skipped) Error() string { return "not a regular file" }
 
 // Is makes it an ErrIrregular.
 func (skipped) Is(err error) bool { return err == ErrIrregular }

@@ -30,8 +30,8 @@ type walk struct {
 	file    func(root int, dir, name string, info fs.FileInfo) // regular and accepted
 	leave   func(root int, dir string)                         // after it was listed to its end
 	fail    func(root int, dir string, err error)              // it could not be
-	skip    func(root int, dir, name string)                   // accepted by name, but not regular or badly named
-	refuse  func(root int, file string, err error)             // accepted by name, but another user's
+	skip    func(root int, dir, name string)                   // accepted by name, but not regular
+	refuse  func(root int, path string, err error)             // ErrOwner, ErrName
 	descend func(dir string) bool                              // nil: into every directory
 }
 
@@ -145,13 +145,24 @@ func (w *walk) entry(root int, dir string, e fs.DirEntry) bool {
 	name := e.Name()
 	if e.IsDir() {
 		sub := filepath.Join(dir, name)
-		return !badName(name) && !w.ignored(root, sub) && !w.otherRoot(root, sub) && w.descend(sub)
+		if w.ignored(root, sub) || w.otherRoot(root, sub) {
+			return false
+		}
+		if badName(name) {
+			w.refuse(root, sub, ErrName)
+			return false
+		}
+		return w.descend(sub)
 	}
 	if !w.known(dir, name) && !w.accepts(root, filepath.Join(dir, name)) {
 		return false
 	}
-	if !e.Type().IsRegular() || badName(name) {
+	if !e.Type().IsRegular() {
 		w.skip(root, dir, name)
+		return false
+	}
+	if badName(name) {
+		w.refuse(root, filepath.Join(dir, name), ErrName)
 		return false
 	}
 	// An lstat. A file that is gone by now is simply not there.

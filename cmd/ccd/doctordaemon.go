@@ -113,7 +113,7 @@ func checkErrors(_ context.Context, s *surroundings) []finding {
 		all = append(all, wrong(check, "ccd status tells all", "%d more", more))
 	}
 	if n := len(s.run.Watch.Unreadable); n > 0 && s.running {
-		all = append(all, note(check, "", "the daemon cannot read %d directories or files of other users (see the roots)", n))
+		all = append(all, note(check, "", "the daemon cannot read %d directories or files (see the roots)", n))
 	}
 	return all
 }

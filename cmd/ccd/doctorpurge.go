@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -131,6 +132,10 @@ func (s *surroundings) behind(all pending) finding {
 	grace := max(w.MaxWait, s.l.config.Companion.RefreshIdle) + 2*w.ScanInterval
 	late := s.unarchived(func(f watcher.Found) bool { return !s.running || s.now.Sub(f.ModTime) > grace })
 	told := fmt.Sprintf("%s not fully archived (%s)", are(late.files, "file", "files"), humanize.IBytes(uint64(late.bytes)))
+	passed := 0
+	for _, r := range s.scans {
+		passed += len(slices.DeleteFunc(slices.Clone(r.problems), func(err error) bool { return errors.Is(err, watcher.ErrIrregular) }))
+	}
 	switch {
 	case late.files > 0 && s.running:
 		return note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest since %s", told, age(late.oldest))
@@ -139,6 +144,9 @@ func (s *surroundings) behind(all pending) finding {
 	case all.bytes > 0:
 		return ok(check, "%s of recent changes are not archived yet; the last bytes are archived after %s without changes",
 			humanize.IBytes(uint64(all.bytes)), s.l.config.Companion.RefreshIdle)
+	}
+	if passed > 0 {
+		return note(check, "", "all other transcripts are archived, but not %s (see the roots)", count(passed, "path"))
 	}
 	return ok(check, "all transcripts are archived")
 }

@@ -49,6 +49,8 @@ func (s *surroundings) checkRoot(r rootScan) []finding {
 			all = append(all, note(check, "", "%s", irregular(err)))
 		} else if errors.Is(err, watcher.ErrOwner) {
 			all = append(all, wrong(check, "chown the file, remove it, or add it to watch.ignore", "%v; it is not archived", err))
+		} else if errors.Is(err, watcher.ErrName) {
+			all = append(all, wrong(check, "rename it, or add it to watch.ignore", "%v; it is not archived", err))
 		} else {
 			all = append(all, wrong(check, "chmod -R u+rX "+shellWord(r.Path)+", or name it under [watch] ignore", "%v", err))
 		}
@@ -100,8 +102,6 @@ func irregular(err error) string {
 			kind = "a socket"
 		case mode&fs.ModeDevice != 0:
 			kind = "a device"
-		case mode.IsRegular():
-			kind = "a file with control characters in its name"
 		}
 	}
 	return fmt.Sprintf("%q is %s: it is skipped", path, kind)

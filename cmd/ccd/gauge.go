@@ -264,7 +264,7 @@ func (g *gauge) degraded(o statusOutput) (why []string) {
 		add("%s could not be brought up to date", count(n, "file"))
 	}
 	if o.Unreadable > 0 {
-		add("cannot read %d directories or files of other users; run ccd doctor", o.Unreadable)
+		add("cannot read %d directories or files; run ccd doctor", o.Unreadable)
 	}
 	for _, r := range o.Roots {
 		if dir, err := os.Open(r.Path); err == nil {

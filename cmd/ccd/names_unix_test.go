@@ -88,3 +88,67 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestName holds that a transcript with the longest name there can be has a companion like any other, and that it
+// outlives its transcript.
+func TestLongestName(t *testing.T) {
+	home, dir := rooted(t)
+	names := []string{strings.Repeat("m", 249), strings.Repeat("m", 248) + "n", strings.Repeat("\u00e4", 124) + "o", strings.Repeat("p", 248)}
+	for _, name := range names {
+		put(t, filepath.Join(dir, name+".jsonl"), reporting("claude-sonnet-4-5", "150000", nil))
+	}
+	found := map[string]bool{}
+	for range 2 {
+		if code, _, said := ccdIn(home, "", "run", "--once"); code != exitDone {
+			t.Fatalf("run --once: exit %d, %s", code, said)
+		}
+		if code, out, said := ccdIn(home, "", "status"); code != exitDone {
+			t.Errorf("status: exit %d, %s%s", code, out, said)
+		}
+		for _, name := range names {
+			code, out, said := ccdIn(home, "", "path", filepath.Join(dir, name+".jsonl"))
+			at := strings.TrimSuffix(out, "\n")
+			if text, err := os.ReadFile(at); code != exitDone || err != nil || !strings.Contains(string(text), name) || !utf8.ValidString(out) {
+				t.Errorf("path: exit %d, %v, %s", code, err, said)
+			}
+			found[at] = true
+			if len(filepath.Base(at)) > 255 || name == names[3] && filepath.Base(at) != name+".ccd.md" {
+				t.Errorf("companion %q", at)
+			}
+			must(t, os.RemoveAll(filepath.Join(dir, name+".jsonl")))
+		}
+	}
+	if len(found) != 2*len(names) {
+		t.Errorf("%d companions, want %d", len(found), 2*len(names))
+	}
+}
+
+// TestControlCharactersInANameAreTold holds that what is passed over for its name is never called archived.
+func TestControlCharactersInANameAreTold(t *testing.T) {
+	home, dir := rooted(t)
+	put(t, filepath.Join(dir, "good.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
+	doctor := func() string {
+		_, out, _ := ccdIn(home, "", "doctor")
+		return out
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone || !strings.Contains(doctor(), "all transcripts are archived") {
+		t.Fatalf("control: exit %d, %s", code, said)
+	}
+	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir+"\n", "in.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
+	code, _, said := ccdIn(home, "", "run", "--once")
+	if code != exitFailed || !strings.Contains(said, `x1bname.jsonl`) || !strings.Contains(said, `-src-mill\n`) {
+		t.Errorf("run --once: exit %d, %s", code, said)
+	}
+	code, out, _ := ccdIn(home, "", "status")
+	if code != exitFailed || !strings.Contains(out, `x1bname.jsonl`) || strings.Contains(out, "\x1b") {
+		t.Errorf("status: exit %d, %q", code, out)
+	}
+	if out := doctor(); strings.Contains(out, "all transcripts are archived") || !strings.Contains(out, `x1bname.jsonl`) || !strings.Contains(out, "but not 2 paths") {
+		t.Errorf("doctor: %q", out)
+	}
+	c := spawn(t, home, "run")
+	if s := statusWhen(t, c, func(s statusOutput) bool { return s.Unreadable == 2 }); len(s.Degraded) == 0 || s.Sessions != 1 {
+		t.Errorf("status: degraded %q, %d sessions", s.Degraded, s.Sessions)
+	}
+}

@@ -118,7 +118,7 @@ object a line).`,
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
 transcripts, not archived yet; null if unknown), waiting (files), overflows (times that events were
-lost), unreadable (directories, and files of other users), hard_links (files with several names),
+lost), unreadable (directories and files that are passed over), hard_links (files with several names),
 failing (files), config (the file that the daemon runs with, else the one that is read here, "" for
 none), reload {time, error, note} (the configuration's last one), service {installed, enabled, active,
 detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files

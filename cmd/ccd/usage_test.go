@@ -151,27 +151,43 @@ func TestOneAbsurdWindowChangesNothing(t *testing.T) {
 // statedIn archives a rollout, compacts it, and returns what ls tells of it and what the hook of a prompt answers.
 func statedIn(t *testing.T, rollout string) (s sessionOutput, hook string) {
 	t.Helper()
-	home := t.TempDir()
-	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")
-	put(t, path, rollout)
+	home, ask := statedHome(t, rollout)
 	var all []sessionOutput
-	for _, args := range [][]string{{"run", "--once", "-q"}, {"ls", "--json"}, {"compact", "-q", rolloutID}} {
-		code, out, said := ccdIn(home, "", args...)
-		if code != exitDone {
+	code, out, said := ccdIn(home, "", "ls", "--json")
+	if err := json.Unmarshal([]byte(out), &all); code != exitDone || err != nil || len(all) != 1 {
+		t.Fatalf("ls: exit %d, %d sessions, %v, %s", code, len(all), err, said)
+	}
+	if all[0].Trigger == "manual" { // none had fired before
+		all[0].Trigger = ""
+	}
+	return all[0], ask("UserPromptSubmit", `"prompt":"x"`)
+}
+
+// statedHome is a home with one rollout of Codex, archived and with a companion, and a function that calls its hooks.
+func statedHome(t *testing.T, rollout string) (home string, hook func(event, more string) string) {
+	t.Helper()
+	home = t.TempDir()
+	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(rollout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"run", "--once", "-q"}, {"compact", "-q", rolloutID}} {
+		if code, _, said := ccdIn(home, "", args...); code != exitDone {
 			t.Fatalf("%v: exit %d, %s", args, code, said)
 		}
-		if args[0] == "ls" {
-			if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
-				t.Fatalf("%d sessions, %v", len(all), err)
-			}
+	}
+	return home, func(event, more string) string {
+		t.Helper()
+		in := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/src/mill","hook_event_name":%q,%s}`, rolloutID, path, event, more)
+		code, out, said := ccdIn(home, in, "hook", event, "--agent", "codex")
+		if code != exitDone {
+			t.Fatalf("hook %s: exit %d, %s", event, code, said)
 		}
+		return out
 	}
-	event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/src/mill","hook_event_name":"UserPromptSubmit","prompt":"x"}`, rolloutID, path)
-	code, hook, said := ccdIn(home, event, "hook", "UserPromptSubmit", "--agent", "codex")
-	if code != exitDone {
-		t.Fatalf("hook: exit %d, %s", code, said)
-	}
-	return all[0], hook
 }
 
 // usageOf archives a transcript and returns what ls tells of it, and the beginning of its companion.

@@ -8,6 +8,7 @@ package sidecar
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
@@ -29,6 +31,9 @@ const perm fs.FileMode = 0o600
 
 // magic begins every companion, and nothing else that ccd would meet.
 const magic = "---\nccd: "
+
+// maxName is how long a file's name may be on the file systems in use, in bytes.
+const maxName = 255
 
 // maxFront is how far, in bytes, front matter is looked for its keys.
 const maxFront = 1 << 16
@@ -45,9 +50,25 @@ func Is(name string) bool {
 // Path returns where the companion of s stands: beside its transcript, or in the same tree below dir/AGENT.
 func Path(s transcript.Session, dir string) string {
 	if dir == "" {
-		return stem(s.Path) + Suffix
+		return place(s.Path)
 	}
-	return filepath.Join(dir, s.Agent, filepath.FromSlash(stem(s.Source))+Suffix)
+	return filepath.Join(dir, s.Agent, place(filepath.FromSlash(s.Source)))
+}
+
+// place is the path of a transcript with a companion's name instead of its own. Where that would be longer than file
+// systems take, it is cut, and a hash of the whole stands at its end.
+func place(path string) string {
+	path = stem(path)
+	base := filepath.Base(path)
+	if len(base)+len(Suffix) <= maxName {
+		return path + Suffix
+	}
+	hash := fmt.Sprintf("~%x", sha256.Sum256([]byte(base)))[:17]
+	kept := base[:maxName-len(Suffix)-len(hash)]
+	for utf8.ValidString(base) && !utf8.ValidString(kept) {
+		kept = kept[:len(kept)-1]
+	}
+	return filepath.Join(filepath.Dir(path), kept+hash+Suffix)
 }
 
 func stem(path string) string {
@@ -99,7 +120,7 @@ func Source(path string) (string, error) {
 
 // Named reports whether a file has the name that a companion of the transcript source has.
 func Named(path, source string) bool {
-	return source != "" && filepath.Base(path) == filepath.Base(filepath.FromSlash(stem(source)))+Suffix
+	return source != "" && filepath.Base(path) == filepath.Base(place(filepath.FromSlash(source)))
 }
 
 // Prepare writes doc beside path, durable but not yet in place: Commit of what it returns replaces the companion.

@@ -30,8 +30,7 @@ func (h Hooks) AfterCompaction(s transcript.Session, companion []byte, path stri
 func (h Hooks) again(e Event, c companion) string {
 	about := "the earlier work of this session"
 	if e.Source == "compact" {
-		about += ", beside your own summary; where they differ, this is replayed from the transcript" +
-			" (`" + h.command("diff --fresh", c.session) + "` lists what the summary dropped)"
+		about += ", beside your own summary; where they differ, this is replayed from the transcript"
 	}
 	return h.record(e, c, about)
 }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// toldCommands finds command lines in a text: behind a backtick, or those of the family for agents anywhere.
+var toldCommands = regexp.MustCompile("`ccd ([a-z][^`\n]*)|\\bccd (agent [a-z][^`\n;,:.]*)")
+
+// TestCommandsThatAgentsAreToldOf holds that every command that a text for an agent names exists, with the flags it has
+// there: what hooks, the skill, the lines for AGENTS.md, the tools of MCP, companions, markers and copies say.
+func TestCommandsThatAgentsAreToldOf(t *testing.T) {
+	seen := map[string]int{}
+	for _, dir := range []string{"../../internal/agent", "../../internal/mark", "../../internal/sidecar", "../../internal/form", "../../compactor", "."} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, line := range commandsIn(t, path) {
+				seen[strings.Join(strings.Fields(line)[:1], "")]++
+				if err := commandExists(line); err != nil {
+					t.Errorf("%s names `ccd %s`: %v", path, line, err)
+				}
+				if strings.Contains(path, "agent/hook") && !strings.HasPrefix(line, "agent ") {
+					t.Errorf("%s names `ccd %s`, which hooks do not allow", path, line)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen["agent"] < 15 || len(seen) < 5 {
+		t.Errorf("too few commands were found: %v", seen)
+	}
+	for _, line := range []string{"agent diff --fresh s", "agent restore --config c", "nothing", "diff --stale"} {
+		if commandExists(line) == nil {
+			t.Errorf("the test takes `ccd %s` for a command", line)
+		}
+	}
+}
+
+// commandsIn returns the command lines in a file's strings, and those that hooks put together.
+func commandsIn(t *testing.T, path string) (lines []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(n ast.Node) string {
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return ""
+		}
+		s, _ := strconv.Unquote(lit.Value)
+		return s
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && strings.Contains(path, "agent/hook") && len(call.Args) == 2 {
+			if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "command" {
+				lines = append(lines, "agent "+text(call.Args[0]))
+			}
+		}
+		if n != nil {
+			for _, m := range toldCommands.FindAllStringSubmatch(text(n), -1) {
+				lines = append(lines, m[1]+m[2])
+			}
+		}
+		return true
+	})
+	return lines
+}
+
+// commandExists looks for the command that a line begins with, and for each flag that it names.
+func commandExists(line string) error {
+	words := strings.Fields(line)
+	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {
+		return fmt.Errorf("agent has no %s", words[1])
+	}
+	root := (&app{}).root()
+	c, _, err := root.Find(words[:1])
+	if err != nil || c == root {
+		return fmt.Errorf("no such command (%v)", err)
+	}
+	for _, w := range words {
+		name, isFlag := strings.CutPrefix(strings.Trim(w, "[]()"), "--")
+		name, _, _ = strings.Cut(name, "=")
+		if isFlag && name != "" && c.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil {
+			return fmt.Errorf("no flag %s", w)
+		}
+		if isFlag && name == "config" && words[0] == "agent" {
+			return fmt.Errorf("agent takes no %s", w)
+		}
+	}
+	return nil
+}
+
+// TestHookNamesCommandsThatRun runs each command that an agent is told of after its compaction, as it stands there.
+func TestHookNamesCommandsThatRun(t *testing.T) {
+	full := slices.Repeat([][2]int64{{225000, 272000}}, 8)
+	home, ask := statedHome(t, stating(full...))
+	told := ask("SessionStart", `"source":"compact"`)
+	named := regexp.MustCompile("`[^` ]+ (agent [^`]+)`").FindAllStringSubmatch(told, -1)
+	if len(named) == 0 || !strings.Contains(told, "beside your own summary") {
+		t.Fatalf("the hook says %q", told)
+	}
+	for _, m := range named {
+		if code, _, said := ccdIn(home, "", strings.Fields(strings.Replace(m[1], "restore ID", "restore zzzz", 1))...); code == exitUsage {
+			t.Errorf("%s: exit %d, %s", m[1], code, said)
+		}
+	}
+}
