@@ -91,7 +91,7 @@ func (f *folded) randomRecord(rng *rand.Rand, i int) *transcript.Record {
 	case 0:
 		r.Boundary = &transcript.Boundary{Preserved: []string{"a", "z", "q"}, Replaced: rng.IntN(2) == 0}
 	case 1, 2:
-		r.Usage = &transcript.Usage{Context: int64(rng.IntN(400000)), Window: int64(rng.IntN(2) * 258400)}
+		r.Usage = &transcript.Usage{Context: int64(rng.IntN(400000)), Window: []int64{0, 258400, 258400, 1, 1000000, 20000000}[rng.IntN(6)]}
 	case 3:
 		r.Model, r.Cwd, r.Agent = "m[1m]", "/a", "agent-1"
 	}
