@@ -39,6 +39,9 @@ type app struct {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, s std, env []string) int {
 	a := &app{std: s, env: env}
+	if f, ok := s.err.(*os.File); ok && isTTY(f) {
+		a.err = guarded{f}
+	}
 	root := a.root()
 	root.SetArgs(args)
 	c, err := root.ExecuteContextC(ctx)
@@ -145,6 +148,25 @@ func (a *app) shown(write func(io.Writer) error) error {
 	return errors.Join(write(v), v.Close())
 }
 
+// guarded is the terminal that talk goes to: what could steer it is escaped, whoever writes. It is given whole characters.
+type guarded struct{ file *os.File }
+
+// Write implements io.Writer.
+func (g guarded) Write(p []byte) (int, error) {
+	if _, err := g.file.WriteString(mark.Visible(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// unguarded is for what steers the terminal itself, or hands it to a child.
+func unguarded(w io.Writer) io.Writer {
+	if g, ok := w.(guarded); ok {
+		return g.file
+	}
+	return w
+}
+
 func writeTable(to io.Writer, rows [][]string) error {
 	w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
 	for _, r := range rows {
@@ -161,7 +183,7 @@ func terminal(w io.Writer) bool { return isTTY(w) && os.Getenv("TERM") != "dumb"
 
 // isTTY reports whether w is a terminal of any kind.
 func isTTY(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := unguarded(w).(*os.File)
 	if !ok {
 		return false
 	}
@@ -183,12 +205,12 @@ func (a *app) progress(what string) (show func(done, total int64), wipe func()) 
 	show = func(done, total int64) {
 		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
 			last = now
-			fmt.Fprintf(a.err, "\r%s %d%%\x1b[K", what, 100*done/max(total, 1))
+			fmt.Fprintf(unguarded(a.err), "\r%s %d%%\x1b[K", what, 100*done/max(total, 1))
 		}
 	}
 	return show, func() {
 		if !last.IsZero() {
-			fmt.Fprint(a.err, "\r\x1b[K")
+			fmt.Fprint(unguarded(a.err), "\r\x1b[K")
 		}
 	}
 }

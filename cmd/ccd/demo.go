@@ -143,7 +143,7 @@ func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 func (d *demo) start(ctx context.Context, what string) error {
 	d.daemon = d.command(ctx, "run", "-q")
 	if d.verbose {
-		d.daemon.Stderr = d.err
+		d.daemon.Stderr = unguarded(d.err)
 	}
 	if err := d.daemon.Start(); err != nil {
 		return err

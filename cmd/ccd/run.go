@@ -149,7 +149,10 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 	if f.dryRun {
 		return a.print(out.text())
 	}
-	_, err = io.WriteString(a.talk(a.out, priorityInfo), out.text())
+	err = a.shown(func(w io.Writer) error {
+		_, err := io.WriteString(a.talk(w, priorityInfo), out.text())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bufio"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestNothingSteersATerminal: what is asked and told on a terminal names directories, and these are named by others.
+func TestNothingSteersATerminal(t *testing.T) {
+	home := t.TempDir()
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
+	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("cache")))
+	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+		t.Fatal(code, talk)
+	}
+	master, slave := terminalPair(t, 200, 50)
+	must(t, master.SetReadDeadline(time.Now().Add(time.Minute)))
+	c := ccdCommand(t, home, "uninstall", "--purge")
+	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	must(t, c.Start())
+	defer c.Process.Kill()
+	slave.Close()
+	in, seen := bufio.NewReader(master), ""
+	for !strings.Contains(seen, "to remove all of it: ") {
+		b, err := in.ReadByte()
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen)
+		}
+		seen += string([]byte{b})
+	}
+	if _, err := master.Write([]byte("no\n")); err != nil {
+		t.Error(err)
+	}
+	if err := c.Wait(); err == nil {
+		t.Errorf("an answer of no ended with %v", err)
+	}
+	if strings.ContainsAny(seen, "\u009b\u202e") || !strings.Contains(seen, `-p\xc2\x9b31mq\xe2\x80\xaex`) {
+		t.Errorf("the terminal was given %q", seen)
+	}
+}
