@@ -102,6 +102,9 @@ func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 	if err == nil {
 		err = json.Unmarshal(b, &info)
 	}
+	if err == nil && info.Pid <= 0 {
+		err = fmt.Errorf("%s: no daemon wrote this: its pid is %d", runFile(stateDir), info.Pid)
+	}
 	if err != nil {
 		return RunInfo{}, told, err
 	}

@@ -23,6 +23,9 @@ var badRunFiles = []struct {
 	{"garbage", func(path string) error { return os.WriteFile(path, []byte("\x00\xff\x1b[2Jno"), 0o600) }},
 	{"wrong types", func(path string) error { return os.WriteFile(path, []byte(`{"pid": "12", "errors": {}}`), 0o600) }},
 	{"a list", func(path string) error { return os.WriteFile(path, []byte(`[]`), 0o600) }},
+	{"null", func(path string) error { return os.WriteFile(path, []byte(`null`), 0o600) }},
+	{"nobody's", func(path string) error { return os.WriteFile(path, []byte(`{"pid": -1}`), 0o600) }},
+	{"a number too large", func(path string) error { return os.WriteFile(path, []byte(`{"lag_bytes": 1e999}`), 0o600) }},
 	{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }},
 	{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
 }
