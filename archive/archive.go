@@ -99,6 +99,7 @@ type Session struct {
 	transcript.Session
 	Generations []Generation // in order; the last one is the current one
 	State       []byte       // the caller's own, as it was last stored
+	StateDamage error        // a DamageError where State is nil because what was stored is damaged
 }
 
 // Tip returns the cursor behind the last byte archived; the zero Cursor where there is none.

@@ -367,31 +367,3 @@ func FuzzCutterPortions(f *testing.F) {
 		}
 	})
 }
-
-// A state is the caller's cache: damaged, it counts as none, for its own session and all the others.
-func TestDamagedStateCountsAsNone(t *testing.T) {
-	a := open(t)
-	for _, name := range []string{"one", "two"} {
-		if _, err := a.SetStates(t.Context(), []Change{{Session: session(name), New: []byte("kept")}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	db, err := bolt.Open(a.path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketState).Put(sessionKey(session("one").Key), []byte("12345678kepT"))
-	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	all, err := a.Sessions(t.Context())
-	if err != nil || len(all) != 2 || all[0].State != nil || string(all[1].State) != "kept" {
-		t.Fatalf("sessions = %+v, %v", all, err)
-	}
-	stale, err := a.SetStates(t.Context(), []Change{{Session: session("one"), New: []byte("new")}})
-	if err != nil || len(stale) > 0 {
-		t.Errorf("made anew: stale %v, %v", stale, err)
-	}
-}

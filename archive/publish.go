@@ -104,7 +104,7 @@ func (a *Archive) current(tx *bolt.Tx, p Publication) error {
 		return fmt.Errorf("%w: made from generation %d, offset %d, the tip is generation %d, offset %d",
 			ErrStale, p.At.Generation, p.At.Offset, r.Generation, g.Offset)
 	}
-	if !bytes.Equal(getState(tx, p.Key), p.State) {
+	if state, _ := getState(tx, p.Key); !bytes.Equal(state, p.State) {
 		return fmt.Errorf("%w: its state is another", ErrStale)
 	}
 	return nil

@@ -64,18 +64,30 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord) (Sessi
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 	}
-	s.State = bytes.Clone(getState(tx, k))
+	state, err := getState(tx, k)
+	if err != nil {
+		s.StateDamage = a.damageIn(k, s.Tip(), err)
+	}
+	s.State = bytes.Clone(state)
 	return s, nil
 }
 
-// getState returns the caller's state. It is a cache: damaged, it counts as none, and the next one replaces it.
-func getState(tx *bolt.Tx, k transcript.Key) []byte {
+// getState returns the caller's state, nil where there is none or it is damaged: the next one replaces it.
+func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // of its page: that keeps no session from being read (see guard)
+			err = fmt.Errorf("session state: %v", p)
+		}
+	}()
 	key := sessionKey(k)
-	state, err := unseal(key, tx.Bucket(bucketState).Get(key))
-	if err != nil {
-		return nil
+	v := tx.Bucket(bucketState).Get(key)
+	if v == nil {
+		return nil, nil
 	}
-	return state
+	if state, err = unseal(key, v); err != nil {
+		return nil, fmt.Errorf("session state: %w", err)
+	}
+	return state, nil
 }
 
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
@@ -84,10 +96,11 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 }
 
 // Sessions returns all sessions, ordered by agent and ID. Damaged ones are left out, and reported in a DamageError each,
-// joined, beside the sound ones; so is damage that may hide others.
+// joined, beside the sound ones; so is damage that may hide others. A session whose state alone is damaged is not left
+// out, and its StateDamage tells.
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
-	damaged := a.checkForm(ctx, bucketSessions, bucketGenerations)
+	damaged := a.checkForm(ctx, bucketSessions, bucketGenerations, bucketState)
 	lost := map[uint64]bool{} // numbers of generations whose session is not met
 	err := a.each(ctx, bucketGenerations, func(_ *bolt.Tx, key, _ []byte) error {
 		if len(key) == len(stream{}) {
@@ -107,6 +120,9 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 			return nil
 		})
 	}
+	if err == nil && damaged == nil {
+		err = a.lostStates(ctx, all)
+	}
 	switch {
 	case errors.As(err, new(*DamageError)) && damaged == nil, err != nil && !errors.As(err, new(*DamageError)):
 		damaged = fmt.Errorf("list sessions: %w", err)
@@ -114,6 +130,25 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 		damaged = a.damage("%d sessions are missing, whose transcripts are there", len(lost))
 	}
 	return all, damaged
+}
+
+// lostStates fails with a DamageError where a session has no state and there are damaged ones of no session: a damaged key
+// keeps a state from being found. A session that was just stored has none yet, and is no damage by itself.
+func (a *Archive) lostStates(ctx context.Context, sessions []Session) error {
+	keys, without := map[string]bool{}, false
+	for _, s := range sessions {
+		keys[string(sessionKey(s.Key))] = true
+		without = without || s.State == nil && s.StateDamage == nil
+	}
+	if !without {
+		return nil
+	}
+	return a.each(ctx, bucketState, func(_ *bolt.Tx, key, v []byte) error {
+		if _, err := unseal(key, v); err != nil && !keys[string(key)] {
+			return a.damage("the state of a session is missing, and one is damaged whose session is not known")
+		}
+		return nil
+	})
 }
 
 // stored reads an entry of "sessions". It fails with a DamageError.

@@ -28,7 +28,7 @@ func (a *Archive) SetStates(ctx context.Context, changes []Change) (stale []tran
 	err = a.update(ctx, need, func(tx *bolt.Tx) error {
 		stale = nil
 		for _, c := range changes {
-			if !bytes.Equal(getState(tx, c.Session.Key), c.Old) {
+			if was, _ := getState(tx, c.Session.Key); !bytes.Equal(was, c.Old) {
 				stale = append(stale, c.Session.Key)
 				continue
 			}

@@ -78,6 +78,9 @@ func (v *verifier) list(ctx context.Context) error {
 			v.total += g.Tip.Offset
 		}
 		v.Sessions++
+		if err := v.met(s.StateDamage); err != nil {
+			return err
+		}
 		v.sessions = append(v.sessions, s.Key)
 	}
 	for _, err := range Damages(err) {

@@ -18,6 +18,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // placeError tells that a companion could not be put in place. The session itself is archived and folded.
@@ -283,6 +284,31 @@ func (d *Daemon) reread(ctx context.Context, s *session) error {
 	return nil
 }
 
+// recall makes the state of a session anew whose transcript is gone, from what is archived, and its companion where one
+// is due. Where the archived bytes are damaged too, the state says no more than that the transcript is gone.
+func (d *Daemon) recall(ctx context.Context, s *session) error {
+	tip, before := s.cursor, d.companion(s)
+	err := d.fold(ctx, s)
+	defer s.unfold()
+	if err != nil && !errors.As(err, new(*archive.DamageError)) {
+		return err
+	}
+	s.missing, s.state.Gone, s.state.GoneAt = true, true, time.Now().UTC()
+	if err != nil {
+		s.cursor = tip
+		return d.depart(ctx, s, s.state)
+	}
+	s.update(0)
+	if !s.due(d, watcher.Offer{}) {
+		return d.depart(ctx, s, s.state)
+	}
+	if exists(before) {
+		s.state.Companion = before
+	}
+	_, err = d.publish(ctx, s)
+	return err
+}
+
 // purge notes that a transcript is gone. The archive stays, the companion moves into the state directory.
 func (d *Daemon) purge(ctx context.Context, s *session) error {
 	d.Log.Info("transcript gone, kept in the archive", "session", s.ID)
@@ -294,6 +320,9 @@ func (d *Daemon) purge(ctx context.Context, s *session) error {
 	}
 	if err != nil {
 		return err
+	}
+	if len(s.raw) == 0 {
+		return d.recall(ctx, s)
 	}
 	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
 	next := s.state

@@ -47,8 +47,11 @@ type session struct {
 // stored makes a session of what the archive knows. A state that cannot be read is as good as none: it is a cache.
 func (d *Daemon) stored(a archive.Session) *session {
 	s := &session{Session: a.Session, raw: a.State, placed: a.Path}
-	var err error
-	if s.state, err = DecodeState(a.State); err != nil {
+	state, err := DecodeState(a.State)
+	if s.state = state; err == nil {
+		err = a.StateDamage
+	}
+	if err != nil {
 		d.Log.Warn("session state unreadable, made anew", "session", s.ID, "err", err)
 	}
 	return s

@@ -24,6 +24,7 @@ type damageable struct {
 	index      []int64 // its pages that name sessions
 	keys       []int64 // where in it a session's key stands
 	restores   []restoreCase
+	id         string // of an original in a companion
 }
 
 // restoreCase is a restore and the bytes that are right.
@@ -86,7 +87,8 @@ func (d *damageable) asks(t *testing.T) {
 	companion, _, _ := outputs(t, d.home, "show", id(1))
 	ids := regexp.MustCompile(`\[ccd ([0-9a-z]{12}) `).FindAllSubmatch(companion, -1)
 	for i := 0; i < len(ids); i += max(1, len(ids)/6) {
-		d.add(t, "restore", string(ids[i][1]))
+		d.id = string(ids[i][1])
+		d.add(t, "restore", d.id)
 	}
 	line, _, _ := outputs(t, d.home, "restore", "--raw", "--info", id(30)+"#1")
 	d.add(t, "restore", strings.Fields(string(line))[1])
@@ -169,6 +171,9 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 				t.Errorf("%s: %v: exit 4 without a word of damage: %s", what, c.args, talk)
 			}
 		}
+		if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitDamage && !strings.Contains(talk, "it was not cut") {
+			t.Errorf("%s: restore --full: exit %d: %s", what, code, talk)
+		}
 	})
 	t.Logf("%d pages, %d restores of each of %d archives: %v", len(d.sound)/4096, len(d.restores), n, codes)
 	if codes[exitDamage] == 0 || codes[exitDone] == 0 {
@@ -184,15 +189,15 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 	}
 }
 
-// lose damages the records of sessions of a sound archive.
-func (d *damageable) lose(t *testing.T, numbers ...int) {
+// lose damages the records of sessions in a bucket of a sound archive.
+func lose(t *testing.T, path, bucket string, sessions ...string) {
 	t.Helper()
-	db, err := bolt.Open(d.path, 0o600, nil)
+	db, err := bolt.Open(path, 0o600, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte("sessions"))
-		for _, n := range numbers {
-			key := fmt.Appendf(nil, "claude-code\x0000000000-0000-4000-8000-%012d", n)
+		b := tx.Bucket([]byte(bucket))
+		for _, id := range sessions {
+			key := []byte("claude-code\x00" + id)
 			record := slices.Clone(b.Get(key))
 			record[len(record)-2] ^= 1
 			must(t, b.Put(key, record))
@@ -259,7 +264,7 @@ func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
 			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
 		}
 	}
-	d.lose(t, 30, 31)
+	lose(t, d.path, "sessions", bad, badder)
 	for _, tt := range tests {
 		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
 		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {

@@ -28,8 +28,12 @@ func checkArchive(_ context.Context, s *surroundings) []finding {
 	case size.File == 0:
 		return []finding{ok(check, "%s is not there yet; `ccd run` makes it", path)}
 	}
+	const mend = "ccd verify lists all damage; what is sound still restores"
 	for _, d := range s.sample.Damage {
-		all = append(all, wrong(check, "ccd verify lists all damage; what is sound still restores", "%v", d))
+		all = append(all, wrong(check, mend, "%v", d))
+	}
+	for _, d := range s.damage {
+		all = append(all, wrong(check, mend, "%v", d))
 	}
 	all = few(check, "in the archive", all)
 	switch limit := s.l.config.Archive.MaxSize; {

@@ -73,7 +73,15 @@ func (l *library) load(ctx context.Context) error {
 	slices.SortStableFunc(l.sessions, func(x, y entry) int {
 		return cmp.Or(y.last().Compare(x.last()), cmp.Compare(x.ID, y.ID))
 	})
-	return l.narrow(ctx)
+	if err := l.narrow(ctx); err != nil {
+		return err
+	}
+	for _, e := range l.sessions { // those in reach: no other may be named
+		if e.StateDamage != nil {
+			l.damage = append(l.damage, e.StateDamage)
+		}
+	}
+	return nil
 }
 
 // last is when the session last grew: by its own clock, else by its file's.
@@ -113,13 +121,13 @@ func (l *library) find(arg, agent string) (entry, error) {
 	return e, nil
 }
 
-// incomplete says which sessions the answer leaves out because they are damaged. The command then exits 4.
+// incomplete says which sessions the answer may lack, or tell less of, because they are damaged. The command then exits 4.
 func (l *library) incomplete() {
 	if len(l.damage) == 0 || l.app.damaged {
 		return
 	}
 	l.app.damaged = true
-	fmt.Fprintln(l.app.err, "ccd: the archive is damaged. Skipped:")
+	fmt.Fprintln(l.app.err, "ccd: the archive is damaged. The answer may be incomplete:")
 	for _, err := range l.damage {
 		fmt.Fprintf(l.app.err, "  %v\n", err)
 	}
@@ -159,7 +167,7 @@ func entryOf(s archive.Session) entry {
 
 // of returns one session, without reading all of them where that has not been done.
 func (l *library) of(ctx context.Context, k transcript.Key) entry {
-	if e, ok := l.entry(k); ok || l.loaded {
+	if e, ok := l.entry(k); ok || l.loaded && l.reach != nil { // what is out of reach is not told of
 		return e
 	}
 	s, err := l.archive.Session(ctx, k)

@@ -81,7 +81,8 @@ are ignored and listed. SAVED is how much smaller the companion is than the orig
 COMPANION is "yes", or "-" (no trigger has fired yet), "gone" (the file is missing), "unverified" (it
 failed a check of its text, which its front matter names; the archive is not affected: if the companion
 is not enough, use ccd timeline and ccd restore), "unknown format" (no record is of a known type), "not
-followed" (--all: a summarizer's own session) or "copy" (made by ccd resume, not resumed yet).
+followed" (--all: a summarizer's own session), "copy" (made by ccd resume, not resumed yet) or "damaged"
+(the stored state of the session is damaged; the next ` + "`ccd run`" + ` repairs it).
 
 SOURCE is "purged" if the agent removed the transcript; the archive has it. "65 B behind" means that 65
 bytes of the transcript are not archived yet. Output is cut to the terminal's width. If sessions are
@@ -120,7 +121,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if a.json {
 		all := make([]sessionOutput, 0, len(rows))
 		for _, e := range rows {
-			all = append(all, e.output())
+			if e.StateDamage == nil { // else told with the damage
+				all = append(all, e.output())
+			}
 		}
 		return a.printJSON(append(all, l.unreadable()...))
 	}
@@ -210,6 +213,9 @@ func (e entry) row(brief bool) []string {
 	}
 	if e.state.Foreign {
 		companion = "unknown format"
+	}
+	if e.StateDamage != nil {
+		companion = "damaged"
 	}
 	if e.state.Idle() && companion == "-" {
 		companion = "copy"

@@ -101,6 +101,9 @@ func (o original) writeParts(ctx context.Context, w io.Writer, seen bool) error 
 // spilled returns the file that holds the whole of a result that the agent saw cut. What was not cut is its own whole.
 func (o original) spilled(ctx context.Context) (original, error) {
 	id := o.found.Hash.ID()
+	if err := o.library.archive.Reader(o.found.Key, o.found.Generation).Check(ctx, o.found.Pointer); err != nil {
+		return original{}, err // its ID is known: that its session is not is damage
+	}
 	for r, err := range history.Holding(ctx, o.library.archive, o.entry.Session.Session, o.found.Generation, o.found.Parts) {
 		if err != nil {
 			return original{}, err

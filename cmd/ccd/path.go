@@ -46,8 +46,8 @@ func (a *app) pathCommand() *cobra.Command {
 			return err
 		}
 		if e.state.Companion == "" {
-			return hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
-				"ccd compact %s", l.argument(e))
+			return l.missing(hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
+				"ccd compact %s", l.argument(e)))
 		}
 		if err := readable(e.state.Companion); err != nil {
 			what := "is gone"

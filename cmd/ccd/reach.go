@@ -79,10 +79,10 @@ func (l *library) reaches(ctx context.Context, e entry) (bool, error) {
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		return l.reach.project.Has(hook.WorkingDir(transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
 	}
-	if e.state.Start != "" || !l.reach.project.Has(e.state.Cwd) {
+	if e.StateDamage == nil && (e.state.Start != "" || !l.reach.project.Has(e.state.Cwd)) {
 		return l.reach.project.Has(e.state.Start), nil
 	}
-	// An older ccd noted only the newest working directory: its records tell the first one.
+	// An older ccd noted only the newest working directory, or the note is damaged: its records tell the first one.
 	g, err := e.generation(0)
 	if err != nil {
 		return false, nil

@@ -68,6 +68,9 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if err != nil {
 		return err
 	}
+	if e.StateDamage != nil {
+		l.incomplete() // what a person chose for its companion is lost
+	}
 	if e.Class == transcript.Attachment {
 		return hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
 	}

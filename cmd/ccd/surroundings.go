@@ -40,8 +40,9 @@ type surroundings struct {
 	sessions []entry
 	size     archive.Size
 	sample   archive.Sampled
-	slow     bool  // the archive's lock was not to be had
-	readErr  error // why the archive could not be read
+	slow     bool    // the archive's lock was not to be had
+	readErr  error   // why the archive could not be read
+	damage   []error // of sessions
 	service  serviceFacts
 }
 
@@ -122,12 +123,12 @@ func (s *surroundings) readArchive(ctx context.Context) {
 	s.sample, s.readErr = bounded(ctx, checkLimit, func(ctx context.Context) (archive.Sampled, error) {
 		return a.Sample(ctx, sampleLimit, uint64(s.now.UnixNano()))
 	})
-	sessions, err := bounded(ctx, checkLimit, func(ctx context.Context) ([]entry, error) {
+	own, err := bounded(ctx, checkLimit, func(ctx context.Context) (library, error) {
 		own := *s.l // given up, it goes on; nobody else may see what it fills
 		err := own.load(ctx)
-		return own.sessions, err
+		return own, err
 	})
-	if s.sessions = sessions; s.readErr == nil {
+	if s.sessions, s.damage = own.sessions, own.damage; s.readErr == nil {
 		s.readErr = err
 	}
 }

@@ -1,0 +1,133 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Where the state of a session is damaged, readers say so and exit 4, and what needs no state is given all the same. The
+// daemon makes the state anew, also of a session whose transcript is gone.
+func TestDamagedStateIsTold(t *testing.T) {
+	d := newDamageable(t)
+	const bad = "00000000-0000-4000-8000-000000000001"
+	tests := []struct {
+		line string
+		code int
+		out  string // what stdout has
+		err  string // what stderr has, where the state is damaged
+	}{
+		{"verify", 4, "session state", "1 damaged"},
+		{"verify --json", 4, `"session": "` + bad, ""},
+		{"status", 4, "session state", ""},
+		{"status --json", 4, `"session": "` + bad, ""},
+		{"doctor", 1, "session state", ""},
+		{"ls", 4, bad, "session state"},
+		{"ls --json", 4, `"damage": "read archive`, bad},
+		{"stats", 4, "sessions", bad},
+		{"stats --json", 4, `"cause": "read archive`, bad},
+		{"search parcels", 4, "000000000010", bad},
+		{"path " + bad, 4, "", "session state"},
+		{"show " + bad, 4, "ccd: 1", "session state"},
+		{"show latest", 4, "ccd: 1", "session state"},
+		{"restore --session " + bad, 0, "sessionId", ""},
+		{"restore " + bad + "#1", 0, "", ""},
+		{"restore " + d.id, 0, "", ""},
+	}
+	for _, tt := range tests {
+		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == exitDamage || strings.Contains(string(out)+talk, "session state") {
+			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
+		}
+	}
+	sound := d.session(t, bad)
+	damage := func() {
+		t.Helper()
+		lose(t, d.path, "state", bad)
+	}
+	damage()
+	for _, tt := range tests {
+		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
+		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
+		}
+	}
+	healed := func(how string) {
+		t.Helper()
+		if _, talk, code := outputs(t, d.home, "run", "--once"); code != exitDone {
+			t.Fatal(code, talk)
+		}
+		if out, talk, code := outputs(t, d.home, "verify"); code != exitDone {
+			t.Errorf("%s: exit %d: %s%s", how, code, out, talk)
+		}
+		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
+			t.Errorf("%s: %+v, want as %+v", how, got, sound)
+		}
+	}
+	healed("with its transcript")
+	damage()
+	must(t, os.Remove(transcriptPath(d.home, 1)))
+	healed("without its transcript")
+	if out, talk, code := outputs(t, d.home, "path", bad); code != exitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
+		t.Errorf("path without the transcript: exit %d: %s%s", code, out, talk)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(transcriptPath(d.home, 1)), bad+"*")); len(left) > 0 {
+		t.Errorf("left beside the transcript that is gone: %v", left)
+	}
+}
+
+// session is one session as ls --json prints it.
+func (d *damageable) session(t *testing.T, id string) sessionOutput {
+	t.Helper()
+	var all []sessionOutput
+	out, _, _ := outputs(t, d.home, "ls", "--json")
+	must(t, json.Unmarshal(out, &all))
+	for _, s := range all {
+		if s.Session == id && s.Damage == "" {
+			return s
+		}
+	}
+	t.Fatalf("no session %s in %s", id, out)
+	return sessionOutput{}
+}
+
+// An agent still reaches the sessions of its project where their state is damaged, and is told of no damage elsewhere.
+func TestReachOfADamagedState(t *testing.T) {
+	p := newProjects(t)
+	path := filepath.Join(stateOf(t, p.home), "archive.db")
+	sound, err := os.ReadFile(path)
+	must(t, err)
+	lose(t, path, "state", sessionA)
+	if r := p.run("a", "agent", "show", sessionA); r.code != exitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
+		t.Errorf("show: %+v", r)
+	}
+	if r := p.run("a", "agent", "search", "alpha-main"); r.code != exitDamage || !strings.Contains(r.out, sessionA) || !strings.Contains(r.err, "session state") {
+		t.Errorf("search: %+v", r)
+	}
+	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != exitDone || r.out == "" {
+		t.Errorf("restore: %+v", r)
+	}
+	must(t, os.WriteFile(path, sound, 0o600))
+	lose(t, path, "state", sessionB)
+	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
+		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != exitNotFound || strings.Contains(r.err, "damaged") {
+			t.Errorf("%v of another project: %+v", args, r)
+		}
+	}
+}
+
+// The whole of a result is looked for where its ID leads: that its session cannot be read is damage, and names it.
+func TestFullOfADamagedSession(t *testing.T) {
+	d := newDamageable(t)
+	const bad = "00000000-0000-4000-8000-000000000001"
+	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitFailed || !strings.Contains(talk, "it was not cut") {
+		t.Fatalf("sound: exit %d: %s", code, talk)
+	}
+	lose(t, d.path, "sessions", bad)
+	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitDamage || !strings.Contains(talk, "session claude-code "+bad) {
+		t.Errorf("damaged: exit %d: %s", code, talk)
+	}
+}
