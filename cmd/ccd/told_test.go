@@ -96,7 +96,7 @@ func commandExists(line string) error {
 	for _, w := range words {
 		name, isFlag := strings.CutPrefix(strings.Trim(w, "[]()"), "--")
 		name, _, _ = strings.Cut(name, "=")
-		if isFlag && name != "" && c.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil {
+		if isFlag && name != "" && name != "help" && c.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil {
 			return fmt.Errorf("no flag %s", w)
 		}
 		if isFlag && name == "config" && words[0] == "agent" {
