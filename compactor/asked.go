@@ -115,7 +115,7 @@ func (d *draft) asked(m []measure) string {
 		t := d.c.records.at(int(d.row(row).rec)).time()
 		fmt.Fprintf(&b, "%d. #%d%s", i+1, d.row(row).record(), moment(t, before))
 		before = t
-		b.WriteString(d.question(row))
+		b.WriteString(d.question(row) + d.added(row))
 		b.WriteString(d.askedText(i, row, m[i]))
 	}
 	return b.String()

@@ -216,7 +216,8 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 	if c.status.Asked.Len == 0 {
 		c.status.Asked = it.Span
 	}
-	text := humanText(it.Raw)
+	text, _ := it.Said()
+	row.exit = int16(it.Frame)
 	c.text(i, prose.ShapeOf(text))
 	c.mention(i, text, true)
 	if c.humans.n > 1 && anySentence(text, isCorrection) {
@@ -275,6 +276,3 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 
 // original is the item's text as the agent saw it.
 func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }
-
-// humanText is what the person typed of a Human item.
-func humanText(raw []byte) string { return transcript.HumanText(original(transcript.Human, raw)) }

@@ -145,11 +145,22 @@ func (d *draft) ends(row *itemRow) body {
 
 // text is an item's text as the agent saw it; of a human message, what the person typed.
 func (d *draft) text(i int32) string {
-	b := d.body(i)
-	if d.row(i).kind == transcript.Human {
-		return humanText(b.raw)
+	row := d.row(i)
+	text := original(row.kind, d.body(i).raw)
+	if row.kind == transcript.Human {
+		text, _ = row.frame().Said(text)
 	}
-	return original(d.row(i).kind, b.raw)
+	return text
+}
+
+// added tells how much a client added to a human message that the message's text leaves out.
+func (d *draft) added(i int32) string {
+	row := d.row(i)
+	if row.kind != transcript.Human {
+		return ""
+	}
+	_, n := row.frame().Said(original(row.kind, d.body(i).raw))
+	return mark.Added(n)
 }
 
 func (d *draft) action(i int32) transcript.Action {

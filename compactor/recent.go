@@ -106,7 +106,7 @@ func (d *draft) verbatim(u unit, most int) shown {
 
 func (d *draft) verbatimText(i int32, who string, most int) shown {
 	s := d.quoted(i, d.text(i), true, most)
-	s.text = fmt.Sprintf("#%d %s\n", d.row(i).record(), who) + s.text
+	s.text = fmt.Sprintf("#%d %s%s\n", d.row(i).record(), who, d.added(i)) + s.text
 	return s
 }
 

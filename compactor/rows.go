@@ -36,7 +36,7 @@ type itemRow struct {
 	pair    int32  // index of the call of a result and of the result of a call, -1 where none
 	subject uint32 // what it is about: half of the hash that subjectOf gives; rarely, two share it
 	edits   uint16 // of a file call: changes of its file before it, at most 65,535
-	exit    int16
+	exit    int16  // of a result; of a human message its transcript.Frame
 	flags   flag
 	tool    uint16 // index into names
 	kind    transcript.Kind
@@ -54,6 +54,8 @@ func uint24Of(n int64) uint24 {
 }
 
 func (u uint24) int() int64 { return int64(u[0]) | int64(u[1])<<8 | int64(u[2])<<16 }
+
+func (r *itemRow) frame() transcript.Frame { return transcript.Frame(r.exit) }
 
 func (r *itemRow) has(f flag) bool { return r.flags&f != 0 }
 

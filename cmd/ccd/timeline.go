@@ -82,7 +82,7 @@ func turnLine(t history.Turn) string {
 	parts := []string{strings.TrimSpace("#" + strconv.Itoa(t.Record) + " " + minute(t.Time))}
 	asked := "(nothing asked)"
 	if t.ID != "" {
-		asked = mark.Inline(t.Asked, 120) + " " + mark.New(t.ID, "")
+		asked = mark.Inline(t.Asked, 120) + mark.Added(t.Added) + " " + mark.New(t.ID, "")
 	}
 	parts = append(parts, asked)
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {

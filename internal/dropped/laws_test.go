@@ -55,7 +55,8 @@ func compacted(agent string, data []byte, summary string) []byte {
 func heldBy(it *transcript.Item) string {
 	text := string(transcript.Original(it.Kind, it.Raw))
 	var all []string
-	for _, part := range []string{text, transcript.HumanText(text), unescaped(text)} {
+	said, _ := it.Said()
+	for _, part := range []string{text, said, unescaped(text)} {
 		all = append(all, plain(part))
 	}
 	if it.Kind == transcript.Call {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -52,8 +53,8 @@ func saidBlock(it *transcript.Item) block {
 	if whole := string(transcript.Original(it.Kind, raw)); !is(raw, '"') {
 		raw = []byte(quoted(whole))
 	} else if it.Kind == transcript.Human {
-		if typed := transcript.HumanText(whole); typed != whole {
-			raw = []byte(quoted(typed))
+		if typed, added := it.Said(); typed != whole {
+			raw = []byte(quoted(typed + mark.Added(added)))
 		}
 	}
 	b := newBlock(isText, raw)

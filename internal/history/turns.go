@@ -23,7 +23,8 @@ type Turn struct {
 	Last        int       `json:"last"`   // last record of the turn
 	Time        time.Time `json:"time,omitzero"`
 	End         time.Time `json:"end,omitzero"`
-	Asked       string    `json:"asked"` // what the person wrote, at most 2000 characters
+	Asked       string    `json:"asked"`           // what the person wrote, at most 2000 characters
+	Added       int       `json:"added,omitempty"` // characters that the agent's client added to it
 	ID          mark.ID   `json:"id"`    // of the human message
 	Tools       []Tool    `json:"tools"` // in the order of their first call
 	Files       []string  `json:"files"` // written, edited, deleted or renamed with success, at most 50
@@ -143,13 +144,14 @@ func (b *builder) ask(r *transcript.Record) {
 		if !isAsked(it) {
 			continue
 		}
-		text := transcript.Original(it.Kind, it.Raw)
+		said, added := it.Said()
+		b.turn.Added += added
 		if b.turn.Asked != "" {
 			b.turn.Asked += "\n"
 		} else {
 			b.turn.ID = mark.Sum(it.Raw).ID()
 		}
-		b.turn.Asked = mark.Head(b.turn.Asked+transcript.HumanText(string(text)), maxAsked)
+		b.turn.Asked = mark.Head(b.turn.Asked+said, maxAsked)
 	}
 }
 

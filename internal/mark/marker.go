@@ -1,6 +1,9 @@
 package mark
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // New returns the marker `[ccd ID rest]`. Rest is ours: text of a transcript in it must have gone through Inline.
 func New(id ID, rest string) string {
@@ -8,6 +11,15 @@ func New(id ID, rest string) string {
 		return "[ccd " + string(id) + "]"
 	}
 	return "[ccd " + string(id) + " " + rest + "]"
+}
+
+// Added tells, behind what a person wrote, how many characters the agent's client put beside it, which are left out; "" for
+// none.
+func Added(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (+ %d chars added by the client)", n)
 }
 
 // IDs returns the IDs of all markers in a companion, in order of appearance, repeated ones once.

@@ -129,7 +129,8 @@ func (f *Facts) item(it *transcript.Item) {
 	switch it.Kind {
 	case transcript.Human:
 		if it.Call == "" || !f.replied(it, string(seen)) {
-			f.human(transcript.HumanText(string(seen)), mark.Sum(it.Raw).ID())
+			said, _ := it.Said()
+			f.human(said, mark.Sum(it.Raw).ID())
 		}
 	case transcript.Text:
 		f.words = append(f.words, saying{string(seen), f.at})

@@ -86,7 +86,8 @@ func (f *Facts) replied(it *transcript.Item, text string) bool {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
 	if it.Failed {
-		f.refused(c, normal(transcript.HumanText(text)))
+		said, _ := it.Said()
+		f.refused(c, normal(said))
 		return false
 	}
 	f.asked(c, text)

@@ -16,26 +16,26 @@ const (
 
 // called tells kind and tool of item i of a record: of a result, its call tells the tool, and what a person's answer is.
 // ok is whether tool and file are those that are looked for.
-func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int) (kind transcript.Kind, tool string, ok bool, err error) {
-	it := &r.Items[i]
-	kind, tool = it.Kind, it.Tool
+func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int) (it transcript.Item, ok bool, err error) {
+	it = r.Items[i]
 	switch {
-	case kind == transcript.Call:
-		return kind, tool, w.wanted(it, r), nil
+	case it.Kind == transcript.Call:
+		return it, w.wanted(&it, r), nil
 	case it.Call == "":
-		return kind, tool, !w.ofCall(), nil
+		return it, !w.ofCall(), nil
 	}
 	call, cr, err := w.callOf(ctx, seg, at, r, it.Call)
 	if call == nil || err != nil {
-		return kind, tool, !w.ofCall(), err
+		return it, !w.ofCall(), err
 	}
+	it.Tool = call.Tool
 	if ok = w.wanted(call, cr); ok {
 		// The line once more, now that its call is known.
 		if again := decoded(w.decoder, seg.Data, seg.Start.Offset, at); again != nil && i < len(again.Items) {
-			kind = again.Items[i].Kind
+			it.Kind, it.Frame = again.Items[i].Kind, again.Items[i].Frame
 		}
 	}
-	return kind, call.Tool, ok, nil
+	return it, ok, nil
 }
 
 // callOf finds the call that a result of a record answers, in its line, in the segment before it, and some way before

@@ -205,20 +205,21 @@ func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.S
 	}
 	var hits []Hit
 	for i := range r.Items {
-		it := &r.Items[i]
-		m, ok := w.match(r, it)
+		m, ok := w.match(r, &r.Items[i])
 		if !ok {
 			continue
 		}
-		kind, tool, ok, err := w.called(ctx, seg, at, r, i)
+		it, ok, err := w.called(ctx, seg, at, r, i)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			h := w.hit(r, it, m)
-			h.Kind, h.Tool = kind, tool
-			hits = append(hits, h)
+		if !ok {
+			continue
 		}
+		if it.Kind != r.Items[i].Kind { // a person's, as its call tells
+			m, _ = w.match(r, &it)
+		}
+		hits = append(hits, w.hit(r, &it, m))
 	}
 	return hits, nil
 }
@@ -228,6 +229,8 @@ type match struct {
 	text       []byte
 	same       bool // it is what restore prints
 	start, end int
+	said       [2]int          // where a person's words stand in the text, all of it where it is not theirs
+	kind       transcript.Kind // of the words that match: of what a client put around a person's they are not Human
 }
 
 // match looks at an item by itself: what its call is, it does not ask.
@@ -244,6 +247,17 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
 		return m, false
+	}
+	m.kind, m.said = it.Kind, [2]int{0, len(m.text)}
+	if it.Kind == transcript.Human {
+		from, to := it.Frame.Span(string(m.text))
+		if m.start, m.end, ok = w.all(m.text[from:to]); ok {
+			m.start, m.end, m.said = m.start+from, m.end+from, [2]int{from, to}
+			return m, true
+		}
+		if m.kind = transcript.Meta; it.Frame == transcript.Reported {
+			m.kind = transcript.Result
+		}
 	}
 	m.start, m.end, ok = w.all(m.text)
 	return m, ok
@@ -266,8 +280,9 @@ func (f *finder) all(text []byte) (start, end int, ok bool) {
 
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 	h := Hit{
-		Session: w.source.Session.Session, Generation: w.generation.N, Kind: it.Kind, Tool: it.Tool,
-		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1, Snippet: snippet(m.text, m.start, m.end),
+		Session: w.source.Session.Session, Generation: w.generation.N, Kind: m.kind, Tool: it.Tool,
+		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1,
+		Snippet: snippet(m.text[m.said[0]:m.said[1]], m.start-m.said[0], m.end-m.said[0]),
 	}
 	if m.same {
 		h.Line += bytes.Count(m.text[:m.start], []byte("\n"))

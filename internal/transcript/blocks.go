@@ -29,6 +29,10 @@ func (d *Decoder) content(r *Record, content node, v voice) {
 		d.say(r, content, v)
 		return
 	}
+	if content.full() && !content.is('[') { // of no known form: kept whole
+		r.Unknown = true
+		r.add(Item{Kind: Meta, Message: v.message, Side: v.side}, content)
+	}
 	for block := range content.elements() {
 		if block.is('"') {
 			d.say(r, block, v)
@@ -41,33 +45,35 @@ func (d *Decoder) content(r *Record, content node, v voice) {
 // say adds a text that someone says.
 func (d *Decoder) say(r *Record, text node, v voice) {
 	if len(text.raw) > len(`""`) {
-		r.add(Item{Kind: d.kind(text, v), Message: v.message, Side: v.side}, text)
+		item := Item{Message: v.message, Side: v.side}
+		item.Kind, item.Frame = d.kind(text, v)
+		r.add(item, text)
 	}
 }
 
 // kind tells what a text is, by who says it. In the user's role that is told by the record; where it is not, by the text.
 // The words of a summary tell one only where the agent's records have no flag for it.
-func (d *Decoder) kind(text node, v voice) Kind {
+func (d *Decoder) kind(text node, v voice) (Kind, Frame) {
 	switch {
 	case v.summary:
-		return Summary
+		return Summary, Unframed
 	case v.local:
-		return Meta
+		return Meta, Unframed
 	case v.role == "assistant" || v.role == "model":
-		return Text
+		return Text, Unframed
 	case v.role == "system" || v.role == "developer":
-		return System
+		return System, Unframed
 	case v.role != "user":
-		return Meta
+		return Meta, Unframed
 	}
 	said := text.text()
-	switch {
-	case !d.flags && v.by != person && isSummary(said):
-		return Summary
-	case d.client.wrote(said, v.by):
-		return Human
+	if !d.flags && v.by != person && isSummary(said) {
+		return Summary, Unframed
 	}
-	return Meta
+	if frame, ok := d.client.wrote(said, v.by); ok {
+		return Human, frame
+	}
+	return Meta, Unframed
 }
 
 // block adds the item of one content block, in Anthropic's form. A block of an unknown type is kept whole as Meta.
@@ -75,7 +81,7 @@ func (d *Decoder) block(r *Record, block node, v voice) {
 	b := blockFields(block)
 	item := Item{Message: v.message, Side: v.side}
 	switch {
-	case b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text"):
+	case b.text.is('"') && (b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text")):
 		d.say(r, b.text, v)
 	case b.is("thinking") || b.is("redacted_thinking"):
 		item.Kind = Thinking
@@ -84,7 +90,7 @@ func (d *Decoder) block(r *Record, block node, v voice) {
 		item.Kind = Image
 		r.addFirst(item, b.source, b.imageURL)
 	case b.is("tool_use") || b.ends("_tool_use"):
-		item.Kind, item.Call, item.Tool = Call, b.id.text(), b.name.text()
+		item.Kind, item.Call, item.Tool = Call, b.id.text(), d.toolName(&b)
 		d.call(r, item, b.input, block)
 	case b.is("tool_result") || b.ends("_tool_result"):
 		d.result(r, b, block, v)
@@ -103,6 +109,7 @@ func (d *Decoder) block(r *Record, block node, v voice) {
 type fields struct {
 	kind, text, thinking, signature, data, source, imageURL node
 	id, name, input, useID, content, isError, encrypted     node
+	server                                                  node
 }
 
 func blockFields(block node) (b fields) {
@@ -136,6 +143,8 @@ func blockFields(block node) (b fields) {
 			b.isError = value
 		case "encrypted_content":
 			b.encrypted = value
+		case "server_name":
+			b.server = value
 		}
 	}
 	return b
@@ -146,6 +155,20 @@ func (b *fields) is(kind string) bool {
 }
 
 func (b *fields) ends(suffix string) bool { return bytes.HasSuffix(b.kind.raw, []byte(suffix+`"`)) }
+
+// toolName is the tool that a call names. One that a server runs (mcp_tool_use, server_tool_use) is never the client's own,
+// whatever it is called.
+func (d *Decoder) toolName(b *fields) string {
+	name := b.name.text()
+	switch {
+	case b.is("tool_use"):
+	case b.is("mcp_tool_use"):
+		return "mcp__" + b.server.text() + "__" + name
+	case d.client.builtIn(name) || isAsk(name):
+		return "server__" + name
+	}
+	return name
+}
 
 // call adds a call and remembers its tool. Where it has no input, the whole block stands for it.
 func (d *Decoder) call(r *Record, item Item, input, block node) {
@@ -162,7 +185,7 @@ func (d *Decoder) result(r *Record, b fields, block node, v voice) {
 	item.Tool = d.tools.tool(item.Call)
 	item.Refused = item.Failed && v.denied == userRejected
 	if !v.side && d.class == Main && d.answers(&item, b.content, v) {
-		item.Kind = Human
+		item.Kind, item.Frame = Human, Reported
 	}
 	r.addFirst(item, b.content, block)
 }
@@ -172,12 +195,18 @@ func (d *Decoder) result(r *Record, b fields, block node, v voice) {
 // server's.
 func (d *Decoder) answers(item *Item, content node, v voice) bool {
 	if !item.Failed {
-		return isAsk(item.Tool) && d.client.builtIn(item.Tool) && answered(plainText(content)) != ""
+		return isAsk(item.Tool) && d.client.builtIn(item.Tool) && spoken(answered, content)
 	}
 	if !item.Refused && (v.denied != "" || !d.client.builtIn(item.Tool)) {
 		return false
 	}
-	return bytes.Contains(content.raw, []byte("the user said:")) && refusedWith(plainText(content)) != ""
+	return bytes.Contains(content.raw, []byte("the user said:")) && spoken(refusedWith, content)
+}
+
+// spoken reports whether a result holds a person's words, as one of the ways to find them tells.
+func spoken(words func(string) (int, int), content node) bool {
+	from, to := words(plainText(content))
+	return from < to
 }
 
 func plainText(n node) string {

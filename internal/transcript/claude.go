@@ -224,6 +224,9 @@ func (d *Decoder) claudeAuthor(l *claudeLine, origin node) author {
 	case "scheduled", "task_notification", "auto_continuation", "peer", "host_synthetic", "system":
 		return program
 	}
+	if l.promptSource.text() == "typed" {
+		return person
+	}
 	return untold
 }
 
@@ -310,7 +313,7 @@ func (d *Decoder) claudeSystem(r *Record, l *claudeLine) {
 		}
 	case "local_command":
 		v := voice{role: "user", side: l.side}
-		if isCommand(l.content.text()) { // the rest is what commands print
+		if _, _, ok := typed(l.content.text()); ok { // the rest is what commands print
 			v.by = d.claudeAuthor(l, l.origin)
 		}
 		d.say(r, l.content, v)

@@ -7,8 +7,9 @@ import "slices"
 // that it is not.
 
 var claudeClient = client{
+	frame: BesideClaude,
 	elements: []wrapper{
-		{begin: "system-reminder", seen: "2.0.22 to 2.1.329"},
+		{begin: "system-reminder", beside: true, seen: "2.0.22 to 2.1.329"},
 		{begin: "local-command-caveat", seen: "2.1.34 to 2.1.329"},
 		{begin: "local-command-stdout", seen: "2.1.34 to 2.1.329"},
 		{begin: "local-command-stderr", seen: "2.1.329"},
@@ -18,14 +19,14 @@ var claudeClient = client{
 		{begin: "teammate-message", seen: "2.1.329"},
 		{begin: "agent-message", seen: "2.1.329"},
 		{begin: "cross-session-message", seen: "2.1.329"},
-		{begin: "user-prompt-submit-hook", seen: "2.1.329"},
-		{begin: "new-diagnostics", seen: "2.1.329"},
-		{begin: "ide_opened_file", seen: "2.0.74 to 2.1.329"},
-		{begin: "ide_selection", seen: "2.1.329"},
-		{begin: "ide_diagnostics", seen: "2.1.329"},
+		{begin: "user-prompt-submit-hook", beside: true, seen: "2.1.329"},
+		{begin: "new-diagnostics", beside: true, seen: "2.1.329"},
+		{begin: "ide_opened_file", beside: true, seen: "2.0.74 to 2.1.329"},
+		{begin: "ide_selection", beside: true, seen: "2.1.329"},
+		{begin: "ide_diagnostics", beside: true, seen: "2.1.329"},
 		{begin: "mcp-polling-update", seen: "2.1.329"},
 		{begin: "mcp-resource-update", seen: "2.1.329"},
-		{begin: "mcp-resource", seen: "2.1.329"},
+		{begin: "mcp-resource", beside: true, seen: "2.1.329"},
 		{begin: "mcp-server-note", seen: "2.1.329"},
 		{begin: "channel", seen: "2.1.329"},
 		{begin: "fork-boilerplate", seen: "2.1.329"},
@@ -55,10 +56,11 @@ var claudeClient = client{
 }
 
 var codexClient = client{
+	frame: BesideCodex,
 	elements: []wrapper{
 		{begin: "# AGENTS.md instructions", end: "</INSTRUCTIONS>", seen: "0.58.0 to 0.169.0"},
 		{begin: "INSTRUCTIONS", seen: "0.169.0"},
-		{begin: "environment_context", seen: "2025-08 (no version told) to 0.169.0"},
+		{begin: "environment_context", beside: true, seen: "2025-08 (no version told) to 0.169.0"},
 		{begin: "user_instructions", seen: "2025-08 (no version told)"},
 		{begin: "permissions instructions", seen: "0.169.0"},
 		{begin: "collaboration_mode", seen: "0.169.0"},
@@ -82,6 +84,7 @@ var codexClient = client{
 		{begin: "codex_internal_context", seen: "0.169.0"},
 		{begin: "goal_context", seen: "before 0.169.0"},
 		{begin: "hook_prompt", seen: "0.169.0"},
+		{begin: "# Context from my IDE setup:", end: "## My request for Codex:", beside: true, seen: "of the editor's extension (no version told)"},
 	},
 	notices: []wrapper{
 		{begin: "Warning: apply_patch was requested via exec_command", seen: "0.169.0"},
@@ -91,6 +94,7 @@ var codexClient = client{
 
 // anyClient is for texts of which no agent is known: plain lists of messages.
 var anyClient = client{
+	frame:    BesideAny,
 	elements: slices.Concat(claudeClient.elements, codexClient.elements),
 	notices:  slices.Concat(claudeClient.notices, codexClient.notices),
 	tools:    slices.Concat(claudeClient.tools, codexClient.tools),

@@ -326,7 +326,7 @@ func (d *Decoder) codexResult(r *Record, p *codexItem, outputs ...node) {
 		if n.has() {
 			item.Failed = codexFailed(n)
 			if d.class == Main && isAsk(item.Tool) && d.client.builtIn(item.Tool) && hasAnswers(n) {
-				item.Kind = Human
+				item.Kind, item.Frame = Human, Reported
 			}
 			r.addFirst(item, n)
 			return

@@ -237,7 +237,8 @@ func spilled(text string) string {
 // Poses reports whether a result that holds no words of the human's reads as if it did.
 func Poses(tool string, raw []byte) bool {
 	o := Explain(tool, Other, raw, false)
-	return o.Claimed || refusedWith(o.Text) != "" || answered(o.Text) != ""
+	_, _, ok := reported(o.Text)
+	return o.Claimed || ok
 }
 
 // explainRefused recognises calls that the human, a rule or a hook did not let run.

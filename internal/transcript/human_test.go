@@ -40,8 +40,8 @@ func TestWhatAPersonWrote(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""
-			if anyClient.wrote(c.text, untold) {
-				got = HumanText(c.text)
+			if f, ok := anyClient.wrote(c.text, untold); ok {
+				got, _ = f.Said(c.text)
 			}
 			if got != c.want {
 				t.Errorf("a person wrote %q, want %q", got, c.want)
@@ -49,7 +49,7 @@ func TestWhatAPersonWrote(t *testing.T) {
 			if c.want != "" {
 				return
 			}
-			if anyClient.wrote(c.text, program) {
+			if _, ok := anyClient.wrote(c.text, program); ok {
 				t.Error("a person wrote what the record says a program did")
 			}
 		})
@@ -59,8 +59,9 @@ func TestWhatAPersonWrote(t *testing.T) {
 // TestAPersonMayQuoteAWrapper: where the record tells that a person wrote it, the text does not matter.
 func TestAPersonMayQuoteAWrapper(t *testing.T) {
 	const text = "<system-reminder>x</system-reminder>"
-	if !claudeClient.wrote(text, person) || HumanText(text) != text {
-		t.Errorf("%q is not the person's, or not whole: %q", text, HumanText(text))
+	f, ok := claudeClient.wrote(text, person)
+	if said, added := f.Said(text); !ok || said != text || added != 0 {
+		t.Errorf("%q is not the person's, or not whole: %q and %d more", text, said, added)
 	}
 }
 
@@ -77,11 +78,15 @@ func TestAnswersAndRefusals(t *testing.T) {
 		{"half of the frame", "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nx", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := answered(c.text) + refusedWith(c.text); got != c.want {
+			from, to, ok := reported(c.text)
+			if got := c.text[from:to]; got != c.want || ok != (c.want != "") {
 				t.Errorf("a person said %q, want %q", got, c.want)
 			}
-			if got := HumanText(c.text); c.want != "" && got != c.want {
-				t.Errorf("HumanText = %q, want %q", got, c.want)
+			if got, added := Reported.Said(c.text); ok && (got != c.want || added != 0) {
+				t.Errorf("Said = %q and %d more, want %q", got, added, c.want)
+			}
+			if got, _ := BesideAny.Said(c.text); got != c.text {
+				t.Errorf("a typed message is cut: %q", got)
 			}
 		})
 	}

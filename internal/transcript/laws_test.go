@@ -58,7 +58,9 @@ func checkRecord(t testing.TB, r *Record, data []byte, n int) {
 			t.Fatalf("#%d: item %v is empty", r.N, i.Kind)
 		}
 		original := Original(i.Kind, i.Raw)
-		HumanText(string(original))
+		for f := Unframed; f <= Reported; f++ {
+			f.Said(string(original))
+		}
 		Chars(i.Raw)
 		switch i.Kind {
 		case Call:

@@ -118,10 +118,14 @@ type Item struct {
 	Failed  bool   // on Result: the agent marked it as an error, or its exit status says so
 	Refused bool   // on Result: the record says that the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's own context
+	Frame   Frame  // on Human: what a client put around the person's words
 }
 
 // NoCount stands for a report that holds something else than whole numbers of 0 or more.
 const NoCount = -1
+
+// Said returns what a person wrote of a Human item, and how many characters beside it a client added.
+func (it *Item) Said() (said string, added int) { return it.Frame.Said(string(Original(it.Kind, it.Raw))) }
 
 // Usage is what one reply of the model reports, in tokens.
 type Usage struct {

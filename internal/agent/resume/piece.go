@@ -59,7 +59,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
 	}
 	raw := p.Raw
-	if ok = p.fit(from, to, cwd, r); ok {
+	if ok = p.fit(from, to, cwd, r, it); ok {
 		p.disclaim(to, it)
 		p.weigh()
 	} else if p.Kind == transcript.Image { // there is none of the kind: its ID tells that it was there
@@ -86,12 +86,13 @@ func quotedSummary(from string, r *transcript.Record) bool {
 }
 
 // fit gives a piece the shape that the agent's API takes.
-func (p *piece) fit(from, to, cwd string, r *transcript.Record) bool {
+func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.Item) bool {
 	switch p.Kind {
 	case transcript.Human, transcript.Text:
 		said := string(transcript.Original(p.Kind, p.Raw))
-		if bare := transcript.Bare(said); p.Kind == transcript.Human && bare != said {
-			p.Raw = transcript.Quote(bare)
+		if begin, end := it.Frame.Span(said); p.Kind == transcript.Human && end-begin < len(said) {
+			_, added := it.Frame.Said(said)
+			p.Raw, p.named = transcript.Quote(said[begin:end]+"\n"+mark.New(p.id(), fmt.Sprintf("%d chars added by the client", added))), true
 		} else if p.Raw[0] != '"' {
 			p.Raw = transcript.Quote(said)
 		}

@@ -65,7 +65,8 @@ func (t *talk) add(r *transcript.Record) {
 	for i := range r.Items {
 		it := &r.Items[i]
 		if it.Kind == transcript.Human && !it.Side && t.asked == "" {
-			typed := []rune(transcript.HumanText(string(transcript.Original(it.Kind, it.Raw))))
+			said, _ := it.Said()
+			typed := []rune(said)
 			t.asked = string(typed[:min(len(typed), askChars)])
 		}
 		t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
