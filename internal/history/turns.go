@@ -25,9 +25,9 @@ type Turn struct {
 	End         time.Time `json:"end,omitzero"`
 	Asked       string    `json:"asked"`           // what the person wrote, at most 2000 characters
 	Added       int       `json:"added,omitempty"` // characters that the agent's client added to it
-	ID          mark.ID   `json:"id"`    // of the human message
-	Tools       []Tool    `json:"tools"` // in the order of their first call
-	Files       []string  `json:"files"` // written, edited, deleted or renamed with success, at most 50
+	ID          mark.ID   `json:"id"`              // of the human message
+	Tools       []Tool    `json:"tools"`           // in the order of their first call
+	Files       []string  `json:"files"`           // written, edited, deleted or renamed with success, at most 50
 	MoreFiles   int       `json:"more_files"`
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`

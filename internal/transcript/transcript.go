@@ -125,7 +125,9 @@ type Item struct {
 const NoCount = -1
 
 // Said returns what a person wrote of a Human item, and how many characters beside it a client added.
-func (it *Item) Said() (said string, added int) { return it.Frame.Said(string(Original(it.Kind, it.Raw))) }
+func (it *Item) Said() (said string, added int) {
+	return it.Frame.Said(string(Original(it.Kind, it.Raw)))
+}
 
 // Usage is what one reply of the model reports, in tokens.
 type Usage struct {
