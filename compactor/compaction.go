@@ -232,6 +232,7 @@ const (
 // settle takes the verbatim part, and leaves the content that stands whole in it out of Files.
 func (d *draft) settle(p *page, r recentPart, filesMost int) {
 	p.recent, d.recent = r, r.start
+	p.state = d.brieflyAnswered(p.state, r)
 	if len(r.files) > 0 {
 		p.files = d.filesSection(filesMost, r.files)
 	}

@@ -219,7 +219,7 @@ func (c *Compactor) addHuman(i int32, it *transcript.Item) {
 	text, _ := it.Said()
 	row.exit = int16(it.Frame)
 	c.text(i, prose.ShapeOf(text))
-	c.mention(i, text, true)
+	c.mention(i, text)
 	if c.humans.n > 1 && anySentence(text, isCorrection) {
 		row.flags |= corrects
 	}
@@ -271,7 +271,7 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 	}
 	c.text(i, prose.ShapeOf(text))
 	c.texts.at(c.texts.n - 1).leans = hasAny(text, leaningWords)
-	c.mention(i, text, false)
+	c.mention(i, text)
 }
 
 // original is the item's text as the agent saw it.

@@ -42,7 +42,7 @@ type draft struct {
 	ranges  int                      // most ranges of Earlier
 	most    int                      // that one thing may take of the text, as bulk counts
 
-	terms []*termState // those that State may name, once they were sought
+	turns map[int]*turnEnd // by the place of the human message, once they were sought
 
 	modelled modelled
 	fell     fallbacks
@@ -58,7 +58,7 @@ type body struct {
 func newDraft(c *Compactor, fetch func(transcript.Span) ([]byte, error)) *draft {
 	d := &draft{
 		c: c, fetch: fetch, level: c.level(), last: c.records.n, keep: c.keepFrom(), least: block,
-		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, named: map[mark.ID]map[stretch]bool{}, newest: map[uint64]int32{},
+		cache: map[int32]body{}, known: map[mark.ID]transcript.Pointer{}, named: map[mark.ID]map[stretch]bool{}, newest: map[uint64]int32{}, turns: map[int]*turnEnd{},
 	}
 	if !c.status.Last.IsZero() {
 		d.now = c.status.Last.UnixMilli()

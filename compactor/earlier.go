@@ -126,7 +126,7 @@ func (d *draft) candidates(end int) []*candidate {
 // lined reports whether a unit of this kind may get a line in Earlier.
 func (d *draft) lined(u unit) bool {
 	row := d.row(u.first)
-	return !hidden(row.kind) && row.kind != transcript.Human && row.op != transcript.Plan && u.first != d.notes.answer
+	return !hidden(row.kind) && row.kind != transcript.Human && row.op != transcript.Plan && u.first != d.notes.answer && d.notes.turns[u.first] == nil
 }
 
 // isClosed reports whether nothing hangs on a unit any more: a failure made good since, a sub-agent that reported.

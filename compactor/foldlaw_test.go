@@ -20,7 +20,7 @@ func optionSets() map[string]Options {
 		"contradictions": func(o *Options) { o.Contradictions, o.MaxTokens = true, 16000 },
 		"both":           func(o *Options) { o.NearDedup, o.Contradictions, o.KeepImportance = true, true, 0.4 },
 		"focus":          func(o *Options) { o.Focus = []string{"cents", "export"} },
-		"off":            func(o *Options) { o.Off = []string{"names", "merge", "talk", "file"} },
+		"off":            func(o *Options) { o.Off = []string{"answers", "merge", "talk", "file"} },
 		"all off":        func(o *Options) { o.Off = Strategies() },
 		"errors alone": func(o *Options) {
 			o.Off = slices.DeleteFunc(Strategies(), func(name string) bool { return name == "errors" })

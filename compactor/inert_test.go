@@ -114,7 +114,7 @@ var starts = map[string][]string{
 	"State": {
 		"### Asked (", "### Task given by the parent session (#", "### Corrections and constraints", "### Plan as last left (#",
 		"### Files", "### Commands, newest first (exit status)", "### Open errors, newest first", "### Errors made good since",
-		"### Decisions, and what was rejected", "### Sub-agents", "### Last answer (#", "### Named besides", "- ", "[ccd ",
+		"### Decisions, and what was rejected", "### Sub-agents", "### Last answer (#", "- ", "[ccd ",
 	},
 	"Earlier": {"- #", "- [ccd "},
 	"Files":   {"### `", "[ccd "},
@@ -130,7 +130,10 @@ func begins(section, line string) bool {
 		}
 	}
 	switch section {
-	case "State": // `3. #17` and `3-9. #17-#40`
+	case "State": // `3. #17` and `3-9. #17-#40`; `#18 answer:` and `#18 [ccd ID answer`
+		if n, rest, ok := strings.Cut(line, " "); ok && len(n) > 1 && n[0] == '#' && prose.IsNumber(n[1:]) {
+			return rest == "answer:" || rest == "answer, calls follow:" || len(rest) > 24 && strings.HasPrefix(rest, "[ccd ") && strings.HasPrefix(rest[17:], " answer")
+		}
 		n, rest, ok := strings.Cut(line, ". #")
 		return ok && rest != "" && strings.Trim(n, "0123456789-") == "" && n != ""
 	case "Recent": // `#17 assistant`

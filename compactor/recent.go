@@ -90,7 +90,11 @@ func (d *draft) verbatim(u unit, most int) shown {
 		if u.first == d.notes.answer {
 			return shown{text: fmt.Sprintf("#%d assistant: see Last answer\n", row.record())}
 		}
-		return d.verbatimText(u.first, "assistant", most)
+		s := d.verbatimText(u.first, "assistant", most)
+		if t := d.notes.turns[u.first]; t != nil && (t.whole || s.cut) {
+			return shown{text: fmt.Sprintf("#%d assistant: see Asked, %d.\n", row.record(), t.turn+1)}
+		}
+		return s
 	case transcript.Summary:
 		return d.verbatimText(u.first, "summary by the agent", most)
 	case transcript.Image:

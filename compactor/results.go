@@ -34,9 +34,6 @@ func (c *Compactor) addResult(i int32, it *transcript.Item) {
 		out.Rejected, out.Claimed = true, false
 	}
 	explainRow(row, &out)
-	if row.op == transcript.Command && !row.has(side) {
-		c.mentionOutput(i, out.Text)
-	}
 	if row.has(side) || p == nil {
 		return
 	}

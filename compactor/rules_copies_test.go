@@ -19,6 +19,7 @@ func TestComparedMessagesOfASession(t *testing.T) {
 	s := newScript()
 	s.human("Look after the gate.")
 	s.say("The gate opens at seven in the evening, as the keeper wrote into the ledger of the orchard, and so the ledger keeps seven for the evening gate. " + strings.Repeat("It is told there at length. ", 20))
+	s.say("That is all of it.")
 	s.human("No, the gate opens at nine in the evening: the keeper of the orchard wrote a wrong hour into the ledger.")
 	s.say(notes)
 	for i := range 60 {
@@ -30,7 +31,7 @@ func TestComparedMessagesOfASession(t *testing.T) {
 		change func(*Options)
 		want   []string
 	}{
-		"both": {func(o *Options) { o.NearDedup, o.Contradictions = true, true }, []string{"superseded by #3 (", fmt.Sprintf("near-dup of #%d, %d chars, ~9", s.n-1, prose.Chars(notes))}},
+		"both": {func(o *Options) { o.NearDedup, o.Contradictions = true, true }, []string{"superseded by #4 (", fmt.Sprintf("near-dup of #%d, %d chars, ~9", s.n-1, prose.Chars(notes))}},
 		"none": {func(*Options) {}, nil},
 	} {
 		o := Defaults()

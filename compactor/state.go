@@ -15,9 +15,10 @@ type notes struct {
 	asked      map[int32]int // human messages that Asked shows whole, by row, and their number there
 	facts      []fact
 	seen       map[factKey]bool
-	answer     int32           // row of the last answer, -1 where State does not show it
-	answerText string          // it, where State shows it whole
-	filed      map[int32]filed // by the row that the content comes from
+	answer     int32              // row of the last answer, -1 where State does not show it
+	answerText string             // it, where State shows it whole
+	turns      map[int32]*turnEnd // answers that Asked shows, by row
+	filed      map[int32]filed    // by the row that the content comes from
 }
 
 // fact is one key fact: the text that shows it. One whose text is nowhere in the companion is recoverable by the range
@@ -44,34 +45,34 @@ type part struct {
 func (d *draft) state(budget int) []*part {
 	answer := &part{name: "answer", weight: 16, most: 5000, render: d.answerPart}
 	if d.c.o.on("answer") {
-		answer.fill(min(budget, answer.most)) // its notes are for the decisions
+		answer.fill(min(budget, answer.most)) // its notes are for the answers before it and for the decisions
 	}
+	asked := &part{name: "asked", weight: 150, most: budget, render: d.askedPart}
+	answers := &part{name: "answers", weight: 44, most: max(6000, budget/2)}
+	answers.render = func(budget int) string { return d.answersPart(budget, asked.text) }
+	open := &part{name: "errors", weight: 20, most: max(5000, budget/5), render: d.errorsPart}
+	mended := &part{name: "errors", weight: 18, most: max(3000, budget/6), title: "### Errors made good since\n"}
+	mended.render = func(budget int) string { return d.mendedPart(budget, open.text) }
 	parts := []*part{
-		{name: "asked", weight: 150, most: budget, render: d.askedPart},
+		asked,
 		{name: "corrections", weight: 6, most: max(300, budget/12), title: "### Corrections and constraints\n", render: d.correctionsPart},
 		{name: "plan", weight: 8, most: 3000, render: d.planPart},
 		{name: "files", weight: 24, most: max(6000, budget/4), render: d.filesPart},
 		{name: "commands", weight: 26, most: max(6000, budget/4), title: "### Commands, newest first (exit status)\n", render: d.commandsPart},
-		{name: "errors", weight: 20, most: max(5000, budget/5), render: d.errorsPart},
-		{name: "errors", weight: 12, most: max(3000, budget/6), title: "### Errors made good since\n"},
+		open,
+		mended,
+		answers,
 		{name: "decisions", weight: 26, most: max(6000, budget/4), title: "### Decisions, and what was rejected\n", render: d.decisionsPart},
 		{name: "agents", weight: 8, most: min(6000, budget/5), title: "### Sub-agents\n", render: d.agentsPart},
 		answer,
 	}
-	open := parts[5]
-	parts[6].render = func(budget int) string { return d.mendedPart(budget, open.text) }
 	parts = slices.DeleteFunc(parts, func(p *part) bool { return !d.c.o.on(p.name) })
-	if d.c.o.on("names") {
-		others := parts[:len(parts):len(parts)]
-		names := &part{name: "names", weight: 34, most: max(6000, budget/4), title: "### Named besides, by where it first came up\n"}
-		names.render = func(budget int) string { return d.namesPart(budget, joined(others)) }
-		parts = append(parts, names)
-	}
 	for _, p := range parts {
 		p.fill(min(budget, p.most))
 	}
 	fit(parts, budget)
 	spread(parts, budget)
+	asked.text, answers.text = d.withAnswers(asked.text), ""
 	return parts
 }
 
@@ -130,12 +131,6 @@ func spread(parts []*part, budget int) {
 		} else {
 			p.text = old
 		}
-	}
-	if len(parts) == 0 {
-		return
-	}
-	if last := parts[len(parts)-1]; last.name == "names" { // what the others had to leave out may be named
-		last.fill(min(budget+prose.Chars(last.text), last.most))
 	}
 }
 

@@ -164,6 +164,7 @@ func TestStateOfTalk(t *testing.T) {
 	s := newScript()
 	s.human("Count the cents. You must never use floats. Thanks for all of it.")
 	s.say("Let me look. We'll parse the text, because a float has no exact cents. Then I go on. Or would you choose decimals?")
+	s.say("I wait for your word.")
 	s.human("No, use the other parser.")
 	s.do("Task", map[string]any{"description": "find every float", "prompt": "find", "subagent_type": "Explore"}, "Seven places, all in ledger/.")
 	s.padded()
@@ -172,7 +173,7 @@ func TestStateOfTalk(t *testing.T) {
 		s.bash(fmt.Sprintf("tail -n %d log", i), strings.Repeat("some line of a log\n", 60))
 	}
 	text := stateOf(t, s)
-	wants(t, text, "- You must never use floats. (#1)", "- No, use the other parser. (#3)", "because a float has no exact cents. (#2)",
+	wants(t, text, "- You must never use floats. (#1)", "- No, use the other parser. (#4)", "because a float has no exact cents. (#2)",
 		`"find every float"`, "Seven places, all in ledger/.", "### Last answer", "> All is done: the cents are exact.")
 	wantsNot(t, text, "- Thanks for all of it", "- Or would you choose")
 }

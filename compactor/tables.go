@@ -99,7 +99,7 @@ func newTables() tables {
 
 func (t *tables) bytes() int64 {
 	return int64(t.files.len())*400 + int64(t.jobs.len())*100 + int64(t.commands.len())*400 + int64(t.errors.len())*64 + int64(t.agents.len())*400 +
-		int64(t.terms.len())*200 +
+		int64(t.terms.len())*100 +
 		int64(len(t.plan)+len(t.oldPlan))*300
 }
 

@@ -29,9 +29,9 @@ type said struct {
 }
 
 // pick collects the sentences that are as one of the ranks says, of the rows given newest first, while they fit: those
-// of the first rank before those of the next. They come back in the order of the transcript. What shown holds is left
-// out.
-func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budget int) []said {
+// of the first rank before those of the next. They come back in the order of the transcript. What State
+// shows of an answer is left out.
+func (d *draft) pick(rows []int32, ranks []func(string) bool, budget int) []said {
 	var all []said
 	seen := map[string]bool{}
 	for n, is := range ranks {
@@ -42,7 +42,7 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budg
 			if n > 0 && !d.leans(i) {
 				continue
 			}
-			for _, s := range d.sayings(i, is, seen, shown) {
+			for _, s := range d.sayings(i, is, seen) {
 				if cost := min(prose.Chars(s.text), maxSentence) + 12; cost <= budget {
 					budget -= cost
 					all = append(all, s)
@@ -55,11 +55,12 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, shown string, budg
 }
 
 // sayings are the sentences of a row that are as is says, the last first.
-func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, shown string) []said {
+func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool) []said {
 	var of []said
+	shown := d.toldOf(i)
 	at, heading, items := 0, "", 0
 	add := func(s string) {
-		if prose.Chars(s) < minSentence || seen[s] || isShoutedHeading(s) || strings.Contains(shown, s) {
+		if prose.Chars(s) < minSentence || seen[s] || isShoutedHeading(s) {
 			return
 		}
 		seen[s] = true
@@ -79,7 +80,7 @@ func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool, sho
 		}
 		at++
 		switch {
-		case !is(s):
+		case !is(s), strings.Contains(shown, s):
 		case strings.HasSuffix(s, ":"):
 			heading, items = s, 0
 		default:
@@ -139,7 +140,7 @@ func (d *draft) correctionsPart(budget int) string {
 			there = append(there, strconv.Itoa(at))
 			continue
 		}
-		of := d.pick([]int32{i}, []func(string) bool{is}, "", budget/2)
+		of := d.pick([]int32{i}, []func(string) bool{is}, budget/2)
 		if len(of) == 0 && d.row(i).has(corrects) {
 			of = d.firstSentence(i)
 		}
@@ -189,7 +190,7 @@ func (d *draft) decisionsPart(budget int) string {
 	if d.narrow { // else Earlier shows what the agent was about to do
 		ranks = append(ranks, func(s string) bool { return isNarration(s) && hasAny(s, decisionWords) })
 	}
-	all := d.pick(rows, ranks, d.notes.answerText, budget)
+	all := d.pick(rows, ranks, budget)
 	for _, s := range all {
 		d.fact("decision", mark.Inline(s.text, maxSentence), s.row, false)
 	}

@@ -25,7 +25,6 @@ const (
 type term struct {
 	kind termKind
 	text string
-	code bool // it stands in a fence
 }
 
 const (
@@ -59,7 +58,7 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		c := line[i]
 		if c == '`' && !fence {
 			if n := codeSpan(line[i:]); n > 0 {
-				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1], false}) {
+				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
 					return false
 				}
 				number = ""
@@ -83,14 +82,14 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		before := number
 		number = ""
 		if plain {
-			if before != "" && isUnit(w) && !yield(term{figureTerm, before + " " + w, fence}) {
+			if before != "" && isUnit(w) && !yield(term{figureTerm, before + " " + w}) {
 				return false
 			}
 			continue
 		}
 		w = trimEnd(w)
 		if before != "" && isUnit(w) {
-			if !yield(term{figureTerm, before + " " + w, fence}) {
+			if !yield(term{figureTerm, before + " " + w}) {
 				return false
 			}
 			continue
@@ -102,7 +101,7 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		if kind == plainTerm {
 			continue
 		}
-		if !yield(term{kind, w, fence}) {
+		if !yield(term{kind, w}) {
 			return false
 		}
 	}

@@ -33,7 +33,7 @@ func (d *draft) tiny(p *page) *page {
 		return nil
 	}
 	old, recent := d.notes, d.recent
-	d.notes.asked, d.notes.filed, d.notes.answer, d.recent = nil, nil, -1, 0
+	d.notes.asked, d.notes.filed, d.notes.turns, d.notes.answer, d.recent = nil, nil, nil, -1, 0
 	small := &page{recent: d.recentUnits(0, math.MaxInt32, math.MaxInt32)}
 	if d.hides(small) {
 		small.ranges = d.tailRanges(0)

@@ -19,9 +19,8 @@ import (
 )
 
 // unproven are the strategies whose switch does not change what rich's card reaches. Switching any other one off must turn
-// the card red. "names" lists bare words, which count nothing; what "corrections" repeats counts where it was asked; of
-// the output of "large" one error line counts.
-var unproven = []string{"microcompact", "names", "corrections", "large"}
+// the card red. What "corrections" repeats counts where it was asked; of the output of "large" one error line counts.
+var unproven = []string{"microcompact", "corrections", "large"}
 
 // scoredBytes is a transcript in memory.
 func scoredBytes(data []byte, o compactor.Options) *scored {

@@ -195,7 +195,7 @@ func compactionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Compaction.RestoreTotalTokens, 0} },
 		},
 		{
-			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, decisions, names, agents, answer.",
+			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, answers, decisions, agents, answer.",
 			[]any{},
 			false,
 			func(c *Config) value { return names{&c.Compaction.Off} },

@@ -6,7 +6,7 @@ import "slices"
 func Strategies() []string {
 	return []string{
 		"file", "talk", "output", "result", "microcompact", "large", "image", "merge", "entities", "code-split", "score",
-		"asked", "corrections", "plan", "files", "commands", "errors", "decisions", "names", "agents", "answer",
+		"asked", "corrections", "plan", "files", "commands", "errors", "answers", "decisions", "agents", "answer",
 	}
 }
 

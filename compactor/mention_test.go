@@ -6,32 +6,6 @@ import (
 	"testing"
 )
 
-// What the messages name stands in State even where the messages do not: once, and not where State shows it anyway.
-func TestStateNamesWhatMessagesName(t *testing.T) {
-	s := newScript()
-	s.human("Count the cents.")
-	s.say("The cause is `Money.fromText`, see https://example.org/rfc/3 and commit 8f31c2e: it took 317 ms, parse_rate twice. " +
-		strings.Repeat("Nothing more to say about it here. ", 80))
-	s.bash("pytest -q", "38 passed in 2.81s")
-	text := stateOf(t, s.padded())
-	_, named, ok := strings.Cut(text, "### Named besides")
-	if !ok {
-		t.Fatalf("nothing is named in\n%s", text)
-	}
-	wants(t, text, "Money.fromText", "https://example.org/rfc/3", "8f31c2e", "317 ms", "parse_rate")
-	for _, w := range []string{"8f31c2e", "317 ms"} {
-		if strings.Count(text, w) != 1 {
-			t.Errorf("%q stands %d times", w, strings.Count(text, w))
-		}
-	}
-	wantsNot(t, named, "`pytest", "ledger/money1.py\n")
-
-	o := Defaults()
-	o.Off = []string{"names"}
-	f := fold(t, s.buf.Bytes(), o)
-	wantsNot(t, f.compact(t).section("State"), "### Named besides")
-}
-
 // A term that is mentioned again later makes the message important that brought it up.
 func TestReferencesMakeImportant(t *testing.T) {
 	s := newScript()
