@@ -64,18 +64,23 @@ func TestAnswersStandBelowWhatWasAsked(t *testing.T) {
 
 // An answer that Recent shows whole stands in State in one sentence.
 func TestAnAnswerIsNotToldTwice(t *testing.T) {
-	s := talked(3, 60)
+	s := talked(70, 18)
 	s.human("And now?")
 	s.bash("make all", "fine")
 	f := fold(t, s.buf.Bytes(), Defaults())
 	out := f.compact(t)
 	f.check(t, out)
-	for n := range 3 {
-		for i := range 60 {
-			if got := strings.Count(out.all(), fmt.Sprintf("The keeper of gate %d wrote that there was weather on day %d of", n, i)); got > 1 {
-				t.Errorf("sentence %d of turn %d stands %d times", i, n, got)
+	whole := 0
+	for n := range 70 {
+		whole += strings.Count(out.section("Recent"), fmt.Sprintf("> Gate %d hangs because", n))
+		for _, said := range []string{"The keeper of gate %d wrote that there was weather on day 7 of the month", "The valve is `turnWheel%d`"} {
+			if got := strings.Count(out.all(), fmt.Sprintf(said, n)); got > 1 {
+				t.Errorf("turn %d: %q stands %d times", n, said, got)
 			}
 		}
+	}
+	if whole == 0 {
+		t.Error("Recent has no answer")
 	}
 }
 

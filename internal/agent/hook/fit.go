@@ -2,7 +2,11 @@ package hook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"ccd/compactor"
+	"ccd/internal/mark"
 )
 
 // rule is how a part of State is shortened, by what its heading begins with.
@@ -25,20 +29,24 @@ const (
 // rules are the parts of State in the order in which an agent needs them.
 func rules() []rule {
 	return []rule{
-		{"Asked", 34, ends},
+		{"Asked", 90, ends},
+		{answersBelow, 24, newestFirst},
 		{"Task given", 34, firstFirst},
-		{"Corrections", 12, newestFirst},
+		{"Corrections", 8, newestFirst},
 		{"Plan", 9, openFirst},
-		{"Open errors", 14, firstFirst},
-		{"Files", 11, firstFirst},
-		{"Commands", 9, firstFirst},
-		{"Decisions", 11, newestFirst},
-		{"Last answer", 6, firstFirst},
+		{"Open errors", 36, firstFirst},
+		{"Files", 26, firstFirst},
+		{"Commands", 26, firstFirst},
+		{"Decisions", 8, newestFirst},
+		{"Last answer", 14, firstFirst},
 		{"Sub-agents", 3, newestFirst},
-		{"Errors made good", 1, firstFirst},
-		{"Named besides", 1, firstFirst},
+		{"Errors made good", 4, firstFirst},
 	}
 }
+
+// answersBelow names the answers that stand below the messages of Asked: a part of their own, with an entry for each of
+// those of Asked, some of them empty.
+const answersBelow = "answers"
 
 // part is one heading of State with what stands below it.
 type part struct {
@@ -47,8 +55,11 @@ type part struct {
 	entries []string // each a line with the lines that belong to it
 	from    int      // offsets in State, of the heading and of what follows the part
 	to      int
-	text    string // as it is shown
+	shown   []string // of each entry
+	note    string   // that it is shortened
 }
+
+func (p *part) text() string { return p.heading + strings.Join(p.shown, "") + p.note }
 
 // fit is State within room units: each part whole where it needs less than its share, else its most useful entries and
 // the lines of the companion where all of them stand.
@@ -56,7 +67,7 @@ func (c companion) fit(agent string, room int) string {
 	parts := partsOf(c.state)
 	left, weight := room, 0
 	for _, p := range parts {
-		p.text = p.whole()
+		p.shown = p.entries
 		weight += p.weight
 	}
 	todo := parts
@@ -64,7 +75,7 @@ func (c companion) fit(agent string, room int) string {
 		again = false
 		var rest []*part
 		for _, p := range todo {
-			if n := units(agent, p.text); n*weight <= left*p.weight {
+			if n := units(agent, p.text()); n*weight <= left*p.weight {
 				left, weight, again = left-n, weight-p.weight, true
 			} else {
 				rest = append(rest, p)
@@ -74,12 +85,27 @@ func (c companion) fit(agent string, room int) string {
 	}
 	for _, p := range todo {
 		share := left * p.weight / weight
-		p.text = c.shorten(agent, p, share)
-		left, weight = left-units(agent, p.text), weight-p.weight
+		c.shorten(agent, p, share)
+		left, weight = left-units(agent, p.text()), weight-p.weight
 	}
+	return together(parts)
+}
+
+// together joins the parts, each answer below its message.
+func together(parts []*part) string {
 	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.text)
+	for n, p := range parts {
+		if p.title == answersBelow {
+			continue
+		}
+		if n+1 < len(parts) && parts[n+1].title == answersBelow && len(p.shown) > 0 {
+			for i, entry := range p.shown {
+				if p.shown[i] = entry; entry != "" && i < len(parts[n+1].shown) {
+					p.shown[i] += parts[n+1].shown[i]
+				}
+			}
+		}
+		b.WriteString(p.text())
 	}
 	return b.String()
 }
@@ -111,10 +137,27 @@ func partsOf(state string) []*part {
 			if p.title == r.title {
 				all = append(all, p)
 			}
+			if r.title == answersBelow && p.title == "Asked" {
+				all = append(all, p.answers(r))
+			}
 		}
 	}
 	return all
 }
+
+// answers takes the answers out of the entries of Asked.
+func (p *part) answers(r rule) *part {
+	a := &part{rule: r, entries: make([]string, len(p.entries))}
+	for i, entry := range p.entries {
+		if at := strings.Index(entry, "\n"+answerLine); at >= 0 {
+			p.entries[i], a.entries[i] = entry[:at+1], entry[at+1:]
+		}
+	}
+	return a
+}
+
+// answerLine begins the line below a human message that tells the answer; quoted lines begin otherwise.
+const answerLine = "   #"
 
 func ruleOf(title string) rule {
 	for _, r := range rules() {
@@ -130,13 +173,16 @@ func continues(line string) bool {
 	return line[0] == ' ' || line[0] == '>' || line == "\n"
 }
 
-func (p *part) whole() string { return p.heading + strings.Join(p.entries, "") }
-
-// shorten is a part within room units; "" where there is no room for anything of use.
-func (c companion) shorten(agent string, p *part, room int) string {
-	note := fmt.Sprintf("- (shortened: lines %d-%d of the companion have all)\n", c.line(p.from), c.line(p.to)-1)
-	room -= units(agent, p.heading+note)
-	shown := make([]string, len(p.entries))
+// shorten takes a part to within room units; to nothing where there is no room for anything of use.
+func (c companion) shorten(agent string, p *part, room int) {
+	if p.title == answersBelow {
+		p.shortenAnswers(agent, room)
+		return
+	}
+	p.note = fmt.Sprintf("- (shortened: lines %d-%d of the companion have all)\n", c.line(p.from), c.line(p.to)-1)
+	room -= units(agent, p.heading+p.note)
+	p.shown = make([]string, len(p.entries))
+	found := false
 	for n, i := range p.preferred() {
 		entry := p.entries[i]
 		if need := units(agent, entry); need > room {
@@ -148,14 +194,69 @@ func (c companion) shorten(agent string, p *part, room int) string {
 		if entry == "" {
 			break
 		}
-		shown[i] = entry
+		p.shown[i], found = entry, true
 		room -= units(agent, entry)
 	}
-	text := strings.Join(shown, "")
-	if room < 0 || text == "" {
-		return ""
+	if room < 0 || !found {
+		p.heading, p.shown, p.note = "", nil, ""
 	}
-	return p.heading + text + note
+}
+
+// answerSteps are the units of an answer that are shown. Each gets the first step before any gets the next.
+var answerSteps = []int{200, 400, 800, 1600, maxContext}
+
+// shortenAnswers gives the newest answers the most.
+func (p *part) shortenAnswers(agent string, room int) {
+	p.shown = make([]string, len(p.entries))
+	for _, step := range answerSteps {
+		for _, i := range p.preferred() {
+			short := shortAnswer(agent, p.entries[i], step)
+			if n := units(agent, short) - units(agent, p.shown[i]); n > 0 && n <= room {
+				p.shown[i] = short
+				room -= n
+			}
+		}
+	}
+}
+
+// shortAnswer is an answer in about so many units: of one that is quoted whole its best sentences; of chosen sentences the
+// first, the last, and those that follow the first.
+func shortAnswer(agent, answer string, room int) string {
+	if units(agent, answer) <= room {
+		return answer
+	}
+	const between = " ... "
+	line, quoted, _ := strings.Cut(answer, "\n")
+	if quoted != "" {
+		whole, err := mark.Unquote(quoted)
+		if err != nil {
+			return ""
+		}
+		best := inline(compactor.Excerpt(whole, room-len(line)-len(": ")), 0)
+		if best = tagless(best); best == "" || units(agent, best) > room {
+			return ""
+		}
+		return strings.TrimSuffix(line, "]") + ": " + best + "]\n"
+	}
+	start, chosen, _ := strings.Cut(strings.TrimSuffix(line, "]"), ": ")
+	all := strings.Split(chosen, between)
+	shown := make([]string, len(all))
+	room -= units(agent, start+": ]\n")
+	for n := range all {
+		i := n
+		if n > 0 {
+			i = (n + len(all) - 2) % len(all) // 0, the last one, 1, 2 ...
+		}
+		if need := units(agent, all[i]+between); need <= room {
+			shown[i] = all[i]
+			room -= need
+		}
+	}
+	shown = slices.DeleteFunc(shown, func(s string) bool { return s == "" })
+	if len(shown) == 0 {
+		shown = []string{cut(agent, all[0], room-2) + " …"}
+	}
+	return start + ": " + strings.Join(shown, between) + "]\n"
 }
 
 // minEntry is the room from which on it is worth to show an entry in part, in units.

@@ -35,7 +35,7 @@ func invent(r *rand.Rand) string {
 			}
 		}
 	}
-	for _, title := range []string{"Corrections and constraints", "Plan as last left (#9), in the agent's own words", "Files (working directory /w)", "Commands, newest first (exit status)", "Open errors, newest first (no later success of the same)", "Errors made good since", "Decisions, and what was rejected", "Sub-agents", "Of another kind", "Named besides, by where it first came up"} {
+	for _, title := range []string{"Corrections and constraints", "Plan as last left (#9), in the agent's own words", "Files (working directory /w)", "Commands, newest first (exit status)", "Open errors, newest first (no later success of the same)", "Errors made good since", "Decisions, and what was rejected", "Sub-agents", "Of another kind"} {
 		if n := most(); n > 0 {
 			fmt.Fprintf(&b, "### %s\n", title)
 			for i := range n {

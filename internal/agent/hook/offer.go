@@ -108,12 +108,14 @@ func lastAsked(state string) string {
 		return ""
 	}
 	asked, _, _ = strings.Cut(asked, "\n### ")
-	last, quoted := "", false
+	last, quoted, answer := "", false, false
 	for line := range strings.Lines(asked) {
 		bare := strings.TrimLeft(line, " ")
 		switch is := strings.HasPrefix(bare, "> ") || strings.HasPrefix(bare, ">+ "); {
 		case !is && line[0] != ' ':
-			quoted = false // the next message
+			quoted, answer = false, false // the next message
+		case answer || strings.HasPrefix(line, answerLine):
+			answer = true
 		case is && !quoted:
 			last, quoted = line, true
 		case is:
