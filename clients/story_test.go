@@ -346,6 +346,8 @@ func (s *story) isDemoted() {
 func (s *story) isUninstalled() {
 	t := s.t
 	t.Helper()
+	s.ccd("agents", "install", s.name, "--no-allow", "--reach", "project") // what uninstall leaves
+	s.ccd("agents", "uninstall", s.name)
 	before := s.contents()
 	s.ccd("agents", "install", s.name, "--no-allow")
 	if len(s.changed(before)) == 0 {
