@@ -159,7 +159,9 @@ func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(exe, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, exe, args...)
 	c.Args[0] = "ccd"
 	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "GORACE=atexit_sleep_ms=0"}
 	return c
@@ -172,7 +174,7 @@ func tellRun(t *testing.T, home, failed string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"errors": [{"path": "/src/` + failed + `.jsonl", "error": "no space", "time": "2026-01-15T09:00:00Z"}]}`
+	text := `{"pid": 999999, "errors": [{"path": "/src/` + failed + `.jsonl", "error": "no space", "time": "2026-01-15T09:00:00Z"}]}`
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
