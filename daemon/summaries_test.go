@@ -28,8 +28,9 @@ func talk(n int) string {
 	}
 	common := `"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0"`
 	return fmt.Sprintf(`{%s,"type":"user","message":{"role":"user","content":"Go through month %d."},"uuid":"u%d","timestamp":"%s"}`+"\n"+
-		`{%s,"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"%s"}]},"uuid":"a%d","timestamp":"%s"}`+"\n",
-		common, n, n, at, common, n, b.String(), n, at)
+		`{%s,"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"%s"}]},"uuid":"a%d","timestamp":"%s"}`+"\n"+
+		`{%s,"type":"assistant","message":{"id":"d%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"Month %d is done."}]},"uuid":"d%d","timestamp":"%s"}`+"\n",
+		common, n, n, at, common, n, b.String(), n, at, common, n, n, n, at)
 }
 
 func talks(from, to int) string {

@@ -58,7 +58,8 @@ const sessionKeys = `agent, session, damage ("" where it can be read; else why n
 parent, project, title, last, records, bytes, lag_bytes (bytes of the source that are not archived yet;
 all bytes of a compressed source that has changed), generations, model,
 reported_tokens, estimated_tokens, context_window, context_window_assumed, outliers {reports, tokens}
-(reports of an impossible context or window: ignored; what the last of them said, 0 for no count), pressure (of 1), level,
+(reports of an impossible context or window: ignored; what the last of them said, 0 for no count),
+pressure (of 1), level,
 trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
 verified, companion ("" while there is none), not_understood (no record is of a known
 type: it gets no companion), skipped ("" where it is followed),
