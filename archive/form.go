@@ -110,7 +110,7 @@ func (w *walker) form(id uint64, lo, hi []byte, depth int) error {
 	for i, e := range entries {
 		from, to := e.key, hi
 		if i == 0 {
-			from = lo // whatever is smaller is looked for there too
+			from = lo // bbolt searches smaller keys there too
 		}
 		if i+1 < len(entries) {
 			to = entries[i+1].key

@@ -253,7 +253,7 @@ func (w *wait) try(ctx context.Context, limit time.Duration, get func() (bool, e
 		if spent >= limit || w.brake.isPulled() {
 			return errHeld
 		}
-		if err := w.still(); err != nil {
+		if err := w.report(); err != nil {
 			return err
 		}
 		select {
@@ -263,8 +263,8 @@ func (w *wait) try(ctx context.Context, limit time.Duration, get func() (bool, e
 	}
 }
 
-// still ends the wait when it has lasted for too long, or tells of it.
-func (w *wait) still() error {
+// report calls tell about once a second with who holds the lock. Without tell it fails with a LockedError after patience.
+func (w *wait) report() error {
 	switch {
 	case w.tell == nil && time.Since(w.begun) > patience:
 		now := time.Now()

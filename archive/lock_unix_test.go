@@ -61,8 +61,8 @@ func TestReadersPassAWriterThatWaits(t *testing.T) {
 	must(t, a.Append(t.Context(), session("s"), segment(1, 3, []byte("{}\n"))))
 }
 
-// Where a reader found no lock files, because it may not make them, the lock of the archive's own file keeps writers from it.
-// Nobody waits for that one for ever either.
+// If a reader finds no lock files and cannot make them, it locks the archive's own file, and writers wait for that with a
+// deadline.
 func TestWithoutLockFiles(t *testing.T) {
 	t.Parallel()
 	a := sharedArchive(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHolders holds what is made of the kernel's list of locks: those that are stopped are to blame, else those that hold
-// the lock, else those at the gate.
+// TestHolders checks how holders are read from the kernel's list of locks: stopped processes first, else those that hold the
+// lock, else those at the gate.
 func TestHolders(t *testing.T) {
 	dir := t.TempDir()
 	lock, gate := filepath.Join(dir, "archive.lock"), filepath.Join(dir, "archive.gate")
