@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -52,7 +52,7 @@ func (d *draft) answersPart(budget int, asked string) string {
 				continue
 			}
 			f := d.turnForm(t, min(most, max(d.most, shortAsk)))
-			if n := prose.Chars(f.text) - prose.Chars(t.text); n > 0 && n <= budget {
+			if n := lexicon.Chars(f.text) - lexicon.Chars(t.text); n > 0 && n <= budget {
 				t.turnForm = f
 				budget -= n
 			}
@@ -111,8 +111,8 @@ func (d *draft) newTurnForm(t *turnEnd, most int) turnForm {
 	start := fmt.Sprintf("   #%d ", d.row(t.row).record())
 	told := bestPieces(t.pieces, min(most, maxLine-200))
 	all := d.text(t.row)
-	switch n := prose.Chars(all); {
-	case !d.body(t.row).whole || bulk(all) > most && n > prose.Chars(told)+markerFrame:
+	switch n := lexicon.Chars(all); {
+	case !d.body(t.row).whole || lexicon.Bulk(all) > most && n > lexicon.Chars(told)+markerFrame:
 	case n < shortAsk:
 		return turnForm{start + note + ":\n" + mark.Quote("   ", all), all, true}
 	default:
@@ -184,7 +184,7 @@ func (d *draft) brieflyAnswered(state string, r recentPart) string {
 		if t == nil {
 			continue
 		}
-		if short := d.turnForm(t, answerSteps[0]); prose.Chars(short.text) < prose.Chars(t.text) {
+		if short := d.turnForm(t, answerSteps[0]); lexicon.Chars(short.text) < lexicon.Chars(t.text) {
 			state = strings.Replace(state, t.text, short.text, 1)
 			t.turnForm = short
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -105,7 +105,7 @@ func TestAnswersInAnyLanguage(t *testing.T) {
 		long := text[0] + "\n\n" + strings.Repeat(text[1]+" ", 60) + "\n\n" + text[2]
 		got := Excerpt(long, 200)
 		wants(t, got, text[0], text[2])
-		if n := prose.Chars(got); n > 200 {
+		if n := lexicon.Chars(got); n > 200 {
 			t.Errorf("%s: %d chars", language, n)
 		}
 	}
@@ -115,10 +115,10 @@ func TestAnswersInAnyLanguage(t *testing.T) {
 func TestListsAreNotCut(t *testing.T) {
 	list := "1. integers everywhere\n2. `Decimal`, which is slower\n\n3. floats as they are"
 	text := "It rounds twice.\n\nThere are three ways out of it:\n\n" + list + "\n\nI would take the first.\n\n| way | ms |\n|---|---|\n| 1 | 41 |\n\nDone."
-	all := cutPieces(text)
+	all := lexicon.Pieces(text)
 	var texts []string
 	for _, p := range all {
-		texts = append(texts, p.text)
+		texts = append(texts, p.Text)
 	}
 	want := []string{"It rounds twice.", "There are three ways out of it:\n" + list, "I would take the first.", "Done."}
 	if !slices.Equal(texts, want) {
@@ -126,18 +126,5 @@ func TestListsAreNotCut(t *testing.T) {
 	}
 	if got := mark.Inline(Excerpt(text, 85), 0); strings.Contains(got, "integers") || !strings.Contains(got, "three ways out of it:") {
 		t.Errorf("a list that does not fit: %q", got)
-	}
-}
-
-// The pieces of a text take time in proportion to it.
-func TestPiecesAreLinear(t *testing.T) {
-	for name, piece := range map[string]string{"list": "- an item of it\n", "sentences": "It is. ", "colons": "so:\n- a\n\n", "one line": "word "} {
-		n := 0
-		for _, p := range cutPieces(strings.Repeat(piece, 1<<20/len(piece))) {
-			n += len(p.text)
-		}
-		if n > 1<<20 {
-			t.Errorf("%s: the pieces of 1 MB have %d bytes", name, n)
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -37,7 +38,7 @@ func (d *draft) askedPart(budget int) string {
 	}
 	for room := budget; ; room = room * 3 / 4 {
 		text := d.asked(d.measures(room))
-		if prose.Chars(text) <= budget || room < 400 || d.err != nil {
+		if lexicon.Chars(text) <= budget || room < 400 || d.err != nil {
 			return text
 		}
 	}
@@ -145,9 +146,9 @@ func (d *draft) question(row int32) string {
 			continue
 		}
 		last := ""
-		for s := range sentences(d.text(i)) {
+		for s := range lexicon.Sentences(d.text(i)) {
 			switch asks := strings.HasSuffix(s, "?") || isOffer(s); {
-			case asks && last != "" && prose.Chars(last)+prose.Chars(s) < maxQuestion:
+			case asks && last != "" && lexicon.Chars(last)+lexicon.Chars(s) < maxQuestion:
 				last += " " + s
 			case asks:
 				last = s
@@ -194,11 +195,11 @@ func (d *draft) askedText(i int, row int32, m measure) string {
 		return fmt.Sprintf(" %s\n", mark.New(d.id(row), fmt.Sprintf("dup of #%d, %d chars", newer, d.row(row).chars)))
 	}
 	text := d.text(row)
-	n := prose.Chars(text)
+	n := lexicon.Chars(text)
 	whole := d.body(row).whole
 	switch {
 	case m == brief && (n > shortAsk+60 || !whole):
-		return fmt.Sprintf("\n%s   %s\n", mark.Quote("   ", prose.Head(text, shortAsk)), mark.New(d.id(row), fmt.Sprintf("cut, %d chars", n)))
+		return fmt.Sprintf("\n%s   %s\n", mark.Quote("   ", lexicon.Head(text, shortAsk)), mark.New(d.id(row), fmt.Sprintf("cut, %d chars", n)))
 	case n <= longAsk && whole:
 		d.notes.asked[row] = i + 1
 		return "\n" + mark.Quote("   ", text)
@@ -208,8 +209,8 @@ func (d *draft) askedText(i int, row int32, m measure) string {
 	if d.narrow {
 		first, last = askHead/3, askTail/2
 	}
-	return fmt.Sprintf("\n%s   %s\n%s", mark.Quote("   ", prose.Head(text, first)),
-		mark.New(d.id(row), fmt.Sprintf("cut, %d chars", max(n, int(d.row(row).chars)))), mark.Quote("   ", tail(text, last)))
+	return fmt.Sprintf("\n%s   %s\n%s", mark.Quote("   ", lexicon.Head(text, first)),
+		mark.New(d.id(row), fmt.Sprintf("cut, %d chars", max(n, int(d.row(row).chars)))), mark.Quote("   ", lexicon.Tail(text, last)))
 }
 
 // askedAgain finds a newer copy of a message, which then stands for both.
@@ -234,11 +235,11 @@ func (d *draft) givenPart(budget int) string {
 	}
 	text := d.text(i)
 	title := fmt.Sprintf("### Task given by the parent session (#%d)\n", d.row(i).record())
-	if n := min(longAsk, budget-len(title)-80); prose.Chars(text) > n {
+	if n := min(longAsk, budget-len(title)-80); lexicon.Chars(text) > n {
 		if n < shortAsk {
 			return ""
 		}
-		return title + mark.Quote("   ", prose.Head(text, n*9/10)) + "   " + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", prose.Chars(text))) + "\n"
+		return title + mark.Quote("   ", lexicon.Head(text, n*9/10)) + "   " + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", lexicon.Chars(text))) + "\n"
 	}
 	return title + mark.Quote("   ", text)
 }

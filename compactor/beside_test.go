@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -21,7 +21,7 @@ func TestBeside(t *testing.T) {
 		}
 		chars, body := 0, ""
 		for _, s := range got.Sections {
-			chars += prose.Chars(s.Body)
+			chars += lexicon.Chars(s.Body)
 			body += s.Body
 			for line := range strings.Lines(s.Body) {
 				if s.Name == "Recent" && !strings.HasPrefix(line, "Whole, with what is not shown here: ") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -219,7 +219,7 @@ func (f *folded) check(t testing.TB, c *Compaction) {
 	if n := longest(body); n > mark.MaxLine {
 		t.Errorf("a line of %d chars", n)
 	}
-	if n, most := prose.Chars(body), f.o.MaxTokens*3/4-f.o.LeadChars; n > most {
+	if n, most := lexicon.Chars(body), f.o.MaxTokens*3/4-f.o.LeadChars; n > most {
 		t.Errorf("%d chars, the budget is %d", n, most)
 	}
 	if n := strings.Count(body, "\n"); n > maxLines {

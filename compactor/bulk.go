@@ -1,9 +1,7 @@
 package compactor
 
 import (
-	"strings"
-
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -13,7 +11,6 @@ import (
 const (
 	oneShare = 18  // the part of the text that one thing may take, as a divisor
 	oneLeast = 500 // chars that it may always take
-	lineBulk = 50  // chars that a line counts at least
 	leastCut = 140 // room below which the oldest thing that stands in part goes
 )
 
@@ -28,61 +25,16 @@ func (d *draft) standMost() int {
 	return d.most
 }
 
-// bulk is what a text takes of the room: its chars, short lines counted as longer ones.
-func bulk(text string) int {
-	n := 0
-	for line := range strings.Lines(text) {
-		n += lineBulkOf(line)
-	}
-	return n
-}
-
 // cost is what a form's text takes of the room of Earlier: the lines that it quotes count as bulk does.
-func cost(text string, f form) int { return prose.Chars(text) - prose.Chars(f.quote) + bulk(f.quote) }
-
-func lineBulkOf(line string) int { return max(lineBulk, prose.Chars(line)) }
-
-// bulkHead is the beginning of a text that takes at most n: whole lines where more than one fits.
-func bulkHead(text string, n int) string {
-	end := 0
-	for line := range strings.Lines(text) {
-		b := lineBulkOf(line)
-		if b > n {
-			if end == 0 || n > lineBulk && n > b/3 {
-				end += len(prose.Head(line, n))
-			}
-			break
-		}
-		n -= b
-		end += len(line)
-	}
-	return strings.TrimSuffix(text[:end], "\n")
-}
-
-// bulkTail is the end of a text that takes at most n: whole lines where more than one fits.
-func bulkTail(text string, n int) string {
-	from := len(text)
-	for from > 0 {
-		start := strings.LastIndexByte(text[:from-1], '\n') + 1
-		line := text[start:from]
-		b := lineBulkOf(line)
-		if b > n {
-			if from == len(text) {
-				from -= len(tail(line, n))
-			}
-			break
-		}
-		n -= b
-		from = start
-	}
-	return text[from:]
+func cost(text string, f form) int {
+	return lexicon.Chars(text) - lexicon.Chars(f.quote) + lexicon.Bulk(f.quote)
 }
 
 // quotedWhole is a text as quoted lines, where it takes no more than the most.
 func quotedWhole(text string, most int) (quoted string, ok bool) {
-	if len(text) > 4*most || bulk(text) > most {
+	if len(text) > 4*most || lexicon.Bulk(text) > most {
 		return "", false
 	}
 	q := mark.Quote("", text)
-	return q, prose.Chars(q) <= most+most/4
+	return q, lexicon.Chars(q) <= most+most/4
 }

@@ -3,7 +3,7 @@ package compactor
 import (
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -15,8 +15,8 @@ func (d *draft) checked(c *candidate, f form, v detail) form {
 		return f
 	}
 	text := d.outcome(i).Text
-	lines, _ := errorsOf(text, 1, false)
-	if len(lines) == 0 || strings.Contains(f.line, mark.Inline(prose.Head(lines[0], v.err/2), v.err)) && strings.Contains(f.line, d.status(i)) {
+	lines, _ := lexicon.ErrorLines(text, 1, false)
+	if len(lines) == 0 || strings.Contains(f.line, mark.Inline(lexicon.Head(lines[0], v.err/2), v.err)) && strings.Contains(f.line, d.status(i)) {
 		return f
 	}
 	d.fell.add(FallbackVerify, 1)

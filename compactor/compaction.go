@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -128,7 +128,7 @@ func (p *page) sections() []Section {
 func (p *page) runes() int {
 	n := 0
 	for _, s := range p.sections() {
-		n += prose.Chars(s.Body) + len("\n##  \n\n") + len(s.Name)
+		n += lexicon.Chars(s.Body) + len("\n##  \n\n") + len(s.Name)
 	}
 	return n
 }
@@ -186,13 +186,13 @@ func (d *draft) compose(whole int) *page {
 	d.recent = d.last
 	parts := d.state(min(sh.state, free))
 	p.state = joined(parts)
-	free = min(free, int(text*6/10)) + markers - prose.Chars(p.state) - d.reserve(parts)
+	free = min(free, int(text*6/10)) + markers - lexicon.Chars(p.state) - d.reserve(parts)
 	filesMost := max(0, free*sh.files/100)
 	p.files = d.filesSection(filesMost, nil)
-	room := free - prose.Chars(p.files)
+	room := free - lexicon.Chars(p.files)
 	if d.beside > 0 {
 		d.settle(p, recentPart{start: min(max(d.beside-1, d.c.records.from), d.last)}, filesMost)
-		d.fill(p, free-prose.Chars(p.files))
+		d.fill(p, free-lexicon.Chars(p.files))
 		return p
 	}
 	least := d.recentUnits(wanted, max(0, free*sh.recent/100), d.most)
@@ -200,7 +200,7 @@ func (d *draft) compose(whole int) *page {
 		least = d.recentUnits(wanted, max(free*sh.recent/100, room-d.claim(p, least, room)), d.most)
 	}
 	d.settle(p, least, filesMost)
-	d.fill(p, free-prose.Chars(p.files))
+	d.fill(p, free-lexicon.Chars(p.files))
 	return p
 }
 
@@ -209,7 +209,7 @@ func (d *draft) compose(whole int) *page {
 func (d *draft) reserve(parts []*part) int {
 	for _, p := range parts {
 		if p.name == "answer" && p.text != "" && d.narrow {
-			return max(0, d.most-prose.Chars(p.text))
+			return max(0, d.most-lexicon.Chars(p.text))
 		}
 	}
 	return 0
@@ -220,8 +220,8 @@ func (d *draft) reserve(parts []*part) int {
 func (d *draft) claim(p *page, r recentPart, room int) int {
 	d.recent = r.start
 	d.before(p, r)
-	n := prose.Chars(d.tailRanges((r.start + d.least - 1) / d.least * d.least))
-	return n + d.shortForms(r.start, min(d.need(r.start), room-prose.Chars(r.text)-n))
+	n := lexicon.Chars(d.tailRanges((r.start + d.least - 1) / d.least * d.least))
+	return n + d.shortForms(r.start, min(d.need(r.start), room-lexicon.Chars(r.text)-n))
 }
 
 const (
@@ -242,7 +242,7 @@ func (d *draft) settle(p *page, r recentPart, filesMost int) {
 func (d *draft) fill(p *page, rest int) {
 	d.before(p, p.recent)
 	p.ranges = d.tailRanges((p.recent.start + d.least - 1) / d.least * d.least)
-	p.earlier = d.earlierLines(p.recent.start, max(0, min(d.need(p.recent.start), rest-prose.Chars(p.recent.text)-prose.Chars(p.ranges))))
+	p.earlier = d.earlierLines(p.recent.start, max(0, min(d.need(p.recent.start), rest-lexicon.Chars(p.recent.text)-lexicon.Chars(p.ranges))))
 }
 
 // before notes what the companion shows by the time that Earlier is made.
@@ -331,7 +331,7 @@ func (d *draft) savings(p *page) []Saving {
 		from, _ := d.c.items(start)
 		add("range", max(1, from-len(p.earlier.lines)), d.zoneChars(p.recent.start)-lined)
 	}
-	add("recent", len(p.recent.shown), d.verbatimChars(p.recent.start)-int64(prose.Chars(p.recent.text)))
+	add("recent", len(p.recent.shown), d.verbatimChars(p.recent.start)-int64(lexicon.Chars(p.recent.text)))
 	all := make([]Saving, 0, len(sums))
 	for _, s := range sums {
 		all = append(all, *s)

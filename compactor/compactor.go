@@ -266,11 +266,11 @@ func (c *Compactor) addText(i int32, it *transcript.Item) {
 	if n := c.humans.n; n > 1 && owns(text) {
 		c.rows.at(int(*c.humans.at(n - 1))).flags |= corrects
 	}
-	if hasAny(text, decisionWords) {
+	if decisionWords.In(text) {
 		row.flags |= decides
 	}
 	c.text(i, prose.ShapeOf(text))
-	c.texts.at(c.texts.n - 1).leans = hasAny(text, leaningWords)
+	c.texts.at(c.texts.n - 1).leans = leaningWords.In(text)
 	c.mention(i, text)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
@@ -77,7 +78,7 @@ func (d *draft) zoneRanges(end, budget int) (ranges []stretch, markers []string,
 	for _, s := range ranges {
 		m := "- " + d.rangeMarker(stretch{s.from, min(s.to, d.last)}) + "\n"
 		markers = append(markers, m)
-		budget -= prose.Chars(m)
+		budget -= lexicon.Chars(m)
 	}
 	return ranges, markers, budget
 }
@@ -200,8 +201,8 @@ func (d *draft) lengthen(all []*candidate, room int) int {
 		v := d.detailOf(c)
 		v.whole = true
 		f := d.form(c.unit, v)
-		line := prose.Head(f.line, maxLine) + "\n" + f.quote
-		if n := cost(line, f) - prose.Chars(c.line); f.quote == "" && f.kind != "kept" || n > room {
+		line := lexicon.Head(f.line, maxLine) + "\n" + f.quote
+		if n := cost(line, f) - lexicon.Chars(c.line); f.quote == "" && f.kind != "kept" || n > room {
 			misses++
 		} else {
 			c.form, c.line = f, line
@@ -218,7 +219,7 @@ func (d *draft) fittingLine(c *candidate, room int) (form, string) {
 	for _, v := range []detail{d.detailOf(c), terse} {
 		v.kept = d.standMost()
 		f = d.checked(c, d.form(c.unit, v), v)
-		if line := prose.Head(f.line, maxLine) + "\n" + f.quote; f.line != "" && cost(line, f) <= room {
+		if line := lexicon.Head(f.line, maxLine) + "\n" + f.quote; f.line != "" && cost(line, f) <= room {
 			return f, line
 		}
 	}

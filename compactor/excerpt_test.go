@@ -4,70 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ccd/compactor/prose"
 )
 
-func TestErrorLines(t *testing.T) {
-	for _, c := range []struct {
-		line          string
-		loose, strict bool
-	}{
-		{"error: no such thing", true, true},
-		{"main.go:12:3: error: undefined: x", true, true},
-		{"E   AssertionError: 1 != 2", true, true},
-		{"--- FAIL: TestX (0.00s)", true, true},
-		{"npm ERR! code 1", true, true},
-		{"Warning: deprecated", true, true},
-		{"panic: runtime error", true, true},
-		{"  TypeError: x is not a function", true, true},
-		{"bash: foo: command not found", true, false},
-		{"return fmt.Errorf(\"failed to open\")", true, false},
-		{"0 errors, 0 warnings", false, false},
-		{"10 errors found", true, false},
-		{"no errors", false, false},
-		{"all fine", false, false},
-		{"the terror of it", false, false},
-		{"=========== FAILURES ===========", false, false},
-		{"--- FAIL: TestX ---", false, false},
-	} {
-		if got := prose.IsError(c.line, false); got != c.loose {
-			t.Errorf("isError(%q, loose) = %v", c.line, got)
-		}
-		if got := prose.IsError(c.line, true); got != c.strict {
-			t.Errorf("isError(%q, strict) = %v", c.line, got)
-		}
-	}
-	text := strings.Repeat("error: the same\n", 50) + "error: a\nerror: b\nerror: c\nerror: d\n"
-	lines, hidden := errorsOf(text, 3, false)
-	if want := []string{"error: the same", "error: a", "error: d"}; !slices.Equal(lines, want) || hidden != 2 {
-		t.Errorf("errorsOf = %q, %d hidden", lines, hidden)
-	}
-}
-
-// Test runners tell a message twice: where it happened and behind the name of the test.
-func TestErrorsAreToldOnce(t *testing.T) {
-	text := "=== FAILURES ===\n> assert a.total() == Money(1)\nE   AssertionError: Money(2) != Money(1)\na_test.py:7: AssertionError\n" +
-		"=== short ===\nFAILED a_test.py::test_total - AssertionError: Money(2) != Money(1)\nerror: E\nerror: E and more\n"
-	lines, hidden := errorsOf(text, 9, false)
-	want := []string{
-		"> assert a.total() == Money(1)", "E   AssertionError: Money(2) != Money(1)", "a_test.py:7: AssertionError",
-		"FAILED a_test.py::test_total", "error: E", "error: E and more",
-	}
-	if !slices.Equal(lines, want) || hidden != 0 {
-		t.Errorf("errorsOf = %q, %d hidden, want %q", lines, hidden, want)
-	}
-}
-
-func TestLinesAndAddresses(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "a\n": 1, "a\nb": 2, "\n\n": 2} {
-		if got := allLines(text); got != want {
-			t.Errorf("allLines(%q) = %d, want %d", text, got, want)
-		}
-	}
+func TestAddresses(t *testing.T) {
 	if got := address(`https://example.org/a?b=c#d"},{"title":"E`); got != "https://example.org/a?b=c#d" {
 		t.Errorf("address = %q", got)
 	}
@@ -91,55 +32,6 @@ func TestHitsOfASearch(t *testing.T) {
 		hits, said := hitsOf(c.text)
 		if len(hits) != c.hits || said != c.said {
 			t.Errorf("%s: %q, %q", c.name, hits, said)
-		}
-	}
-}
-
-func TestSummaryLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"..\n==== 1 failed, 37 passed in 2.1s ====\n": "1 failed, 37 passed in 2.1s",
-		"Tests: 3 passed, 3 total\nTime: 2 s\n":       "Tests: 3 passed, 3 total",
-		"?   \tx\nok  \tccd/compactor\t0.3s\n":        "ok  \tccd/compactor\t0.3s",
-		" 3 files changed, 12 insertions(+)\n":        "3 files changed, 12 insertions(+)",
-		"nothing\nof note\n":                          "",
-		"":                                            "",
-	} {
-		if got := summaryOf(text); got != want {
-			t.Errorf("summaryOf(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestSentences(t *testing.T) {
-	for text, want := range map[string][]string{
-		"One. Two! Three?":                       {"One.", "Two!", "Three?"},
-		"See config.yaml and v1.2.3. Then go.":   {"See config.yaml and v1.2.3.", "Then go."},
-		"Use e.g. Go. Or not.":                   {"Use e.g. Go.", "Or not."},
-		"- a bullet\n- another. With two.":       {"a bullet", "another.", "With two."},
-		"1. First item\n2. Second item":          {"First item", "Second item"},
-		"```go\ncode. Here.\n```\nAfter it.":     {"After it."},
-		"no end":                                 {"no end"},
-		"**Bold** stays. ":                       {"**Bold** stays."},
-		"It ends with dots... and goes on. Yes.": {"It ends with dots... and goes on.", "Yes."},
-		"":                                       nil,
-	} {
-		if got := slices.Collect(sentences(text)); !slices.Equal(got, want) {
-			t.Errorf("sentences(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestSentencesAreLinear(t *testing.T) {
-	for _, text := range []string{
-		strings.Repeat("word ", 200000), strings.Repeat("a.b", 300000), strings.Repeat("ab-", 300000), strings.Repeat(". ", 400000),
-	} {
-		start := time.Now()
-		for range sentences(text) {
-		}
-		errorsOf(text, 5, false)
-		hasAny(text, decisionWords)
-		if took := time.Since(start); took > 3*time.Second {
-			t.Errorf("%q...: %v", text[:9], took)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 )
 
 // listed is how files are told: one a line, in groups of what became of them, or by their names alone.
@@ -37,9 +37,9 @@ func (d *draft) filesPart(budget int) string {
 		return ""
 	}
 	title := "### Files" + d.place() + "\n"
-	room := budget - prose.Chars(title)
+	room := budget - lexicon.Chars(title)
 	text := d.changedFiles(changed, room)
-	return title + text + d.readFiles(read, room-prose.Chars(text)) + forgotten(d.c.tables.files.evicted, "files")
+	return title + text + d.readFiles(read, room-lexicon.Chars(text)) + forgotten(d.c.tables.files.evicted, "files")
 }
 
 // follows reports whether the file that this one was renamed to is told.
@@ -57,7 +57,7 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 		if how == apart && d.narrow && len(files) > fewFiles {
 			continue
 		}
-		if text := d.listFiles(files, how); prose.Chars(text) <= room {
+		if text := d.listFiles(files, how); lexicon.Chars(text) <= room {
 			for _, f := range files {
 				d.fact("file", d.filePath(f), f.touched, true)
 			}
@@ -67,7 +67,7 @@ func (d *draft) changedFiles(files []*fileState, room int) string {
 	n := len(files)
 	for lo := 0; lo < n; { // the most of the newest that fit
 		mid := (lo + n + 1) / 2
-		if text := d.listFiles(files[:mid], namesOnly); prose.Chars(text) <= room-70 {
+		if text := d.listFiles(files[:mid], namesOnly); lexicon.Chars(text) <= room-70 {
 			lo = mid
 		} else {
 			n = mid - 1

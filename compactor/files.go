@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -35,10 +35,10 @@ func (d *draft) filesSection(budget int, recent []int32) string {
 			continue
 		}
 		text, from, whole := d.restored(f, min(budget, most), recent)
-		if text == "" || prose.Chars(text) > budget {
+		if text == "" || lexicon.Chars(text) > budget {
 			continue
 		}
-		budget -= prose.Chars(text)
+		budget -= lexicon.Chars(text)
 		b.WriteString(text)
 		if d.row(from).op != transcript.Command { // whose text is more than the content that it writes or prints
 			d.notes.filed[from] = filed{whole: whole}
@@ -78,23 +78,23 @@ func (d *draft) restored(f *fileState, most int, recent []int32) (text string, f
 		return "", 0, false
 	}
 	title = fmt.Sprintf("### %s %s\n", code(d.short(f.path), 300), title)
-	if q, ok := quotedWhole(strings.TrimSuffix(content, "\n"), most-prose.Chars(title)); ok && prose.Chars(title)+prose.Chars(q) <= most {
+	if q, ok := quotedWhole(strings.TrimSuffix(content, "\n"), most-lexicon.Chars(title)); ok && lexicon.Chars(title)+lexicon.Chars(q) <= most {
 		return title + q, from, true
 	}
-	room := most - prose.Chars(title) - 80
+	room := most - lexicon.Chars(title) - 80
 	if room < minFile/2 {
 		return "", 0, false
 	}
 	room = room * 9 / 10
 	skip := d.windowStart(f, content, room)
 	for {
-		kept := bulkHead(content[skip:], room)
-		if q := mark.Quote("", kept); prose.Chars(q) <= most-prose.Chars(title)-60 || room < 50 {
+		kept := lexicon.BulkHead(content[skip:], room)
+		if q := mark.Quote("", kept); lexicon.Chars(q) <= most-lexicon.Chars(title)-60 || room < 50 {
 			before := ""
 			if skip > 0 {
 				before = fmt.Sprintf("From line %d on:\n", 1+strings.Count(content[:skip], "\n"))
 			}
-			return title + before + q + d.restMarker(f, from, prose.Chars(content)-prose.Chars(kept)) + "\n", from, false
+			return title + before + q + d.restMarker(f, from, lexicon.Chars(content)-lexicon.Chars(kept)) + "\n", from, false
 		}
 		room = room * 4 / 5
 	}
@@ -133,13 +133,4 @@ func (d *draft) windowStart(f *fileState, content string, room int) int {
 	}
 	at -= room / 3
 	return max(0, strings.LastIndexByte(content[:at], '\n')+1)
-}
-
-// allLines counts the lines of a text, blank ones too.
-func allLines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
 }

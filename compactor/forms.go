@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -226,13 +227,13 @@ func (d *draft) editForm(u unit, start string, v detail) form {
 		b.WriteString(d.status(u.result) + ": " + said)
 	}
 	m := mark.New(d.id(u.first), fmt.Sprintf("cut, %d chars", row.chars))
-	if v.hits == 0 || prose.Chars(m) >= int(row.chars) {
+	if v.hits == 0 || lexicon.Chars(m) >= int(row.chars) {
 		return form{line: b.String(), kind: "cut", saved: int64(row.chars)}
 	}
-	if what := changeGist(d.changeText(u.first)); row.op == transcript.Edit && what != "" && prose.Chars(what)+prose.Chars(m) < int(row.chars) {
+	if what := changeGist(d.changeText(u.first)); row.op == transcript.Edit && what != "" && lexicon.Chars(what)+lexicon.Chars(m) < int(row.chars) {
 		b.WriteString(": " + what)
 	}
-	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(prose.Chars(m))}
+	return form{line: b.String() + " " + m, kind: "cut", saved: int64(row.chars) - int64(lexicon.Chars(m))}
 }
 
 // reply tells where the human's answer to a call stands.
@@ -276,17 +277,17 @@ func changeGist(text string) string {
 func (d *draft) wrong(i int32, v detail) (said string, all bool) {
 	text := d.outcome(i).Text
 	if _, fits := mark.Fits(text, v.err); fits {
-		return faults(lastLines(text, v.err), 0, "", v), true
+		return faults(lexicon.LastLines(text, v.err), 0, "", v), true
 	}
 	if d.row(i).has(rejected) {
 		return mark.Inline(text, v.err), false
 	}
-	lines, hidden := errorsOf(text, v.errors, false)
-	sum := summaryOf(text)
+	lines, hidden := lexicon.ErrorLines(text, v.errors, false)
+	sum := lexicon.SummaryLine(text)
 	if len(lines) == 0 {
-		lines, sum = lastLines(text, min(2, v.errors)), ""
+		lines, sum = lexicon.LastLines(text, min(2, v.errors)), ""
 	}
-	return faults(withTop(text, lines), hidden, sum, v), false
+	return faults(lexicon.WithTop(text, lines), hidden, sum, v), false
 }
 
 // faults lists error lines, how many more there are, and the line that sums them up.
@@ -298,7 +299,7 @@ func faults(lines []string, hidden int, sum string, v detail) string {
 	if hidden > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", hidden))
 	}
-	if sum != "" && !contains(lines, sum) {
+	if sum != "" && !lexicon.Holds(lines, sum) {
 		parts = append(parts, mark.Inline(sum, v.err))
 	}
 	return strings.Join(parts, "; ")
@@ -309,14 +310,14 @@ func (d *draft) resultForm(i int32, start string, v detail) form {
 	row := d.row(i)
 	if at, ok := d.copyOf(i); ok {
 		m := mark.New(d.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.chars))
-		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(prose.Chars(m))}
+		return form{line: start + d.status(i) + " " + m, kind: "dup", saved: int64(row.chars) - int64(lexicon.Chars(m))}
 	}
 	if d.stands(i, v) {
 		text := d.outcome(i).Text
 		if content, _, ok := transcript.FileText(text); ok && row.op == transcript.Read {
 			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
 		}
-		if text != "" && prose.Chars(text) <= maxStand {
+		if text != "" && lexicon.Chars(text) <= maxStand {
 			if q, ok := quotedWhole(text, d.standMost()); ok {
 				return form{line: start + d.status(i), quote: q}
 			}

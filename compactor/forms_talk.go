@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -76,10 +77,10 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 	}
 	text := d.text(i)
 	whole, fits := mark.Fits(text, maxLine-101)
-	if fits && prose.Chars(whole) <= wholeText {
+	if fits && lexicon.Chars(whole) <= wholeText {
 		return form{line: start + ": " + whole}
 	}
-	if n := prose.Chars(text); n <= maxStand && (v.whole || d.isKept(i) && n <= v.kept) {
+	if n := lexicon.Chars(text); n <= maxStand && (v.whole || d.isKept(i) && n <= v.kept) {
 		if d.narrow && fits && !strings.Contains(text, "\n") && n <= d.standMost() {
 			return form{line: start + ": " + whole, kind: "kept"}
 		}
@@ -91,10 +92,10 @@ func (d *draft) talkForm(i int32, who string, v detail) form {
 		v.text *= 2
 	}
 	f := d.shortTalk(i, start, text, v)
-	if fits && prose.Chars(f.line)+prose.Chars(f.quote) >= prose.Chars(start)+2+prose.Chars(whole) {
+	if fits && lexicon.Chars(f.line)+lexicon.Chars(f.quote) >= lexicon.Chars(start)+2+lexicon.Chars(whole) {
 		return form{line: start + ": " + whole}
 	}
-	f.saved = int64(row.chars) - int64(prose.Chars(f.line)+prose.Chars(f.quote))
+	f.saved = int64(row.chars) - int64(lexicon.Chars(f.line)+lexicon.Chars(f.quote))
 	return f
 }
 
@@ -109,7 +110,7 @@ func (d *draft) referForm(i int32, start string) (form, bool) {
 	row := d.row(i)
 	saves := func(note, kind string) (form, bool) {
 		m := mark.New(d.id(i), note)
-		return form{line: start + " " + m, kind: kind, saved: int64(row.chars) - int64(prose.Chars(m))}, prose.Chars(m) < int(row.chars)
+		return form{line: start + " " + m, kind: kind, saved: int64(row.chars) - int64(lexicon.Chars(m))}, lexicon.Chars(m) < int(row.chars)
 	}
 	if at, ok := d.copyOf(i); ok {
 		return saves(fmt.Sprintf("dup of #%d, %d chars", at, row.chars), "dup")
@@ -121,7 +122,7 @@ func (d *draft) referForm(i int32, start string) (form, bool) {
 		return saves(fmt.Sprintf("near-dup of #%d, %d chars, ~%d%%", d.row(int32(dec.Of)).record(), row.chars, int(100*dec.Like)), "near-dup")
 	case dec.Action == prose.Contradicted:
 		note := fmt.Sprintf("superseded by #%d (%s)", d.row(int32(dec.Of)).record(), dec.Signal)
-		if said := mark.Inline(d.text(i), wholeText); prose.Chars(note)+prose.Chars(said) < int(row.chars)-20 {
+		if said := mark.Inline(d.text(i), wholeText); lexicon.Chars(note)+lexicon.Chars(said) < int(row.chars)-20 {
 			note += ": " + said
 		}
 		return saves(note, "superseded")
@@ -141,7 +142,7 @@ func (d *draft) shortTalk(i int32, start, text string, v detail) form {
 	case dec.Action == prose.Split && d.c.o.on("code-split"):
 		q := prose.SplitCode(text, func(part string) string { return prose.Summarize([]string{part}, d.c.o.prose(), v.text) })
 		if q, ok := quotedWhole(q, min(d.standMost(), 2*v.text)); ok {
-			m := mark.New(d.id(i), fmt.Sprintf("summary: the prose of %d chars, the code as it stands", prose.Chars(text)))
+			m := mark.New(d.id(i), fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(text)))
 			return form{line: start + " " + m, quote: q, kind: "code"}
 		}
 	case dec.Action == prose.Preserved && dec.Reason != "short" || !d.c.o.on("talk"):
@@ -157,7 +158,7 @@ func (d *draft) shortTalk(i int32, start, text string, v detail) form {
 
 // cutMarker is the beginning of a text behind its ID.
 func (d *draft) cutMarker(i int32, text string, most int) string {
-	return mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", prose.Chars(text), mark.Inline(text, min(most, maxCut))))
+	return mark.New(d.id(i), fmt.Sprintf("cut, %d chars: %s", lexicon.Chars(text), mark.Inline(text, min(most, maxCut))))
 }
 
 // maxCut is how much of an item stays that is cut because it is too long for its place, in chars.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -131,14 +131,14 @@ func begins(section, line string) bool {
 	}
 	switch section {
 	case "State": // `3. #17` and `3-9. #17-#40`; `#18 answer:` and `#18 [ccd ID answer`
-		if n, rest, ok := strings.Cut(line, " "); ok && len(n) > 1 && n[0] == '#' && prose.IsNumber(n[1:]) {
+		if n, rest, ok := strings.Cut(line, " "); ok && len(n) > 1 && n[0] == '#' && lexicon.IsNumber(n[1:]) {
 			return rest == "answer:" || rest == "answer, calls follow:" || len(rest) > 24 && strings.HasPrefix(rest, "[ccd ") && strings.HasPrefix(rest[17:], " answer")
 		}
 		n, rest, ok := strings.Cut(line, ". #")
 		return ok && rest != "" && strings.Trim(n, "0123456789-") == "" && n != ""
 	case "Recent": // `#17 assistant`
 		n, rest, ok := strings.Cut(line, " ")
-		return ok && rest != "" && len(n) > 1 && n[0] == '#' && prose.IsNumber(n[1:])
+		return ok && rest != "" && len(n) > 1 && n[0] == '#' && lexicon.IsNumber(n[1:])
 	}
 	return false
 }

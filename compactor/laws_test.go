@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -67,7 +67,7 @@ func TestManyLinesLeaveACompanion(t *testing.T) {
 		f := fold(t, s.buf.Bytes(), *ruled(func(o *Options) { o.Level = level }))
 		c := f.compact(t)
 		f.check(t, c)
-		if n := prose.Chars(c.section("Recent")); !strings.Contains(c.section("State"), "Build all of it") || n < 1000 {
+		if n := lexicon.Chars(c.section("Recent")); !strings.Contains(c.section("State"), "Build all of it") || n < 1000 {
 			t.Errorf("%v: Recent has %d chars:\n%s", level, n, c.all())
 		}
 	}
@@ -182,7 +182,7 @@ func TestTinySessionsStandWhole(t *testing.T) {
 	for i := range f.rows.n {
 		items += int(f.rows.at(i).chars)
 	}
-	if n := prose.Chars(c.all()); n > items+f.o.LeadChars {
+	if n := lexicon.Chars(c.all()); n > items+f.o.LeadChars {
 		t.Errorf("%d chars for items of %d", n, items)
 	}
 }
@@ -197,7 +197,7 @@ func TestSizeGuardHoldsOverGrowth(t *testing.T) {
 		c := f.compact(t)
 		f.check(t, c)
 		whole := f.wholeChars(t)
-		if n := prose.Chars(c.all()); n > whole+f.o.LeadChars {
+		if n := lexicon.Chars(c.all()); n > whole+f.o.LeadChars {
 			t.Errorf("round %d: %d chars, the items stand in %d", i, n, whole)
 		}
 	}

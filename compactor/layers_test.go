@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -93,7 +93,7 @@ func (g *golden) layer(t *testing.T) (got string, ok bool) {
 	case "estimate_tokens":
 		var text string
 		must(json.Unmarshal(g.Input, &text))
-		return fmt.Sprint(tokens(prose.Chars(text))), true
+		return fmt.Sprint(tokens(lexicon.Chars(text))), true
 	case "microcompact":
 		return g.microcompacted(t)
 	case "should_compact":

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 )
 
 // Manual is what a person asks of one session's companion by hand. The zero Manual asks for nothing.
@@ -73,8 +73,8 @@ func FocusWords(text string) ([]string, error) {
 		return nil, fmt.Errorf("%d words, want %d at most", len(words), maxFocus)
 	}
 	for _, w := range words {
-		if prose.Chars(w) > maxFocusWord {
-			return nil, fmt.Errorf("a word of %d characters, want %d at most", prose.Chars(w), maxFocusWord)
+		if lexicon.Chars(w) > maxFocusWord {
+			return nil, fmt.Errorf("a word of %d characters, want %d at most", lexicon.Chars(w), maxFocusWord)
 		}
 	}
 	return words, nil

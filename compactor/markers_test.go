@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -67,11 +67,11 @@ func (f *folded) tooLong(c *Compaction, body string) []string {
 		if p.Note == "image" { // whose bytes are what the agent was given
 			whole = string(f.data[p.Parts[0].Span.Off:p.Parts[0].Span.End()])
 		}
-		if prose.Chars(m.text) > prose.Chars(whole) {
-			long = append(long, fmt.Sprintf("%s for %d chars", m.text, prose.Chars(whole)))
+		if lexicon.Chars(m.text) > lexicon.Chars(whole) {
+			long = append(long, fmt.Sprintf("%s for %d chars", m.text, lexicon.Chars(whole)))
 		}
 		if _, rest, ok := strings.Cut(m.line, " assistant "); ok && p.Note == "text" && rest == m.text {
-			if line := fmt.Sprintf("- #%d assistant: %s", p.Record, mark.Inline(whole, 0)); prose.Chars(m.line) > prose.Chars(line) {
+			if line := fmt.Sprintf("- #%d assistant: %s", p.Record, mark.Inline(whole, 0)); lexicon.Chars(m.line) > lexicon.Chars(line) {
 				long = append(long, fmt.Sprintf("%s for %q", m.line, line))
 			}
 		}
@@ -118,7 +118,7 @@ func TestMarkersAreShorterThanWhatTheyReplace(t *testing.T) {
 			for _, long := range f.tooLong(c, body) {
 				t.Errorf("%s, %d tokens: %s", s.name, tokens, long)
 			}
-			if n, most := prose.Chars(body), f.wholeChars(t)+f.o.LeadChars; n > most {
+			if n, most := lexicon.Chars(body), f.wholeChars(t)+f.o.LeadChars; n > most {
 				t.Errorf("%s, %d tokens: %d chars, the items stand in %d", s.name, tokens, n, most)
 			}
 		}

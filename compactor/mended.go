@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -60,9 +61,9 @@ func (t *tables) isOpen(result int32) bool {
 // unsaid is what a failure says that neither the open errors nor a newer failure have said.
 func (d *draft) unsaid(i int32, v detail, open string, seen map[string]bool) string {
 	text := d.outcome(i).Text
-	lines, _ := errorsOf(text, 2*v.errors, false)
+	lines, _ := lexicon.ErrorLines(text, 2*v.errors, false)
 	if len(lines) == 0 {
-		lines = lastLines(text, 1)
+		lines = lexicon.LastLines(text, 1)
 	}
 	var left []string
 	for _, l := range lines {

@@ -1,5 +1,7 @@
 package compactor
 
+import "ccd/compactor/lexicon"
+
 // maxTerms bounds the terms of a session; who was mentioned longest ago goes first.
 const maxTerms = 4096
 
@@ -13,8 +15,8 @@ type termState struct {
 // mention takes the terms of a message. Each is counted once a message; a mention is a reference to the message that
 // brought the term up.
 func (c *Compactor) mention(i int32, text string) {
-	terms(text[:min(len(text), maxSignal)], func(t term) bool {
-		s := c.tables.terms.touch(hashOf(t.text))
+	lexicon.Terms(text[:min(len(text), lexicon.Searched)], func(t lexicon.Term) bool {
+		s := c.tables.terms.touch(hashOf(t.Text))
 		switch {
 		case s.count == 0:
 			*s = termState{count: 1, first: i, last: i}

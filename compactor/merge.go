@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
@@ -64,7 +65,7 @@ func (d *draft) mergeRun(run []*candidate) int {
 		texts = append(texts, d.text(c.unit.first))
 		rows = append(rows, c.unit.first)
 		room += d.detailOf(c).text
-		before += prose.Chars(c.line)
+		before += lexicon.Chars(c.line)
 	}
 	room = min(room, before-mergedFrame, maxMergedChars)
 	if room < prose.MinBudget {
@@ -78,7 +79,7 @@ func (d *draft) mergeRun(run []*candidate) int {
 	note += d.entities(strings.Join(texts, "\n"), text+d.said)
 	first, last := d.row(rows[0]), d.row(rows[len(rows)-1])
 	line := fmt.Sprintf("- #%d-#%d assistant %s\n", first.record(), last.record(), mark.New(d.list(rows, "messages"), note))
-	if prose.Chars(line) >= before || prose.Chars(line) > maxLine {
+	if lexicon.Chars(line) >= before || lexicon.Chars(line) > maxLine {
 		return 0
 	}
 	var chars int64
@@ -88,8 +89,8 @@ func (d *draft) mergeRun(run []*candidate) int {
 		c.form = form{}
 	}
 	run[0].line = line
-	run[0].form = form{line: line, kind: "talk", saved: chars - int64(prose.Chars(line))}
-	return before - prose.Chars(line)
+	run[0].form = form{line: line, kind: "talk", saved: chars - int64(lexicon.Chars(line))}
+	return before - lexicon.Chars(line)
 }
 
 // entities is the end of a summary's marker: what a text names and the companion does not yet show.

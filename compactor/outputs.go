@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -35,7 +35,7 @@ func (d *draft) fileForm(i int32, start string) form {
 	out := d.outcome(i)
 	if row.has(pictured) && out.Text == "" {
 		m := d.imageMarker(i)
-		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(prose.Chars(m))}
+		return form{line: start + " " + m, kind: "image", saved: int64(row.chars) - int64(lexicon.Chars(m))}
 	}
 	path := ""
 	if row.pair >= 0 {
@@ -44,7 +44,7 @@ func (d *draft) fileForm(i int32, start string) form {
 		}
 	}
 	content, first, ok := transcript.FileText(out.Text)
-	lines := allLines(content)
+	lines := lexicon.AllLines(content)
 	what := fmt.Sprintf("file %s, %d lines", mark.Inline(d.near(path), 300), lines)
 	if id := transcript.Demoted(out.Text); id != "" {
 		what = fmt.Sprintf("file %s, its first %d lines%s", mark.Inline(d.near(path), 300), lines, wholeOf(id))
@@ -60,10 +60,10 @@ func (d *draft) fileForm(i int32, start string) form {
 		what += fmt.Sprintf(", edited %dx later", f.edits-uint32(row.edits))
 	}
 	m := mark.New(d.id(i), what)
-	if whole, fits := mark.Fits(out.Text, prose.Chars(m)); fits {
+	if whole, fits := mark.Fits(out.Text, lexicon.Chars(m)); fits {
 		return form{line: start + " " + code(d.near(path), 300) + ": " + whole}
 	}
-	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(prose.Chars(m))}
+	return form{line: start + " " + m, kind: "file", saved: int64(row.chars) - int64(lexicon.Chars(m))}
 }
 
 // outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
@@ -72,24 +72,24 @@ func (d *draft) outputForm(i int32, start string, v detail) form {
 	out := d.outcome(i)
 	start += d.status(i)
 	whole, fits := mark.Fits(out.Text, maxLine/2-1)
-	if n := prose.Chars(whole); fits && (n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars)) {
+	if n := lexicon.Chars(whole); fits && (n <= wholeText || (n <= v.text && int(row.chars) < d.c.o.OutputChars)) {
 		if whole == "" {
 			return form{line: start}
 		}
 		return form{line: start + ": " + whole}
 	}
 	gist := gistOf(d.commandOf(row), row.has(failed), out.Text, v)
-	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s%s", countLines(out.Text), bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
+	m := mark.New(d.id(i), fmt.Sprintf("output, %d lines, %s%s", lexicon.CountLines(out.Text), bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
 	if out.Duration > 0 {
 		gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 	}
-	if fits && prose.Chars(gist)+prose.Chars(m) >= prose.Chars(whole) {
+	if fits && lexicon.Chars(gist)+lexicon.Chars(m) >= lexicon.Chars(whole) {
 		return form{line: start + ": " + whole}
 	}
 	if gist == "" {
-		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(prose.Chars(m))}
+		return form{line: start + " " + m, kind: "output", saved: int64(row.chars) - int64(lexicon.Chars(m))}
 	}
-	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(prose.Chars(m)+prose.Chars(gist))}
+	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int64(row.chars) - int64(lexicon.Chars(m)+lexicon.Chars(gist))}
 }
 
 // wholeOf tells how the whole of a demoted output comes back: the transcript itself has only its beginning.
@@ -120,17 +120,17 @@ func gistOf(command string, bad bool, text string, v detail) string {
 		if printsFile(command) {
 			return "" // how a file begins tells nothing
 		}
-		return mark.Inline(strings.TrimSpace(prose.Head(text, 4*v.text)), min(v.text, 160))
+		return mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
 	}
-	lines, hidden := errorsOf(text, n, !bad)
-	sum := summaryOf(text)
-	if said := faults(withTop(text, lines), hidden, sum, v); said != "" {
+	lines, hidden := lexicon.ErrorLines(text, n, !bad)
+	sum := lexicon.SummaryLine(text)
+	if said := faults(lexicon.WithTop(text, lines), hidden, sum, v); said != "" {
 		return said
 	}
 	if bad {
-		return mark.Inline(strings.Join(lastLines(text, 3), " / "), v.text)
+		return mark.Inline(strings.Join(lexicon.LastLines(text, 3), " / "), v.text)
 	}
-	return mark.Inline(strings.TrimSpace(prose.Head(text, 4*v.text)), min(v.text, 160))
+	return mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
 }
 
 // showsText reports whether a command prints what files hold.
@@ -158,22 +158,13 @@ func printsFile(command string) bool {
 	return false
 }
 
-func contains(lines []string, s string) bool {
-	for _, l := range lines {
-		if strings.Contains(l, s) {
-			return true
-		}
-	}
-	return false
-}
-
 // answerForm stands for the result of a search, of the web or of any other tool.
 func (d *draft) answerForm(i int32, start string, v detail) form {
 	row := d.row(i)
 	out := d.outcome(i)
 	start += d.status(i)
 	whole, fits := mark.Fits(out.Text, maxLine/2-1)
-	if fits && prose.Chars(whole) <= wholeText {
+	if fits && lexicon.Chars(whole) <= wholeText {
 		if whole == "" && row.has(pictured) {
 			return form{line: start + " " + d.imageMarker(i), kind: "image", saved: int64(row.chars)}
 		}
@@ -191,10 +182,10 @@ func (d *draft) answerForm(i int32, start string, v detail) form {
 		gist = mark.Inline(out.Text, max(60, v.text/2))
 	}
 	m := mark.New(d.id(i), fmt.Sprintf("%s, %s%s", kind, bytesText(row.size()), wholeOf(transcript.Demoted(out.Text))))
-	if fits && prose.Chars(gist)+prose.Chars(m) >= prose.Chars(whole) {
+	if fits && lexicon.Chars(gist)+lexicon.Chars(m) >= lexicon.Chars(whole) {
 		return form{line: start + ": " + whole}
 	}
-	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(prose.Chars(m)+prose.Chars(gist))}
+	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int64(row.chars) - int64(lexicon.Chars(m)+lexicon.Chars(gist))}
 }
 
 // searchGist counts the hits of a search and names the first ones.
@@ -232,7 +223,7 @@ func hitsOf(text string) (hits []string, said string) {
 		if line == "" || line == "--" {
 			continue
 		}
-		if first && isSummary(line) && !strings.ContainsAny(line, ":/") {
+		if first && lexicon.IsSummaryLine(line) && !strings.ContainsAny(line, ":/") {
 			said = line
 			continue
 		}
@@ -289,7 +280,7 @@ func address(s string) string {
 func webGist(text string, v detail) string {
 	s := mark.Inline(text, max(60, v.text/2))
 	shown := 0
-	for _, w := range strings.Fields(prose.Head(text, 20000)) {
+	for _, w := range strings.Fields(lexicon.Head(text, 20000)) {
 		w = strings.Trim(w, "\"'<>()[]{},")
 		i := strings.Index(w, "http")
 		if i < 0 || shown == v.hits || strings.Contains(s, address(w[i:])) || !strings.Contains(w[i:], "://") {

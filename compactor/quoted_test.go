@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -75,7 +75,7 @@ func (f *folded) exact(t testing.TB) int {
 	}
 	asked := quotes(t, p.state)
 	for i := range d.notes.asked {
-		if prose.Chars(d.text(i)) <= longAsk {
+		if lexicon.Chars(d.text(i)) <= longAsk {
 			check("Asked", asked, i)
 		}
 	}

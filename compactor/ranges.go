@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -73,7 +73,7 @@ func (d *draft) rangeMarker(s stretch) string {
 		name = fmt.Sprintf("range #%d, 1 record, %s", s.to, bytesText(size))
 	}
 	m := mark.New(d.lines(s.from, s.to), name)
-	if int64(prose.Chars(m)) > size { // a marker is never longer than what it replaces
+	if int64(lexicon.Chars(m)) > size { // a marker is never longer than what it replaces
 		return mark.New(d.lines(s.from, s.to), "range")
 	}
 	return m

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -46,9 +46,9 @@ func (d *draft) recentUnits(limit, budget, most int) recentPart {
 // little room.
 func (d *draft) taken(text string) int {
 	if d.narrow {
-		return bulk(text)
+		return lexicon.Bulk(text)
 	}
-	return (prose.Chars(text) + bulk(text)) / 2
+	return (lexicon.Chars(text) + lexicon.Bulk(text)) / 2
 }
 
 // shown is what Recent shows of a unit, or of a record's units.
@@ -126,19 +126,19 @@ func (d *draft) quoted(i int32, text string, exact bool, most int) shown {
 		all.text = q
 		return all
 	}
-	first := bulkHead(text, d.headOf(i, most))
+	first := lexicon.BulkHead(text, d.headOf(i, most))
 	rest := strings.TrimPrefix(text[len(first):], "\n")
 	m := mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars))
 	var s strings.Builder
 	s.WriteString(mark.Quote("", first) + m + "\n")
-	wrong := d.wrongIn(i, rest, most*3/8/lineBulk)
+	wrong := d.wrongIn(i, rest, most*3/8/lexicon.LineBulk)
 	for _, l := range wrong {
-		s.WriteString(mark.Quote("", prose.Head(l, min(200, most/8))))
+		s.WriteString(mark.Quote("", lexicon.Head(l, min(200, most/8))))
 	}
 	if len(wrong) == 0 {
-		s.WriteString(mark.Quote("", bulkTail(rest, min(400, most/8))))
+		s.WriteString(mark.Quote("", lexicon.BulkTail(rest, min(400, most/8))))
 	}
-	if len(text) < 4*most && prose.Chars(s.String()) >= prose.Chars(text) && b.whole {
+	if len(text) < 4*most && lexicon.Chars(s.String()) >= lexicon.Chars(text) && b.whole {
 		all.text = mark.Quote("", text)
 		return all
 	}
@@ -172,7 +172,7 @@ func (d *draft) wrongIn(i int32, rest string, most int) []string {
 	if d.isLarge(row) {
 		n = 40
 	}
-	lines, _ := errorsOf(rest, max(1, min(n, most)), !bad)
+	lines, _ := lexicon.ErrorLines(rest, max(1, min(n, most)), !bad)
 	return lines
 }
 
@@ -274,7 +274,7 @@ func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 	text := ""
 	switch {
 	case a.Op == transcript.Command && a.Command != "":
-		if !strings.Contains(a.Command, "\n") && prose.Chars(a.Command) <= 300 {
+		if !strings.Contains(a.Command, "\n") && lexicon.Chars(a.Command) <= 300 {
 			return shown{whole: []int32{i}}
 		}
 		text = a.Command
@@ -282,7 +282,7 @@ func (d *draft) input(i int32, a *transcript.Action, most int) shown {
 		return shown{whole: []int32{i}}
 	case len(a.Files) > 0:
 		text = d.changeText(i)
-	case int(row.chars) <= prose.Chars(a.Query)+60:
+	case int(row.chars) <= lexicon.Chars(a.Query)+60:
 		return shown{whole: []int32{i}}
 	default:
 		text = fieldsOf(d.body(i).raw)

@@ -3,6 +3,7 @@ package compactor
 import (
 	"fmt"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 			if n := len(f.replay); n > 0 {
 				at = f.replay[n-1].row
 			}
-			return text, f.base.row, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), allLines(text))
+			return text, f.base.row, fmt.Sprintf("as of #%d (%d lines)", d.row(at).record(), lexicon.AllLines(text))
 		}
 	}
 	if f.read < 0 || uint32(d.row(f.read).edits) != f.edits || d.row(f.read).has(failed|pictured) || d.row(f.read).op != transcript.Read {
@@ -25,7 +26,7 @@ func (d *draft) content(f *fileState) (text string, from int32, title string) {
 	if !ok {
 		return "", 0, ""
 	}
-	n := allLines(body)
+	n := lexicon.AllLines(body)
 	return body, f.read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, d.row(f.read).record())
 }
 

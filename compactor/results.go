@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -67,7 +67,7 @@ func explainRow(row *itemRow, out *transcript.Outcome) {
 	if out.Images > 0 {
 		row.flags |= pictured
 	}
-	if hasErrorWord(out.Text) {
+	if lexicon.HasErrorWord(out.Text) {
 		row.flags |= errorLines
 	}
 }
@@ -84,8 +84,8 @@ func acts(op transcript.Op) bool {
 
 // saysFailed reports whether a text opens with an error.
 func saysFailed(text string) bool {
-	first, _, _ := strings.Cut(strings.TrimSpace(prose.Head(text, 400)), "\n")
-	return first != "" && prose.IsError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
+	first, _, _ := strings.Cut(strings.TrimSpace(lexicon.Head(text, 400)), "\n")
+	return first != "" && lexicon.IsError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
 }
 
 // done applies a result to the tables.

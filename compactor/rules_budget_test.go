@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -28,7 +28,7 @@ func TestWhatGivesWayFirst(t *testing.T) {
 		f := fold(t, data, tokensOf(tokens))
 		c := f.compact(t)
 		f.check(t, c)
-		return prose.Chars(c.section("State")), prose.Chars(c.section("Earlier")), prose.Chars(c.section("Files")), prose.Chars(c.section("Recent"))
+		return lexicon.Chars(c.section("State")), lexicon.Chars(c.section("Earlier")), lexicon.Chars(c.section("Files")), lexicon.Chars(c.section("Recent"))
 	}
 	share := func(part, whole int) float64 { return float64(part) / float64(whole) }
 	state, earlier, files, recent := sizes(72000)
@@ -51,8 +51,8 @@ func TestForcedFit(t *testing.T) {
 	s.say("That is all.")
 	s.later()
 	line, c := earlierLine(t, s, 2, tokensOf(40000))
-	_, cutText, ok := strings.Cut(line, fmt.Sprintf(" cut, %d chars: ", prose.Chars(text)))
-	if !ok || prose.Chars(cutText) > maxCut+10 || !strings.HasPrefix(cutText, "Traceback (most recent call last) and then") {
+	_, cutText, ok := strings.Cut(line, fmt.Sprintf(" cut, %d chars: ", lexicon.Chars(text)))
+	if !ok || lexicon.Chars(cutText) > maxCut+10 || !strings.HasPrefix(cutText, "Traceback (most recent call last) and then") {
 		t.Errorf("the line is %s", line)
 	}
 	found := false
@@ -151,7 +151,7 @@ func TestTokensAreCounted(t *testing.T) {
 	n := c.Header.Tokens
 	body := 0
 	for _, sec := range c.Sections {
-		body += prose.Chars(sec.Body) + len(sec.Name) + len("\n##  \n\n")
+		body += lexicon.Chars(sec.Body) + len(sec.Name) + len("\n##  \n\n")
 	}
 	if n.Original != tokens(chars) || chars > int64(len(f.data)-200000) || n.Companion != int64(tokens(body+f.o.LeadChars)) || n.Reported != 61234 {
 		t.Errorf("tokens %+v; the items have %d chars, the sections %d", n, chars, body)

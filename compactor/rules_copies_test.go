@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
@@ -31,7 +32,7 @@ func TestComparedMessagesOfASession(t *testing.T) {
 		change func(*Options)
 		want   []string
 	}{
-		"both": {func(o *Options) { o.NearDedup, o.Contradictions = true, true }, []string{"superseded by #4 (", fmt.Sprintf("near-dup of #%d, %d chars, ~9", s.n-1, prose.Chars(notes))}},
+		"both": {func(o *Options) { o.NearDedup, o.Contradictions = true, true }, []string{"superseded by #4 (", fmt.Sprintf("near-dup of #%d, %d chars, ~9", s.n-1, lexicon.Chars(notes))}},
 		"none": {func(*Options) {}, nil},
 	} {
 		o := Defaults()

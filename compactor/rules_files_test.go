@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 )
 
 // Recently read or edited files come back, newest first, each and all of them within their limits.
@@ -39,11 +39,11 @@ func TestRestoredFiles(t *testing.T) {
 		for _, part := range strings.Split(text, "### `")[1:] {
 			name, _, _ := strings.Cut(part, ".py`")
 			got = append(got, name)
-			if n := prose.Chars(part); n > f.o.RestoreTokens*3/4 {
+			if n := lexicon.Chars(part); n > f.o.RestoreTokens*3/4 {
 				t.Errorf("%s: %s takes %d chars", c.name, name, n)
 			}
 		}
-		if n := prose.Chars(text); n > f.o.RestoreTotal*3/4 {
+		if n := lexicon.Chars(text); n > f.o.RestoreTotal*3/4 {
 			t.Errorf("%s: all take %d chars", c.name, n)
 		}
 		if all := strings.Join(got, " "); all != c.want && !(c.name == "less of all" && strings.HasPrefix(all, c.want)) {

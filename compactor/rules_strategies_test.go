@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -51,7 +51,7 @@ func (c *Compaction) saving(kind string) Saving {
 
 // share is the part of a text that a strategy saves.
 func share(s Saving, text string) float64 {
-	return float64(s.Tokens) / float64(tokens(prose.Chars(text)))
+	return float64(s.Tokens) / float64(tokens(lexicon.Chars(text)))
 }
 
 func TestFileContent(t *testing.T) {
@@ -144,8 +144,8 @@ func TestYoungTalkIsLonger(t *testing.T) {
 	d.now = d.c.records.at(1).milli() + f.o.TalkAge.Milliseconds()
 	old := d.talkForm(1, "assistant", v)
 	d.now--
-	if young := d.talkForm(1, "assistant", v); prose.Chars(young.line) <= prose.Chars(old.line)+60 {
-		t.Errorf("young talk in %d chars, old in %d:\n%s\n%s", prose.Chars(young.line), prose.Chars(old.line), young.line, old.line)
+	if young := d.talkForm(1, "assistant", v); lexicon.Chars(young.line) <= lexicon.Chars(old.line)+60 {
+		t.Errorf("young talk in %d chars, old in %d:\n%s\n%s", lexicon.Chars(young.line), lexicon.Chars(old.line), young.line, old.line)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -142,7 +142,7 @@ func TestOrderWhenRulesMeet(t *testing.T) {
 	// Human messages before open errors, open errors before the budget's other parts, the budget before Recent.
 	small := sections(2000)
 	wants(t, small.section("State"), "First of all: count", "At last: keep", "unknown account")
-	if n := prose.Chars(small.section("Recent")); n > 400 {
+	if n := lexicon.Chars(small.section("Recent")); n > 400 {
 		t.Errorf("Recent has %d chars where State has no room", n)
 	}
 	// Recent before strategies by age and size: the newest output stands as it is, though it is a long one.
@@ -196,7 +196,7 @@ func TestLevelsSetTheShare(t *testing.T) {
 		f := fold(t, s.buf.Bytes(), *ruled(func(o *Options) { o.Level, o.MaxTokens, o.Off = c.level, 1<<20, []string{"merge"} }))
 		d := newDraft(f.Compactor, f.text())
 		p := d.fitted()
-		left, of := prose.Chars(p.earlier.text), d.zoneChars(p.recent.start)
+		left, of := lexicon.Chars(p.earlier.text), d.zoneChars(p.recent.start)
 		if float64(left) > c.most*float64(of)+100 {
 			t.Errorf("%v: Earlier has %d chars for %d, over %.0f %%", c.level, left, of, 100*c.most)
 		}
@@ -244,12 +244,12 @@ func TestSmallestOfThreeTargets(t *testing.T) {
 		p := d.fitted()
 		n := p.runes()
 		sixty, level := int(f.held.total*6/10), int((1-d.level.off())*float64(d.zoneChars(p.recent.start)))
-		if n > f.o.budget() || n > sixty || prose.Chars(p.earlier.text) > level+100 {
+		if n > f.o.budget() || n > sixty || lexicon.Chars(p.earlier.text) > level+100 {
 			t.Errorf("%s: %d chars; the budget is %d, 60 %% are %d, the level leaves %d to Earlier", c.name, n, f.o.budget(), sixty, level)
 		}
-		near := map[string]bool{"text": n > sixty/2, "budget": n > f.o.budget()*8/10, "level": prose.Chars(p.earlier.text) > level/3}
+		near := map[string]bool{"text": n > sixty/2, "budget": n > f.o.budget()*8/10, "level": lexicon.Chars(p.earlier.text) > level/3}
 		if !near[c.target] {
-			t.Errorf("%s is not what holds: %d chars; the budget is %d, 60 %% are %d, Earlier has %d of %d", c.name, n, f.o.budget(), sixty, prose.Chars(p.earlier.text), level)
+			t.Errorf("%s is not what holds: %d chars; the budget is %d, 60 %% are %d, Earlier has %d of %d", c.name, n, f.o.budget(), sixty, lexicon.Chars(p.earlier.text), level)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -47,7 +47,7 @@ func TestOnlyWhatIsPrintedIsFetched(t *testing.T) {
 	if took > 5*time.Second && !raceEnabled {
 		t.Errorf("took %v", took)
 	}
-	if n := prose.Chars(c.all()); n > f.o.budget() {
+	if n := lexicon.Chars(c.all()); n > f.o.budget() {
 		t.Errorf("%d chars", n)
 	}
 }
@@ -120,12 +120,12 @@ func TestLongSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	t.Logf("%d records: %v, %d chars, %d pointers, %d MB of rows", n, took, prose.Chars(c.all()), len(c.Pointers), f.Size()>>20)
+	t.Logf("%d records: %v, %d chars, %d pointers, %d MB of rows", n, took, lexicon.Chars(c.all()), len(c.Pointers), f.Size()>>20)
 	if took > 5*time.Second && !raceEnabled {
 		t.Errorf("took %v", took)
 	}
-	if !c.Header.Verified || prose.Chars(c.all()) > f.o.budget() {
-		t.Errorf("%d chars, %s", prose.Chars(c.all()), c.Header.Reason)
+	if !c.Header.Verified || lexicon.Chars(c.all()) > f.o.budget() {
+		t.Errorf("%d chars, %s", lexicon.Chars(c.all()), c.Header.Reason)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestCorpus(t *testing.T) {
 					t.Errorf("took %v", took)
 				}
 				f.check(t, c)
-				if n := prose.Chars(c.all()); n > f.wholeChars(t)+f.o.LeadChars {
+				if n := lexicon.Chars(c.all()); n > f.wholeChars(t)+f.o.LeadChars {
 					t.Errorf("%d chars, the items stand in %d", n, f.wholeChars(t))
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
@@ -34,7 +35,7 @@ func (o *Options) focused(text string) bool {
 	if len(o.Focus) == 0 {
 		return false
 	}
-	text = lower(text[:min(len(text), maxSignal)])
+	text = lexicon.Lower(text[:min(len(text), lexicon.Searched)])
 	for _, w := range o.Focus {
 		if strings.Contains(text, w) {
 			return true

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/gen"
 	"ccd/internal/transcript"
 )
@@ -103,7 +104,7 @@ func (s growth) allowed(all int, narrow bool) int {
 	n = max(n, narrowLost)
 	for _, title := range []string{"Last answer", "Plan as last left"} {
 		if before, after := s.before.part(title), s.after.part(title); before != after {
-			n += strings.Count(before, "\n") + bulk(after)/lineBulk
+			n += strings.Count(before, "\n") + lexicon.Bulk(after)/lexicon.LineBulk
 		}
 	}
 	return n

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -100,13 +100,13 @@ func fit(parts []*part, budget int) {
 	for range 4 {
 		sum := 0
 		for _, p := range parts {
-			sum += prose.Chars(p.text)
+			sum += lexicon.Chars(p.text)
 		}
 		if sum <= budget {
 			return
 		}
 		for i, share := range divide(parts, budget) {
-			if prose.Chars(parts[i].text) > share {
+			if lexicon.Chars(parts[i].text) > share {
 				parts[i].fill(share)
 				parts[i].short = true
 			}
@@ -118,15 +118,15 @@ func fit(parts []*part, budget int) {
 // spread gives what is left to the parts that had to be shortened, the first ones first.
 func spread(parts []*part, budget int) {
 	for _, p := range parts {
-		budget -= prose.Chars(p.text)
+		budget -= lexicon.Chars(p.text)
 	}
 	for _, p := range parts {
 		if !p.short || budget < 100 {
 			continue
 		}
-		old, n := p.text, prose.Chars(p.text)
+		old, n := p.text, lexicon.Chars(p.text)
 		p.fill(min(n+budget, p.most))
-		if grown := prose.Chars(p.text) - n; grown <= budget && grown > 0 {
+		if grown := lexicon.Chars(p.text) - n; grown <= budget && grown > 0 {
 			budget -= grown
 		} else {
 			p.text = old
@@ -145,7 +145,7 @@ func divide(parts []*part, budget int) []int {
 	for changed := true; changed; {
 		changed = false
 		for i, p := range parts {
-			if n := prose.Chars(p.text); !done[i] && n*weight <= left*p.weight {
+			if n := lexicon.Chars(p.text); !done[i] && n*weight <= left*p.weight {
 				done[i], share[i], changed = true, n, true
 				left -= n
 				weight -= p.weight
@@ -168,7 +168,7 @@ type lines struct {
 
 // add takes a piece unless it does not fit.
 func (l *lines) add(s string) bool {
-	n := prose.Chars(s)
+	n := lexicon.Chars(s)
 	if n > l.room {
 		return false
 	}
@@ -185,7 +185,7 @@ func flow(pieces []string) string {
 		switch {
 		case n == 0:
 			b.WriteString("- ")
-		case n+prose.Chars(p) > 1000:
+		case n+lexicon.Chars(p) > 1000:
 			b.WriteString("\n- ")
 			n = 0
 		default:
@@ -193,7 +193,7 @@ func flow(pieces []string) string {
 			n += 3
 		}
 		b.WriteString(p)
-		n += prose.Chars(p)
+		n += lexicon.Chars(p)
 	}
 	if n > 0 {
 		b.WriteByte('\n')
@@ -214,7 +214,7 @@ func bullets(pieces []string) string {
 func fitting(pieces []string, room int) int {
 	used := 2
 	for n, p := range pieces {
-		if used += prose.Chars(p) + 3; used > room {
+		if used += lexicon.Chars(p) + 3; used > room {
 			return n
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -92,9 +92,9 @@ func TestAskedHasTheLargestShare(t *testing.T) {
 	sizes := map[string]int{}
 	for _, part := range strings.Split("\n"+c.section("State"), "\n### ")[1:] {
 		name, _, _ := strings.Cut(part, " ")
-		sizes[name] = prose.Chars(part)
+		sizes[name] = lexicon.Chars(part)
 	}
-	if asked, all := sizes["Asked"], prose.Chars(c.section("State")); asked*2 < all {
+	if asked, all := sizes["Asked"], lexicon.Chars(c.section("State")); asked*2 < all {
 		t.Errorf("Asked has %d of %d chars: %v", asked, all, sizes)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -75,7 +76,7 @@ func (d *draft) summary(texts []string, most int, plain func() string) string {
 		if !ok {
 			continue
 		}
-		if k := d.kept(in); k.text == "" || prose.Chars(k.text) >= in.size {
+		if k := d.kept(in); k.text == "" || lexicon.Chars(k.text) >= in.size {
 			lacking = append(lacking, wanted{Input: in, refused: k.known})
 		} else {
 			parts[i] = k.text
@@ -87,7 +88,7 @@ func (d *draft) summary(texts []string, most int, plain func() string) string {
 	case taken == 0:
 		s = plain()
 	case len(parts) == 1 && most > 0:
-		s = sentenceHead(parts[0], most)
+		s = lexicon.SentenceHead(parts[0], most)
 	case len(parts) == 1:
 		s = parts[0]
 	default:
@@ -120,7 +121,7 @@ func (d *draft) kept(in Input) kept {
 func (m *modelled) lacking(earlier string) (all []Input, refused int) {
 	at := map[mark.Hash]int{}
 	for _, w := range m.wanted {
-		i := strings.Index(earlier, ": "+prose.Head(mark.Inline(w.plain, 0), maxFound))
+		i := strings.Index(earlier, ": "+lexicon.Head(mark.Inline(w.plain, 0), maxFound))
 		if _, twice := at[w.Hash]; i < 0 || twice {
 			continue
 		}
@@ -137,12 +138,12 @@ func (m *modelled) lacking(earlier string) (all []Input, refused int) {
 // Input makes the input of a message; ok is false where it is too short for one.
 func (o *Options) Input(text string) (in Input, ok bool) {
 	text = strings.TrimSpace(text)
-	if in.size = prose.Chars(text); in.size < minAsked {
+	if in.size = lexicon.Chars(text); in.size < minAsked {
 		return in, false
 	}
 	in.Most = o.prose().Budget(in.size)
 	if in.size > maxAsked {
-		text = prose.Head(text, maxAsked*3/4) + "\n\n[...]\n\n" + tail(text, maxAsked/4)
+		text = lexicon.Head(text, maxAsked*3/4) + "\n\n[...]\n\n" + lexicon.Tail(text, maxAsked/4)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	in.Text = fmt.Sprintf(request, mark.Sum([]byte(text)).ID(), in.Most) + text + "\n"
@@ -197,10 +198,10 @@ func (in Input) Take(output []byte) (summary, why string) {
 	switch {
 	case s == "":
 		return "", "empty"
-	case prose.Chars(s) >= in.size:
+	case lexicon.Chars(s) >= in.size:
 		return "", "not shorter"
 	}
-	return sentenceHead(s, in.Most), ""
+	return lexicon.SentenceHead(s, in.Most), ""
 }
 
 // terminalCodes are escape sequences: of colours and cursors, of titles and links, and any other.
@@ -222,31 +223,4 @@ func plainText(output string) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	return strings.Join(strings.Fields(s), " ")
-}
-
-// sentenceHead is a line of text in at most n chars: up to the end of a sentence where one is near, else of a word.
-func sentenceHead(s string, n int) string {
-	if prose.Chars(s) <= n {
-		return s
-	}
-	h := prose.Head(s, max(0, n-1))
-	end := 0
-	for i := 0; i < len(h); {
-		step := prose.SentenceEnd(h[i:])
-		if i+step == len(h) {
-			break
-		}
-		i += step
-		end = i
-		for i < len(h) && h[i] == ' ' {
-			i++
-		}
-	}
-	if end > len(h)/2 {
-		return h[:end]
-	}
-	if i := strings.LastIndexByte(h, ' '); i > len(h)/2 {
-		h = h[:i]
-	}
-	return h + "…"
 }

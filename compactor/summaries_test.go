@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -191,7 +192,7 @@ func TestInputs(t *testing.T) {
 	}
 	text := strings.Repeat("What is said. ", 100)
 	in, ok := o.Input(text + "And more \xff.")
-	if !ok || in.size != prose.Chars(text)+prose.Chars("And more \xff.") || in.Most != (3*in.size+5)/10 {
+	if !ok || in.size != lexicon.Chars(text)+lexicon.Chars("And more \xff.") || in.Most != (3*in.size+5)/10 {
 		t.Fatalf("%d chars of %d, %t", in.Most, in.size, ok)
 	}
 	if !strings.HasPrefix(in.Text, requestLine) || !strings.HasSuffix(in.Text, "What is said. And more \uFFFD.\n") {
@@ -204,7 +205,7 @@ func TestInputs(t *testing.T) {
 		t.Error("its hash is not that of summarizer and text")
 	}
 	huge, _ := o.Input(strings.Repeat("ä", 1<<20))
-	if n := prose.Chars(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
+	if n := lexicon.Chars(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
 		t.Errorf("of a huge text it reads %d chars for %d", n, huge.Most)
 	}
 }
@@ -228,8 +229,8 @@ func TestTake(t *testing.T) {
 		if got != c.want || why != c.why {
 			t.Errorf("%q: %q, %q; want %q, %q", c.out, got, why, c.want, c.why)
 		}
-		if prose.Chars(got) > in.Most {
-			t.Errorf("%q: %d chars", c.out, prose.Chars(got))
+		if lexicon.Chars(got) > in.Most {
+			t.Errorf("%q: %d chars", c.out, lexicon.Chars(got))
 		}
 	}
 }
@@ -240,7 +241,7 @@ func FuzzTake(f *testing.F) {
 	f.Fuzz(func(t *testing.T, out string, most int) {
 		in := Input{Most: 1 + max(0, most)%1000, size: 500}
 		got, why := in.Take([]byte(out))
-		if (got == "") != (why != "") || prose.Chars(got) > in.Most || prose.Chars(got) >= in.size || !utf8.ValidString(got) {
+		if (got == "") != (why != "") || lexicon.Chars(got) > in.Most || lexicon.Chars(got) >= in.size || !utf8.ValidString(got) {
 			t.Errorf("%q, %q", got, why)
 		}
 		if clean := mark.Inline(got, 0); strings.ReplaceAll(clean, `[\ccd`, "[ccd") != got && !strings.Contains(got, `\`) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -43,7 +43,7 @@ func (d *draft) pick(rows []int32, ranks []func(string) bool, budget int) []said
 				continue
 			}
 			for _, s := range d.sayings(i, is, seen) {
-				if cost := min(prose.Chars(s.text), maxSentence) + 12; cost <= budget {
+				if cost := min(lexicon.Chars(s.text), maxSentence) + 12; cost <= budget {
 					budget -= cost
 					all = append(all, s)
 				}
@@ -60,15 +60,15 @@ func (d *draft) sayings(i int32, is func(string) bool, seen map[string]bool) []s
 	shown := d.toldOf(i)
 	at, heading, items := 0, "", 0
 	add := func(s string) {
-		if prose.Chars(s) < minSentence || seen[s] || isShoutedHeading(s) {
+		if lexicon.Chars(s) < minSentence || seen[s] || isShoutedHeading(s) {
 			return
 		}
 		seen[s] = true
 		of = append(of, said{text: s, row: i, at: at})
 	}
-	for s := range sentences(d.text(i)) {
+	for s := range lexicon.Sentences(d.text(i)) {
 		if heading != "" { // it says nothing without what follows
-			if items < headedItems && !strings.HasSuffix(s, ":") && prose.Chars(heading)+prose.Chars(s) < maxSentence-2 {
+			if items < headedItems && !strings.HasSuffix(s, ":") && lexicon.Chars(heading)+lexicon.Chars(s) < maxSentence-2 {
 				heading += strings.Repeat(";", min(items, 1)) + " " + s
 				items++
 				continue
@@ -100,7 +100,7 @@ const headedItems = 4
 
 // isShoutedHeading reports whether a sentence is a few bold words that say that something was found, not what.
 func isShoutedHeading(s string) bool {
-	return prose.Chars(s) < 40 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ".!:"), "**")
+	return lexicon.Chars(s) < 40 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ".!:"), "**")
 }
 
 // saidLines lists sentences.
@@ -131,10 +131,10 @@ func (d *draft) correctionsPart(budget int) string {
 		i := rows[n]
 		shown := ""
 		if d.narrow {
-			shown = prose.Head(d.text(i), shortAsk) // Asked has its beginning
+			shown = lexicon.Head(d.text(i), shortAsk) // Asked has its beginning
 		}
 		is := func(s string) bool {
-			return (isConstraint(s) || i != first && isCorrection(s)) && !strings.Contains(shown, prose.Head(s, shortAsk/2))
+			return (isConstraint(s) || i != first && isCorrection(s)) && !strings.Contains(shown, lexicon.Head(s, shortAsk/2))
 		}
 		if at, ok := d.notes.asked[i]; ok && d.narrow {
 			there = append(there, strconv.Itoa(at))
@@ -149,7 +149,7 @@ func (d *draft) correctionsPart(budget int) string {
 		}
 		all = append(all, of...)
 	}
-	for len(all) > 0 && prose.Chars(d.saidLines(all)) > budget-80 {
+	for len(all) > 0 && lexicon.Chars(d.saidLines(all)) > budget-80 {
 		all = all[1:]
 	}
 	text := d.saidLines(all)
@@ -164,7 +164,7 @@ const maxOfPaste = 6
 
 // firstSentence is how a message begins that was a correction by the reply that it got.
 func (d *draft) firstSentence(i int32) []said {
-	for s := range sentences(d.text(i)) {
+	for s := range lexicon.Sentences(d.text(i)) {
 		return []said{{text: s, row: i}}
 	}
 	return nil
@@ -181,14 +181,14 @@ func (d *draft) decisionsPart(budget int) string {
 	}
 	ranks := []func(string) bool{
 		func(s string) bool {
-			return !strings.HasSuffix(s, "?") && !isOffer(s) && !isNarration(s) && hasAny(s, decisionWords)
+			return !strings.HasSuffix(s, "?") && !isOffer(s) && !isNarration(s) && decisionWords.In(s)
 		},
 		func(s string) bool {
-			return !strings.HasSuffix(s, "?") && strings.Count(s, " ") >= fewWords-1 && !isOffer(s) && !isNarration(s) && hasAny(s, leaningWords)
+			return !strings.HasSuffix(s, "?") && strings.Count(s, " ") >= fewWords-1 && !isOffer(s) && !isNarration(s) && leaningWords.In(s)
 		},
 	}
 	if d.narrow { // else Earlier shows what the agent was about to do
-		ranks = append(ranks, func(s string) bool { return isNarration(s) && hasAny(s, decisionWords) })
+		ranks = append(ranks, func(s string) bool { return isNarration(s) && decisionWords.In(s) })
 	}
 	all := d.pick(rows, ranks, budget)
 	for _, s := range all {
@@ -202,7 +202,7 @@ const fewWords = 4
 
 // isNarration reports whether a sentence tells what the agent is about to do.
 func isNarration(s string) bool {
-	s = lower(s[:min(len(s), 40)])
+	s = lexicon.Lower(s[:min(len(s), 40)])
 	for _, start := range []string{"let me ", "now let me", "now i", "first, i need", "first, let me", "i need to", "i'll ", "i will ", "next, i", "let's "} {
 		if strings.HasPrefix(s, start) {
 			return true
@@ -213,7 +213,7 @@ func isNarration(s string) bool {
 
 // isOffer reports whether a sentence only offers more work.
 func isOffer(s string) bool {
-	s = lower(s[:min(len(s), 40)])
+	s = lexicon.Lower(s[:min(len(s), 40)])
 	for _, start := range []string{"let me know", "feel free", "if you'd like me", "if you want me", "would you like", "happy to"} {
 		if strings.HasPrefix(s, start) {
 			return true
@@ -237,17 +237,17 @@ func (d *draft) answerPart(budget int) string {
 	title := fmt.Sprintf("### Last answer (#%d)\n", d.row(i).record())
 	text := d.text(i)
 	most := d.answerMost()
-	if q, ok := quotedWhole(text, min(budget-prose.Chars(title), most)); ok {
+	if q, ok := quotedWhole(text, min(budget-lexicon.Chars(title), most)); ok {
 		d.notes.answer, d.notes.answerText = i, text
 		return title + q
 	}
-	room := min(budget, most, 2*longAsk) - prose.Chars(title) - 60
+	room := min(budget, most, 2*longAsk) - lexicon.Chars(title) - 60
 	if room < shortAsk {
 		return ""
 	}
 	d.notes.answer = i
-	return title + mark.Quote("", longer(bulkHead(text, room*3/5), prose.Head(text, min(room*3/5, leastEnd)))) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
-		mark.Quote("", longer(bulkTail(text, room/4), tail(text, min(room/4, leastEnd))))
+	return title + mark.Quote("", longer(lexicon.BulkHead(text, room*3/5), lexicon.Head(text, min(room*3/5, leastEnd)))) + mark.New(d.id(i), fmt.Sprintf("cut, %d chars", d.row(i).chars)) + "\n" +
+		mark.Quote("", longer(lexicon.BulkTail(text, room/4), lexicon.Tail(text, min(room/4, leastEnd))))
 }
 
 // answerMost is how much of the last answer stands in State: what was said last is worth more than lines that stay, so
@@ -296,14 +296,14 @@ func (d *draft) agentLine(g *agentState, newest bool, room int) string {
 		return b.String() + ": no report yet\n"
 	}
 	text := d.reported(g.report)
-	if newest && bulk(text) < min(longAsk, d.most, room/2) {
+	if newest && lexicon.Bulk(text) < min(longAsk, d.most, room/2) {
 		return b.String() + ":\n" + mark.Quote("  ", text)
 	}
 	if whole, fits := mark.Fits(text, maxReport); fits {
 		return b.String() + ": " + whole + "\n"
 	}
 	m := mark.New(d.id(g.report), "result, "+bytesText(d.row(g.report).size()))
-	if cut := bulkHead(text, min(longAsk, d.most, room/4)); newest && prose.Chars(cut) > maxReport {
+	if cut := lexicon.BulkHead(text, min(longAsk, d.most, room/4)); newest && lexicon.Chars(cut) > maxReport {
 		return b.String() + ":\n" + mark.Quote("  ", cut) + "  " + m + "\n"
 	}
 	return b.String() + ": " + mark.Inline(text, maxReport) + " " + m + "\n"

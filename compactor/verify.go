@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -144,7 +144,7 @@ func (d *draft) uncovered(out *Compaction, p *page) int {
 func longest(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
-		n = max(n, prose.Chars(strings.TrimSuffix(line, "\n")))
+		n = max(n, lexicon.Chars(strings.TrimSuffix(line, "\n")))
 	}
 	return n
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -16,7 +16,7 @@ func (d *draft) planPart(budget int) string {
 		return ""
 	}
 	title := fmt.Sprintf("### Plan as last left (#%d), in the agent's own words\n", d.row(t.planRow).record())
-	room := budget - prose.Chars(title)
+	room := budget - lexicon.Chars(title)
 	shown := planShown(t.plan, room)
 	if len(shown) < len(t.plan) {
 		shown = planShown(t.plan, room-60)
@@ -50,7 +50,7 @@ func planShown(plan []planItem, room int) map[int]string {
 				continue
 			}
 			line := box(plan[n].status) + mark.Inline(plan[n].text, maxText)
-			if cost := prose.Chars(line) + 3; cost <= room {
+			if cost := lexicon.Chars(line) + 3; cost <= room {
 				room -= cost
 				shown[n] = line
 			}
@@ -167,7 +167,7 @@ func (d *draft) errorsPart(budget int) string {
 		return ""
 	}
 	title := "### Open errors, newest first (no later success of the same)\n"
-	l := lines{room: budget - prose.Chars(title) - 120}
+	l := lines{room: budget - lexicon.Chars(title) - 120}
 	var left []int32
 	for n, e := range all {
 		v := full
@@ -208,14 +208,14 @@ func (d *draft) moreErrors(i int32, v detail, room int) string {
 		return ""
 	}
 	said, _ := d.wrong(i, v)
-	lines, _ := errorsOf(d.outcome(i).Text, mostErrors, false)
+	lines, _ := lexicon.ErrorLines(d.outcome(i).Text, mostErrors, false)
 	var b strings.Builder
 	for _, line := range lines {
 		if strings.Contains(said, mark.Inline(line, v.err)) {
 			continue
 		}
-		q := mark.Quote("  ", prose.Head(line, 2*v.err))
-		if room -= prose.Chars(q); room < 0 {
+		q := mark.Quote("  ", lexicon.Head(line, 2*v.err))
+		if room -= lexicon.Chars(q); room < 0 {
 			break
 		}
 		b.WriteString(q)

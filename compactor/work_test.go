@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/prose"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -417,7 +417,7 @@ func TestManyFilesStandInGroups(t *testing.T) {
 	for _, room := range []int{20000, 4000, 3200, 1500, 400} {
 		d := newDraft(f.Compactor, f.text())
 		text := d.filesPart(room)
-		if n := prose.Chars(text); n > room+80 {
+		if n := lexicon.Chars(text); n > room+80 {
 			t.Errorf("%d chars for a room of %d", n, room)
 		}
 		lengths[room] = strings.Count(text, "`some/directory/file")
@@ -444,7 +444,7 @@ func TestCommandsGiveWayInLength(t *testing.T) {
 	for _, c := range []struct{ room, least int }{{8000, 30}, {4200, 30}, {3300, 30}, {1000, 7}} {
 		d := newDraft(f.Compactor, f.text())
 		text := d.commandsPart(c.room)
-		if n := prose.Chars(text); n > c.room {
+		if n := lexicon.Chars(text); n > c.room {
 			t.Errorf("%d chars for a room of %d", n, c.room)
 		}
 		if got := strings.Count(text, " -> 0\n"); got < c.least {

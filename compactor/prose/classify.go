@@ -9,6 +9,7 @@ package prose
 import (
 	"fmt"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -109,7 +110,7 @@ func (r *rules) measure() {
 	for i := range r.all {
 		m := &r.all[i]
 		if m.Chars == 0 {
-			m.Chars = Chars(m.Text)
+			m.Chars = lexicon.Chars(m.Text)
 		}
 		if m.Key == 0 && m.Chars >= DupChars {
 			m.Key = mark.Sum([]byte(m.Text)).Key()

@@ -1,6 +1,10 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // codeStarts are the words that begin a line of source code in the usual languages, with what must stand in the rest of
 // the line for it to be no prose.
@@ -17,13 +21,13 @@ var codeStarts = map[string]string{
 
 // isCode reports whether a trimmed line looks like one of source code.
 func isCode(t string) bool {
-	if len(t) > longestName {
-		t = t[:longestName]
+	if len(t) > lexicon.LongestName {
+		t = t[:lexicon.LongestName]
 	}
 	if strings.Trim(t, "{}[]();,") == "" {
 		return true
 	}
-	if bulletLen(t) > 0 {
+	if lexicon.BulletLen(t) > 0 {
 		return false
 	}
 	return endsAsCode(t) || startsAsCode(t) || isAssignment(t)
@@ -42,7 +46,7 @@ func endsAsCode(t string) bool {
 	case ',':
 		return t[0] == '"' && strings.Contains(t, `":`)
 	case '>':
-		return t[0] == '<' && len(t) > 2 && classOf[t[1]]&(letterBytes|slashByte) != 0
+		return t[0] == '<' && len(t) > 2 && lexicon.ClassOf(t[1])&(lexicon.Letters|lexicon.Slash) != 0
 	case '"', '\'', 'e', 'l', ']':
 		return t[0] == '"' && strings.Contains(t, `":`)
 	case ':':
@@ -72,6 +76,11 @@ func startsAsCode(t string) bool {
 	return strings.ContainsAny(t[len(first)-1:], needs)
 }
 
+func firstWord(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	return first
+}
+
 // isAssignment reports whether a line gives a name a value: `x = 1`, `a.b := f()`, `PORT=80`.
 func isAssignment(t string) bool {
 	i := strings.IndexByte(t, '=')
@@ -88,11 +97,11 @@ func isAssignment(t string) bool {
 
 // isName reports whether a text is one name of a program, with dots, arrows and indices in it.
 func isName(s string) bool {
-	if s == "" || classOf[s[0]]&(letterBytes|underByte) == 0 && s[0] != '$' {
+	if s == "" || lexicon.ClassOf(s[0])&(lexicon.Letters|lexicon.Under) == 0 && s[0] != '$' {
 		return false
 	}
 	for i := range len(s) {
-		if classOf[s[i]]&(letterBytes|digitByte|underByte|dotByte|pairedByte) == 0 && s[i] != '$' && s[i] != '-' && s[i] != ':' {
+		if lexicon.ClassOf(s[i])&(lexicon.Letters|lexicon.Digit|lexicon.Under|lexicon.Dot|lexicon.Paired) == 0 && s[i] != '$' && s[i] != '-' && s[i] != ':' {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // entity is a name that a text tells of.
 type entity struct {
@@ -12,8 +16,9 @@ type entity struct {
 
 // ranks of the kinds of entities: what is hard to guess again counts most.
 var ranks = [...]int{
-	plainWord: 0, capitalWord: 2, acronymWord: 3, identWord: 6, numberWord: 5, versionWord: 5, netWord: 5, digestWord: 5,
-	mailWord: 4, webWord: 6, pathWord: 6, placeWord: 7,
+	lexicon.PlainWord: 0, lexicon.CapitalWord: 2, lexicon.AcronymWord: 3, lexicon.IdentWord: 6, lexicon.NumberWord: 5,
+	lexicon.VersionWord: 5, lexicon.NetWord: 5, lexicon.DigestWord: 5, lexicon.MailWord: 4, lexicon.WebWord: 6, lexicon.PathWord: 6,
+	lexicon.PlaceWord: 7,
 }
 
 // Entities names at most so many (0: by the text's length) of the names, identifiers, numbers, paths and versions
@@ -21,7 +26,7 @@ var ranks = [...]int{
 // all fit. Linear.
 func Entities(text string, most int) []string {
 	if most <= 0 {
-		most = max(fewestNames, min((Chars(text)+charsPerName/2)/charsPerName, mostEntities))
+		most = max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
 	}
 	return top(collectEntities(text), most)
 }
@@ -61,17 +66,17 @@ func top(all []entity, most int) []string {
 
 // entityFinder collects the distinct entities of a text.
 type entityFinder struct {
-	lexer
+	lexicon.Lexer
 	all  []entity
 	seen map[uint32]int
 }
 
 func collectEntities(text string) []entity {
-	f := entityFinder{lexer: lex(text), seen: map[uint32]int{}}
+	f := entityFinder{Lexer: lexicon.Lex(text), seen: map[uint32]int{}}
 	number := -1 // where the number before begins
-	for f.next() {
-		w := &f.word
-		if w.head == w.tail || w.has&^(smallByte|highByte|quoteByte) == 0 && w.tail-w.head > 6 && number < 0 {
+	for f.Next() {
+		w := &f.Word
+		if w.Head == w.Tail || w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 && w.Tail-w.Head > 6 && number < 0 {
 			number = -1
 			continue
 		}
@@ -82,42 +87,42 @@ func collectEntities(text string) []entity {
 
 // take looks at one word; it returns where it begins if it is a number that a unit may follow, else -1.
 func (f *entityFinder) take(number int) int {
-	w := &f.word
-	core := calledName(f.core(), w.has)
-	k := wordKindOf(core, classesOf(core, w.has))
+	w := &f.Word
+	core := calledName(f.Core(), w.Has)
+	k := lexicon.KindOf(core, classesOf(core, w.Has))
 	switch {
-	case number >= 0 && w.has&^(smallByte|upperByte) == 0:
-		if s, _ := manner.at(&f.lexer); s&unitWord != 0 && w.tail-number < 40 {
-			f.add(strings.Join(strings.Fields(f.text[number:w.tail]), " "), number, numberWord)
+	case number >= 0 && w.Has&^(lexicon.Small|lexicon.Upper) == 0:
+		if s, _ := manner.at(&f.Lexer); s&unitWord != 0 && w.Tail-number < 40 {
+			f.add(strings.Join(strings.Fields(f.Text[number:w.Tail]), " "), number, lexicon.NumberWord)
 			return -1
 		}
-	case k == numberWord && w.has&letterBytes == 0 && !strings.HasSuffix(core, "%"):
-		if w.to > w.tail && f.text[w.tail] == '%' {
-			f.add(core+"%", w.head, k)
+	case k == lexicon.NumberWord && w.Has&lexicon.Letters == 0 && !strings.HasSuffix(core, "%"):
+		if w.To > w.Tail && f.Text[w.Tail] == '%' {
+			f.add(core+"%", w.Head, k)
 		}
-		return w.head
+		return w.Head
 	}
 	switch {
-	case k == plainWord, len(core) > longestName, len(core) < 3 && k != acronymWord:
+	case k == lexicon.PlainWord, len(core) > lexicon.LongestName, len(core) < 3 && k != lexicon.AcronymWord:
 		return -1
-	case k == capitalWord && (w.opens || stops.has(wordHash(core))):
+	case k == lexicon.CapitalWord && (w.Opens || stops.has(lexicon.WordHash(core))):
 		return -1
-	case k == acronymWord && (w.tail-w.head > longestAcronym || stops.has(wordHash(core))):
+	case k == lexicon.AcronymWord && (w.Tail-w.Head > longestAcronym || stops.has(lexicon.WordHash(core))):
 		return -1
 	}
-	f.add(core, w.head, k)
+	f.add(core, w.Head, k)
 	return -1
 }
 
 // calledName is a name without what it is called with, listBoats(harbour -> listBoats, and of a link where it leads.
-func calledName(s string, has class) string {
-	if has&(pairedByte|equalsByte) == 0 {
+func calledName(s string, has lexicon.Class) string {
+	if has&(lexicon.Paired|lexicon.Equals) == 0 {
 		return s
 	}
 	if i := strings.Index(s, "]("); i >= 0 { // a link of Markdown
 		return s[i+2:]
 	}
-	if has&slashByte != 0 {
+	if has&lexicon.Slash != 0 {
 		return s
 	}
 	if i := strings.IndexAny(s, "([{<="); i > 1 {
@@ -127,27 +132,27 @@ func calledName(s string, has class) string {
 }
 
 // classesOf tells the classes of a word's bytes anew where it was cut.
-func classesOf(s string, has class) class {
-	if has&(pairedByte|equalsByte) == 0 {
+func classesOf(s string, has lexicon.Class) lexicon.Class {
+	if has&(lexicon.Paired|lexicon.Equals) == 0 {
 		return has
 	}
 	has = 0
 	for i := range len(s) {
-		has |= classOf[s[i]]
+		has |= lexicon.ClassOf(s[i])
 	}
 	return has
 }
 
 // add counts an entity. Names of several words in a row are one.
-func (f *entityFinder) add(text string, at int, k wordKind) {
-	if n := len(f.all); k == capitalWord && n > 0 {
-		if last := &f.all[n-1]; last.rank == ranks[capitalWord] && last.count == 1 && last.at+len(last.text)+1 == at && f.text[at-1] == ' ' &&
+func (f *entityFinder) add(text string, at int, k lexicon.Kind) {
+	if n := len(f.all); k == lexicon.CapitalWord && n > 0 {
+		if last := &f.all[n-1]; last.rank == ranks[lexicon.CapitalWord] && last.count == 1 && last.at+len(last.text)+1 == at && f.Text[at-1] == ' ' &&
 			strings.Count(last.text, " ") < 2 {
-			last.text = f.text[last.at : at+len(text)]
+			last.text = f.Text[last.at : at+len(text)]
 			return
 		}
 	}
-	h := termHash(text)
+	h := lexicon.TermHash(text)
 	if i, ok := f.seen[h]; ok {
 		f.all[i].count++
 		return

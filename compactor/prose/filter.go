@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -133,7 +134,7 @@ func (f *filter) chars() int {
 	n := 0
 	for i := range f.texts {
 		if t := &f.texts[i]; t.fate.Into < 0 {
-			n += Chars(t.text())
+			n += lexicon.Chars(t.text())
 		}
 	}
 	return n
@@ -243,7 +244,7 @@ func (f *filter) apply(n int) (took int, changed bool) {
 	if t.fate.Text != "" {
 		return 1, false
 	}
-	d, chars, note := t.fate.Decision, Chars(t.Text), ""
+	d, chars, note := t.fate.Decision, lexicon.Chars(t.Text), ""
 	var by *listText
 	if d.Of >= 0 {
 		by = &f.texts[d.Of]
@@ -256,7 +257,7 @@ func (f *filter) apply(n int) (took int, changed bool) {
 		note = fmt.Sprintf("near-dup of %s, %d chars, ~%d%%", f.name(by, fmt.Sprintf("#%d", by.msg+1)), chars, int(100*d.Like))
 	case Contradicted:
 		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), d.Signal)
-		if said := mark.Inline(t.Text, shortText); Chars(note)+Chars(said) < chars-20 {
+		if said := mark.Inline(t.Text, shortText); lexicon.Chars(note)+lexicon.Chars(said) < chars-20 {
 			note += ": " + said
 		}
 	case Split:
@@ -272,7 +273,7 @@ func (f *filter) apply(n int) (took int, changed bool) {
 // replace lets a text stand for another one if it is shorter.
 func (f *filter) replace(t *listText, text string) bool {
 	was := strings.ToValidUTF8(t.Text, "?") // a surrogate that stands alone counts once, whatever its bytes
-	if text == "" || Chars(text) >= Chars(was) || jsonSize(text) > jsonSize(was) {
+	if text == "" || lexicon.Chars(text) >= lexicon.Chars(was) || jsonSize(text) > jsonSize(was) {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
@@ -286,8 +287,8 @@ func (f *filter) split(t *listText) string {
 	if strings.Contains(t.Text, "[ccd") || strings.ToValidUTF8(t.Text, "") != t.Text {
 		return ""
 	}
-	body := SplitCode(t.Text, func(part string) string { return f.summary([]string{part}, f.budget(Chars(part))) })
-	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", Chars(t.Text))) + "\n" + body
+	body := SplitCode(t.Text, func(part string) string { return f.summary([]string{part}, f.budget(lexicon.Chars(part))) })
+	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
 const (
@@ -300,11 +301,11 @@ const (
 // summary and must not grow: where it is too short for that, it is left to itself.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := &f.texts[f.at[n]]
-	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, Chars(first.Text)
+	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
 	room := chars - mergedFrame
 	for m := n + 1; room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
 		t := &f.texts[f.at[m]]
-		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+Chars(t.Text)
+		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
 	}
 	if len(texts) == 1 {
 		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""))
@@ -343,7 +344,7 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 	}
 	note, sep := "summary: "+mark.Inline(s, 0)+tail, " | entities: "
 	for _, e := range Entities(strings.Join(texts, "\n"), 0) {
-		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && Chars(mark.New(id, named)) < Chars(first.Text) {
+		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
 			note, sep = named, ", "
 		}
 	}
@@ -353,8 +354,8 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 // summary is what the option writes, if it is any good, else our own.
 func (f *filter) summary(texts []string, room int) string {
 	all := strings.Join(texts, "\n\n")
-	if f.o.Summarize != nil && !isStructured(all, Chars(all)) {
-		if s := f.o.Summarize(all); s != "" && Chars(s) < Chars(all) && Chars(s) <= room {
+	if f.o.Summarize != nil && !isStructured(all, lexicon.Chars(all)) {
+		if s := f.o.Summarize(all); s != "" && lexicon.Chars(s) < lexicon.Chars(all) && lexicon.Chars(s) <= room {
 			return s
 		}
 	}
@@ -369,15 +370,15 @@ func (f *filter) fit() (changed bool) {
 			order = append(order, t)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *listText) int { return cmp.Compare(Chars(b.Text), Chars(a.Text)) })
+	slices.SortStableFunc(order, func(a, b *listText) int { return cmp.Compare(lexicon.Chars(b.Text), lexicon.Chars(a.Text)) })
 	over := f.chars() - f.o.Budget
 	for _, t := range order {
-		chars := Chars(t.Text)
+		chars := lexicon.Chars(t.Text)
 		note := fmt.Sprintf("cut, %d chars: %s", chars, mark.Inline(t.Text, maxCut))
 		if over <= 0 || !f.replace(t, mark.New(t.ID, note)) {
 			continue
 		}
-		over -= chars - Chars(t.fate.Text)
+		over -= chars - lexicon.Chars(t.fate.Text)
 		t.fate.Decision, changed = Decision{Action: Cut, Reason: "the budget", Of: -1}, true
 	}
 	return changed

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ccd/compactor/lexicon"
 )
 
 // TestPatterns has a pattern keep what would be compressed or split, but no copy.
@@ -25,7 +27,7 @@ func TestShortLeadsStayAlone(t *testing.T) {
 	if f[0].Into >= 0 || f[1].Into >= 0 || f[2].Into != 1 || f[1].Text == "" {
 		t.Errorf("%+v", f)
 	}
-	if n := Chars(f[1].Text); n >= 3*Chars(orchard("mill")) || !strings.Contains(f[1].Text, "(2 messages merged)") {
+	if n := lexicon.Chars(f[1].Text); n >= 3*lexicon.Chars(orchard("mill")) || !strings.Contains(f[1].Text, "(2 messages merged)") {
 		t.Errorf("%d chars: %s", n, f[1].Text)
 	}
 }
@@ -40,7 +42,7 @@ func TestBudgetOfAList(t *testing.T) {
 	texts[1].Text = trace
 	chars := 0
 	for _, m := range texts {
-		chars += Chars(m.Text)
+		chars += lexicon.Chars(m.Text)
 	}
 	for _, c := range []struct {
 		name   string
@@ -57,9 +59,9 @@ func TestBudgetOfAList(t *testing.T) {
 		o.Recent, o.Budget = 4, c.budget
 		f, left := Filter(listed(texts...), o), 0
 		for i, x := range f {
-			n := Chars(texts[i].Text)
+			n := lexicon.Chars(texts[i].Text)
 			if x.Text != "" {
-				n = Chars(x.Text)
+				n = lexicon.Chars(x.Text)
 			}
 			if left += n; (x.Text == "") != (i >= 6-c.kept || i == 1 && c.trace == Preserved) {
 				t.Errorf("%s: message %d is %v, %q", c.name, i, x.Action, x.Reason)
@@ -84,13 +86,13 @@ func TestBudgetOfAList(t *testing.T) {
 // TestLevelsOfAList has the part of a text that its summary may have.
 func TestLevelsOfAList(t *testing.T) {
 	text := strings.Repeat(orchard("gate")+"\n\n", 1) + strings.Repeat(orchard("mill")+"\n\n", 1) + strings.Repeat(orchard("pond")+" ", 4)
-	last := Chars(text)
+	last := lexicon.Chars(text)
 	for _, percent := range []int{30, 20, 10, 5} {
 		o := filterOptions(nil)
 		o.Percent = percent
 		f := Filter(listed(message("a", text)), o)[0]
-		n := Chars(f.Text)
-		if f.Action != Compressed || n >= last || n > o.Options.Budget(Chars(text))*percent/30+Chars("[ccd 0123456789ab summary: ] | entities: ") {
+		n := lexicon.Chars(f.Text)
+		if f.Action != Compressed || n >= last || n > o.Options.Budget(lexicon.Chars(text))*percent/30+lexicon.Chars("[ccd 0123456789ab summary: ] | entities: ") {
 			t.Errorf("%d %%: %d chars, %v", percent, n, f.Action)
 		}
 		last = n

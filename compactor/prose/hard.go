@@ -1,6 +1,10 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // isSymbol tells the bytes that prose does without; marks of Markdown are not among them.
 var isSymbol = func() (t [256]bool) {
@@ -50,10 +54,10 @@ func looksJSON(text string) bool {
 func isLaTeX(line string) bool {
 	for i := strings.IndexByte(line, '\\'); i >= 0; {
 		j := i + 1
-		for j < len(line) && classOf[line[j]]&letterBytes != 0 {
+		for j < len(line) && lexicon.ClassOf(line[j])&lexicon.Letters != 0 {
 			j++
 		}
-		lone := i == 0 || classOf[line[i-1]]&(letterBytes|digitByte|colonByte|dotByte) == 0
+		lone := i == 0 || lexicon.ClassOf(line[i-1])&(lexicon.Letters|lexicon.Digit|lexicon.Colon|lexicon.Dot) == 0
 		if lone && j < len(line) && (j > i+2 && (line[j] == '{' || line[j] == '_' || line[j] == '^')) {
 			return true
 		}
@@ -79,8 +83,8 @@ func isFormula(line string) bool {
 			return strings.Contains(line[j+1:], "$$") || strings.TrimSpace(line) == "$$"
 		}
 		in := line[i+1 : j]
-		tight := classOf[in[0]]&(gapByte|digitByte|pairedByte) == 0 && in[len(in)-1] != ' '
-		ends := j+1 == len(line) || classOf[line[j+1]]&(letterBytes|digitByte|underByte|pairedByte|slashByte) == 0
+		tight := lexicon.ClassOf(in[0])&(lexicon.Gap|lexicon.Digit|lexicon.Paired) == 0 && in[len(in)-1] != ' '
+		ends := j+1 == len(line) || lexicon.ClassOf(line[j+1])&(lexicon.Letters|lexicon.Digit|lexicon.Under|lexicon.Paired|lexicon.Slash) == 0
 		if tight && ends && len(in) < 200 && (len(in) < 3 || strings.ContainsAny(in, `\^_=+<>`)) && !strings.Contains(in, `"`) {
 			return true
 		}
@@ -167,7 +171,7 @@ func isSecret(s string) bool {
 
 func isTokenText(s string) bool {
 	for i := range len(s) {
-		if classOf[s[i]]&(letterBytes|digitByte|underByte|hyphenByte|dotByte|slashByte|equalsByte) == 0 && s[i] != '+' {
+		if lexicon.ClassOf(s[i])&(lexicon.Letters|lexicon.Digit|lexicon.Under|lexicon.Hyphen|lexicon.Dot|lexicon.Slash|lexicon.Equals) == 0 && s[i] != '+' {
 			return false
 		}
 	}
@@ -190,23 +194,23 @@ var secretNames = []string{
 }
 
 // isAssigned reports whether a word is the value of a secret: letters and digits of eight bytes or more, behind its name.
-func isAssigned(lx *lexer) bool {
-	w := &lx.word
-	core := lx.core()
-	if len(core) < 8 || len(core) > longestName || w.has&digitByte == 0 || w.has&letterBytes == 0 {
+func isAssigned(lx *lexicon.Lexer) bool {
+	w := &lx.Word
+	core := lx.Core()
+	if len(core) < 8 || len(core) > lexicon.LongestName || w.Has&lexicon.Digit == 0 || w.Has&lexicon.Letters == 0 {
 		return false
 	}
 	name, value := "", core
 	if i := strings.IndexAny(core, "=:"); i > 0 {
 		name, value = core[:i], strings.Trim(core[i+1:], `"'`)
 	} else {
-		if strings.HasSuffix(strings.ToLower(lx.text[max(0, w.head-7):w.head]), "bearer ") {
+		if strings.HasSuffix(strings.ToLower(lx.Text[max(0, w.Head-7):w.Head]), "bearer ") {
 			return len(core) >= secretRun
 		}
-		if w.head < 2 || !assigns(lx.text[w.head-1]) && !assigns(lx.text[w.head-2]) {
+		if w.Head < 2 || !assigns(lx.Text[w.Head-1]) && !assigns(lx.Text[w.Head-2]) {
 			return false
 		}
-		before := strings.TrimRight(lx.text[max(0, w.head-40):w.head], ` "'`)
+		before := strings.TrimRight(lx.Text[max(0, w.Head-40):w.Head], ` "'`)
 		if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
 			return false
 		}
@@ -231,13 +235,13 @@ func assigns(c byte) bool { return c == ':' || c == '=' || c == '"' || c == '\''
 // digits, paths and names are not.
 func isBase64(s string) bool {
 	changes, slashes := 0, 0
-	var last, has class
+	var last, has lexicon.Class
 	for i := range len(s) {
-		k := classOf[s[i]]
-		if k&(letterBytes|digitByte|slashByte|hyphenByte|underByte|equalsByte) == 0 && s[i] != '+' {
+		k := lexicon.ClassOf(s[i])
+		if k&(lexicon.Letters|lexicon.Digit|lexicon.Slash|lexicon.Hyphen|lexicon.Under|lexicon.Equals) == 0 && s[i] != '+' {
 			return false
 		}
-		if k == slashByte || k == hyphenByte || k == underByte {
+		if k == lexicon.Slash || k == lexicon.Hyphen || k == lexicon.Under {
 			slashes++
 		}
 		if k != last {
@@ -246,7 +250,7 @@ func isBase64(s string) bool {
 		last = k
 		has |= k
 	}
-	return has&upperByte != 0 && has&smallByte != 0 && has&digitByte != 0 && changes*3 >= len(s) && slashes*16 <= len(s)
+	return has&lexicon.Upper != 0 && has&lexicon.Small != 0 && has&lexicon.Digit != 0 && changes*3 >= len(s) && slashes*16 <= len(s)
 }
 
 // statusTexts follow the number of an HTTP error.
@@ -257,21 +261,21 @@ var statusTexts = []string{
 }
 
 // isHTTPError reports whether a number is the status of a failed request: 400 to 599, named as one before or behind.
-func isHTTPError(lx *lexer) bool {
-	core := lx.core()
-	if len(core) != 3 || core[0] != '4' && core[0] != '5' || !IsNumber(core) || strings.Contains(core, ".") {
+func isHTTPError(lx *lexicon.Lexer) bool {
+	core := lx.Core()
+	if len(core) != 3 || core[0] != '4' && core[0] != '5' || !lexicon.IsNumber(core) || strings.Contains(core, ".") {
 		return false
 	}
-	before := strings.ToLower(strings.TrimRight(lx.text[max(0, lx.word.head-24):lx.word.head], " :=("))
+	before := strings.ToLower(strings.TrimRight(lx.Text[max(0, lx.Word.Head-24):lx.Word.Head], " :=("))
 	word := before[strings.LastIndexByte(before, ' ')+1:]
 	switch {
 	case strings.HasPrefix(word, "http"), word == "status", word == "statuscode", word == "status_code", word == "code", word == "error":
 		return true
 	}
-	after := lx.text[lx.word.tail:min(len(lx.text), lx.word.tail+40)]
-	n := skipGap(after)
+	after := lx.Text[lx.Word.Tail:min(len(lx.Text), lx.Word.Tail+40)]
+	n := lexicon.SkipGap(after)
 	for _, p := range statusTexts {
-		if startsWithPhrase(after[n:], p) {
+		if lexicon.StartsWithPhrase(after[n:], p) {
 			return true
 		}
 	}

@@ -3,9 +3,6 @@ package prose
 // The classifiers' thresholds. What a user would change stands in Options; these are what the rules mean by their
 // words, and a companion's version of the rules changes with them.
 const (
-	// Words.
-	longestName = 300 // bytes; a longer word names nothing, unless it is a web address
-
 	// The thirteen rules.
 	shortText    = 120 // chars; shorter texts are kept
 	proseToSplit = 80  // chars of prose beside a fence from which on a text is split

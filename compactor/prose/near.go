@@ -1,6 +1,10 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // nearCopy is the text that stands for a near copy, and how alike the two are.
 type nearCopy struct {
@@ -71,7 +75,7 @@ func lineHash(line string) uint32 {
 		if between && !empty {
 			h = (h ^ ' ') * 1099511628211
 		}
-		h = (h ^ uint64(foldByte(c))) * 1099511628211
+		h = (h ^ uint64(lexicon.Fold(c))) * 1099511628211
 		between, empty = false, false
 	}
 	if empty {

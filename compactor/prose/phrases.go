@@ -1,7 +1,7 @@
 package prose
 
 // turns is what the phrases tell that the shape of a text depends on; manner, what the score of a sentence does too;
-// fillers begin sentences that say nothing. A | stands before the word by which a phrase is found.
+// fillers begin sentences that say nothing.
 var (
 	turns   = newBook(addFailures, addReasoning, addTurns, addCorrections)
 	manner  = newBook(addFailures, addTurns, addCorrections, addManner)
@@ -9,7 +9,7 @@ var (
 )
 
 func newBook(parts ...func(*phraseBook)) *phraseBook {
-	b := &phraseBook{first: map[uint32][]phrase{}}
+	b := new(phraseBook)
 	for _, add := range parts {
 		add(b)
 	}

@@ -5,12 +5,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"ccd/compactor/lexicon"
 )
 
 // TestExactCopies has the limit of 200 chars, the roles, and which copy stays.
 func TestExactCopies(t *testing.T) {
 	text := func(n int) string { return orchard("gate")[:n-1] + "." }
-	if Chars(orchard("gate")) < 201 {
+	if lexicon.Chars(orchard("gate")) < 201 {
 		t.Fatal("the text is too short for this test")
 	}
 	for _, c := range []struct {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/compactor/lexicon"
 )
 
 // TestSentenceScores has what each kind of word adds to a sentence, against the same sentence without it.
@@ -96,7 +98,7 @@ func TestStructuredOutput(t *testing.T) {
 		"lines of 70":           {strings.Repeat("PASS "+strings.Repeat("x", 65)+"\n", 9), true},
 		"blank lines count not": {lines(5, 0) + "\n\n\n\n", false},
 	} {
-		if got := isStructured(c.text, Chars(c.text)); got != c.want {
+		if got := isStructured(c.text, lexicon.Chars(c.text)); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
@@ -155,7 +157,7 @@ func TestCodeStaysInPlace(t *testing.T) {
 	got := SplitCode(text, func(p string) string { return Summarize([]string{p}, o, 120) })
 	parts := strings.Split(got, code)
 	if len(parts) != 2 || !strings.Contains(parts[0], "The fix is in parseFeed.") || !strings.HasSuffix(parts[1], "\n~~~\n  raw  \n~~~\nThe end.") ||
-		Chars(got) > Chars(text)/2 {
+		lexicon.Chars(got) > lexicon.Chars(text)/2 {
 		t.Errorf("split to %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -14,7 +15,7 @@ func TestRulesWithoutText(t *testing.T) {
 	var with, without []Text
 	for _, text := range []string{orchard("gate"), orchard("mill"), "short", orchard("gate"), orchard("gate") + "\n```\nx\n```", `{"a": [` + strings.Repeat("1, ", 60) + `1]}`} {
 		m := message("assistant", text)
-		m.Shape, m.Chars, m.Key = ShapeOf(text), Chars(text), mark.Sum([]byte(text)).Key()
+		m.Shape, m.Chars, m.Key = ShapeOf(text), lexicon.Chars(text), mark.Sum([]byte(text)).Key()
 		with = append(with, m)
 		m.Text = ""
 		without = append(without, m)

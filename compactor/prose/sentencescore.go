@@ -1,17 +1,21 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // scoreOf tells how much a sentence of so many chars says: names, figures, outcomes, decisions and what is emphasised
 // raise it, a beginning that says nothing lowers it.
 func scoreOf(s string, chars int) int32 {
-	c := scorer{lexer: lex(s)}
-	for first := true; c.next(); first = false {
-		if c.word.head == c.word.tail {
+	c := scorer{Lexer: lexicon.Lex(s)}
+	for first := true; c.Next(); first = false {
+		if c.Word.Head == c.Word.Tail {
 			continue
 		}
 		if first {
-			if f, _ := fillers.at(&c.lexer); f != 0 {
+			if f, _ := fillers.at(&c.Lexer); f != 0 {
 				c.score += scoreFiller
 			}
 		}
@@ -28,7 +32,7 @@ func scoreOf(s string, chars int) int32 {
 
 // scorer adds up what the words of a sentence tell.
 type scorer struct {
-	lexer
+	lexicon.Lexer
 	score  int
 	told   sense // each sense counts once
 	turned bool
@@ -38,16 +42,16 @@ type scorer struct {
 }
 
 func (c *scorer) take() {
-	w := &c.word
+	w := &c.Word
 	number := c.number
 	c.number = false
-	if w.has&^(letterBytes|highByte|quoteByte|hyphenByte) == 0 {
+	if w.Has&^(lexicon.Letters|lexicon.High|lexicon.Quote|lexicon.Hyphen) == 0 {
 		c.phrase(number)
-		if w.has&upperByte == 0 && (w.tail-w.head > 6 || w.has != smallByte) {
+		if w.Has&lexicon.Upper == 0 && (w.Tail-w.Head > 6 || w.Has != lexicon.Small) {
 			return
 		}
 	}
-	if w.all&otherByte != 0 && !c.marked && w.to-w.from > 3 && c.text[w.from] == '*' && c.text[w.from+1] == '*' {
+	if w.All&lexicon.Other != 0 && !c.marked && w.To-w.From > 3 && c.Text[w.From] == '*' && c.Text[w.From+1] == '*' {
 		c.marked = true
 		c.score += scoreEmphasis
 	}
@@ -56,7 +60,7 @@ func (c *scorer) take() {
 
 // phrase counts what the phrases tell that begin at a word.
 func (c *scorer) phrase(afterNumber bool) {
-	s, sig := manner.at(&c.lexer)
+	s, sig := manner.at(&c.Lexer)
 	if s|sense(sig) == 0 {
 		return
 	}
@@ -80,16 +84,16 @@ func (c *scorer) phrase(afterNumber bool) {
 
 // name counts what a word names.
 func (c *scorer) name() {
-	switch wordKindOf(c.core(), c.word.has) {
-	case identWord:
+	switch lexicon.KindOf(c.Core(), c.Word.Has) {
+	case lexicon.IdentWord:
 		c.count(scoreName)
-	case acronymWord:
+	case lexicon.AcronymWord:
 		c.count(scoreShortName)
-	case placeWord, pathWord, versionWord, digestWord, webWord:
+	case lexicon.PlaceWord, lexicon.PathWord, lexicon.VersionWord, lexicon.DigestWord, lexicon.WebWord:
 		c.count(scorePlace)
-	case numberWord:
+	case lexicon.NumberWord:
 		c.number = true
-		if c.word.has&letterBytes != 0 || c.word.tail < c.word.to && c.text[c.word.tail] == '%' || c.text[c.word.tail-1] == '%' {
+		if c.Word.Has&lexicon.Letters != 0 || c.Word.Tail < c.Word.To && c.Text[c.Word.Tail] == '%' || c.Text[c.Word.Tail-1] == '%' {
 			c.count(scoreUnit)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -46,11 +47,11 @@ type looker struct {
 	why    reasons
 	sense  sense
 	signal signal
-	fence  string // that is open
-	blank  bool   // the line before is blank, or there is none
-	listed bool   // within a list
-	lead   bool   // the line before ends in a colon
-	first  bool   // the word is the first one of its line
+	fences lexicon.Fences
+	blank  bool // the line before is blank, or there is none
+	listed bool // within a list
+	lead   bool // the line before ends in a colon
+	first  bool // the word is the first one of its line
 
 	prose, bytes, words, symbols int
 	hits, links, looks           int // local reasons; connectives; looks for SQL
@@ -62,15 +63,11 @@ type looker struct {
 
 // line looks at one line with its end.
 func (l *looker) line(line string) {
-	if f := fenceOf(line, l.fence); f != "" {
+	switch fence, code := l.fences.Line(line); {
+	case fence:
 		l.why |= hasFence
-		if l.fence != "" {
-			f = ""
-		}
-		l.fence = f
 		return
-	}
-	if l.fence != "" {
+	case code:
 		return
 	}
 	t := strings.TrimSpace(line)
@@ -78,7 +75,7 @@ func (l *looker) line(line string) {
 		l.keys, l.wide, l.verse, l.blank = 0, 0, 0, true
 		return
 	}
-	l.prose += Chars(t)
+	l.prose += lexicon.Chars(t)
 	if l.lines > 0 {
 		l.prose++ // the white space between
 	}
@@ -91,19 +88,19 @@ func (l *looker) line(line string) {
 
 // block follows what only several lines together are.
 func (l *looker) block(t string, indent int) {
-	bullet := bulletLen(t)
+	bullet := lexicon.BulletLen(t)
 	l.indented(t, indent, bullet)
 	l.coded(t, indent)
 	count(&l.keys, isKeyLine(t), keyLines, &l.why, hasYAML)
 	count(&l.rows, isRow(t), tableRows, &l.why, hasTable)
 	count(&l.wide, bullet == 0 && hasColumns(t), columnRows, &l.why, hasTable)
 	count(&l.verse, isVerse(t), verseLines, &l.why, hasVerse)
-	if IsFrame(t) {
+	if lexicon.IsFrame(t) {
 		if l.frames++; l.frames == frameLines {
 			l.why |= hasTrace
 		}
 	}
-	if numberLen(t) > 0 {
+	if lexicon.NumberLen(t) > 0 {
 		l.steps++
 	}
 	if bullet == 0 && indent == 0 {
@@ -111,7 +108,7 @@ func (l *looker) block(t string, indent int) {
 	} else if bullet > 0 {
 		l.listed = true
 	}
-	if bullet == 0 && t[0] != '#' && t[0] != '>' && !endsSentence(t) {
+	if bullet == 0 && t[0] != '#' && t[0] != '>' && !lexicon.EndsSentence(t) {
 		l.ragged++
 		n := int64(len(t))
 		l.sum, l.squares = l.sum+n, l.squares+n*n
@@ -154,38 +151,30 @@ func (l *looker) coded(t string, indent int) {
 	}
 }
 
-func endsSentence(t string) bool {
-	switch t[len(t)-1] {
-	case '.', '!', '?', ':':
-		return true
-	}
-	return len(t) >= 3 && isFullStop(t[len(t)-3:])
-}
-
 // inline looks at the words of a line.
 func (l *looker) inline(line string) {
-	lx := lex(line)
+	lx := lexicon.Lex(line)
 	number, odd := false, false
-	for l.first = true; lx.next(); l.first = false {
-		w := &lx.word
-		odd = odd || w.all&otherByte != 0
-		if w.all&(otherByte|pairedByte|equalsByte) != 0 {
-			l.symbols += symbolsIn(lx.run())
+	for l.first = true; lx.Next(); l.first = false {
+		w := &lx.Word
+		odd = odd || w.All&lexicon.Other != 0
+		if w.All&(lexicon.Other|lexicon.Paired|lexicon.Equals) != 0 {
+			l.symbols += symbolsIn(lx.Run())
 		}
-		if w.all&quoteByte != 0 && lx.text[w.from] == '"' {
-			l.quoted(lx.run())
+		if w.All&lexicon.Quote != 0 && lx.Text[w.From] == '"' {
+			l.quoted(lx.Run())
 		}
-		if w.head == w.tail {
-			if number && lx.run() == "%" {
+		if w.Head == w.Tail {
+			if number && lx.Run() == "%" {
 				l.why |= hasUnits
 			}
 			continue
 		}
 		l.words++
-		if w.all&hyphenByte != 0 && strings.HasPrefix(lx.run(), "-----BEGIN") {
+		if w.All&lexicon.Hyphen != 0 && strings.HasPrefix(lx.Run(), "-----BEGIN") {
 			l.why |= hasSecret
 		}
-		if w.has&^(letterBytes|highByte|quoteByte|hyphenByte) == 0 && w.tail-w.head < secretRun {
+		if w.Has&^(lexicon.Letters|lexicon.High|lexicon.Quote|lexicon.Hyphen) == 0 && w.Tail-w.Head < secretRun {
 			l.plain(&lx, number)
 			number = false
 			continue
@@ -204,7 +193,7 @@ func (l *looker) hit(r reasons) {
 }
 
 // plain looks at a word of letters.
-func (l *looker) plain(lx *lexer, afterNumber bool) {
+func (l *looker) plain(lx *lexicon.Lexer, afterNumber bool) {
 	if afterNumber {
 		if s, _ := manner.at(lx); s&unitWord != 0 {
 			l.why |= hasUnits
@@ -212,7 +201,7 @@ func (l *looker) plain(lx *lexer, afterNumber bool) {
 	}
 	s, sig := turns.at(lx)
 	if s|sense(sig) == 0 {
-		if lx.word.has&upperByte != 0 && isException(lx) {
+		if lx.Word.Has&lexicon.Upper != 0 && isException(lx) {
 			l.hit(hasFailure)
 		}
 		return
@@ -235,7 +224,7 @@ func (l *looker) quoted(run string) {
 }
 
 // told notes the reasons that a phrase gives.
-func (l *looker) told(s sense, lx *lexer) {
+func (l *looker) told(s sense, lx *lexicon.Lexer) {
 	if s&failure != 0 {
 		l.hit(hasFailure)
 	}
@@ -253,34 +242,34 @@ func (l *looker) told(s sense, lx *lexer) {
 	}
 	if s&statement != 0 && l.looks*maxStatement <= 64*maxStatement+4*l.bytes {
 		l.looks++
-		if isSQL(lx.text[lx.word.head:], l.first) {
+		if isSQL(lx.Text[lx.Word.Head:], l.first) {
 			l.hit(hasSQL)
 		}
 	}
 }
 
 // isException reports whether a word names an exception that is thrown: KeyError: ...
-func isException(lx *lexer) bool {
-	core := lx.core()
-	colon := lx.word.tail < lx.word.to && lx.text[lx.word.tail] == ':'
+func isException(lx *lexicon.Lexer) bool {
+	core := lx.Core()
+	colon := lx.Word.Tail < lx.Word.To && lx.Text[lx.Word.Tail] == ':'
 	return colon && len(core) > 6 && (strings.HasSuffix(core, "Error") || strings.HasSuffix(core, "Exception"))
 }
 
 // softKinds are the soft reasons that words give.
 var softKinds = [...]reasons{
-	versionWord: hasVersion, netWord: hasNet, digestWord: hasDigest, mailWord: hasMail, webWord: hasWeb, pathWord: hasPath,
-	placeWord: hasPath,
+	lexicon.VersionWord: hasVersion, lexicon.NetWord: hasNet, lexicon.DigestWord: hasDigest, lexicon.MailWord: hasMail, lexicon.WebWord: hasWeb, lexicon.PathWord: hasPath,
+	lexicon.PlaceWord: hasPath,
 }
 
 // special looks at a word that is more than letters; true where it is a number.
-func (l *looker) special(lx *lexer) bool {
-	w, core, run := &lx.word, lx.core(), lx.run()
-	k := wordKindOf(core, w.has)
+func (l *looker) special(lx *lexicon.Lexer) bool {
+	w, core, run := &lx.Word, lx.Core(), lx.Run()
+	k := lexicon.KindOf(core, w.Has)
 	l.why |= softKinds[k]
 	if len(run) >= secretRun {
-		l.lengthy(core, run, w.all)
+		l.lengthy(core, run, w.All)
 	}
-	if k != numberWord {
+	if k != lexicon.NumberWord {
 		if isAssigned(lx) {
 			l.why |= hasSecret
 		}
@@ -289,7 +278,7 @@ func (l *looker) special(lx *lexer) bool {
 	if isHTTPError(lx) {
 		l.hit(hasHTTPError)
 	}
-	if w.has&letterBytes != 0 || w.to > w.tail && lx.text[w.tail] == '%' || strings.HasSuffix(core, "%") {
+	if w.Has&lexicon.Letters != 0 || w.To > w.Tail && lx.Text[w.Tail] == '%' || strings.HasSuffix(core, "%") {
 		l.why |= hasUnits
 	}
 	if isPhone(core) {
@@ -299,11 +288,11 @@ func (l *looker) special(lx *lexer) bool {
 }
 
 // lengthy looks at a long word: a key, a blob.
-func (l *looker) lengthy(core, run string, all class) {
+func (l *looker) lengthy(core, run string, all lexicon.Class) {
 	if isSecret(core) {
 		l.why |= hasSecret
 	}
-	if len(core) >= base64Run && isBase64(core) || all&otherByte != 0 && strings.Contains(run[:min(len(run), longestName)], ";base64,") {
+	if len(core) >= base64Run && isBase64(core) || all&lexicon.Other != 0 && strings.Contains(run[:min(len(run), lexicon.LongestName)], ";base64,") {
 		l.hit(hasBase64)
 	}
 }

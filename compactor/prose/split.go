@@ -1,12 +1,16 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // SplitCode shortens the prose of a text and leaves its fences as they are, where they are; a fence that is never closed
 // goes on to the end. Prose of a few words stays. What comes back is never longer than the text.
 func SplitCode(text string, shorten func(prose string) string) string {
 	var b strings.Builder
-	fence := ""
+	var fences lexicon.Fences
 	prose, at := 0, 0 // where the prose begins; where the line does
 	flush := func(to int) {
 		b.WriteString(shortProse(text[prose:to], shorten))
@@ -14,15 +18,11 @@ func SplitCode(text string, shorten func(prose string) string) string {
 	}
 	for line := range strings.Lines(text) {
 		end := at + len(line)
-		f := fenceOf(line, fence)
-		switch {
-		case f != "" && fence == "":
+		fence, code := fences.Line(line)
+		if fence && code {
 			flush(at)
-			fence = f
-		case f != "":
-			fence = ""
 		}
-		if f != "" || fence != "" {
+		if fence || code {
 			b.WriteString(line)
 			prose = end
 		}
@@ -35,11 +35,11 @@ func SplitCode(text string, shorten func(prose string) string) string {
 // shortProse is prose between fences in short, with the white space around it as it was; what cannot be shortened stays.
 func shortProse(prose string, shorten func(string) string) string {
 	core := strings.TrimSpace(prose)
-	if Chars(core) < shortestProse {
+	if lexicon.Chars(core) < shortestProse {
 		return prose
 	}
 	short := shorten(core)
-	if Chars(short) >= Chars(core) || fenceInside(short) {
+	if lexicon.Chars(short) >= lexicon.Chars(core) || fenceInside(short) {
 		return prose
 	}
 	i := strings.Index(prose, core)
@@ -49,7 +49,7 @@ func shortProse(prose string, shorten func(string) string) string {
 // fenceInside reports whether a line of a text would open a fence.
 func fenceInside(text string) bool {
 	for line := range strings.Lines(text) {
-		if fenceOf(line, "") != "" {
+		if lexicon.FenceOf(line, "") != "" {
 			return true
 		}
 	}

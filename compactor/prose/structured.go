@@ -3,6 +3,8 @@ package prose
 import (
 	"fmt"
 	"strings"
+
+	"ccd/compactor/lexicon"
 )
 
 // isStructured reports whether a text is output of a machine by its look: many short lines, most of them structural.
@@ -25,10 +27,10 @@ func isStructured(text string, chars int) bool {
 // isStructural reports whether a trimmed line is one that a machine writes: a status, a place, a log line, a row, a
 // frame, a key with its value, code, or an item of a few words.
 func isStructural(t string) bool {
-	if n := bulletLen(t); n > 0 {
-		return strings.Count(t[n:], " ") < 5 && !endsSentence(t)
+	if n := lexicon.BulletLen(t); n > 0 {
+		return strings.Count(t[n:], " ") < 5 && !lexicon.EndsSentence(t)
 	}
-	return isLogged(t) || isStatus(t) || IsPlaced(t) || IsFrame(t) || keyLen(t) > 0 || isRow(t) || hasColumns(t) || isCode(t)
+	return isLogged(t) || isStatus(t) || lexicon.IsPlaced(t) || lexicon.IsFrame(t) || keyLen(t) > 0 || isRow(t) || hasColumns(t) || isCode(t)
 }
 
 // mostFiles is how many files the summary of structured output names.
@@ -55,7 +57,7 @@ func joinedParts(parts []string, most int) string {
 	const sep = " | "
 	var b strings.Builder
 	for _, p := range parts {
-		if n := Chars(b.String()) + Chars(p) + len(sep); n <= most || b.Len() == 0 && Chars(p) <= most {
+		if n := lexicon.Chars(b.String()) + lexicon.Chars(p) + len(sep); n <= most || b.Len() == 0 && lexicon.Chars(p) <= most {
 			if b.Len() > 0 {
 				b.WriteString(sep)
 			}
@@ -87,11 +89,11 @@ func structuredParts(text string) outputParts {
 			continue
 		}
 		p.file(t, seen)
-		if !isStatus(t) || isRule(t) || len(t) > longestName {
+		if !isStatus(t) || lexicon.IsRule(t) || len(t) > lexicon.LongestName {
 			continue
 		}
-		wrong := IsError(t, true)
-		if h := termHash(t); !seen[h] && len(seen) < 16*mostParts {
+		wrong := lexicon.IsError(t, true)
+		if h := lexicon.TermHash(t); !seen[h] && len(seen) < 16*mostParts {
 			seen[h] = true
 			if wrong && len(p.errors) < mostParts {
 				p.errors = append(p.errors, t)
@@ -105,20 +107,20 @@ func structuredParts(text string) outputParts {
 
 // file takes the first file that a line names.
 func (p *outputParts) file(t string, seen map[uint32]bool) {
-	for lx := lex(t[:min(len(t), longestName)]); lx.next(); {
-		w := &lx.word
-		if w.has&(slashByte|dotByte|colonByte) == 0 || w.head == w.tail {
+	for lx := lexicon.Lex(t[:min(len(t), lexicon.LongestName)]); lx.Next(); {
+		w := &lx.Word
+		if w.Has&(lexicon.Slash|lexicon.Dot|lexicon.Colon) == 0 || w.Head == w.Tail {
 			continue
 		}
-		name := lx.core()
+		name := lx.Core()
 		if i := strings.IndexByte(name, ':'); i > 0 && i+1 < len(name) && name[i+1]-'0' < 10 {
 			name = name[:i]
 		}
-		k := wordKindOf(name, w.has)
-		if k != pathWord && k != placeWord || w.has&slashByte == 0 && len(name)-strings.LastIndexByte(name, '.') > 4 {
+		k := lexicon.KindOf(name, w.Has)
+		if k != lexicon.PathWord && k != lexicon.PlaceWord || w.Has&lexicon.Slash == 0 && len(name)-strings.LastIndexByte(name, '.') > 4 {
 			continue
 		}
-		if h := termHash(name); !seen[h] && len(seen) < 16*mostParts {
+		if h := lexicon.TermHash(name); !seen[h] && len(seen) < 16*mostParts {
 			seen[h] = true
 			if len(p.files) == mostFiles {
 				p.more++

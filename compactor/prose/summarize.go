@@ -1,17 +1,21 @@
 package prose
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // Summarize is the summary of consecutive texts that are merged, in at most so many chars (0: the budget for a text of
 // their length). It is deterministic, and linear in the texts. Fences are left out: see splitCode.
 func Summarize(texts []string, o Options, most int) string {
 	text := strings.Join(texts, "\n\n")
-	chars := Chars(text)
+	chars := lexicon.Chars(text)
 	if most <= 0 {
 		most = o.Budget(chars)
 	}
 	if isStructured(text, chars) {
-		return Head(structuredSummary(text, most), most)
+		return lexicon.Head(structuredSummary(text, most), most)
 	}
 	return best(text, unitsOf(text), most)
 }
@@ -42,38 +46,36 @@ func unitsOf(text string) []sentence {
 
 // splitter collects the sentences of a text.
 type splitter struct {
-	text  string
-	all   []sentence
-	fence string
-	part  int32
-	from  int // of the sentence that is not yet ended, with to
-	to    int
-	long  bool // the line before is long enough to have been wrapped
+	text   string
+	all    []sentence
+	fences lexicon.Fences
+	part   int32
+	from   int // of the sentence that is not yet ended, with to
+	to     int
+	long   bool // the line before is long enough to have been wrapped
 }
 
 func (s *splitter) line(line string, at int) {
-	if f := fenceOf(line, s.fence); f != "" {
-		if s.flush(); s.fence != "" {
-			f = ""
-		}
-		s.fence = f
+	fence, code := s.fences.Line(line)
+	if fence {
+		s.flush()
 		return
 	}
 	t := strings.TrimLeft(line, " \t")
 	at += len(line) - len(t)
 	t = strings.TrimRight(t, " \t\r\n")
 	switch {
-	case s.fence != "":
+	case code:
 		return
-	case t == "" || isRule(t):
+	case t == "" || lexicon.IsRule(t):
 		s.flush()
 		s.part++
 		return
-	case s.from < s.to && !(s.long && classOf[t[0]]&(smallByte|digitByte) != 0 && numberLen(t) == 0):
+	case s.from < s.to && !(s.long && lexicon.ClassOf(t[0])&(lexicon.Small|lexicon.Digit) != 0 && lexicon.NumberLen(t) == 0):
 		s.flush()
 	}
 	if s.from == s.to {
-		n := leadLen(t)
+		n := lexicon.LeadLen(t)
 		at, t = at+n, t[n:]
 	}
 	s.sentences(t, at)
@@ -83,12 +85,12 @@ func (s *splitter) line(line string, at int) {
 // sentences takes the sentences of a trimmed line; the last one may go on in the next line.
 func (s *splitter) sentences(t string, at int) {
 	for t != "" {
-		n := SentenceEnd(t)
+		n := lexicon.SentenceEnd(t)
 		if s.from == s.to {
 			s.from = at
 		}
 		s.to = at + n
-		if n < len(t) || endsSentence(t) {
+		if n < len(t) || lexicon.EndsSentence(t) {
 			s.flush()
 		}
 		rest := t[n:]
@@ -104,31 +106,13 @@ func (s *splitter) sentences(t string, at int) {
 func (s *splitter) flush() {
 	if s.from < s.to {
 		t := s.text[s.from:s.to]
-		u := sentence{from: int32(s.from), to: int32(s.to), chars: int32(Chars(t)), part: s.part}
-		if u.chars >= minSentence || u.chars > 1 && classOf[t[0]]&(letterBytes|highByte) != 0 {
+		u := sentence{from: int32(s.from), to: int32(s.to), chars: int32(lexicon.Chars(t)), part: s.part}
+		if u.chars >= minSentence || u.chars > 1 && lexicon.ClassOf(t[0])&(lexicon.Letters|lexicon.High) != 0 {
 			u.score = scoreOf(t, int(u.chars))
 			s.all = append(s.all, u)
 		}
 	}
 	s.from, s.to = 0, 0
-}
-
-// isRule reports whether a trimmed line is a rule, or the rule below the head of a table.
-func isRule(t string) bool { return strings.Trim(t, "-=*_|:+ ") == "" }
-
-// leadLen is how many bytes the marks of a bullet, a heading or a quote take at the start of a trimmed line.
-func leadLen(t string) int {
-	rest := strings.TrimLeft(t, "#> \t")
-	if n := bulletLen(rest); n > 0 && n < len(rest) {
-		rest = strings.TrimLeft(rest[n:], " ")
-		for _, box := range []string{"[ ] ", "[x] "} {
-			rest = strings.TrimPrefix(rest, box)
-		}
-	}
-	if rest == "" {
-		return 0
-	}
-	return len(t) - len(rest)
 }
 
 // best joins the best sentences that fit into so many chars, in their order: the best one of each paragraph first, then
@@ -236,7 +220,7 @@ func (p *picker) fit(i int32) {
 	if p.taken[i] || need > p.left {
 		return
 	}
-	h := termHash(p.text[u.from:u.to])
+	h := lexicon.TermHash(p.text[u.from:u.to])
 	if p.seen[h] {
 		return
 	}
@@ -256,7 +240,7 @@ func (p *picker) joined(most int) string {
 		}
 		b.WriteString(oneLine(p.text[p.all[i].from:p.all[i].to]))
 	}
-	return Head(b.String(), most)
+	return lexicon.Head(b.String(), most)
 }
 
 // oneLine makes one line of a sentence that was wrapped.
@@ -270,13 +254,13 @@ func oneLine(s string) string {
 // cutWords is a line in at most so many chars, cut behind a word where one ends near.
 func cutWords(s string, most int) string {
 	const more = " ..."
-	if Chars(s) <= most {
+	if lexicon.Chars(s) <= most {
 		return s
 	}
 	if most <= len(more) {
-		return Head(s, most)
+		return lexicon.Head(s, most)
 	}
-	h := Head(s, most-len(more))
+	h := lexicon.Head(s, most-len(more))
 	if i := strings.LastIndexByte(h, ' '); i > len(h)*2/3 {
 		h = h[:i]
 	}

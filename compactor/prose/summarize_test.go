@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/compactor/lexicon"
 )
 
 func shortened(text string, most int) string {
@@ -22,7 +24,7 @@ func TestSummaryTakesTheBestOfEachParagraphFirst(t *testing.T) {
 	if got := shortened(text, 60); got != "The gate failed at openGate in 12 seconds." {
 		t.Errorf("the best alone: %q", got)
 	}
-	if got := shortened(text, 30); got != "The gate failed at ..." && Chars(got) > 30 {
+	if got := shortened(text, 30); got != "The gate failed at ..." && lexicon.Chars(got) > 30 {
 		t.Errorf("a cut one: %q", got)
 	}
 	if got := shortened(text, 2000); strings.Count(got, between) != 5 || strings.ReplaceAll(got, between, " ") != strings.ReplaceAll(text, "\n\n", " ") {
@@ -113,23 +115,6 @@ func TestSplitTakesNoLongerProse(t *testing.T) {
 	for _, bad := range []string{prose + "and more of it", "```\n"} {
 		if got := SplitCode(text, func(string) string { return bad }); got != text {
 			t.Errorf("%q is taken: %q", bad, got)
-		}
-	}
-}
-
-func TestWordKinds(t *testing.T) {
-	for text, want := range map[string]wordKind{
-		"gate": plainWord, "Gate": capitalWord, "WARN": acronymWord, "grpc": acronymWord, "vs": plainWord, "and/or": plainWord,
-		"openGate": identWord, "GateKeeper": identWord, "open_gate": identWord, "HTTPServer": identWord, "gate.keeper": identWord,
-		"--dry-run": identWord, "std::vector": identWord, "sha256": identWord, "12": numberWord, "1.5": numberWord, "12ms": numberWord,
-		"80%": numberWord, "1.2.3": versionWord, "v2": versionWord, "v1.2": versionWord, "10.0.0.1": netWord, "3f786850e3": digestWord,
-		"a@b.org": mailWord, "https://b.org/x": webWord, "/etc/hosts": pathWord, "a/b.go": pathWord, "gate.go": pathWord, ".gitignore": pathWord,
-		"gate.go:12": placeWord, "a/gate.go:12:3": placeWord, "e.g": plainWord, "well-known": plainWord, "水車": plainWord,
-	} {
-		lx := lex(text)
-		lx.next()
-		if got := wordKindOf(lx.core(), lx.word.has); got != want {
-			t.Errorf("%q is %d, want %d", text, got, want)
 		}
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
+
+	"ccd/compactor/lexicon"
 )
 
 // fencesOf gives the fenced blocks of a text as they stand, fences included.
 func fencesOf(text string) (all []string) {
 	fence, block := "", ""
 	for line := range strings.Lines(text) {
-		f := fenceOf(line, fence)
+		f := lexicon.FenceOf(line, fence)
 		if f == "" && fence == "" {
 			continue
 		}
@@ -37,16 +38,16 @@ func checkText(t *testing.T, text string) {
 	if s != ShapeOf(text) {
 		t.Error("two looks give two shapes")
 	}
-	if s.prose() > Chars(text) {
-		t.Errorf("%d chars of prose in %d", s.prose(), Chars(text))
+	if s.prose() > lexicon.Chars(text) {
+		t.Errorf("%d chars of prose in %d", s.prose(), lexicon.Chars(text))
 	}
 	for _, most := range []int{0, 1, 40, 200, 1000} {
 		sum := Summarize([]string{text}, o, most)
 		limit := most
 		if most == 0 {
-			limit = o.Budget(Chars(text))
+			limit = o.Budget(lexicon.Chars(text))
 		}
-		if n := Chars(sum); n > limit {
+		if n := lexicon.Chars(sum); n > limit {
 			t.Errorf("summary of %d chars in a budget of %d", n, limit)
 		}
 		if strings.IndexByte(sum, '\n') >= 0 {
@@ -54,7 +55,7 @@ func checkText(t *testing.T, text string) {
 		}
 	}
 	for _, e := range Entities(text, 5) {
-		if e == "" || len(e) > longestName+40 {
+		if e == "" || len(e) > lexicon.LongestName+40 {
 			t.Errorf("entity %q", e)
 		}
 	}
@@ -71,8 +72,8 @@ func checkText(t *testing.T, text string) {
 func checkSplit(t *testing.T, text string, o Options) {
 	t.Helper()
 	got := SplitCode(text, func(p string) string { return Summarize([]string{p}, o, 0) })
-	if Chars(got) > Chars(text) {
-		t.Errorf("split of %d chars, text of %d", Chars(got), Chars(text))
+	if lexicon.Chars(got) > lexicon.Chars(text) {
+		t.Errorf("split of %d chars, text of %d", lexicon.Chars(got), lexicon.Chars(text))
 	}
 	if want := fencesOf(text); !slices.Equal(fencesOf(got), want) {
 		t.Errorf("fences %q, want %q", fencesOf(got), want)
@@ -102,13 +103,5 @@ func TestTextLawsOnOddTexts(t *testing.T) {
 	}
 	for _, text := range []string{"", " ", "\n", "\r\n\r\n", "`", "```", "~~~~", ".", "...", "- ", "#", "|", "||", "$", "$$", `\`, "1.", "1. ", "a:", "[ccd ", "\x00\x01", "\t\t\tx"} {
 		checkText(t, text)
-	}
-}
-
-func TestRunesCountsAsUTF8Does(t *testing.T) {
-	for _, s := range []string{"", "a", "abcdefgh", "abcdefghi", "日本語", "abcdefgh日abcdefghij", "\xff\xfeabc", "a\xe6\x97", "🙂🙂🙂", strings.Repeat("x", 63) + "é"} {
-		if Chars(s) != utf8.RuneCountInString(s) {
-			t.Errorf("runes(%q) = %d", s, Chars(s))
-		}
 	}
 }

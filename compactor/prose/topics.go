@@ -1,5 +1,7 @@
 package prose
 
+import "ccd/compactor/lexicon"
+
 // stops are the words too common to tell what a text is about.
 var stops = newStops("a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
 	"because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "did", "do", "does",
@@ -16,7 +18,7 @@ var stops = newStops("a", "about", "above", "after", "again", "all", "also", "am
 func newStops(words ...string) *hashSet {
 	s := new(hashSet)
 	for _, w := range words {
-		s.add(wordHash(w))
+		s.add(lexicon.WordHash(w))
 	}
 	return s
 }
@@ -60,8 +62,8 @@ func topicsOf(text string, most int) []topic {
 	most = min(most, len(hashSet{})/2)
 	var all []topic
 	var seen hashSet
-	lx := lex(text[:min(len(text), maxTopicText)])
-	for len(all) < most && lx.next() {
+	lx := lexicon.Lex(text[:min(len(text), maxTopicText)])
+	for len(all) < most && lx.Next() {
 		t, ok := topicOf(&lx)
 		if ok && seen.add(t.hash) {
 			all = append(all, t)
@@ -70,26 +72,26 @@ func topicsOf(text string, most int) []topic {
 	return all
 }
 
-func topicOf(lx *lexer) (topic, bool) {
-	w := &lx.word
-	if w.tail-w.head < 2 {
+func topicOf(lx *lexicon.Lexer) (topic, bool) {
+	w := &lx.Word
+	if w.Tail-w.Head < 2 {
 		return topic{}, false
 	}
-	core := lx.core()
-	if w.has&^(smallByte|highByte|quoteByte|hyphenByte) != 0 {
-		if k := wordKindOf(core, w.has); k != plainWord && k != capitalWord {
-			return topic{termHash(core), nameWeight}, true
+	core := lx.Core()
+	if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote|lexicon.Hyphen) != 0 {
+		if k := lexicon.KindOf(core, w.Has); k != lexicon.PlainWord && k != lexicon.CapitalWord {
+			return topic{lexicon.TermHash(core), nameWeight}, true
 		}
 	}
-	if stops.has(w.hash) || w.has&(letterBytes|highByte) == 0 {
+	if stops.has(w.Hash) || w.Has&(lexicon.Letters|lexicon.High) == 0 {
 		return topic{}, false
 	}
-	h := w.hash
+	h := w.Hash
 	if short := stem(core); len(short) < len(core) {
-		h = wordHash(short)
+		h = lexicon.WordHash(short)
 	}
-	if w.has&highByte != 0 {
-		h = termHash(core)
+	if w.Has&lexicon.High != 0 {
+		h = lexicon.TermHash(core)
 	}
 	return topic{h, 1}, true
 }
@@ -106,15 +108,15 @@ func stem(s string) string {
 // addresses, versions and digests, the first termsOfOne of them.
 func nameHashes(text string, yield func(uint32)) {
 	n := 0
-	for lx := lex(text); n < termsOfOne && lx.next(); {
-		w := &lx.word
-		if w.has&^(smallByte|highByte|quoteByte) == 0 || w.tail-w.head < 3 {
+	for lx := lexicon.Lex(text); n < termsOfOne && lx.Next(); {
+		w := &lx.Word
+		if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 || w.Tail-w.Head < 3 {
 			continue
 		}
-		switch wordKindOf(lx.core(), w.has) {
-		case identWord, pathWord, placeWord, webWord, versionWord, digestWord, mailWord, netWord:
+		switch lexicon.KindOf(lx.Core(), w.Has) {
+		case lexicon.IdentWord, lexicon.PathWord, lexicon.PlaceWord, lexicon.WebWord, lexicon.VersionWord, lexicon.DigestWord, lexicon.MailWord, lexicon.NetWord:
 			n++
-			yield(termHash(lx.core()))
+			yield(lexicon.TermHash(lx.Core()))
 		}
 	}
 }

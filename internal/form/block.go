@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -57,7 +58,7 @@ func newBlock(kind sort, raw []byte) block {
 		return b
 	}
 	text := string(transcript.Original(transcript.Text, raw))
-	b.giant, b.head, b.tail = true, strings.Clone(head(text, giant/8)), strings.Clone(tail(text, 1000))
+	b.giant, b.head, b.tail = true, strings.Clone(head(text, giant/8)), strings.Clone(lexicon.Tail(text, 1000))
 	return b
 }
 
@@ -123,7 +124,7 @@ func (b *block) ends(most int) string {
 		first = string(transcript.Original(transcript.Text, b.value))
 		last = first
 	}
-	first, last = inert(head(first, most/2)), inert(tail(last, most/8))
+	first, last = inert(head(first, most/2)), inert(lexicon.Tail(last, most/8))
 	return strings.TrimRight(first, "\n") + "\n" + mark.New(b.id, fmt.Sprintf("cut, %d chars", b.chars)) + "\n" + last
 }
 
@@ -173,19 +174,6 @@ func head(text string, n int) string {
 		i++
 	}
 	return text
-}
-
-// tail is the last n chars of a text.
-func tail(text string, n int) string {
-	at := len(text)
-	for range n {
-		if at == 0 {
-			break
-		}
-		_, size := utf8.DecodeLastRuneInString(text[:at])
-		at -= size
-	}
-	return text[at:]
 }
 
 // quoted is text as a JSON string. What is not UTF-8 in it becomes U+FFFD.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -126,7 +127,7 @@ func newElement(v value, record int) element {
 	e.filter = prose.Message{Role: role, ID: idText(e.id.raw), Calls: b.calls, Lone: extra || b.result || b.more}
 	for _, t := range b.texts {
 		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: text(t.raw), ID: mark.Sum(t.raw).ID()})
-		e.chars += prose.Chars(text(t.raw))
+		e.chars += lexicon.Chars(text(t.raw))
 	}
 	return e
 }
@@ -315,7 +316,7 @@ func (w *filterWriter) replace(e *element, fates []prose.Fate) (first mark.ID) {
 		first = cmp.Or(first, p.Hash.ID())
 		raw = append(append(raw, e.raw[at-e.off:t.off-e.off]...), quoted(f.Text)...)
 		at = t.off + len(t.raw)
-		w.chars += prose.Chars(f.Text) - prose.Chars(e.filter.Texts[k].Text)
+		w.chars += lexicon.Chars(f.Text) - lexicon.Chars(e.filter.Texts[k].Text)
 	}
 	w.out = append(w.out, append(raw, e.raw[at-e.off:]...))
 	return first

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -151,7 +152,7 @@ func (b *builder) ask(r *transcript.Record) {
 		} else {
 			b.turn.ID = mark.Sum(it.Raw).ID()
 		}
-		b.turn.Asked = mark.Head(b.turn.Asked+said, maxAsked)
+		b.turn.Asked = lexicon.Head(b.turn.Asked+said, maxAsked)
 	}
 }
 

@@ -65,17 +65,6 @@ func plain(text string) int {
 	return len(text)
 }
 
-// Head returns the first n characters of text.
-func Head(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
-}
-
 // Inline returns text made fit to stand inside a line of ours: escaped as Quote does, line ends and runs of white
 // space as one space, cut to at most max characters with an ellipsis (max <= 0: not cut).
 func Inline(text string, max int) string {

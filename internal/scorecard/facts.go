@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -184,8 +185,8 @@ func (f *Facts) human(text string, id mark.ID) {
 	f.turned()
 	one := fact{text: whole, whole: whole, strong: true}
 	if long(text, longMessage) { // of a paste only what was read for certain
-		one = fact{text: head(whole, headChars), tail: tail(whole, tailChars), id: id, whole: whole, strong: true}
-		text = head(text, longMessage/2) + "\n" + tail(text, longMessage/4)
+		one = fact{text: lexicon.Head(whole, headChars), tail: lexicon.Tail(whole, tailChars), id: id, whole: whole, strong: true}
+		text = lexicon.Head(text, longMessage/2) + "\n" + lexicon.Tail(text, longMessage/4)
 	}
 	f.note(Asked, whole, one)
 	f.named(text, true)
@@ -204,7 +205,7 @@ func (f *Facts) named(text string, human bool) {
 				if whole.flat == "" {
 					whole.flat = normal(text)
 				}
-				if at = (spot{before: head(normal(before), lineChars), self: head(normal(s), lineChars)}); !whole.near(at.before, at.self, spotGap) {
+				if at = (spot{before: lexicon.Head(normal(before), lineChars), self: lexicon.Head(normal(s), lineChars)}); !whole.near(at.before, at.self, spotGap) {
 					continue
 				}
 			}
@@ -253,7 +254,7 @@ func (f *Facts) sentences(class Class, said []saying) {
 	at := f.at
 	for _, one := range all {
 		if f.at = one.at; normal(one.text) != "" {
-			s := head(normal(one.text), lineChars)
+			s := lexicon.Head(normal(one.text), lineChars)
 			f.note(class, s, fact{text: s, weight: 1 / math.Sqrt(float64(len(all)))})
 		}
 	}
@@ -292,7 +293,7 @@ func (f *Facts) undecided(changes bool) {
 			if reason.MatchString(s) {
 				weight += 2
 			}
-			s = head(s, headChars)
+			s = lexicon.Head(s, headChars)
 			f.note(Decisions, s, fact{text: s, weight: weight})
 		}
 	}
@@ -330,7 +331,7 @@ func (f *Facts) all() map[Class][]*fact {
 	}
 	for _, p := range f.plan {
 		if p.Status != "deleted" {
-			all[Plan] = append(all[Plan], &fact{text: head(normal(p.Text), cmdChars), status: p.Status, strong: true, sources: []source{p.at}})
+			all[Plan] = append(all[Plan], &fact{text: lexicon.Head(normal(p.Text), cmdChars), status: p.Status, strong: true, sources: []source{p.at}})
 		}
 	}
 	all[Git] = f.git.facts()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -19,7 +20,7 @@ func TestFacts(t *testing.T) {
 		want  []string
 	}{
 		{"a message stands whole, once", newLog().human("Grind\n the  rye.").human("Grind the rye."), Asked, []string{"Grind the rye."}},
-		{"a long one has ends", newLog().human("BEGIN " + long + "END"), Asked, []string{head("BEGIN "+normal(long), 200) + " … " + tail(normal(long)+" END", 100)}},
+		{"a long one has ends", newLog().human("BEGIN " + long + "END"), Asked, []string{lexicon.Head("BEGIN "+normal(long), 200) + " … " + lexicon.Tail(normal(long)+" END", 100)}},
 		{"what a machine writes is no message", newLog().human("<system-reminder>Be brief.</system-reminder>"), Asked, nil},
 		{"paths are below the working directory", newLog().file("Write", "/home/me/mill/src/wheel.go").file("Edit", "/home/me/mill/src/wheel.go"), Edited, []string{"src/wheel.go"}},
 		{"a path elsewhere keeps its directory", newLog().file("Write", "/etc/mill/mill.conf"), Edited, []string{"mill/mill.conf"}},
@@ -76,7 +77,7 @@ func TestFacts(t *testing.T) {
 			do("TodoWrite", todos("Buy rye", "completed", "Grind it", "in_progress"), "ok", false), Plan, []string{"Buy rye = completed", "Grind it = in_progress"}},
 		{"reports", newLog().do("Task", map[string]any{"prompt": "count"}, "I counted them twice. Four sacks are left.", false), Reports, []string{"I counted them twice.", "Four sacks are left."}},
 		{"hits", newLog().do("Grep", map[string]any{"pattern": "rye"}, strings.Repeat("src/wheel.go:14: rye\n", 60), false), Hits, []string{"src/wheel.go:14: rye"}},
-		{"contents", newLog().do("Read", map[string]any{"file_path": "/home/me/mill/a.go"}, numbered(60), false), Contents, []string{"/home/me/mill/a.go … " + head(normal(strings.Repeat("grind the rye by hand\n", 60)), 120) + " = 60"}},
+		{"contents", newLog().do("Read", map[string]any{"file_path": "/home/me/mill/a.go"}, numbered(60), false), Contents, []string{"/home/me/mill/a.go … " + lexicon.Head(normal(strings.Repeat("grind the rye by hand\n", 60)), 120) + " = 60"}},
 		{"code", newLog().say("Like so:\n```go\nfunc grind() {}\n```\nand on."), Code, []string{"func grind() {}"}},
 	} {
 		if got := c.log.of(c.class); !slices.Equal(got, c.want) {

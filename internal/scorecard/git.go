@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -33,7 +34,7 @@ func (g *git) ran(command string, out *transcript.Outcome, at source) {
 		return
 	}
 	one := func(text, tail, status string) *fact {
-		return &fact{text: head(normal(text), cmdChars), tail: head(normal(tail), cmdChars), status: status, strong: true, sources: []source{at}}
+		return &fact{text: lexicon.Head(normal(text), cmdChars), tail: lexicon.Head(normal(tail), cmdChars), status: status, strong: true, sources: []source{at}}
 	}
 	if all := switched.FindAllStringSubmatch(out.Text, -1); all != nil {
 		last := all[len(all)-1]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -32,11 +33,11 @@ func TestVisible(t *testing.T) {
 		{Asked, fact{text: "begin", tail: "end", id: id}, "begin [ccd 000000000000 cut] end", false},
 		{Asked, fact{text: "begin", tail: "end", id: id}, "> begin [\\ccd " + string(id) + " cut] end", false},
 		{Asked, fact{text: "begin", tail: "end", id: id}, "begin [ccd " + string(id) + " cut]", false},
-		{Decisions, fact{text: head(long, 120)}, "- " + head(long, 90) + "… (#4)", true},
-		{Decisions, fact{text: head(long, 120)}, "- " + head(long, 70) + "… (#4)", false},
-		{Decisions, fact{text: head(long, 120)}, "- " + head(long, 90) + " or not", false},
+		{Decisions, fact{text: lexicon.Head(long, 120)}, "- " + lexicon.Head(long, 90) + "… (#4)", true},
+		{Decisions, fact{text: lexicon.Head(long, 120)}, "- " + lexicon.Head(long, 70) + "… (#4)", false},
+		{Decisions, fact{text: lexicon.Head(long, 120)}, "- " + lexicon.Head(long, 90) + " or not", false},
 		{Decisions, fact{text: "short one"}, "- short…", false},
-		{Decisions, fact{text: head(long, 120)}, "[ccd 000000000000 answer: " + head(long, 90) + " ... more]", true},
+		{Decisions, fact{text: lexicon.Head(long, 120)}, "[ccd 000000000000 answer: " + lexicon.Head(long, 90) + " ... more]", true},
 		{Answers, fact{text: "All is done."}, "> All is done. Next", true},
 		{Answers, fact{text: "All is done."}, "The hAll is done.", false},
 		{Asked, fact{text: "yes"}, "> yes", true},
@@ -119,7 +120,7 @@ func TestVisible(t *testing.T) {
 	} {
 		p := newPage(c.text)
 		if got := p.shows(c.class, &c.one); got != c.want {
-			t.Errorf("%s %q in %q: visible %v, want %v", c.class, c.one.text+strings.Join(c.one.forms, " "), head(c.text, 100), got, c.want)
+			t.Errorf("%s %q in %q: visible %v, want %v", c.class, c.one.text+strings.Join(c.one.forms, " "), lexicon.Head(c.text, 100), got, c.want)
 		}
 	}
 }
@@ -207,7 +208,7 @@ func TestControls(t *testing.T) {
 		if g = grade(t, f, list, nil); g.Mean != 0 {
 			t.Errorf("a list of all names: mean %.3f, %+v", g.Mean, g.Classes)
 		}
-		part := head(plain, len(plain)/3)
+		part := lexicon.Head(plain, len(plain)/3)
 		if with, without := grade(t, f, part+list, nil).Mean, grade(t, f, part, nil).Mean; with != without {
 			t.Errorf("a list of all names adds %.3f to %.3f", with-without, without)
 		}

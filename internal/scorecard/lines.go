@@ -3,6 +3,8 @@ package scorecard
 import (
 	"regexp"
 	"strings"
+
+	"ccd/compactor/lexicon"
 )
 
 // The lines of a tool's output that tell what came of it. They are the output's own forms; where none is found, the last
@@ -22,7 +24,7 @@ func outputLines(text string) (all []string) {
 		text = text[:maxOutput] + "\n" + text[len(text)-maxOutput:]
 	}
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(head(line, 4*lineChars)); len(line) > 3 {
+		if line = strings.TrimSpace(lexicon.Head(line, 4*lineChars)); len(line) > 3 {
 			all = append(all, line)
 		}
 	}
@@ -34,13 +36,13 @@ func problem(text string) string {
 	lines := outputLines(text)
 	for _, l := range lines {
 		if errorWord.MatchString(l) {
-			return head(normal(l), lineChars)
+			return lexicon.Head(normal(l), lineChars)
 		}
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return head(normal(lines[len(lines)-1]), lineChars)
+	return lexicon.Head(normal(lines[len(lines)-1]), lineChars)
 }
 
 // outcome is the line of an output that tells what came out, where that is clear: the only one, where it is short, or the last one of a
@@ -48,7 +50,7 @@ func problem(text string) string {
 func outcome(text string) string {
 	lines := outputLines(text)
 	if len(lines) == 1 && !long(lines[0], headChars) {
-		return head(normal(lines[0]), cmdChars)
+		return lexicon.Head(normal(lines[0]), cmdChars)
 	}
 	verdicts, found := 0, ""
 	for _, l := range lines {
@@ -62,5 +64,5 @@ func outcome(text string) string {
 	if verdicts != 1 {
 		return ""
 	}
-	return head(normal(found), cmdChars)
+	return lexicon.Head(normal(found), cmdChars)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -117,7 +118,7 @@ func cutIn(s, text string) int {
 	if i := strings.Index(s, text); i >= 0 {
 		return i
 	}
-	begin := head(text, leastCut)
+	begin := lexicon.Head(text, leastCut)
 	if len(begin) == len(text) {
 		return -1
 	}

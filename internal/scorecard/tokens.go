@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ccd/compactor/lexicon"
 )
 
 // The tokenizer of the grader: what a statement, a sentence and a content word are. It works by characters, not by words
@@ -31,27 +33,6 @@ func normal(text string) string {
 
 func long(text string, most int) bool {
 	return len(text) > most && utf8.RuneCountInString(text) > most
-}
-
-// head is the first n characters.
-func head(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
-}
-
-// tail is the last n characters.
-func tail(text string, n int) string {
-	i := len(text)
-	for ; n > 0 && i > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:i])
-		i -= size
-	}
-	return text[i:]
 }
 
 // dense reports whether a character belongs to a script that is written without spaces, or with few letters a word.
@@ -121,7 +102,7 @@ func fences(text string) iter.Seq[string] {
 			if !ok || !opened || !closed {
 				return
 			}
-			if c := head(normal(head(block, 4*lineChars)), lineChars); strings.Contains(c, " ") && !yield(c) {
+			if c := lexicon.Head(normal(lexicon.Head(block, 4*lineChars)), lineChars); strings.Contains(c, " ") && !yield(c) {
 				return
 			}
 			text = after

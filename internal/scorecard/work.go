@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -113,7 +114,7 @@ func (f *Facts) asked(c call, text string) {
 			}
 		}
 		if answer != "" {
-			f.paired(Questions, c, head(normal(q.Question), lineChars), head(normal(answer), cmdChars), "")
+			f.paired(Questions, c, lexicon.Head(normal(q.Question), lineChars), lexicon.Head(normal(answer), cmdChars), "")
 		}
 	}
 	f.shown(c, "approved")
@@ -122,7 +123,7 @@ func (f *Facts) asked(c call, text string) {
 // shown takes a plan that was put to the person, by its first line.
 func (f *Facts) shown(c call, state string) {
 	line, _, _ := strings.Cut(strings.TrimSpace(c.asks.Plan), "\n")
-	f.paired(Questions, c, head(normal(strings.TrimLeft(line, "# ")), cmdChars), "", state)
+	f.paired(Questions, c, lexicon.Head(normal(strings.TrimLeft(line, "# ")), cmdChars), "", state)
 }
 
 // paired takes a fact whose one half stands in a call, and whose other half in its result.
@@ -149,7 +150,7 @@ func (f *Facts) refused(c call, why string) {
 	if f.shown(c, "refused"); what == "" && c.asks.Plan == "" {
 		what = normal(cmp.Or(c.action.Query, c.tool))
 	}
-	f.paired(Refusals, c, head(what, shortChars), head(why, lineChars), "refused")
+	f.paired(Refusals, c, lexicon.Head(what, shortChars), lexicon.Head(why, lineChars), "refused")
 }
 
 func (f *Facts) answered(it *transcript.Item) {
@@ -214,10 +215,10 @@ func (f *Facts) ran(c call, out *transcript.Outcome) {
 		line = f.failed(out.Text)
 	}
 	if line != "" {
-		f.paired(Outcomes, c, head(key, shortChars), head(line, cmdChars), "")
+		f.paired(Outcomes, c, lexicon.Head(key, shortChars), lexicon.Head(line, cmdChars), "")
 	}
 	if bad && len(f.open) < maxFacts/10 {
-		one := &fact{text: head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
+		one := &fact{text: lexicon.Head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
 		if line != "" {
 			one.text, one.status, one.sources = line, "", []source{c.at, f.at}
 		}
@@ -262,7 +263,7 @@ func (f *Facts) done(c call, out transcript.Outcome) {
 	f.at = c.at
 	defer func() { f.at = at }()
 	if whole := normal(c.action.Command); c.action.Op == transcript.Command && !c.action.Stdin && whole != "" {
-		one := fact{text: head(whole, cmdChars), strong: true}
+		one := fact{text: lexicon.Head(whole, cmdChars), strong: true}
 		if lookup(whole) {
 			one.weight = lookupWeight
 		}
@@ -312,11 +313,11 @@ func (f *Facts) traced(c call, out *transcript.Outcome) {
 		content, _, ok := transcript.FileText(out.Text)
 		if len(c.action.Files) > 0 && ok {
 			name, n := c.action.Files[0].Path, strconv.Itoa(1+strings.Count(strings.TrimSuffix(content, "\n"), "\n"))
-			f.note(Contents, name+"\n"+n, fact{text: name, status: n, tail: head(normal(head(content, longResult)), lineChars)})
+			f.note(Contents, name+"\n"+n, fact{text: name, status: n, tail: lexicon.Head(normal(lexicon.Head(content, longResult)), lineChars)})
 		}
 	case transcript.Search, transcript.Web:
-		for line := range strings.Lines(head(out.Text, longResult)) {
-			if l := head(normal(line), cmdChars); length(l) > 0 && strings.ContainsAny(l, "./") {
+		for line := range strings.Lines(lexicon.Head(out.Text, longResult)) {
+			if l := lexicon.Head(normal(line), cmdChars); length(l) > 0 && strings.ContainsAny(l, "./") {
 				f.note(Hits, l, fact{text: l})
 				break
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ccd/compactor"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -71,7 +71,7 @@ func (h Hooks) preview(t *text) string {
 	}
 	id := mark.Sum(t.original).ID()
 	return shown + "\n" +
-		transcript.Demotion(id, t.chars(), lines(whole), utf8.RuneCountInString(head)) + "\n" +
+		transcript.Demotion(id, t.chars(), lexicon.AllLines(whole), utf8.RuneCountInString(head)) + "\n" +
 		wrongLines(id, whole[len(head):], strings.Count(head, "\n"), t.source) +
 		mark.New(id, fmt.Sprintf("archived whole: `%s` prints it (with | sed -n, grep or the like a part of it), as does the tool restore of the MCP server ccd;"+
 			" only lines of this result that begin as this one does are ccd's", h.command("restore", string(id)))) + "\n"
@@ -81,12 +81,12 @@ func (h Hooks) preview(t *text) string {
 func wrongLines(id mark.ID, rest string, skipped int, source bool) string {
 	var b strings.Builder
 	room, shown, more := errorsShown, 0, 0
-	for n, line := range compactor.ErrorLines(rest, source) {
+	for n, line := range lexicon.NumberedErrors(rest, source) {
 		if more > 0 {
 			more++
 			continue
 		}
-		if short := mark.Head(line, errorLine); len(short) < len(line) {
+		if short := lexicon.Head(line, errorLine); len(short) < len(line) {
 			line = short + " …"
 		}
 		line = fmt.Sprintf("%d: %s\n", n+skipped, inert(line))
@@ -105,12 +105,4 @@ func wrongLines(id mark.ID, rest string, skipped int, source bool) string {
 		count = fmt.Sprintf("the first %d of %d", shown, shown+more)
 	}
 	return mark.New(id, "lines after these that tell of something wrong, "+count+":") + "\n" + b.String()
-}
-
-func lines(s string) int {
-	n := strings.Count(s, "\n")
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		n++
-	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -56,9 +57,9 @@ func inert(s string) string {
 
 // inertHead is as much of the beginning of a text as is at most n characters when it is inert; shown is that.
 func inertHead(text string, n int) (head, shown string) {
-	head = mark.Head(text, n)
+	head = lexicon.Head(text, n)
 	for shown = inert(head); utf8.RuneCountInString(shown) > n; shown = inert(head) {
-		head = mark.Head(head, n*utf8.RuneCountInString(head)/utf8.RuneCountInString(shown))
+		head = lexicon.Head(head, n*utf8.RuneCountInString(head)/utf8.RuneCountInString(shown))
 	}
 	return head, shown
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ccd/internal/mark"
+	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
@@ -62,7 +62,7 @@ func (s *shape) long() (all []*text) {
 		if t.chars() < leastDemoted {
 			continue
 		}
-		if head := mark.Head(string(t.original[:min(len(t.original), 4*headShown)]), headShown); !t.source || inert(head) == head {
+		if head := lexicon.Head(string(t.original[:min(len(t.original), 4*headShown)]), headShown); !t.source || inert(head) == head {
 			all = append(all, t)
 		}
 	}

@@ -1,4 +1,4 @@
-package compactor
+package lexicon
 
 import "testing"
 
@@ -20,10 +20,10 @@ func TestStackTop(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := withTop("at cents (/a/money.js:4:9)\n", nil); got != nil {
+	if got := WithTop("at cents (/a/money.js:4:9)\n", nil); got != nil {
 		t.Errorf("where no line tells of an error, %q is added", got)
 	}
-	if got := withTop("a.py:1: KeyError\n", []string{"a.py:1: KeyError"}); len(got) != 1 {
+	if got := WithTop("a.py:1: KeyError\n", []string{"a.py:1: KeyError"}); len(got) != 1 {
 		t.Errorf("what stands there is added again: %q", got)
 	}
 }

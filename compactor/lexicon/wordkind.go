@@ -1,46 +1,50 @@
-package prose
+package lexicon
 
 import "strings"
 
-// wordKind is what a word names.
-type wordKind uint8
+// Kind is what a word names.
+type Kind uint8
 
+// The kinds of words.
 const (
-	plainWord   wordKind = iota
-	capitalWord          // begins with a capital letter
-	acronymWord          // capitals only, or consonants only
-	identWord            // camelCase, PascalCase, snake_case, a dotted name, a call
-	numberWord           // digits, perhaps with a unit glued to them
-	versionWord          // 1.2, v3.0.1-rc2
-	netWord              // of the network: 10.0.0.1
-	digestWord           // hexadecimal digits of a commit or a sum
-	mailWord             // somebody@example.org
-	webWord              // https://...
-	pathWord             // of a file
-	placeWord            // of a line in a file: a.go:12
+	PlainWord   Kind = iota
+	CapitalWord      // begins with a capital letter
+	AcronymWord      // capitals only, or consonants only
+	IdentWord        // camelCase, PascalCase, snake_case, a dotted name, a call
+	NumberWord       // digits, perhaps with a unit glued to them
+	VersionWord      // 1.2, v3.0.1-rc2
+	NetWord          // of the network: 10.0.0.1
+	DigestWord       // hexadecimal digits of a commit or a sum
+	MailWord         // somebody@example.org
+	WebWord          // https://...
+	PathWord         // of a file
+	PlaceWord        // of a line in a file: a.go:12
 )
 
-// wordKindOf tells what a word names by its look. has is the class of its bytes.
-func wordKindOf(s string, has class) wordKind {
+// LongestName is how long a word may be that names something, in bytes; only the address of a page may be longer.
+const LongestName = 300
+
+// KindOf tells what a word names by its look. Has is the class of its bytes.
+func KindOf(s string, has Class) Kind {
 	switch {
-	case len(s) > longestName && has&colonByte == 0:
-		return plainWord
-	case has&^(smallByte|highByte) == 0:
-		if has == smallByte && isVowelless(s) {
-			return acronymWord
+	case len(s) > LongestName && has&Colon == 0:
+		return PlainWord
+	case has&^(Small|High) == 0:
+		if has == Small && isVowelless(s) {
+			return AcronymWord
 		}
-		return plainWord
-	case has&^(letterBytes|highByte) == 0:
+		return PlainWord
+	case has&^(Letters|High) == 0:
 		return caseKind(s)
-	case has&digitByte != 0 && has&(letterBytes|underByte|slashByte|atByte) == 0:
+	case has&Digit != 0 && has&(Letters|Under|Slash|At) == 0:
 		return numberKind(s)
-	case has&slashByte != 0:
+	case has&Slash != 0:
 		return slashKind(s)
-	case has&atByte != 0:
+	case has&At != 0:
 		return mailKind(s)
-	case has&underByte != 0:
+	case has&Under != 0:
 		return underKind(s)
-	case has&digitByte != 0 && has&^(letterBytes|digitByte|highByte) == 0:
+	case has&Digit != 0 && has&^(Letters|Digit|High) == 0:
 		return mixedKind(s)
 	}
 	return dottedKind(s, has)
@@ -62,7 +66,7 @@ func isVowelless(s string) bool {
 }
 
 // caseKind looks at where the capitals of a word of letters stand.
-func caseKind(s string) wordKind {
+func caseKind(s string) Kind {
 	ups, inner := 0, false
 	for i := range len(s) {
 		if s[i]-'A' < 26 {
@@ -72,18 +76,18 @@ func caseKind(s string) wordKind {
 	}
 	switch {
 	case inner:
-		return identWord
+		return IdentWord
 	case ups == len(s) && ups > 1:
-		return acronymWord
+		return AcronymWord
 	case s[0]-'A' < 26 && ups == 1:
-		return capitalWord
+		return CapitalWord
 	case ups > 1 && s[0]-'A' < 26: // HTTPServer
-		return identWord
+		return IdentWord
 	}
-	return plainWord
+	return PlainWord
 }
 
-func numberKind(s string) wordKind {
+func numberKind(s string) Kind {
 	parts, digits, only := 1, 0, true
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -97,66 +101,67 @@ func numberKind(s string) wordKind {
 	}
 	switch {
 	case digits == 0:
-		return plainWord
+		return PlainWord
 	case only && parts == 4:
-		return netWord
+		return NetWord
 	case only && parts == 3:
-		return versionWord
+		return VersionWord
 	}
-	return numberWord
+	return NumberWord
 }
 
-func slashKind(s string) wordKind {
+func slashKind(s string) Kind {
 	if strings.Contains(s, "://") {
-		return webWord
+		return WebWord
 	}
 	slashes := strings.Count(s, "/")
 	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")
-	if strings.Trim(s, "/.-") == "" || !hasLetter(s) {
-		return plainWord
+	if strings.Trim(s, "/.-") == "" || !HasLetter(s) {
+		return PlainWord
 	}
 	if !rooted && slashes < 2 && !strings.ContainsAny(s, "._-@") {
-		return plainWord // and/or
+		return PlainWord // and/or
 	}
-	if afterColon(s) {
-		return placeWord
+	if AfterColon(s) {
+		return PlaceWord
 	}
-	return pathWord
+	return PathWord
 }
 
-func hasLetter(s string) bool {
+// HasLetter reports whether a text has a letter, of any script.
+func HasLetter(s string) bool {
 	for i := range len(s) {
-		if classOf[s[i]]&(letterBytes|highByte) != 0 {
+		if classOf[s[i]]&(Letters|High) != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// afterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
-func afterColon(s string) bool {
+// AfterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
+func AfterColon(s string) bool {
 	i := strings.LastIndexByte(s, ':')
 	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && IsNumber(s[i+1:])
 }
 
-func mailKind(s string) wordKind {
+func mailKind(s string) Kind {
 	i := strings.IndexByte(s, '@')
 	if i > 0 && strings.IndexByte(s[i:], '.') > 1 {
-		return mailWord
+		return MailWord
 	}
-	return plainWord
+	return PlainWord
 }
 
 // underKind is an identifier, where letters stand at both sides of an underscore or a name begins with one.
-func underKind(s string) wordKind {
-	if !hasLetter(s) {
-		return plainWord
+func underKind(s string) Kind {
+	if !HasLetter(s) {
+		return PlainWord
 	}
-	return identWord
+	return IdentWord
 }
 
 // mixedKind is a word of letters and digits only.
-func mixedKind(s string) wordKind {
+func mixedKind(s string) Kind {
 	hex, digits := true, 0
 	for i := range len(s) {
 		c := s[i]
@@ -168,62 +173,62 @@ func mixedKind(s string) wordKind {
 	}
 	switch {
 	case hex && len(s) >= 7 && digits*10 >= len(s):
-		return digestWord
+		return DigestWord
 	case s[0]-'0' < 10:
-		return numberWord // 12ms
+		return NumberWord // 12ms
 	case s[0] == 'v' && digits == len(s)-1:
-		return versionWord
+		return VersionWord
 	}
-	return identWord // sha256, Http2
+	return IdentWord // sha256, Http2
 }
 
 // dottedKind is a word with dots, colons, hyphens or other marks in it.
-func dottedKind(s string, has class) wordKind {
+func dottedKind(s string, has Class) Kind {
 	i := strings.IndexByte(s, '.')
-	if i < 0 && has&colonByte != 0 && afterColon(s) {
-		return plainWord // at:12
+	if i < 0 && has&Colon != 0 && AfterColon(s) {
+		return PlainWord // at:12
 	}
 	if i < 0 || i+1 == len(s) {
 		return hyphenKind(s, has)
 	}
 	before := s[i-min(i, 1) : i]
 	switch {
-	case afterColon(s):
-		return placeWord
+	case AfterColon(s):
+		return PlaceWord
 	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
 		return dottedNumber(s)
-	case before != "" && classOf[before[0]]&(letterBytes|digitByte|underByte|highByte) == 0:
-		return plainWord
+	case before != "" && classOf[before[0]]&(Letters|Digit|Under|High) == 0:
+		return PlainWord
 	case hasExtension(s, has):
-		return pathWord
+		return PathWord
 	case strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4:
-		return plainWord
+		return PlainWord
 	case isAbbreviated(s):
-		return plainWord
+		return PlainWord
 	}
-	return identWord
+	return IdentWord
 }
 
 // dottedNumber is 1.2-beta, v3.1, or 1.5x.
-func dottedNumber(s string) wordKind {
+func dottedNumber(s string) Kind {
 	if s[0] == 'v' || strings.Count(s, ".") > 1 || strings.Contains(s, "-") {
-		return versionWord
+		return VersionWord
 	}
-	return numberWord
+	return NumberWord
 }
 
 // hasExtension reports whether a word is a name with an extension of up to five letters or digits.
-func hasExtension(s string, has class) bool {
+func hasExtension(s string, has Class) bool {
 	i := strings.LastIndexByte(s, '.')
 	ext := s[i+1:]
 	if i == 0 {
 		return len(ext) > 2 // .gitignore
 	}
-	if len(ext) == 0 || len(ext) > 5 || has&(pairedByte|equalsByte|otherByte) != 0 {
+	if len(ext) == 0 || len(ext) > 5 || has&(Paired|Equals|Other) != 0 {
 		return false
 	}
 	for j := range len(ext) {
-		if classOf[ext[j]]&(smallByte|digitByte) == 0 {
+		if classOf[ext[j]]&(Small|Digit) == 0 {
 			return false
 		}
 	}
@@ -241,16 +246,16 @@ func isAbbreviated(s string) bool {
 }
 
 // hyphenKind is a word without a dot inside: flags and other marks.
-func hyphenKind(s string, has class) wordKind {
+func hyphenKind(s string, has Class) Kind {
 	switch {
-	case has&(equalsByte|pairedByte|otherByte) != 0 && has&letterBytes != 0 && strings.ContainsAny(s, "=(<$\\"):
-		return identWord
-	case len(s) > 3 && s[0] == '-' && classOf[s[len(s)-1]]&(letterBytes|digitByte) != 0:
-		return identWord // a flag
-	case has&colonByte != 0 && strings.Contains(s, "::"):
-		return identWord
-	case has&digitByte != 0 && s[0]-'0' < 10:
-		return numberWord
+	case has&(Equals|Paired|Other) != 0 && has&Letters != 0 && strings.ContainsAny(s, "=(<$\\"):
+		return IdentWord
+	case len(s) > 3 && s[0] == '-' && classOf[s[len(s)-1]]&(Letters|Digit) != 0:
+		return IdentWord // a flag
+	case has&Colon != 0 && strings.Contains(s, "::"):
+		return IdentWord
+	case has&Digit != 0 && s[0]-'0' < 10:
+		return NumberWord
 	}
-	return plainWord
+	return PlainWord
 }

@@ -1,4 +1,4 @@
-package prose
+package lexicon
 
 import "strings"
 
@@ -71,4 +71,26 @@ func afterPlace(line string) string {
 		return rest
 	}
 	return line
+}
+
+// errorWords are what tools write where something is wrong; they are looked for as they stand.
+var errorWords = []string{"rror", "FAIL", "ailed", "panic", "xception", "raceback", "atal", "ssert"}
+
+// errorEnd is how much of each end of an output is searched for them, in bytes: tools tell at an end what went wrong.
+const errorEnd = 8 << 10
+
+// HasErrorWord reports whether a text may hold error lines: cheap, for every result.
+func HasErrorWord(text string) bool {
+	ends := [2]string{text}
+	if len(text) > 2*errorEnd {
+		ends = [2]string{text[:errorEnd], text[len(text)-errorEnd:]}
+	}
+	for _, end := range ends {
+		for _, w := range errorWords {
+			if strings.Contains(end, w) {
+				return true
+			}
+		}
+	}
+	return false
 }

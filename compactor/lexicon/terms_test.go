@@ -1,4 +1,4 @@
-package compactor
+package lexicon
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestTermsOfAText(t *testing.T) {
-	kinds := map[termKind]string{nameTerm: "name", pathTerm: "path", figureTerm: "figure", addressTerm: "address", hashTerm: "hash"}
+	kinds := map[TermKind]string{NameTerm: "name", PathTerm: "path", FigureTerm: "figure", AddressTerm: "address", HashTerm: "hash"}
 	for text, want := range map[string][]string{
 		"call parseRate or Money.parse() in a loop":           {"name parseRate", "path Money.parse"},
 		"set `a b` and `x`, then MAX_SIZE":                    {"name a b", "name MAX_SIZE"},
@@ -22,19 +22,19 @@ func TestTermsOfAText(t *testing.T) {
 		"the set_value of 5f0c1d2e-90c4-4a1b-8a53-0c1d2e3f4a": {"name set_value"},
 	} {
 		var got []string
-		terms(text, func(x term) bool {
-			got = append(got, kinds[x.kind]+" "+x.text)
+		Terms(text, func(x Term) bool {
+			got = append(got, kinds[x.Kind]+" "+x.Text)
 			return true
 		})
 		if !slices.Equal(got, want) {
-			t.Errorf("terms(%q) = %q, want %q", text, got, want)
+			t.Errorf("Terms(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestTermsStop(t *testing.T) {
 	n := 0
-	terms(strings.Repeat("fooBar ", 10), func(term) bool { n++; return n < 3 })
+	Terms(strings.Repeat("fooBar ", 10), func(Term) bool { n++; return n < 3 })
 	if n != 3 {
 		t.Errorf("%d terms came after the third was refused", n)
 	}
@@ -46,8 +46,8 @@ func TestTermsAreLinear(t *testing.T) {
 		"one word": "aB", "ticks": "`", "tick and word": "`a", "signs": "-/", "schemes": "ab://", "digits": "1,", "figures": "1 a ", "runes": "ü", "ab-ab": "ab-",
 	} {
 		n := 0
-		terms(strings.Repeat(piece, 1<<20/len(piece)), func(x term) bool {
-			n += len(x.text)
+		Terms(strings.Repeat(piece, 1<<20/len(piece)), func(x Term) bool {
+			n += len(x.Text)
 			return true
 		})
 		if n > 1<<20 {
@@ -65,7 +65,7 @@ func BenchmarkTextTerms(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for range b.N {
-				terms(text, func(term) bool { return true })
+				Terms(text, func(Term) bool { return true })
 			}
 		})
 	}

@@ -1,6 +1,11 @@
-package prose
+// Package lexicon tells what a text is made of: characters, words, sentences, list items, fences, terms, phrases, error
+// lines and stack frames. It is the one place for these rules. All of it is linear in the text.
+package lexicon
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Chars counts characters, the unit of every limit on text. Most text is ASCII, which goes eight bytes at a time.
 func Chars(s string) int {
@@ -50,16 +55,19 @@ func IsNumber(s string) bool {
 	return s != ""
 }
 
-// jsonSize is how many bytes a text takes as a JSON string, its quotes left out.
-func jsonSize(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':
-			n++
-		case c < ' ':
-			n += len(`\u0000`) - 1
+// Tail is the last n characters of a text.
+func Tail(s string, n int) string {
+	for i := len(s); i > 0; n-- {
+		if n == 0 {
+			return s[i:]
 		}
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
 	}
-	return n
+	return s
+}
+
+// Lower is ASCII lower case, with the typographic apostrophe made plain.
+func Lower(s string) string {
+	return strings.ReplaceAll(strings.ToLower(s), "’", "'")
 }

@@ -1,20 +1,28 @@
-package compactor
+package lexicon
 
 import (
 	"strings"
-
-	"ccd/compactor/prose"
 )
 
-// withTop appends the top of a text's first stack trace to its error lines, unless they tell it.
-func withTop(text string, lines []string) []string {
+// WithTop appends the top of a text's first stack trace to its error lines, unless they tell it.
+func WithTop(text string, lines []string) []string {
 	if len(lines) == 0 {
 		return lines
 	}
-	if top := stackTop(text); top != "" && !contains(lines, top) {
+	if top := stackTop(text); top != "" && !Holds(lines, top) {
 		return append(lines, top)
 	}
 	return lines
+}
+
+// Holds reports whether one of the lines holds a text.
+func Holds(lines []string, s string) bool {
+	for _, l := range lines {
+		if strings.Contains(l, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // stackTop is the frame of a text's first stack trace in which it happened; "" where there is none. Python tells it
@@ -64,12 +72,12 @@ func (s *tracer) begin(t string) bool {
 	switch {
 	case isPythonFrame(t):
 		s.kind, s.top = 'p', t
-	case strings.HasPrefix(t, "goroutine ") && prose.IsFrame(t):
+	case strings.HasPrefix(t, "goroutine ") && IsFrame(t):
 		s.kind = 'g'
-	case strings.HasPrefix(t, "at ") && prose.IsFrame(t):
+	case strings.HasPrefix(t, "at ") && IsFrame(t):
 		s.kind, s.top = 'a', t
 		return !isInner(t)
-	case strings.HasPrefix(t, "#0 "), prose.IsPlaced(t) && (strings.HasSuffix(t, "Error") || strings.HasSuffix(t, "Exception")):
+	case strings.HasPrefix(t, "#0 "), IsPlaced(t) && (strings.HasSuffix(t, "Error") || strings.HasSuffix(t, "Exception")):
 		s.top = t
 		return true
 	}
@@ -89,7 +97,7 @@ func (s *tracer) goLine(t string, flush bool) bool {
 	return false
 }
 
-func isPythonFrame(t string) bool { return strings.HasPrefix(t, `File "`) && prose.IsFrame(t) }
+func isPythonFrame(t string) bool { return strings.HasPrefix(t, `File "`) && IsFrame(t) }
 
 // isInner reports whether a frame is of the language's own machinery, not of the program.
 func isInner(t string) bool {

@@ -1,34 +1,32 @@
-package compactor
+package lexicon
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ccd/compactor/prose"
 )
 
-// termKind is what a term is.
-type termKind uint8
+// TermKind is what a term is.
+type TermKind uint8
 
 // The kinds of terms, as State tells them.
 const (
-	plainTerm   termKind = iota // no term
-	nameTerm                    // an identifier: camelCase, PascalCase, snake_case, dotted.name, a flag, a code span
-	pathTerm                    // a path or a file's name
-	figureTerm                  // a number with its unit or what it counts
-	addressTerm                 // a URL
-	hashTerm                    // a hash, a UUID or a version
+	PlainTerm   TermKind = iota // no Term
+	NameTerm                    // an identifier: camelCase, PascalCase, snake_case, dotted.name, a flag, a code span
+	PathTerm                    // a path or a file's name
+	FigureTerm                  // a number with its unit or what it counts
+	AddressTerm                 // a URL
+	HashTerm                    // a hash, a UUID or a version
 )
 
-// term is a word of a text that says something on its own: what an agent that goes on would look for by name.
-type term struct {
-	kind termKind
-	text string
+// Term is a word of a text that says something on its own: what an agent that goes on would look for by name.
+type Term struct {
+	Kind TermKind
+	Text string
 }
 
 const (
-	maxTerm  = 160 // bytes of a term; a longer one is none, but for an address
+	maxTerm  = 160 // bytes of a Term; a longer one is none, but for an address
 	maxURL   = 400 // bytes of an address
 	maxSpan  = 80  // bytes of a code span that is taken as it stands
 	minIdent = 3   // bytes of an identifier
@@ -36,29 +34,25 @@ const (
 	maxScheme = 16 // bytes at the start of an address that hold its scheme
 )
 
-// terms calls yield with the terms of a text in order, until it returns false. Linear in the text: each byte is looked
+// Terms calls yield with the terms of a text in order, until it returns false. Linear in the text: each byte is looked
 // at a bounded number of times.
-func terms(text string, yield func(term) bool) {
-	fence := false
+func Terms(text string, yield func(Term) bool) {
+	var fences Fences
 	for line := range strings.Lines(text) {
-		if t := strings.TrimLeft(line, " \t>"); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
-			fence = !fence
-			continue
-		}
-		if !lineTerms(line, fence, yield) {
+		if fence, code := fences.Line(line); !fence && !lineTerms(line, code, yield) {
 			return
 		}
 	}
 }
 
 // lineTerms gives the terms of one line.
-func lineTerms(line string, fence bool, yield func(term) bool) bool {
+func lineTerms(line string, fence bool, yield func(Term) bool) bool {
 	number := ""
 	for i := 0; i < len(line); {
 		c := line[i]
 		if c == '`' && !fence {
 			if n := codeSpan(line[i:]); n > 0 {
-				if !yield(term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
+				if !yield(Term{spanKind(line[i+1 : i+n-1]), line[i+1 : i+n-1]}) {
 					return false
 				}
 				number = ""
@@ -82,26 +76,26 @@ func lineTerms(line string, fence bool, yield func(term) bool) bool {
 		before := number
 		number = ""
 		if plain {
-			if before != "" && isUnit(w) && !yield(term{figureTerm, before + " " + w}) {
+			if before != "" && isUnit(w) && !yield(Term{FigureTerm, before + " " + w}) {
 				return false
 			}
 			continue
 		}
 		w = trimEnd(w)
 		if before != "" && isUnit(w) {
-			if !yield(term{figureTerm, before + " " + w}) {
+			if !yield(Term{FigureTerm, before + " " + w}) {
 				return false
 			}
 			continue
 		}
-		kind := kindOf(w)
-		if kind == plainTerm && len(w) == n && prose.IsNumber(strings.ReplaceAll(w, "/", ".")) {
+		kind := termKindOf(w)
+		if kind == PlainTerm && len(w) == n && IsNumber(strings.ReplaceAll(w, "/", ".")) {
 			number = w
 		}
-		if kind == plainTerm {
+		if kind == PlainTerm {
 			continue
 		}
-		if !yield(term{kind, w}) {
+		if !yield(Term{kind, w}) {
 			return false
 		}
 	}
@@ -126,17 +120,17 @@ func codeSpan(s string) int {
 }
 
 // spanKind is what a code span is.
-func spanKind(s string) termKind {
-	if k := kindOf(s); k != plainTerm {
+func spanKind(s string) TermKind {
+	if k := termKindOf(s); k != PlainTerm {
 		return k
 	}
-	return nameTerm
+	return NameTerm
 }
 
 // The classes of bytes in words.
 const (
 	noWord   = iota
-	letter   // a lower-case letter
+	letter   // a Lower-case letter
 	capital  // an upper-case one
 	sign     // a digit, or a sign that names have
 	outsider // not ASCII
@@ -198,31 +192,31 @@ func addressEnd(s string) int {
 	return len(s)
 }
 
-// kindOf tells what a word is.
-func kindOf(w string) termKind {
+// termKindOf tells what a word is.
+func termKindOf(w string) TermKind {
 	if len(w) < 2 || len(w) > maxTerm && !strings.Contains(w[:maxScheme], "://") {
-		return plainTerm
+		return PlainTerm
 	}
 	s := shapeOfWord(w)
 	switch {
 	case strings.Contains(w[:min(len(w), maxScheme)], "://"):
-		return addressTerm
+		return AddressTerm
 	case s.hex && s.digits > 0 && s.letters > 0 && (len(w) >= 7 && len(w) <= 128) && (s.dashes == 0 || s.dashes == 4 && len(w) == 36):
-		return hashTerm
+		return HashTerm
 	case isVersion(w):
-		return hashTerm
+		return HashTerm
 	case s.digits > 0 && isFigure(w):
-		return figureTerm
+		return FigureTerm
 	case s.spaces > 0 || s.commas > 0:
-		return plainTerm
+		return PlainTerm
 	case s.slashes > 0 && s.letters > 1 && (s.dots > 0 || s.slashes > 1 || w[0] == '/' || strings.HasSuffix(w, "/")):
-		return pathTerm
+		return PathTerm
 	case s.slashes == 0 && isFileName(w):
-		return pathTerm
+		return PathTerm
 	case len(w) >= minIdent && s.letters > 0 && isIdentifier(w, s):
-		return nameTerm
+		return NameTerm
 	}
-	return plainTerm
+	return PlainTerm
 }
 
 // wordShape counts what a word is made of.
@@ -296,7 +290,7 @@ func isIdentifier(w string, s wordShape) bool {
 // isDotted reports whether a word is names joined by dots, not the end of one sentence and the start of the next.
 func isDotted(w string) bool {
 	for part := range strings.SplitSeq(strings.TrimSuffix(w, "()"), ".") {
-		if len(part) < 2 || prose.IsNumber(part) {
+		if len(part) < 2 || IsNumber(part) {
 			return false
 		}
 	}
@@ -307,7 +301,7 @@ func isDotted(w string) bool {
 func isFileName(w string) bool {
 	i := strings.LastIndexByte(w, '.')
 	if i < 1 || i+1 >= len(w) || len(w)-i > 6 || strings.ContainsAny(w, ":=,#@$") {
-		return i == 0 && len(w) > 3 && lower(w) == w && !prose.IsNumber(w[1:])
+		return i == 0 && len(w) > 3 && Lower(w) == w && !IsNumber(w[1:])
 	}
 	ext := w[i+1:]
 	letters := 0
@@ -319,7 +313,7 @@ func isFileName(w string) bool {
 			return false
 		}
 	}
-	return letters > 0 && w[i-1] != '.' && !prose.IsNumber(w[:i])
+	return letters > 0 && w[i-1] != '.' && !IsNumber(w[:i])
 }
 
 // isVersion reports whether a word is a version: v1.2, 1.2.3, 1.2.3-rc.1.
@@ -327,7 +321,7 @@ func isVersion(w string) bool {
 	v := strings.TrimLeft(w, "v^~=")
 	core, _, _ := strings.Cut(v, "-")
 	core, _, _ = strings.Cut(core, "+")
-	if core == "" || !prose.IsNumber(core) || strings.Contains(core, ",") || strings.HasSuffix(core, ".") || strings.Contains(core, "..") {
+	if core == "" || !IsNumber(core) || strings.Contains(core, ",") || strings.HasSuffix(core, ".") || strings.Contains(core, "..") {
 		return false
 	}
 	dots := strings.Count(core, ".")
@@ -369,7 +363,7 @@ func isUnit(w string) bool {
 	if w == "%" {
 		return true
 	}
-	if len(w) == 0 || len(w) > 20 || notUnits[lower(w)] {
+	if len(w) == 0 || len(w) > 20 || notUnits[Lower(w)] {
 		return false
 	}
 	for i := range len(w) {

@@ -1,0 +1,109 @@
+package lexicon
+
+import "strings"
+
+// FenceOf is the fence that a line consists of or begins with, "" where it is none: three or more backticks or tildes,
+// at any depth. Open is the fence
+// that is open before the line, "" where none is: a closing fence is at least as long and stands alone.
+func FenceOf(line, open string) string {
+	t := strings.TrimLeft(line, " \t>")
+	if len(t) < 3 || t[0] != '`' && t[0] != '~' {
+		return ""
+	}
+	n := 1
+	for n < len(t) && t[n] == t[0] {
+		n++
+	}
+	switch {
+	case n < 3:
+		return ""
+	case open == "" && t[0] == '`' && strings.IndexByte(t[n:], '`') >= 0:
+		return "" // inline code
+	case open != "" && (t[0] != open[0] || n < len(open) || strings.TrimSpace(t[n:]) != ""):
+		return ""
+	}
+	return t[:n]
+}
+
+// Fences follows which lines of a text are fenced code. The zero value stands at the start of a text.
+type Fences struct{ open string }
+
+// Line takes the next line. Fence tells that it is a fence itself; code, that one is open behind it: of a fence, that it
+// opens code and does not close it.
+func (f *Fences) Line(line string) (fence, code bool) {
+	if found := FenceOf(line, f.open); found != "" {
+		if f.open != "" {
+			found = ""
+		}
+		f.open = found
+		return true, f.open != ""
+	}
+	return false, f.open != ""
+}
+
+// BulletLen is how many bytes of a trimmed line are its bullet or its number, 0 where it has none.
+func BulletLen(t string) int {
+	if len(t) > 1 && (t[0] == '-' || t[0] == '*' || t[0] == '+') && t[1] == ' ' {
+		return 2
+	}
+	if strings.HasPrefix(t, "• ") {
+		return len("• ")
+	}
+	return NumberLen(t)
+}
+
+// mostDigits is how many digits the number of a list item may have; a year has more.
+const mostDigits = 3
+
+// NumberLen is how many bytes of a trimmed line are the number of a step: `1. ` or `2) `.
+func NumberLen(t string) int {
+	i := 0
+	for i < len(t) && i < mostDigits && t[i]-'0' < 10 {
+		i++
+	}
+	if i == 0 || i+1 >= len(t) || t[i] != '.' && t[i] != ')' || t[i+1] != ' ' {
+		return 0
+	}
+	return i + 2
+}
+
+// IsRule reports whether a trimmed line is a rule, or the rule below the head of a table.
+func IsRule(t string) bool { return strings.Trim(t, "-=*_|:+ ") == "" }
+
+// LeadLen is how many bytes the marks of a bullet, a heading or a quote take at the start of a trimmed line; 0 where
+// nothing follows them.
+func LeadLen(t string) int {
+	rest := strings.TrimLeft(t, "#> \t")
+	if n := BulletLen(rest); n > 0 && n < len(rest) {
+		rest = strings.TrimLeft(rest[n:], " ")
+		for _, box := range []string{"[ ] ", "[x] "} {
+			rest = strings.TrimPrefix(rest, box)
+		}
+	}
+	if rest == "" {
+		return 0
+	}
+	return len(t) - len(rest)
+}
+
+// IsFrame reports whether a trimmed line is a frame of a stack.
+func IsFrame(t string) bool {
+	switch {
+	case strings.HasPrefix(t, "at "):
+		return strings.HasSuffix(t, "(Native Method)") || AfterColon(strings.TrimSuffix(t, ")"))
+	case strings.HasPrefix(t, `File "`):
+		return strings.Contains(t, `", line `)
+	case strings.HasPrefix(t, "goroutine "):
+		return strings.HasSuffix(t, "]:")
+	}
+	return false
+}
+
+// IsPlaced reports whether a trimmed line begins with a place: `path:12:` or `path:12:3:`.
+func IsPlaced(t string) bool {
+	i := strings.IndexByte(t, ':')
+	if i < 1 || i > LongestName || i+1 >= len(t) || t[i+1]-'0' >= 10 || strings.IndexByte(t[:i], ' ') >= 0 {
+		return false
+	}
+	return strings.ContainsAny(t[:i], "./") && HasLetter(t[:i])
+}

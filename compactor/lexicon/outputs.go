@@ -1,0 +1,93 @@
+package lexicon
+
+import "strings"
+
+// counted are the nouns of a summary line: `38 passed`, `3 files changed`.
+var counted = map[string]bool{
+	"passed": true, "failed": true, "test": true, "tests": true, "errors": true, "error": true, "warnings": true,
+	"warning": true, "failures": true, "failure": true, "examples": true, "suites": true, "files": true, "file": true,
+	"insertions": true, "insertion": true, "deletions": true, "problems": true, "matches": true, "skipped": true,
+	"packages": true, "passing": true, "failing": true, "pending": true, "assertions": true, "total": true, "modules": true,
+}
+
+// summaryStarts begin a summary line.
+var summaryStarts = []string{
+	"ok ", "ok\t", "FAIL", "PASS", "Tests:", "Test Suites:", "BUILD", "Finished", "Successfully", "Done", "Ran ", "test result:",
+	"All checks passed", "Build succeeded",
+}
+
+// IsSummaryLine reports whether a line sums up an output: it begins as one, or counts something.
+func IsSummaryLine(line string) bool {
+	for _, s := range summaryStarts {
+		if strings.HasPrefix(line, s) {
+			return true
+		}
+	}
+	number := false
+	for field := range strings.FieldsFuncSeq(line, parts) {
+		if number && counted[strings.ToLower(strings.Trim(field, "(+-).!"))] {
+			return true
+		}
+		number = IsNumber(field)
+	}
+	return false
+}
+
+// parts reports whether a sign stands between the fields of a line that sums up.
+func parts(r rune) bool {
+	switch r {
+	case ' ', '\t', ',', ';', ':', '=', '(', ')', '[', ']':
+		return true
+	}
+	return false
+}
+
+// summaryLines are the lines at the end of an output among which those that sum it up are looked for.
+const summaryLines = 40
+
+// SummaryLine is the newest line of an output that sums it up, among its last 40; "" where there is none.
+func SummaryLine(text string) string {
+	lines := LastLines(text, summaryLines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); len(l) < 400 && IsSummaryLine(l) {
+			return strings.Trim(l, "= ")
+		}
+	}
+	return ""
+}
+
+// LastLines gives the last n lines that are not blank, in order.
+func LastLines(text string, n int) []string {
+	var lines []string
+	for text != "" && len(lines) < n {
+		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')
+		if l := strings.TrimRight(text[i+1:], "\r\n\t "); l != "" {
+			lines = append(lines, l)
+		}
+		text = text[:i+1]
+	}
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	return lines
+}
+
+// CountLines counts lines that are not blank.
+func CountLines(text string) int {
+	n := 0
+	for l := range strings.Lines(text) {
+		if strings.TrimSpace(l) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// AllLines counts the lines of a text, blank ones too.
+func AllLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,195 @@
+package lexicon
+
+// Class is what a byte is; of a word, what its bytes are.
+type Class uint16
+
+// The classes of bytes.
+const (
+	Upper Class = 1 << iota
+	Small
+	Digit
+	Dot
+	Slash
+	Colon
+	Under
+	Hyphen
+	At
+	Equals
+	Quote  // ' " and the backtick
+	Paired // brackets of all kinds
+	High   // of a character beyond ASCII
+	Other  // all else that prints
+	Gap    // white space and control characters
+)
+
+// Letters are the letters of ASCII.
+const Letters = Upper | Small
+
+// ClassOf tells the class of a byte.
+func ClassOf(c byte) Class { return classOf[c] }
+
+// Opens reports whether a sentence or a clause may begin behind a byte.
+func Opens(c byte) bool { return opensOf[c] }
+
+// Fold is the small letter of a capital one, and any other byte as it is.
+func Fold(c byte) byte {
+	if c-'A' < 26 {
+		return c | 0x20
+	}
+	return c
+}
+
+var classOf = func() (t [256]Class) {
+	for i := range t {
+		c := byte(i)
+		switch {
+		case c >= 0x80:
+			t[i] = High
+		case c <= ' ' || c == 0x7f:
+			t[i] = Gap
+		case c >= 'A' && c <= 'Z':
+			t[i] = Upper
+		case c >= 'a' && c <= 'z':
+			t[i] = Small
+		case c >= '0' && c <= '9':
+			t[i] = Digit
+		default:
+			t[i] = Other
+		}
+	}
+	for c, k := range map[byte]Class{
+		'.': Dot, '/': Slash, ':': Colon, '_': Under, '-': Hyphen, '@': At, '=': Equals, '\'': Quote, '"': Quote,
+		'`': Quote, '(': Paired, ')': Paired, '[': Paired, ']': Paired, '{': Paired, '}': Paired, '<': Paired, '>': Paired,
+	} {
+		t[c] = k
+	}
+	return t
+}()
+
+// foldOf is the small letter for each letter, 0 for all other bytes.
+var foldOf = func() (t [256]uint8) {
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c], t[c-0x20] = c, c
+	}
+	return t
+}()
+
+// opensOf tells which bytes let a sentence or a clause begin behind them.
+var opensOf = byteSet("\n.!?:;,-#>\"(")
+
+// headOf and tailOf tell which bytes stand around words without being part of them.
+var (
+	headOf = byteSet("([{<\"'`*,;!?)]}>|#=")
+	tailOf = byteSet(".,;:!?)]}>\"'`*([{<|=")
+)
+
+func byteSet(list string) (t [256]bool) {
+	for i := range len(list) {
+		t[list[i]] = true
+	}
+	return t
+}
+
+// Word is a run of bytes without white space, and within it the core without the punctuation around.
+type Word struct {
+	From, To   int    // bytes: of the run
+	Head, Tail int    // bytes: of the core; Head == Tail: there is none
+	Hash       uint32 // of its letters, see WordHash
+	Has        Class
+	All        Class // as Has, of the whole run
+	Opens      bool  // a sentence, a clause or a line begins here
+}
+
+// Lexer walks over the words of a text. Each byte is looked at once or twice, whatever the text.
+type Lexer struct {
+	Text string
+	Word Word // the last one that Next has moved to
+	at   int
+	end  byte // how the word before ended: its last byte, '\n' where a line began since
+}
+
+// Lex is a lexer at the start of a text.
+func Lex(text string) Lexer { return Lexer{Text: text, end: '\n'} }
+
+// Next moves to the next word; false at the end.
+func (l *Lexer) Next() bool {
+	s, i := l.Text, l.at
+	for i < len(s) && classOf[s[i]] == Gap {
+		if s[i] == '\n' {
+			l.end = '\n'
+		}
+		i++
+	}
+	if i == len(s) {
+		l.at = i
+		return false
+	}
+	from, all, h := i, Class(0), uint32(0)
+	for i < len(s) {
+		c := s[i]
+		k := classOf[c]
+		if k == Gap {
+			break
+		}
+		all |= k
+		if v := foldOf[c]; v != 0 {
+			h = (h<<5 | h>>27) ^ uint32(v)
+		}
+		i++
+	}
+	w := &l.Word
+	w.From, w.To, w.Head, w.Tail, w.Hash, w.Has, w.All, w.Opens = from, i, from, i, h, all, all, opensOf[l.end]
+	if all&^(Letters|Digit|High) != 0 {
+		w.trim(s)
+	}
+	if l.at = i; w.Head < w.Tail || l.end != '\n' { // a bullet opens as the line does
+		l.end = s[i-1]
+	}
+	return true
+}
+
+// trim takes the punctuation off both ends of the word's core.
+func (w *Word) trim(s string) {
+	head, tail := w.Head, w.Tail
+	for head < tail && headOf[s[head]] {
+		head++
+	}
+	for tail > head && tailOf[s[tail-1]] {
+		tail--
+	}
+	has := Class(0)
+	for i := head; i < tail; i++ {
+		has |= classOf[s[i]]
+	}
+	w.Head, w.Tail, w.Has = head, tail, has
+}
+
+// Core is the word without the punctuation around it.
+func (l *Lexer) Core() string { return l.Text[l.Word.Head:l.Word.Tail] }
+
+// Run is the word with it.
+func (l *Lexer) Run() string { return l.Text[l.Word.From:l.Word.To] }
+
+// WordHash names a word by its letters, in any case and without apostrophes.
+func WordHash(s string) uint32 {
+	h := uint32(0)
+	for i := range len(s) {
+		if v := foldOf[s[i]]; v != 0 {
+			h = (h<<5 | h>>27) ^ uint32(v)
+		}
+	}
+	return h
+}
+
+// TermHash names a term by all its bytes, in any case.
+func TermHash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		c := s[i]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}

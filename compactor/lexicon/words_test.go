@@ -1,0 +1,32 @@
+package lexicon
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestWordKinds(t *testing.T) {
+	for text, want := range map[string]Kind{
+		"gate": PlainWord, "Gate": CapitalWord, "WARN": AcronymWord, "grpc": AcronymWord, "vs": PlainWord, "and/or": PlainWord,
+		"openGate": IdentWord, "GateKeeper": IdentWord, "open_gate": IdentWord, "HTTPServer": IdentWord, "gate.keeper": IdentWord,
+		"--dry-run": IdentWord, "std::vector": IdentWord, "sha256": IdentWord, "12": NumberWord, "1.5": NumberWord, "12ms": NumberWord,
+		"80%": NumberWord, "1.2.3": VersionWord, "v2": VersionWord, "v1.2": VersionWord, "10.0.0.1": NetWord, "3f786850e3": DigestWord,
+		"a@b.org": MailWord, "https://b.org/x": WebWord, "/etc/hosts": PathWord, "a/b.go": PathWord, "gate.go": PathWord, ".gitignore": PathWord,
+		"gate.go:12": PlaceWord, "a/gate.go:12:3": PlaceWord, "e.g": PlainWord, "well-known": PlainWord, "水車": PlainWord,
+	} {
+		lx := Lex(text)
+		lx.Next()
+		if got := KindOf(lx.Core(), lx.Word.Has); got != want {
+			t.Errorf("%q is %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestCharsCountsAsUTF8Does(t *testing.T) {
+	for _, s := range []string{"", "a", "abcdefgh", "abcdefghi", "日本語", "abcdefgh日abcdefghij", "\xff\xfeabc", "a\xe6\x97", "🙂🙂🙂", strings.Repeat("x", 63) + "é"} {
+		if Chars(s) != utf8.RuneCountInString(s) {
+			t.Errorf("Chars(%q) = %d", s, Chars(s))
+		}
+	}
+}
