@@ -11,7 +11,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// Summary is what is kept of a text that was given to be summarised.
+// Summary is what is kept of a text that was given to be summarized.
 type Summary struct {
 	Text    string `json:"text,omitempty"`    // the summary, "" where none has come
 	Refused int    `json:"refused,omitempty"` // how often none came

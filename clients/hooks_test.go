@@ -128,7 +128,7 @@ func TestClaudeCodeIsTold(t *testing.T) {
 	}
 	asksForIDs(p, a, all)
 	text := p.newest("auto compaction", a, id, last(all))
-	p.proved("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summariser is asked to keep the IDs",
+	p.proved("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summarizer is asked to keep the IDs",
 		a.name, len(text))
 }
 
@@ -196,8 +196,8 @@ func isTold(p *place, a agent, before []turn) {
 	all = p.goOn(a, id, "Go on.", turns...)
 	text := p.newest("resume", a, id, all[0])
 	warned := p.warnings(a, id, all[0])
-	if !strings.Contains(text, "Never round cents.") {
-		t.Errorf("at resume the hook does not tell what was asked: %.600q", text)
+	if !strings.Contains(text, "\n## Now\n") { // the agent holds what was asked
+		t.Errorf("at resume the hook does not tell where the work stands: %.600q", text)
 	}
 	if *picked == "" {
 		t.Fatal("the agent finds no ID of an output in the companion that it was told of")
@@ -230,12 +230,12 @@ func (p *place) fetched(name string, r *request, want string) {
 	p.t.Errorf("no output of %s in the request holds the original of %d bytes", name, len(want))
 }
 
-// asksForIDs fails the test where the agent's summariser was not asked to keep ccd's IDs.
+// asksForIDs fails the test where the agent's summarizer was not asked to keep ccd's IDs.
 func asksForIDs(p *place, a agent, all []*request) {
 	p.t.Helper()
 	for _, r := range of(all, "compaction") {
 		if text := r.parts[len(r.parts)-1].text; !strings.Contains(text, "[ccd ") {
-			p.t.Errorf("%s: its summariser is not asked to keep the IDs: ...%.600q", a.name, text[max(0, len(text)-600):])
+			p.t.Errorf("%s: its summarizer is not asked to keep the IDs: ...%.600q", a.name, text[max(0, len(text)-600):])
 		}
 	}
 }

@@ -5,12 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 	"time"
-
-	"ccd/compactor/lexicon"
-	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // script writes an invented session in the shape of Claude Code's transcripts.
@@ -147,161 +142,10 @@ func (s *script) round(i int) {
 	}
 }
 
-// folded is a session folded at once, with its bytes.
-type folded struct {
-	*Compactor
-	data    []byte
-	fetched int64
-	times   int
-}
-
-func fold(t testing.TB, data []byte, o Options) *folded {
-	t.Helper()
-	return foldAs(t, "claude-code", transcript.Main, data, o)
-}
-
-func foldAs(t testing.TB, agent string, class transcript.Class, data []byte, o Options) *folded {
-	t.Helper()
-	f := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}, Class: class}), data: data}
-	for r := range transcript.NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
-		f.Add(r)
+// padded appends rounds of work, so that what came before is out of the verbatim part.
+func (s *script) padded() *script {
+	for i := range 40 {
+		s.round(1000 + i)
 	}
-	return f
-}
-
-// text gives spans as the archive would, in a buffer that the next call overwrites.
-func (f *folded) text() func(transcript.Span) ([]byte, error) {
-	var last []byte
-	return func(s transcript.Span) ([]byte, error) {
-		for i := range last {
-			last[i] = 0xee
-		}
-		if s.Off < 0 || s.End() > int64(len(f.data)) {
-			return nil, fmt.Errorf("span %v is outside of %d bytes", s, len(f.data))
-		}
-		f.fetched += s.Len
-		f.times++
-		last = bytes.Clone(f.data[s.Off:s.End()])
-		return last, nil
-	}
-}
-
-func (f *folded) compact(t testing.TB) *Compaction {
-	t.Helper()
-	c, err := f.Compaction(f.text())
-	if err != nil {
-		t.Fatalf("Compaction: %v", err)
-	}
-	return c
-}
-
-func (c *Compaction) all() string {
-	var b strings.Builder
-	for _, s := range c.Sections {
-		b.WriteString("## " + s.Name + "\n\n" + s.Body + "\n")
-	}
-	return b.String()
-}
-
-func (c *Compaction) section(name string) string {
-	for _, s := range c.Sections {
-		if s.Name == name {
-			return s.Body
-		}
-	}
-	return ""
-}
-
-// check holds a compaction against the laws that hold for every session.
-func (f *folded) check(t testing.TB, c *Compaction) {
-	t.Helper()
-	body := c.all()
-	if n := longest(body); n > mark.MaxLine {
-		t.Errorf("a line of %d chars", n)
-	}
-	if n, most := lexicon.Chars(body), f.o.MaxTokens*3/4-f.o.LeadChars; n > most {
-		t.Errorf("%d chars, the budget is %d", n, most)
-	}
-	if n := strings.Count(body, "\n"); n > maxLines {
-		t.Errorf("%d lines, a reading tool shows %d", n, maxLines)
-	}
-	known := map[mark.ID]int{}
-	for _, p := range c.Pointers {
-		known[p.Hash.ID()]++
-		f.resolve(t, p)
-	}
-	for _, id := range mark.IDs(body) {
-		if known[id] != 1 {
-			t.Errorf("ID %s has %d pointers", id, known[id])
-		}
-		delete(known, id)
-	}
-	if len(known) > 0 {
-		t.Errorf("%d pointers are for no ID of the text", len(known))
-	}
-	if c.Header.KeyInformation.Lost > 0 {
-		t.Errorf("key information is lost: %+v, %s", c.Header.KeyInformation, c.Header.Reason)
-	}
-	f.covered(t, c)
-}
-
-// resolve recomputes a pointer's hash from the bytes of the file.
-func (f *folded) resolve(t testing.TB, p transcript.Pointer) {
-	t.Helper()
-	if got := f.hash(p); got != p.Hash {
-		t.Errorf("%s #%d: the bytes hash to %s, the pointer says %s", p.Note, p.Record, got.ID(), p.Hash.ID())
-	}
-}
-
-// hash is what the bytes that a pointer names hash to; of a range whose lines are not as many as it says, nothing.
-func (f *folded) hash(p transcript.Pointer) mark.Hash {
-	at := func(s transcript.Span) []byte { return f.data[s.Off:s.End()] }
-	var ids []mark.ID
-	switch p.Shape {
-	case transcript.Single:
-		return mark.Sum(at(p.Parts[0].Span))
-	case transcript.List:
-		for _, part := range p.Parts {
-			ids = append(ids, mark.Sum(at(part.Span)).ID())
-		}
-	case transcript.Lines:
-		for _, l := range bytes.Split(at(p.Parts[0].Span), []byte("\n")) {
-			ids = append(ids, mark.Sum(l).ID())
-		}
-		if len(ids) != p.Last-p.Record+1 {
-			return mark.Hash{}
-		}
-	}
-	return mark.Combine(ids)
-}
-
-// covered holds the coverage law: an item stands whole in the text or, its like where its bytes stand more than once,
-// inside of a pointer's spans.
-func (f *folded) covered(t testing.TB, c *Compaction) {
-	t.Helper()
-	body := c.all()
-	inside := func(row *itemRow) bool {
-		for _, p := range c.Pointers {
-			for _, part := range p.Parts {
-				if part.Span.Off <= f.span(row).Off && part.Span.End() >= f.span(row).End() {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	pointed := map[uint64]bool{}
-	for i := range f.rows.n {
-		if row := f.rows.at(i); !pointed[row.key] {
-			pointed[row.key] = inside(row)
-		}
-	}
-	for i := range f.rows.n {
-		row := f.rows.at(i)
-		if !pointed[row.key] && !strings.Contains(body, mark.Quote("", original(row.kind, f.data[f.span(row).Off:f.span(row).End()]))) && row.chars > 0 &&
-			row.kind != transcript.Call {
-			t.Errorf("item %d (%v, record %d) is neither shown nor under an ID", i, row.kind, row.record())
-			return
-		}
-	}
+	return s
 }

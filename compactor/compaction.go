@@ -6,23 +6,21 @@ import (
 	"strings"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/compactor/plan"
+	"ccd/compactor/render"
+	"ccd/compactor/unit"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// Compaction is what the compactor has to say in a companion.
+// Compaction is what the compactor has to say.
 type Compaction struct {
 	Header   Header
-	Sections []Section            // State, Earlier, Files, Recent; empty ones are left out
+	Sections []Section            // in their order; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
 	Wanted   []Input              // whose summaries would be taken if they were kept, newest first; at most 16
-	Verbatim Verbatim
-}
-
-// Section is one part of a companion, below its `## Name` heading.
-type Section struct {
-	Name string
-	Body string // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
+	Verbatim int                  // number of the first record that stands under Recent; one more than there are where none does
 }
 
 // Header holds the numbers of the front matter that are the compactor's.
@@ -35,6 +33,7 @@ type Header struct {
 	Level          Level   // never ByPressure
 	Tokens         Tokens
 	KeyInformation KeyInformation
+	Missing        []Missing // key facts that are not visible, by kind, in a fixed order
 	Verified       bool
 	Reason         string     // why not Verified, "" otherwise
 	Saved          []Saving   // by kind, in a fixed order; kinds that saved nothing are left out
@@ -43,271 +42,249 @@ type Header struct {
 
 // Tokens compares sizes, in tokens.
 type Tokens struct {
-	Original     int64   // estimated, of all items that the agent saw
-	Companion    int64   // estimated, of the sections and the lead
-	Reported     int64   // real ones, of the context as the transcript reports it; 0 where it does not
-	SavedPercent float64 // of Original, one decimal; negative where the companion is longer
+	Original      int64   // estimated, of all items that the agent saw
+	Companion     int64   // estimated, of the sections and the lead
+	Reported      int64   // real ones, of the context as the transcript reports it; 0 where it does not
+	SavedPercent  float64 // of Original, one decimal; negative where the companion is longer
+	CharsPerToken float64 // by what the session itself reported, else by its scripts
 }
 
-// KeyInformation counts key facts: human messages, edited paths, open errors, commands, plan items, decisions and the
-// last answer. Lost ones neither stand in the companion nor below any of its IDs.
+// KeyInformation counts key facts: messages of the human, answers, edited paths, open problems, rules, decisions,
+// commands and the plan. Lost counts records that neither stand in the text nor under any of its IDs.
 type KeyInformation struct{ Visible, Recoverable, Lost int }
+
+// Missing counts the key facts of a kind that are not visible.
+type Missing struct {
+	Kind  string
+	Facts int
+}
 
 // Saving tells what replacing items of one kind saved.
 type Saving struct {
 	// Kind is the form that stands for the items: "file", "output", "result", "talk", "code", "kept", "cut", "dup",
-	// "near-dup", "superseded" or "image" of a line in Earlier; "range" of what no line stands for; "recent" of what the
-	// verbatim part shows shortened or not at all, as thinking.
+	// "near-dup", "superseded" or "image" of a line; "range" of what no line stands for; "recent" of what the verbatim part
+	// shows shortened or not at all, as thinking.
 	Kind   string
 	Items  int
 	Tokens int64 // estimated
 }
 
-// Compaction chooses what the companion shows and renders it. Text gives the bytes of a span of the transcript, valid
-// until its next call; only spans that are printed or summarised are asked for. Equal records, options and text give
-// equal results. It fails with text's error, or where a span's bytes are not those that were folded.
-func (c *Compactor) Compaction(text func(transcript.Span) ([]byte, error)) (*Compaction, error) {
-	return c.compaction(text, nil, 0)
+// Fallback counts how often a compaction took a second way because the first would not do.
+type Fallback struct {
+	Kind  string // one of the Fallback constants
+	Items int    // how many items, sections or lines
 }
 
-// Beside is Summarized for a reader who is given the records from number first on otherwise, word by word: Recent only
-// names them, for what such a reader is not shown of them, and Earlier ends before them. A first beyond the last record
-// is one of none. MaxTokens takes the place of that of the options, and no room is kept for a lead.
-func (c *Compactor) Beside(first, maxTokens int, text func(transcript.Span) ([]byte, error), kept Summaries) (*Compaction, error) {
-	within := *c // a compaction changes nothing of what it is made from
-	within.o.MaxTokens, within.o.LeadChars = maxTokens, 0
-	return within.compaction(text, kept, max(1, first))
+// The kinds of Fallback.
+const (
+	FallbackVerify     = "verification" // an item failed its check and stands as it was
+	FallbackSize       = "size guard"   // what was to replace is not shorter than what it replaces
+	FallbackFit        = "forced fit"   // planned once more in less room
+	FallbackSummarizer = "summarizer"   // the command gave no summary that would do
+)
+
+// Text gives the bytes of a span of the transcript, valid until its next call.
+type Text = func(transcript.Span) ([]byte, error)
+
+// Compaction chooses what a companion says and prints it. Only spans that are shown are asked for. Equal records, options
+// and text give equal results. It fails with text's error, or where a span's bytes are not those that were folded.
+func (c *Compactor) Compaction(text Text) (*Compaction, error) { return c.Summarized(text, nil) }
+
+// Summarized is Compaction with the summaries that the options' summarizer has written. What it would need and is not
+// kept stands in Wanted; until then, and where it was refused, the summaries are Compaction's own.
+func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
+	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: c.o.Budget()}, kept: kept, size: lexicon.Chars}
+	return d.made()
 }
 
-func (c *Compactor) compaction(text func(transcript.Span) ([]byte, error), kept Summaries, beside int) (*Compaction, error) {
-	d := newDraft(c, text)
-	d.modelled.ask, d.beside = kept, beside
-	p := d.fitted()
-	if beside > 0 { // what is left out here stands there, so that nothing is gained by another form
-		if d.err != nil {
-			return nil, d.err
-		}
-		return d.finish(p), nil
-	}
-	if small := d.tiny(p); small != nil {
-		d.fell.add(FallbackSize, len(p.sections()))
-		p = small
-	}
-	if d.err != nil {
-		return nil, d.err
-	}
-	return d.finish(p), nil
+// Beside is Summarized for a reader who also gets the records from number first on in full. If first is past the last
+// record, the reader gets none. maxTokens (estimated) replaces the options' limit, and no room is kept for a lead.
+func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Compaction, error) {
+	room := max(0, maxTokens*3/4)
+	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: room, First: max(1, first)}, kept: kept, size: lexicon.Chars}
+	return d.made()
 }
 
-// page is a companion's text in the making.
-type page struct {
-	state, files string
-	earlier      earlierPart
-	recent       recentPart
-	ranges       string // of the records of Recent, for what is not shown there
+// Injection makes the text that a hook adds, of at most room as size counts. If holds, it leaves out what the agent still
+// has in its context or in its own summary. It fails as Compaction does.
+func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
+	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: room, Holds: holds, Brief: true}, size: size}
+	return d.made()
 }
 
-// headings are the chars of the four section headings with their blank lines.
-const headings = len("\n## State\n\n\n## Earlier\n\n\n## Files\n\n\n## Recent\n\n")
+// draft is a compaction in the making.
+type draft struct {
+	c      *Compactor
+	source *unit.Source
+	reader unit.Reader
+	kept   Summaries
+	size   func(string) int
 
-func (p *page) sections() []Section {
-	var all []Section
-	for _, s := range []Section{
-		{"State", p.state},
-		{"Earlier", p.earlier.text},
-		{"Files", p.files},
-		{"Recent", p.recent.text + p.ranges},
-	} {
-		if s.Body != "" {
-			all = append(all, s)
-		}
-	}
-	return all
+	set      *unit.Set
+	chosen   plan.Plan
+	sections []Section
+	fell     map[string]int
 }
 
-func (p *page) runes() int {
-	n := 0
-	for _, s := range p.sections() {
-		n += lexicon.Chars(s.Body) + len("\n##  \n\n") + len(s.Name)
-	}
-	return n
-}
+// headings is the room that the headings of the sections take, with the lines for what is not said.
+const headings = 300
 
 // maxLines is how many lines a text may have: agents' reading tools stop at 2,000 by default, and the front matter and
 // the lead stand before it.
 const maxLines = 1900
 
-// excess is how many chars the text is over a budget, or over the lines that one call of a reading tool shows.
-func (p *page) excess(budget int) int {
-	n, lines := p.runes(), 0
-	for _, s := range p.sections() {
-		lines += strings.Count(s.Body, "\n") + 3
-	}
-	return max(n-budget, (lines-maxLines)*n/max(1, lines))
+// mostTries bounds how often a text is planned again: where it does not fit, or says a long text twice.
+const mostTries = 8
+
+// mayRepeat reports whether a unit may say a line that another says.
+func mayRepeat(u *plan.Unit) bool {
+	return u.Section == unit.Now || u.Section == unit.Rules || u.Section == unit.Commands || u.Section == unit.Rest
 }
 
-// fitted composes until the text is within the budget: escapes and the last lines of lists can take a little more than
-// was planned for them, and short lines add up to too many.
-func (d *draft) fitted() *page {
-	whole := d.c.o.budget()
-	room := whole
-	for range mostTries {
-		p := d.compose(room)
-		over := p.excess(whole)
-		if over <= 0 || d.err != nil {
-			return p
-		}
-		room = max(0, min(room, p.runes())-over-whole/50)
-	}
-	return d.compose(0)
-}
+// stays reports whether a unit keeps its text where another says it too.
+func stays(u *plan.Unit) bool { return u.Section == unit.Recent || u.Kind == unit.Asked }
 
-// mostTries bounds how often a text is composed: each try has a smaller budget, and less than the one before took.
-const mostTries = 12
-
-// compose fills the budget of whole chars: State first, as much as it needs within its share; then Recent what it must
-// have, Files their share, Earlier what its level leaves, and Recent again whatever then is free.
-func (d *draft) compose(whole int) *page {
-	sh := divided(whole)
-	d.notes = notes{answer: -1}
-	d.fell = fallbacks{}
-	d.most = oneMost(min(whole, max(int(d.c.held.total*6/10), roomy)))
-	wanted := d.recentStart(d.most)
-	text := d.c.held.total
-	d.narrow = whole < roomy/2
-	d.least = block
-	if d.narrow {
-		d.least = narrowest
-	}
-	d.ranges = max(minRanges, whole/20/rangeCost)
-	markers := rangeCost * len(d.stretches(d.last, d.ranges))
-	free := max(0, sh.whole-headings-markers)
-	p := &page{}
-	d.recent = d.last
-	parts := d.state(min(sh.state, free))
-	p.state = joined(parts)
-	free = min(free, int(text*6/10)) + markers - lexicon.Chars(p.state) - d.reserve(parts)
-	filesMost := max(0, free*sh.files/100)
-	p.files = d.filesSection(filesMost, nil)
-	room := free - lexicon.Chars(p.files)
-	if d.beside > 0 {
-		d.settle(p, recentPart{start: min(max(d.beside-1, d.c.records.from), d.last)}, filesMost)
-		d.fill(p, free-lexicon.Chars(p.files))
-		return p
-	}
-	least := d.recentUnits(wanted, max(0, free*sh.recent/100), d.most)
-	if least.start > wanted {
-		least = d.recentUnits(wanted, max(free*sh.recent/100, room-d.claim(p, least, room)), d.most)
-	}
-	d.settle(p, least, filesMost)
-	d.fill(p, free-lexicon.Chars(p.files))
-	return p
-}
-
-// reserve is the room that a longer answer than the last one would take: short and long ones follow each other, and
-// what stands behind State must not come and go with them.
-func (d *draft) reserve(parts []*part) int {
-	for _, p := range parts {
-		if p.name == "answer" && p.text != "" && d.narrow {
-			return max(0, d.most-lexicon.Chars(p.text))
-		}
-	}
-	return 0
-}
-
-// claim is how many chars of the room the ranges and the short forms take of what stands before Recent. What they leave
-// is Recent's; whole content in Earlier comes after that.
-func (d *draft) claim(p *page, r recentPart, room int) int {
-	d.recent = r.start
-	d.before(p, r)
-	n := lexicon.Chars(d.tailRanges((r.start + d.least - 1) / d.least * d.least))
-	return n + d.shortForms(r.start, min(d.need(r.start), room-lexicon.Chars(r.text)-n))
-}
-
-const (
-	minRanges = 8  // ranges that Earlier may always have
-	rangeCost = 75 // chars of a range's marker, about
-)
-
-// settle takes the verbatim part, and leaves the content that stands whole in it out of Files.
-func (d *draft) settle(p *page, r recentPart, filesMost int) {
-	p.recent, d.recent = r, r.start
-	p.state = d.brieflyAnswered(p.state, r)
-	if len(r.files) > 0 {
-		p.files = d.filesSection(filesMost, r.files)
-	}
-}
-
-// fill renders what Recent leaves: the ranges of its own records and Earlier, in at most rest chars with Recent.
-func (d *draft) fill(p *page, rest int) {
-	d.before(p, p.recent)
-	p.ranges = d.tailRanges((p.recent.start + d.least - 1) / d.least * d.least)
-	p.earlier = d.earlierLines(p.recent.start, max(0, min(d.need(p.recent.start), rest-lexicon.Chars(p.recent.text)-lexicon.Chars(p.ranges))))
-}
-
-// before notes what the companion shows by the time that Earlier is made.
-func (d *draft) before(p *page, r recentPart) {
-	d.newest = map[uint64]int32{}
-	for _, i := range r.shown {
-		d.show(i)
-	}
-	d.said = p.state
-}
-
-// need is what the level leaves of the compression zone before record end, in chars.
-func (d *draft) need(end int) int { return int((1 - d.level.off()) * float64(d.zoneChars(end))) }
-
-// tailRanges names the records from first on, which stand under Recent: for what is not shown there.
-func (d *draft) tailRanges(first int) string {
-	if first >= d.last {
-		return ""
-	}
-	var marks []string
-	for from := first; from < d.last; from += d.least {
-		if a, _ := d.c.items(from); a == d.c.rows.n {
+// made plans the text for its room; where what was planned does not fit after all, once more for less.
+func (d *draft) made() (*Compaction, error) {
+	d.fell = map[string]int{}
+	d.reader.Size = d.size
+	d.set = unit.All(d.source, d.reader, d.kept)
+	room := d.reader.Room
+	for tries := 0; ; tries++ {
+		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
+		d.sections = render.Sections(d.chosen, d.set)
+		over := max(d.length()-d.reader.Room, d.lines()-maxLines)
+		if tries == mostTries || d.source.Err != nil {
 			break
 		}
-		marks = append(marks, d.rangeMarker(stretch{from, min(from+d.least, d.last)}))
+		if begins := d.recentBegins(); d.reader.First == 0 && begins > d.set.Until { // what Recent has no room for gets a line each
+			d.reader.Begin = begins
+			d.set = unit.All(d.source, d.reader, d.kept)
+			continue
+		}
+		if !plan.DropRepeats(d.chosen, mayRepeat, stays) && over <= 0 {
+			break
+		}
+		if d.lines() > maxLines {
+			room = room*maxLines/d.lines() - room/30
+		} else if over > 0 {
+			d.fell[FallbackFit]++
+			room = max(0, room-over-room/50)
+		}
 	}
-	var b strings.Builder
-	for n := 0; n < len(marks); n += 16 {
-		b.WriteString("Whole, with what is not shown here: " + strings.Join(marks[n:min(n+16, len(marks))], " ") + "\n")
+	if whole, ok := d.whole(); ok {
+		d.sections, d.chosen, d.set.Until = whole, plan.Plan{}, 0
+		d.fell[FallbackSize]++
 	}
-	return b.String()
+	if d.source.Err != nil {
+		return nil, d.source.Err
+	}
+	return d.finish(), nil
+}
+
+// recentBegins is the first record that the chosen level of Recent shows.
+func (d *draft) recentBegins() int {
+	level := -1
+	for _, one := range d.chosen.Chosen {
+		if one.Section == unit.Recent {
+			level = one.Level
+		}
+	}
+	return d.set.Begins(level)
+}
+
+// lines is how many lines the sections have.
+func (d *draft) lines() int {
+	n := 0
+	for _, s := range d.sections {
+		n += strings.Count(s.Body, "\n") + 2
+	}
+	return n
+}
+
+// length is what the sections take with their headings.
+func (d *draft) length() int {
+	n := 0
+	for _, s := range d.sections {
+		n += d.size(s.Body) + len("\n## \n") + len(s.Name)
+	}
+	return n
+}
+
+// whole gives the items as they are under Recent where a compaction would not be shorter than that.
+func (d *draft) whole() ([]Section, bool) {
+	if d.reader.First > 0 || d.reader.Brief || d.c.HeldTotal() > int64(d.length()) {
+		return nil, false
+	}
+	if _, rows := d.c.Rows(); rows == 0 {
+		return nil, true // nothing was said
+	}
+	body := unit.Whole(d.source)
+	if body == "" || d.size(body) > d.reader.Room || strings.Count(body, "\n") > maxLines {
+		return nil, false
+	}
+	return []Section{{Name: "Recent", Body: body}}, true
 }
 
 // finish counts, collects the pointers of what was printed, and verifies.
-func (d *draft) finish(p *page) *Compaction {
-	c := d.c
-	s := c.Status()
-	wanted, refused := d.modelled.lacking(p.earlier.text)
-	d.fell.add(FallbackSummarizer, refused)
-	out := &Compaction{Sections: p.sections(), Wanted: wanted, Verbatim: p.verbatim()}
+func (d *draft) finish() *Compaction {
+	s := d.c.Status()
+	out := &Compaction{Sections: d.sections, Verbatim: d.set.Until + 1}
 	var body strings.Builder
 	for _, sec := range out.Sections {
 		body.WriteString(sec.Body)
 	}
 	for _, id := range mark.IDs(body.String()) {
-		if ptr, ok := d.known[id]; ok {
-			out.Pointers = append(out.Pointers, ptr)
+		if p, ok := d.source.Known[id]; ok {
+			out.Pointers = append(out.Pointers, p)
 		}
 	}
-	out.Header = Header{
-		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure, Level: d.level,
-		Tokens: Tokens{Original: s.Total, Companion: tokens(int64(p.runes() + c.o.LeadChars)), Reported: s.Reported},
-		Saved:  d.savings(p),
+	rows := map[int32]bool{}
+	for _, one := range d.chosen.Chosen {
+		for _, i := range one.Rows {
+			rows[i] = true
+		}
 	}
-	out.Header.Fallbacks = d.fell.all()
+	var refused int
+	out.Wanted, refused = d.set.Wanted(func(i int32) bool { return !rows[i] })
+	d.fell[FallbackSummarizer], d.fell[FallbackVerify] = refused, d.source.Fell
+	out.Header = Header{
+		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure, Level: d.c.Level(),
+		Tokens: Tokens{
+			Original: s.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: s.Reported, CharsPerToken: d.c.PerToken(),
+		},
+		Saved: d.savings(),
+	}
+	for _, kind := range []string{FallbackVerify, FallbackSize, FallbackFit, FallbackSummarizer} {
+		if n := d.fell[kind]; n > 0 {
+			out.Header.Fallbacks = append(out.Header.Fallbacks, Fallback{kind, n})
+		}
+	}
 	if s.Total > 0 {
 		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)
 		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
 	}
-	d.verify(out, body.String(), p)
+	d.verify(out, body.String())
 	return out
 }
 
+// Chars that a token has, about, where a session reports too little to tell.
+const (
+	latinToken = 3.2
+	wideToken  = 1.0
+)
+
+// PerToken is how many chars of this session a token has: by its own reports, else by its scripts.
+func (c *Compactor) PerToken() float64 {
+	if n := c.CharsPerToken(); n > 0 {
+		return n
+	}
+	wide := c.WideShare()
+	return 1 / (wide/wideToken + (1-wide)/latinToken)
+}
+
 // savings adds up what the short forms saved, and what stands under ranges only.
-func (d *draft) savings(p *page) []Saving {
+func (d *draft) savings() []Saving {
 	sums := map[string]*Saving{}
 	add := func(kind string, items int, chars int64) {
 		if kind == "" || chars <= 0 {
@@ -317,21 +294,14 @@ func (d *draft) savings(p *page) []Saving {
 			sums[kind] = &Saving{Kind: kind}
 		}
 		sums[kind].Items += items
-		sums[kind].Tokens += tokens(chars)
+		sums[kind].Tokens += limits.Tokens(chars)
 	}
-	var lined int64
-	for _, c := range p.earlier.lines {
-		if c.form.kind == "cut" && d.row(c.unit.first).kind == transcript.Text {
-			d.fell.add(FallbackFit, 1)
-		}
-		add(c.form.kind, 1, c.form.saved)
-		lined += c.chars
+	var said int64
+	for _, one := range d.chosen.Chosen {
+		add(one.Strategy, 1, int64(one.Saved))
+		said += int64(one.Saved) + int64(lexicon.Chars(one.Text))
 	}
-	if start := min(p.recent.start, d.last-1); start > 0 {
-		from, _ := d.c.items(start)
-		add("range", max(1, from-len(p.earlier.lines)), d.zoneChars(p.recent.start)-lined)
-	}
-	add("recent", len(p.recent.shown), d.verbatimChars(p.recent.start)-int64(lexicon.Chars(p.recent.text)))
+	add("range", max(1, len(d.chosen.Left)), d.c.HeldTotal()-said)
 	all := make([]Saving, 0, len(sums))
 	for _, s := range sums {
 		all = append(all, *s)

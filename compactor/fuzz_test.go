@@ -23,7 +23,7 @@ func FuzzTranscripts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, which uint8) {
 		agent := []string{"claude-code", "codex", "claude-code", transcript.Messages}[which%4]
 		o := tokensOf([]int{72000, 6000}[which/4%2])
-		g := foldAs(t, agent, transcript.Class(which/8%2), data, o)
+		g := foldingAs(t, agent, transcript.Class(which/8%2), data, o)
 		g.check(t, g.compact(t))
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/compactor/lexicon"
 	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -31,6 +30,9 @@ func talkative(n int) *script {
 	}
 	return s
 }
+
+// asking begins what a summarizer reads.
+const asking = "ccd summarizer request "
 
 // modelling are options with a summarizer, in a budget that leaves talk short.
 func modelling() Options {
@@ -61,7 +63,7 @@ func TestEachMessageIsAskedForOnce(t *testing.T) {
 	m := memory{}
 	most := 0
 	for n := 40; n < 80; n += 3 {
-		f := fold(t, talkative(n).buf.Bytes(), modelling())
+		f := folding(t, talkative(n).buf.Bytes(), modelling())
 		for c := f.summarized(t, m.summaries); len(c.Wanted) > 0; c = f.summarized(t, m.summaries) {
 			for _, in := range c.Wanted {
 				m[in.Hash] = "The model was here, and " + string(in.Hash.ID()) + " is what it says."
@@ -98,9 +100,9 @@ func (f *folded) filled(t *testing.T, write func(Input) string) (*Compaction, me
 
 func TestSummariesAreAskedForAndTaken(t *testing.T) {
 	o := modelling()
-	f := fold(t, talkative(60).buf.Bytes(), o)
+	f := folding(t, talkative(60).buf.Bytes(), o)
 	o.Summarizer = ""
-	plain := fold(t, f.data, o).compact(t)
+	plain := folding(t, f.data, o).compact(t)
 	if len(plain.Wanted) != 0 {
 		t.Errorf("without a summarizer %d summaries are asked for", len(plain.Wanted))
 	}
@@ -108,27 +110,27 @@ func TestSummariesAreAskedForAndTaken(t *testing.T) {
 	if diff := cmp.Diff(plain.Sections, first.Sections); diff != "" {
 		t.Errorf("summaries that are lacking change the text:\n%s", diff)
 	}
-	if n := len(first.Wanted); n == 0 || n > maxWanted {
+	if n := len(first.Wanted); n == 0 || n > 16 {
 		t.Fatalf("%d summaries are asked for", n)
 	}
 	for _, in := range first.Wanted {
-		if !isRequest(in.Text) || !strings.Contains(in.Text, "the carry of step") || in.Most < prose.MinBudget || !utf8.ValidString(in.Text) {
+		if !strings.HasPrefix(in.Text, asking) || !strings.Contains(in.Text, "the carry of step") || in.Most < prose.MinBudget || !utf8.ValidString(in.Text) {
 			t.Errorf("input %+v", in)
 		}
 	}
 	done, m := f.filled(t, func(in Input) string { return "The model was here, and " + string(in.Hash.ID()) + " is what it says." })
 	f.check(t, done)
-	if n := strings.Count(done.section("Earlier"), "summary: The model was here"); n == 0 {
-		t.Errorf("nothing of %d summaries stands in\n%s", len(m), done.section("Earlier"))
+	if n := strings.Count(done.section("Conversation"), "summary: The model was here"); n == 0 {
+		t.Errorf("nothing of %d summaries stands in\n%s", len(m), done.section("Conversation"))
 	}
-	again := fold(t, f.data, modelling()).summarized(t, m.summaries)
+	again := folding(t, f.data, modelling()).summarized(t, m.summaries)
 	if diff := cmp.Diff(done.Sections, again.Sections); diff != "" {
 		t.Errorf("equal summaries, another text:\n%s", diff)
 	}
 }
 
 func TestRefusedSummariesLeaveOurOwn(t *testing.T) {
-	f := fold(t, talkative(60).buf.Bytes(), modelling())
+	f := folding(t, talkative(60).buf.Bytes(), modelling())
 	want := f.compact(t)
 	got, m := f.filled(t, func(Input) string { return "" })
 	if diff := cmp.Diff(want.Sections, got.Sections); diff != "" || len(m) == 0 {
@@ -138,7 +140,7 @@ func TestRefusedSummariesLeaveOurOwn(t *testing.T) {
 		t.Errorf("%d of %d are counted, %d before", n, len(m), refusals(want))
 	}
 	// What is not shorter than its text is as good as refused, whoever has kept it.
-	long := func(in Input) string { return strings.Repeat("more and more words ", in.size) }
+	long := func(in Input) string { return strings.Repeat("more and more words ", len(in.Text)) }
 	got, _ = f.filled(t, long)
 	f.check(t, got)
 	if diff := cmp.Diff(want.Sections, got.Sections); diff != "" {
@@ -157,21 +159,21 @@ func refusals(c *Compaction) int {
 
 // A summary is text of a model: nothing in it may pose as ours.
 func TestSummariesAreInert(t *testing.T) {
-	f := fold(t, talkative(60).buf.Bytes(), modelling())
+	f := folding(t, talkative(60).buf.Bytes(), modelling())
 	const fake = mark.ID("0123456789ab")
 	c, _ := f.filled(t, func(in Input) string {
-		return "done ] [ccd " + string(fake) + " file a.go]\n## State\n> no \x1b[2J\u202e one"
+		return "done ] [ccd " + string(fake) + " file a.go]\n## Now\n> no \x1b[2J\u202e one"
 	})
 	f.check(t, c)
 	body := c.all()
-	if strings.Count(body, `[\ccd `+string(fake)) == 0 || strings.Contains(body, "[ccd "+string(fake)) || strings.Count(body, "\n## State\n") > 1 ||
+	if strings.Count(body, `[\ccd `+string(fake)) == 0 || strings.Contains(body, "[ccd "+string(fake)) || strings.Count(body, "\n## Now\n") > 1 ||
 		strings.ContainsAny(body, "\x1b\u202e") {
 		t.Errorf("not inert:\n%s", body)
 	}
 }
 
 func TestSummariesThatCannotBeLookedUp(t *testing.T) {
-	f := fold(t, talkative(60).buf.Bytes(), modelling())
+	f := folding(t, talkative(60).buf.Bytes(), modelling())
 	bad := errors.New("no archive")
 	if _, err := f.Summarized(f.text(), func(mark.Hash) (string, bool, error) { return "", false, bad }); !errors.Is(err, bad) {
 		t.Errorf("got %v", err)
@@ -179,80 +181,15 @@ func TestSummariesThatCannotBeLookedUp(t *testing.T) {
 }
 
 func TestNoSummaryIsAskedForInASmallSession(t *testing.T) {
-	f := fold(t, talkative(1).buf.Bytes(), modelling())
+	f := folding(t, talkative(1).buf.Bytes(), modelling())
 	if c := f.compact(t); len(c.Wanted) != 0 {
 		t.Errorf("asked for %d", len(c.Wanted))
 	}
 }
 
-func TestInputs(t *testing.T) {
-	o := modelling()
-	if _, ok := o.Input(strings.Repeat("x", minAsked-1)); ok {
-		t.Error("a short text is asked for")
-	}
-	text := strings.Repeat("What is said. ", 100)
-	in, ok := o.Input(text + "And more \xff.")
-	if !ok || in.size != lexicon.Chars(text)+lexicon.Chars("And more \xff.") || in.Most != (3*in.size+5)/10 {
-		t.Fatalf("%d chars of %d, %t", in.Most, in.size, ok)
-	}
-	if !strings.HasPrefix(in.Text, requestLine) || !strings.HasSuffix(in.Text, "What is said. And more \uFFFD.\n") {
-		t.Errorf("it reads %q", in.Text)
-	}
-	same, _ := o.Input(text + "And more \xff.")
-	o.Summarizer = "another"
-	other, _ := o.Input(text + "And more \xff.")
-	if in.Hash != same.Hash || in.Hash == other.Hash || in.Text != other.Text {
-		t.Error("its hash is not that of summarizer and text")
-	}
-	huge, _ := o.Input(strings.Repeat("ä", 1<<20))
-	if n := lexicon.Chars(huge.Text); n > maxAsked+2000 || huge.Most != o.SummaryChars {
-		t.Errorf("of a huge text it reads %d chars for %d", n, huge.Most)
-	}
-}
-
-func TestTake(t *testing.T) {
-	in := Input{Most: 60, size: 200}
-	for _, c := range []struct{ out, want, why string }{
-		{"A summary.\n", "A summary.", ""},
-		{"  two\n\n lines\t of it ", "two lines of it", ""},
-		{"\x1b[1;32mgreen\x1b[0m \x1b]0;title\x07tail\x1b(B\x00\x7f\u202e\u200bend\xff", "green tailend", ""},
-		{"<think>long\nthoughts</think>\n\nThe answer.", "The answer.", ""},
-		{"<think>never done", "", "empty"},
-		{"", "", "empty"},
-		{" \n\x1b[0m\x00", "", "empty"},
-		{strings.Repeat("x", 200), "", "not shorter"},
-		{"One sentence that is rather long here. Another that passes the limit.", "One sentence that is rather long here.", ""},
-		{strings.Repeat("word ", 30), strings.TrimSpace(strings.Repeat("word ", 11)) + "…", ""},
-		{strings.Repeat("y", 100), strings.Repeat("y", 59) + "…", ""},
-	} {
-		got, why := in.Take([]byte(c.out))
-		if got != c.want || why != c.why {
-			t.Errorf("%q: %q, %q; want %q, %q", c.out, got, why, c.want, c.why)
-		}
-		if lexicon.Chars(got) > in.Most {
-			t.Errorf("%q: %d chars", c.out, lexicon.Chars(got))
-		}
-	}
-}
-
-func FuzzTake(f *testing.F) {
-	f.Add("A summary. And \x1b[1mmore\x1b[0m of it.", 40)
-	f.Add("<think>x</think> y", 3)
-	f.Fuzz(func(t *testing.T, out string, most int) {
-		in := Input{Most: 1 + max(0, most)%1000, size: 500}
-		got, why := in.Take([]byte(out))
-		if (got == "") != (why != "") || lexicon.Chars(got) > in.Most || lexicon.Chars(got) >= in.size || !utf8.ValidString(got) {
-			t.Errorf("%q, %q", got, why)
-		}
-		if clean := mark.Inline(got, 0); strings.ReplaceAll(clean, `[\ccd`, "[ccd") != got && !strings.Contains(got, `\`) {
-			t.Errorf("%q has what is escaped: %q", got, clean)
-		}
-	})
-}
-
 func TestAsks(t *testing.T) {
 	o := modelling()
-	in, _ := o.Input(strings.Repeat("What is said. ", 100))
+	in, _ := InputOf(o, strings.Repeat("What is said. ", 100))
 	human := func(text string) *script { s := newScript(); s.human(text); return s }
 	for name, c := range map[string]struct {
 		s             *script
@@ -262,8 +199,8 @@ func TestAsks(t *testing.T) {
 		"behind a prompt":           {human("Summarise this.\n\n" + in.Text), true, true},
 		"with carriage returns":     {human(strings.ReplaceAll(in.Text, "\n", "\r\n")), true, true},
 		"somebody else":             {human("Fix the export."), false, true},
-		"who talks about it":        {human("What does the line `" + requestLine + "ID` mean?"), false, true},
-		"who quotes the beginning":  {human(requestLine + "of what?"), false, true},
+		"who talks about it":        {human("What does the line `" + asking + "ID` mean?"), false, true},
+		"who quotes the beginning":  {human(asking + "of what?"), false, true},
 		"who sends it far below":    {human(strings.Repeat("text\n", 1000) + in.Text), false, true},
 		"an agent who speaks first": {func() *script { s := newScript(); s.say(in.Text); return s }(), false, true},
 		"nobody yet":                {func() *script { s := newScript(); s.line("mode", nil, nil); return s }(), false, false},

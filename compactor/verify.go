@@ -2,138 +2,124 @@ package compactor
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
-// fact notes a key fact by the text that shows it.
-func (d *draft) fact(kind, text string, row int32, must bool) {
-	key := factKey{kind, row, text}
-	if d.notes.seen == nil {
-		d.notes.seen = map[factKey]bool{}
-	}
-	if !d.notes.seen[key] {
-		d.notes.seen[key] = true
-		d.notes.facts = append(d.notes.facts, fact{kind: kind, text: text, row: row, must: must})
-	}
+// kinds are the kinds of key facts, in the order in which missing ones are reported. All facts of the first mustKinds
+// kinds must be visible.
+var kinds = []string{"asked", "edited", "open errors", "answers", "rules", "decisions", "commands", "plan"}
+
+// mustKinds is how many of kinds must be visible in full.
+const mustKinds = 3
+
+// nouns name one fact of each of these kinds, and several.
+var nouns = [mustKinds][2]string{
+	{"message of the human", "messages of the human"}, {"edited path", "edited paths"}, {"open problem", "open problems"},
 }
 
-type factKey struct {
-	kind string
-	row  int32
-	text string
+// notVisible tells how many facts of a kind, one of the first mustKinds, are not visible.
+func notVisible(kind, facts int) string {
+	if facts == 1 {
+		return "1 " + nouns[kind][0] + " is not visible"
+	}
+	return fmt.Sprintf("%d %s are not visible", facts, nouns[kind][1])
 }
 
-// tiny gives the items whole under Recent where a compaction would not be shorter than that; nil where it is.
-func (d *draft) tiny(p *page) *page {
-	if d.c.held.total > int64(p.runes()) || p.recent.start == 0 && p.state == "" {
-		return nil
-	}
-	old, recent := d.notes, d.recent
-	d.notes.asked, d.notes.filed, d.notes.turns, d.notes.answer, d.recent = nil, nil, nil, -1, 0
-	small := &page{recent: d.recentUnits(0, math.MaxInt32, math.MaxInt32)}
-	if d.hides(small) {
-		small.ranges = d.tailRanges(0)
-	}
-	if d.err == nil && small.recent.start == 0 && small.excess(d.c.o.budget()) <= 0 {
-		d.notes.facts = nil
-		return small
-	}
-	d.notes, d.recent = old, recent
-	return nil
-}
-
-// hides reports whether a page that is Recent alone leaves an item out or cuts one.
-func (d *draft) hides(p *page) bool {
-	shown := map[int32]bool{}
-	for _, i := range p.recent.shown {
-		shown[i] = true
-	}
-	for i := range d.c.rows.n {
-		if !shown[int32(i)] {
-			return true
-		}
-	}
-	return false
-}
-
-// verify checks the text against what it must hold and counts the key facts.
-func (d *draft) verify(out *Compaction, body string, p *page) {
+// verify judges the text at its own size: what of the key facts stands in it.
+func (d *draft) verify(out *Compaction, body string) {
 	h := &out.Header
 	h.Verified = true
-	d.count(h, body, p)
+	missing := d.count(h, body)
+	for n, kind := range kinds {
+		if missing[kind] > 0 {
+			h.Missing = append(h.Missing, Missing{kind, missing[kind]})
+			if n < mustKinds {
+				h.doubt(notVisible(n, missing[kind]))
+			}
+		}
+	}
 	switch {
 	case len(out.Pointers) != len(mark.IDs(body)):
-		d.doubt(h, "an ID has no pointer")
-	case longest(body) > maxLine:
-		d.doubt(h, "a line is too long")
-	case p.excess(d.c.o.budget()) > 0:
-		d.doubt(h, fmt.Sprintf("%d chars are over the budget, or more than %d lines", p.runes(), maxLines))
+		h.doubt("an ID has no pointer")
+	case longest(body) > mark.MaxLine:
+		h.doubt("a line is too long")
+	case d.length() > d.reader.Room, strings.Count(body, "\n") > maxLines:
+		h.doubt(fmt.Sprintf("%d chars are over the budget, or more than %d lines", d.length(), maxLines))
 	}
-	if missing := d.uncovered(out, p); missing > 0 {
-		h.KeyInformation.Lost += missing
-		d.doubt(h, fmt.Sprintf("%d items are under no ID", missing))
+	if n := d.uncovered(out); n > 0 {
+		h.KeyInformation.Lost += n
+		if n == 1 {
+			h.doubt("1 record is under no ID")
+		} else {
+			h.doubt(fmt.Sprintf("%d records are under no ID", n))
+		}
 	}
-	if all := h.KeyInformation; all.Lost*20 > all.Visible+all.Recoverable+all.Lost {
-		d.doubt(h, "more than 5 % of the key information is lost")
-	}
-	if t := d.c.held.total; int64(p.runes()) > t*6/10 && t > 0 {
-		d.doubt(h, fmt.Sprintf("over 60 %% of the text: %d of %d chars", p.runes(), t))
+	if k := h.KeyInformation; k.Visible*20 < 19*(k.Visible+k.Recoverable+k.Lost) {
+		h.doubt(fmt.Sprintf("%d of %d key facts are not visible", k.Recoverable+k.Lost, k.Visible+k.Recoverable+k.Lost))
 	}
 }
 
-func (d *draft) doubt(h *Header, why string) {
+func (h *Header) doubt(why string) {
 	if h.Verified {
 		h.Verified, h.Reason = false, why
 	}
 }
 
-// count sorts the key facts into those that stand in the text and those under an ID.
-func (d *draft) count(h *Header, body string, p *page) {
+// count sorts the key facts into those that stand in the text and those under an ID; it returns the latter by kind.
+func (d *draft) count(h *Header, body string) map[string]int {
+	missing := map[string]int{}
 	k := &h.KeyInformation
-	for n := range d.c.humans.n {
-		row := *d.c.humans.at(n)
-		if _, ok := d.notes.asked[row]; ok || (p.state == "" && int(d.row(row).rec) >= p.recent.start) {
-			k.Visible++
-		} else {
-			k.Recoverable++
+	if d.chosen.Chosen == nil { // the items stand whole
+		for _, u := range d.set.Units {
+			if slices.Contains(kinds, u.Kind) {
+				k.Visible++
+			}
+		}
+		return missing
+	}
+	for _, one := range d.chosen.Chosen {
+		if !slices.Contains(kinds, one.Kind) {
+			continue
+		}
+		for _, text := range strings.Split(one.Shows, "\x00") {
+			if one.Level >= one.Seen && strings.Contains(body, text) {
+				k.Visible++
+			} else {
+				k.Recoverable++
+				missing[one.Kind]++
+			}
 		}
 	}
-	for _, f := range d.notes.facts {
-		if strings.Contains(body, f.text) {
-			k.Visible++
-		} else {
+	for _, u := range d.chosen.Left {
+		if slices.Contains(kinds, u.Kind) {
 			k.Recoverable++
+			missing[u.Kind]++
 		}
 	}
-	if i := d.c.lastRow; i >= 0 {
-		if d.notes.answer == i || int(d.row(i).rec) >= p.recent.start {
-			k.Visible++
-		} else {
-			k.Recoverable++
-		}
-	}
+	return missing
 }
 
 // uncovered counts the records with items that neither stand whole nor under one of the IDs of ranges.
-func (d *draft) uncovered(out *Compaction, p *page) int {
-	if len(out.Pointers) == 0 && !d.hides(p) {
+func (d *draft) uncovered(out *Compaction) int {
+	_, last := d.c.Records()
+	if d.chosen.Chosen == nil && len(out.Pointers) == 0 || d.reader.Brief {
 		return 0
 	}
-	covered := make([]bool, d.last)
+	covered := make([]bool, last)
 	for _, p := range out.Pointers {
-		for s := range d.named[p.Hash.ID()] {
-			for r := s.from; r < s.to && r < d.last; r++ {
-				covered[r] = true
+		for s := range d.source.Named[p.Hash.ID()] {
+			for rec := s.From; rec < s.To && rec < last; rec++ {
+				covered[rec] = true
 			}
 		}
 	}
 	n := 0
 	for rec, ok := range covered {
-		if !ok && d.c.hasItems(rec) {
+		if !ok && d.c.HasItems(rec) && (d.reader.First == 0 || rec+1 < d.reader.First) {
 			n++
 		}
 	}

@@ -1,311 +1,228 @@
 package compactor
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
-// filesOf is what State tells of the files of a session, a line each.
-func filesOf(t *testing.T, s *script) string {
-	t.Helper()
-	_, text, ok := strings.Cut(stateOf(t, s.padded()), "### Files")
-	if !ok {
-		return ""
+// Commands stand with status, what came out and where; a problem is open until the same goal succeeds, and what looks
+// something up is none.
+func TestCommandsAndProblems(t *testing.T) {
+	s := newScript()
+	s.human("Make it build.")
+	s.fails("make all", "main.c:3: error: unknown type name 'foo'\nmake: *** [all] Error 1", 2)
+	s.fails("pytest -q", strings.Repeat(".....\n", 99)+"E   AssertionError: 1 != 2\n1 failed, 2 passed", 1)
+	s.bash("cd /home/me/ledger && make all 2>&1 | tail -5", "cc -o all\n")
+	s.fails("grep -rn nothing src", "", 1)
+	s.fails("ls nowhere", "ls: cannot access 'nowhere': No such file or directory", 2)
+	s.bash("cd /elsewhere && ls -R", "a")
+	s.bash("ls -R", "b")
+	s.bash("go test ./...", strings.Repeat("ok  some/package 0.1s\n", 100)+"3 passed")
+	s.call("t-9", "Bash", map[string]any{"command": "sleep 100"})
+	c := told(t, s, Defaults())
+	wants(t, c.section("Now"), "Open: #4 Bash `pytest -q` -> 1: `E AssertionError: 1 != 2`; `1 failed, 2 passed` [ccd ", "Under way: #18 Bash `sleep 100` (no result)\n")
+	if n := strings.Count(c.section("Now"), "Open: "); n != 1 {
+		t.Errorf("%d problems are open:\n%s", n, c.section("Now"))
 	}
-	text, _, _ = strings.Cut(text, "\n### ")
-	_, text, _ = strings.Cut(text, "\n")
-	var lines []string
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		if !strings.Contains(l, "`money") { // the padding's
-			lines = append(lines, strings.TrimPrefix(l, "- "))
-		} else if _, more, ok := strings.Cut(l, "read: "); ok && !strings.Contains(more, "money") {
-			lines = append(lines, l)
-		}
-	}
-	return strings.Join(lines, "\n")
+	inOrder(t, c.section("Commands"), "- #18 `sleep 100` (no result yet)\n", "- #16 `go test ./...` -> 0: `3 passed` (result #17)\n",
+		"- #14 `ls -R` -> 0\n", "- #12 `ls -R` in `/elsewhere` -> 0\n", "- #10 `ls nowhere` -> 2\n", "- #8 `grep -rn nothing src` -> 1\n",
+		"- #6 `make all` -> 0 (status of the last part) (was 2 at #2): `cc -o all` (result #7)\n", "- #4 `pytest -q` -> 1: `1 failed, 2 passed` (result #5)\n")
+	wants(t, c.section("Problems"), "- #2 Bash `make all` -> 2: `main.c:3: error: unknown type name 'foo'`")
+	wantsNot(t, c.section("Problems"), "pytest", "grep", "nowhere")
 }
 
-func TestNetEffectOnFiles(t *testing.T) {
-	const dir = "/home/me/ledger/"
-	patch := func(s *script, body string) {
-		s.do("apply_patch", map[string]any{"input": "*** Begin Patch\n" + body + "\n*** End Patch"}, "Success.")
+// What goes on, what was interrupted, and an answer that came before the last request are told as such.
+func TestWhatIsUnderWay(t *testing.T) {
+	s := newScript()
+	s.human("Start the server.")
+	s.bash("npm start", "Command running in background with ID: b1. Output is being written to: /tmp/b1")
+	s.say("It runs.")
+	s.human("Now build.")
+	s.built()
+	s.call("x", "Bash", map[string]any{"command": "make it"})
+	s.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}}}, nil)
+	now := told(t, s, Defaults()).section("Now")
+	wants(t, now, "Answered last (#4 2026-03-04T09:00Z, before that) answer: It runs.\n",
+		"Under way: #2 Bash `npm start` (in the background); #67 interrupted by the human 09:07Z; #66 Bash `make it` (no result)\n")
+	s.human("Go on.")
+	wants(t, told(t, s, Defaults()).section("Now"), "Under way: #2 Bash `npm start` (in the background)\n")
+}
+
+// A short session stands whole, one with a refused plan as well.
+func TestShortSessionsStandWhole(t *testing.T) {
+	s := newScript()
+	s.human("Push it.")
+	s.call("r-1", "Bash", map[string]any{"command": "git push --force"})
+	s.result("r-1", "The user doesn't want to proceed with this tool use.", true)
+	s.call("r-2", "ExitPlanMode", map[string]any{"plan": "# The plan\n\n- push it"})
+	s.result("r-2", "The user doesn't want to proceed with this tool use.", true)
+	s.say("Then not.")
+	inOrder(t, told(t, s, Defaults()).section("Recent"), "#1 human\n> Push it.\n", "#2 Bash `git push --force` -> refused", "#4 ExitPlanMode `# The plan` -> refused", "#6 assistant\n> Then not.\n")
+}
+
+// A range may begin with the result of a command that failed, its call standing in the one before.
+func TestARangeOfOneFailure(t *testing.T) {
+	s := newScript()
+	s.human("Build it.")
+	s.say("I begin.")
+	s.built()
+	s.say("One more.")
+	s.fails("make last", "error: no", 2)
+	wants(t, told(t, s, Defaults()).section("Rest"), " range #65, 1 record, ")
+}
+
+// codexScript writes an invented session in the shape of Codex's transcripts.
+type codexScript struct {
+	buf bytes.Buffer
+	n   int
+}
+
+func (s *codexScript) item(payload map[string]any) {
+	data, err := json.Marshal(map[string]any{"timestamp": "2026-03-04T09:00:00.000Z", "type": "response_item", "payload": payload})
+	if err != nil {
+		panic(err)
 	}
+	s.buf.Write(append(data, '\n'))
+}
+
+func (s *codexScript) human(text string) {
+	s.item(map[string]any{"type": "message", "role": "user", "content": []any{map[string]any{"type": "input_text", "text": text}}})
+}
+
+// do is a call, its input as JSON text, and what came back.
+func (s *codexScript) do(tool string, input map[string]any, output string) {
+	s.n++
+	args, err := json.Marshal(input)
+	if err != nil {
+		panic(err)
+	}
+	id := fmt.Sprintf("call_%d", s.n)
+	s.item(map[string]any{"type": "function_call", "name": tool, "arguments": string(args), "call_id": id})
+	s.item(map[string]any{"type": "function_call_output", "call_id": id, "output": output})
+}
+
+func (s *codexScript) shell(dir, cmd, output string) {
+	s.do("shell", map[string]any{"command": []string{"bash", "-lc", cmd}, "workdir": dir}, output)
+}
+
+const ended = `{"output":"fine","metadata":{"exit_code":0,"duration_seconds":0.1}}`
+
+// What a call answers tells how it went where no status does.
+func TestFailuresWithoutAStatus(t *testing.T) {
+	var s codexScript
+	s.human("Write the page, then build.")
+	patch := "*** Begin Patch\n*** Add File: docs/page.md\n+# Page\n*** End Patch"
+	s.do("apply_patch", map[string]any{"input": patch}, "error: invalid hunk at line 3, '| a |' is not a valid hunk header")
+	s.do("apply_patch", map[string]any{"input": patch}, ended)
+	s.do("apply_patch", map[string]any{"input": strings.ReplaceAll(patch, "page", "other")}, "error: invalid hunk at line 3")
+	s.shell("/w", "make", "failed in sandbox None with execution error: command timed out")
+	s.shell("/w", "cat notes", ended)
+	s.do("exec_command", map[string]any{"cmd": "make slow", "workdir": "./"}, "Chunk ID: a\nWall time: 10 seconds\nProcess running with session ID 7\nOutput:\nx")
+	s.do("write_stdin", map[string]any{"session_id": 7, "chars": ""}, "Chunk ID: b\nWall time: 1 seconds\nProcess exited with code 2\nOutput:\nerror: no")
+	for i := range 40 {
+		s.shell("/w", fmt.Sprintf("cat part%d", i), `{"output":"`+strings.Repeat("a line of it ", 200)+`","metadata":{"exit_code":0}}`)
+	}
+	f := foldingAs(t, "codex", transcript.Main, s.buf.Bytes(), Defaults())
+	c := f.compact(t)
+	f.check(t, c)
+	wants(t, c.section("Files"), "- created `docs/page.md` (#4)", "not changed, the edit failed: `docs/other.md`")
+	wants(t, c.section("Commands"), "`make` in `/w` -> failed: `failed in sandbox None", "`cat notes` in `/w` -> 0\n", "`make slow` -> 2")
+	wants(t, c.section("Now"), "execution error: command timed out`\n", "docs/other.md", "make slow")
+	wantsNot(t, c.section("Now"), "docs/page.md")
+}
+
+func TestGitAsLastSeen(t *testing.T) {
+	commit := func(s *script) {
+		s.bash("git commit -m x", "[fix/cents 8f31c2e] money: integer cents\n 1 file changed")
+	}
+	push := func(s *script) { s.bash("git push", "To forge:ledger\n   c01d3aa..8f31c2e  fix/cents -> fix/cents") }
+	const last = `branch fix/cents, last commit 8f31c2e "money: integer cents" (#2`
 	for _, c := range []struct {
 		name string
 		do   func(s *script)
 		want string
 	}{
-		{"created", func(s *script) { s.write(dir+"a.go", "x") }, "created `a.go` (#2)"},
-		{"created over what was read", func(s *script) {
-			s.read(dir+"a.go", "x\n")
-			s.do("Write", map[string]any{"file_path": dir + "a.go", "content": "y"}, "The file "+dir+"a.go has been updated.")
-		}, "edited `a.go` (#4)"},
-		{"written over what was there", func(s *script) {
-			s.do("Write", map[string]any{"file_path": dir + "a.go", "content": "y"}, "The file "+dir+"a.go has been updated.")
-		}, "edited `a.go` (#2)"},
-		{"several edits in one call", func(s *script) {
-			s.do("MultiEdit", map[string]any{"file_path": dir + "a.go", "edits": []any{map[string]any{"old_string": "a", "new_string": "b"}}}, "ok")
-		}, "edited `a.go` (#2)"},
-		{"a cell", func(s *script) {
-			s.do("NotebookEdit", map[string]any{"notebook_path": dir + "a.ipynb", "new_source": "b"}, "ok")
-		}, "edited `a.ipynb` (#2)"},
-		{"deleted", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.bash("rm a.go", "") }, "deleted `a.go` (#4)"},
-		{"deleted without being seen", func(s *script) { s.bash("rm -f old.go", "") }, "deleted `old.go` (#2)"},
-		{"not deleted", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.fails("rm a.go", "rm: a.go: Permission denied", 1) }, "edited `a.go` (#2)"},
-		{"perhaps deleted", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.bash("rm a.go; ls", "rm: cannot remove 'a.go'") }, "edited `a.go` (#2)"},
-		{"deleted with its directory", func(s *script) {
-			s.edit(dir+"lib/a.go", "a", "b")
-			s.read(dir+"lib/b.go", "x")
-			s.edit(dir+"library.go", "a", "b")
-			s.bash("rm -rf lib", "")
-		}, "deleted `lib` (#8)\ndeleted `lib/b.go` (#8)\ndeleted `lib/a.go` (#8)\nedited `library.go` (#6)"},
-		{"created, then deleted", func(s *script) { s.write(dir+"a.go", "x"); s.bash("git rm -f a.go", "") }, "created, then deleted `a.go` (#4)"},
-		{"deleted and made anew", func(s *script) { s.read(dir+"a.go", "x"); s.bash("rm a.go", ""); s.write(dir+"a.go", "x") }, "deleted, then made anew `a.go` (#6)"},
-		{"renamed", func(s *script) { s.read(dir+"a.go", "x"); s.bash("git mv a.go b.go", "") }, "renamed `a.go` -> `b.go` (#4)"},
-		{"renamed and edited", func(s *script) {
-			s.edit(dir+"a.go", "a", "b")
-			s.bash("mv a.go b.go", "")
-			s.edit(dir+"b.go", "a", "b")
-		}, "renamed `a.go` -> `b.go`, edited 2x (last #6)"},
-		{"renamed twice", func(s *script) { s.read(dir+"a.go", "x"); s.bash("mv a.go b.go", ""); s.bash("mv b.go c.go", "") }, "renamed `a.go` -> `c.go` (#6)"},
-		{"there and back", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.bash("mv a.go b.go && mv b.go a.go", "") }, "edited `a.go` (#4)"},
-		{"created under another name", func(s *script) { s.write(dir+"a.go", "x"); s.bash("mv a.go b.go", "") }, "created `b.go` (#4)"},
-		{"renamed, then deleted", func(s *script) { s.read(dir+"a.go", "x"); s.bash("mv a.go b.go", ""); s.bash("rm b.go", "") }, "renamed, then deleted `a.go` -> `b.go` (#6)"},
-		{"into a known directory", func(s *script) { s.read(dir+"lib/x.go", "x"); s.edit(dir+"a.go", "a", "b"); s.bash("mv a.go lib", "") }, "renamed `a.go` -> `lib/a.go`, edited 1x (last #6)\nread: `lib/x.go`"},
-		{"to what may be a directory", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.bash("mv a.go lib", "") }, "renamed `a.go` -> `lib` (#4)"},
-		{"with its directory", func(s *script) { s.edit(dir+"lib/a.go", "a", "b"); s.bash("git mv lib core", "") }, "renamed `lib/a.go` -> `core/a.go`, edited 1x (last #4)"},
-		{"put back", func(s *script) { s.edit(dir+"a.go", "a", "b"); s.bash("git checkout -- a.go", "") }, "put back `a.go` (#4)"},
-		{"put back, then edited", func(s *script) {
-			s.edit(dir+"a.go", "a", "b")
-			s.edit(dir+"a.go", "a", "b")
-			s.bash("git restore a.go", "")
-			s.edit(dir+"a.go", "a", "b")
-		}, "edited `a.go` (#8)"},
-		{"put back with its directory", func(s *script) {
-			s.edit(dir+"lib/a.go", "a", "b")
-			s.write(dir+"lib/new.go", "x")
-			s.read(dir+"lib/r.go", "x")
-			s.bash("git checkout -- lib", "")
-		}, "put back `lib/a.go` (#8)\ncreated `lib/new.go` (#4)\nread: `lib/r.go`"},
-		{"written by the shell", func(s *script) { s.bash("cat > a.txt <<'EOF'\nx\nEOF", ""); s.bash("echo y >> a.txt", "") }, "written 2x `a.txt` (last #4)"},
-		{"written below another directory", func(s *script) { s.bash("cd sub && echo y > a.txt", "") }, "written `sub/a.txt` (#2)"},
-		{"touched", func(s *script) { s.bash("touch a.txt", ""); s.read(dir+"b.txt", "x"); s.bash("touch b.txt", "") }, "written `a.txt` (#2)\nread: `b.txt`"},
-		{"perhaps put back", func(s *script) { s.bash("rm a.txt; git stash -q; ls", "") }, "deleted, perhaps put back since `a.txt` (#2)"},
-		{"read by the shell", func(s *script) {
-			s.bash("cat a.txt", "x")
-			s.bash("cat gone.txt | head", "cat: gone.txt: No such file or directory")
-		}, "read: `a.txt`"},
-		{"patches", func(s *script) {
-			patch(s, "*** Add File: n.go\n+x\n*** Update File: u.go\n@@\n-a\n+b\n*** Delete File: d.go\n*** Update File: m.go\n*** Move to: m2.go\n@@\n-a\n+b")
-		}, "renamed `m.go` -> `m2.go` (#2)\ndeleted `d.go` (#2)\nedited `u.go` (#2)\ncreated `n.go` (#2)"},
-		{"refused", func(s *script) {
-			s.call("t-1", "Write", map[string]any{"file_path": dir + "a.go", "content": "x"})
-			s.result("t-1", "The user doesn't want to proceed with this tool use.", true)
-		}, "not changed, refused by the human: `a.go` (#2)"},
-		{"of a command in words only", func(s *script) { s.bash("echo 'rm a.go'", "rm a.go"); s.bash("rm $X *.go", "") }, ""},
+		{"nothing", func(s *script) { s.bash("make", "ok") }, ""},
+		{"a commit", commit, last + ", no push seen since)"},
+		{"pushed", func(s *script) { commit(s); push(s) }, last + ", pushed #4)"},
+		{"a commit after a push", func(s *script) { push(s); commit(s) }, strings.Replace(last, "#2", "#4", 1) + ", no push seen since)"},
+		{"a commit that failed", func(s *script) { s.fails("git commit -m x", "[main 8f31c2e] by a hook\nerror: hook", 1) }, ""},
+		{"another branch", func(s *script) { commit(s); s.bash("git switch -c more", "Switched to a new branch 'more'") }, "branch more, last commit 8f31c2e \"money: integer cents\" (#2, no push seen since)"},
+		{"another branch, without a word", func(s *script) { s.bash("git checkout -q more && make", "ok") }, "branch more"},
+		{"a file taken back", func(s *script) { s.bash("git checkout a.go", "Updated 1 path from the index") }, ""},
+		{"a detached head", func(s *script) { s.bash("git commit -m x", "[detached HEAD 8f31c2e] by hand") }, "branch detached HEAD, last commit 8f31c2e \"by hand\" (#2, no push seen since)"},
+		{"changes", func(s *script) {
+			s.bash("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   a.py\n")
+			s.bash("git status -s", " M b.py\n")
+		}, "branch main, uncommitted as of #4: `b.py`"},
+		{"changes, then a commit", func(s *script) { s.bash("git status -s", " M b.py\n"); commit(s) }, strings.Replace(last, "#2", "#4", 1) + ", no push seen since)"},
+		{"a stash", func(s *script) {
+			s.bash("git stash", "Saved working directory and index state WIP on main: 1234567 half done")
+		}, "stash \"1234567 half done\" (#2)"},
+		{"no stash any more", func(s *script) {
+			s.bash("git stash", "Saved working directory and index state WIP on main: 1234567 half done")
+			s.bash("git stash pop", "Dropped refs/stash@{0}")
+		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript()
-			s.human("Work on it.")
+			s.human("Do it.")
 			c.do(s)
-			if got := filesOf(t, s); got != c.want {
-				t.Errorf("\n got %s\nwant %s", got, c.want)
-			}
-		})
-	}
-}
-
-func TestContentFollowsChanges(t *testing.T) {
-	const dir = "/home/me/ledger/"
-	for _, c := range []struct {
-		name string
-		do   func(s *script)
-		path string
-		want string
-	}{
-		{"through a rename", func(s *script) {
-			s.write(dir+"a.go", "one\n")
-			s.bash("mv a.go b.go", "")
-			s.edit(dir+"b.go", "one", "two")
-		}, "b.go", "two\n"},
-		{"through a patch that moves", func(s *script) {
-			s.write(dir+"a.go", "one\n")
-			s.do("apply_patch", map[string]any{"input": "*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n-one\n+two\n*** End Patch"}, "Success.")
-		}, "b.go", "two\n"},
-		{"a here-document", func(s *script) { s.bash("cat > a.go <<'EOF'\none\nEOF", "") }, "a.go", "one\n"},
-		{"lost by a program", func(s *script) { s.write(dir+"a.go", "one\n"); s.bash("make > a.go", "") }, "a.go", ""},
-		{"lost by an edit in place", func(s *script) { s.write(dir+"a.go", "one\n"); s.bash("sed -i s/one/two/ a.go", "") }, "a.go", ""},
-		{"lost by the human", func(s *script) {
-			s.write(dir+"a.go", "one\n")
-			s.do("Edit", map[string]any{"file_path": dir + "a.go", "old_string": "one", "new_string": "two"}, "The user modified your proposed changes before accepting them.")
-		}, "a.go", ""},
-		{"known again by a read", func(s *script) { s.bash("make > a.go", ""); s.read(dir+"a.go", "three") }, "a.go", "three"},
-		{"put back", func(s *script) { s.write(dir+"a.go", "one\n"); s.bash("git checkout -- a.go", "") }, "a.go", ""},
-		{"a formatter, then a patch", func(s *script) {
-			s.write(dir+"a.go", "one\n")
-			s.bash("gofmt -w a.go", "")
-			s.do("apply_patch", map[string]any{"input": "*** Begin Patch\n*** Update File: a.go\n@@\n-one\n+two\n*** End Patch"}, "Success.")
-		}, "a.go", ""},
-		{"a formatter, then an edit that makes sure", func(s *script) {
-			s.write(dir+"a.go", "one\n")
-			s.bash("gofmt -w a.go", "")
-			s.edit(dir+"a.go", "one", "two")
-		}, "a.go", "two\n"},
-		{"more edits than are kept", func(s *script) {
-			s.write(dir+"a.go", "0\n")
-			for i := range maxEdits + 1 {
-				s.edit(dir+"a.go", fmt.Sprint(i), fmt.Sprint(i+1))
-			}
-		}, "a.go", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newScript()
-			s.human("Work on it.")
-			c.do(s)
-			f := fold(t, s.buf.Bytes(), Defaults())
-			d := newDraft(f.Compactor, f.text())
-			state := f.tables.files.get(hashOf(dir + c.path))
-			if state == nil {
-				t.Fatal("the file is not known")
-			}
-			got, _, title := d.content(state)
-			if title == "" {
-				got = ""
-			}
+			got := strings.TrimSpace(strings.TrimPrefix(told(t, s.built(), Defaults()).part("Git: "), "Git: "))
 			if got != c.want {
-				t.Errorf("got %q (%s), want %q", got, title, c.want)
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-func TestErrorsAreClosedByTheSame(t *testing.T) {
-	const a = "/home/me/ledger/a.go"
-	failsTool := func(s *script, tool string, in map[string]any) {
-		id := fmt.Sprintf("f-%d", s.n)
-		s.call(id, tool, in)
-		s.result(id, "<tool_use_error>it did not go</tool_use_error>", true)
-	}
-	edit := map[string]any{"file_path": a, "old_string": "x", "new_string": "y"}
-	read := map[string]any{"file_path": a}
-	for _, c := range []struct {
-		name string
-		do   func(s *script)
-		open int
-	}{
-		{"the same command", func(s *script) { s.fails("make", "error: no", 2); s.bash("make", "ok") }, 0},
-		{"with another prefix and suffix", func(s *script) {
-			s.fails("cd /home/me/ledger && make 2>&1 | tail -3", "error: no", 2)
-			s.bash("CC=gcc timeout 30 make", "ok")
-		}, 0},
-		{"in another directory", func(s *script) { s.fails("make", "error: no", 2); s.bash("cd sub && make", "ok") }, 1},
-		{"another command", func(s *script) { s.fails("make", "error: no", 2); s.bash("make all", "ok") }, 1},
-		{"the status of a filter", func(s *script) { s.fails("make", "error: no", 2); s.bash("make | tail -3", "error: no") }, 1},
-		{"failed again", func(s *script) { s.fails("make", "error: no", 2); s.fails("make", "error: no", 2) }, 1},
-		{"an edit by an edit", func(s *script) { failsTool(s, "Edit", edit); s.edit(a, "x", "y") }, 0},
-		{"an edit by a write", func(s *script) { failsTool(s, "Edit", edit); s.write(a, "x") }, 0},
-		{"an edit not by a read", func(s *script) { failsTool(s, "Edit", edit); s.read(a, "x") }, 1},
-		{"a read by a read", func(s *script) { failsTool(s, "Read", read); s.read(a, "x") }, 0},
-		{"a read by a write", func(s *script) { failsTool(s, "Read", read); s.write(a, "x") }, 0},
-		{"a read not by another file's", func(s *script) { failsTool(s, "Read", read); s.read(a+"x", "x") }, 1},
-		{"an edit by the shell", func(s *script) { failsTool(s, "Edit", edit); s.bash("cat > a.go <<'EOF'\nx\nEOF", "") }, 0},
-		{"an edit by what deletes the file", func(s *script) { failsTool(s, "Edit", edit); s.bash("rm a.go", "") }, 0},
-	} {
-		s := newScript()
-		s.human("Make it.")
-		c.do(s)
-		if got := fold(t, s.buf.Bytes(), Defaults()).tables.errors.len(); got != c.open {
-			t.Errorf("%s: %d open errors, want %d", c.name, got, c.open)
+func TestReportsOfSubAgents(t *testing.T) {
+	s := newScript()
+	s.human("Look around.")
+	task := func(id, what string, extra map[string]any) {
+		in := map[string]any{"description": what, "prompt": "look", "subagent_type": "Explore"}
+		for k, v := range extra {
+			in[k] = v
 		}
+		s.call(id, "Task", in)
 	}
+	task("t-1", "look around", nil)
+	s.result("t-1", "Two files.", false)
+	task("t-2", "look closer", nil)
+	s.result("t-2", "First of all, this is what I found.\n"+strings.Repeat("- a finding of some length\n", 120), false)
+	task("t-3", "look behind", map[string]any{"run_in_background": true})
+	s.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t-3", "content": "Async agent launched."}}},
+		map[string]any{"toolUseResult": map[string]any{"agentId": "a77", "status": "async_launched"}})
+	s.line("attachment", nil, map[string]any{"attachment": map[string]any{
+		"type": "queued_command", "commandMode": "task-notification",
+		"prompt": "<task-notification>\n<task-id>a77</task-id>\n<status>completed</status>\n<result>Three <b>files</b>.</result>\n</task-notification>",
+	}})
+	task("t-4", "look below", nil)
+	c := told(t, s.built(), Defaults())
+	inOrder(t, c.section("Conversation"), "- #2 sub-agent \"look around\": report: Two files.\n", "- #4 sub-agent \"look closer\": [ccd ", " report", "First of all, this is what I found.",
+		"- #6 sub-agent \"look behind\" (session a77): report: Three <b>files</b>.\n", "- #9 sub-agent \"look below\": no report yet\n")
+	if n := strings.Count(c.part("1 ·"), "a finding of some length"); n < 25 {
+		t.Errorf("%d findings of a report are shown", n)
+	}
+	wants(t, c.section("Now"), "Under way: #9 sub-agent \"look below\" (no report yet)\n")
+	wantsNot(t, c.all(), "<status>")
 }
 
-func TestCommandsInTheBackground(t *testing.T) {
-	start := func(s *script, cmd string) {
-		s.bash(cmd, "Command running in background with ID: b1. Output is being written to: /tmp/b1")
+// todo is the input of a plan: items and what became of each.
+func todo(items ...string) map[string]any {
+	list := []any{}
+	for i := 0; i < len(items); i += 2 {
+		list = append(list, map[string]any{"content": items[i], "status": items[i+1], "activeForm": items[i]})
 	}
-	for _, c := range []struct {
-		name string
-		do   func(s *script)
-		want string
-		open int
-	}{
-		{"going on", func(s *script) { start(s, "make") }, "`make` (no result yet)", 0},
-		{"asked for too early", func(s *script) {
-			start(s, "make")
-			s.do("BashOutput", map[string]any{"bash_id": "b1"}, "<status>running</status>\n<stdout>x</stdout>")
-		}, "`make` (no result yet)", 0},
-		{"ended", func(s *script) {
-			start(s, "make")
-			s.do("BashOutput", map[string]any{"bash_id": "b1"}, "<status>completed</status>\n<exit_code>0</exit_code>")
-		}, "`make` -> 0", 0},
-		{"failed", func(s *script) {
-			start(s, "make")
-			s.do("BashOutput", map[string]any{"bash_id": "b1"}, "<status>failed</status>\n<exit_code>2</exit_code>\n<stdout>error: no</stdout>")
-		}, "`make` -> 2", 1},
-		{"stopped", func(s *script) {
-			start(s, "make")
-			s.do("KillShell", map[string]any{"shell_id": "b1"}, "Successfully killed shell: b1")
-		}, "`make` (stopped)", 0},
-		{"told by the client", func(s *script) {
-			start(s, "make")
-			s.human("<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>Background command \"make\" failed with exit code 3</summary>\n</task-notification>")
-		}, "`make` -> 3", 1},
-		{"another one", func(s *script) {
-			start(s, "make")
-			s.do("BashOutput", map[string]any{"bash_id": "b2"}, "<status>completed</status>\n<exit_code>0</exit_code>")
-		}, "`make` (no result yet)", 0},
-		{"run again", func(s *script) {
-			start(s, "make")
-			s.bash("make", "ok")
-			s.do("BashOutput", map[string]any{"bash_id": "b1"}, "<status>failed</status>\n<exit_code>2</exit_code>")
-		}, "`make` -> 0", 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newScript()
-			s.human("Make it.")
-			c.do(s)
-			if got := fold(t, s.buf.Bytes(), Defaults()).tables.errors.len(); got != c.open {
-				t.Errorf("%d open errors, want %d", got, c.open)
-			}
-			wants(t, stateOf(t, s.padded()), c.want+"\n")
-		})
-	}
-}
-
-// A command of Codex that goes on is ended by what is read from it.
-func TestCodexCommandsGoOn(t *testing.T) {
-	line := func(payload string) string {
-		return `{"timestamp":"2026-03-04T09:00:00.000Z","type":"response_item","payload":` + payload + "}\n"
-	}
-	text := line(`{"type":"message","role":"user","content":[{"type":"input_text","text":"Make it."}]}`) +
-		line(`{"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{\"cmd\":\"make\",\"workdir\":\"./\"}"}`) +
-		line(`{"type":"function_call_output","call_id":"c1","output":"Chunk ID: a\nWall time: 10 seconds\nProcess running with session ID 7\nOutput:\nx"}`) +
-		line(`{"type":"function_call","call_id":"c2","name":"write_stdin","arguments":"{\"session_id\":7,\"chars\":\"\"}"}`) +
-		line(`{"type":"function_call_output","call_id":"c2","output":"Chunk ID: b\nWall time: 1 seconds\nProcess exited with code 2\nOutput:\nerror: no"}`)
-	f := foldAs(t, "codex", transcript.Main, []byte(text), Defaults())
-	if n := f.tables.errors.len(); n != 1 {
-		t.Errorf("%d open errors", n)
-	}
-	all := f.tables.commands.newestFirst()
-	if len(all) != 1 || all[0].text != "make" || all[0].exit != 2 || all[0].pending {
-		t.Errorf("%+v", all)
-	}
+	return map[string]any{"todos": list}
 }
 
 func TestPlanAsLastLeft(t *testing.T) {
-	todo := func(items ...string) map[string]any {
-		list := []any{}
-		for i := 0; i < len(items); i += 2 {
-			list = append(list, map[string]any{"content": items[i], "status": items[i+1]})
-		}
-		return map[string]any{"todos": list}
-	}
 	create := func(s *script, subject, result string) {
 		s.do("TaskCreate", map[string]any{"subject": subject, "description": "long"}, result)
 	}
@@ -368,43 +285,38 @@ func TestPlanAsLastLeft(t *testing.T) {
 			s.line("assistant", map[string]any{"role": "assistant", "content": []any{block}}, map[string]any{"isSidechain": true})
 		}, "[ ] a"},
 	} {
-		s := newScript()
-		s.human("Plan it.")
-		c.do(s)
-		f := fold(t, s.buf.Bytes(), Defaults())
-		var got []string
-		for _, p := range f.tables.plan {
-			got = append(got, box(p.status)+p.text)
-		}
-		if strings.Join(got, ", ") != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, strings.Join(got, ", "), c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript()
+			s.human("Plan it.")
+			c.do(s)
+			_, got, _ := strings.Cut(told(t, s.built(), Defaults()).part("Plan as last left (#"), "words:\n- ")
+			if got = strings.ReplaceAll(strings.TrimSpace(got), "\n- ", ", "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
-// A plan that is too long keeps what is open.
+// A plan that is too long keeps what is open, then what was done last, and counts the rest.
 func TestLongPlansKeepWhatIsOpen(t *testing.T) {
-	var plan []planItem
-	for i := range 40 {
+	var items []string
+	for i := range 200 {
 		status := "completed"
-		if i%10 == 9 {
+		if i%20 == 19 {
 			status = "pending"
 		}
-		plan = append(plan, planItem{text: fmt.Sprintf("step %d", i), status: status})
+		items = append(items, fmt.Sprintf("step %d, which is told in some more words than that", i), status)
 	}
-	shown := planShown(plan, 150)
-	for _, n := range []int{9, 19, 29, 39, 38} {
-		if shown[n] == "" {
-			t.Errorf("step %d is not shown: %v", n, shown)
-		}
-	}
-	if shown[0] != "" {
-		t.Error("the oldest step that is done is shown")
-	}
+	s := newScript()
+	s.human("Plan it.")
+	s.do("TodoWrite", todo(items...), "ok")
+	plan := told(t, s.built(), Defaults()).part("Plan as last left (#2)")
+	inOrder(t, plan, "[ ] step 19,", "[ ] step 39,", "[ ] step 179,", "[x] step 198,", "[ ] step 199,", " more [ccd ", " cut, the plan]\n")
+	wantsNot(t, plan, "step 0,")
 }
 
-// Many files stand in groups, and by their names where there is hardly room: all changed ones before any read one.
-func TestManyFilesStandInGroups(t *testing.T) {
+// Many files all have a line before anything else of them is told, the changed ones first.
+func TestManyFilesHaveALine(t *testing.T) {
 	s := newScript()
 	s.human("Work on the files.")
 	for i := range 60 {
@@ -412,83 +324,29 @@ func TestManyFilesStandInGroups(t *testing.T) {
 		s.edit(fmt.Sprintf("/home/me/ledger/some/directory/file%02d.go", i), "x", "y")
 		s.read(fmt.Sprintf("/home/me/ledger/other/directory/read%02d.go", i), "x\n")
 	}
-	f := fold(t, s.buf.Bytes(), Defaults())
-	lengths := map[int]int{}
-	for _, room := range []int{20000, 4000, 3200, 1500, 400} {
-		d := newDraft(f.Compactor, f.text())
-		text := d.filesPart(room)
-		if n := lexicon.Chars(text); n > room+80 {
-			t.Errorf("%d chars for a room of %d", n, room)
+	for _, tokens := range []int{72000, 20000, 10000, 6000} {
+		text, _, _ := strings.Cut(told(t, s.built(), tokensOf(tokens)).section("Files"), "### ")
+		if n := strings.Count(text, "`some/directory/file"); n != 60 {
+			t.Errorf("%d tokens: %d of 60 changed files are told", tokens, n)
 		}
-		lengths[room] = strings.Count(text, "`some/directory/file")
-		if read := strings.Count(text, "`other/directory/read"); lengths[room] < 60 && read > 0 {
-			t.Errorf("room %d: %d files are read, %d of 60 changed ones shown", room, read, lengths[room])
+		if n := strings.Count(text, "`other/directory/read"); tokens > 15000 && n < 32 {
+			t.Errorf("%d tokens: %d of 60 files that were read are told", tokens, n)
 		}
-		if lengths[room] < 60 {
-			wants(t, text, "- changed, or tried to: [ccd ")
-		}
-	}
-	if lengths[4000] != 60 || lengths[3200] != 60 || lengths[400] == 0 || lengths[400] > 20 {
-		t.Errorf("changed files by room: %v", lengths)
 	}
 }
 
-// Short commands are shown where that shows more of them.
-func TestCommandsGiveWayInLength(t *testing.T) {
+// The newest runs have a line at any size; where there is room, all of them.
+func TestCommandsHaveALine(t *testing.T) {
 	s := newScript()
 	s.human("Run it.")
 	for i := range 30 {
 		s.bash(fmt.Sprintf("make target%02d ", i)+strings.Repeat("with many words ", 14), "ok")
 	}
-	f := fold(t, s.buf.Bytes(), Defaults())
-	for _, c := range []struct{ room, least int }{{8000, 30}, {4200, 30}, {3300, 30}, {1000, 7}} {
-		d := newDraft(f.Compactor, f.text())
-		text := d.commandsPart(c.room)
-		if n := lexicon.Chars(text); n > c.room {
-			t.Errorf("%d chars for a room of %d", n, c.room)
-		}
-		if got := strings.Count(text, " -> 0\n"); got < c.least {
-			t.Errorf("room %d: %d commands with their status:\n%s", c.room, got, text)
+	s.read("/home/me/ledger/a.go", strings.Repeat("package a\n", 9000))
+	for tokens, least := range map[int]int{72000: 30, 16000: 30, 8000: 18, 4000: 8} {
+		text := told(t, s, tokensOf(tokens)).section("Commands")
+		if n := strings.Count(text, " -> 0"); n < least || !strings.HasPrefix(text, "- #60 `make target29 with many words") {
+			t.Errorf("%d tokens: %d commands:\n%s", tokens, n, text)
 		}
 	}
-}
-
-// However the records were cut, and whatever was asked in between, the tables are the same.
-func TestTablesDoNotDependOnTheCuts(t *testing.T) {
-	s := newScript()
-	s.human("Work on it.")
-	for i := range 40 {
-		name := fmt.Sprintf("f%d.go", i%9)
-		s.write("/home/me/ledger/"+name, fmt.Sprintf("v%d\n", i))
-		s.bash(fmt.Sprintf("git mv %s lib/%s && sed -i s/v/w/ lib/%s", name, name, name), "")
-		s.fails(fmt.Sprintf("make t%d", i%5), "error: no", 2)
-		s.bash(fmt.Sprintf("cd sub; rm f%d.go", i%4), "")
-		s.bash("git stash", "")
-		s.do("TaskCreate", map[string]any{"subject": fmt.Sprint("task ", i)}, fmt.Sprintf("Task #%d created successfully: x", i))
-		s.bash("make slow", fmt.Sprintf("Command running in background with ID: b%d. Output", i))
-		s.do("BashOutput", map[string]any{"bash_id": fmt.Sprint("b", i)}, "<status>completed</status>\n<exit_code>0</exit_code>")
-	}
-	data := s.buf.Bytes()
-	want := fold(t, data, Defaults()).compact(t).all()
-	for _, step := range []int{1, 7, 4096} {
-		f := &folded{Compactor: New(Defaults(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}}), data: data}
-		d := transcript.NewDecoder("claude-code", transcript.Main)
-		n := 0
-		for off := 0; off < len(data); off += step {
-			end := min(off+step, len(data))
-			for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Offset: int64(off)}, Data: data[off:end], Rest: end == len(data)}) {
-				f.Add(r)
-				if n++; step == 4096 && n%50 == 0 {
-					f.data = data[:r.Span.End()]
-					f.compact(t)
-					f.data = data
-				}
-			}
-		}
-		if got := f.compact(t).all(); got != want {
-			t.Errorf("cut every %d bytes, another companion", step)
-		}
-	}
-	small := fold(t, data, tokensOf(8000))
-	small.check(t, small.compact(t))
 }

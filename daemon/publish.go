@@ -97,7 +97,7 @@ func (d *Daemon) document(ctx context.Context, s *session) (sidecar.Document, *c
 	}
 	doc = Render(s.Session, d.options(s), c, s.extent(sum))
 	next.Covers, next.Options = next.At, d.hash(s)
-	next.Original, next.Compacted, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.Saved
+	next.Original, next.Compacted, next.Real, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.About, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
 	next.Wanted = len(c.Wanted)
 	if next.Fired == "" {
@@ -173,7 +173,7 @@ func (s *session) update(taken int) {
 		s.state.Source, s.state.Gone, s.state.GoneAt = s.seen, false, time.Time{}
 	}
 	if s.compactor != nil {
-		s.state.record(s.compactor.Status(), s.decoder.Torn())
+		s.state.record(s.compactor.Status(), s.compactor.PerToken(), s.decoder.Torn())
 	}
 }
 

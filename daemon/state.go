@@ -11,6 +11,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/mark"
+	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 )
 
@@ -49,6 +50,7 @@ type State struct {
 	Parent    string             `json:"parent,omitempty"`
 	Resumed   transcript.Resumed `json:"resumed,omitzero"`   // what it is a copy of that ccd wrote
 	Estimate  int64              `json:"estimate,omitempty"` // of the context
+	About     int64              `json:"about,omitempty"`    // the same in real tokens, about
 	Reported  int64              `json:"reported,omitempty"`
 	Window    int64              `json:"window,omitempty"`
 	Assumed   bool               `json:"assumed,omitempty"`
@@ -57,6 +59,7 @@ type State struct {
 	Level     string             `json:"level,omitempty"`
 	Original  int64              `json:"original,omitempty"`  // of what the companion covers
 	Compacted int64              `json:"compacted,omitempty"` // of the companion
+	Real      int64              `json:"real,omitempty"`      // real tokens of the companion, about
 	Saved     float64            `json:"saved,omitempty"`     // percent
 	Verified  bool               `json:"verified,omitempty"`
 	Reason    string             `json:"reason,omitempty"`
@@ -161,12 +164,13 @@ func (s State) encode() ([]byte, error) {
 // foreign reports whether nothing of a session was understood, though there is something.
 func foreign(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
 
-// record takes over what the fold knows. A torn line counts as one more record, which could not be parsed.
-func (s *State) record(c compactor.Status, torn int64) {
+// record takes over what the fold knows, with the chars that a token has. A torn line counts as one more record, which
+// could not be parsed.
+func (s *State) record(c compactor.Status, perToken float64, torn int64) {
 	s.Records, s.Broken, s.Unknown, s.Foreign = c.Records, c.Broken, c.Unknown, foreign(c)
 	s.First, s.Last = c.First, c.Last
 	s.Model, s.Start, s.Cwd, s.Title, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Parent, c.Resumed
-	s.Estimate, s.Reported, s.Window, s.Assumed = c.Context, c.Reported, c.Window, c.Assumed
+	s.Estimate, s.About, s.Reported, s.Window, s.Assumed = c.Context, sidecar.About(c.Context*3/4, perToken), c.Reported, c.Window, c.Assumed
 	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
 	if s.Torn = torn; torn > 0 {
 		s.Records, s.Broken = s.Records+1, s.Broken+1

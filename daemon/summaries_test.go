@@ -368,7 +368,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 	for range 2 { // also after a start
 		h.once()
 		for n, want := range map[int]bool{1: false, 2: true, 3: false} {
-			if got := h.has(h.path(n), "## State")(); got != want {
+			if got := h.has(h.path(n), "## Now")(); got != want {
 				t.Errorf("session %d has a companion: %t", n, got)
 			}
 			a, err := h.o.Archive.Session(context.Background(), key(h.path(n)))
@@ -387,7 +387,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 		h.append(h.path(1), talks(40, 41))
 	}
 	// A person may ask for it all the same.
-	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## State")() {
+	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## Now")() {
 		t.Errorf("asked for: %v, %s", err, c.Path)
 	}
 }

@@ -41,7 +41,7 @@ newest record in this directory, or else in the project.`,
 		examples: []example{
 			{"ccd agent restore 4tq9c1m7x2ka", "the original behind a marker [ccd 4tq9c1m7x2ka ...]"},
 			{"ccd agent search --since 7d overflow cents", "this project's sessions of the last 7 days with both words"},
-			{"ccd agent show --section State", "what was asked, decided, done and is open"},
+			{"ccd agent show --section now", "what was asked last, what is under way, planned and open"},
 		},
 		json:  "(search) as ccd search prints it",
 		exits: []int{exitNotFound, exitDamage},
@@ -62,7 +62,7 @@ newest record in this directory, or else in the project.`,
 	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) that hold the original")
 	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the whole of a result that the agent saw cut")
 	f.search.add(c)
-	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`: State, Earlier, Files or Recent")
+	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"ccd/daemon"
 	"ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 )
 
@@ -32,6 +33,7 @@ type compactOutput struct {
 	Companion string         `json:"companion"`
 	Original  int64          `json:"original_tokens"`
 	Compacted int64          `json:"companion_tokens"`
+	About     int64          `json:"companion_about"`
 	Saved     float64        `json:"saved_percent"`
 	Reported  int64          `json:"reported_tokens"`
 	Level     string         `json:"level"`
@@ -49,11 +51,14 @@ type savingOutput struct {
 func (a *app) compactCommand() *cobra.Command {
 	p := page{
 		use: "compact SESSION|FILE|-", group: everyday, short: "compact a session, a file or stdin now",
-		long: `A SESSION's companion is brought up to date and written, whatever its size; its path is printed. From
-then on it follows its session, and --focus, --level and --max-tokens stay the session's own options
-until --reset: its front matter has them. A FILE, or stdin (-), is compacted to stdout: a transcript of a
-known agent, or a plain list of messages (a JSON array, or one {"role", "content"} a line). A FILE below
-a watched root is its SESSION: without --stdout its companion is written.
+		long: `ccd brings a SESSION's companion up to date, writes it, whatever its size, and prints its path. From
+then on it follows its session. --focus, --level and --max-tokens are saved for this session until
+--reset: its front matter has them. Without --level the pressure of the session sets the level, and the
+level sets only the length of excerpts and summaries.
+
+A FILE, or stdin (-), is compacted to stdout: a transcript of a known agent, or a plain list of messages
+(a JSON array, or one {"role", "content"} a line). A FILE below a watched root is its SESSION: without
+--stdout its companion is written.
 
 With a --format other than markdown (ccd help show tells what they are) the companion is printed and not
 written; as with --stdout, nothing is kept of what was asked.
@@ -77,11 +82,11 @@ written, and they cannot.`,
 			{"ccd compact --format messages --keep-recent 10 --keep-role system --keep-role tool list.json", "keep more messages as they are"},
 		},
 		json: `one object: agent, session, companion ("" where none was written), original_tokens and
-companion_tokens (estimated), saved_percent, reported_tokens, level, verified, reason,
-kinds [{kind, items, tokens}] (what was saved); of a filtered list: original_tokens, tokens (estimated),
-saved_percent, messages (the list), decisions, one for each message that came: id, role, action,
-reason, importance (0 to 1), chars, in (the place where it stands now, from 0), in_id (the id there),
-marker (the ID of what was left out, "" where nothing was)`,
+companion_tokens (estimated), companion_about (its real tokens, about), saved_percent, reported_tokens,
+level, verified, reason, kinds [{kind, items, tokens}] (what was saved); of a filtered list:
+original_tokens, tokens (estimated), saved_percent, messages (the list), decisions, one for each
+message that came: id, role, action, reason, importance (0 to 1), chars, in (the place where it stands
+now, from 0), in_id (the id there), marker (the ID of what was left out, "" where nothing was)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f compactFlags
@@ -93,13 +98,13 @@ marker (the ID of what was left out, "" where nothing was)`,
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(focusWords{&f.manual.Focus}, "focus", "what is about these `WORDS` is important; kept as the session's option")
-	flags.Var(levelName{&f.manual.Level}, "level", "how much of what is not recent goes: `LEVEL` gentle (70 %), standard (80 %), aggressive (90 %) or maximum (95 %);\nkept, too")
-	flags.Var(budget{&f.manual.MaxTokens, leastTokens, "nothing of a session"}, "max-tokens", "compact to `N` estimated tokens at most; kept, too")
-	flags.BoolVar(&f.reset, "reset", false, "forget those options")
+	flags.Var(focusWords{&f.manual.Focus}, "focus", "what is about these `WORDS` is important; saved for this session until --reset")
+	flags.Var(levelName{&f.manual.Level}, "level", "share of what is not recent to leave out: `LEVEL` gentle (70 %), standard (80 %), aggressive (90 %),\nmaximum (95 %); saved for this session until --reset")
+	flags.Var(budget{&f.manual.MaxTokens, leastTokens, "nothing of a session"}, "max-tokens", "compact to `N` estimated tokens at most; saved for this session until --reset")
+	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
-	flags.Var(formName{&f.form}, "format", formUsage+"; others than markdown to stdout")
+	flags.Var(formName{&f.form}, "format", formUsage+"; any FORM but markdown goes to stdout")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
 	f.filter.add(flags)
 	agentFlag(c, &f.agent)
@@ -260,11 +265,13 @@ func (a *app) printSavings(made daemon.Compacted) error {
 
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
+	original := sidecar.About(h.Tokens.Original*3/4, h.Tokens.CharsPerToken)
 	if made.Saved < 0 { // what a companion says of itself is more than there is to say
-		return fmt.Sprintf("%s tokens (est): too short to save anything, a companion has %s", humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens))
+		return fmt.Sprintf("%s tokens (est; about %s): too short to save anything, a companion has %s (about %s)", humanize.Comma(h.Tokens.Original),
+			humanize.Comma(original), humanize.Comma(made.Tokens), humanize.Comma(made.About))
 	}
-	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, level %s",
-		humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens), made.Saved, h.Level)
+	line := fmt.Sprintf("%s -> %s tokens (est; about %s -> %s), %.1f %% saved, level %s", humanize.Comma(h.Tokens.Original),
+		humanize.Comma(made.Tokens), humanize.Comma(original), humanize.Comma(made.About), made.Saved, h.Level)
 	if h.Tokens.Reported > 0 {
 		line = humanize.Comma(h.Tokens.Reported) + " tokens reported; " + line
 	}
@@ -277,7 +284,7 @@ func savedLine(made daemon.Compacted) string {
 func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
 	h := made.Header
 	out := compactOutput{
-		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens,
+		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens, About: made.About,
 		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
 		Kinds: []savingOutput{},
 	}

@@ -275,7 +275,7 @@ var foreign = []struct{ key, why string }{
 	{"tokenCounter", "one estimator everywhere: chars*4/3"},
 }
 
-// goldenTable is the table of deviations as docs/ENGINE.md shows it.
+// goldenTable is the table of deviations as docs/GOLDENS.md shows it.
 func goldenTable() string {
 	var b strings.Builder
 	b.WriteString("| difference | they | we | why |\n|---|---|---|---|\n")
@@ -290,10 +290,10 @@ func goldenTable() string {
 	return b.String()
 }
 
-// TestDeviationsAreDocumented holds the table of docs/ENGINE.md to the one here.
+// TestDeviationsAreDocumented holds the table of docs/GOLDENS.md to the one here.
 func TestDeviationsAreDocumented(t *testing.T) {
 	const begin, end = "<!-- goldens -->\n", "<!-- /goldens -->"
-	name := filepath.Join("..", "..", "docs", "ENGINE.md")
+	name := filepath.Join("..", "..", "docs", "GOLDENS.md")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

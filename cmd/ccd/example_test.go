@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ to what the program writes. docs/FORMAT.md explains each part.
 
 ` + "````markdown\n"
 	exampleFoot = "````\n"
+
+	excerptHead = "<!-- example -->\n```markdown\n"
+	excerptFoot = "```\n<!-- /example -->"
 )
 
 // docs/EXAMPLE.md is what the program makes of the invented session, and the README's excerpt is a part of it.
@@ -45,14 +49,55 @@ func TestExampleIsReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(readme), "<!-- example -->\n```markdown\n")
-	excerpt, _, found := strings.Cut(rest, "```\n<!-- /example -->")
+	before, rest, ok := strings.Cut(string(readme), excerptHead)
+	shown, after, found := strings.Cut(rest, excerptFoot)
 	if !ok || !found {
 		t.Fatal("README.md has no example")
 	}
-	for line := range strings.Lines(excerpt) {
+	if *update {
+		shown = excerpt(text)
+		if err := os.WriteFile("../../README.md", []byte(before+excerptHead+shown+excerptFoot+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(shown) {
 		if line = strings.TrimSuffix(line, "\n"); line != "…" && !strings.Contains(text, line+"\n") {
 			t.Errorf("README.md shows a line that ccd does not write: %q", line)
 		}
 	}
+}
+
+// excerptOf is how many lines of a section the excerpt shows; of the others it shows all.
+var excerptOf = map[string]int{"## Files": 3, "## Commands": 3, "## Recent": 8}
+
+// excerpt is the part of a companion that README.md shows, with "…" for what it leaves out.
+func excerpt(text string) string {
+	var b strings.Builder
+	front := regexp.MustCompile(`^(---|ccd|covers|tokens|key_information|verified)\b`)
+	left := false
+	add := func(show bool, line string) {
+		if !show && !left {
+			b.WriteString("…\n")
+		}
+		if left = !show; show {
+			b.WriteString(line)
+		}
+	}
+	section, n, rules := "", 0, 0
+	for line := range strings.Lines(text) {
+		switch {
+		case line == "---\n":
+			rules++
+		case strings.HasPrefix(line, "## "):
+			section, n = strings.TrimSuffix(line, "\n"), -1
+		}
+		n++
+		most, some := excerptOf[section]
+		show := !some || n <= most || line == "\n"
+		if section == "" {
+			show = line == "---\n" && rules == 1 || front.MatchString(line)
+		}
+		add(show, line)
+	}
+	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
 	"ccd/internal/form"
@@ -112,7 +113,7 @@ func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o 
 		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
 	}
-	o.KeepRoles, o.Recent, o.Percent = c.KeepRoles, c.KeepRecent, f.manual.Level.Percent()
+	o.Off, o.KeepRoles, o.Recent, o.Percent = c.Off, c.KeepRoles, c.KeepRecent, f.manual.Level.Percent()
 	o.Focus, o.MaxTokens = f.manual.Focus, f.manual.MaxTokens
 	if !f.noArchive { // a command leaves traces, and an agent may run what only reads unasked
 		o.Summarize = a.listSummaries(ctx, l)
@@ -142,7 +143,7 @@ func (a *app) listSummaries(ctx context.Context, l *library) func(text string) s
 	}
 	o, known, failures := compactionOptions(l.config), map[string]string{}, 0
 	return func(text string) string {
-		in, ok := o.Input(text)
+		in, ok := compactor.InputOf(o, text)
 		if s, asked := known[text]; asked || !ok || failures == 3 {
 			return s
 		}

@@ -87,7 +87,7 @@ func (a *app) printForm(c companion, name, only string) error {
 		return a.print(string(page))
 	case asMessages:
 		list, err := form.Messages(c.records, form.Talk{
-			Lead: p.Lead, Sections: p.Sections, Verbatim: c.made.Verbatim, Budget: c.made.Options.MaxTokens * 3 / 4,
+			Lead: sidecar.Lead(c.made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Verbatim: c.made.Verbatim, Budget: c.made.Options.MaxTokens * 3 / 4,
 		})
 		if err != nil {
 			return err

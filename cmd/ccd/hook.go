@@ -20,6 +20,7 @@ import (
 const (
 	inputTime   = 500 * time.Millisecond // of the client, to tell its event
 	readingTime = 120 * time.Millisecond // of the hooks that only read what stands ready
+	foldingTime = 950 * time.Millisecond // of telling an agent that goes on, its event's reading included
 	refreshTime = 2 * time.Second        // of bringing the companion up to date before a compaction
 	demoteTime  = 850 * time.Millisecond // of a demotion, the client's time to tell of the output included
 )
@@ -33,18 +34,20 @@ func (a *app) hookCommand() *cobra.Command {
 what it prints. EVENT is
 
   SessionStart      a new session: one line that offers the newest earlier one of the project; one that
-                    goes on, was compacted or cleared: State, where the companion is, how to restore
+                    goes on, was compacted or cleared: what neither the agent's context nor its own
+                    summary holds, in at most 9,800 characters (Codex: bytes), where the companion is,
+                    how to restore
   UserPromptSubmit  above trigger.pressure: how full the context is, once for each session and level
-  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summariser
-                    is asked to keep IDs
+  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summarizer
+                    is told what ccd will give the agent after the compaction, and is asked to keep IDs
   PostToolUse       an output of 30,000 characters or more is archived; the agent gets its beginning,
-                    its error lines and its ID
+                    its error lines and its ID (only after ccd agents install --live)
 
 It never stands in an agent's way: whatever is wrong, it exits 0 and prints nothing. What became of
 each call stands in hook.log in ccd's state directory.`,
 		examples: []example{
 			{"ccd hook SessionStart --agent codex < event.json", "what Codex is told when a session begins"},
-			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summariser is asked"},
+			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summarizer is asked"},
 		},
 	}
 	var call hookCall
@@ -61,7 +64,7 @@ each call stands in hook.log in ccd's state directory.`,
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&call.agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
-	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; PreCompact 2s, PostToolUse 850ms)")
+	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; SessionStart of a session that goes on 950ms, PreCompact 2s, PostToolUse 850ms)")
 	return c
 }
 
@@ -74,17 +77,19 @@ type hookCall struct {
 }
 
 // limits are the time for an answer, and, of that, for bringing the companion up to date before. An output is long: that it
-// took some time to read it is part of what the agent waits for.
-func (c hookCall) limits(event string, spent time.Duration) (answer, refresh time.Duration) {
+// took some time to read it is part of what the agent waits for; so it is where a second is the limit of all.
+func (c hookCall) limits(e hook.Event, spent time.Duration) (answer, refresh time.Duration) {
 	switch {
-	case event == hook.PostToolUse && c.within > 0:
+	case e.Name == hook.PostToolUse && c.within > 0:
 		return c.within - spent, 0
-	case event == hook.PostToolUse:
+	case e.Name == hook.PostToolUse:
 		return demoteTime - spent, 0
 	case c.within > 0:
 		return c.within, c.within - c.within/8
-	case event == hook.PreCompact:
+	case e.Name == hook.PreCompact:
 		return refreshTime + readingTime, refreshTime
+	case e.GoesOn():
+		return foldingTime - spent, 0
 	}
 	return readingTime, 0
 }
@@ -128,9 +133,9 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 	}
 	e.Name, e.Agent = entry.Event, call.agent
 	entry.Session, entry.Source = e.Session, e.Source
-	limit, _ := call.limits(e.Name, time.Since(begun))
+	limit, _ := call.limits(e, time.Since(begun))
 	return inTime(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
-		h, err := a.hooks(call, e.Name)
+		h, err := a.hooks(call, e)
 		if err != nil {
 			return hook.Answer{}, err
 		}
@@ -166,21 +171,21 @@ func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Con
 }
 
 // hooks is what answering an event needs: the configuration, and the archive, which nothing but a demotion opens.
-func (a *app) hooks(call hookCall, event string) (hook.Hooks, error) {
+func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	silent := *a
 	silent.err, silent.quiet = io.Discard, true
-	l, err := silent.locate(event != hook.PostToolUse)
+	l, err := silent.locate(e.Name != hook.PostToolUse)
 	if err != nil {
 		return hook.Hooks{}, err
 	}
 	h := hook.Hooks{
 		Roots: map[string][]string{}, CompanionDir: l.config.Companion.Dir, StateDir: l.stateDir, Pressure: l.config.Trigger.Pressure,
-		Now: time.Now(), Program: program(), Keep: l.archive,
+		Now: time.Now(), Program: program(), Keep: l.archive, Fold: l.foldFor,
 	}
 	for _, r := range l.roots {
 		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
 	}
-	_, limit := call.limits(event, 0)
+	_, limit := call.limits(e, 0)
 	h.Refresh = func(ctx context.Context, path string) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, path) })
 		return err

@@ -70,14 +70,14 @@ func TestNoHomeIsNoTrouble(t *testing.T) {
 
 // TestAnOutputIsWaitedForASecond: reading it counts. The other events have their time from when they are read.
 func TestAnOutputIsWaitedForASecond(t *testing.T) {
-	answer, _ := hookCall{}.limits(hook.PostToolUse, inputTime)
+	answer, _ := hookCall{}.limits(hook.Event{Name: hook.PostToolUse}, inputTime)
 	if answer <= 0 || answer+inputTime >= time.Second {
 		t.Errorf("%v behind %v of reading", answer, inputTime)
 	}
-	if answer, _ := (hookCall{within: time.Minute}).limits(hook.PostToolUse, time.Second); answer != 59*time.Second {
+	if answer, _ := (hookCall{within: time.Minute}).limits(hook.Event{Name: hook.PostToolUse}, time.Second); answer != 59*time.Second {
 		t.Errorf("%v of a minute", answer)
 	}
-	if answer, _ := (hookCall{}).limits(hook.SessionStart, inputTime); answer != readingTime {
+	if answer, _ := (hookCall{}).limits(hook.Event{Name: hook.SessionStart}, inputTime); answer != readingTime {
 		t.Errorf("control: %v", answer)
 	}
 }

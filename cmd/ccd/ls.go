@@ -35,6 +35,7 @@ type sessionOutput struct {
 	Model       string             `json:"model"`
 	Reported    int64              `json:"reported_tokens"`
 	Estimate    int64              `json:"estimated_tokens"`
+	About       int64              `json:"about_tokens"`
 	Window      int64              `json:"context_window"`
 	Assumed     bool               `json:"context_window_assumed"`
 	Outliers    compactor.Outliers `json:"outliers"`
@@ -43,6 +44,7 @@ type sessionOutput struct {
 	Trigger     string             `json:"trigger"`
 	Original    int64              `json:"original_tokens"`
 	Compacted   int64              `json:"companion_tokens"`
+	Real        int64              `json:"companion_about"`
 	Saved       float64            `json:"saved_percent"`
 	Verified    bool               `json:"verified"`
 	Companion   string             `json:"companion"`
@@ -57,12 +59,12 @@ type sessionOutput struct {
 const sessionKeys = `agent, session, damage ("" where it can be read; else why not, and only agent and session are told),
 parent, project, title, last, records, bytes, lag_bytes (bytes of the source that are not archived yet;
 all bytes of a compressed source that has changed), generations, model,
-reported_tokens, estimated_tokens, context_window, context_window_assumed, outliers {reports, tokens}
-(reports of an impossible context or window: ignored; what the last of them said, 0 for no count),
-pressure (of 1), level,
-trigger ("" while none has fired), original_tokens and companion_tokens (estimated), saved_percent,
-verified, companion ("" while there is none), not_understood (no record is of a known
-type: it gets no companion), skipped ("" where it is followed),
+reported_tokens, estimated_tokens, about_tokens (about how many real ones the estimated ones are),
+context_window, context_window_assumed, outliers {reports, tokens} (reports of an impossible context or
+window: ignored; what the last of them said, 0 for no count), pressure (of 1), level,
+trigger ("" while none has fired), original_tokens and companion_tokens (estimated),
+companion_about (its real tokens, about), saved_percent, verified, companion ("" while there is none),
+not_understood (no record is of a known type: it gets no companion), skipped ("" where it is followed),
 resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
 rewritten (when the source was last found replaced or rewritten in place, else null)`
 
@@ -75,9 +77,10 @@ func (a *app) lsCommand() *cobra.Command {
 	p := page{
 		use: "ls", group: everyday, short: "list the sessions: tokens, pressure, what was saved",
 		forms: []string{"ccd ls [--all] [--agent AGENT]", "ccd ls --size"},
-		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est. PRESSURE is
-their share of the context window, (assumed) or * if the window is not known; impossible token reports
-are ignored and listed. SAVED is how much smaller the companion is than the original (estimate).
+		long: `Newest first. TOKENS is what the agent's model reported last, else our estimate, marked est, and about
+how many real tokens that is. PRESSURE is their share of the context window, (assumed) or * if the window
+is not known; impossible token reports are ignored and listed. SAVED is how much smaller the companion is
+than the original (estimate).
 
 COMPANION is "yes", or "-" (no trigger has fired yet), "gone" (the file is missing), "unverified" (it
 failed a check of its text, which its front matter names; the archive is not affected: if the companion
@@ -183,8 +186,8 @@ func (e entry) output() sessionOutput {
 	return sessionOutput{
 		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Last: known(e.last()),
 		Records: s.Records, Bytes: e.bytes(), Lag: e.lag(), Generations: len(e.Generations), Model: s.Model,
-		Reported: s.Reported, Estimate: s.Estimate, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
-		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Saved: s.Saved,
+		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
+		Level: s.Level, Trigger: s.Fired, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.Foreign, Skipped: s.Skipped, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: e.present(),
 		Rewritten: known(s.Rewritten),
 	}
@@ -243,11 +246,19 @@ func shortID(id string) string {
 	return mark.Inline(id, maxName)
 }
 
+// estimated tells an estimate, and about how many real tokens that is where it is known.
+func estimated(tokens, about int64) string {
+	if about == 0 {
+		return humanize.Comma(tokens) + " est"
+	}
+	return humanize.Comma(tokens) + " est, about " + humanize.Comma(about)
+}
+
 func (e entry) tokens() string {
 	if e.state.Reported > 0 {
 		return humanize.Comma(e.state.Reported)
 	}
-	return humanize.Comma(e.state.Estimate) + " est"
+	return estimated(e.state.Estimate, e.state.About)
 }
 
 func (e entry) pressure() string {

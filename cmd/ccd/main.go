@@ -6,9 +6,14 @@
 // nothing for writing.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+)
 
 func main() {
+	cobra.EnableCommandSorting = false // commands stand in the order of their groups; set once, as it is cobra's for the whole process
 	ctx, stop := signals()
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], std{os.Stdin, os.Stdout, os.Stderr}, os.Environ()))

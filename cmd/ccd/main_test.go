@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 func TestMain(m *testing.M) {
+	cobra.EnableCommandSorting = false // as main does
 	testscript.Main(m, map[string]func(){"ccd": main})
 }
 

@@ -31,9 +31,9 @@ var restorePage = page{
 		"ccd restore --file PATH [--at TIME] [--info] [-o FILE [--force]] [SESSION]",
 	},
 	long: `ID is what a marker "[ccd ID ...]" names, a unique prefix of it of 4 or more characters, or the whole
-marker. SESSION#N is record number N of a session. Printed is the original as the agent saw it: strings
-unescaped, text blocks joined by newline, images decoded, anything else as it stands; of a record its
-items in that way, or the line where it has none; of a range the lines as they stand.
+marker. SESSION#N is record number N of a session. ccd prints the original as the agent saw it:
+strings unescaped, text blocks joined by newline, images decoded, anything else as it stands; of a record
+its items in that way, or the line where it has none; of a range the lines as they stand.
 
 What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
 published yet is looked for in all archived sessions, newest first. Pipes and files get the exact bytes;

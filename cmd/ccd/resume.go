@@ -17,6 +17,7 @@ import (
 	"ccd/internal/agent/resume"
 	"ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -42,18 +43,20 @@ type resumeOutput struct {
 }
 
 type resumedTokens struct {
-	Before int64 `json:"before"`
-	After  int64 `json:"after"`
+	Before      int64 `json:"before"`
+	After       int64 `json:"after"`
+	AboutBefore int64 `json:"about_before"`
+	AboutAfter  int64 `json:"about_after"`
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	p := page{
 		use: "resume SESSION", group: agents, short: "make a smaller copy of a session that its agent goes on with",
 		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] SESSION"},
-		long: `Written is a new session in the agent's own format, beside the one it is made from, which stays as it
-is: a first message that stands for the older part (State, Earlier and Files as in the companion, with
-their IDs), then the newest messages word by word, calls with their results. A result that has no room
-is "[ccd ID 7200 bytes: elided; read again before editing; ccd restore ID]". Printed is the command that
+		long: `ccd writes a new session in the agent's own format beside the one it is made from, which stays as it
+is: a first message that stands for the older part (the sections of a companion but Recent, with their
+IDs), then the newest messages word by word, calls with their results. A result that has no room is
+"[ccd ID 7200 bytes: elided; read again before editing; ccd restore ID]". ccd prints the command that
 goes on with it. The agent's list of sessions shows it as "ccd: TITLE"; it never takes the place of the
 newest session (claude --continue) while that is not about to be purged, and never that of latest here,
 until somebody goes on with it.
@@ -72,7 +75,8 @@ least 16,000, which a small session fits in whole, and at most 144,000.`,
 			{"ccd resume --max-tokens 40000 --dry-run latest", "how large a smaller one would be"},
 		},
 		json: `one object: agent, session (the new ID), source (the ID of the one it is made from), title, path, cwd,
-command, tokens {before, after} (estimated), records, written (false with --dry-run)`,
+command, tokens {before, after (estimated), about_before, about_after (real ones, about)}, records,
+written (false with --dry-run)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f resumeFlags
@@ -274,13 +278,15 @@ func (a *app) purgeAge(agent string) time.Duration {
 }
 
 func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command string, written bool) error {
+	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before*3/4, c.PerToken), sidecar.About(c.After*3/4, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Command: command,
-			Tokens: resumedTokens{c.Before, c.After}, Records: len(c.Lines), Written: written,
+			Tokens: tokens, Records: len(c.Lines), Written: written,
 		})
 	}
-	a.say("%s -> %s tokens (est), %s word by word: %s", humanize.Comma(c.Before), humanize.Comma(c.After), count(c.Verbatim, "message"), c.Title)
+	a.say("%s -> %s tokens (est; about %s -> %s), %s word by word: %s", humanize.Comma(tokens.Before), humanize.Comma(tokens.After),
+		humanize.Comma(tokens.AboutBefore), humanize.Comma(tokens.AboutAfter), count(c.Verbatim, "message"), c.Title)
 	if c.After >= c.Before && agent == e.Agent {
 		a.say("ccd: warning: the copy is no smaller than what the agent holds; going on with the session itself loses nothing")
 	}

@@ -13,7 +13,6 @@ compacted companion beside it; whatever the companion leaves out comes back with
 
 // rootCommand is `ccd` itself: global flags, and what holds for every command.
 func (a *app) rootCommand() *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use: "ccd COMMAND", Short: "keep long sessions of coding agents usable", Long: about,
 		SilenceErrors: true, SilenceUsage: true, DisableAutoGenTag: true,

@@ -129,10 +129,11 @@ func (s salvage) tell(ctx context.Context, c *compactor.Compaction, first int) e
 	if !told {
 		whole := transcript.Pointer{Hash: s.generation.Sum, Record: first, Last: first + s.lost - 1}
 		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
-		if len(c.Sections) == 0 {
-			c.Sections = []compactor.Section{{Name: "Earlier"}}
+		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == "Rest" })
+		if at < 0 {
+			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: "Rest"})
 		}
-		c.Sections[0].Body = line + c.Sections[0].Body
+		c.Sections[at].Body = line + c.Sections[at].Body
 	}
 	return nil
 }

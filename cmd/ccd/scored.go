@@ -22,13 +22,13 @@ type scored struct {
 	size    int64 // bytes
 	span    func(transcript.Span) ([]byte, error)
 	raw     func(transcript.Pointer) iter.Seq2[archive.Piece, error] // an original's bytes, checked
-	whole   *compactor.Compaction                                    // of all of it, once made
 }
 
 // stretch is a part of a transcript, in bytes, and the summary that the agent wrote of it.
 type stretch struct {
 	from, to int64
-	record   int // of the summary, 0 where there is none
+	end      int64 // of the record of the summary
+	record   int   // of the summary, 0 where there is none
 	summary  string
 }
 
@@ -50,7 +50,7 @@ func (s *scored) card(size int) (*scorecard.Card, error) {
 	return c, err
 }
 
-// companion measures the default companion and finds the stretches that the agent summarised.
+// companion measures the default companion and finds the stretches that the agent summarized.
 func (s *scored) companion(c *scorecard.Card) (stretches []stretch, err error) {
 	facts, fold := scorecard.New(), compactor.New(s.options, s.session)
 	from := int64(0)
@@ -63,7 +63,7 @@ func (s *scored) companion(c *scorecard.Card) (stretches []stretch, err error) {
 		fold.Add(r)
 		c.Took += time.Since(start)
 		if text := scorecard.Summary(r); text != "" {
-			stretches = append(stretches, stretch{from, r.Span.Off, r.N, text})
+			stretches = append(stretches, stretch{from, r.Span.Off, r.Span.End() + 1, r.N, text})
 			from = r.Span.End() + 1
 		}
 	}
@@ -73,7 +73,6 @@ func (s *scored) companion(c *scorecard.Card) (stretches []stretch, err error) {
 		return nil, err
 	}
 	c.Took += time.Since(start)
-	s.whole = made
 	doc := s.render(made)
 	c.Companion = facts.Grade(string(doc.Text), s.restore(made, 0))
 	c.Original, c.Saved, c.Chars, c.ToolHeavy = made.Header.Tokens.Original, doc.Saved, facts.Chars(), facts.ToolHeavy()
@@ -104,7 +103,7 @@ func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 	if p.record > 0 && (size < leastSummary || facts.Chars() < 3*int64(size)) {
 		return nil
 	}
-	told, restore, err := s.injection(p.to)
+	told, restore, err := s.injection(p)
 	if err != nil {
 		return err
 	}
@@ -124,24 +123,21 @@ func (s *scored) measure(c *scorecard.Card, p stretch, size int) error {
 	return nil
 }
 
-// injection is what the hook adds to the agent's context after a compaction at that place: the companion is then that of
-// everything before it.
-func (s *scored) injection(to int64) (string, scorecard.Restore, error) {
-	made := s.whole
-	if to < s.size {
-		fold := compactor.New(s.options, s.session)
-		for r, err := range s.records(0, to) {
-			if err != nil {
-				return "", nil, err
-			}
-			fold.Add(r)
-		}
-		var err error
-		if made, err = s.compaction(fold, 0); err != nil {
+// injection is what the hook adds to the agent's context after the compaction whose summary ends there. Where the agent
+// never compacted, it is as if it did at the end, with a summary that says nothing.
+func (s *scored) injection(p stretch) (string, scorecard.Restore, error) {
+	fold := compactor.New(s.options, s.session)
+	to := p.end
+	if p.record == 0 {
+		to = s.size
+	}
+	for r, err := range s.records(0, to) {
+		if err != nil {
 			return "", nil, err
 		}
+		fold.Add(r)
 	}
-	text, err := hook.Hooks{}.AfterCompaction(s.session, s.render(made).Text, sidecar.Path(s.session, ""))
+	text, made, err := hook.Hooks{}.AfterCompaction(s.session, fold, s.span)
 	if err != nil {
 		return "", nil, fmt.Errorf("answer hook for session %s: %w", s.session.ID, err)
 	}

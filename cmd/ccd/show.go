@@ -26,17 +26,18 @@ func (a *app) showCommand() *cobra.Command {
 	p := page{
 		use: "show SESSION", group: everyday, short: "print a session's companion",
 		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] SESSION"},
-		long: `Printed is the companion as it was last written. Where its file is gone or may not be read, or none
-was written yet, it is made anew from the archive; nothing is written then. --fresh brings archive and
-companion up to date with the transcript first. Where the archive is damaged, "[ccd ID content
-unavailable: PATH, hash mismatch]" stands for what it cannot give back any more, and the rest is shown.
+		long: `ccd show prints the companion as it was last written. If its file is missing or unreadable, ccd makes it
+from the archive and writes nothing. --fresh brings archive and companion up to date with the transcript
+first. A session that needed no shortening has only the section recent. Where the archive is damaged,
+"[ccd ID content unavailable: PATH, hash mismatch]" stands for what it cannot give back any more, and the
+rest is shown.
 
 With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html one page
 that needs nothing else, messages a list of {role, content} that an API takes: the compressed part, an
 answer to it, then the last messages whole, made from the archive.`,
 		examples: []example{
 			{"ccd show latest", "the companion of the session with the newest record"},
-			{"ccd show --section State 5d2f7a1e", "what was asked, decided, done and is open"},
+			{"ccd show --section now 5d2f7a1e", "what was asked last, what is under way, planned and open"},
 			{"ccd show --format html latest > page.html", "to read in a browser"},
 			{"ccd show --fresh latest:. | less", "of the project in this directory, up to date"},
 		},
@@ -53,7 +54,7 @@ answer to it, then the last messages whole, made from the archive.`,
 		return a.show(c.Context(), args[0], f)
 	})
 	c.Flags().Var(formName{&f.form}, "format", formUsage)
-	c.Flags().StringVar(&f.section, "section", "", "only the section `NAME`: State, Earlier, Files or Recent")
+	c.Flags().StringVar(&f.section, "section", "", "only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the companion up to date first")
 	agentFlag(c, &f.agent)
 	return c

@@ -96,9 +96,10 @@ The exit status is 4 if the index of sessions is damaged, else 1 if anything is 
 does not read contents, ` + "`ccd verify`" + ` does. ` + "`ccd doctor`" + ` runs more checks.
 
 Live sessions (changed in the last 10 minutes) are listed with their pressure: first what the agent's
-model reports of its context window, then our estimate, marked est. "not verified" counts companions that
-failed a check of their text; their front matter says which (reason). The archive is not affected: if a
-companion is not enough, use ccd timeline and ccd restore.
+model reports of its context window, then our estimate, marked est, and about how many
+real tokens that is. "not verified" counts companions that failed a check of their text; their front
+matter says which (reason). The archive is not affected: if a companion is not enough, use ccd timeline
+and ccd restore.
 Lag is the number of bytes of the transcripts that are not archived yet. It is 0 when nothing has changed
 for companion.refresh_idle.
 

@@ -8,7 +8,11 @@ func TestLiveLine(t *testing.T) {
 	if got, want := liveLine(s), "claude-code c0ffee00-1a2b: 61,234 tokens, 171,000 est, pressure 0.31 of 200,000 (assumed)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	s.Reported, s.Assumed = 0, false
+	s.About = 40000
+	if got, want := liveLine(s), "claude-code c0ffee00-1a2b: 61,234 tokens, 171,000 est, about 40,000, pressure 0.31 of 200,000 (assumed)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Reported, s.Assumed, s.About = 0, false, 0
 	if got, want := liveLine(s), "claude-code c0ffee00-1a2b: 171,000 est, pressure 0.31 of 200,000"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

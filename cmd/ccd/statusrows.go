@@ -124,8 +124,8 @@ func liveLine(s sessionOutput) string {
 	if s.Project != "" {
 		project = ", " + mark.Inline(s.Project, 60)
 	}
-	return fmt.Sprintf("%s %s: %s%s est, pressure %.2f of %s%s%s%s", s.Agent, shortID(s.Session), tokens,
-		humanize.Comma(s.Estimate), s.Pressure, humanize.Comma(s.Window), assumed, outlierNote(s.Outliers), project)
+	return fmt.Sprintf("%s %s: %s%s, pressure %.2f of %s%s%s%s", s.Agent, shortID(s.Session), tokens,
+		estimated(s.Estimate, s.About), s.Pressure, humanize.Comma(s.Window), assumed, outlierNote(s.Outliers), project)
 }
 
 // bar draws a share of 1 in ten characters.

@@ -42,6 +42,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"event":    cmdEvent,
 	"demoted":  cmdDemoted,
 	"outer":    cmdOuter,
+	"fill":     cmdFill,
 }
 
 // cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.
@@ -62,6 +63,19 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// cmdFill makes a small transcript one that is worth compacting: each FILL in it becomes a long text.
+func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fill FILE")
+	}
+	was := ts.ReadFile(args[0])
+	long := strings.ReplaceAll(was, "FILL", strings.Repeat("another bushel of grain\\n", 1000))
+	if was == long {
+		ts.Fatalf("no FILL in %s", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(long), 0o600))
 }
 
 // cmdStory appends the demo's session to a transcript: `story FILE [FROM TO]`, lines counted from 0.

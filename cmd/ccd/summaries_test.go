@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdTalks writes a transcript in which the agent says much: `talks FILE`.
+// cmdTalks writes a transcript in which the agent says much while it works: `talks FILE`.
 func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: talks FILE")
@@ -21,7 +21,8 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	place(ts, args[0], muchTalk())
 }
 
-// muchTalk is a transcript in which the agent says much.
+// muchTalk is a transcript in which the agent says much before its answers: of those the best sentences stand, of the rest
+// summaries.
 func muchTalk() []byte {
 	var b bytes.Buffer
 	for n := range 60 {
@@ -31,6 +32,7 @@ func muchTalk() []byte {
 			fmt.Fprintf(&said, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
 		}
 		b.Write(line("assistant", said.String(), n))
+		b.Write(line("assistant", fmt.Sprintf("Month %d is gone through.", n), 1000+n))
 	}
 	return b.Bytes()
 }
@@ -57,7 +59,7 @@ func line(role, text string, n int) []byte {
 	}
 	b, _ := json.Marshal(map[string]any{
 		"type": role, "message": message, "uuid": fmt.Sprint(role, n), "sessionId": "s", "cwd": "/home/you/ledger", "version": "2.1.0",
-		"timestamp": time.Date(2026, 3, 1, 9, 40*n, 0, 0, time.UTC),
+		"timestamp": time.Date(2026, 3, 1, 9, 40*(n%1000), n/1000, 0, time.UTC),
 	})
 	return append(b, '\n')
 }

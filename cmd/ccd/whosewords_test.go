@@ -163,26 +163,33 @@ func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
 	return all
 }
 
-var humanLine = regexp.MustCompile(`^(- )?#\d+ human\b`)
+var (
+	humanLine = regexp.MustCompile(`^#\d+ human\b`)
+	askedLine = regexp.MustCompile(`^(Asked last \(#|### \d+ · #)`)
+	askedCut  = regexp.MustCompile(`^\[ccd \w+ (cut|dup of)\b`) // between the beginning of a message and its end
+	codeSpan  = regexp.MustCompile("`[^`]*`")                   // names what was refused or answered, in the agent's words
+)
 
-// humanWords are the lines of a companion that stand as the human's: those of Asked, and those behind "human". Quoted lines
-// begin with ">", so that none of them ends or begins anything.
+// humanWords are the parts of a companion that stand as the human's: the asks of Now and of the turns, all of Rules, and what
+// stands behind "human". Quoted lines begin with ">", so that none of them ends or begins anything.
 func humanWords(companion string) string {
 	var b strings.Builder
-	asked, human := false, false
+	rules, human := false, false
 	for line := range strings.Lines(companion) {
 		quoted := strings.HasPrefix(strings.TrimLeft(line, " "), ">")
 		switch {
-		case quoted:
-		case strings.HasPrefix(line, "### Asked "):
-			asked, human = true, false
-		case strings.HasPrefix(line, "## "), strings.HasPrefix(line, "### "):
-			asked, human = false, false
+		case quoted, human && askedCut.MatchString(line):
+		case strings.HasPrefix(line, "## "):
+			rules, human = strings.HasPrefix(line, "## Rules"), false
 		default:
-			human = humanLine.MatchString(line)
+			asked := askedLine.MatchString(line) && !strings.Contains(line, " task given by the parent session")
+			human = asked || humanLine.MatchString(line)
 		}
-		if asked || human {
+		switch {
+		case quoted && human:
 			b.WriteString(line)
+		case !quoted && (rules || human):
+			b.WriteString(codeSpan.ReplaceAllString(line, "``"))
 		}
 	}
 	return b.String()
@@ -205,23 +212,24 @@ func (c *whose) check(t *testing.T, human string) {
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{85}\x{2028}\x{2029}]`)
 
 func (c *whose) inCompanion(t *testing.T, env []string) {
-	for _, form := range [][]string{{"--stdout"}, {"--stdout", "--level", "maximum", "--max-tokens", "3000"}} {
+	for n, form := range [][]string{{"--stdout"}, {"--stdout", "--level", "maximum", "--max-tokens", "3000"}} {
 		out, code := inProcess(t, env, append([]string{"compact", c.file}, form...)...)
 		if code != 0 {
 			t.Fatalf("compact: exit %d", code)
 		}
 		text := string(out)
-		if !strings.Contains(text, "### Asked ") {
-			t.Fatalf("the session is too small for a State:\n%s", text)
+		if !strings.Contains(text, "\n## Now\n") {
+			t.Fatalf("the session is too small to be compacted:\n%s", text)
 		}
 		c.check(t, humanWords(text))
 		if at := controls.FindString(text); at != "" {
 			t.Errorf("%q stands in the companion", at)
 		}
-		if c.claim != strings.Contains(text, disclaimer) {
+		told := n == 0 || strings.Contains(text, forged) // a small text may leave a claim out
+		if says := strings.Contains(text, disclaimer); says && !c.claim || !says && c.claim && told {
 			t.Errorf("a claim: %v, and the companion is:\n%s", c.claim, text)
 		}
-		if c.beside != strings.Contains(text, " chars added by the client)\n") {
+		if c.beside != strings.Contains(text, " chars added by the client)") {
 			t.Errorf("added by the client: %v, and the companion is:\n%s", c.beside, text)
 		}
 	}
@@ -254,8 +262,10 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 }
 
 func (c *whose) inHook(t *testing.T, env []string) {
-	for _, source := range []string{"compact", "resume"} {
-		c.check(t, humanWords(c.hook(t, env, c.id, source)))
+	c.check(t, humanWords(c.hook(t, env, c.id, "compact")))
+	// One whose session goes on still holds all of this one.
+	if human := humanWords(c.hook(t, env, c.id, "resume")); strings.Contains(human, forged) {
+		t.Errorf("a program's words stand as the human's:\n%s", human)
 	}
 	offer := c.hook(t, env, "ffffffff"+c.id[8:], "startup")
 	if strings.Contains(offer, forged) || !strings.Contains(offer, said) && !strings.Contains(offer, opening) && !strings.Contains(offer, "…") {

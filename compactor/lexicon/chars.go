@@ -3,6 +3,7 @@
 package lexicon
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,4 +71,38 @@ func Tail(s string, n int) string {
 // Lower is ASCII lower case, with the typographic apostrophe made plain.
 func Lower(s string) string {
 	return strings.ReplaceAll(strings.ToLower(s), "’", "'")
+}
+
+// Searched is how much of one text is searched for words, in bytes.
+const Searched = 64 << 10
+
+// HoldsOne reports whether a text, within its first 64 KB, holds one of the words, which are in lower case.
+func HoldsOne(text string, words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	text = Lower(text[:min(len(text), Searched)])
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// IsWide reports whether a character is of the scripts of China, Japan and Korea: one says about as much as a short word.
+func IsWide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x11ff || r >= 0x2e80 && r <= 0x9fff || r >= 0xa960 && r <= 0xa97f || r >= 0xac00 && r <= 0xd7ff ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff)
+}
+
+// Width is how much a text says, in chars of an alphabet: a syllable of kana or hangul counts as two, an ideograph as three.
+func Width(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		switch {
+		case !IsWide(r):
+		case r >= 0x3040 && r <= 0x30ff, r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xd7ff:
+			n++
+		default:
+			n += 2
+		}
+	}
+	return n
 }

@@ -3,8 +3,8 @@ package lexicon
 import "strings"
 
 // FenceOf is the fence that a line consists of or begins with, "" where it is none: three or more backticks or tildes,
-// at any depth. Open is the fence
-// that is open before the line, "" where none is: a closing fence is at least as long and stands alone.
+// at any depth. Open is the fence that is open before the line, "" where none is: a closing fence is at least as long and
+// stands alone.
 func FenceOf(line, open string) string {
 	t := strings.TrimLeft(line, " \t>")
 	if len(t) < 3 || t[0] != '`' && t[0] != '~' {

@@ -68,35 +68,6 @@ func (p *Phrase[T]) At(l *Lexer) (is, opens bool) {
 	return true, opensAfter(l.Text[:from])
 }
 
-// Phrases is a book of phrases that all mean the same. The zero value has none.
-type Phrases struct{ book *Book[struct{}] }
-
-// NewPhrases makes a list of phrases, written as Book.Add takes them, ready to be looked for.
-func NewPhrases(list ...string) Phrases {
-	p := Phrases{new(Book[struct{}])}
-	p.book.Add(struct{}{}, list...)
-	return p
-}
-
-// Searched is how much of one text is searched for phrases, in bytes.
-const Searched = 64 << 10
-
-// In reports whether a text, within its first 64 KB, holds one of the phrases.
-func (p Phrases) In(text string) bool {
-	for l := Lex(text[:min(len(text), Searched)]); p.book != nil && l.Next(); {
-		if !p.book.May(l.Word.Hash) {
-			continue
-		}
-		all := p.book.Of(l.Word.Hash)
-		for i := range all {
-			if is, _ := all[i].At(&l); is {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // opensAfter reports whether a sentence, a clause or a line begins behind a text.
 func opensAfter(before string) bool {
 	i := len(before) - 1

@@ -34,7 +34,7 @@ const Human = "human"
 type Action uint8
 
 // The actions. What is split keeps its fences and loses prose; what is compressed is merged with its neighbours of the
-// same role and summarised.
+// same role and summarized.
 const (
 	Preserved Action = iota
 	Compressed

@@ -88,8 +88,7 @@ func collectEntities(text string) []entity {
 // take looks at one word; it returns where it begins if it is a number that a unit may follow, else -1.
 func (f *entityFinder) take(number int) int {
 	w := &f.Word
-	core := calledName(f.Core(), w.Has)
-	k := lexicon.KindOf(core, classesOf(core, w.Has))
+	core, k := f.Name()
 	switch {
 	case number >= 0 && w.Has&^(lexicon.Small|lexicon.Upper) == 0:
 		if s, _ := manner.at(&f.Lexer); s&unitWord != 0 && w.Tail-number < 40 {
@@ -112,35 +111,6 @@ func (f *entityFinder) take(number int) int {
 	}
 	f.add(core, w.Head, k)
 	return -1
-}
-
-// calledName is a name without what it is called with, listBoats(harbour -> listBoats, and of a link where it leads.
-func calledName(s string, has lexicon.Class) string {
-	if has&(lexicon.Paired|lexicon.Equals) == 0 {
-		return s
-	}
-	if i := strings.Index(s, "]("); i >= 0 { // a link of Markdown
-		return s[i+2:]
-	}
-	if has&lexicon.Slash != 0 {
-		return s
-	}
-	if i := strings.IndexAny(s, "([{<="); i > 1 {
-		return s[:i]
-	}
-	return s
-}
-
-// classesOf tells the classes of a word's bytes anew where it was cut.
-func classesOf(s string, has lexicon.Class) lexicon.Class {
-	if has&(lexicon.Paired|lexicon.Equals) == 0 {
-		return has
-	}
-	has = 0
-	for i := range len(s) {
-		has |= lexicon.ClassOf(s[i])
-	}
-	return has
 }
 
 // add counts an entity. Names of several words in a row are one.

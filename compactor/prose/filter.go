@@ -29,6 +29,7 @@ type Piece struct {
 type ListOptions struct {
 	Options
 	KeepRoles []string // messages of these roles stay
+	Off       []string // what is switched off of "merge", "entities" and "code-split"
 	Recent    int      // newest messages that stay
 	Budget    int      // chars of all texts: shorten no more than they need, and as much; 0: there is no budget
 	Least     int      // with a budget: newest messages that stay whatever it is
@@ -196,14 +197,8 @@ func (f *filter) kept(t *listText, left int) string {
 		return "recent"
 	case m.Calls:
 		return "tool call"
-	}
-	if len(f.o.Focus) > 0 {
-		text := strings.ToLower(t.text())
-		for _, w := range f.o.Focus {
-			if strings.Contains(text, w) {
-				return "focus"
-			}
-		}
+	case lexicon.HoldsOne(t.text(), f.o.Focus):
+		return "focus"
 	}
 	return ""
 }
@@ -261,6 +256,10 @@ func (f *filter) apply(n int) (took int, changed bool) {
 			note += ": " + said
 		}
 	case Split:
+		if f.off("code-split") {
+			t.fate.Decision = keptBecause("code")
+			return 1, false
+		}
 		return 1, f.replace(t, f.split(t))
 	case Compressed:
 		return f.compress(n)
@@ -269,6 +268,9 @@ func (f *filter) apply(n int) (took int, changed bool) {
 	}
 	return 1, f.replace(t, mark.New(t.ID, note))
 }
+
+// off reports whether a part of the rules is switched off.
+func (f *filter) off(name string) bool { return slices.Contains(f.o.Off, name) }
 
 // replace lets a text stand for another one if it is shorter.
 func (f *filter) replace(t *listText, text string) bool {
@@ -297,13 +299,13 @@ const (
 	namesFrame  = 80 // chars that are left for what they name, if there is room
 )
 
-// compress summarises the text at n together with those of the messages that follow it. The first one carries the
+// compress summarizes the text at n together with those of the messages that follow it. The first one carries the
 // summary and must not grow: where it is too short for that, it is left to itself.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := &f.texts[f.at[n]]
 	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
 	room := chars - mergedFrame
-	for m := n + 1; room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
+	for m := n + 1; !f.off("merge") && room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
 		t := &f.texts[f.at[m]]
 		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
 	}
@@ -343,6 +345,9 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 		return ""
 	}
 	note, sep := "summary: "+mark.Inline(s, 0)+tail, " | entities: "
+	if f.off("entities") {
+		return mark.New(id, note)
+	}
 	for _, e := range Entities(strings.Join(texts, "\n"), 0) {
 		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
 			note, sep = named, ", "

@@ -1,5 +1,7 @@
 package prose
 
+import "ccd/compactor/lexicon"
+
 // Matter is what tells the importance of a message.
 type Matter struct {
 	Newness    float64 // its place among all, 0..1
@@ -40,11 +42,15 @@ func weigh(all []Text) {
 	later := map[uint32]mention{}
 	most := 0
 	for i := len(all) - 1; i >= 0; i-- {
-		nameHashes(all[i].Text, func(h uint32) {
+		n := 0
+		lexicon.Terms(all[i].Text, func(term string) bool {
+			h := lexicon.TermHash(term)
 			if m := later[h]; m.times == 0 || m.in != i {
 				refs[i] += m.times
 				later[h] = mention{m.times + 1, i}
 			}
+			n++
+			return n < termsOfOne
 		})
 		most = max(most, refs[i])
 	}
@@ -52,7 +58,7 @@ func weigh(all []Text) {
 		s := all[i].Shape
 		all[i].Importance = Importance(Matter{
 			Newness: float64(i) / float64(max(1, len(all)-1)), References: refs[i], Most: most,
-			Decides: s.decides(), Corrects: s.signal() != noSignal, Constrains: s.constrains(),
+			Decides: s.Decides(), Corrects: s.Corrects(), Constrains: s.Constrains(),
 		})
 	}
 }

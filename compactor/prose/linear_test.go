@@ -49,7 +49,7 @@ func TestTextStagesAreLinear(t *testing.T) {
 			Entities(text, 0)
 			nearHeadOf(text)
 			topicsOf(text, topicTerms)
-			nameHashes(text, func(uint32) {})
+			weigh([]Text{{Text: text}})
 			SplitCode(text, func(p string) string { return p[:len(p)/2] })
 			alike(text, text)
 		}, 1)

@@ -52,7 +52,8 @@ func addTurns(b *phraseBook) {
 		"trade-off", "tradeoff")
 	b.add(constraint, noSignal, "must", "never", "always", "required", "requirement", "requirements", "constraint", "mandatory",
 		"forbidden", "not |allowed", "make |sure", "ensure", "at |most", "at |least", "no |more than", "exactly", "cannot",
-		"only |if", "under no |circumstances", "do not", "dont", "avoid", "shall")
+		"only", "under no |circumstances", "do not", "dont", "avoid", "shall", "without", "keep", "need to", "needs to", "has to",
+		"have to", "should not", "shouldnt", "should |only", "prefer", "unless", "until")
 }
 
 func addCorrections(b *phraseBook) {

@@ -148,7 +148,7 @@ func TestSentencesEndWhereTheyEnd(t *testing.T) {
 	}
 }
 
-// TestCodeStaysInPlace has prose summarised around fences that stay where and as they are, without entities.
+// TestCodeStaysInPlace has prose summarized around fences that stay where and as they are, without entities.
 func TestCodeStaysInPlace(t *testing.T) {
 	prose := "The fix is in parseFeed. " + strings.Repeat("There is more to be said about the weather of that day. ", 8)
 	code := "```go\nfunc gate() bool { return open.parseFeed }\n```\n"

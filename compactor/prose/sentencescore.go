@@ -6,7 +6,7 @@ import (
 	"ccd/compactor/lexicon"
 )
 
-// scoreOf tells how much a sentence of so many chars says: names, figures, outcomes, decisions and what is emphasised
+// scoreOf tells how much a sentence of so many chars says: names, figures, outcomes, decisions and what is emphasized
 // raise it, a beginning that says nothing lowers it.
 func scoreOf(s string, chars int) int32 {
 	c := scorer{Lexer: lexicon.Lex(s)}

@@ -25,9 +25,14 @@ const (
 // prose is how many chars of the text stand outside of fences.
 func (s Shape) prose() int { return int(s.rest & proseMask) }
 
-// decides and constrains report whether the text tells a decision, and what must hold.
-func (s Shape) decides() bool    { return s.rest&choiceBit != 0 }
-func (s Shape) constrains() bool { return s.rest&boundBit != 0 }
+// Decides reports whether the text tells a decision, by its words.
+func (s Shape) Decides() bool { return s.rest&choiceBit != 0 }
+
+// Constrains reports whether the text tells what must hold, by its words.
+func (s Shape) Constrains() bool { return s.rest&boundBit != 0 }
+
+// Corrects reports whether the text corrects what was said before, by its words.
+func (s Shape) Corrects() bool { return s.signal() != noSignal }
 
 // signal is how the text corrects what was said before.
 func (s Shape) signal() signal { return signal(s.rest >> signalBits) }

@@ -52,7 +52,7 @@ func TestSummaryOfWhatIsNoSentence(t *testing.T) {
 	}
 }
 
-// TestMergedSummary: consecutive messages are summarised as one text.
+// TestMergedSummary: consecutive messages are summarized as one text.
 func TestMergedSummary(t *testing.T) {
 	o := shipped()
 	got := Summarize([]string{"The gate failed at noon today.", "We fixed openGate after that."}, o, 0)

@@ -53,7 +53,7 @@ func BenchmarkTextNear(b *testing.B)     { benchText(b, func(s string) { alike(s
 func BenchmarkTextNames(b *testing.B) {
 	benchText(b, func(s string) {
 		for _, m := range messagesOf(s, 2000) {
-			nameHashes(m.Texts[0].Text, func(uint32) {})
+			weigh([]Text{{Text: m.Texts[0].Text}})
 		}
 	})
 }

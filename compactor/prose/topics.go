@@ -103,20 +103,3 @@ func stem(s string) string {
 	}
 	return s
 }
-
-// nameHashes calls yield with the hashes of the names of a text that can be referred to later: identifiers, paths, web
-// addresses, versions and digests, the first termsOfOne of them.
-func nameHashes(text string, yield func(uint32)) {
-	n := 0
-	for lx := lexicon.Lex(text); n < termsOfOne && lx.Next(); {
-		w := &lx.Word
-		if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 || w.Tail-w.Head < 3 {
-			continue
-		}
-		switch lexicon.KindOf(lx.Core(), w.Has) {
-		case lexicon.IdentWord, lexicon.PathWord, lexicon.PlaceWord, lexicon.WebWord, lexicon.VersionWord, lexicon.DigestWord, lexicon.MailWord, lexicon.NetWord:
-			n++
-			yield(lexicon.TermHash(lx.Core()))
-		}
-	}
-}

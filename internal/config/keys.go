@@ -195,7 +195,7 @@ func compactionKeys() []key {
 			func(c *Config) value { return count[int]{&c.Compaction.RestoreTotalTokens, 0} },
 		},
 		{
-			"off", "Strategies and parts of State that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, answers, decisions, agents, answer.",
+			"off", "Strategies and parts of a companion that are switched off, of: file, talk, output, result, microcompact, large, image, merge,\nentities, code-split, score, asked, corrections, plan, files, commands, errors, answers, decisions, agents, answer.\nanswer: the last answer goes under Now. decisions: words of decision make a sentence count more.",
 			[]any{},
 			false,
 			func(c *Config) value { return names{&c.Compaction.Off} },
@@ -210,7 +210,7 @@ func companionKeys() []key {
 			func(c *Config) value { return path{&c.Companion.Dir, c.home} },
 		},
 		{
-			"max_tokens", "Estimated tokens of a companion; 72000 are 54000 characters, about 15000 real tokens.", int64(72000), false,
+			"max_tokens", "Estimated tokens of a companion; 72000 are 54000 characters, about 17000 real tokens of English.", int64(72000), false,
 			func(c *Config) value { return count[int]{&c.Companion.MaxTokens, 2000} },
 		},
 		{

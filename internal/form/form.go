@@ -40,6 +40,7 @@ type frontMatter struct {
 	Level     string             `json:"level"`
 	Tokens    tokens             `json:"tokens"`
 	Knowledge knowledge          `json:"key_information"`
+	Missing   []missing          `json:"missing"` // key facts that are not visible, by kind
 	Verified  bool               `json:"verified"`
 	Reason    string             `json:"reason"`
 }
@@ -61,6 +62,7 @@ type tokens struct {
 	Companion int64   `json:"companion"`
 	Saved     float64 `json:"saved_percent"`
 	Estimator string  `json:"estimator"`
+	About     int64   `json:"about"` // 0 in a companion that an older ccd wrote
 	Reported  int64   `json:"reported"`
 }
 
@@ -68,6 +70,11 @@ type knowledge struct {
 	Visible     int `json:"visible"`
 	Recoverable int `json:"recoverable"`
 	Lost        int `json:"lost"`
+}
+
+type missing struct {
+	Kind  string `json:"kind"` // as in the front matter, of one word
+	Facts int    `json:"facts"`
 }
 
 type section struct {
@@ -104,8 +111,11 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
 		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
 		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
-		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.Tokens.Reported},
-		Knowledge: knowledge(f.KeyInformation), Verified: f.Verified, Reason: f.Reason,
+		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.About, f.Tokens.Reported},
+		Knowledge: knowledge(f.KeyInformation), Missing: []missing{}, Verified: f.Verified, Reason: f.Reason,
+	}
+	for _, one := range f.Missing {
+		m.Missing = append(m.Missing, missing{sidecar.KindName(one.Kind), one.Facts})
 	}
 	if !f.Manual.IsZero() {
 		m.Manual = &manual{Focus: append([]string{}, f.Manual.Focus...), MaxTokens: f.Manual.MaxTokens}

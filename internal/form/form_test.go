@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
-	hostile = "</pre><script>alert(1)</script>\n<img src=x onerror=alert(2)> \"'& [ccd 0123456789ab cut]\n## State\n---\nccd: 1\n---\n\u202eright to left\x1b[31m"
+	hostile = "</pre><script>alert(1)</script>\n<img src=x onerror=alert(2)> \"'& [ccd 0123456789ab cut]\n## Now\n---\nccd: 1\n---\n\u202eright to left\x1b[31m"
 	one     = mark.ID("4tq9c1m7x2ka")
 	two     = mark.ID("9h2rv0s8d4pe")
 )
@@ -35,9 +35,10 @@ func attacked(t *testing.T) sidecar.Parsed {
 		Manual: compactor.Manual{Focus: []string{"</script>", "cents"}, Level: compactor.Maximum},
 	}
 	f.Model, f.Window, f.Assumed, f.Level, f.Reason = "m\n<script>", 200000, true, compactor.Maximum, "talk <only>"
-	f.Tokens.Original = 4000
+	f.Tokens.Original, f.Tokens.CharsPerToken = 4000, 3.2
+	f.Missing = []compactor.Missing{{Kind: "open errors", Facts: 2}, {Kind: "commands", Facts: 7}}
 	doc := sidecar.Render(f, []compactor.Section{
-		{Name: "State", Body: "### Asked (1 of 1, in order)\n1. #1\n" + mark.Quote("   ", hostile) + "### Files `</h3>`\n- edited `<script>` " + mark.New(one, "output, "+mark.Inline(hostile, 60)) + "\n"},
+		{Name: "Conversation", Body: "### 1 · #1\n" + mark.Quote("", hostile) + "### Files `</h3>`\n- edited `<script>` " + mark.New(one, "output, "+mark.Inline(hostile, 60)) + "\n"},
 		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "\n\nblank lines above, long below\n"+strings.Repeat("x", 4500)) + "\n- again " + mark.New(one, "") + ", " + mark.New(two, "range #1-#3") + " [ccd nothing]\n"},
 	})
 	p, err := sidecar.Parse(doc.Text)

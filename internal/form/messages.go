@@ -13,9 +13,9 @@ import (
 
 // Talk is what a list of messages is made of, beside the records.
 type Talk struct {
-	Lead     string // the lines that say what a companion is
+	Lead     string // the lines that say what a companion is, without its size
 	Sections []compactor.Section
-	Verbatim compactor.Verbatim
+	Verbatim int // number of the first record that stands under Recent
 	Budget   int // chars of everything that is said
 }
 
@@ -41,7 +41,7 @@ func (m *message) cost(most int) int {
 	return n
 }
 
-// Messages gives a companion as a JSON array of {role, content}: what State, Earlier and Files say as a message of the
+// Messages gives a companion as a JSON array of {role, content}: what all sections but Recent say as a message of the
 // user's, an answer to it, then the last messages whole, as many as the budget holds. A call and its result are never
 // parted; thinking is dropped; what is too long for its place is cut, and its ID stands there. A session that was not
 // shortened gives its messages alone. Records are those of the transcript in order, from the first one. An error of
@@ -78,9 +78,6 @@ func (t Talk) preamble() string {
 		return ""
 	}
 	text := compressed + strings.TrimRight(t.Lead, "\n") + "\n" + b.String()
-	if t.Verbatim.Ranges != "" {
-		text += "\n" + t.Verbatim.Ranges
-	}
 	return text
 }
 
@@ -98,7 +95,7 @@ type keeper struct {
 
 func (k *keeper) add(r *transcript.Record) {
 	for _, m := range ofRecord(r) {
-		if r.N >= k.talk.Verbatim.First {
+		if r.N >= k.talk.Verbatim {
 			k.kept = append(k.kept, m)
 		} else {
 			k.before = &m
@@ -150,8 +147,8 @@ func lastOf(all []message, role string) int {
 	return -1
 }
 
-// pair finds the result of each call. A result without its call is left out: what it says stands in Earlier, with its
-// call. A call without a result stays one only where it still waits for it, at the very end; else it is told in words.
+// pair finds the result of each call. A result without its call is left out: what it says stands in the sections,
+// with its call. A call without a result stays one only where it still waits for it, at the very end; else it is told in words.
 func pair(all []message) {
 	open := map[string]*block{}
 	for i := range all {

@@ -41,7 +41,7 @@ func compacted(t testing.TB, agent string, data []byte, tokens int) ([]byte, Tal
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk := Talk{Lead: sidecar.Lead("forge"), Sections: made.Sections, Verbatim: made.Verbatim, Budget: tokens * 3 / 4}
+	talk := Talk{Lead: sidecar.Lead("forge", "s", 0), Sections: made.Sections, Verbatim: made.Verbatim, Budget: tokens * 3 / 4}
 	out, err := Messages(recordsOf(agent, data), talk)
 	if err != nil {
 		t.Fatal(err)
@@ -347,5 +347,23 @@ func TestErrorsEndIt(t *testing.T) {
 	}
 	if out, err := Messages(func(func(*transcript.Record, error) bool) {}, Talk{}); err != nil || string(out) != "[]\n" {
 		t.Errorf("nothing: %q, %v", out, err)
+	}
+}
+
+// All sections but Recent stand in the first message, in their order: Recent follows message by message.
+func TestPreamble(t *testing.T) {
+	var sections []compactor.Section
+	want := "[Conversation compressed]\n\nlead\n"
+	for _, name := range []string{"Now", "Rules", "Conversation", "Files", "Commands", "Problems", "Recent", "Rest"} {
+		sections = append(sections, compactor.Section{Name: name, Body: "of " + name + "\n"})
+		if name != "Recent" {
+			want += "\n## " + name + "\nof " + name + "\n"
+		}
+	}
+	if got := (Talk{Lead: "lead\n\n", Sections: sections}).preamble(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (Talk{Lead: "lead\n", Sections: sections[6:7]}).preamble(); got != "" {
+		t.Errorf("nothing is left out, and there stands %q", got)
 	}
 }

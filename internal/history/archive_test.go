@@ -181,23 +181,26 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestFindAsksForRangesLast(t *testing.T) {
+func TestFindAsksForListsLast(t *testing.T) {
 	s := newShelf(t)
 	text := asked("a", "one") + asked("b", "two")
 	s.put("A", transcript.Main, 1, text)
 	search := s.search("A")
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	sum := mark.Combine([]mark.ID{mark.Sum([]byte(lines[0])).ID(), mark.Sum([]byte(lines[1])).ID()})
+	one, two := mark.Sum([]byte(`"one"`)).ID(), mark.Sum([]byte(`"two"`)).ID()
+	sum := mark.Combine([]mark.ID{two, one})
+	part := func(of string) transcript.Part {
+		return transcript.Part{Span: transcript.Span{Off: int64(strings.Index(text, of)), Len: 5}, Kind: transcript.Human}
+	}
 	fold := &folder{pointer: transcript.Pointer{
-		Hash: sum, Shape: transcript.Lines, Parts: []transcript.Part{{Span: transcript.Span{Len: int64(len(text)) - 1}}}, Record: 1, Last: 2,
+		Hash: sum, Shape: transcript.List, Parts: []transcript.Part{part(`"two"`), part(`"one"`)}, Record: 1, Last: 2,
 	}}
 	search.Fold = func(archive.Session, int) history.Folder { return fold }
 	found, err := history.Find(context.Background(), search, string(sum.ID()))
-	if err != nil || fold.asked != 1 || fold.records != 2 || s.bytesOf(found[0]) != strings.TrimSuffix(text, "\n") {
-		t.Errorf("range: %v, %v from %+v", found, err, fold)
+	if err != nil || fold.asked != 1 || fold.records != 2 || s.bytesOf(found[0]) != "\"two\"\n\"one\"" {
+		t.Errorf("list: %v, %v from %+v", found, err, fold)
 	}
 	if _, err := history.Find(context.Background(), search, string(mark.Sum([]byte(`"two"`)).ID())); err != nil || fold.asked != 1 {
-		t.Errorf("item: %v, ranges asked for %d times, want once", err, fold.asked)
+		t.Errorf("item: %v, lists asked for %d times, want once", err, fold.asked)
 	}
 }
 
@@ -208,6 +211,8 @@ type folder struct {
 }
 
 func (f *folder) Add(*transcript.Record) { f.records++ }
+
+func (f *folder) Runs(func(mark.Hash) bool) []transcript.Pointer { return nil }
 
 func (f *folder) Pointers(context.Context) ([]transcript.Pointer, error) {
 	f.asked++
@@ -306,6 +311,40 @@ func TestTurnsStayBounded(t *testing.T) {
 		}
 		if len(turn.Asked) != 2000 {
 			t.Errorf("asked: %d characters", len(turn.Asked))
+		}
+	}
+}
+
+// TestFindKnowsEveryRange: a text that is not kept may have named a range that ended where the session ended then.
+func TestFindKnowsEveryRange(t *testing.T) {
+	s := newShelf(t)
+	var text strings.Builder
+	var ids []mark.ID
+	var ends []int
+	for i := range 700 {
+		line := asked(fmt.Sprintf("u%d", i), fmt.Sprintf("message %d", i))
+		text.WriteString(line)
+		ids = append(ids, mark.Sum([]byte(strings.TrimSuffix(line, "\n"))).ID())
+		ends = append(ends, text.Len())
+	}
+	s.put("A", transcript.Main, 1, text.String())
+	search := s.search("A")
+	for _, c := range []struct {
+		from, to int
+		found    bool
+	}{{0, 64, true}, {0, 512, true}, {512, 700, true}, {640, 699, true}, {64, 100, true}, {0, 300, true}, {1, 65, false}, {64, 129, false}} {
+		id := mark.Combine(ids[c.from:c.to]).ID()
+		found, err := history.Find(context.Background(), search, string(id))
+		if (err == nil) != c.found {
+			t.Errorf("#%d-#%d: %v", c.from+1, c.to, err)
+			continue
+		}
+		start := 0
+		if c.from > 0 {
+			start = ends[c.from-1]
+		}
+		if c.found && (s.bytesOf(found[0]) != text.String()[start:ends[c.to-1]-1] || found[0].Record != c.from+1 || found[0].Last != c.to) {
+			t.Errorf("#%d-#%d: %+v", c.from+1, c.to, found[0].Pointer)
 		}
 	}
 }

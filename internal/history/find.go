@@ -21,17 +21,19 @@ type Search struct {
 	Scope    string                  // of the sessions, for the error: " in any archived session"
 }
 
-// Folder takes the records of a generation and tells what its companion would point at: ranges and lists have no other
-// home.
+// Folder takes the records of a generation and tells what its companion would point at, and which runs of human
+// messages any of its texts may have named: lists have no other home.
 type Folder interface {
 	Add(r *transcript.Record)
 	Pointers(ctx context.Context) ([]transcript.Pointer, error)
+	Runs(want func(mark.Hash) bool) []transcript.Pointer
 }
 
 // noFolder is for a search without ranges and lists.
 type noFolder struct{}
 
 func (noFolder) Add(*transcript.Record)                                 {}
+func (noFolder) Runs(func(mark.Hash) bool) []transcript.Pointer         { return nil }
 func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return nil, nil }
 
 // Find returns the originals of these sessions whose IDs begin with prefix, from the index or, where it has none, from the first session
@@ -147,6 +149,7 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 		found = distinct(found, archive.Found{Pointer: p, Key: one.Key, Generation: g})
 	}
 	var fold Folder = noFolder{}
+	named := ranges{w: w}
 	if s.Fold != nil {
 		fold = s.Fold(one, g)
 	}
@@ -155,7 +158,16 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 			return found, err
 		}
 		w.record(r, add)
+		if one.Agent != transcript.Messages { // its records need not be lines: Folder knows its ranges
+			named.record(r, add)
+		}
 		fold.Add(r)
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	for _, p := range fold.Runs(w.has) {
+		add(p)
 	}
 	if len(found) > 0 {
 		return found, nil

@@ -23,7 +23,7 @@ type Card struct {
 	Stretches []Stretch     `json:"stretches"`
 }
 
-// Stretch compares texts that stand for the same records: those that the agent summarised itself, or the whole session.
+// Stretch compares texts that stand for the same records: those that the agent summarized itself, or the whole session.
 type Stretch struct {
 	Summary int              `json:"summary_record"` // record of the agent's own summary, 0 where there is none
 	Size    int              `json:"size"`           // chars that CCD may have; Half half of it
@@ -109,7 +109,7 @@ func (c *Card) Count(name string, class Class) (n Count) {
 }
 
 // Red tells where the card does not reach the target, one line each; none where all is well. Nothing may be lost, and
-// messages, edited paths and open errors must all stand in the default companion, unless they would fill more than half
+// messages, edited paths and open problems must all stand in the default companion, unless they would fill more than half
 // of it.
 func (c *Card) Red(t Target) (red []string) {
 	say := func(format string, args ...any) { red = append(red, fmt.Sprintf(format, args...)) }

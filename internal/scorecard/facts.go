@@ -30,7 +30,7 @@ const (
 
 // fact is one key fact: what must stand in a text, and where it comes from.
 type fact struct {
-	text    string   // normalised
+	text    string   // normalized
 	tail    string   // must stand too, for most classes near text; of a file's content: its beginning, which does instead
 	forms   []string // the ways to write it, of a path
 	spots   []spot   // of a name: the statements that hold it

@@ -13,7 +13,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// page is a text as it is searched for facts: quoting and escapes undone, white space and emphasis normalised.
+// page is a text as it is searched for facts: quoting and escapes undone, white space and emphasis normalized.
 type page struct {
 	chars int
 	flat  string   // all of it on one line

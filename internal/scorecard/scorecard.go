@@ -84,7 +84,7 @@ type Grade struct {
 	Chars   int             `json:"chars"`  // of the text, front matter left out
 	Tokens  int             `json:"tokens"` // estimated: chars * 4 / 3
 	Mean    float64         `json:"mean"`   // of the visible shares of the classes that have facts, 0..1
-	Must    bool            `json:"must"`   // messages, edited paths and open errors would fill at most half of the text
+	Must    bool            `json:"must"`   // messages, edited paths and open problems would fill at most half of the text
 	All     Count           `json:"all"`    // key facts of all classes
 	Classes map[Class]Count `json:"classes"`
 	Traces  map[Class]Count `json:"traces"`

@@ -92,7 +92,7 @@ func statements(text string) iter.Seq[string] {
 	}
 }
 
-// fences yields the beginnings of the fenced blocks of a text: normalised, at most lineChars.
+// fences yields the beginnings of the fenced blocks of a text: normalized, at most lineChars.
 func fences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text = "\n" + text; ; {

@@ -11,8 +11,8 @@ import (
 )
 
 // Front reads the front matter back: what Render was given, but for the host, the fallbacks and what was saved by kind,
-// which do not stand there. Tokens.Companion and Tokens.SavedPercent are as Render found them. It fails on a value that
-// Render does not write.
+// which do not stand there, nor do the chars that a token has. Tokens.Companion, Tokens.SavedPercent and About are as
+// Render found them; About is 0 in a companion that an older ccd wrote. It fails on a value that Render does not write.
 func (p Parsed) Front() (Front, error) {
 	r := reader{fields: p.Fields}
 	covers, tokens, key := r.flow("covers"), r.flow("tokens"), r.flow("key_information")
@@ -34,6 +34,10 @@ func (p Parsed) Front() (Front, error) {
 	}
 	f.KeyInformation = compactor.KeyInformation{
 		Visible: int(r.integer(key["visible"])), Recoverable: int(r.integer(key["recoverable"])), Lost: int(r.integer(key["lost"])),
+	}
+	f.Missing = r.missing()
+	if tokens["about"] != "" {
+		f.About = r.integer(tokens["about"])
 	}
 	if r.err != nil {
 		return f, fmt.Errorf("read front matter: %w", r.err)
@@ -104,19 +108,35 @@ func (r *reader) manual() (m compactor.Manual) {
 	return m
 }
 
+func (r *reader) missing() (all []compactor.Missing) {
+	if r.fields["missing"] == "" {
+		return nil
+	}
+	for _, part := range r.list("missing") {
+		kind, facts, _ := strings.Cut(part, ": ")
+		all = append(all, compactor.Missing{Kind: strings.ReplaceAll(kind, "-", " "), Facts: int(r.integer(facts))})
+	}
+	return all
+}
+
 // flow reads `{a: b, c: [d, e]}`: the values as they stand.
 func (r *reader) flow(key string) map[string]string {
+	all := map[string]string{}
+	for _, part := range r.list(key) {
+		name, value, _ := strings.Cut(part, ": ")
+		all[name] = value
+	}
+	return all
+}
+
+// list reads the same in its order: `a: b`, `c: [d, e]`.
+func (r *reader) list(key string) []string {
 	s, opened := strings.CutPrefix(r.fields[key], "{")
 	s, closed := strings.CutSuffix(s, "}")
 	if !opened || !closed {
 		r.fault(fmt.Errorf("%s is %q, want {...}", key, r.fields[key]))
 	}
-	all := map[string]string{}
-	for _, part := range parts(s) {
-		name, value, _ := strings.Cut(part, ": ")
-		all[name] = value
-	}
-	return all
+	return parts(s)
 }
 
 // parts cuts a list at its commas, but not within brackets and quotes.

@@ -16,6 +16,7 @@ func TestFrontComesBack(t *testing.T) {
 	full.Host, full.Parent, full.Model, full.Reason, full.Verified = "", "p, {x}: \"y\"", "some model [1m]", "over 60 % of the text", false
 	full.Pressure, full.Assumed, full.Tokens.Reported = 0.25, false, 812
 	full.KeyInformation = compactor.KeyInformation{Visible: 3, Recoverable: 2, Lost: 1}
+	full.Missing, full.Tokens.CharsPerToken = []compactor.Missing{{Kind: "asked", Facts: 3}, {Kind: "open errors", Facts: 1}, {Kind: "commands", Facts: 12}}, 3.1
 	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, Level: compactor.Maximum, MaxTokens: 14000}
 	bare := matter()
 	bare.Host = ""
@@ -31,7 +32,8 @@ func TestFrontComesBack(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		want.Tokens.Companion, want.Tokens.SavedPercent = doc.Tokens, got.Tokens.SavedPercent
+		want.Tokens.Companion, want.Tokens.SavedPercent, want.About = doc.Tokens, got.Tokens.SavedPercent, doc.About
+		want.Tokens.CharsPerToken = 0 // it does not stand there
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -42,7 +44,11 @@ func TestFrontComesBack(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if text := string(Render(full, nil).Text); !strings.Contains(text, "\nmanual: {focus: [\"2026\", \"a,b\", cents, \"no\", \"é\\\"\\\\]\", x.py], level: maximum, max_tokens: 14000}\n") {
+	text := string(Render(full, nil).Text)
+	if !strings.Contains(text, "\nmissing: {asked: 3, open-errors: 1, commands: 12}\nverified: false\n") {
+		t.Errorf("the line of what is missing is not as documented:\n%s", text)
+	}
+	if !strings.Contains(text, "\nmanual: {focus: [\"2026\", \"a,b\", cents, \"no\", \"é\\\"\\\\]\", x.py], level: maximum, max_tokens: 14000}\n") {
 		t.Errorf("the line of what was asked by hand is not as documented:\n%s", text)
 	}
 }
@@ -51,7 +57,7 @@ func TestFrontSeesWhatIsWrong(t *testing.T) {
 	text := string(Render(matter(), sections()).Text)
 	for from, to := range map[string]string{
 		"records: 3": "records: x", "level: gentle": "level: hard", "covers: {": "covers: ", "sha256: ": "sha256: 0", "pressure: ": "pressure: ?",
-		"options: ": "manual: {level: odd}\noptions: ",
+		"options: ": "manual: {level: odd}\noptions: ", "verified: ": "missing: {asked: no}\nverified: ", "about: ": "about: x",
 	} {
 		broken := strings.Replace(text, from, to, 1)
 		if broken == text {
@@ -67,5 +73,20 @@ func TestFrontSeesWhatIsWrong(t *testing.T) {
 	}
 	if h, err := mark.ParseHash(mark.Sum(nil).String()); err != nil || h != mark.Sum(nil) {
 		t.Errorf("ParseHash: %v, %v", h, err)
+	}
+}
+
+// A companion that an older ccd wrote tells neither what is missing nor its size in real tokens.
+func TestFrontOfAnOlderCompanion(t *testing.T) {
+	f := matter()
+	text := string(Render(f, sections()).Text)
+	_, rest, _ := strings.Cut(text, ", about: ")
+	about, _, _ := strings.Cut(rest, ",")
+	p, err := Parse([]byte(strings.Replace(text, ", about: "+about, "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Front(); err != nil || got.About != 0 || got.Missing != nil {
+		t.Errorf("about %d, missing %v, %v", got.About, got.Missing, err)
 	}
 }

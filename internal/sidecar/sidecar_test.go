@@ -2,10 +2,14 @@ package sidecar
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 
 	"ccd/compactor"
 	"ccd/internal/mark"
@@ -14,7 +18,7 @@ import (
 
 func sections() []compactor.Section {
 	return []compactor.Section{
-		{Name: "State", Body: "### Asked (1 of 1, in order)\n1. #1\n" + mark.Quote("   ", "do it\n## State\n---\nccd: 1")},
+		{Name: "Now", Body: "Asked last (#1):\n" + mark.Quote("", "do it\n## Now\n---\nccd: 1")},
 		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
 	}
 }
@@ -48,7 +52,7 @@ func TestRenderAndParse(t *testing.T) {
 	if len(p.Sections) != 2 || p.Sections[0].Body != sections()[0].Body+"\n" || p.Sections[1] != sections()[1] {
 		t.Errorf("sections = %q", p.Sections)
 	}
-	if p.Lead != Lead("forge")+"\n" {
+	if p.Lead != Lead("forge", "5d2f7a1e", doc.About)+"\n" {
 		t.Errorf("lead = %q", p.Lead)
 	}
 	if got := mark.IDs(string(doc.Text)); len(got) != 0 {
@@ -57,6 +61,59 @@ func TestRenderAndParse(t *testing.T) {
 	body := string(doc.Text)[strings.Index(string(doc.Text), "\n---\n")+5:]
 	if doc.Tokens != Tokens(body) {
 		t.Errorf("%d tokens, the text after the front matter has %d", doc.Tokens, Tokens(body))
+	}
+}
+
+// TestAbout: the size that the reader is told is that of the text that tells it, by the chars that a token has.
+func TestAbout(t *testing.T) {
+	for chars, want := range map[int64]int64{0: 0, 32: 10, 3200: 1000, 3210: 1000, 3400: 1100, 30000: 9400, 172800: 54000} {
+		if got := About(chars, 3.2); got != want {
+			t.Errorf("%d chars are %d, want %d", chars, got, want)
+		}
+	}
+	if got := About(3000, 0); got != 4000 {
+		t.Errorf("without a measure %d, want the estimate", got)
+	}
+	for n := range 3000 {
+		f := matter()
+		f.Tokens.CharsPerToken = 1 + float64(n%40)/10
+		doc := Render(f, []compactor.Section{{Name: "Now", Body: strings.Repeat("x", n*n/60) + "\n"}})
+		p, err := Parse(doc.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(string(doc.Text), "\n---\n")
+		if want := About(int64(utf8.RuneCountInString(body)), f.Tokens.CharsPerToken); doc.About != want {
+			t.Fatalf("%d chars, %v a token: about %d, want %d", utf8.RuneCountInString(body), f.Tokens.CharsPerToken, doc.About, want)
+		}
+		calls := "one call"
+		if doc.About > readMost {
+			calls = "more than one call"
+		}
+		if want := fmt.Sprintf("About %s tokens, %s of a reading tool. If", humanize.Comma(doc.About), calls); !strings.Contains(p.Lead, want) {
+			t.Fatalf("%q does not stand in %q", want, p.Lead)
+		}
+	}
+}
+
+// TestLead: three lines, within the room that is kept for them, with a name that a shell takes.
+func TestLead(t *testing.T) {
+	o := compactor.Defaults()
+	for session, want := range map[string]string{
+		"5d2f7a1e": "`ccd agent restore 5d2f7a1e#N`", "5d2f7a1e-1a2b-4c3d-8e4f-5a6b7c8d9e0f": "`ccd agent restore 5d2f7a1e-1a2b#N`",
+		"a b": "`ccd agent restore SESSION#N`", "-x": "`ccd agent restore SESSION#N`", strings.Repeat("a", 40): "restore " + strings.Repeat("a", 40) + "#N`",
+		strings.Repeat("a", 41): "`ccd agent restore SESSION#N`", "": "`ccd agent restore SESSION#N`",
+	} {
+		lead := Lead(strings.Repeat("h", 200), session, 1_000_000_000)
+		if !strings.Contains(lead, want) || strings.Count(lead, "\n") != 3 {
+			t.Errorf("%q is not in %q", want, lead)
+		}
+		if n := utf8.RuneCountInString(lead) + 1; n > o.LeadChars { // an empty line stands behind it
+			t.Errorf("%d chars, %d are kept for it", n, o.LeadChars)
+		}
+	}
+	if lead := Lead("forge", "s", 0); strings.Contains(lead, "About") || !strings.HasSuffix(lead, "\nIf `ccd` is not found, ask the user.\n") {
+		t.Errorf("without a size: %q", lead)
 	}
 }
 

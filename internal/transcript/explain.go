@@ -241,7 +241,7 @@ func Poses(tool string, raw []byte) bool {
 	return o.Claimed || ok
 }
 
-// explainRefused recognises calls that the human, a rule or a hook did not let run.
+// explainRefused recognizes calls that the human, a rule or a hook did not let run.
 func explainRefused(o *Outcome, tool string) {
 	if o.Claimed = claims(tool, o.Text); o.Claimed {
 		return
@@ -273,4 +273,21 @@ func agentID(text string) string {
 		return strings.Clone(rest[:end])
 	}
 	return ""
+}
+
+// notCalled begins what clients answer to a call that they could not make: of no tool, or with arguments that are none.
+var notCalled = []string{
+	"failed to parse function arguments", "unsupported call", "Unknown skill", "No such tool available", "Error: No such tool",
+	"InputValidationError", "<tool_use_error>InputValidationError", "<tool_use_error>Unknown skill", "<tool_use_error>Error: No such tool",
+}
+
+// NotCalled reports whether a result says that its call was never made: the agent called what is not there, or wrongly.
+func NotCalled(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, start := range notCalled {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
 }

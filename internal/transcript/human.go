@@ -289,6 +289,14 @@ const approval = "User has approved"
 
 var approvals = []string{approval + " your plan", approval + " exiting plan mode", approval}
 
+// Approves reports whether a human item is what a client reports of a plan that the person approved.
+func Approves(said string) bool { return strings.HasPrefix(said, approval) }
+
+// Interrupts reports whether a text is what a client writes where the person interrupted the agent.
+func Interrupts(text string) bool {
+	return strings.HasPrefix(text, "[Request interrupted by user") || strings.HasPrefix(text, "<turn_aborted>")
+}
+
 // answered tells where in a client's text stands what a person answered to a question or a plan.
 func answered(text string) (from, to int) {
 	from, to = trimmed(text, 0, len(text))

@@ -21,7 +21,7 @@ func After(tool string, input []byte, n int, before Content) Content {
 	}
 	args := arguments(input)
 	if patch := patchOf(&a, args, input); patch != "" {
-		return patchSection(patch, n).after(before)
+		return patchSection(strings.TrimSuffix(patch, patchEnd), n).after(before)
 	}
 	if a.Op == Command {
 		return inShellAfter(&a, n, before)
@@ -44,7 +44,12 @@ func arguments(input []byte) node {
 	return node{raw: in}
 }
 
-// patchOf is the patch that a call applies, "" where it applies none.
+// Patch is the patch that a call applies, from its first line to its last as far as it has these; "" where it applies none.
+func Patch(tool string, input []byte) string {
+	a := Understand(tool, input)
+	return patchOf(&a, arguments(input), input)
+}
+
 func patchOf(a *Action, args node, input []byte) string {
 	text := a.Command
 	if a.Op == Command && len(a.Files) > 0 {
@@ -56,39 +61,66 @@ func patchOf(a *Action, args node, input []byte) string {
 	if text == "" && quoted(bytes.TrimSpace(input)) {
 		text = string(unquote(nil, bytes.TrimSpace(input)))
 	}
-	if !strings.Contains(text, patchBegin) {
+	from := strings.Index(text, patchBegin)
+	if from < 0 {
 		return ""
 	}
-	_, rest, _ := strings.Cut(text, patchBegin)
-	patch, _, _ := strings.Cut(rest, patchEnd)
+	patch, _, ended := strings.Cut(text[from:], patchEnd)
+	if ended {
+		patch += patchEnd
+	}
 	return patch
+}
+
+// TextEdit is what an edit puts in the place of a text.
+type TextEdit struct {
+	Old, New string
+	All      bool // wherever it stands
+}
+
+// Edits gives what a call that writes or edits a file is given: the file's whole content, or the replacements in order. ok
+// is false for any other input.
+func Edits(input []byte) (content string, steps []TextEdit, ok bool) {
+	return editsOf(arguments(input))
+}
+
+func editsOf(args node) (content string, steps []TextEdit, ok bool) {
+	if text := args.field("content"); text.is('"') {
+		return text.text(), nil, true
+	}
+	take := func(step node) bool {
+		old, new := step.field("old_string"), step.field("new_string")
+		steps = append(steps, TextEdit{old.text(), new.text(), step.field("replace_all").isTrue()})
+		return old.is('"') && new.is('"')
+	}
+	edits := args.field("edits")
+	if !edits.is('[') {
+		ok = take(args)
+		return "", steps, ok
+	}
+	for step := range edits.elements() {
+		if !take(step) {
+			return "", nil, false
+		}
+	}
+	return "", steps, len(steps) > 0
 }
 
 // edited applies what the tools that write and edit files are given.
 func edited(args node, before Content) Content {
-	if text := args.field("content"); text.is('"') {
-		return Whole(text.text())
-	}
-	steps := []node{args}
-	if edits := args.field("edits"); edits.is('[') {
-		steps = nil
-		for step := range edits.elements() {
-			steps = append(steps, step)
-		}
-	}
-	for i, step := range steps {
-		old, new := step.field("old_string"), step.field("new_string")
-		switch {
-		case !old.is('"') || !new.is('"'):
-			return Content{}
-		case old.text() == "" && i == 0: // makes the file
-			before = Whole(new.text())
-		default:
-			before = before.replaced(old.text(), new.text(), step.field("replace_all").isTrue())
-		}
-	}
-	if len(steps) == 0 {
+	content, steps, ok := editsOf(args)
+	switch {
+	case !ok:
 		return Content{}
+	case steps == nil:
+		return Whole(content)
+	}
+	for i, s := range steps {
+		if s.Old == "" && i == 0 { // makes the file
+			before = Whole(s.New)
+		} else {
+			before = before.replaced(s.Old, s.New, s.All)
+		}
 	}
 	return before
 }

@@ -48,7 +48,7 @@ func (r *Run) prefixed() bool {
 		return false
 	}
 	switch {
-	case isAssignment(word{text: first}) && !strings.ContainsAny(first, "'\"$`;&|<>("):
+	case IsAssignment(first) && !strings.ContainsAny(first, "'\"$`;&|<>("):
 		r.Command = rest
 	case first == "env" || first == "sudo" || first == "command" || first == "time":
 		if strings.HasPrefix(rest, "-") {

@@ -143,7 +143,7 @@ func (s *shell) pipeline(pipe []simple) {
 // name is a command's name and its arguments, without what only goes before it; "" where it is not literal.
 func (c simple) name() (name string, args []word) {
 	words := c.words
-	for len(words) > 0 && isAssignment(words[0]) {
+	for len(words) > 0 && IsAssignment(words[0].text) {
 		words = words[1:]
 	}
 	for len(words) > 1 && words[0].literal && (words[0].text == "command" || words[0].text == "sudo") {
@@ -164,9 +164,9 @@ func (c simple) name() (name string, args []word) {
 	return name, words[1:] // a script of the project's own may have any name: it keeps its path
 }
 
-// isAssignment reports whether a word before a command sets a variable for it.
-func isAssignment(w word) bool {
-	name, _, ok := strings.Cut(w.text, "=")
+// IsAssignment reports whether a word before a command sets a variable for it.
+func IsAssignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
 	if !ok || name == "" || (name[0] >= '0' && name[0] <= '9') {
 		return false
 	}

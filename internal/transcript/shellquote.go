@@ -31,7 +31,7 @@ func (p *shellParser) word() word {
 			p.i = min(p.i+1, len(p.s))
 		case '$', '`':
 			w.literal = false
-			p.expansion()
+			p.expansion(&b)
 		default:
 			if strings.IndexByte("*?[{", c) >= 0 || (c == '~' && (p.i == start || p.s[p.i-1] == '=' || p.s[p.i-1] == ':')) {
 				w.literal = false
@@ -77,7 +77,7 @@ func (p *shellParser) double(w *word, b *strings.Builder) {
 			return
 		case '$', '`':
 			w.literal = false
-			p.expansion()
+			p.expansion(b)
 		case '\\':
 			if p.i++; p.i < len(p.s) && strings.IndexByte("$`\"\\\n", p.s[p.i]) < 0 {
 				b.WriteByte('\\')
@@ -95,9 +95,11 @@ func (p *shellParser) double(w *word, b *strings.Builder) {
 }
 
 // expansion passes over what the shell would put something else for.
-func (p *shellParser) expansion() {
+func (p *shellParser) expansion(b *strings.Builder) {
 	rest := p.s[p.i:]
 	switch {
+	case p.loose && (rest[0] == '`' || strings.HasPrefix(rest, "$(")):
+		p.bad = true
 	case rest[0] == '`':
 		for p.i++; p.i < len(p.s) && p.s[p.i] != '`'; p.i++ {
 			if p.s[p.i] == '\\' {
@@ -116,6 +118,9 @@ func (p *shellParser) expansion() {
 		p.bad = true
 	default:
 		p.i++
+	}
+	if p.loose {
+		b.WriteString(p.s[len(p.s)-len(rest) : min(p.i, len(p.s))])
 	}
 }
 

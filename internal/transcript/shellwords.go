@@ -46,6 +46,7 @@ type shellParser struct {
 	i     int
 	depth int
 	bad   bool
+	loose bool        // only its plain commands are asked for, wherever they stand
 	docs  []*redirect // whose bodies begin after the line
 }
 
@@ -57,6 +58,36 @@ func parseShell(cmd string) (list []element, ok bool) {
 	p := &shellParser{s: cmd}
 	list = p.list()
 	return list, !p.bad && p.i >= len(p.s) && len(p.docs) == 0
+}
+
+// Simple is one plain command of a command line.
+type Simple struct {
+	Join   string   // what stands before it: "" for the first, "&&", "||", ";", "|" or "&"
+	Words  []string // without quotes; what the shell expands stands as it is
+	Writes bool     // its output goes into a file
+}
+
+// SplitCommand gives the plain commands of a command line, those in conditions, loops and subshells among them, with the
+// words that make these. It fails where the line substitutes the output of other commands or holds a document: what it
+// does is then not told by its words.
+func SplitCommand(line string) (all []Simple, ok bool) {
+	p := &shellParser{s: line, loose: true}
+	for _, e := range p.list() {
+		for n, c := range e.pipe {
+			one := Simple{Join: e.join}
+			if n > 0 {
+				one.Join = "|"
+			}
+			for _, w := range c.words {
+				one.Words = append(one.Words, w.text)
+			}
+			for _, r := range c.redirects {
+				one.Writes = one.Writes || r.op[0] == '>' && r.op != ">&" && r.target.text != "/dev/null"
+			}
+			all = append(all, one)
+		}
+	}
+	return all, !p.bad && p.i >= len(p.s)
 }
 
 // list reads to the end, or in a substitution up to its closing parenthesis.
@@ -77,11 +108,16 @@ func (p *shellParser) list() (list []element) {
 			p.bad = join != "" || len(list) == 0
 			join = op
 		case "":
-			p.bad = join == "" && len(list) > 0
+			p.bad = join == "" && len(list) > 0 && !p.loose
 			list = append(list, element{join: join, pipe: p.pipeline()})
 			join = ""
+		case "(", ")":
+			p.bad = !p.loose
+			p.i++
 		default:
-			p.bad = true
+			p.bad = !p.loose
+			p.i += 2 - len(op) // two signs have been read
+			join = op[:1]
 		}
 	}
 	return list
@@ -220,7 +256,7 @@ func (p *shellParser) simple() (c simple) {
 			continue
 		}
 		w := p.word()
-		if len(c.words) == 0 && !w.quoted && reserved[w.text] {
+		if len(c.words) == 0 && !w.quoted && reserved[w.text] && !p.loose {
 			p.bad = true
 		}
 		c.words = append(c.words, w)
@@ -282,7 +318,7 @@ func (p *shellParser) target(c *simple, r redirect) {
 	}
 	c.redirects = append(c.redirects, &r)
 	if r.op == "<<" || r.op == "<<-" {
-		p.bad = p.bad || !r.target.literal
+		p.bad = p.bad || !r.target.literal || p.loose
 		p.docs = append(p.docs, &r)
 	}
 }

@@ -23,9 +23,8 @@ type companion struct {
 	sidecar.Parsed
 	path    string
 	session string
-	state   string // the body of State
-	first   int    // its first line in the file, behind the heading
-	tokens  int64  // estimated: chars * 4 / 3
+	now     string // its sections up to the conversation, with their headings
+	last    int    // the number of the last record that it covers
 }
 
 // open reads the companion of s at path. It fails on one that is not ours, not whole, or another session's.
@@ -54,22 +53,16 @@ func parse(text []byte, path string, s transcript.Session) (companion, error) {
 	case !clean(text):
 		return companion{}, errors.New("read companion: it holds characters that ccd does not write")
 	}
-	return whole(p, path, s, text), nil
+	return whole(p, path, s), nil
 }
 
-func whole(p sidecar.Parsed, path string, s transcript.Session, text []byte) companion {
-	c := companion{Parsed: p, path: path, session: s.ID}
-	front, _ := p.Front() // figures only; what cannot be read is left out
-	c.tokens = front.Tokens.Companion
+func whole(p sidecar.Parsed, path string, s transcript.Session) companion {
+	c := companion{Parsed: p, path: path, session: s.ID, last: companion{Parsed: p}.records()}
 	for _, section := range p.Sections {
-		if section.Name == "State" {
-			c.state = section.Body
-			if strings.HasSuffix(c.state, "\n\n") {
-				c.state = c.state[:len(c.state)-1] // the blank line before the next section
-			}
-			before, _, _ := strings.Cut(string(text), "\n## State\n")
-			c.first = strings.Count(before, "\n") + 3
+		if section.Name == "Conversation" {
+			break
 		}
+		c.now += "\n## " + section.Name + "\n" + section.Body
 	}
 	return c
 }
@@ -126,7 +119,7 @@ func (c companion) records() int {
 
 // where names the companion for an agent: its path, or, where that cannot stand in a line as it is, how to get it.
 func (h Hooks) where(c companion, most int) string {
-	if len(c.path) <= most && inline(c.path, 0) == c.path {
+	if c.path != "" && len(c.path) <= most && inline(c.path, 0) == c.path {
 		return c.path
 	}
 	return "what `" + h.command("show", c.session) + "` prints"

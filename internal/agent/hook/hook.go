@@ -1,10 +1,11 @@
 // Package hook answers the hooks of agents: what an agent is told when a session begins, goes on or fills its context,
-// what its summariser is asked to keep, and what stands for an output that is too long.
+// what its summarizer is asked to keep, and what stands for an output that is too long.
 //
 // It owns the wording and its limits. Its invariant: an answer is whole and within the limits of the client that asked,
-// or there is none. Everything of a transcript in it is quoted or escaped as package mark does it; only what already
-// stands is read to tell of earlier work, and nothing here waits for the archive but the demotion of an output. It knows
-// nothing of exit codes, deadlines of the process, configuration files or how a companion is made.
+// or there is none. Everything of a transcript in it is quoted or escaped as package mark does it; nothing here waits for
+// the archive but the demotion of an output. What is told of a session that goes on is planned from a fold of its
+// transcript, which a caller makes; where that is late, what already stands is told. It knows nothing of exit codes,
+// deadlines of the process, configuration files or how a companion is made.
 package hook
 
 import (
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/compactor"
 	"ccd/internal/transcript"
 )
 
@@ -41,6 +43,11 @@ type Event struct {
 	Tool       string          `json:"tool_name"`     // of a PostToolUse
 	Input      json.RawMessage `json:"tool_input"`    // of a PostToolUse
 	Response   json.RawMessage `json:"tool_response"` // of a PostToolUse
+}
+
+// GoesOn reports whether the event begins a session that goes on from earlier work, its own or what was cleared.
+func (e Event) GoesOn() bool {
+	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume" || e.Source == "clear")
 }
 
 // Read takes one event from r: the first JSON value there, so that a client that leaves its pipe open is no trouble.
@@ -96,6 +103,10 @@ type Hooks struct {
 
 	// Refresh brings the companion of a transcript up to date, as far as it gets in its time. Nil: it stays as it is.
 	Refresh func(ctx context.Context, path string) error
+	// Fold folds the records of a session, with what a person asked of its companion by hand; text reads its transcript
+	// until done is called. Both fail where the time of ctx does not suffice. Nil, or where they fail: agents are told the
+	// beginning of the companion.
+	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual) (f *compactor.Compactor, text compactor.Text, done func(), err error)
 	// Keep is where originals of demoted outputs go. Nil: no output is demoted.
 	Keep Keeper
 }
@@ -137,7 +148,7 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "startup":
 		text, err = h.offer(ctx, e, s)
 	case "resume", "compact":
-		text, err = h.goOn(e, s)
+		text, err = h.goOn(ctx, e, s)
 	case "clear":
 		text, err = h.cleared(ctx, e, s)
 	default:
@@ -151,7 +162,7 @@ func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answ
 	if h.Refresh != nil {
 		late = h.Refresh(ctx, s.Path)
 	}
-	if e.Agent != claude { // Codex gives its summariser nothing of a hook's output
+	if e.Agent != claude { // Codex gives its summarizer nothing of a hook's output
 		return Answer{Did: "refreshed"}, late
 	}
 	c, err := h.companion(s)
@@ -161,13 +172,13 @@ func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answ
 	return Answer{Stdout: []byte(h.ask(c)), Did: "asked"}, late
 }
 
-// told wraps a text as clients take context from hooks.
+// told wraps a text as clients take context from hooks. The error tells why there is none, or not the one there should be.
 func told(e Event, text string, err error) (Answer, error) {
-	if err != nil {
+	if text == "" {
 		return Answer{}, err
 	}
-	out, err := output(map[string]any{"hookEventName": e.Name, "additionalContext": text})
-	return Answer{out, fmt.Sprintf("told %d chars", units(e.Agent, text))}, err
+	out, failed := output(map[string]any{"hookEventName": e.Name, "additionalContext": text})
+	return Answer{out, fmt.Sprintf("told %d chars", units(e.Agent, text))}, errors.Join(err, failed)
 }
 
 func output(specific map[string]any) ([]byte, error) {

@@ -10,8 +10,10 @@ const claude = "claude-code"
 // What clients take of one answer. Measured: Claude Code holds 10,000 UTF-16 units, Codex 10,000 bytes; of more, both
 // show the model only the beginning.
 const (
-	maxContext = 9900 // units
+	maxContext = 9800 // units
+	maxNow     = 2000 // units, of what is told of a session whose agent still holds all of it
 	maxHead    = 2000 // bytes: path and restore stand within what is shown even of a context that is too long
+	maxAsk     = 1200 // bytes, of what a summarizer is told
 	maxPrompt  = 300  // units, of what goes with a prompt
 	maxOffer   = 900  // units, of the line that offers an earlier session
 )

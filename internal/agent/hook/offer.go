@@ -28,7 +28,7 @@ func (h Hooks) offer(ctx context.Context, e Event, s transcript.Session) (string
 	}
 	text := fmt.Sprintf("ccd: an earlier session of this project is on record, %s", age(h.Now.Sub(last)))
 	companion := ". If the work goes on from it, read its companion: " + h.where(c, 500)
-	return text + asked(e.Agent, lastAsked(c.state), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
+	return text + asked(e.Agent, lastAsked(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
 }
 
 // asked tells within room units what was last asked, as far as there is room for it.
@@ -101,28 +101,20 @@ func WorkingDir(s transcript.Session) string {
 	return cwd
 }
 
-// lastAsked is the last human message that State quotes, as far as it does.
-func lastAsked(state string) string {
-	_, asked, ok := strings.Cut("\n"+state, "\n### Asked ")
+// lastAsked is the last human message as Now quotes it, as far as it does.
+func lastAsked(now string) string {
+	_, asked, ok := strings.Cut(now, "\nAsked last (")
 	if !ok {
 		return ""
 	}
-	asked, _, _ = strings.Cut(asked, "\n### ")
-	last, quoted, answer := "", false, false
-	for line := range strings.Lines(asked) {
-		bare := strings.TrimLeft(line, " ")
-		switch is := strings.HasPrefix(bare, "> ") || strings.HasPrefix(bare, ">+ "); {
-		case !is && line[0] != ' ':
-			quoted, answer = false, false // the next message
-		case answer || strings.HasPrefix(line, answerLine):
-			answer = true
-		case is && !quoted:
-			last, quoted = line, true
-		case is:
-			last += line
+	var quoted strings.Builder
+	for line := range strings.Lines(asked[strings.IndexByte(asked, '\n')+1:]) {
+		if !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, ">+ ") {
+			break
 		}
+		quoted.WriteString(line)
 	}
-	text, err := mark.Unquote(last)
+	text, err := mark.Unquote(quoted.String())
 	if err != nil {
 		return ""
 	}

@@ -43,10 +43,13 @@ func TestACopyOfACopy(t *testing.T) {
 			said = string(transcript.Original(transcript.Summary, r.Items[0].Raw))
 		}
 	}
-	for _, want := range []string{"report of the third quarter", "of session " + first.Session.ID} {
+	for _, want := range []string{"of session " + first.Session.ID + ", which this one goes on from\n", "Asked last"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)
 		}
+	}
+	if !strings.Contains(string(bytes.Join(again.Lines, nil)), "report of the third quarter") {
+		t.Error("what was asked last is not in the copy")
 	}
 	if n := strings.Count(said, transcript.SummaryStart); n != 1 {
 		t.Errorf("%d summaries stand in the first message, want its own alone", n)
@@ -65,8 +68,8 @@ func TestACopyOfACopy(t *testing.T) {
 // TestCopiesAreKnownByTheirFirstMessage: the decoder of a rollout, which has no flag for it, takes the first message of a
 // copy for what it is, and a person's for a person's.
 func TestCopiesAreKnownByTheirFirstMessage(t *testing.T) {
-	if !strings.HasPrefix(sidecar.Lead("host"), transcript.SummaryStart) {
-		t.Fatalf("a companion begins with %q", sidecar.Lead("host"))
+	if !strings.HasPrefix(sidecar.Lead("host", "s", 0), transcript.SummaryStart) {
+		t.Fatalf("a companion begins with %q", sidecar.Lead("host", "s", 0))
 	}
 	c, err := makeCopy(t, sourceOf(codex, generated(t, codex, 5, 200_000)), codex, 12_000)
 	if err != nil {

@@ -45,6 +45,7 @@ type Copy struct {
 	Title    string
 	Before   int64                  // estimated tokens that the source's agent holds
 	After    int64                  // estimated tokens of the copy
+	PerToken float64                // chars that a real token of the source has
 	Verbatim int                    // messages that stand word by word
 	Pointers [][]transcript.Pointer // what its IDs stand for: of each source, in their order
 }
@@ -104,7 +105,8 @@ type maker struct {
 	want    Request
 	folds   []*compactor.Compactor
 	talk    *talk
-	lead    lead // of the last source
+	lead    lead  // of the last source
+	said    []int // chars that each source needed for what was said of it the last time; nil before
 }
 
 // read folds the sources; of the first one the newest records are kept word by word.
@@ -123,8 +125,8 @@ func (m *maker) read() error {
 			if i == 0 {
 				m.talk.add(r)
 			}
-			if i == len(m.sources)-1 {
-				m.lead.add(r)
+			if i == len(m.sources)-1 && m.lead.add(r) {
+				r = withoutSummary(r)
 			}
 			if r.N <= s.Resumed.Records { // copies of what another source tells
 				fold.Add(&transcript.Record{
@@ -166,7 +168,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in time to come
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
 	if whole := t.whole && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1; !whole || t.chars > chars {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
@@ -237,12 +239,12 @@ func (m *maker) cwd() string {
 	return "/"
 }
 
-// summary is the copy's first message in at most chars: the title, what it is, then State, Earlier and Files of the
-// source and of those that it is a copy of.
+// summary is the copy's first message in at most chars: the title, what it is, then the sections of the source
+// and of those that it is a copy of.
 func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, error) {
 	s := &m.sources[0]
 	var b strings.Builder
-	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host))
+	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host, s.Session.ID, 0))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
@@ -252,7 +254,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	began, beganPointers := m.lead.quoted(room / 2)
 	room -= utf8.RuneCountInString(began)
 	pointers := make([][]transcript.Pointer, len(m.sources))
-	texts := make([]string, len(m.sources))
+	texts, said := make([]string, len(m.sources)), make([]int, len(m.sources))
 	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: what it leaves is the newer ones'
 		part := room
 		if i > 0 {
@@ -262,18 +264,24 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 		if i > 0 {
 			first = m.folds[i].Status().Records + 1
 		}
+		if len(m.said) > i && i > 0 { // what an older one could say stays
+			part = max(part, m.said[i])
+		}
 		c, err := m.compaction(i, first, part)
 		if err != nil {
 			return "", nil, err
 		}
 		pointers[i] = c.Pointers
 		texts[i] = m.sections(i, c)
-		room -= utf8.RuneCountInString(texts[i])
+		n := utf8.RuneCountInString(texts[i])
+		room -= n
+		said[i] = n + mostSections*utf8.RuneCountInString(m.whose(i))
 	}
 	b.WriteString(began)
 	for i := len(texts) - 1; i >= 0; i-- {
 		b.WriteString(texts[i])
 	}
+	m.said = said
 	last := len(pointers) - 1
 	pointers[last] = append(pointers[last], beganPointers...)
 	return b.String(), pointers, nil
@@ -282,7 +290,8 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 // compaction is what is said of one source in at most chars.
 func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	s := &m.sources[i]
-	c, err := m.folds[i].Beside(first, max(0, chars-headingChars)*4/3, s.Text, s.Summaries)
+	chars -= mostSections * utf8.RuneCountInString(m.whose(i))
+	c, err := m.folds[i].Beside(first, max(0, chars)*4/3, s.Text, s.Summaries)
 	if err == nil && s.Tell != nil {
 		err = s.Tell(c)
 	}
@@ -292,21 +301,22 @@ func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	return c, nil
 }
 
-// headingChars is what the headings of one source take.
-const headingChars = 300
+// mostSections is how many sections a source has at the most: each names its session.
+const mostSections = 7
 
-// sections is a compaction as text; those of a session that another one is a copy of say so.
+// whose is what the headings of a session say behind their names where another one is a copy of it.
+func (m *maker) whose(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return " of session " + mark.Inline(m.sources[i].Session.ID, 40) + ", which this one goes on from"
+}
+
+// sections is a compaction as text.
 func (m *maker) sections(i int, c *compactor.Compaction) string {
 	var b strings.Builder
 	for _, s := range c.Sections {
-		name := s.Name
-		switch {
-		case name == "Recent":
-			name = "What follows"
-		case i > 0:
-			name += " of session " + mark.Inline(m.sources[i].Session.ID, 40) + ", which this one goes on from"
-		}
-		b.WriteString("\n## " + name + "\n" + s.Body)
+		b.WriteString("\n## " + s.Name + m.whose(i) + "\n" + s.Body)
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package resume
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,15 +24,15 @@ type leadPart struct {
 	pointer transcript.Pointer
 }
 
-// add takes a record in. A summary is a lead where less was said before it than it says itself: it cannot be of that
-// alone.
-func (l *lead) add(r *transcript.Record) {
+// add takes a record in, and reports whether its summary is the lead. It is one where less was said before it than it
+// says itself: it cannot be of that alone.
+func (l *lead) add(r *transcript.Record) (leads bool) {
 	parts := leadParts(r)
 	size := 0
 	for _, p := range parts {
 		size += utf8.RuneCountInString(p.text)
 	}
-	if size > l.chars {
+	if leads = size > l.chars; leads {
 		l.parts = parts
 	}
 	for i := range r.Items {
@@ -43,6 +44,14 @@ func (l *lead) add(r *transcript.Record) {
 		}
 	}
 	l.chars += size
+	return leads
+}
+
+// withoutSummary is a record whose summary stands elsewhere.
+func withoutSummary(r *transcript.Record) *transcript.Record {
+	bare := *r
+	bare.Items = slices.DeleteFunc(slices.Clone(r.Items), func(it transcript.Item) bool { return it.Kind == transcript.Summary })
+	return &bare
 }
 
 // leadParts are the summaries of a record; of one that carries the new context with it, also what people said in it.

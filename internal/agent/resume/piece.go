@@ -27,6 +27,7 @@ type piece struct {
 	told      bool   // of a call: it is told in words, for the copy's agent has no such call, or no room
 	short     bool   // its ID stands in it, for what it leaves out
 	named     bool   // of a result: its ID stands in it for an image
+	answer    string // of a result in which the human answers a question, a plan or a call: their words
 }
 
 const (
@@ -57,6 +58,9 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	p.whole = transcript.Pointer{
 		Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
+	}
+	if it.Kind == transcript.Human && it.Call != "" {
+		p.answer, _ = it.Said()
 	}
 	raw := p.Raw
 	if ok = p.fit(from, to, cwd, r, it); ok {
@@ -186,6 +190,12 @@ func (p piece) asText(why string) piece {
 
 // resultAsText is the result of a call that is told.
 func (p piece) resultAsText() piece {
+	if p.answer != "" && utf8.RuneCountInString(p.answer) <= toldChars { // it stays the human's
+		text := p.answer + "\n" + mark.New(p.id(), "to the call before")
+		p.Kind, p.assistant, p.short = transcript.Human, false, true
+		p.Raw, p.chars = transcript.Quote(text), utf8.RuneCountInString(text)
+		return p
+	}
 	text := string(transcript.Original(transcript.Text, p.Raw))
 	end := mark.New(p.id(), "its result") + "\n"
 	if r := []rune(text); len(r) > toldChars {

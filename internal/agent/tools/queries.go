@@ -33,7 +33,7 @@ type SessionsQuery struct {
 // CompanionQuery asks for a session's companion.
 type CompanionQuery struct {
 	Session string `json:"session,omitempty" jsonschema:"session ID, a unique prefix of one, or latest (the default): the session with the newest record in the directory that you work in"`
-	Section string `json:"section,omitempty" jsonschema:"only this section: State, Earlier, Files or Recent"`
+	Section string `json:"section,omitempty" jsonschema:"only this section: now, rules, conversation, files, commands, problems, recent or rest"`
 	Agent   string `json:"agent,omitempty" jsonschema:"where several agents have such a session: claude-code or codex"`
 	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
 }

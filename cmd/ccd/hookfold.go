@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"ccd/compactor"
+	"ccd/internal/transcript"
+)
+
+// Parts of the time of an answer, in percent, by which its steps must end: what is not ready then is told from the
+// companion, which takes a few milliseconds.
+const (
+	foldPart = 60
+	textPart = 85
+)
+
+// Bounds of what a hook reads of a transcript at once, in bytes, and of the records between two looks at the clock.
+const (
+	hookChunk   = 1 << 20
+	hookRecords = 256
+)
+
+var errLate = errors.New("no time left")
+
+// hookFold folds the transcript of a session where it lies: the archive may be behind, and may be locked. It holds one
+// chunk of the file at a time.
+type hookFold struct {
+	file           *os.File
+	size           int64
+	begun          time.Time
+	deadline       time.Time // zero: none
+	fold           *compactor.Compactor
+	decoder        *transcript.Decoder
+	buffer, answer []byte
+}
+
+// foldFor implements hook.Hooks.Fold.
+func (l *library) foldFor(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	h := hookFold{
+		begun: time.Now(), fold: compactor.New(compactionOptions(l.config).With(m), s), decoder: transcript.NewDecoder(s.Agent, s.Class),
+	}
+	h.deadline, _ = ctx.Deadline()
+	err := h.open(s)
+	if err == nil {
+		err = h.read()
+	}
+	if err != nil {
+		h.close()
+		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
+	}
+	return h.fold, h.text, h.close, nil
+}
+
+func (h *hookFold) close() {
+	if h.file != nil {
+		h.file.Close()
+	}
+}
+
+// open opens a regular file that is not packed: to unpack one takes a second copy of it, and time.
+func (h *hookFold) open(s transcript.Session) error {
+	if s.Packed {
+		return errors.New("it is packed")
+	}
+	info, err := os.Lstat(s.Path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a regular file")
+	}
+	if h.file, err = os.Open(s.Path); err != nil {
+		return err
+	}
+	now, err := h.file.Stat()
+	if err != nil || !os.SameFile(info, now) {
+		return errors.New("replaced meanwhile")
+	}
+	h.size = now.Size()
+	return nil
+}
+
+// late reports whether a part of the time is over.
+func (h *hookFold) late(percent int) bool {
+	if h.deadline.IsZero() {
+		return false
+	}
+	return time.Since(h.begun)*100 > h.deadline.Sub(h.begun)*time.Duration(percent)
+}
+
+// read folds the file as it was when it was opened. A last line that is torn waits for its end.
+func (h *hookFold) read() error {
+	h.buffer = make([]byte, min(hookChunk, h.size))
+	for at := int64(0); at < h.size; {
+		n, err := h.file.ReadAt(h.buffer[:min(hookChunk, h.size-at)], at)
+		if n == 0 && err != nil {
+			return fmt.Errorf("read transcript: %w", err)
+		}
+		if err := h.take(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: h.buffer[:n]}); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	if h.decoder.Torn() > 0 {
+		return nil
+	}
+	return h.take(transcript.Segment{Start: transcript.Cursor{Offset: h.size}, Rest: true})
+}
+
+func (h *hookFold) take(seg transcript.Segment) error {
+	if h.late(foldPart) {
+		return errLate
+	}
+	var err error
+	for r := range h.decoder.Records(seg) { // it must be taken to its end
+		if err == nil && r.N%hookRecords == 0 && h.late(foldPart) {
+			err = errLate
+		}
+		if err == nil {
+			h.fold.Add(r)
+		}
+	}
+	return err
+}
+
+// text gives the bytes of a span, until its next call.
+func (h *hookFold) text(s transcript.Span) ([]byte, error) {
+	if h.late(textPart) {
+		return nil, errLate
+	}
+	if int64(cap(h.answer)) < s.Len {
+		h.answer = make([]byte, s.Len)
+	}
+	b := h.answer[:s.Len]
+	if _, err := h.file.ReadAt(b, s.Off); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b, nil
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/compactor"
+	"ccd/internal/config"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const hooked = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+
+// hookPlace is a home directory with one transcript of Claude Code.
+type hookPlace struct {
+	t          *testing.T
+	home, path string
+}
+
+func newHookPlace(t *testing.T, data []byte) hookPlace {
+	t.Helper()
+	home := t.TempDir()
+	p := hookPlace{t, home, filepath.Join(home, ".claude", "projects", "-home-me-harbour", hooked+".jsonl")}
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write(data)
+	return p
+}
+
+func (p hookPlace) write(data []byte) {
+	p.t.Helper()
+	if err := os.WriteFile(p.path, data, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ccd runs a command, which must end with that exit code.
+func (p hookPlace) ccd(code int, in string, args ...string) string {
+	p.t.Helper()
+	var out, talk bytes.Buffer
+	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
+	if got := run(context.Background(), args, std{strings.NewReader(in), &out, &talk}, env); got != code {
+		p.t.Errorf("ccd %s: exit %d, %s", strings.Join(args, " "), got, talk.String())
+	}
+	return out.String()
+}
+
+// told is what an agent is told when its session goes on, "" for nothing.
+func (p hookPlace) told(args ...string) string {
+	p.t.Helper()
+	event, err := json.Marshal(map[string]string{"session_id": hooked, "transcript_path": p.path, "source": "compact"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	answer := p.ccd(exitDone, string(event), append([]string{"hook", "SessionStart", "--agent", "claude-code"}, args...)...)
+	var out struct {
+		Specific struct {
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	if answer != "" {
+		if err := json.Unmarshal([]byte(answer), &out); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return out.Specific.Context
+}
+
+// harbour is an invented session of so many turns.
+func harbour(turns int, noise string) []byte {
+	w := workday{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	for n := range turns {
+		w.human(fmt.Sprintf("Survey berth %d and tell me what it needs before the %d o'clock tide. Write down the depth of it, too.", n, n%24))
+		id := fmt.Sprintf("toolu_%d", n)
+		w.reply(map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": fmt.Sprintf("sound --berth %d", n)}})
+		w.line("user", map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "tool_result", "tool_use_id": id, "content": fmt.Sprintf("depth %d cm\n%s", 300+n, noise)},
+		}}, nil)
+		w.say(fmt.Sprintf("Berth %d is %d cm deep and needs %d fenders. %s", n, 300+n, n%7, strings.Repeat(fmt.Sprintf("Ring %d holds. ", n), 20)))
+	}
+	return w.buf.Bytes()
+}
+
+// TestEveryIDOfAnAnswerIsRestored: also long after, when the session has grown, its companion is another, and its
+// transcript is gone.
+func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
+	whole := harbour(300, "")
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	p := newHookPlace(t, bytes.Join(lines[:1100], nil))
+	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
+	told := p.told("--within", "1m")
+	ids := mark.IDs(told)
+	p.write(whole)
+	p.ccd(exitDone, "", "run", "--once")
+	companion := p.ccd(exitDone, "", "show", hooked)
+	if err := os.Remove(p.path); err != nil {
+		t.Fatal(err)
+	}
+	only := 0
+	for _, id := range ids {
+		if !strings.Contains(companion, string(id)) {
+			only++
+		}
+		if p.ccd(exitDone, "", "restore", string(id)) == "" {
+			t.Errorf("%s is empty", id)
+		}
+	}
+	if len(ids) < 5 || only < 2 {
+		t.Errorf("%d IDs, %d of them stand nowhere else: this says little", len(ids), only)
+	}
+}
+
+// TestALongTranscriptIsToldOfInTime: 20 MB are folded, or, where the machine is too busy for that, the companion is told.
+func TestALongTranscriptIsToldOfInTime(t *testing.T) {
+	data := harbour(2000, strings.Repeat("sounding line at rest, nothing seen\n", 270))
+	if len(data) < 20<<20 {
+		t.Fatalf("only %d bytes", len(data))
+	}
+	p := newHookPlace(t, data)
+	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
+	if text := p.told("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Conversation\n") {
+		t.Errorf("by the fold:\n%s", text)
+	}
+	text := p.told() // the limit as shipped
+	if text == "" {
+		log, err := filepath.Glob(filepath.Join(p.home, "*", "*", "*", "hook.log"))
+		if err != nil || len(log) != 1 {
+			t.Fatalf("no log: %v", err)
+		}
+		last, err := os.ReadFile(log[0])
+		if err != nil || !strings.Contains(string(last), "not ready within") {
+			t.Errorf("nothing is told: %s, %v", last, err)
+		}
+		t.Log("NOTICE: this machine was too busy to tell anything")
+	} else if !strings.Contains(text, "## Now") {
+		t.Errorf("as shipped:\n%s", text)
+	}
+}
+
+// TestAFoldEndsInTime: with the time over nothing is folded, nor read for a text.
+func TestAFoldEndsInTime(t *testing.T) {
+	p := newHookPlace(t, harbour(3, ""))
+	s, ok := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	if !ok {
+		t.Fatal("no session")
+	}
+	l := &library{config: config.Config{}}
+	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, _, _, err := l.foldFor(late, s, compactor.Manual{}); !errors.Is(err, errLate) {
+		t.Errorf("behind the deadline: %v", err)
+	}
+	f, text, done, err := l.foldFor(context.Background(), s, compactor.Manual{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	if b, err := text(f.Line(0)); err != nil || !json.Valid(b) || f.Status().Records != 12 {
+		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
+	}
+	h := hookFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}
+	if _, err := h.text(transcript.Span{Len: 1}); !errors.Is(err, errLate) {
+		t.Errorf("a text behind the deadline: %v", err)
+	}
+	s.Packed = true
+	if _, _, _, err := l.foldFor(context.Background(), s, compactor.Manual{}); err == nil {
+		t.Error("a packed transcript is folded")
+	}
+}
+
+// TestATornLineWaits: what a client has not written to its end is no record yet; a last line without a newline is one.
+func TestATornLineWaits(t *testing.T) {
+	data := harbour(2, "")
+	for name, c := range map[string]struct {
+		cut  int
+		want int
+	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
+		p := newHookPlace(t, data[:len(data)-c.cut])
+		s, _ := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+		f, _, done, err := (&library{config: config.Config{}}).foldFor(context.Background(), s, compactor.Manual{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+		if n := f.Status().Records; n != c.want {
+			t.Errorf("%s: %d records, want %d", name, n, c.want)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+// Package fold folds the records of a session into rows and tables: where each item stands, what it is, how items hang
+// together, and what they tell of files, commands, problems, the plan and the context. It keeps no text of a message.
+//
+// Its invariant: what it answers is a pure function of the records added, the options and the session's kind, however
+// the records were cut into calls. Its memory is bounded: what no table names and the budget cannot reach becomes past.
+// It knows nothing of files, the archive, clocks and goroutines.
+package fold
+
+import (
+	"bytes"
+	"time"
+
+	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/compactor/prose"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Fold is the folded form of one generation of a session. It is not safe for concurrent use.
+type Fold struct {
+	o       limits.Options
+	session transcript.Session
+	status  Status
+
+	records recordRows
+	rows    itemRows
+	past    *past
+	reach   int                  // records that always stay
+	humans  chunks[int32]        // rows of the human messages
+	names   names                // of tools
+	calls   *table[string, call] // that wait for their result, by the agent's name for them
+	held    held                 // what the agent still holds
+	gauge   gauge                // tokens reported, window, pressure
+	tables  tables               // files, commands, problems, agents, jobs, terms, the plan
+	lastRow int32                // newest assistant text, -1 while there is none
+	texts   chunks[Text]         // the messages, and how often later ones refer to them
+	root    string               // Status.Start as paths are compared: paths are told from there, wherever the work goes
+	given   int32                // first text that was given to a session without human messages, -1
+
+	mostRefs    uint16      // of any message
+	calibration calibration // chars a token
+	script      script      // of what was said
+}
+
+// Status is what the fold knows of its session so far. Tokens are estimated unless said otherwise.
+type Status struct {
+	Records, Items  int
+	Broken, Unknown int // records that could not be parsed; of a type that is not known
+	Grasp           transcript.Grasp
+	Context         int64 // estimate of what the agent still holds
+	Total           int64 // estimate of all items
+	Reported        int64 // real tokens of the context, as last reported since the last boundary; 0 where none
+	Window          int64 // real tokens
+	Assumed         bool  // the window is assumed: neither reported, nor configured, nor proven
+	Outliers        Outliers
+	Pressure        float64
+	Highest         float64      // highest pressure so far
+	Level           limits.Level // by Highest, or as the options say; never ByPressure
+	Trigger         string       // "" while none fired, else the first: "threshold", "pressure" or "boundary"
+	First, Last     time.Time
+	Model           string
+	Start           string // the first working directory
+	Cwd             string // the newest one
+	Branch          string
+	Parent          string             // ID of the session that started this one, as its path or else its records tell
+	Title           string             // as given in the transcript, "" where none
+	Asked           transcript.Span    // the first human message, zero where there is none
+	Resumed         transcript.Resumed // what it is a copy of that ccd wrote, zero where it is none
+	SubAgents       []string           // IDs, in order of appearance, the newest 256
+}
+
+// New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
+func New(o limits.Options, s transcript.Session) *Fold {
+	f := &Fold{
+		o: o, session: s, status: Status{Parent: s.Parent},
+		calls:   newTable[string, call](maxCalls),
+		held:    held{last: make([]int64, max(1, o.RecentMessages))},
+		gauge:   newGauge(o),
+		tables:  newTables(),
+		lastRow: -1,
+		given:   -1,
+		past:    newPast(),
+		reach:   max(reach, o.Budget()),
+	}
+	f.records.past, f.rows.past = f.past, f.past
+	f.rows.none = Row{Pair: -1, Flags: Side}
+	f.humans.none, f.texts.none = -1, Text{Row: -1}
+	return f
+}
+
+// Add folds one record in, in file order. It keeps nothing of r.
+func (f *Fold) Add(r *transcript.Record) {
+	rec := f.records.add(r, f.rows.n)
+	f.held.name(r.UUID, rec)
+	f.note(r)
+	if r.Boundary != nil {
+		f.held.cut(f, rec, r.Boundary)
+		f.held.takeOver(r)
+		f.gauge.cut(r.Boundary)
+		f.calibration.cut()
+	}
+	for i := range r.Items {
+		f.addItem(rec, r, &r.Items[i])
+	}
+	if r.Agent != "" {
+		f.tables.report(f, r.Agent, rec)
+	}
+	f.gauge.take(f.o, r, f.held.chars)
+	if u := r.Usage; u != nil && !u.Side && u.Context == f.gauge.reported { // no outlier
+		f.calibration.take(u)
+	}
+	f.trigger(r.Boundary != nil)
+	f.settle()
+}
+
+// note takes what a record tells of its session.
+func (f *Fold) note(r *transcript.Record) {
+	s := &f.status
+	s.Records++
+	if r.Broken {
+		s.Broken++
+	}
+	if r.Unknown {
+		s.Unknown++
+	}
+	s.Grasp.Add(r)
+	if !r.Time.IsZero() {
+		if s.First.IsZero() {
+			s.First = r.Time.UTC()
+		}
+		s.Last = r.Time.UTC()
+	}
+	keep(&s.Model, modelOf(r))
+	keep(&s.Cwd, r.Cwd)
+	if s.Start == "" {
+		s.Start = s.Cwd
+		f.root = transcript.Join("", s.Cwd)
+	}
+	keep(&s.Branch, r.Branch)
+	if s.Parent == "" {
+		keep(&s.Parent, r.Parent)
+	}
+	keep(&s.Title, r.Title)
+	if r.Resumed != nil && s.Records == 1 {
+		s.Resumed = *r.Resumed
+	}
+}
+
+// maxNote bounds the strings that a record tells of its session, in bytes.
+const maxNote = 1024
+
+// keep sets the string to a copy of the newer one, unless there is none.
+func keep(s *string, newer string) {
+	if newer != "" && newer != *s {
+		*s = clip(newer, maxNote)
+	}
+}
+
+// Status returns what is known so far.
+func (f *Fold) Status() Status {
+	s := f.status
+	s.Items = f.rows.n
+	s.Context, s.Total = limits.Tokens(f.held.chars), limits.Tokens(f.held.total)
+	s.Reported, s.Outliers = f.gauge.reported, f.gauge.outliers()
+	s.Window, s.Assumed = f.gauge.size()
+	s.Pressure, s.Highest = f.gauge.pressure, f.gauge.highest
+	s.Level = f.Level()
+	s.SubAgents = f.tables.agentIDs()
+	return s
+}
+
+// Size returns about how many bytes of memory the fold holds.
+func (f *Fold) Size() int64 {
+	return f.records.bytes() + f.rows.bytes() + f.past.bytes() + f.humans.bytes() + f.texts.bytes() + f.tables.bytes() + f.held.bytes() + int64(f.calls.len())*256 + 4096
+}
+
+// addItem makes the row of one item and lets the tables learn from it while its text is at hand.
+func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
+	row := Row{
+		from: uint24Of(it.Span.Off - r.Span.Off), length: uint24Of(it.Span.Len), Key: mark.Sum(it.Raw).Key(),
+		Chars: uint32(transcript.Chars(it.Raw)), Rec: uint32(rec), Pair: -1, Kind: it.Kind,
+	}
+	if it.Kind == transcript.Image || it.Kind == transcript.File {
+		row.Chars = 0
+	}
+	if it.Side {
+		row.Flags |= Side
+	}
+	if len(f.o.Focus) > 0 && lexicon.HoldsOne(original(it.Kind, it.Raw), f.o.Focus) {
+		row.Flags |= Focused
+	}
+	f.held.add(it, &row)
+	i := int32(f.rows.push(row))
+	switch it.Kind {
+	case transcript.Human:
+		f.addHuman(i, it)
+	case transcript.Text:
+		f.addText(i, it)
+	case transcript.Call:
+		f.addCall(i, it)
+	case transcript.Result:
+		f.addResult(i, it)
+	case transcript.Meta:
+		if bytes.Contains(it.Raw, []byte("task-notification")) {
+			f.notice(i, original(transcript.Text, it.Raw))
+		}
+		if f.given < 0 && f.session.Class == transcript.SubAgent && !r.Unknown && row.Chars > 0 {
+			f.given = i
+		}
+	}
+	f.calibration.item(f.rows.at(int(i)))
+}
+
+func (f *Fold) addHuman(i int32, it *transcript.Item) {
+	row := f.rows.at(int(i))
+	if row.Has(Side) {
+		return
+	}
+	if n := f.humans.n; n > 0 && f.again(*f.humans.at(n - 1), row) {
+		return
+	}
+	f.humans.push(i)
+	f.answer(i, it)
+	if f.status.Asked.Len == 0 {
+		f.status.Asked = it.Span
+	}
+	text, _ := it.Said()
+	row.Exit = int16(it.Frame)
+	f.script.add(text)
+	shape := prose.ShapeOf(text)
+	f.text(i, shape)
+	f.mention(i, text)
+	if f.humans.n > 1 && shape.Corrects() {
+		row.Flags |= Corrects
+	}
+	if shape.Constrains() {
+		row.Flags |= Constrains
+	}
+}
+
+// again reports whether a message is the one before, written once more: agents repeat a record when they go on with a
+// session.
+func (f *Fold) again(before int32, row *Row) bool {
+	old := f.rows.at(int(before))
+	t := f.records.at(int(row.Rec)).milli()
+	return old.Key == row.Key && t != 0 && t == f.records.at(int(old.Rec)).milli()
+}
+
+// answer pairs what a person said with the call that asked for it, or that was refused with these words.
+func (f *Fold) answer(i int32, it *transcript.Item) {
+	if it.Call == "" {
+		return
+	}
+	p := f.calls.get(it.Call)
+	if p == nil {
+		return
+	}
+	asked := f.rows.at(int(p.row))
+	if asked.Pair < 0 {
+		asked.Pair = i
+	}
+	if asked.Op != transcript.Ask {
+		asked.Flags |= Rejected
+	}
+	f.rows.at(int(i)).Pair = p.row
+	f.calls.remove(it.Call)
+}
+
+func (f *Fold) addText(i int32, it *transcript.Item) {
+	row := f.rows.at(int(i))
+	if row.Has(Side) {
+		return
+	}
+	f.lastRow = i
+	text := original(transcript.Text, it.Raw)
+	if n := f.humans.n; n > 1 && owns(text) {
+		f.rows.at(int(*f.humans.at(n - 1))).Flags |= Corrects
+	}
+	shape := prose.ShapeOf(text)
+	if shape.Decides() {
+		row.Flags |= Decides
+	}
+	f.script.add(text)
+	f.text(i, shape)
+	f.mention(i, text)
+}
+
+// original is the item's text as the agent saw it.
+func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }

@@ -1,0 +1,186 @@
+package fold
+
+import (
+	"slices"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// held is what the agent still holds: everything since its own last compaction, with what that preserved.
+type held struct {
+	start     int             // index of the first record
+	named     []named         // the newest records since then that have a UUID, and those preserved
+	preserved []uint32        // indices of records before start that are held all the same, ascending
+	copies    map[uint64]bool // keys of human messages before start that the boundary's record carries itself
+	chars     int64           // of the items held
+	total     int64           // of all items, those of inline sub-agents included
+	last      []int64         // chars of the newest messages, a ring
+	messages  int             // so far
+	message   uint64          // hash of the name of the newest message, 0 where it has none
+	kind      transcript.Kind
+}
+
+// named is a record with the hash of its UUID.
+type named struct {
+	id  uint64
+	rec uint32
+}
+
+// maxNamed bounds the records among which a boundary is looked up: agents preserve some of the newest.
+const maxNamed = 16384
+
+// name remembers the UUID of a record.
+func (h *held) name(uuid string, rec int) {
+	if uuid == "" {
+		return
+	}
+	if len(h.named) == 2*maxNamed {
+		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
+	}
+	h.named = append(h.named, named{id: hashOf(uuid), rec: uint32(rec)})
+}
+
+func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
+
+// maxPreserved bounds what a boundary may preserve, in records: agents preserve a handful.
+const maxPreserved = 4096
+
+// cut begins a new context with record rec.
+func (h *held) cut(f *Fold, rec int, b *transcript.Boundary) {
+	var kept []uint32
+	if !b.Replaced && len(b.Preserved) > 0 {
+		kept = h.find(rec, b.Preserved)
+	}
+	h.forget(rec, kept)
+	h.start, h.preserved, h.chars = rec, kept, 0
+	h.messages, h.message = 0, 0
+	clear(h.last)
+	for _, p := range kept {
+		from, to := f.Items(int(p))
+		for i := from; i < to; i++ {
+			if row := f.rows.at(int(i)); !row.Has(Side) {
+				h.chars += int64(row.Chars)
+			}
+		}
+	}
+}
+
+// takeOver notes the human messages that a boundary's record carries over into the new context.
+func (h *held) takeOver(r *transcript.Record) {
+	h.copies = nil
+	for _, it := range transcript.Replacement(r) {
+		if it.Kind == transcript.Human && len(h.copies) < maxPreserved {
+			if h.copies == nil {
+				h.copies = map[uint64]bool{}
+			}
+			h.copies[mark.Sum(it.Raw).Key()] = true
+		}
+	}
+}
+
+// Carried reports whether the agent holds a human message from before its last boundary, as that carried it over.
+func (f *Fold) Carried(r *Row) bool { return f.held.copies[r.Key] }
+
+// find searches the records that the agent held before record rec for those with the given UUIDs, the newest first.
+func (h *held) find(rec int, uuids []string) []uint32 {
+	want := map[uint64]bool{}
+	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
+		want[hashOf(u)] = true
+	}
+	var found []uint32
+	for i := len(h.named) - 1; i >= 0 && len(want) > 0; i-- {
+		if n := h.named[i]; want[n.id] && int(n.rec) < rec {
+			delete(want, n.id)
+			found = append(found, n.rec)
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// forget drops the UUIDs of what is no longer held: of the records before rec that are not kept.
+func (h *held) forget(rec int, kept []uint32) {
+	h.named = slices.DeleteFunc(h.named, func(n named) bool {
+		_, found := slices.BinarySearch(kept, n.rec)
+		return int(n.rec) < rec && !found
+	})
+}
+
+// add counts an item and tells its row whether it opens a message.
+func (h *held) add(it *transcript.Item, row *Row) {
+	h.total += int64(row.Chars)
+	if it.Side {
+		return
+	}
+	h.chars += int64(row.Chars)
+	if h.isNew(it) {
+		row.Flags |= Opens
+		h.last[h.messages%len(h.last)] = 0
+		h.messages++
+	}
+	h.kind = it.Kind
+	h.message = 0
+	if it.Message != "" {
+		h.message = hashOf(it.Message)
+	}
+	h.last[max(0, h.messages-1)%len(h.last)] += int64(row.Chars)
+}
+
+// isNew reports whether an item begins another message: blocks of one reply are one message, and so are results that
+// stand next to each other. What a machine adds belongs to the message that it stands beside.
+func (h *held) isNew(it *transcript.Item) bool {
+	switch {
+	case h.messages == 0:
+		return true
+	case it.Kind == transcript.Meta || it.Kind == transcript.System:
+		return false
+	case it.Message != "":
+		return h.message != hashOf(it.Message)
+	case it.Kind == transcript.Result:
+		return h.kind != transcript.Result
+	}
+	return true
+}
+
+// newest is the chars of the last messages, as many as the options call recent.
+func (h *held) newest() int64 {
+	var sum int64
+	for _, n := range h.last {
+		sum += n
+	}
+	return sum
+}
+
+// Held returns the first record that the agent still holds, and those before it that its last compaction preserved,
+// ascending. The indices of records count from 0.
+func (f *Fold) Held() (start int, preserved []uint32) {
+	return f.held.start, slices.Clone(f.held.preserved)
+}
+
+// Compacted tells the fold that the agent has just compacted its context, which a client may say before it writes its
+// boundary: where the agent has said or done something since the last boundary, it holds none of the records so far.
+// Records may be added as before.
+func (f *Fold) Compacted() {
+	if f.held.start == 0 || f.spoke(f.held.start) {
+		f.held.cut(f, f.records.n, &transcript.Boundary{})
+	}
+}
+
+// spoke reports whether the agent said or did something in record rec or behind it.
+func (f *Fold) spoke(rec int) bool {
+	from, to := f.Rows()
+	for i := to - 1; i >= from; i-- {
+		row := f.Row(i)
+		if int(row.Rec) < rec {
+			return false
+		}
+		if !row.Has(Side) && (row.Kind == transcript.Text || row.Kind == transcript.Call) {
+			return true
+		}
+	}
+	return f.records.from > rec
+}
+
+// HeldTotal is the chars of all items of the session, held or not, those of inline sub-agents included.
+func (f *Fold) HeldTotal() int64 { return f.held.total }

@@ -1,0 +1,18 @@
+package fold
+
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
+
+// owns reports whether a reply opens by owning that the human was right: what the human said then was a correction.
+func owns(reply string) bool {
+	s := lexicon.Lower(reply[:min(len(reply), 80)])
+	for _, start := range []string{"you're right", "you are right", "you're absolutely right", "you are absolutely right", "i apologize", "i apologise", "my mistake", "good catch", "sorry,", "sorry about"} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return false
+}

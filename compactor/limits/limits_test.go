@@ -1,0 +1,125 @@
+package limits
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFocusWords(t *testing.T) {
+	long := strings.Repeat("é", maxFocusWord)
+	many := strings.Repeat("w1 ", 40)
+	for _, c := range []struct {
+		in   string
+		want []string
+	}{
+		{"Invoice, cents;invoice\tcents.py", []string{"cents", "cents.py", "invoice"}},
+		{"  one  ", []string{"one"}},
+		{"a\x00b\xffc", []string{"a", "b", "c"}},
+		{long, []string{long}},
+		{many, []string{"w1"}},
+		{"", nil},
+		{" ,;\n", nil},
+		{long + "é", nil},
+		{"a b c d e f g h i j k l m n o p q r s t u v w x y z 0 1 2 3 4 5 6", nil},
+	} {
+		got, err := FocusWords(c.in)
+		if diff := cmp.Diff(c.want, got); diff != "" || (err == nil) != (c.want != nil) {
+			t.Errorf("FocusWords(%q): %v\n%s", c.in, err, diff)
+		}
+		if err == nil {
+			if again, err := FocusWords(strings.Join(got, " ")); err != nil || !cmp.Equal(again, got) {
+				t.Errorf("FocusWords(%q) is not stable: %q, %v", c.in, again, err)
+			}
+		}
+	}
+}
+
+func TestParseLevel(t *testing.T) {
+	for _, l := range []Level{Gentle, Standard, Aggressive, Maximum} {
+		if got, err := ParseLevel(l.String()); err != nil || got != l {
+			t.Errorf("ParseLevel(%s) = %v, %v", l, got, err)
+		}
+	}
+	for _, name := range []string{"", "by-pressure", "Gentle", "level-5"} {
+		if got, err := ParseLevel(name); err == nil {
+			t.Errorf("ParseLevel(%q) = %v", name, got)
+		}
+	}
+}
+
+// What is asked for by hand changes the hash, also where it is what holds anyway: it stands in the front matter.
+func TestManualIsPartOfTheOptions(t *testing.T) {
+	o := Defaults()
+	seen := map[string]Manual{o.Hash(): {}}
+	for _, m := range []Manual{
+		{MaxTokens: o.MaxTokens}, {MaxTokens: 14000}, {Level: Maximum}, {Focus: []string{"a"}}, {Focus: []string{"a"}, Level: Maximum},
+	} {
+		h := o.With(m).Hash()
+		if other, ok := seen[h]; ok {
+			t.Errorf("%+v and %+v have one hash", m, other)
+		}
+		seen[h] = m
+	}
+	if got := o.With(Manual{}).Hash(); got != o.Hash() {
+		t.Error("asking for nothing changes the hash")
+	}
+	first := Manual{Focus: []string{"a"}, MaxTokens: 5}
+	if got, want := (Manual{Level: Gentle}).Over(first), (Manual{Focus: []string{"a"}, Level: Gentle, MaxTokens: 5}); !cmp.Equal(got, want) {
+		t.Errorf("Over: %+v", got)
+	}
+	if got := o.With(first); got.MaxTokens != 5 || got.Level != ByPressure || !cmp.Equal(got.Focus, first.Focus) || !cmp.Equal(got.Manual, first) {
+		t.Errorf("With: %+v", got)
+	}
+}
+
+func TestOptionsHash(t *testing.T) {
+	a, b := Defaults(), Defaults()
+	if a.Hash() != b.Hash() || len(a.Hash()) != 8 {
+		t.Errorf("Hash = %q and %q", a.Hash(), b.Hash())
+	}
+	b.Windows = map[string]int64{"x": 1}
+	c := Defaults()
+	c.RecentShare = 0.31
+	if a.Hash() == b.Hash() || a.Hash() == c.Hash() {
+		t.Error("other options, the same hash")
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for l, want := range map[Level]int{ByPressure: 30, Gentle: 30, Standard: 20, Aggressive: 10, Maximum: 5} {
+		if got := l.Percent(); got != want {
+			t.Errorf("%s leaves %d %%, want %d", l, got, want)
+		}
+	}
+	if got := Level(9).String(); got != "level-9" {
+		t.Errorf("an unknown level is %q", got)
+	}
+}
+
+func TestDerived(t *testing.T) {
+	if Tokens(10) != 13 || Tokens(int64(3)) != 4 || Tokens(0) != 0 {
+		t.Error("chars * 4 / 3 in integers")
+	}
+	o := Defaults()
+	if got := o.Budget(); got != 53400 {
+		t.Errorf("the budget is %d chars", got)
+	}
+	o.MaxTokens = 100
+	if got := o.Budget(); got != 0 {
+		t.Errorf("a budget smaller than the lead is %d chars", got)
+	}
+	for _, name := range Strategies() {
+		o.Off = []string{name}
+		if o.On(name) {
+			t.Errorf("%s is off and on", name)
+		}
+	}
+	if !o.On("file") {
+		t.Error("what is not named is off")
+	}
+	if got := o.Prose(); !got.Dedup || got.SummaryChars != o.SummaryChars {
+		t.Errorf("Prose: %+v", got)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package compactor
-
-const raceEnabled = false

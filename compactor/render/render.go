@@ -1,0 +1,68 @@
+// Package render prints a plan as sections of Markdown. It decides nothing, and knows nothing of sessions.
+package render
+
+import (
+	"strings"
+
+	"ccd/compactor/plan"
+	"ccd/compactor/unit"
+)
+
+// Section is one part of a text, below its `## Name` heading.
+type Section struct {
+	Name string
+	Body string // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
+}
+
+// Names are the names of the sections, in the order in which they stand.
+func Names() []string {
+	return []string{"Now", "Rules", "Conversation", "Files", "Commands", "Problems", "Recent", "Rest"}
+}
+
+// Sections prints what was chosen of a set; sections that say nothing are left out.
+func Sections(p plan.Plan, s *unit.Set) []Section {
+	bodies := make([]strings.Builder, len(Names()))
+	c := conversation{set: s, turn: -1, next: 1}
+	for _, one := range p.Chosen {
+		if one.Section == unit.Conversation {
+			c.add(one)
+		} else {
+			bodies[one.Section].WriteString(one.Text)
+		}
+	}
+	bodies[unit.Conversation].WriteString(c.finish())
+	var all []Section
+	for n, name := range Names() {
+		if body := bodies[n].String(); body != "" {
+			all = append(all, Section{name, body})
+		}
+	}
+	return all
+}
+
+// conversation prints the turns, with a heading above each, and one line for messages of which nothing is said.
+type conversation struct {
+	set  *unit.Set
+	b    strings.Builder
+	turn int // that is being printed, -1 before the first
+	next int // the turn that no line has told of yet
+}
+
+func (c *conversation) add(one *plan.Choice) {
+	if one.Turn != c.turn {
+		c.skip(one.Turn)
+		c.turn, c.next = one.Turn, one.Turn+1
+		if one.Kind != unit.Asked {
+			c.b.WriteString(c.set.Heading(one.Turn))
+		}
+	}
+	c.b.WriteString(one.Text)
+}
+
+// skip tells of the messages before a turn.
+func (c *conversation) skip(to int) { c.b.WriteString(c.set.Gap(c.next, to)) }
+
+func (c *conversation) finish() string {
+	c.skip(c.set.Last())
+	return c.b.String()
+}

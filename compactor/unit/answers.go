@@ -1,0 +1,328 @@
+package unit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/plan"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// steps are how much of an answer or a report its levels show, as lexicon.Width counts; the last level has it whole.
+var steps = []int{160, 320, 640, 1280, 2560, 5120}
+
+// wholeShare is the part of a text that one answer may take at its last level, as a divisor.
+const wholeShare = 2
+
+// answer adds what the agent said last in a turn.
+func (w *writer) answer(t *turn) {
+	i := t.answer
+	if i < 0 || w.holds(int(w.row(i).Rec)) || !w.o.On("answers") {
+		return
+	}
+	newer := w.newer(t)
+	first := worthAnswer
+	u := &plan.Unit{Section: Conversation, Turn: t.n, Order: orderRow(i), Kind: "answers", Must: true}
+	more := worthMore
+	note := "answer"
+	if t.early {
+		note += ", calls follow"
+	}
+	head := fmt.Sprintf("#%d", w.row(i).Record())
+	if i == w.f.LastText() && w.o.On("answer") {
+		u.Section, u.Turn, u.Order, newer, first, more = Now, 0, orderAnswered, 0, worthLast, 2.5*worthMore
+		before := ""
+		if last := &w.turns[len(w.turns)-1]; last.ask > i {
+			before = ", before that"
+		}
+		head = fmt.Sprintf("Answered last (#%d%s%s)", w.row(i).Record(), moment(w.time(i), time.Time{}), before)
+	}
+	w.told(u, i, head, note, func() string { return w.text(i) }, first+4*fresh(newer), more*fresh(newer))
+	w.add(u)
+}
+
+// told gives a unit the levels of a text: its best pieces in more and more chars, then all of it. First is what a char
+// of the first level is worth, more what one of the next is; of the others each is worth less.
+func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
+	u.Worth = []float64{first}
+	size := int(float64(w.row(i).Chars) * (1 + 2*w.f.WideShare()))
+	for n := 1; n <= len(steps) && size > steps[n-1]; n++ {
+		u.Worth = append(u.Worth, more)
+		more = more * 3 / 5
+	}
+	var pieces [][]string // by level
+	last := len(u.Worth) - 1
+	u.Form = func(level int) plan.Form {
+		text := get()
+		most := w.Room / wholeShare
+		if level < last {
+			most = steps[level]
+		}
+		n := lexicon.Width(text)
+		if w.own != "" && n < shortAsk && w.knowsAll(text) {
+			return plan.Form{}
+		}
+		if n < shortAsk || w.own == "" && w.body(i).whole && n <= most+shortAsk {
+			q := mark.Quote("", text)
+			if line, fits := mark.Fits(text, shortAsk); fits && n < shortAsk && !strings.Contains(text, "\n") {
+				return plan.Form{Text: head + " " + note + ": " + line + "\n", Shows: line, Rows: []int32{i}}
+			}
+			m := " " + note
+			if n >= shortAsk {
+				m = " " + mark.New(w.id(i), note)
+			}
+			return plan.Form{Text: head + m + ":\n" + q, Shows: strings.TrimSuffix(q, "\n"), Rows: []int32{i}}
+		}
+		if short, ok := w.modelled(i, text, most); ok {
+			m := mark.New(w.id(i), "summary: "+mark.Inline(short, mark.MaxLine-150))
+			return plan.Form{Text: head + " " + m + "\n", Shows: m, Strategy: "talk", Saved: lexicon.Chars(text) - lexicon.Chars(m)}
+		}
+		if pieces == nil {
+			pieces = w.chosen(i, text)
+		}
+		said := pieces[min(level, len(pieces)-1)]
+		if len(said) == 0 {
+			return plan.Form{}
+		}
+		size := int64(len(text))
+		if !w.body(i).whole {
+			size = w.row(i).Size()
+		}
+		first := fmt.Sprintf("%s, %s", note, bytesText(size))
+		f := plan.Form{Text: w.excerpt(i, head, first, note, said), Strategy: "talk"}
+		if f.Text == "" {
+			return plan.Form{}
+		}
+		f.Shows, f.Saved = strings.TrimSuffix(f.Text, "\n"), lexicon.Chars(text)-lexicon.Chars(f.Text)
+		return f
+	}
+}
+
+// between stands between two chosen pieces of a text.
+const between = " ... "
+
+// excerpt is chosen pieces of a text behind its ID, in as many lines as they need.
+func (w *writer) excerpt(i int32, head, first, note string, said []string) string {
+	var b strings.Builder
+	line := ""
+	flush := func() {
+		if line != "" {
+			b.WriteString(head + " " + mark.New(w.id(i), first+": "+line) + "\n")
+			head, first, line = "  ", note+" goes on", ""
+		}
+	}
+	for _, p := range said {
+		if p = mark.Inline(p, maxPiece); p == "" {
+			continue
+		}
+		if line != "" && lexicon.Chars(line)+lexicon.Chars(p) > maxPiece {
+			flush()
+		}
+		if line != "" {
+			line += between
+		}
+		line += p
+	}
+	flush()
+	return b.String()
+}
+
+// maxPiece is how many chars of pieces stand in one line, and of one of them.
+const maxPiece = mark.MaxLine - 500
+
+// chosen gives the best pieces of a text at each level, in their order: each level has those of the one before.
+func (w *writer) chosen(i int32, text string) [][]string {
+	all := w.scored(i, text)
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(p scored) bool {
+		again := seen[p.Text]
+		seen[p.Text] = true
+		return again
+	})
+	if w.own != "" {
+		all = slices.DeleteFunc(all, func(p scored) bool { return w.knows(p.Text) })
+	}
+	order := make([]int, len(all))
+	for n := range all {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].score, all[a].score) })
+	shown := make([]string, len(all))
+	used := 0
+	levels := make([][]string, 0, len(steps))
+	for _, most := range steps {
+		for _, n := range order {
+			for _, s := range []string{all[n].Text, all[n].Lead} {
+				cost := lexicon.Width(s) + len(between)
+				if shown[n] != "" {
+					cost -= lexicon.Width(shown[n]) + len(between)
+				}
+				if s != "" && s != shown[n] && cost > 0 && used+cost <= most {
+					shown[n], used = s, used+cost
+					break
+				}
+			}
+		}
+		said := slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return s == "" })
+		if len(said) == 0 && len(all) > 0 {
+			said = []string{lexicon.SentenceHead(all[order[0]].Text, most)}
+		}
+		levels = append(levels, said)
+	}
+	return levels
+}
+
+// scored is a piece of a text with what it is worth.
+type scored struct {
+	lexicon.Piece
+	score int
+}
+
+// The scores of pieces: by where they stand and what they are made of; words add least, so that any language will do.
+const (
+	scoreFirst  = 8 // the first sentence
+	scoreLast   = 5 // the last one
+	scoreOpens  = 2 // the first of a paragraph
+	scoreAsks   = 4 // a question
+	scoreBold   = 2 // begins in bold
+	scoreList   = 2
+	scoreOnly   = 2 // a name, a number or a path that no other message has, each
+	mostOnly    = 3 // of them that count
+	scoreChoice = 2 // a word of decision
+	scoreOffer  = -6
+	scoreOpen   = -8 // a label, or a line that ends in a colon, and what follows is not with it
+	leastPiece  = 12 // bytes; a shorter piece says little
+)
+
+// scored gives the pieces of a text in order, with their scores.
+func (w *writer) scored(i int32, text string) []scored {
+	var all []scored
+	for _, p := range lexicon.Pieces(text) {
+		all = append(all, scored{Piece: p})
+	}
+	first, last := 0, len(all)-1
+	for first < last && len(all[first].Text) < leastPiece {
+		first++
+	}
+	for last > first && isOffer(all[last].Text) {
+		last--
+	}
+	for n := range all {
+		p := &all[n]
+		switch {
+		case n == first:
+			p.score = scoreFirst
+		case n == last:
+			p.score = scoreLast
+		case all[n-min(n, 1)].Part != p.Part:
+			p.score = scoreOpens
+		}
+		p.score += scoreOf(&p.Piece) + w.onlyHere(i, p.Text)
+		if w.o.On("decisions") && fold.IsDecision(p.Text) {
+			p.score += scoreChoice
+		}
+	}
+	return all
+}
+
+// onlyHere is what a piece gains by the names and numbers that no other message has.
+func (w *writer) onlyHere(i int32, text string) int {
+	only := map[string]bool{}
+	lexicon.Terms(text, func(term string) bool {
+		if count, first := w.f.Term(term); count == 1 && first == i {
+			only[term] = true
+		}
+		return len(only) < mostOnly
+	})
+	return scoreOnly * len(only)
+}
+
+// scoreOf is what a piece is worth by what it is made of.
+func scoreOf(p *lexicon.Piece) int {
+	score, s := 0, p.Text
+	switch {
+	case strings.Contains(s, "\n"):
+		score += scoreList
+	case lexicon.Leads(s) && p.Lead == "", lexicon.IsLabel(s):
+		score += scoreOpen
+	case isQuestion(s):
+		score += scoreAsks
+	}
+	if strings.HasPrefix(s, "**") {
+		score += scoreBold
+	}
+	if isOffer(s) {
+		score += scoreOffer
+	}
+	if len(s) < leastPiece {
+		score -= scoreFirst
+	}
+	return score
+}
+
+// isOffer reports whether a sentence only offers more work.
+func isOffer(s string) bool {
+	s = lexicon.Lower(s[:min(len(s), 40)])
+	for _, start := range []string{"let me know", "feel free", "if you'd like me", "if you want me", "would you like", "happy to"} {
+		if strings.HasPrefix(s, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// agents adds the sub-agents, each where it was started, with what it reported.
+func (w *writer) agents() {
+	if !w.o.On("agents") {
+		return
+	}
+	for n, g := range w.f.Agents() {
+		at := g.Call
+		if at < 0 {
+			at = g.Report
+		}
+		if at < 0 || w.row(at).Gone() || w.holds(int(w.row(at).Rec)) && (g.Report < 0 || w.holds(int(w.row(g.Report).Rec))) {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "- #%d sub-agent", w.row(at).Record())
+		if g.Task != "" {
+			b.WriteString(" \"" + mark.Inline(g.Task, 160) + "\"")
+		}
+		if g.ID != "" {
+			b.WriteString(" (session " + mark.Inline(g.ID, 60) + ")")
+		}
+		u := &plan.Unit{Section: Conversation, Turn: w.turnOf(at).n, Order: orderRow(at), Kind: "agents"}
+		if g.Report < 0 {
+			u.Worth = []float64{worthNow}
+			u.Form = func(int) plan.Form { return plan.Form{Text: b.String() + ": no report yet\n"} }
+		} else {
+			report := g.Report
+			w.told(u, report, b.String()+":", "report", func() string { return w.reported(report) }, worthReport*2, worthReport*fresh(n))
+		}
+		w.at[at] = w.add(u)
+	}
+}
+
+// reported is what a sub-agent reported, without the notice in which it came.
+func (w *writer) reported(i int32) string {
+	text := w.outcome(i).Text
+	if text == "" {
+		text = w.text(i)
+	}
+	if w.row(i).Kind != transcript.Meta {
+		return text
+	}
+	if _, rest, ok := strings.Cut(text, "<result>"); ok {
+		if j := strings.LastIndex(rest, "</result>"); j >= 0 {
+			return strings.TrimSpace(rest[:j])
+		}
+	}
+	return text
+}

@@ -1,0 +1,212 @@
+package unit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/plan"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// How much of a command is shown: where there is little room, and where there is more.
+const (
+	shortCommand = 110
+	longCommand  = 200
+	maxOutcome   = 200 // chars of the line that tells what came out
+	mustRun      = 8   // newest runs that have a line before anything else competes
+)
+
+// commands adds the distinct commands, newest first, with the status they last ended with and what came out.
+func (w *writer) commands() {
+	if !w.o.On("commands") {
+		return
+	}
+	all := w.f.Commands()
+	runs, looks := 0, 0
+	for n, c := range all {
+		row := w.row(c.Row)
+		if row.Gone() || w.holds(int(row.Rec)) {
+			continue
+		}
+		u := &plan.Unit{Section: Commands, Order: n}
+		if fold.IsLookUp(c.Text) {
+			u.Worth = []float64{worthLook * fresh(looks)}
+			looks++
+		} else {
+			u.Kind, u.Must = "commands", runs < mustRun
+			u.Worth = []float64{(worthRun + 2) * fresh(runs), worthRun * fresh(runs)}
+			runs++
+		}
+		u.Form = func(level int) plan.Form {
+			line := "- " + w.command(c, []int{shortCommand, longCommand}[level], level > 0 && !w.spent()) + "\n"
+			return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+		}
+		w.add(u)
+	}
+	if n := w.f.CommandsForgotten(); n > 0 {
+		w.add(&plan.Unit{Section: Commands, Order: len(all), Worth: []float64{worthRun}, Form: func(int) plan.Form {
+			return plan.Form{Text: forgotten(n, "commands")}
+		}})
+	}
+}
+
+// command is a command and how it ended, with where it ran if that is not the working directory; told adds what came out.
+func (w *writer) command(c *fold.Command, most int, told bool) string {
+	var b strings.Builder
+	same := transcript.Same(c.Dir, c.Text)
+	fmt.Fprintf(&b, "#%d %s", w.row(c.Row).Record(), code(same.Command, most))
+	if same.Dir != "" && !transcript.SamePath(same.Dir, w.f.Root()) {
+		b.WriteString(" in " + code(w.short(same.Dir), 100))
+	}
+	result := w.row(c.Row).Pair
+	switch {
+	case c.Ended:
+		fmt.Fprintf(&b, " -> %d", c.Exit)
+	case c.Stopped:
+		b.WriteString(" (stopped)")
+	case result >= 0 && w.row(c.Row).Has(fold.Rejected):
+		fmt.Fprintf(&b, " -> refused by the human (#%d)", w.row(result).Record())
+	case result >= 0 && w.row(result).Has(fold.Failed|fold.Rejected):
+		b.WriteString(w.status(result))
+	case c.Pending:
+		b.WriteString(" (no result yet)")
+	}
+	if same.Filtered || masked.MatchString(c.Text) {
+		b.WriteString(" (status of the last part)")
+	}
+	if c.HadOther {
+		fmt.Fprintf(&b, " (was %d at #%d)", c.Other, w.row(c.OtherRow).Record())
+	} else if c.Runs > 2 {
+		fmt.Fprintf(&b, " (%dx)", c.Runs)
+	}
+	if told && result >= 0 && w.row(result).Kind == transcript.Result {
+		out := w.outcome(result) // of one that went on, only how it began
+		if line := outcomeLine(out.Text, w.row(result).Has(fold.Failed)); line != "" && !out.Running {
+			b.WriteString(": " + code(line, maxOutcome))
+		}
+		if out.Text != "" {
+			fmt.Fprintf(&b, " (result #%d)", w.row(result).Record())
+		}
+	}
+	return b.String()
+}
+
+// masked are lines whose status is not that of the work: something stands behind it that always succeeds.
+var masked = regexp.MustCompile(`\|\| *(?:true|:|echo\b[^|&;]*)(?: |$)|; *(?:true|echo\b[^|&;]*)$`)
+
+// outcomeLine is the line of an output that tells what came of a command: of a failure its error, else a commit, a push,
+// the line that sums it up, or the only line.
+func outcomeLine(text string, failed bool) string {
+	if failed {
+		if lines, _ := lexicon.ErrorLines(text, 1, false); len(lines) > 0 {
+			return lines[0]
+		}
+	}
+	if m := gitCommit.FindString(text); m != "" {
+		return m
+	}
+	if s := lexicon.SummaryLine(text); s != "" {
+		return s
+	}
+	lines := lexicon.LastLines(text, 3)
+	for _, l := range lines {
+		if gitPush.MatchString(l) {
+			return strings.TrimSpace(l)
+		}
+	}
+	if n := len(lines); n == 1 || failed && n > 0 {
+		return strings.TrimSpace(lines[n-1])
+	}
+	return ""
+}
+
+// forgotten counts what a table was too small for; it stands under the ranges all the same.
+func forgotten(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("- before them %d more %s, under the ranges below\n", n, what)
+}
+
+// maxMended bounds the failures that are looked at.
+const maxMended = 200
+
+// mended adds the failures that something later made good, newest first: what was tried, and what it said. What an open
+// problem or a newer failure said is not said again; what a look-up did not find is no failure.
+func (w *writer) mended() {
+	if !w.o.On("errors") {
+		return
+	}
+	seen := map[string]bool{}
+	from, to := w.f.Rows()
+	n := 0
+	for i := to - 1; i >= from && n < maxMended; i-- {
+		row := w.row(i)
+		if row.Kind != transcript.Result || !row.Has(fold.Failed) || row.Has(fold.Side|fold.Rejected|fold.Looks) || row.Pair < 0 || w.f.IsOpen(i) || w.holds(int(row.Rec)) ||
+			row.Op == transcript.Read || row.Op == transcript.Search {
+			continue
+		}
+		newer := n
+		n++
+		u := &plan.Unit{Section: Problems, Order: newer, Kind: "errors", Worth: []float64{worthMended * fresh(newer), worthMended / 2 * fresh(newer)}}
+		said := map[int]string{}
+		u.Form = func(level int) plan.Form {
+			v := []detail{terse, full}[level]
+			if _, ok := said[0]; !ok && w.spent() {
+				return plan.Form{}
+			} else if !ok {
+				said[0] = w.unsaid(i, terse, seen)
+			}
+			what := said[0]
+			if what == "" {
+				return plan.Form{}
+			}
+			a := w.action(row.Pair)
+			if level > 0 {
+				what, _ = w.wrong(i, v)
+			}
+			line := fmt.Sprintf("- #%d %s%s: %s%s\n", w.row(row.Pair).Record(), w.label(w.row(row.Pair), &a, []int{40, 120}[level]), w.status(i), what, w.mendedBy(i))
+			return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+		}
+		w.add(u)
+	}
+}
+
+// mendedBy tells what made a failure good, "" where that is not known.
+func (w *writer) mendedBy(result int32) string {
+	if by := w.f.MendedBy(result); by >= 0 && !w.row(by).Gone() {
+		return fmt.Sprintf(" (made good by #%d)", w.row(by).Record())
+	}
+	return ""
+}
+
+// unsaid is what a failure says that no newer one has said; it marks it as said.
+func (w *writer) unsaid(i int32, v detail, seen map[string]bool) string {
+	text := w.outcome(i).Text
+	lines, _ := lexicon.ErrorLines(text, 2*v.errors, false)
+	if len(lines) == 0 {
+		lines = lexicon.LastLines(text, 1)
+	}
+	var left []string
+	for _, l := range lines {
+		if key := numberless(l); len(left) < v.errors && !seen[key] {
+			seen[key] = true
+			left = append(left, l)
+		}
+	}
+	return faults(left, 0, "", v)
+}
+
+// numberless is a line without its numbers: lines that differ in nothing else say the same again.
+func numberless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, mark.Inline(s, 0))
+}

@@ -1,0 +1,352 @@
+package unit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/plan"
+	"ccd/compactor/prose"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	longAsk  = 2000 // chars from which on a human message stands as head, tail and ID
+	askHead  = 1200
+	askTail  = 500
+	asksMost = 45  // percent of a text that the messages between the first and the last may take
+	briefAsk = 300 // chars up to which a message always stands whole
+	shortAsk = 200 // chars of a longer one for which there is no room
+)
+
+// turn adds the ask, what was done and the answer of a turn.
+func (w *writer) turn(t *turn) {
+	if t.ask >= 0 {
+		w.ask(t)
+	}
+	w.did(t)
+	w.answer(t)
+}
+
+// isLast reports whether a turn's ask is the last one, which stands under Now.
+func (w *writer) isLast(t *turn) bool { return t.ask >= 0 && t == &w.turns[len(w.turns)-1] }
+
+// ask adds the human message of a turn.
+func (w *writer) ask(t *turn) {
+	if w.holds(int(w.row(t.ask).Rec)) || w.Holds && w.f.Carried(w.row(t.ask)) || !w.o.On("asked") {
+		return
+	}
+	newer := w.newer(t)
+	u := &plan.Unit{Section: Conversation, Turn: t.n, Kind: "asked", Must: true, Worth: []float64{worthAsk + 4*fresh(newer)}}
+	switch {
+	case w.isLast(t):
+		u.Section, u.Turn, u.Order, u.Worth[0] = Now, 0, orderAsked, worthLastAsk
+	case t.n == 1:
+		u.Worth[0] = worthFirstAsk
+	default:
+		u.Pool = w.asks
+	}
+	if n := int(w.row(t.ask).Chars); n > briefAsk {
+		u.Seen = 1
+		if t.n == 1 { // what the session is for
+			newer = 0
+		}
+		u.Worth = append(u.Worth, worthWhole*fresh(newer))
+		if n > longAsk {
+			u.Worth = append(u.Worth, worthWhole/2*fresh(newer), worthFile*fresh(newer))
+		}
+	}
+	u.Form = func(level int) plan.Form {
+		head := w.heading(t)
+		switch {
+		case u.Section == Now && w.f.Given() == t.ask:
+			head = fmt.Sprintf("Task given by the parent session (#%d%s):\n", w.row(t.ask).Record(), moment(w.time(t.ask), time.Time{}))
+		case u.Section == Now:
+			head = fmt.Sprintf("Asked last (#%d%s%s):\n", w.row(t.ask).Record(), moment(w.time(t.ask), time.Time{}), w.question(t.ask)+w.added(t.ask))
+		}
+		text, whole := w.asked(t.ask, level)
+		f := plan.Form{Text: head + text, Shows: strings.TrimSuffix(text, "\n")}
+		if whole {
+			f.Rows = []int32{t.ask}
+		}
+		return f
+	}
+	w.add(u)
+}
+
+// newer is how many turns follow one.
+func (w *writer) newer(t *turn) int { return len(w.turns) - 1 - w.placeOf(t) }
+
+// placeOf is the place of a turn among those that are left.
+func (w *writer) placeOf(t *turn) int {
+	return slices.IndexFunc(w.turns, func(o turn) bool { return o.n == t.n })
+}
+
+func (w *writer) time(i int32) time.Time { return w.f.Time(int(w.row(i).Rec)) }
+
+// heading is the line above a turn.
+func (w *writer) heading(t *turn) string {
+	if t.ask < 0 {
+		return "### Before the first request\n"
+	}
+	n := w.placeOf(t)
+	before := time.Time{}
+	if n > 0 && w.turns[n-1].ask >= 0 {
+		before = w.time(w.turns[n-1].ask)
+	}
+	what := ""
+	if w.f.Given() == t.ask {
+		what = " task given by the parent session"
+	}
+	return fmt.Sprintf("### %d · #%d%s%s%s%s\n", t.n, w.row(t.ask).Record(), moment(w.time(t.ask), before), what, w.question(t.ask), w.added(t.ask))
+}
+
+// asked is a human message at a level, quoted; whole tells that nothing is left out.
+func (w *writer) asked(i int32, level int) (text string, whole bool) {
+	if newer, ok := w.askedAgain(i); ok {
+		return mark.New(w.id(i), fmt.Sprintf("dup of #%d, %d chars", newer, w.row(i).Chars)) + "\n", false
+	}
+	said := w.text(i)
+	n := lexicon.Chars(said)
+	cut := func(head, tail int) string {
+		m := mark.New(w.id(i), fmt.Sprintf("cut, %d chars", max(n, int(w.row(i).Chars)))) + "\n"
+		if tail == 0 {
+			return mark.Quote("", headAt(said, head)) + m
+		}
+		return mark.Quote("", headAt(said, head)) + m + mark.Quote("", tailAt(said, tail))
+	}
+	switch all := w.body(i).whole; {
+	case all && (n <= briefAsk || n <= longAsk && level > 0 || level > 2 && lexicon.Bulk(said) <= w.Room/wholeShare):
+		return mark.Quote("", said), true
+	case level == 0:
+		return cut(shortAsk, 0), false
+	case level == 1:
+		return cut(askHead/3, askTail/2), false
+	}
+	return cut(askHead, askTail), false
+}
+
+// headAt is the beginning of a text in at most n chars, up to the end of a line, a sentence or a word where one is near.
+func headAt(text string, n int) string {
+	h := lexicon.Head(text, n)
+	if len(h) == len(text) {
+		return h
+	}
+	for _, end := range []string{"\n", ". ", "。", " "} {
+		if i := strings.LastIndex(h, end); i > len(h)/2 {
+			return strings.TrimRight(h[:i+len(end)], " \n")
+		}
+	}
+	return h
+}
+
+// tailAt is the end of a text in at most n chars, from the begin of a line, a sentence or a word on where one is near.
+func tailAt(text string, n int) string {
+	t := lexicon.Tail(text, n)
+	if len(t) == len(text) {
+		return t
+	}
+	for _, end := range []string{"\n", ". ", "。", " "} {
+		if i := strings.Index(t, end); i >= 0 && i < len(t)/2 {
+			return strings.TrimLeft(t[i+len(end):], " \n")
+		}
+	}
+	return t
+}
+
+// askedAgain finds a newer copy of a message, which then stands for both.
+func (w *writer) askedAgain(i int32) (record int, ok bool) {
+	r := w.row(i)
+	if r.Chars < prose.DupChars || !w.o.Dedup {
+		return 0, false
+	}
+	for n := len(w.turns) - 1; n >= 0 && w.turns[n].ask > i; n-- {
+		if o := w.row(w.turns[n].ask); o.Key == r.Key {
+			return o.Record(), true
+		}
+	}
+	return 0, false
+}
+
+const (
+	shortReply  = 60  // chars up to which a message is read as a reply to a question of the agent
+	maxQuestion = 300 // chars shown of that
+	maxBack     = 40  // items looked back for it
+)
+
+// question is what a message answers: the question that a tool put, the plan or the call that it refuses, or what the
+// agent asked before a short reply. Without it, "yes please" says nothing.
+func (w *writer) question(i int32) string {
+	row := w.row(i)
+	if p := row.Pair; p >= 0 && w.row(p).Kind == transcript.Call {
+		a, call := w.action(p), w.row(p)
+		options, plan := w.put(p)
+		switch {
+		case plan != "" && transcript.Approves(w.text(i)):
+			return fmt.Sprintf(", approved the plan #%d %s %s", call.Record(), code(plan, 120), mark.New(w.id(p), "cut, the plan"))
+		case plan != "":
+			return fmt.Sprintf(", refused the plan #%d %s %s", call.Record(), code(plan, 120), mark.New(w.id(p), "cut, the plan"))
+		case call.Has(fold.Rejected):
+			return fmt.Sprintf(", refused #%d %s", call.Record(), w.label(call, &a, 160))
+		case options != "":
+			return fmt.Sprintf(", to #%d (options: %s)", call.Record(), options)
+		}
+		return fmt.Sprintf(", to #%d %s", call.Record(), w.label(call, &a, maxQuestion))
+	}
+	if row.Chars > shortReply {
+		return ""
+	}
+	for j := i - 1; j >= 0 && j > i-maxBack; j-- {
+		r := w.row(j)
+		switch {
+		case r.Has(fold.Side) || r.Kind != transcript.Human && r.Kind != transcript.Text:
+			continue
+		case r.Kind == transcript.Human:
+			return ""
+		}
+		if last := asks(w.text(j)); last != "" {
+			return fmt.Sprintf(", to #%d: \"%s\"", r.Record(), mark.Inline(last, maxQuestion))
+		}
+		return ""
+	}
+	return ""
+}
+
+// put tells what a call put to the human: the options of its questions, or the first line of the plan that it showed.
+func (w *writer) put(call int32) (options, plan string) {
+	var in struct {
+		Questions []struct {
+			Options []struct {
+				Label string `json:"label"`
+			} `json:"options"`
+		} `json:"questions"`
+		Plan string `json:"plan"`
+	}
+	if json.Unmarshal(w.body(call).raw, &in) != nil {
+		return "", ""
+	}
+	var labels []string
+	for _, q := range in.Questions {
+		for _, o := range q.Options {
+			labels = append(labels, mark.Inline(o.Label, 80))
+		}
+	}
+	plan, _, _ = strings.Cut(strings.TrimSpace(in.Plan), "\n")
+	return strings.Join(labels, " · "), plan
+}
+
+// asks is the last questions of a text, or its last offers.
+func asks(text string) string {
+	last := ""
+	for s := range lexicon.Sentences(text) {
+		switch is := isQuestion(s) || isOffer(s); {
+		case is && last != "" && lexicon.Chars(last)+lexicon.Chars(s) < maxQuestion:
+			last += " " + s
+		case is:
+			last = s
+		}
+	}
+	return last
+}
+
+func isQuestion(s string) bool {
+	s = strings.TrimRight(s, "*_\"'”’)` ")
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
+}
+
+// did adds one line of what was done in a turn.
+func (w *writer) did(t *turn) {
+	if t.calls == 0 || t.from < t.to && w.holds(int(w.row(t.from).Rec)) {
+		return
+	}
+	newer, worth := w.newer(t), worthDid
+	if newer == 0 {
+		worth = worthNow
+	}
+	w.add(&plan.Unit{
+		Section: Conversation, Turn: t.n, Order: orderDid(t), Kind: "did", Must: newer == 0, Worth: []float64{worth * fresh(newer)},
+		Form: func(int) plan.Form {
+			if g := w.gist(t.from, t.to, false); g != "" {
+				return plan.Form{Text: "Did: " + g + "\n"}
+			}
+			return plan.Form{}
+		},
+	})
+}
+
+// The places of units in a turn: by row, with the line of what was done behind the ask.
+func orderRow(i int32) int { return 2 * (int(i) + 1) }
+func orderDid(t *turn) int { return orderRow(max(t.ask, t.from-1)) + 1 }
+
+// moment is when a record was written: with the day where it differs from the one before.
+func moment(t, before time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	if t.Format(time.DateOnly) == before.Format(time.DateOnly) {
+		return " " + t.Format("15:04Z")
+	}
+	return " " + t.Format("2006-01-02T15:04Z")
+}
+
+// Gap names the messages of turns of which nothing is said: those between two places.
+func (s *Set) Gap(from, to int) string {
+	var rows []int32
+	first, last := 0, 0
+	for n := range s.turns {
+		if t := &s.turns[n]; t.n >= from && t.n < to && t.ask >= 0 {
+			rows = append(rows, t.ask)
+			if first == 0 {
+				first = t.n
+			}
+			last = t.n
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	rows = rows[max(0, len(rows)-maxList):]
+	if len(rows) == 1 {
+		return fmt.Sprintf("### %d · #%d %s\n", first, s.w.row(rows[0]).Record(), mark.New(s.w.id(rows[0]), "cut, a message"))
+	}
+	said := len(rows) - 1
+	for _, i := range rows {
+		said += int(s.w.row(i).Chars)
+	}
+	m := mark.New(s.w.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows)))
+	if lexicon.Chars(m) > said { // a marker is never longer than what it replaces
+		m = fmt.Sprintf("%d messages, under the ranges below", len(rows))
+	}
+	return fmt.Sprintf("### %d-%d · #%d-#%d %s\n", first, last, s.w.row(rows[0]).Record(), s.w.row(rows[len(rows)-1]).Record(), m)
+}
+
+// Heading is the line above a turn whose message does not stand there.
+func (s *Set) Heading(n int) string {
+	for i := range s.turns {
+		if t := &s.turns[i]; t.n == n {
+			head := strings.TrimSuffix(s.w.heading(t), "\n")
+			if s.w.isLast(t) {
+				head = fmt.Sprintf("### %d · #%d (asked: see Now)", t.n, s.w.row(t.ask).Record())
+			}
+			return head + "\n"
+		}
+	}
+	return ""
+}
+
+// Asked is the kind of units that begin a turn.
+const Asked = "asked"
+
+// Last is the turn whose message stands under Now, or one more than there are.
+func (s *Set) Last() int {
+	last := &s.turns[len(s.turns)-1]
+	if s.w.isLast(last) {
+		return last.n
+	}
+	return last.n + 1
+}

@@ -1,0 +1,299 @@
+package unit
+
+import (
+	"fmt"
+	"strings"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// detail is how much of an item its short form shows, in chars and numbers of lines.
+type detail struct {
+	keep   float64 // part of a text that stays
+	text   int     // of a message or an output: what keep comes to
+	cmd    int     // of a command, a path or a query
+	err    int     // of an error line
+	errors int     // error lines
+	hits   int     // of a search
+	whole  bool    // content stands whole where it is not too long
+}
+
+const (
+	wholeText = 120  // chars below which assistant text is never shortened
+	maxStand  = 2000 // chars up to which content may stand whole in a line of Conversation
+)
+
+// details are the sizes of a short form by the third of its score: the reductions are 90, 70 and 50 %.
+var details = [...]detail{
+	{keep: 0.1, text: 160, cmd: 120, err: 160, errors: 4, hits: 1},
+	{keep: 0.3, text: 320, cmd: 180, err: 200, errors: 6, hits: 3},
+	{keep: 0.5, text: 600, cmd: 180, err: 200, errors: 8, hits: 4},
+}
+
+// full and terse are the sizes of a line for which there is room, and of one for which there is little.
+var (
+	full  = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4}
+	terse = detail{text: wholeText, cmd: 90, err: 140, errors: 2, hits: 0}
+)
+
+// at is the detail for a level: harder levels show less of what is said, and as much of what went wrong.
+func (v detail) at(l limits.Level) detail {
+	switch l {
+	case limits.Standard:
+		v.text = v.text * 4 / 5
+	case limits.Aggressive:
+		v.text = v.text * 3 / 5
+	case limits.Maximum:
+		v.text = v.text * 2 / 5
+	}
+	v.text = max(v.text, wholeText)
+	return v
+}
+
+// callForm is a call and its result as one line.
+func (w *writer) callForm(u pair, v detail) form {
+	row := w.f.Row(u.first)
+	a := w.action(u.first)
+	start := fmt.Sprintf("- #%d %s", row.Record(), w.label(row, &a, v.cmd))
+	switch a.Op {
+	case transcript.Plan:
+		return form{}
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return w.editForm(u, start, v)
+	}
+	if u.result < 0 {
+		return form{line: start + " (no result)"}
+	}
+	if w.f.Row(u.result).Kind == transcript.Human {
+		return form{line: start + w.reply(u)}
+	}
+	return w.resultForm(u.result, start, v)
+}
+
+var verbs = map[transcript.Op]string{
+	transcript.Write: "write", transcript.Edit: "edit", transcript.Delete: "delete", transcript.Rename: "rename",
+}
+
+// label is the tool and what it was about: Bash `pytest -q`.
+func (w *writer) label(row *fold.Row, a *transcript.Action, most int) string {
+	tool := mark.Inline(w.f.Tool(row), 60)
+	if verb := verbs[a.Op]; verb != "" && a.Command != "" {
+		tool = verb // a patch that came through the shell
+	}
+	switch {
+	case a.Op == transcript.Command && a.Command != "":
+		return tool + " " + code(a.Command, most)
+	case a.Op == transcript.Read && len(a.Files) > 0:
+		return tool
+	case len(a.Files) > 0:
+		return tool + " " + w.paths(a.Files, most)
+	case a.Query != "":
+		return tool + " " + code(w.nearText(a.Query), most)
+	}
+	return tool
+}
+
+// nearText is text in which paths below the first working directory are relative, as those of the labels.
+func (w *writer) nearText(s string) string {
+	root := w.f.Root()
+	if len(root) < 2 {
+		return s
+	}
+	s = strings.TrimSuffix(s, " in "+root)
+	for _, sep := range []string{"/", `\`} {
+		s = strings.ReplaceAll(s, root+sep, "")
+	}
+	return s
+}
+
+// paths names the files of a call.
+func (w *writer) paths(files []transcript.FileChange, most int) string {
+	var b strings.Builder
+	if len(files) > 2 {
+		most = min(most, 100)
+	}
+	for n, f := range files {
+		if n == 6 {
+			fmt.Fprintf(&b, " and %d more", len(files)-n)
+			break
+		}
+		if n > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(code(w.near(f.Path), most))
+		if f.To != "" {
+			b.WriteString(" -> " + code(w.near(f.To), most))
+		}
+	}
+	return b.String()
+}
+
+// short is a path relative to the first working directory, where it lies below it.
+func (w *writer) short(path string) string {
+	if rest, ok := transcript.Below(path, w.f.Root()); ok {
+		return rest
+	}
+	return path
+}
+
+// near is a path as lines of work name it: one outside of the first working directory by its last elements, because Files
+// and the originals have all of it.
+func (w *writer) near(path string) string {
+	s := w.short(transcript.Join("", path))
+	if !transcript.IsAbs(s) {
+		return s
+	}
+	sep := "/"
+	if s[0] != '/' {
+		sep = `\`
+	}
+	parts := strings.Split(s, sep)
+	if len(parts) <= 5 {
+		return s
+	}
+	return "…" + sep + strings.Join(parts[len(parts)-3:], sep)
+}
+
+// editForm shows that a file was changed; Files tells the net effect, and the ID restores the input.
+func (w *writer) editForm(u pair, start string, v detail) form {
+	row := w.f.Row(u.first)
+	var b strings.Builder
+	b.WriteString(start)
+	if u.result >= 0 && w.f.Row(u.result).Kind == transcript.Human {
+		b.WriteString(w.reply(u))
+	} else if u.result >= 0 && w.f.Row(u.result).Has(fold.Failed|fold.Rejected) {
+		said, _ := w.wrong(u.result, v)
+		b.WriteString(w.status(u.result) + ": " + said)
+	}
+	m := mark.New(w.id(u.first), fmt.Sprintf("cut, %d chars", row.Chars))
+	if v.hits == 0 || lexicon.Chars(m) >= int(row.Chars) {
+		return form{line: b.String(), kind: "cut", saved: int(row.Chars)}
+	}
+	if what := changeGist(w.changeText(u.first)); row.Op == transcript.Edit && what != "" && lexicon.Chars(what)+lexicon.Chars(m) < int(row.Chars) {
+		b.WriteString(": " + what)
+	}
+	return form{line: b.String() + " " + m, kind: "cut", saved: int(row.Chars) - lexicon.Chars(m)}
+}
+
+// reply tells where the human's answer to a call stands.
+func (w *writer) reply(u pair) string {
+	if w.f.Row(u.first).Has(fold.Rejected) {
+		return fmt.Sprintf(" -> refused by the human (#%d)", w.f.Row(u.result).Record())
+	}
+	return fmt.Sprintf(" -> answered by the human (#%d)", w.f.Row(u.result).Record())
+}
+
+// changeGist is the first line that a change takes out for good and the first new one that it puts in.
+func changeGist(text string) string {
+	signed := map[string]bool{}
+	for l := range strings.Lines(text) {
+		signed[l[:1]+strings.TrimSpace(l[1:])] = true
+	}
+	var parts []string
+	for _, signs := range []string{"-+", "+-"} {
+		for l := range strings.Lines(text) {
+			bare := strings.TrimSpace(l[1:])
+			if l[0] == signs[0] && len(bare) > 2 && !strings.HasPrefix(bare, l[:1]+l[:1]) && !signed[signs[1:]+bare] {
+				parts = append(parts, code(l[:1]+" "+bare, 80))
+				break
+			}
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// wrong is what a failed result says, in short; all reports that nothing of it is left out.
+func (w *writer) wrong(i int32, v detail) (said string, all bool) {
+	text := w.outcome(i).Text
+	if _, fits := mark.Fits(text, v.err); fits {
+		return faults(lexicon.LastLines(text, v.err), 0, "", v), true
+	}
+	if w.f.Row(i).Has(fold.Rejected) {
+		return mark.Inline(text, v.err), false
+	}
+	lines, hidden := lexicon.ErrorLines(text, v.errors, false)
+	sum := lexicon.SummaryLine(text)
+	if len(lines) == 0 {
+		lines, sum = lexicon.LastLines(text, min(2, v.errors)), ""
+	}
+	return faults(lexicon.WithTop(text, lines), hidden, sum, v), false
+}
+
+// faults lists error lines, how many more there are, and the line that sums them up.
+func faults(lines []string, hidden int, sum string, v detail) string {
+	parts := make([]string, 0, len(lines)+2)
+	for _, l := range lines {
+		parts = append(parts, code(l, v.err))
+	}
+	if hidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", hidden))
+	}
+	if sum != "" && !lexicon.Holds(lines, sum) {
+		parts = append(parts, mark.Inline(sum, v.err))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// resultForm is a result behind the line's start, by the strategy for what the call does.
+func (w *writer) resultForm(i int32, start string, v detail) form {
+	row := w.f.Row(i)
+	if at, ok := w.copyOf(i); ok {
+		m := mark.New(w.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.Chars))
+		return form{line: start + w.status(i) + " " + m, kind: "dup", saved: int(row.Chars) - lexicon.Chars(m)}
+	}
+	if w.stands(i, v) {
+		text := w.outcome(i).Text
+		if content, _, ok := transcript.FileText(text); ok && row.Op == transcript.Read {
+			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
+		}
+		if text != "" && lexicon.Chars(text) <= maxStand {
+			if q, ok := quotedWhole(text, w.most); ok {
+				return form{line: start + w.status(i), quote: q}
+			}
+		}
+	}
+	strategy := "result"
+	switch {
+	case row.Op == transcript.Read && !row.Has(fold.Failed|fold.Rejected):
+		strategy = "file"
+	case row.Op == transcript.Command:
+		strategy = "output"
+	}
+	switch {
+	case !w.o.On(strategy):
+		return form{line: start + w.status(i), quote: mark.Quote("  ", w.outcome(i).Text)}
+	case strategy == "file":
+		return w.fileForm(i, start)
+	case strategy == "output":
+		return w.outputForm(i, start, v)
+	}
+	return w.answerForm(i, start, v)
+}
+
+// stands reports whether no strategy is due for a result, so that its content stays: the newest results, outputs below
+// the limit, small content of files that are as they were read, and other small results.
+func (w *writer) stands(i int32, v detail) bool {
+	row, o := w.f.Row(i), &w.o
+	chars := int(row.Chars)
+	switch {
+	case !v.whole || chars <= wholeText || chars > maxStand || row.Has(fold.Pictured):
+		return false
+	case row.Op == transcript.Command:
+		return chars < o.OutputChars
+	case row.Op == transcript.Read:
+		f := w.fileOf(row)
+		if f == nil || f.Read != i || f.Edits != uint32(row.Edits) || w.age(row) > o.FileAge.Milliseconds() {
+			return false
+		}
+	}
+	return i >= w.keep || !w.isMicro(chars)
+}
+
+// isMicro reports whether a result is long enough for microcompact to replace it.
+func (w *writer) isMicro(chars int) bool {
+	return w.o.On("microcompact") && limits.Tokens(chars) > w.o.MicroTokens
+}

@@ -1,0 +1,117 @@
+package unit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"ccd/compactor/fold"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// git is the repository as the outputs of git told it last.
+type git struct {
+	branch, commit, subject, stash string
+	committed, pushed, stashed     int      // records
+	dirty                          []string // paths that are not committed, as git status told them
+	status                         int      // its record
+}
+
+var (
+	gitCommit  = regexp.MustCompile(`(?m)^\[(detached HEAD|\S+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$`)
+	gitSwitch  = regexp.MustCompile(`(?m)^(?:Switched to (?:a new )?branch '([^']+)'|On branch (\S+))`)
+	gitDirty   = regexp.MustCompile(`(?m)^(?:\t(?:modified|new file|deleted|both modified): +| ?[MADRU?]{1,2} +)([^\s]+)$`)
+	gitStash   = regexp.MustCompile(`(?m)^Saved working directory and index state (?:WIP )?[Oo]n [^:]+: (.+)$`)
+	gitBranch  = regexp.MustCompile(`\bgit (?:checkout|switch)(?: -[bcBCqf]+)* ([\w./-]*[\w/-])\s*(?:$|&&|;|\|)`)
+	gitOneLine = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) (?:\([^)]*\) )?(\S.*)$`)
+	gitBack    = regexp.MustCompile(`(?m)^Updated \d+ path`) // files, no branch, were checked out
+	gitPush    = regexp.MustCompile(`(?m)\S+ -> \S+|Everything up-to-date`)
+)
+
+// maxGit bounds the commands that are looked at for git's outputs.
+const maxGit = 64
+
+// git reads what the newest commands of git printed.
+func (w *writer) git() git {
+	var rows []int32
+	for _, c := range w.f.Commands() {
+		if len(rows) < maxGit && strings.Contains(c.Text, "git ") && !w.row(c.Row).Gone() {
+			rows = append(rows, c.Row)
+		}
+	}
+	var g git
+	for n := len(rows) - 1; n >= 0; n-- {
+		if i := w.row(rows[n]).Pair; i >= 0 && w.row(i).Kind == transcript.Result && !w.row(i).Has(fold.Failed|fold.Rejected) {
+			g.ran(w.action(rows[n]).Command, w.outcome(i).Text, w.row(rows[n]).Record())
+		}
+	}
+	return g
+}
+
+// ran takes what one command printed.
+func (g *git) ran(command, out string, record int) {
+	if all := gitSwitch.FindAllStringSubmatch(out, -1); all != nil {
+		g.branch = all[len(all)-1][1] + all[len(all)-1][2]
+	}
+	if all := gitCommit.FindAllStringSubmatch(out, -1); all != nil {
+		last := all[len(all)-1]
+		g.commit, g.subject, g.committed, g.pushed, g.dirty, g.status = last[2], last[3], record, 0, nil, 0
+		g.branch = last[1]
+	}
+	if m := gitOneLine.FindStringSubmatch(out); m != nil && strings.Contains(command, "git commit") && g.committed != record {
+		g.commit, g.subject, g.committed, g.pushed, g.dirty, g.status = m[1], m[2], record, 0, nil, 0
+	}
+	if m := gitBranch.FindStringSubmatch(command); m != nil && !gitBack.MatchString(out) {
+		g.branch = m[1]
+	}
+	if strings.Contains(command, "git push") && gitPush.MatchString(out) {
+		g.pushed = record
+	}
+	if m := gitStash.FindStringSubmatch(out); m != nil {
+		g.stash, g.stashed, g.dirty = m[1], record, nil
+	} else if strings.Contains(command, "git stash pop") || strings.Contains(command, "git stash drop") {
+		g.stash = ""
+	}
+	if strings.Contains(command, "git status") {
+		g.dirty, g.status = nil, record
+		for _, m := range gitDirty.FindAllStringSubmatch(out, -1) {
+			g.dirty = append(g.dirty, m[1])
+		}
+	}
+}
+
+// maxDirty bounds the uncommitted paths that are named.
+const maxDirty = 10
+
+func (g *git) text(w *writer) string {
+	var parts []string
+	if g.branch != "" {
+		parts = append(parts, "branch "+mark.Inline(g.branch, 120))
+	}
+	if g.commit != "" {
+		last := fmt.Sprintf("last commit %s \"%s\" (#%d", g.commit, mark.Inline(g.subject, 200), g.committed)
+		if g.pushed >= g.committed {
+			parts = append(parts, fmt.Sprintf("%s, pushed #%d)", last, g.pushed))
+		} else {
+			parts = append(parts, last+", no push seen since)")
+		}
+	}
+	if len(g.dirty) > 0 {
+		var names []string
+		for _, p := range g.dirty[:min(len(g.dirty), maxDirty)] {
+			names = append(names, code(p, 200))
+		}
+		if left := len(g.dirty) - len(names); left > 0 {
+			names = append(names, fmt.Sprintf("%d more", left))
+		}
+		parts = append(parts, fmt.Sprintf("uncommitted as of #%d: %s", g.status, strings.Join(names, " ")))
+	}
+	if g.stash != "" {
+		parts = append(parts, fmt.Sprintf("stash \"%s\" (#%d)", mark.Inline(g.stash, 200), g.stashed))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Git: " + strings.Join(parts, ", ") + "\n"
+}

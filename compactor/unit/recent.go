@@ -1,0 +1,182 @@
+package unit
+
+import (
+	"math"
+	"strings"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/plan"
+	"ccd/internal/transcript"
+)
+
+// The part of a text that Recent may take: a quarter of a roomy one, less where everything competes.
+const (
+	recentMost = 4
+	noRecent   = 8000  // chars up to which a text has no room for it
+	roomy      = 40000 // chars from which on it may have its whole part
+	leastCut   = 140   // chars of a record below which it is not cut further
+)
+
+// recent adds the newest records word by word, and notes where they begin. Its levels are one record more each.
+func (w *writer) recent() {
+	from, last := w.f.Records()
+	w.until = last
+	if w.Brief || w.First > 0 {
+		if w.First > 0 {
+			w.until = min(last, w.First-1)
+		}
+		return
+	}
+	limit := max(w.recentStart(), w.Begin)
+	budget := w.Room / recentMost * min(max(w.Room-noRecent, 0), roomy-noRecent) / (roomy - noRecent)
+	texts, whole, starts := []string{""}, [][]int32{nil}, []int{last}
+	for rec := last - 1; rec >= max(limit, from) && w.Err == nil; rec-- {
+		room := budget - w.Size(texts[len(texts)-1])
+		block := w.verbatimRecord(rec, w.most)
+		for m := min(w.most, room); w.Size(block.text) > room && m >= leastCut; m = m * 7 / 8 {
+			block = w.verbatimRecord(rec, m)
+		}
+		if w.Size(block.text) > room {
+			break
+		}
+		w.until = rec
+		if block.text != "" {
+			rows := whole[len(whole)-1]
+			texts, starts = append(texts, block.text+texts[len(texts)-1]), append(starts, rec)
+			whole = append(whole, append(rows[:len(rows):len(rows)], block.whole...))
+		}
+	}
+	if len(texts) == 1 {
+		return
+	}
+	u := &plan.Unit{Section: Recent, Kind: "recent", Pool: &plan.Pool{Most: func(room int) int { return room / recentMost }}}
+	for n := range texts[1:] {
+		u.Worth = append(u.Worth, worthVerb*fresh(n/8))
+	}
+	u.Form = func(level int) plan.Form {
+		return plan.Form{Text: texts[level+1], Strategy: "recent", Rows: whole[level+1]}
+	}
+	w.starts = starts[1:]
+	w.add(u)
+}
+
+// Begins is the first record that stands under Recent at a level of it; below 0 none does.
+func (s *Set) Begins(level int) int {
+	if _, last := s.w.f.Records(); level < 0 || level >= len(s.w.starts) {
+		return last
+	}
+	return s.w.starts[level]
+}
+
+// recentStart is the first record of what should stay word by word: the newest part of the context's text, at least the
+// last messages, and the tool results of the last minutes. The room may still send the older ones away.
+func (w *writer) recentStart() int {
+	share := int64(w.o.RecentShare * float64(w.heldChars()))
+	young := w.youngResults(w.o.RecentResults.Milliseconds())
+	start, _ := w.f.Held()
+	first, rec := w.f.Records()
+	var chars int64
+	messages := 0
+	for ; rec > first; rec-- {
+		from, to := w.f.Items(rec - 1)
+		if from < to && messages >= w.o.RecentMessages && (rec-1 < start || chars >= share && rec-1 < young) {
+			break
+		}
+		chars += w.cappedChars(from, to)
+		for i := from; i < to; i++ {
+			if row := w.row(i); !row.Has(fold.Side) && row.Has(fold.Opens) {
+				messages++
+			}
+		}
+	}
+	return rec
+}
+
+// cappedChars is the text of items [from, to), of each at most what one thing may take: what one huge item holds beyond
+// what is ever shown of it must not push the others out.
+func (w *writer) cappedChars(from, to int32) int64 {
+	var sum int64
+	for i := from; i < to; i++ {
+		if row := w.row(i); !row.Has(fold.Side) {
+			sum += int64(min(int(row.Chars), w.most))
+		}
+	}
+	return sum
+}
+
+// heldChars is the text that the agent still holds, of each item at most what one thing may take.
+func (w *writer) heldChars() int64 {
+	var sum int64
+	start, preserved := w.f.Held()
+	for _, rec := range preserved {
+		sum += w.cappedChars(w.f.Items(int(rec)))
+	}
+	first, last := w.f.Records()
+	if rec := max(start, first); rec < last {
+		from, _ := w.f.Items(rec)
+		_, to := w.f.Rows()
+		sum += w.cappedChars(from, to)
+	}
+	return sum
+}
+
+// maxPause is how much of the time between two records counts, in milliseconds, where what is young is told: work grows
+// old by what is done since, not by the hours that a person is away.
+const maxPause = 30 * 1000
+
+// youngResults is the first record that holds a tool result younger than so many milliseconds, in one stretch with the
+// end.
+func (w *writer) youngResults(limit int64) int {
+	start, _ := w.f.Held()
+	oldest, first := w.f.Records()
+	var age, later int64
+	for rec := first - 1; rec >= max(start, oldest); rec-- {
+		from, to := w.f.Items(rec)
+		if t := w.f.Milli(rec); t != 0 {
+			if later != 0 {
+				age += max(0, min(later-t, maxPause))
+			}
+			later = t
+		}
+		if from < to && (w.f.Milli(rec) == 0 || age > limit) {
+			break
+		}
+		for i := from; i < to; i++ {
+			if row := w.row(i); row.Kind == transcript.Result && !row.Has(fold.Side) {
+				first = rec
+			}
+		}
+	}
+	return first
+}
+
+// Whole is the session word by word, with ranges where it has items that are never shown.
+func Whole(s *Source) string {
+	w := &writer{Source: s, most: math.MaxInt32, plainly: true}
+	w.Room, w.level = math.MaxInt32, s.f.Level()
+	w.turns = w.divide()
+	from, last := s.f.Records()
+	if from > 0 {
+		return ""
+	}
+	w.turns = w.divide() // what became of a plan is told by the message behind it
+	var b strings.Builder
+	shown := map[int32]bool{}
+	for rec := range last {
+		block := w.verbatimRecord(rec, w.most)
+		b.WriteString(block.text)
+		for _, i := range block.whole {
+			shown[i] = true
+		}
+	}
+	first, to := s.f.Rows()
+	for i := first; i < to; i++ {
+		if !shown[i] {
+			for _, r := range stretches(last, block, 8) {
+				b.WriteString("Whole, with what is not shown here: " + w.rangeMarker(r, false) + "\n")
+			}
+			break
+		}
+	}
+	return b.String()
+}

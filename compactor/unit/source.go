@@ -1,0 +1,267 @@
+// Package unit makes what a text may say of a session: an ask with its answer, a command with its outcome, what became
+// of a file, a problem, a rule, a stretch of the newest records word by word, a range.
+//
+// It reads the fold's rows, and of the transcript only the spans that it shows. Its invariant: equal rows, options and
+// bytes give equal units, and every ID in a unit's text has a pointer. It chooses nothing (package plan does) and knows
+// nothing of files, archives and clocks.
+package unit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/limits"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	giant     = 256 << 10 // bytes of an item beyond which only its ends are read
+	giantEnd  = 32 << 10  // bytes read of each end
+	cacheSize = 12 << 20  // bytes of fetched items kept for one text
+)
+
+// Source reads the items of a fold and names what it reads. The first fetch that fails stops it: later ones give nothing
+// and Err stays.
+type Source struct {
+	Err   error
+	Known map[mark.ID]transcript.Pointer // whatever an ID may be printed for
+	Named map[mark.ID]map[Range]bool     // the records that a range's ID stands for: equal bytes share one
+	Fell  int                            // items that failed their check and stand as they were
+
+	f     *fold.Fold
+	o     limits.Options
+	fetch func(transcript.Span) ([]byte, error)
+	now   int64 // Unix time of the last record that has one, milliseconds
+
+	cache   map[int32]body
+	cached  int
+	fetched int64 // bytes
+}
+
+// Range is the records [From, To), counted from 0.
+type Range struct{ From, To int }
+
+// body is an item's raw bytes as fetched: the whole span, or, of a giant, a JSON value made of its two ends.
+type body struct {
+	raw   []byte
+	hash  mark.Hash
+	whole bool
+}
+
+// NewSource reads the items of f through fetch, which gives the bytes of a span of the transcript, valid until its next
+// call.
+func NewSource(f *fold.Fold, o limits.Options, fetch func(transcript.Span) ([]byte, error)) *Source {
+	s := &Source{
+		f: f, o: o, fetch: fetch, cache: map[int32]body{}, Known: map[mark.ID]transcript.Pointer{}, Named: map[mark.ID]map[Range]bool{},
+	}
+	if last := f.Status().Last; !last.IsZero() {
+		s.now = last.UnixMilli()
+	}
+	return s
+}
+
+func (s *Source) row(i int32) *fold.Row { return s.f.Row(i) }
+
+// age is how much older than the last record an item is, in milliseconds; an item without a time is older than
+// everything.
+func (s *Source) age(row *fold.Row) int64 {
+	t := s.f.Milli(int(row.Rec))
+	if t == 0 {
+		return 1 << 62
+	}
+	return max(0, s.now-t)
+}
+
+func (s *Source) span(at transcript.Span) []byte {
+	if s.Err != nil {
+		return nil
+	}
+	data, err := s.fetch(at)
+	s.fetched += at.Len
+	if err == nil && int64(len(data)) != at.Len {
+		err = fmt.Errorf("%d bytes came", len(data))
+	}
+	if err != nil {
+		s.Err = fmt.Errorf("read %d bytes at offset %d: %w", at.Len, at.Off, err)
+		return nil
+	}
+	return data
+}
+
+// body fetches an item and checks that it is what was folded.
+func (s *Source) body(i int32) body {
+	if b, ok := s.cache[i]; ok {
+		return b
+	}
+	row := s.row(i)
+	var b body
+	switch {
+	case row.Gone():
+		return b
+	case row.Size() > giant:
+		b = s.ends(row)
+	default:
+		raw := s.span(s.f.Span(row))
+		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
+		if s.Err == nil && b.hash.Key() != row.Key {
+			s.Err = fmt.Errorf("read item at offset %d: its bytes are not those that were folded", s.f.Span(row).Off)
+		}
+	}
+	b.raw = bytes.Clone(b.raw)
+	if s.cached+len(b.raw) <= cacheSize {
+		s.cached += len(b.raw)
+		s.cache[i] = b
+	}
+	return b
+}
+
+// ends reads the two ends of a giant and makes a JSON string of what they hold.
+func (s *Source) ends(row *fold.Row) body {
+	at := s.f.Span(row)
+	head := bytes.Clone(s.span(transcript.Span{Off: at.Off, Len: giantEnd}))
+	tail := s.span(transcript.Span{Off: at.End() - giantEnd, Len: giantEnd})
+	if s.Err != nil {
+		return body{}
+	}
+	text := string(head) + "\n…\n" + string(tail)
+	if head[0] == '"' {
+		// A blank is never part of an escape: between blanks both ends are JSON.
+		if i, j := bytes.LastIndexByte(head, ' '), bytes.IndexByte(tail, ' '); i > 0 && j >= 0 {
+			text = original(transcript.Text, append(head[:i:i], '"')) + "\n…\n" +
+				original(transcript.Text, append([]byte{'"'}, tail[j:]...))
+		}
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		raw = []byte(`""`)
+	}
+	return body{raw: raw}
+}
+
+// original is the item's text as the agent saw it.
+func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }
+
+// text is an item's text as the agent saw it; of a human message, what the person typed.
+func (s *Source) text(i int32) string {
+	row := s.row(i)
+	text := original(row.Kind, s.body(i).raw)
+	if row.Kind == transcript.Human {
+		text, _ = row.Frame().Said(text)
+	}
+	return text
+}
+
+// added tells how much a client added to a human message that the message's text leaves out.
+func (s *Source) added(i int32) string {
+	row := s.row(i)
+	if row.Kind != transcript.Human {
+		return ""
+	}
+	_, n := row.Frame().Said(original(row.Kind, s.body(i).raw))
+	return mark.Added(n)
+}
+
+func (s *Source) action(i int32) transcript.Action {
+	return transcript.Understand(s.f.Tool(s.row(i)), s.body(i).raw)
+}
+
+func (s *Source) outcome(i int32) transcript.Outcome {
+	row := s.row(i)
+	return transcript.Explain(s.f.Tool(row), row.Op, s.body(i).raw, row.Has(fold.Failed))
+}
+
+// fileOf is the state of the file that a result's call names first, nil where there is none.
+func (s *Source) fileOf(result *fold.Row) *fold.File {
+	if result.Pair < 0 {
+		return nil
+	}
+	if a := s.action(result.Pair); len(a.Files) > 0 {
+		a.Resolve(s.f.Root())
+		return s.f.File(a.Files[0].Path)
+	}
+	return nil
+}
+
+// id makes the pointer of an item and returns its ID. A giant is named by its whole line, whose hash is known.
+func (s *Source) id(i int32) mark.ID {
+	row := s.row(i)
+	b := s.body(i)
+	if !b.whole {
+		return s.lines(Range{int(row.Rec), int(row.Rec) + 1})
+	}
+	id := b.hash.ID()
+	if _, ok := s.Known[id]; !ok {
+		s.Known[id] = transcript.Pointer{
+			Hash: b.hash, Shape: transcript.Single,
+			Parts:  []transcript.Part{{Span: s.f.Span(row), Kind: row.Kind}},
+			Record: row.Record(), Last: row.Record(),
+			Time: s.f.Time(int(row.Rec)), Note: row.Kind.String(),
+		}
+	}
+	return id
+}
+
+// lines makes the pointer of a range of records and returns its ID. Nothing is read for it.
+// The records of a message list may be the elements of a JSON array, not lines: they make a list, whose ID is the same.
+func (s *Source) lines(at Range) mark.ID {
+	hash, from, to := s.f.Range(at.From, at.To)
+	p := transcript.Pointer{
+		Hash: hash, Shape: transcript.Lines, Record: from + 1, Last: to, Time: s.f.Time(from), Note: "range",
+	}
+	if s.f.Session().Agent == transcript.Messages {
+		p.Shape = transcript.List
+	}
+	if start := s.f.Line(from).Off; p.Shape == transcript.Lines {
+		p.Parts = []transcript.Part{{Span: transcript.Span{Off: start, Len: s.f.Line(to-1).End() - start}}}
+	} else {
+		for rec := from; rec < to; rec++ {
+			p.Parts = append(p.Parts, transcript.Part{Span: s.f.Line(rec)})
+		}
+	}
+	id := hash.ID()
+	s.Known[id] = p
+	if s.Named[id] == nil {
+		s.Named[id] = map[Range]bool{}
+	}
+	s.Named[id][Range{from, to}] = true
+	return id
+}
+
+// maxList bounds the items of one list.
+const maxList = 512
+
+// list makes the pointer of several items, at most maxList, in the order given. Nothing is read for it.
+func (s *Source) list(items []int32, note string) mark.ID {
+	ids := make([]mark.ID, 0, len(items))
+	p := transcript.Pointer{Shape: transcript.List, Note: note}
+	for _, i := range items {
+		row := s.row(i)
+		if row.Gone() {
+			continue // it stands under its range
+		}
+		ids = append(ids, mark.KeyID(row.Key))
+		p.Parts = append(p.Parts, transcript.Part{Span: s.f.Span(row), Kind: row.Kind})
+		if p.Last == 0 || row.Record() < p.Record {
+			p.Record, p.Time = row.Record(), s.f.Time(int(row.Rec))
+		}
+		p.Last = max(p.Last, row.Record())
+	}
+	p.Hash = mark.Combine(ids)
+	s.Known[p.Hash.ID()] = p
+	return p.Hash.ID()
+}
+
+// rest names the items that a list could not hold: at most maxList of them have an ID of their own, all of them stand
+// in their ranges.
+func (s *Source) rest(items []int32, what string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	return mark.New(s.list(items[:min(len(items), maxList)], what), fmt.Sprintf("range of %d more", len(items)))
+}
+
+// code is a piece of the transcript as inline code of a line of ours.
+func code(text string, most int) string { return "`" + mark.Inline(text, most) + "`" }

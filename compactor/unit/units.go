@@ -1,0 +1,201 @@
+package unit
+
+import (
+	"ccd/compactor/fold"
+	"ccd/compactor/limits"
+	"ccd/compactor/plan"
+	"ccd/compactor/prose"
+	"ccd/internal/transcript"
+)
+
+// The sections of a text, in their order.
+const (
+	Now = iota
+	Rules
+	Conversation
+	Files
+	Commands
+	Problems
+	Recent
+	Rest
+)
+
+// Reader is for whom a text is made.
+type Reader struct {
+	Room  int              // chars of the text
+	Size  func(string) int // what a text takes of it
+	Begin int              // Recent begins at this record at the earliest
+	First int              // number of the first record that the reader gets in full by other means; 0: there is none
+	Brief bool             // it is an injection: neither Recent nor the content of files, and few ranges
+	Holds bool             // the reader is the session's agent: it has its own summary and what it still holds
+}
+
+// Set is all that may be said.
+type Set struct {
+	Units []*plan.Unit
+	Until int // the first record that stands under Recent
+	turns []turn
+	w     *writer
+}
+
+// writer makes the units of one text.
+type writer struct {
+	*Source
+	Reader
+	level   limits.Level
+	most    int   // chars that one thing may take, as lexicon.Bulk counts them
+	keep    int32 // first row of the newest results, which microcompact leaves alone
+	until   int   // first record of Recent
+	starts  []int // of its levels
+	plainly bool  // everything stands word by word
+	turns   []turn
+	asks    *plan.Pool // that the messages between the first and the last draw on
+	own     string     // the agent's own summary, "" where the reader does not hold it
+
+	units     []*plan.Unit
+	at        map[int32]*plan.Unit // the units of calls and messages, by row
+	decided   map[int32]prose.Decision
+	copies    map[uint64]int32
+	summaries summaries
+}
+
+// turn is what stands between one human message and the next.
+type turn struct {
+	n        int   // the place of the human message, from 1 on; 0 of what comes before the first
+	ask      int32 // its row, -1 where there is none
+	from, to int32 // rows [from, to)
+	answer   int32 // the last that the agent said, -1 where it said nothing
+	early    bool  // calls follow the answer
+	calls    int
+}
+
+// Most of a text that one thing may take, as a divisor, and at least. One more record must leave most lines of a
+// text as they are: what it pushes out, and what goes with it when it goes itself, is bounded by this.
+const (
+	oneShare = 18
+	oneLeast = 500
+)
+
+// All makes the units of a text for a reader.
+func All(s *Source, r Reader, kept Summaries) *Set {
+	w := &writer{
+		Source: s, Reader: r, level: s.f.Level(), at: map[int32]*plan.Unit{},
+		most: max(oneLeast, r.Room/oneShare), summaries: summaries{ask: kept},
+	}
+	w.keep = w.keepFrom()
+	w.turns = w.divide()
+	w.asks = &plan.Pool{Soft: true, Most: func(room int) int { return room * asksMost / 100 }}
+	w.own = w.ownSummary()
+	w.recent()
+	w.now()
+	w.rules()
+	for n := range w.turns {
+		w.turn(&w.turns[n])
+	}
+	w.agents()
+	w.work()
+	w.files()
+	w.commands()
+	w.mended()
+	w.ranges()
+	return &Set{Units: w.units, Until: w.until, turns: w.turns, w: w}
+}
+
+// add takes a unit in.
+func (w *writer) add(u *plan.Unit) *plan.Unit {
+	w.units = append(w.units, u)
+	return u
+}
+
+// beside reports whether a record stands word by word beside the text.
+func (w *writer) beside(rec int) bool { return w.First > 0 && rec+1 >= w.First }
+
+// holds reports whether the reader has a record otherwise.
+func (w *writer) holds(rec int) bool {
+	if w.beside(rec) {
+		return true
+	}
+	if !w.Holds {
+		return false
+	}
+	start, preserved := w.f.Held()
+	if rec >= start {
+		return true
+	}
+	for _, p := range preserved {
+		if int(p) == rec {
+			return true
+		}
+	}
+	return false
+}
+
+// divide cuts the session into turns. Of human messages that are past only the first ones are left.
+func (w *writer) divide() []turn {
+	var all []turn
+	begin := func(n int, ask int32, from int32) {
+		if len(all) > 0 {
+			all[len(all)-1].to = from
+		}
+		all = append(all, turn{n: n, ask: ask, from: from, answer: -1})
+	}
+	first, to := w.f.Rows()
+	begin(0, -1, first)
+	if g := w.f.Given(); g >= 0 {
+		begin(1, g, max(g, first))
+	}
+	from, n := w.f.Humans()
+	for i := range n {
+		row := w.f.Human(i)
+		if row < 0 || i < from && int(row) < 0 {
+			continue
+		}
+		begin(i+1, row, max(row, all[len(all)-1].from))
+	}
+	all[len(all)-1].to = to
+	for n := range all {
+		w.scan(&all[n])
+	}
+	return all
+}
+
+// scan finds the answer of a turn and counts its calls.
+func (w *writer) scan(t *turn) {
+	for i := t.to - 1; i >= t.from; i-- {
+		row := w.row(i)
+		switch {
+		case row.Has(fold.Side) || row.Gone():
+		case row.Kind == transcript.Call:
+			t.calls++
+			t.early = t.early || t.answer < 0
+		case row.Kind == transcript.Text && t.answer < 0:
+			t.answer = i
+		}
+	}
+}
+
+// turnOf is the turn that a row stands in.
+func (w *writer) turnOf(i int32) *turn {
+	lo, hi := 0, len(w.turns)-1
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if w.turns[mid].from <= i {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return &w.turns[lo]
+}
+
+// keepFrom is the row of the oldest of the newest results that microcompact leaves alone.
+func (w *writer) keepFrom() int32 {
+	from, i := w.f.Rows()
+	for left := w.o.MicroKeep; i > from && left > 0; {
+		i--
+		if row := w.row(i); row.Kind == transcript.Result && !row.Has(fold.Side) {
+			left--
+		}
+	}
+	return i
+}

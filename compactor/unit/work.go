@@ -1,0 +1,395 @@
+package unit
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"ccd/compactor/fold"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/compactor/plan"
+	"ccd/compactor/prose"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// pair is what is shown together: a call with its result, or an item of its own.
+type pair struct {
+	first  int32
+	result int32 // of a call, -1 where there is none
+}
+
+// pairs gives the pairs of a record in order. Results whose call stands elsewhere belong to that, and items of inline
+// sub-agents to none.
+func (w *writer) pairs(rec int) []pair {
+	from, to := w.f.Items(rec)
+	var all []pair
+	for i := from; i < to; i++ {
+		row := w.row(i)
+		if row.Has(fold.Side) {
+			continue
+		}
+		u := pair{first: i, result: -1}
+		switch row.Kind {
+		case transcript.Result:
+			if row.Pair >= 0 && w.row(row.Pair).Pair == i {
+				continue
+			}
+		case transcript.Call:
+			u.result = row.Pair
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// hidden reports whether items of this kind are never shown: they stand under their range.
+func hidden(k transcript.Kind) bool {
+	return k == transcript.Meta || k == transcript.Thinking || k == transcript.System || k == transcript.File
+}
+
+// candidate is a pair of the compression zone with what its score is made of.
+type candidate struct {
+	pair
+	chars      int64
+	copies     int // of the same content or, of a read, of the same file, that follow
+	importance float64
+	closed     bool // nothing hangs on it any more
+	points     int64
+	third      int // of the scores: 0 for the highest, whose forms are the shortest
+	newer      int // candidates that follow
+}
+
+const (
+	mostFetched    = 200   // times the room: bytes fetched, after which no more work is looked at
+	maxCandidates  = 20000 // pairs that may get a line; older ones stand under their range
+	keptImportance = 0.75  // above it an item is never compressed, as long as it fits
+)
+
+// work adds a line for each call, and for each message between them, before Recent.
+func (w *writer) work() {
+	all := w.candidates()
+	w.thirds(all)
+	w.decide(all)
+	zone := w.zone()
+	for n := range all {
+		c := &all[n]
+		if w.at[c.first] != nil {
+			continue
+		}
+		u := &plan.Unit{Section: Conversation, Turn: w.turnOf(c.first).n, Order: orderRow(c.first), Kind: "work", Pool: zone}
+		if kind := w.row(c.first).Kind; kind == transcript.Text || kind == transcript.Summary {
+			w.message(u, c)
+		} else {
+			w.call(u, c)
+		}
+		w.at[c.first] = w.add(u)
+	}
+}
+
+// zone is the pool of the compression zone where a level was given by hand; nil else: a companion's room is its budget.
+func (w *writer) zone() *plan.Pool {
+	if w.o.Level == limits.ByPressure {
+		return nil
+	}
+	sum := w.f.PastChars()
+	from, to := w.f.Rows()
+	for i := from; i < to && int(w.row(i).Rec) < w.until; i++ {
+		if row := w.row(i); !row.Has(fold.Side) {
+			sum += int64(row.Chars)
+		}
+	}
+	most := int((1 - w.level.Off()) * float64(sum))
+	return &plan.Pool{Most: func(room int) int { return min(most, room) }}
+}
+
+// call adds the line of a call with its result; at its last level, the result whole.
+func (w *writer) call(u *plan.Unit, c *candidate) {
+	more := c.importance * 6
+	if c.closed {
+		more /= 2
+	}
+	if c.copies > 0 {
+		more = -2
+	}
+	u.Worth = []float64{(worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))}
+	if c.result >= 0 && w.row(c.result).Has(fold.Rejected) {
+		u.Kind, u.Worth[0] = "refused", worthWhole
+	}
+	if w.o.On("score") && w.wholeMay(c) {
+		content := worthContent * fresh(c.newer) * float64(1+c.third)
+		if w.due(c) {
+			u.Excerpt = 1
+		} else { // its content stays, as far as there is room
+			content *= 2
+		}
+		u.Worth = append(u.Worth, content)
+	}
+	if w.row(c.first).Has(fold.Focused) || c.result >= 0 && w.row(c.result).Has(fold.Focused) {
+		for n := range u.Worth {
+			u.Worth[n] *= worthFocus
+		}
+	}
+	u.Form = func(level int) plan.Form {
+		if w.spent() {
+			return plan.Form{}
+		}
+		v := w.detailOf(c)
+		if level > 0 {
+			return w.whole(c)
+		}
+		if f := w.checked(c.pair, w.form(c.pair, v), v); f.line != "" {
+			return f.plan()
+		}
+		return plan.Form{}
+	}
+}
+
+// spent reports whether so much was read for this text that no more originals are looked at: what is read depends on the
+// room, not on how long the session is.
+func (w *writer) spent() bool { return w.fetched > mostFetched*int64(w.Room) }
+
+// due reports whether a strategy replaces the result of a call: an output that is long enough, or any old result that is.
+func (w *writer) due(c *candidate) bool {
+	row := w.row(c.result)
+	return row.Op == transcript.Command && int(row.Chars) >= w.o.OutputChars || c.result < w.keep && w.isMicro(int(row.Chars))
+}
+
+// wholeMay reports whether the result of a call may stand in more than a line: by its row alone, as nothing is read for
+// this. What a file held is told under Files.
+func (w *writer) wholeMay(c *candidate) bool {
+	return c.result >= 0 && c.copies == 0 && w.row(c.result).Chars > wholeText && !w.row(c.result).Has(fold.Rejected) && w.row(c.first).Op != transcript.Read && w.row(c.result).Kind == transcript.Result
+}
+
+// whole is a call with its result, as far as one thing may go.
+func (w *writer) whole(c *candidate) plan.Form {
+	a := w.action(c.first)
+	text := w.outcome(c.result).Text
+	if text == "" || w.row(c.result).Has(fold.Pictured) || trivial(&a, w.row(c.result)) {
+		return plan.Form{}
+	}
+	s := w.quoted(c.result, text, text == w.text(c.result), w.most)
+	line := fmt.Sprintf("- #%d %s%s\n", w.row(c.first).Record(), w.label(w.row(c.first), &a, details[2].cmd), w.status(c.result))
+	return plan.Form{Text: line + s.text, Shows: strings.TrimSuffix(line, "\n"), Rows: s.whole}
+}
+
+// message adds what the agent said between its calls.
+func (w *writer) message(u *plan.Unit, c *candidate) {
+	first := (2*worthWork + 16*w.references(c.first)) * fresh(c.newer)
+	u.Kind = "decisions"
+	who := "-"
+	if w.row(c.first).Kind == transcript.Summary {
+		who = "- summary by the agent:"
+		u.Kind = "work"
+	}
+	head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
+	more := first * 2 / 3
+	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // young talk stands in more words
+		more = first
+	}
+	told := &plan.Unit{}
+	w.told(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
+	u.Worth = told.Worth
+	u.Form = func(level int) plan.Form {
+		if f, ok := w.refer(c.first, head); ok {
+			return f.plan()
+		}
+		text := w.text(c.first)
+		if !w.o.On("talk") {
+			return form{line: head, quote: mark.Quote("  ", text)}.plan()
+		}
+		if f, ok := w.byRule(c.first, head, text, level); ok {
+			return f.plan()
+		}
+		return told.Form(level)
+	}
+}
+
+// form is a pair in short: one line, what stands quoted below it, and what it saved.
+type form struct {
+	line  string
+	quote string
+	kind  string // the strategy
+	saved int    // chars
+	rows  []int32
+}
+
+func (f form) plan() plan.Form {
+	line := lexicon.Head(f.line, mark.MaxLine) + "\n"
+	return plan.Form{Text: line + f.quote, Shows: strings.TrimSuffix(line, "\n"), Strategy: f.kind, Saved: f.saved, Rows: f.rows}
+}
+
+// form gives the line of a pair that is no message; "" where it needs none: its records are under their range all the
+// same.
+func (w *writer) form(u pair, v detail) form {
+	row := w.row(u.first)
+	switch row.Kind {
+	case transcript.Image:
+		if !w.o.On("image") {
+			return form{}
+		}
+		return form{line: fmt.Sprintf("- #%d %s", row.Record(), w.imageMarker(u.first)), kind: "image"}
+	case transcript.Call:
+		return w.callForm(u, v)
+	case transcript.Result:
+		return w.resultForm(u.first, fmt.Sprintf("- #%d result", row.Record()), v)
+	}
+	return form{}
+}
+
+// candidates gives the pairs before Recent that may get a line, newest first.
+func (w *writer) candidates() []candidate {
+	var all []candidate
+	seen := map[uint64]int{}
+	count := func(i int32) int {
+		row := w.row(i)
+		n := 0
+		if row.Chars >= prose.DupChars {
+			n = seen[row.Key]
+			seen[row.Key]++
+		}
+		if row.Op == transcript.Read && row.Kind == transcript.Result && row.Subject != 0 {
+			n = max(n, seen[uint64(row.Subject)])
+			seen[uint64(row.Subject)]++
+		}
+		return n
+	}
+	from, to := w.f.Records()
+	for rec := to - 1; rec >= from && len(all) < maxCandidates; rec-- {
+		for _, u := range slices.Backward(w.pairs(rec)) {
+			c := candidate{pair: u, chars: int64(w.row(u.first).Chars), copies: count(u.first), newer: len(all)}
+			if u.result >= 0 {
+				c.copies = max(c.copies, count(u.result))
+				c.chars += int64(w.row(u.result).Chars)
+			}
+			if rec < w.until && !w.holds(rec) && w.lined(u) {
+				c.importance = w.importance(u.first)
+				if u.result >= 0 {
+					c.importance = max(c.importance, w.importance(u.result))
+				}
+				c.closed = w.isClosed(u)
+				c.points = w.score(&c)
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// lined reports whether a pair of this kind may get a line of its own.
+func (w *writer) lined(u pair) bool {
+	row := w.row(u.first)
+	return !hidden(row.Kind) && row.Kind != transcript.Human && row.Op != transcript.Plan && !w.isAnswer(u.first)
+}
+
+// isAnswer reports whether a message is the last one of its turn, which stands in a line of its own.
+func (w *writer) isAnswer(i int32) bool {
+	return w.row(i).Kind == transcript.Text && w.turnOf(i).answer == i && w.o.On("answers")
+}
+
+// isClosed reports whether nothing hangs on a pair any more: a failure made good since, a sub-agent that reported.
+func (w *writer) isClosed(u pair) bool {
+	if u.result < 0 {
+		return false
+	}
+	row := w.row(u.result)
+	if row.Op == transcript.Agent {
+		return true
+	}
+	return row.Has(fold.Failed) && !row.Has(fold.Rejected) && !w.f.IsOpen(u.result)
+}
+
+// thirds divides the pairs by their score. The highest scores give way most.
+func (w *writer) thirds(all []candidate) {
+	if !w.o.On("score") {
+		return
+	}
+	by := make([]*candidate, 0, len(all))
+	for n := range all {
+		by = append(by, &all[n])
+	}
+	slices.SortStableFunc(by, func(a, b *candidate) int { return cmp.Compare(b.points, a.points) })
+	for n, c := range by {
+		c.third = 3 * n / len(by)
+	}
+}
+
+// detailOf is how much of a pair its line shows: less of those with a high score, and less at a hard level.
+func (w *writer) detailOf(c *candidate) detail {
+	v := details[c.third]
+	v.text = min(max(int(float64(c.chars)*v.keep), wholeText), w.o.SummaryChars)
+	v.whole = c.importance > keptImportance || c.result >= 0 && w.row(c.result).Op == transcript.Read && w.row(c.result).Has(fold.Focused)
+	return v.at(w.level)
+}
+
+// importance of a row, 0..1: for messages by what later ones take up, by what kind of words they hold, and a little by
+// how new they are; for work by what it did.
+func (w *writer) importance(i int32) float64 {
+	row := w.row(i)
+	_, rows := w.f.Rows()
+	m := prose.Matter{Newness: float64(i) / float64(max(1, rows)), Focused: row.Has(fold.Focused)}
+	switch row.Kind {
+	case transcript.Text, transcript.Human, transcript.Summary:
+		if t := w.f.Text(i); t != nil {
+			m.References, m.Most = int(t.Refs), int(w.f.MostRefs())
+		}
+		m.Decides, m.Corrects, m.Constrains = row.Has(fold.Decides) && w.o.On("decisions"), row.Has(fold.Corrects), row.Has(fold.Constrains)
+		return min(1, prose.Importance(m))
+	}
+	return min(1, prose.Importance(m)+w.workImportance(row))
+}
+
+// references is how often later messages take up what one brought up, 0..1: the part of its importance that no word of a
+// language decides.
+func (w *writer) references(i int32) float64 {
+	t := w.f.Text(i)
+	if t == nil || w.f.MostRefs() == 0 {
+		return 0
+	}
+	share := 0.5 * float64(t.Refs) / float64(w.f.MostRefs())
+	if w.row(i).Has(fold.Focused) {
+		share += 0.5
+	}
+	return share
+}
+
+// scale is importance as the score uses it: 1..5, in power-of-two buckets.
+func scale(importance float64) int64 { return 1 << (bits.Len(uint(1+4*importance)) - 1) }
+
+// ageStep is the age up to which everything is equally old, in milliseconds; from there on ages count in powers of two.
+const ageStep = 15 * 60 * 1000
+
+// ageOf is an item's age in quarters of an hour, as a power of two, 1 to 4096.
+func (w *writer) ageOf(row *fold.Row) int64 {
+	return 1 << min(12, bits.Len64(uint64(w.age(row)/ageStep)))
+}
+
+// score tells how soon an item gives way: the larger, older, more often said again and the less important, the sooner.
+// Closed work gives way twice as soon.
+func (w *writer) score(c *candidate) int64 {
+	s := limits.Tokens(c.chars) * w.ageOf(w.row(c.first)) * int64(1+c.copies) / scale(c.importance)
+	if c.closed {
+		s *= 2
+	}
+	return s
+}
+
+// checked is a pair's line, or its original where the line does not hold what must never be elided: the status of what
+// failed, and the first line that tells why.
+func (w *writer) checked(u pair, f form, v detail) form {
+	i := u.result
+	if i < 0 || f.line == "" || f.kind == "dup" || f.quote != "" || !w.row(i).Has(fold.Failed) || w.row(i).Has(fold.Rejected) {
+		return f
+	}
+	text := w.outcome(i).Text
+	lines, _ := lexicon.ErrorLines(text, 1, false)
+	if len(lines) == 0 || strings.Contains(f.line, mark.Inline(lexicon.Head(lines[0], v.err/2), v.err)) && strings.Contains(f.line, w.status(i)) {
+		return f
+	}
+	w.Fell++
+	start, _, _ := strings.Cut(f.line, w.status(i))
+	return form{line: start + w.status(i), quote: mark.Quote("  ", text), rows: []int32{i}}
+}
