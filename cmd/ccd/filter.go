@@ -86,7 +86,8 @@ func (a *app) filter(ctx context.Context, l *library, name string, segments iter
 	if err != nil {
 		return fmt.Errorf("compact %s: %w", name, err)
 	}
-	out := list.Filter(a.filterOptions(ctx, l, f))
+	o := a.filterOptions(ctx, l, f)
+	out := list.Filter(o)
 	if len(out.Pointers) > 0 {
 		if err := publish(out.Pointers); err != nil {
 			return err
@@ -100,6 +101,9 @@ func (a *app) filter(ctx context.Context, l *library, name string, segments iter
 	}
 	a.say("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
 		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
+	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
+		a.say("ccd: warning: the list is over --max-tokens %s: what is left may not be shortened", humanize.Comma(int64(o.MaxTokens)))
+	}
 	if a.json {
 		return a.printJSON(out.Report)
 	}
