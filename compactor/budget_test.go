@@ -110,7 +110,7 @@ func TestTokensAreCounted(t *testing.T) {
 // planned is a draft whose text is planned, before it is verified.
 func (f *folded) planned(t *testing.T) *draft {
 	t.Helper()
-	d := &draft{c: f.Compactor, source: unit.NewSource(f.Fold, f.o, f.text()), reader: unit.Reader{Room: f.o.Budget()}, size: lexicon.Chars}
+	d := f.draft(unit.Reader{Room: f.o.Budget(), Size: lexicon.Chars}, f.text(), nil)
 	if _, err := d.made(); err != nil {
 		t.Fatal(err)
 	}

@@ -93,23 +93,20 @@ func (c *Compactor) Compaction(text Text) (*Compaction, error) { return c.Summar
 // Summarized is Compaction with the summaries that the options' summarizer has written. What it would need and is not
 // kept stands in Wanted; until then, and where it was refused, the summaries are Compaction's own.
 func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
-	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: c.o.Budget()}, kept: kept, size: lexicon.Chars}
-	return d.made()
+	return c.draft(unit.Reader{Room: c.o.Budget(), Size: lexicon.Chars}, text, kept).made()
 }
 
 // Beside is Summarized for a reader who also gets the records from number first on in full. If first is past the last
 // record, the reader gets none. maxTokens (estimated) replaces the options' limit, and no room is kept for a lead.
 func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Compaction, error) {
 	room := max(0, maxTokens*3/4)
-	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: room, First: max(1, first)}, kept: kept, size: lexicon.Chars}
-	return d.made()
+	return c.draft(unit.Reader{Room: room, First: max(1, first), Size: lexicon.Chars}, text, kept).made()
 }
 
 // Injection makes the text that a hook adds, of at most room as size counts. If holds, it leaves out what the agent still
 // has in its context or in its own summary. It fails as Compaction does.
 func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
-	d := draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: unit.Reader{Room: room, Holds: holds, Brief: true}, size: size}
-	return d.made()
+	return c.draft(unit.Reader{Room: room, Holds: holds, Brief: true, Size: size}, text, nil).made()
 }
 
 // draft is a compaction in the making.
@@ -118,12 +115,15 @@ type draft struct {
 	source *unit.Source
 	reader unit.Reader
 	kept   Summaries
-	size   func(string) int
 
 	set      *unit.Set
 	chosen   plan.Plan
 	sections []Section
 	fell     map[string]int
+}
+
+func (c *Compactor) draft(r unit.Reader, text Text, kept Summaries) *draft {
+	return &draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: r, kept: kept, fell: map[string]int{}}
 }
 
 // headings is the room that the headings of the sections take, with the lines for what is not said.
@@ -146,8 +146,6 @@ func stays(u *plan.Unit) bool { return u.Section == unit.Recent || u.Kind == uni
 
 // made plans the text for its room; where what was planned does not fit after all, once more for less.
 func (d *draft) made() (*Compaction, error) {
-	d.fell = map[string]int{}
-	d.reader.Size = d.size
 	d.set = unit.All(d.source, d.reader, d.kept)
 	room := d.reader.Room
 	for tries := 0; ; tries++ {
@@ -206,7 +204,7 @@ func (d *draft) lines() int {
 func (d *draft) length() int {
 	n := 0
 	for _, s := range d.sections {
-		n += d.size(s.Body) + len("\n## \n") + len(s.Name)
+		n += d.reader.Size(s.Body) + len("\n## \n") + len(s.Name)
 	}
 	return n
 }
@@ -220,7 +218,7 @@ func (d *draft) whole() ([]Section, bool) {
 		return nil, true // nothing was said
 	}
 	body := unit.Whole(d.source)
-	if body == "" || d.size(body) > d.reader.Room || strings.Count(body, "\n") > maxLines {
+	if body == "" || d.reader.Size(body) > d.reader.Room || strings.Count(body, "\n") > maxLines {
 		return nil, false
 	}
 	return []Section{{Name: "Recent", Body: body}}, true

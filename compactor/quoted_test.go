@@ -53,7 +53,7 @@ func (f *folded) originals(i int32) []string {
 // exact checks that what stands whole in a companion is exactly what was said, and counts it.
 func (f *folded) exact(t testing.TB) int {
 	t.Helper()
-	d := draft{c: f.Compactor, source: unit.NewSource(f.Fold, f.o, f.text()), reader: unit.Reader{Room: f.o.Budget()}, size: lexicon.Chars}
+	d := f.draft(unit.Reader{Room: f.o.Budget(), Size: lexicon.Chars}, f.text(), nil)
 	c, err := d.made()
 	if err != nil {
 		t.Fatal(err)

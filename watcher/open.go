@@ -11,10 +11,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// openTranscript opens the file of s for reading. Below a root no symlink leads out of the root; what is not a
+// Open opens the file of s for reading. Below a root no symlink leads out of the root; what is not a
 // regular file is refused before and after it is opened, so that nothing put in its place meanwhile is read, and so is
 // a file of another user.
-func openTranscript(s transcript.Session) (*os.File, error) {
+func Open(s transcript.Session) (*os.File, error) {
 	look, open := os.Lstat, os.OpenFile
 	path := s.Path
 	var top fs.FileInfo // the root, where there is one

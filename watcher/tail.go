@@ -39,7 +39,7 @@ type tailer struct {
 
 // run opens the transcript and reads it.
 func (t *tailer) run(read func() error) error {
-	f, err := openTranscript(t.s)
+	f, err := Open(t.s)
 	if err != nil {
 		return fmt.Errorf("open transcript %s: %w", t.s.Path, cause(err))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // Parts of the time of an answer, in percent, by which its steps must end: what is not ready then is told from the
@@ -62,26 +63,20 @@ func (h *hookFold) close() {
 	}
 }
 
-// open opens a regular file that is not packed: to unpack one takes a second copy of it, and time.
+// open opens a transcript that is not packed: to unpack one takes a second copy of it, and time.
 func (h *hookFold) open(s transcript.Session) error {
 	if s.Packed {
 		return errors.New("it is packed")
 	}
-	info, err := os.Lstat(s.Path)
+	var err error
+	if h.file, err = watcher.Open(s); err != nil {
+		return err
+	}
+	info, err := h.file.Stat()
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return errors.New("not a regular file")
-	}
-	if h.file, err = os.Open(s.Path); err != nil {
-		return err
-	}
-	now, err := h.file.Stat()
-	if err != nil || !os.SameFile(info, now) {
-		return errors.New("replaced meanwhile")
-	}
-	h.size = now.Size()
+	h.size = info.Size()
 	return nil
 }
 

@@ -79,7 +79,7 @@ func all(f *Fold) string {
 	}
 	plan, row := f.Plan()
 	count, term := f.Term("splitCents")
-	fmt.Fprintln(&b, plan, row, f.Jobs(), count, term, f.FilesForgotten(), f.CommandsForgotten(), f.ProblemsForgotten())
+	fmt.Fprintln(&b, plan, row, f.Jobs(), count, term, f.FilesForgotten(), f.CommandsForgotten(), f.tables.problems.evicted)
 	return b.String()
 }
 

@@ -100,9 +100,6 @@ func (f *Fold) MendedBy(result int32) int32 {
 	return -1
 }
 
-// ProblemsForgotten is the number of problems that had to go for newer ones.
-func (f *Fold) ProblemsForgotten() int { return f.tables.problems.evicted }
-
 // Agents returns the sub-agents, the one started or heard of last first.
 func (f *Fold) Agents() []*Agent { return f.tables.agents.newestFirst() }
 

@@ -9,19 +9,19 @@ const LineBulk = 50
 func Bulk(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
-		n += BulkOfLine(line)
+		n += bulkOfLine(line)
 	}
 	return n
 }
 
-// BulkOfLine is what one line takes, in chars.
-func BulkOfLine(line string) int { return max(LineBulk, Chars(line)) }
+// bulkOfLine is what one line takes, in chars.
+func bulkOfLine(line string) int { return max(LineBulk, Chars(line)) }
 
 // BulkHead is the beginning of a text that takes at most n: whole lines where more than one fits.
 func BulkHead(text string, n int) string {
 	end := 0
 	for line := range strings.Lines(text) {
-		b := BulkOfLine(line)
+		b := bulkOfLine(line)
 		if b > n {
 			if end == 0 || n > LineBulk && n > b/3 {
 				end += len(Head(line, n))
@@ -40,7 +40,7 @@ func BulkTail(text string, n int) string {
 	for from > 0 {
 		start := strings.LastIndexByte(text[:from-1], '\n') + 1
 		line := text[start:from]
-		b := BulkOfLine(line)
+		b := bulkOfLine(line)
 		if b > n {
 			if from == len(text) {
 				from -= len(Tail(line, n))

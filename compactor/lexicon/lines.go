@@ -90,7 +90,7 @@ func LeadLen(t string) int {
 func IsFrame(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "at "):
-		return strings.HasSuffix(t, "(Native Method)") || AfterColon(strings.TrimSuffix(t, ")"))
+		return strings.HasSuffix(t, "(Native Method)") || afterColon(strings.TrimSuffix(t, ")"))
 	case strings.HasPrefix(t, `File "`):
 		return strings.Contains(t, `", line `)
 	case strings.HasPrefix(t, "goroutine "):
@@ -105,5 +105,5 @@ func IsPlaced(t string) bool {
 	if i < 1 || i > LongestName || i+1 >= len(t) || t[i+1]-'0' >= 10 || strings.IndexByte(t[:i], ' ') >= 0 {
 		return false
 	}
-	return strings.ContainsAny(t[:i], "./") && HasLetter(t[:i])
+	return strings.ContainsAny(t[:i], "./") && hasLetter(t[:i])
 }

@@ -46,7 +46,7 @@ func (c *cutter) line(line string, at int) {
 	case t == "":
 		c.spaced = true
 		c.part++
-	case IsItem(t):
+	case isItem(t):
 		if !inside {
 			c.from, c.table = at, t[0] == '|'
 			c.titled = !c.spaced && c.heading == "" && len(c.all) > 0 && IsLabel(c.all[len(c.all)-1].Text)
@@ -125,7 +125,7 @@ func (c *cutter) add(s string) {
 	c.all = append(c.all, Piece{Text: s, Part: c.part})
 }
 
-// IsItem reports whether a trimmed line is an item of a list or a row of a table.
-func IsItem(t string) bool {
+// isItem reports whether a trimmed line is an item of a list or a row of a table.
+func isItem(t string) bool {
 	return BulletLen(t) > 0 || strings.HasPrefix(t, "|")
 }

@@ -116,20 +116,20 @@ func slashKind(s string) Kind {
 	}
 	slashes := strings.Count(s, "/")
 	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")
-	if strings.Trim(s, "/.-") == "" || !HasLetter(s) {
+	if strings.Trim(s, "/.-") == "" || !hasLetter(s) {
 		return PlainWord
 	}
 	if !rooted && slashes < 2 && !strings.ContainsAny(s, "._-@") {
 		return PlainWord // and/or
 	}
-	if AfterColon(s) {
+	if afterColon(s) {
 		return PlaceWord
 	}
 	return PathWord
 }
 
-// HasLetter reports whether a text has a letter, of any script.
-func HasLetter(s string) bool {
+// hasLetter reports whether a text has a letter, of any script.
+func hasLetter(s string) bool {
 	for i := range len(s) {
 		if classOf[s[i]]&(Letters|High) != 0 {
 			return true
@@ -138,8 +138,8 @@ func HasLetter(s string) bool {
 	return false
 }
 
-// AfterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
-func AfterColon(s string) bool {
+// afterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
+func afterColon(s string) bool {
 	i := strings.LastIndexByte(s, ':')
 	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && IsNumber(s[i+1:])
 }
@@ -154,7 +154,7 @@ func mailKind(s string) Kind {
 
 // underKind is an identifier, where letters stand at both sides of an underscore or a name begins with one.
 func underKind(s string) Kind {
-	if !HasLetter(s) {
+	if !hasLetter(s) {
 		return PlainWord
 	}
 	return IdentWord
@@ -185,7 +185,7 @@ func mixedKind(s string) Kind {
 // dottedKind is a word with dots, colons, hyphens or other marks in it.
 func dottedKind(s string, has Class) Kind {
 	i := strings.IndexByte(s, '.')
-	if i < 0 && has&Colon != 0 && AfterColon(s) {
+	if i < 0 && has&Colon != 0 && afterColon(s) {
 		return PlainWord // at:12
 	}
 	if i < 0 || i+1 == len(s) {
@@ -193,7 +193,7 @@ func dottedKind(s string, has Class) Kind {
 	}
 	before := s[i-min(i, 1) : i]
 	switch {
-	case AfterColon(s):
+	case afterColon(s):
 		return PlaceWord
 	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
 		return dottedNumber(s)
