@@ -197,3 +197,29 @@ func TestATornLineWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestAFoldStaysBelowItsRoot: a hook opens what the watcher would open, and nothing else.
+func TestAFoldStaysBelowItsRoot(t *testing.T) {
+	p := newHookPlace(t, harbour(2, ""))
+	s, ok := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	if !ok {
+		t.Fatal("no session")
+	}
+	l := &library{config: config.Config{}}
+	_, _, done, err := l.foldFor(context.Background(), s, compactor.Manual{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	project, outside := filepath.Dir(p.path), filepath.Join(t.TempDir(), "outside")
+	if err := os.Rename(project, outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, project); err != nil {
+		t.Skip(err)
+	}
+	if _, _, done, err := l.foldFor(context.Background(), s, compactor.Manual{}); err == nil {
+		done()
+		t.Error("a transcript behind a link that leads out of the root is folded")
+	}
+}
