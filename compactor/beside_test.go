@@ -10,7 +10,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// tells finds the lines that tell of one record.
+// tells returns the lines about one record.
 var tells = regexp.MustCompile(`(?m)^(?:- |Open: |Under way: |### \d+ · |\w+ last \(|- ".*" \()?#(\d+)[ )].*$`)
 
 // TestBeside: the records that a reader has otherwise are only named; everything before them is told, within the budget,

@@ -19,7 +19,7 @@ type made struct {
 	text string
 }
 
-// laws hold for every companion: each gives complaints.
+// laws hold for every companion; each returns what is wrong.
 var laws = []struct {
 	name  string
 	judge func(m made) []string

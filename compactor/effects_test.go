@@ -14,7 +14,7 @@ func (s *script) built() *script {
 	return s
 }
 
-// filesOf is what is told of the files of a session, a line each, without content.
+// filesOf returns the lines about the files of a session, one for each file, without content.
 func filesOf(t *testing.T, s *script) string {
 	t.Helper()
 	text, _, _ := strings.Cut(told(t, s.built(), Defaults()).section("Files"), "### ")

@@ -86,7 +86,7 @@ func TestEngineRules(t *testing.T) {
 	})
 }
 
-// TestEngineReasons holds what keeps a message whole, and what never does. The borders are those of compactor/prose.
+// TestEngineReasons checks which messages stay whole and which never do. The limits are those of compactor/prose.
 func TestEngineReasons(t *testing.T) {
 	t.Parallel()
 	rest := walk(1, 200)
@@ -113,7 +113,7 @@ func TestEngineReasons(t *testing.T) {
 	checkRows(t, rows)
 }
 
-// TestEngineSummaries holds what of a summary the configuration sets, and what it is made of.
+// TestEngineSummaries checks which parts of a summary the configuration sets, and what a summary is made of.
 func TestEngineSummaries(t *testing.T) {
 	t.Parallel()
 	long := plainList{}.add("assistant", walk(1, 60000))

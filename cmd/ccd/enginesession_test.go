@@ -52,7 +52,7 @@ func TestEngineParts(t *testing.T) {
 	})
 }
 
-// TestEngineNeverElided holds what no strategy takes away.
+// TestEngineNeverElided checks what no strategy may leave out.
 func TestEngineNeverElided(t *testing.T) {
 	t.Parallel()
 	fails := func(out string) printed {

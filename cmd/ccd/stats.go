@@ -62,7 +62,7 @@ what each strategy saved in the companions as they stand; how often companions w
 that took; how often a second way had to be taken (a check that failed, a short form that was not
 shorter, a cut to hold the budget, a summary that a command did not give); restores tried and succeeded.
 
-The strategies do not add up to the difference before and after: what is written anew, such as headings,
+The strategies do not add up to the difference before and after: new text, such as headings,
 takes room that they have saved. Restores are counted where the state directory can be written, the
 newest ten thousand or so.`,
 		examples: []example{
