@@ -36,12 +36,27 @@ func (a *app) serve(ctx context.Context) error {
 		signal.Notify(s.hangup, syscall.SIGHUP)
 		defer signal.Stop(s.hangup)
 	}
-	defer context.AfterFunc(ctx, func() { _ = packaging.Notify("STOPPING=1") })() // a manager that is gone needs no telling
+	defer tellStopping(ctx)()
 	err := s.run(ctx)
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
 		return errStopped
 	}
 	return told(err)
+}
+
+// tellStopping tells the service manager when ctx ends. The returned function waits until that was sent, so that the
+// process does not exit first.
+func tellStopping(ctx context.Context) (wait func()) {
+	sent := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(sent)
+		_ = packaging.Notify("STOPPING=1") // a manager that is gone needs no telling
+	})
+	return func() {
+		if !stop() {
+			<-sent
+		}
+	}
 }
 
 func (s *server) run(ctx context.Context) error {
