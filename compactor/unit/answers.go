@@ -65,10 +65,13 @@ func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() strin
 			most = steps[level]
 		}
 		n := lexicon.Width(text)
-		if w.own != "" && n < shortAsk && w.knowsAll(text) {
-			return plan.Form{}
+		held := 0
+		if w.own.text != "" {
+			if held = w.known(text); held == 100 {
+				return plan.Form{}
+			}
 		}
-		if n < shortAsk || w.own == "" && w.body(i).whole && n <= most+shortAsk {
+		if n < shortAsk || held < 50 && w.body(i).whole && n <= most+shortAsk {
 			q := mark.Quote("", text)
 			if line, fits := mark.Fits(text, shortAsk); fits && n < shortAsk && !strings.Contains(text, "\n") {
 				return plan.Form{Text: head + " " + note + ": " + line + "\n", Shows: line, Rows: []int32{i}}
@@ -145,7 +148,7 @@ func (w *writer) chosen(i int32, text string) [][]string {
 		seen[p.Text] = true
 		return again
 	})
-	if w.own != "" {
+	if w.own.text != "" {
 		all = slices.DeleteFunc(all, func(p scored) bool { return w.knows(p.Text) })
 	}
 	order := make([]int, len(all))

@@ -41,8 +41,12 @@ func (w *writer) commands() {
 			u.Worth = []float64{(worthRun + 2) * fresh(runs), worthRun * fresh(runs)}
 			runs++
 		}
+		most := longCommand
+		if strings.Contains(c.Text, "<<") { // more of a script that is cut says nothing more
+			most = shortCommand
+		}
 		u.Form = func(level int) plan.Form {
-			line := "- " + w.command(c, []int{shortCommand, longCommand}[level], level > 0 && !w.spent()) + "\n"
+			line := "- " + w.command(c, []int{shortCommand, most}[level], level > 0 && !w.spent()) + "\n"
 			return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
 		}
 		w.add(u)

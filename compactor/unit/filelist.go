@@ -34,7 +34,7 @@ func (w *writer) fileLists() {
 		}
 	}
 	if len(changed) > 0 {
-		worth := []float64{worthFiles, worthFiles}
+		worth := []float64{worthFiles, worthFileLine}
 		if len(changed)*fileLine > w.Room/fileLines { // by their number alone, so that the list does not change its shape to and fro
 			worth = worth[:1]
 		}

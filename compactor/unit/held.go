@@ -2,25 +2,36 @@ package unit
 
 import (
 	"strings"
+	"unicode"
 
 	"ccd/compactor/fold"
 	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
 )
 
-// ownSummary is what the agent wrote when it last compacted its context, plain; "" where the reader does not hold it.
-func (w *writer) ownSummary() string {
+// own is what the agent wrote when it last compacted its context; empty where the reader does not hold it.
+type own struct {
+	text      string // plain
+	sentences []map[string]bool
+}
+
+func (w *writer) ownSummary() (o own) {
 	if !w.Holds {
-		return ""
+		return o
 	}
 	start, _ := w.f.Held()
 	from, to := w.f.Rows()
 	for i := to - 1; i >= from && int(w.row(i).Rec) >= start; i-- {
 		if row := w.row(i); row.Kind == transcript.Summary && !row.Has(fold.Side) {
-			return plain(w.text(i))
+			text := w.text(i)
+			o.text = plain(text)
+			for s := range lexicon.Sentences(text) {
+				o.sentences = append(o.sentences, wordSet(s))
+			}
+			break
 		}
 	}
-	return ""
+	return o
 }
 
 // plain is text as it is compared: small letters, without emphasis, each run of white space one blank.
@@ -28,30 +39,73 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", "\"", "").Replace(lexicon.Lower(text))), " ")
 }
 
-// knows reports whether the agent's own summary says what a sentence says: it holds it word by word, or all of at least
-// two of its names and numbers.
+// enough is the part of the words of a sentence, in percent, that stand together where the same thing is said.
+const enough = 70
+
+// knows reports whether the agent's own summary says what a sentence says: word by word, or with all of its names and
+// numbers and most of its words in one sentence.
 func (w *writer) knows(s string) bool {
-	if w.own == "" {
+	if w.own.text == "" {
 		return false
 	}
-	if p := plain(s); strings.Contains(w.own, p) {
+	if strings.Contains(w.own.text, plain(s)) {
 		return true
 	}
-	terms, missing := 0, false
+	missing := false
 	lexicon.Terms(s, func(term string) bool {
-		terms++
-		missing = missing || !strings.Contains(w.own, plain(term))
+		missing = !strings.Contains(w.own.text, plain(term))
 		return !missing
 	})
-	return terms >= 2 && !missing
-}
-
-// knowsAll reports whether the agent's own summary says what each piece of a text says.
-func (w *writer) knowsAll(text string) bool {
-	for _, p := range lexicon.Pieces(text) {
-		if !w.knows(p.Text) {
-			return false
+	said := wordSet(s)
+	if missing || len(said) < 3 {
+		return false
+	}
+	for _, sentence := range w.own.sentences {
+		same := 0
+		for word := range said {
+			if sentence[word] {
+				same++
+			} else if unicode.IsDigit(rune(word[0])) { // another value is another fact
+				same = -len(said)
+			}
+		}
+		if same*100 >= enough*len(said) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// known is how much of a text the agent's own summary says, in percent of its pieces' width. Pieces that are too short to
+// say anything alone do not count.
+func (w *writer) known(text string) int {
+	all, same := 0, 0
+	for _, p := range lexicon.Pieces(text) {
+		if n := lexicon.Width(p.Text); len(p.Text) >= leastPiece {
+			if all += n; w.knows(p.Text) {
+				same += n
+			}
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return same * 100 / all
+}
+
+// wordSet are the distinct words of a sentence that are long enough to say something; an ideograph is one.
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, f := range strings.FieldsFunc(lexicon.Lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !lexicon.IsWide([]rune(f)[0]) {
+			if len(f) > 3 || unicode.IsDigit(rune(f[0])) {
+				set[f] = true
+			}
+			continue
+		}
+		for _, r := range f {
+			set[string(r)] = true
+		}
+	}
+	return set
 }

@@ -50,7 +50,7 @@ type writer struct {
 	plainly bool  // everything stands word by word
 	turns   []turn
 	asks    *plan.Pool // that the messages between the first and the last draw on
-	own     string     // the agent's own summary, "" where the reader does not hold it
+	own     own
 
 	units     []*plan.Unit
 	at        map[int32]*plan.Unit // the units of calls and messages, by row

@@ -117,7 +117,7 @@ func (w *writer) call(u *plan.Unit, c *candidate) {
 	}
 	u.Worth = []float64{(worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))}
 	if c.result >= 0 && w.row(c.result).Has(fold.Rejected) {
-		u.Kind, u.Worth[0] = "refused", worthWhole
+		u.Kind, u.Must, u.Worth[0] = "refused", true, worthRule*fresh(c.newer)
 	}
 	if w.o.On("score") && w.wholeMay(c) {
 		content := worthContent * fresh(c.newer) * float64(1+c.third)

@@ -19,6 +19,7 @@ const (
 	worthFirstAsk = 84.0
 	worthAsk      = 80.0
 	worthFiles    = 76.0
+	worthFileLine = 20.0 // a line for each file
 	worthAnswer   = 58.0
 	worthDid      = 5.0
 

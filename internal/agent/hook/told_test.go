@@ -152,6 +152,17 @@ func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	if strings.Contains(text, "oil wheel 3.") {
 		t.Errorf("the agent's own words are told again:\n%s", text)
 	}
+	word = func(n int) string { // what the summary says of it leaves a word that says nothing
+		return fmt.Sprintf("Done. The race of sluice %d was lined with larch planks. The gate of sluice %d hangs on two iron hinges. The sill of sluice %d lies on a bed of gravel. The rack of sluice %d was cleaned of leaves and branches.", n, n, n, n)
+	}
+	s = mill(t, claude, 6, word)
+	last := word(5)
+	s.compacts("Sluice 5 is mended and done: "+strings.TrimPrefix(last, "Done. ")+" I rejected oak, because it swells. Next I would oil wheel 5.", 0)
+	text = p.told("compact", newPlaceOf(t, p, s))
+	wants(t, text, "\n#20 [ccd ", "> Sluice 4 is mended: Done. The race of sluice 4 was lined with larch planks. The gate")
+	if strings.Contains(text, "\n#24 ") {
+		t.Errorf("what the summary says is told again, or a rest of it:\n%s", text)
+	}
 }
 
 func newPlaceOf(t *testing.T, p *place, s *session) string {
