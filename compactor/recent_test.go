@@ -138,7 +138,7 @@ func TestFormsOfWork(t *testing.T) {
 	c := told(t, s, tokensOf(20000))
 	inOrder(t, c.section("Conversation"), "- #2 Read [ccd ", " file a.go, 1000 lines, read 2026-03-04T09:00Z, edited 1x later]\n", "- #4 Bash `go test ./...` -> 0: 3 passed [ccd ",
 		" output, 1001 lines, ", "- #6 Bash `go vet ./...` -> 1: `a.go:7: error: cannot use x`; `a.go:9: error: cannot use y` [ccd ",
-		"- #8 Grep `float`: 400 hits: `ledger/money.py:12: float(x)`", "- #10 ", "This explains the state of affairs at length.", "- #11 summary: Short remark.\n",
+		"- #8 Grep `float`: 400 hits: `ledger/money.py:12: float(x)`", "- #10 ", "This explains the state of affairs at length.", "- #11 said: Short remark.\n",
 		"- #12 Edit `a.go`: `- old line` `+ new line` [ccd ", "- #14 Bash `cat same` -> 0 [ccd ", " dup of #17, 16000 chars]\n", "- #18 Bash `rm -r out` -> 1: ")
 	if len(c.Header.Saved) < 4 {
 		t.Errorf("saved = %+v", c.Header.Saved)

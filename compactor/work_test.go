@@ -47,7 +47,7 @@ func TestWhatIsUnderWay(t *testing.T) {
 	s.call("x", "Bash", map[string]any{"command": "make it"})
 	s.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}}}, nil)
 	now := told(t, s, Defaults()).section("Now")
-	wants(t, now, "Answered last (#4 2026-03-04T09:00Z, before that) answer: It runs.\n",
+	wants(t, now, "Answered last (#4 2026-03-04T09:00Z, before that): It runs.\n",
 		"Under way: #2 Bash `npm start` (in the background); #67 interrupted by the human 09:07Z; #66 Bash `make it` (no result)\n")
 	s.human("Go on.")
 	wants(t, told(t, s, Defaults()).section("Now"), "Under way: #2 Bash `npm start` (in the background)\n")

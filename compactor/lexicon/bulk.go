@@ -24,7 +24,7 @@ func BulkHead(text string, n int) string {
 		b := bulkOfLine(line)
 		if b > n {
 			if end == 0 || n > LineBulk && n > b/3 {
-				end += len(Head(line, n))
+				end += len(HeadAt(line, n))
 			}
 			break
 		}
@@ -43,7 +43,7 @@ func BulkTail(text string, n int) string {
 		b := bulkOfLine(line)
 		if b > n {
 			if from == len(text) {
-				from -= len(Tail(line, n))
+				from -= len(TailAt(line, n))
 			}
 			break
 		}
@@ -51,4 +51,32 @@ func BulkTail(text string, n int) string {
 		from = start
 	}
 	return text[from:]
+}
+
+// HeadAt is the beginning of a text in at most n chars, up to the end of a line, a sentence or a word where one is near.
+func HeadAt(text string, n int) string {
+	h := Head(text, n)
+	if len(h) == len(text) {
+		return h
+	}
+	for _, end := range []string{"\n", ". ", "。", " "} {
+		if i := strings.LastIndex(h, end); i > len(h)/2 {
+			return strings.TrimRight(h[:i+len(end)], " \n")
+		}
+	}
+	return h
+}
+
+// TailAt is the end of a text in at most n chars, from the begin of a line, a sentence or a word on where one is near.
+func TailAt(text string, n int) string {
+	t := Tail(text, n)
+	if len(t) == len(text) {
+		return t
+	}
+	for _, end := range []string{"\n", ". ", "。", " "} {
+		if i := strings.Index(t, end); i >= 0 && i < len(t)/2 {
+			return strings.TrimLeft(t[i+len(end):], " \n")
+		}
+	}
+	return t
 }

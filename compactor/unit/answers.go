@@ -41,6 +41,9 @@ func (w *writer) answer(t *turn) {
 		if last := &w.turns[len(w.turns)-1]; last.ask > i {
 			before = ", before that"
 		}
+		if t.early {
+			note, before = "answer", before+", calls follow"
+		}
 		head = fmt.Sprintf("Answered last (#%d%s%s)", w.row(i).Record(), moment(w.time(i), time.Time{}), before)
 	}
 	w.told(u, i, head, note, func() string { return w.text(i) }, first+4*fresh(newer), more*fresh(newer))
@@ -48,9 +51,14 @@ func (w *writer) answer(t *turn) {
 }
 
 // told gives a unit the levels of a text: its best pieces in more and more chars, then all of it. First is what a char
-// of the first level is worth, more what one of the next is; of the others each is worth less.
+// of the first level is worth, more what one of the next is; of the others each is worth less. What the agent's own
+// summary says is left out, but not of Now.
 func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
 	u.Worth = []float64{first}
+	var skip func(string) bool
+	if w.own.text != "" && u.Section != Now {
+		skip = w.knows
+	}
 	size := int(float64(w.row(i).Chars) * (1 + 2*w.f.WideShare()))
 	for n := 1; n <= len(steps) && size > steps[n-1]; n++ {
 		u.Worth = append(u.Worth, more)
@@ -66,7 +74,7 @@ func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() strin
 		}
 		n := lexicon.Width(text)
 		held := 0
-		if w.own.text != "" {
+		if skip != nil {
 			if held = w.known(text); held == 100 {
 				return plan.Form{}
 			}
@@ -74,7 +82,7 @@ func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() strin
 		if n < shortAsk || held < 50 && w.body(i).whole && n <= most+shortAsk {
 			q := mark.Quote("", text)
 			if line, fits := mark.Fits(text, shortAsk); fits && n < shortAsk && !strings.Contains(text, "\n") {
-				return plan.Form{Text: head + " " + note + ": " + line + "\n", Shows: line, Rows: []int32{i}}
+				return plan.Form{Text: head + said(note, u.Section == Now) + ": " + line + "\n", Shows: line, Rows: []int32{i}}
 			}
 			m := " " + note
 			if n >= shortAsk {
@@ -87,7 +95,7 @@ func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() strin
 			return plan.Form{Text: head + " " + m + "\n", Shows: m, Strategy: "talk", Saved: lexicon.Chars(text) - lexicon.Chars(m)}
 		}
 		if pieces == nil {
-			pieces = w.chosen(i, text)
+			pieces = w.chosen(i, text, skip)
 		}
 		said := pieces[min(level, len(pieces)-1)]
 		if len(said) == 0 {
@@ -105,6 +113,17 @@ func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() strin
 		f.Shows, f.Saved = strings.TrimSuffix(f.Text, "\n"), lexicon.Chars(text)-lexicon.Chars(f.Text)
 		return f
 	}
+}
+
+// said is the word before a text that stands whole in its line: the notes of markers are those of longer ones.
+func said(note string, now bool) string {
+	switch {
+	case now: // its head says so
+		return ""
+	case note == "summary":
+		return " said"
+	}
+	return " " + note
 }
 
 // between stands between two chosen pieces of a text.
@@ -140,7 +159,7 @@ func (w *writer) excerpt(i int32, head, first, note string, said []string) strin
 const maxPiece = mark.MaxLine - 500
 
 // chosen gives the best pieces of a text at each level, in their order: each level has those of the one before.
-func (w *writer) chosen(i int32, text string) [][]string {
+func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string {
 	all := w.scored(i, text)
 	seen := map[string]bool{}
 	all = slices.DeleteFunc(all, func(p scored) bool {
@@ -148,8 +167,8 @@ func (w *writer) chosen(i int32, text string) [][]string {
 		seen[p.Text] = true
 		return again
 	})
-	if w.own.text != "" {
-		all = slices.DeleteFunc(all, func(p scored) bool { return w.knows(p.Text) })
+	if skip != nil {
+		all = slices.DeleteFunc(all, func(p scored) bool { return skip(p.Text) })
 	}
 	order := make([]int, len(all))
 	for n := range all {

@@ -116,9 +116,9 @@ func (w *writer) asked(i int32, level int) (text string, whole bool) {
 	cut := func(head, tail int) string {
 		m := mark.New(w.id(i), fmt.Sprintf("cut, %d chars", max(n, int(w.row(i).Chars)))) + "\n"
 		if tail == 0 {
-			return mark.Quote("", headAt(said, head)) + m
+			return mark.Quote("", lexicon.HeadAt(said, head)) + m
 		}
-		return mark.Quote("", headAt(said, head)) + m + mark.Quote("", tailAt(said, tail))
+		return mark.Quote("", lexicon.HeadAt(said, head)) + m + mark.Quote("", lexicon.TailAt(said, tail))
 	}
 	switch all := w.body(i).whole; {
 	case all && (n <= briefAsk || n <= longAsk && level > 0 || level > 2 && lexicon.Bulk(said) <= w.Room/wholeShare):
@@ -129,34 +129,6 @@ func (w *writer) asked(i int32, level int) (text string, whole bool) {
 		return cut(askHead/3, askTail/2), false
 	}
 	return cut(askHead, askTail), false
-}
-
-// headAt is the beginning of a text in at most n chars, up to the end of a line, a sentence or a word where one is near.
-func headAt(text string, n int) string {
-	h := lexicon.Head(text, n)
-	if len(h) == len(text) {
-		return h
-	}
-	for _, end := range []string{"\n", ". ", "。", " "} {
-		if i := strings.LastIndex(h, end); i > len(h)/2 {
-			return strings.TrimRight(h[:i+len(end)], " \n")
-		}
-	}
-	return h
-}
-
-// tailAt is the end of a text in at most n chars, from the begin of a line, a sentence or a word on where one is near.
-func tailAt(text string, n int) string {
-	t := lexicon.Tail(text, n)
-	if len(t) == len(text) {
-		return t
-	}
-	for _, end := range []string{"\n", ". ", "。", " "} {
-		if i := strings.Index(t, end); i >= 0 && i < len(t)/2 {
-			return strings.TrimLeft(t[i+len(end):], " \n")
-		}
-	}
-	return t
 }
 
 // askedAgain finds a newer copy of a message, which then stands for both.

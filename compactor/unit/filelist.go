@@ -64,7 +64,7 @@ func (w *writer) elsewhere() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "- edits of sub-agents stand in their own sessions: " + strings.Join(parts, ", ") + "\n"
+	return "- what sub-agents edited stands in their own sessions: " + strings.Join(parts, ", ") + "\n"
 }
 
 // mostElsewhere bounds the sub-agents that are named so.

@@ -64,7 +64,7 @@ func (w *writer) rulesOf(t *turn) []string {
 	}
 	text := w.text(i)
 	if lexicon.Chars(text) > longRule { // of a paste only what stands around it is the person's own
-		text = headAt(text, longRule/3) + "\n" + tailAt(text, longRule/3)
+		text = lexicon.HeadAt(text, longRule/3) + "\n" + lexicon.TailAt(text, longRule/3)
 	}
 	var all []string
 	for s := range lexicon.Sentences(text) {

@@ -118,7 +118,7 @@ func (w *writer) byRule(i int32, head, text string, level int) (form, bool) {
 // best is the best pieces of a part of a message in at most so many chars.
 func (w *writer) best(i int32, text string, most int) string {
 	said := ""
-	for n, all := range w.chosen(i, text) {
+	for n, all := range w.chosen(i, text, nil) {
 		s := strings.Join(all, between)
 		if n == 0 || lexicon.Chars(s) <= most {
 			said = s

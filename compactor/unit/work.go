@@ -190,7 +190,7 @@ func (w *writer) message(u *plan.Unit, c *candidate) {
 	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // young talk stands in more words
 		more = first
 	}
-	told := &plan.Unit{}
+	told := &plan.Unit{Section: u.Section}
 	w.told(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
 	u.Worth = told.Worth
 	u.Form = func(level int) plan.Form {
