@@ -10,16 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-)
-
-// The house's numbers, in lines. A share of the files and functions may be longer.
-const (
-	longestFile     = 400
-	longestFunction = 60
-	allowedLong     = 5 // per cent
 )
 
 // source is one Go file, parsed.
@@ -178,38 +170,6 @@ func TestHouseRulesCanFail(t *testing.T) {
 	}
 }
 
-// TestHouseNumbers holds the sizes: most of the code can be read at one glance.
-func TestHouseNumbers(t *testing.T) {
-	var files, functions []string // the long ones
-	var sizes []int
-	all := 0
-	for _, s := range sources(t) {
-		if s.test() {
-			continue
-		}
-		all++
-		if n := s.set.File(s.file.Pos()).LineCount(); n > longestFile {
-			files = append(files, fmt.Sprintf("%s: %d lines", s.path, n))
-		}
-		for _, d := range s.file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
-				n := s.lines(f)
-				if sizes = append(sizes, n); n > longestFunction {
-					functions = append(functions, fmt.Sprintf("%s: %s has %d lines", s.at(f), f.Name.Name, n))
-				}
-			}
-		}
-	}
-	slices.Sort(sizes)
-	t.Logf("%d files, %d functions, median %d lines, longest %d", all, len(sizes), sizes[len(sizes)/2], sizes[len(sizes)-1])
-	if len(files)*100 > all*allowedLong {
-		t.Errorf("%d of %d files over %d lines:\n%s", len(files), all, longestFile, strings.Join(files, "\n"))
-	}
-	if len(functions)*100 > len(sizes)*allowedLong {
-		t.Errorf("%d of %d functions over %d lines:\n%s", len(functions), len(sizes), longestFunction, strings.Join(functions, "\n"))
-	}
-}
-
 // forbidden text stands nowhere in the tree: work left open, and paths of the machine that it was written on. The
 // patterns are cut in two so that this file does not hold them.
 var forbidden = map[string]*regexp.Regexp{
@@ -255,5 +215,43 @@ func TestLooseEndsCanFail(t *testing.T) {
 		if n != want {
 			t.Errorf("%q: %d findings, want %d", text, n, want)
 		}
+	}
+}
+
+// named are the agents' names, as the code of one agent alone may compare them.
+var named = regexp.MustCompile(`^"(claude-code|codex|gemini-cli|qwen-code|pi|openclaw|copilot-cli|factory-droid|cursor|amp)"$`)
+
+// mayName are the packages that write or tell what belongs to one agent: its settings, its hooks, its native sessions.
+// All others know agents by the registry alone.
+var mayName = regexp.MustCompile(`^(cmd/ccd|internal/gen|internal/agent/(setup|hook|resume|tools|claude|codex|gemini|qwen|pi|openclaw|copilot|droid|cursor|amp))/`)
+
+// TestAgentsAreKnownByTheirRows: what reads and compacts transcripts names no agent, and only the registry imports rows.
+func TestAgentsAreKnownByTheirRows(t *testing.T) {
+	rows := regexp.MustCompile(`^"ccd/internal/agent/(claude|codex|gemini|qwen|pi|openclaw|copilot|droid|cursor|amp)"$`)
+	imported := 0
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		for _, i := range s.file.Imports {
+			if !rows.MatchString(i.Path.Value) {
+				continue
+			}
+			if imported++; !strings.HasPrefix(s.path, "internal/agent/registry/") {
+				t.Errorf("%s imports %s", s.path, i.Path.Value)
+			}
+		}
+		if mayName.MatchString(s.path) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && named.MatchString(lit.Value) {
+				t.Errorf("%s names the agent %s", s.at(lit), lit.Value)
+			}
+			return true
+		})
+	}
+	if imported == 0 {
+		t.Error("the control: the registry imports no row")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -118,7 +119,7 @@ func segments(b *testing.B, s transcript.Session, use func(transcript.Segment) t
 // decoded gives the records of a transcript, and tells the time that this and their use took.
 func decoded(b *testing.B, s transcript.Session, use func(*transcript.Record)) time.Duration {
 	b.Helper()
-	dec := transcript.NewDecoder(s.Agent, s.Class)
+	dec := registry.NewDecoder(s.Agent, s.Class)
 	return segments(b, s, func(seg transcript.Segment) time.Duration {
 		begin := usedCPU(b)
 		for r := range dec.Records(seg) {
@@ -165,7 +166,7 @@ func sessionOf(b *testing.B, path string) transcript.Session {
 	if err != nil && err != io.ErrUnexpectedEOF {
 		b.Fatal(err)
 	}
-	agent, class, ok := transcript.Sniff(head[:n])
+	agent, class, ok := registry.Sniff(head[:n])
 	if !ok {
 		b.Fatalf("%s is of no agent that is known", path)
 	}

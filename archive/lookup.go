@@ -151,7 +151,7 @@ func (r *Reader) verify(ctx context.Context, p transcript.Pointer) error {
 // unlined reports whether p is a range of records that need not be lines: elements of a JSON array of messages. What
 // stands between them is not hashed under their IDs; the hashes of the blocks alone vouch for the bytes then.
 func (r *Reader) unlined(p transcript.Pointer) bool {
-	return p.Shape == transcript.Lines && r.key.Agent == "messages"
+	return p.Shape == transcript.Lines && r.key.Unlined()
 }
 
 // damageOf names the original in an error that means damage; any other error stays what it is.

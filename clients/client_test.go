@@ -85,6 +85,7 @@ func TestNoWayOut(t *testing.T) {
 // client is one agent's program.
 type client struct {
 	name, program string
+	first         []string // what comes before its arguments: the script of a program that node runs
 }
 
 func find(t *testing.T, name, pattern string) client {
@@ -101,7 +102,19 @@ func find(t *testing.T, name, pattern string) client {
 	if len(found) == 0 {
 		t.Skipf("%s is not below %s", name, dir)
 	}
-	return client{name, found[0]}
+	return client{name: name, program: found[0]}
+}
+
+// findScript finds a client that node runs.
+func findScript(t *testing.T, name, script string) client {
+	t.Helper()
+	c := find(t, name, script)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skipf("%s needs node, which is not here", name)
+	}
+	c.program, c.first = node, []string{c.program}
+	return c
 }
 
 func claudeCode(t *testing.T) client {
@@ -254,6 +267,7 @@ func (p *place) env() []string {
 		"ANTHROPIC_API_KEY=dummy", "ANTHROPIC_BASE_URL=" + p.model.url, "OPENAI_API_KEY=dummy", "SCRIPTED_API_KEY=dummy",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 		"IS_SANDBOX=1",
+		"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + p.model.url, "GEMINI_CLI_TRUST_WORKSPACE=true", "PI_OFFLINE=1", "PI_TELEMETRY=0",
 	}
 }
 
@@ -304,7 +318,7 @@ func (p *place) ccd(args ...string) string {
 func (p *place) asks(c client, args []string, turns ...turn) []*request {
 	p.t.Helper()
 	p.model.plays(turns...)
-	out := p.must(c.program, args...)
+	out := p.must(c.program, append(slices.Clone(c.first), args...)...)
 	all := p.model.requests(p.t)
 	if len(all) == 0 {
 		p.t.Fatalf("%s %q sent no request\n%s", c.name, args, out)

@@ -15,6 +15,8 @@ import (
 const (
 	claudeTranscripts = ".claude/projects/*/*.jsonl"
 	codexTranscripts  = ".codex/sessions/*/*/*/rollout-*.jsonl"
+	geminiTranscripts = ".gemini/tmp/*/chats/session-*.jsonl"
+	piTranscripts     = ".pi/agent/sessions/*/*.jsonl"
 )
 
 // agent is a client together with how it is asked, and what its tools are called.
@@ -61,8 +63,11 @@ func (p *place) proved(format string, args ...any) {
 
 // resumed is how the agent is told to go on with a session.
 func (a agent) resumed(id string) []string {
-	if a.transcripts == codexTranscripts {
+	switch a.transcripts {
+	case codexTranscripts:
 		return []string{"resume", id}
+	case piTranscripts:
+		return []string{"--session", id}
 	}
 	return []string{"--resume", id}
 }

@@ -13,6 +13,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/compactor/lexicon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
@@ -93,13 +94,13 @@ func newSession(name, agent string, data []byte, rules []string) *session {
 			case transcript.Human:
 				one.text, _ = it.Said()
 			case transcript.Call:
-				one.action = transcript.Understand(it.Tool, it.Raw)
+				one.action = it.Understand()
 				input, _ := transcript.Readable(it.Kind, it.Raw)
 				one.input = string(input)
 				calls[one.call] = one
 			case transcript.Result:
 				call := calls[one.call]
-				one.text = transcript.Explain(call.tool, call.action.Op, it.Raw, it.Failed).Text
+				one.text = it.Explain(call.tool, call.action.Op).Text
 				one.tool, one.action = call.tool, call.action
 				if call.action.Op == transcript.Read {
 					one.text = lineNumbers.ReplaceAllString(one.text, "")
@@ -113,7 +114,7 @@ func newSession(name, agent string, data []byte, rules []string) *session {
 }
 
 func (s *session) records() func(func(*transcript.Record) bool) {
-	return transcript.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true})
+	return registry.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true})
 }
 
 // chars is how long all originals are together.

@@ -40,10 +40,10 @@ func (f *folded) originals(i int32) []string {
 	text := string(transcript.Original(row.Kind, raw))
 	switch row.Kind {
 	case transcript.Human:
-		said, _ := row.Frame().Said(text)
+		said, _ := f.Client().Said(row.Frame(), text)
 		return []string{said}
 	case transcript.Result:
-		return []string{text, transcript.Explain(f.Tool(row), row.Op, raw, strings.HasPrefix(text, "Exit code")).Text}
+		return []string{text, f.Client().Explain(f.Tool(row), row.Op, raw, strings.HasPrefix(text, "Exit code")).Text}
 	case transcript.Text, transcript.Summary:
 		return []string{text}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -53,7 +54,7 @@ func grown(rounds int) []byte {
 func (s sample) inPieces(t *testing.T, o Options, rng *rand.Rand) *folded {
 	t.Helper()
 	f := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}}), data: s.data}
-	d := transcript.NewDecoder(s.agent, transcript.Main)
+	d := registry.NewDecoder(s.agent, transcript.Main)
 	for off := 0; off < len(s.data); {
 		n := min(len(s.data)-off, 1+rng.IntN(len(s.data)/4))
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(off)}, Data: s.data[off : off+n], Rest: off+n == len(s.data)}
@@ -127,7 +128,7 @@ func (s sample) grow(t *testing.T, o Options) {
 	t.Helper()
 	pointers := map[string]transcript.Pointer{}
 	grown := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}})}
-	d := transcript.NewDecoder(s.agent, transcript.Main)
+	d := registry.NewDecoder(s.agent, transcript.Main)
 	var last *Compaction
 	done := 0
 	for n, end := range s.eight() {
@@ -170,7 +171,7 @@ func TestRoundsSeeOtherBytes(t *testing.T) {
 	}
 	for _, skip := range []int{1, 40, 100} {
 		g, n := &folded{Compactor: New(Defaults(), transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}}), data: s.data}, 0
-		for r := range transcript.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
+		for r := range registry.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
 			if n++; n != skip {
 				g.Add(r)
 			}

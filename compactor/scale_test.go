@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ccd/compactor/lexicon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -114,7 +115,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, _, ok := transcript.Sniff(data[:min(len(data), 4096)])
+		agent, _, ok := registry.Sniff(data[:min(len(data), 4096)])
 		if !ok {
 			continue
 		}
@@ -142,7 +143,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(name+"/decoding alone", func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				for range transcript.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+				for range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 				}
 			}
 		})

@@ -276,9 +276,6 @@ func TestPlanAsLastLeft(t *testing.T) {
 			create(s, "a", "Task #1 created successfully: a")
 			s.do("TaskList", map[string]any{}, "No tasks found")
 		}, "[ ] a"},
-		{"update_plan", func(s *script) {
-			s.do("update_plan", map[string]any{"plan": []any{map[string]any{"step": "a", "status": "completed"}, map[string]any{"step": "b", "status": "pending"}}}, "Plan updated")
-		}, "[x] a, [ ] b"},
 		{"a sub-agent's is its own", func(s *script) {
 			s.do("TodoWrite", todo("a", "pending"), "ok")
 			block := map[string]any{"type": "tool_use", "id": "side", "name": "TodoWrite", "input": todo("b", "pending")}

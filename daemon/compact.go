@@ -10,6 +10,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
@@ -46,7 +47,7 @@ var ErrForeign = errors.New("unknown format")
 // Known returns the session whose transcript stands at path below a watched root, whether or not it was archived yet.
 func (d *Daemon) Known(path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
-		if _, ok := transcript.Find(r.Agent, r.Path, path); !ok {
+		if _, ok := registry.Find(r.Agent, r.Path, path); !ok {
 			continue // also what an earlier CompactFile adopted
 		}
 		if s, err := d.session(watcher.Offer{Path: path, Root: r}); err == nil && s != nil {

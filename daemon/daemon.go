@@ -30,6 +30,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -258,7 +259,7 @@ func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher
 		if sidecar.Is(path) {
 			return false
 		}
-		_, ok := transcript.Find(r.Agent, r.Path, path)
+		_, ok := registry.Find(r.Agent, r.Path, path)
 		return ok
 	}
 	if d.errands != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -195,7 +196,7 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 		p.Roots[i].Bytes += f.Size
 		p.Files++
 		p.Bytes += f.Size
-		if s, ok := transcript.Find(f.Root.Agent, f.Root.Path, f.Path); ok && s.Class != transcript.Attachment {
+		if s, ok := registry.Find(f.Root.Agent, f.Root.Path, f.Path); ok && s.Class != transcript.Attachment {
 			p.Roots[i].Sessions++
 			p.Sessions++
 		}

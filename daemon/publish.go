@@ -156,7 +156,9 @@ func (s *session) extent(sum mark.Hash) Extent {
 func (s *session) appended(seg transcript.Segment) {
 	s.unheard, s.rewritten = false, false
 	if seg.Start.Offset == 0 && seg.Start.Generation > 1 {
-		s.state.Rewritten = time.Now().UTC()
+		if !s.Unlined() { // a file that is one JSON value is written anew at each change
+			s.state.Rewritten = time.Now().UTC()
+		}
 	}
 }
 

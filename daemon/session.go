@@ -12,6 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -63,7 +64,7 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // no root: a FILE that was given
 		return s, nil
 	}
-	found, ok := transcript.Find(o.Root.Agent, o.Root.Path, o.Path)
+	found, ok := registry.Find(o.Root.Agent, o.Root.Path, o.Path)
 	if !ok || found.Packed && exists(plainPath(found.Path)) { // the plain file wins
 		return nil, nil
 	}
@@ -281,7 +282,7 @@ func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) e
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
 	s.cursor, s.folded, s.spans = at, true, spans{}
 	if s.Class != transcript.Attachment {
-		s.decoder = transcript.NewDecoder(s.Agent, s.Class)
+		s.decoder = registry.NewDecoder(s.Agent, s.Class)
 		s.compactor = compactor.New(d.options(s), s.Session)
 	}
 }

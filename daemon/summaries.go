@@ -9,6 +9,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -273,7 +274,7 @@ func (d *Daemon) ours(s *session, seg transcript.Segment) bool {
 	if len(seg.Data) > peeked {
 		seg.Data, seg.Rest = seg.Data[:peeked], false
 	}
-	for r := range transcript.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
 		if asks, settled := compactor.Asks(r); settled {
 			return asks
 		}

@@ -15,8 +15,8 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/sidecar"
-	"ccd/internal/transcript"
 )
 
 // talk is one turn of an invented session in which the agent says much.
@@ -380,7 +380,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.Skipped, a.Tip().Offset, err)
 			}
 		}
-		found, _ := transcript.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
+		found, _ := registry.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
 		if a, err := h.o.Archive.Session(context.Background(), found.Key); err != nil || len(a.Generations) > 0 {
 			t.Errorf("its sub-agent's session is archived: %v, %v", a.Generations, err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/internal/agent/registry"
 	agentsetup "ccd/internal/agent/setup"
 	"ccd/internal/config"
 )
@@ -26,13 +27,17 @@ type agentsFlags struct {
 
 func (a *app) agentsCommand() *cobra.Command {
 	p := page{
-		use: "agents install|uninstall|status", group: agents, short: "make Claude Code and Codex read their companions",
+		use: "agents [install|uninstall|status]", group: agents, short: "the agents that are here; make Claude Code and Codex read their companions",
 		forms: []string{
+			"ccd agents",
 			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--reach project|all] [--dry-run]",
 			"ccd agents uninstall [claude|codex|all] [--dry-run]",
 			"ccd agents status [claude|codex|all]",
 		},
-		long: `install merges into the agent's own settings: hooks (at the start of a session, before a compaction, and
+		long: `Without a word after it, ccd agents lists every agent that ccd knows: whether it is on this machine,
+whether its sessions are followed, and whether it knows of ccd, or how to tell it.
+
+install merges into the agent's own settings: hooks (at the start of a session, before a compaction, and
 at a prompt when the context is nearly full), the MCP server ` + "`ccd mcp`" + `, and a skill (Claude Code) or a
 block in AGENTS.md (Codex) that says what a companion is. Everything else in these files stays as it is,
 byte for byte; before its first change to a file it keeps a copy as FILE.ccd-backup. Run again, it mends
@@ -49,6 +54,7 @@ An agent can read the sessions of its own project. --reach all lets agents read 
 Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
 without a word, in ` + "`codex exec`" + ` too.`,
 		examples: []example{
+			{"ccd agents", "which agents are here, and which of them know of ccd"},
 			{"ccd agents install", "every agent that is here"},
 			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
 			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
@@ -57,7 +63,8 @@ without a word, in ` + "`codex exec`" + ` too.`,
 			{"ccd agents status", "what is installed, and whether its binary still stands"},
 			{"ccd agents uninstall", "take it all out"},
 		},
-		json: "(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
+		json: "one array, an object an agent: agent, title, present (on this machine), roots, followed, installed,\n" +
+			"how (to tell it of ccd)\n\n(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
 			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries\n" +
 			"(path, exists, this), notes",
 	}
@@ -73,13 +80,15 @@ without a word, in ` + "`codex exec`" + ` too.`,
 }
 
 func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
-	if len(args) == 0 {
-		writeHelp(a.out, c)
-		return nil
-	}
 	s, err := a.setup(c, f)
 	if err != nil {
 		return err
+	}
+	if len(args) == 0 {
+		if f != (agentsFlags{}) {
+			return usage(c, errors.New("the list takes none of these flags"))
+		}
+		return a.agentsHere(s)
 	}
 	named, err := agentsNamed(args[1:])
 	if err != nil {
@@ -412,4 +421,55 @@ func checkAgents(_ context.Context, around *surroundings) (all []finding) {
 		}
 	}
 	return all
+}
+
+// agentHere is what `ccd agents` tells of one agent.
+type agentHere struct {
+	Agent     string   `json:"agent"`
+	Title     string   `json:"title"`
+	Present   bool     `json:"present"`
+	Roots     []string `json:"roots"`
+	Followed  bool     `json:"followed"`
+	Installed bool     `json:"installed"`
+	How       string   `json:"how"`
+}
+
+// agentsHere lists every agent that ccd knows: is it on this machine, is it followed, and does it know of ccd?
+func (a *app) agentsHere(s *agentsetup.Setup) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	conf, unread := a.config()
+	watched := a.roots(conf, home)
+	list, rows := []agentHere{}, [][]string{{"AGENT", "HERE", "FOLLOWED", "KNOWS OF CCD"}}
+	for _, f := range registry.All() {
+		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How}
+		for _, r := range watched {
+			if r.Agent == f.Agent {
+				one.Roots = append(one.Roots, r.Path)
+				one.Followed = one.Followed || exists(r.Path)
+				one.Present = one.Present || exists(filepath.Dir(r.Path))
+			}
+		}
+		here, followed, knows := "no", "when it is there", "-"
+		if one.Followed {
+			followed = "yes"
+		}
+		if one.Present {
+			here = "yes"
+			if knows = one.How; slices.Contains(agentsetup.Agents(), f.Agent) {
+				one.Installed, knows = s.Status(f.Agent).Installed, "no: ccd agents install "+strings.TrimSuffix(f.Agent, "-code")
+				if one.Installed {
+					knows = "yes"
+				}
+			}
+		}
+		list = append(list, one)
+		rows = append(rows, []string{f.Title, here, followed, knows})
+	}
+	if a.json {
+		return errors.Join(a.printJSON(list), unread)
+	}
+	return errors.Join(a.table(rows), unread)
 }

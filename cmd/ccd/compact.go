@@ -13,6 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
@@ -179,7 +180,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, 
 	case a.json:
 		return a.printJSON(outputOf(s, made))
 	case !o.Write:
-		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), f)
+		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s, f)
 	}
 	a.say("%s", savedLine(made))
 	return a.print(made.Path + "\n")
@@ -209,7 +210,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg
 	if a.json {
 		return a.printJSON(outputOf(s, made))
 	}
-	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), f)
+	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s, f)
 }
 
 // previewed makes the text and writes nothing.
@@ -244,11 +245,11 @@ func (a *app) printPreview(c companion, s transcript.Session, f compactFlags) er
 		return a.printSavings(*c.made)
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
-	return a.printMade(c, f)
+	return a.printMade(c, s, f)
 }
 
-func (a *app) printMade(c companion, f compactFlags) error {
-	a.say("%s", savedLine(*c.made))
+func (a *app) printMade(c companion, s transcript.Session, f compactFlags) error {
+	a.say("%s: %s", registry.Title(s.Agent), savedLine(*c.made))
 	return a.printForm(c, f.form, "")
 }
 

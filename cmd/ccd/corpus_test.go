@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,17 +24,18 @@ const corpus = "../../../shared/corpus"
 func layOut(t *testing.T, home string) []string {
 	t.Helper()
 	var paths []string
-	for dir, below := range map[string]string{"claude": ".claude/projects/-work-%d", "codex": ".codex/sessions/2026/01/%02d"} {
-		files, err := filepath.Glob(filepath.Join(corpus, dir, "*.jsonl"))
+	for dir, place := range homes {
+		files, err := filepath.Glob(filepath.Join(corpus, dir, "*.json*"))
 		if err != nil || len(files) == 0 {
 			t.Skipf("no real transcripts at %s: this test needs them", filepath.Join(corpus, dir))
 		}
+		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".meta.json") })
 		for i, f := range files {
 			b, err := os.ReadFile(f)
 			if err != nil {
 				t.Fatal(err)
 			}
-			to := filepath.Join(home, fmt.Sprintf(filepath.FromSlash(below), i%3+1), filepath.Base(f))
+			to := filepath.Join(home, filepath.FromSlash(place(i, filepath.Base(f))))
 			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -44,6 +46,24 @@ func layOut(t *testing.T, home string) []string {
 		}
 	}
 	return paths
+}
+
+// homes tells, by directory of the corpus, where an agent would have left transcript number i.
+var homes = map[string]func(i int, name string) string{
+	"claude":   func(i int, name string) string { return fmt.Sprintf(".claude/projects/-work-%d/%s", i%3+1, name) },
+	"codex":    func(i int, name string) string { return fmt.Sprintf(".codex/sessions/2026/01/%02d/%s", i%3+1, name) },
+	"gemini":   func(_ int, name string) string { return ".gemini/tmp/mill/chats/session-" + name },
+	"qwen":     func(_ int, name string) string { return ".qwen/projects/-work/chats/" + name },
+	"droid":    func(_ int, name string) string { return ".factory/sessions/-work/" + name },
+	"pi":       func(_ int, name string) string { return ".pi/agent/sessions/--work--/" + name },
+	"openclaw": func(_ int, name string) string { return ".openclaw/agents/main/sessions/" + name },
+	"copilot": func(i int, _ string) string {
+		return fmt.Sprintf(".copilot/session-state/0a1b2c3d-0000-4000-8000-%012d/events.jsonl", i)
+	},
+	"cursor": func(i int, _ string) string {
+		id := fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", i)
+		return ".cursor/projects/-work/agent-transcripts/" + id + "/" + id + ".jsonl"
+	},
 }
 
 // command runs this test binary as ccd, with triggers that fire at once.

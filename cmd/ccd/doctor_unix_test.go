@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/transcript"
+	"ccd/internal/agent/registry"
 	"ccd/watcher"
 )
 
@@ -31,7 +31,7 @@ func TestCheckRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &library{watch: watcher.Options{
-		Match: func(r watcher.Root, path string) bool { _, ok := transcript.Find(r.Agent, r.Path, path); return ok },
+		Match: func(r watcher.Root, path string) bool { _, ok := registry.Find(r.Agent, r.Path, path); return ok },
 	}}
 	s := &surroundings{l: l}
 	all := s.checkRoot(scanRoot(context.Background(), l, watcher.Root{Agent: "claude-code", Path: root}))

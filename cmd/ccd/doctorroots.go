@@ -18,12 +18,13 @@ var errNoDirectory = errors.New("not a directory")
 // checkRoots looks at every watched directory: can it be read, and can a companion be written beside a transcript?
 func checkRoots(_ context.Context, s *surroundings) []finding {
 	var all []finding
+	var roots []rootOutput
 	present := 0
 	for _, r := range s.scans {
 		check := "root " + r.Agent
+		roots = append(roots, rootOutput{Agent: r.Agent, Path: r.Path, Present: !errors.Is(r.err, fs.ErrNotExist)})
 		switch {
 		case errors.Is(r.err, fs.ErrNotExist):
-			all = append(all, ok(check, "%s is not there yet; it is waited for", r.Path))
 		case errors.Is(r.err, errNoDirectory):
 			all = append(all, wrong(check, "point [watch.roots] at a directory", "%s is not a directory", r.Path))
 		case isSlow(r.err):
@@ -34,6 +35,9 @@ func checkRoots(_ context.Context, s *surroundings) []finding {
 			present++
 			all = append(all, s.checkRoot(r)...)
 		}
+	}
+	if absent := notThere(roots); absent != "" {
+		all = append(all, ok("roots", "not there yet, and waited for: %s", absent))
 	}
 	if present == 0 {
 		all = append(all, note("roots", "use an agent, or add directories under [watch.roots]", "no agent has left a transcript yet"))

@@ -16,30 +16,25 @@ var foreignFiles = map[string]struct {
 	content string
 	seen    string // in the message
 }{
-	"Cursor, lines": {
-		`{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}` + "\n" +
-			`{"role":"assistant","message":{"content":[{"type":"text","text":"sekret"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}` + "\n" +
-			`{"type":"turn_ended","status":"success"}` + "\n",
-		"unknown format: 3 lines, first keys role, message",
-	},
-	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "unknown format: 1 line, first keys role, message"},
-	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "unknown format: 2 lines, first keys sessionId, type, text"},
-	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "unknown format: 2 lines, first keys sessionId, type, subtype"},
-	"a block of another shape":     {`[{"role":"user","content":[{"type":"text","txt":"sekret"}]}]`, "unknown format: 1 line, first keys role, content"},
-	"a content of another shape":   {`[{"role":"user","content":{"text":"sekret"}}]`, "unknown format: 1 line, first keys role, content"},
-	"Claude Code, another content": {`{"type":"user","message":{"role":"user","content":{"text":"sekret"}}}` + "\n", "unknown format: 1 line, first keys type, message"},
-	"CSV":                          {"name,tokens\nsekret,7\n", "unknown format: no JSON object in 2 lines"},
-	"binary":                       {"\x7fELF\x02\x01\x01\x00sekret\n\x00\xff\xfe\n", "unknown format: no JSON object in 2 lines"},
-	"HTML":                         {"<!doctype html>\n<p>sekret</p>\n", "unknown format: no JSON object in "},
+	"another program's lines":      {`{"role":"user","message":"sekret"}` + "\n" + `{"role":"assistant","message":"sekret"}` + "\n", "not a transcript I know: 2 lines, first keys role, message"},
+	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "not a transcript I know: 1 line, first keys role, message"},
+	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "not a transcript I know: 2 lines, first keys sessionId, type, text"},
+	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "not a transcript I know: 2 lines, first keys sessionId, type, subtype"},
+	"a block of another shape":     {`[{"role":"user","content":[{"type":"text","txt":"sekret"}]}]`, "not a transcript I know: 1 line, first keys role, content"},
+	"a content of another shape":   {`[{"role":"user","content":{"text":"sekret"}}]`, "not a transcript I know: 1 line, first keys role, content"},
+	"Claude Code, another content": {`{"type":"user","message":{"role":"user","content":{"text":"sekret"}}}` + "\n", "not a transcript I know: 1 line, first keys type, message"},
+	"CSV":                          {"name,tokens\nsekret,7\n", "not a transcript I know: no JSON object in 2 lines"},
+	"binary":                       {"\x7fELF\x02\x01\x01\x00sekret\n\x00\xff\xfe\n", "not a transcript I know: no JSON object in 2 lines"},
+	"HTML":                         {"<!doctype html>\n<p>sekret</p>\n", "not a transcript I know: no JSON object in "},
 	"an empty list":                {"[]\n", "the file is empty"},
 	"an empty file":                {"", "the file is empty"},
-	"blank lines":                  {"\n \n", "unknown format: no JSON object in "},
-	"a list of numbers":            {"[1, 2, 3]", "unknown format: no JSON object in 3 lines"},
-	"lines of other objects":       {`{"level":"info","msg":"sekret"}` + "\n" + `{"level":"warn","msg":"sekret"}` + "\n", "unknown format: 2 lines, first keys level, msg"},
-	"a string":                     {`"sekret"`, "unknown format: no JSON object in 1 line"},
-	"PDF":                          {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Title (sekret)>>\n", "unknown format: no JSON object in "},
-	"UTF-16":                       {"\xff\xfe{\x00\"\x00r\x00o\x00l\x00e\x00\"\x00:\x00\"\x00u\x00\"\x00}\x00\n\x00", "unknown format: no JSON object in "},
-	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "unknown format: no JSON object in "},
+	"blank lines":                  {"\n \n", "not a transcript I know: no JSON object in "},
+	"a list of numbers":            {"[1, 2, 3]", "not a transcript I know: no JSON object in 3 lines"},
+	"lines of other objects":       {`{"level":"info","msg":"sekret"}` + "\n" + `{"level":"warn","msg":"sekret"}` + "\n", "not a transcript I know: 2 lines, first keys level, msg"},
+	"a string":                     {`"sekret"`, "not a transcript I know: no JSON object in 1 line"},
+	"PDF":                          {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Title (sekret)>>\n", "not a transcript I know: no JSON object in "},
+	"UTF-16":                       {"\xff\xfe{\x00\"\x00r\x00o\x00l\x00e\x00\"\x00:\x00\"\x00u\x00\"\x00}\x00\n\x00", "not a transcript I know: no JSON object in "},
+	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "not a transcript I know: no JSON object in "},
 }
 
 // lists are those of them that the filter gives back as they are.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/form"
 	"ccd/internal/history"
 	"ccd/internal/sidecar"
@@ -124,7 +125,7 @@ func until(end int64, records iter.Seq2[*transcript.Record, error]) iter.Seq2[*t
 // fileRecords reads the records of a transcript's file.
 func fileRecords(ctx context.Context, s transcript.Session) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := transcript.NewDecoder(s.Agent, s.Class)
+		d := registry.NewDecoder(s.Agent, s.Class)
 		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 			if err != nil {
 				yield(nil, fmt.Errorf("read transcript: %w", err))

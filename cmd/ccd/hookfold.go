@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -43,7 +44,7 @@ type hookFold struct {
 // foldFor implements hook.Hooks.Fold.
 func (l *library) foldFor(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
-		begun: time.Now(), fold: compactor.New(compactionOptions(l.config).With(m), s), decoder: transcript.NewDecoder(s.Agent, s.Class),
+		begun: time.Now(), fold: compactor.New(compactionOptions(l.config).With(m), s), decoder: registry.NewDecoder(s.Agent, s.Class),
 	}
 	h.deadline, _ = ctx.Deadline()
 	err := h.open(s)

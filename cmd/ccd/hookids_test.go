@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -150,7 +151,7 @@ func TestALongTranscriptIsToldOfInTime(t *testing.T) {
 // TestAFoldEndsInTime: with the time over nothing is folded, nor read for a text.
 func TestAFoldEndsInTime(t *testing.T) {
 	p := newHookPlace(t, harbour(3, ""))
-	s, ok := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	s, ok := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")
 	}
@@ -186,7 +187,7 @@ func TestATornLineWaits(t *testing.T) {
 		want int
 	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
 		p := newHookPlace(t, data[:len(data)-c.cut])
-		s, _ := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+		s, _ := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 		f, _, done, err := (&library{config: config.Config{}}).foldFor(context.Background(), s, compactor.Manual{})
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +202,7 @@ func TestATornLineWaits(t *testing.T) {
 // TestAFoldStaysBelowItsRoot: a hook opens what the watcher would open, and nothing else.
 func TestAFoldStaysBelowItsRoot(t *testing.T) {
 	p := newHookPlace(t, harbour(2, ""))
-	s, ok := transcript.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	s, ok := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")
 	}

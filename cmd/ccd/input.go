@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -37,6 +38,9 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 	if s.Agent, s.Class, err = agentOf(ctx, s, anyList); err != nil {
 		done()
 		return s, func() {}, err
+	}
+	if s.Agent != transcript.Messages && strings.HasSuffix(s.Source, ".json") {
+		s.ID += ".json" // see transcript.Key.Unlined
 	}
 	return s, done, nil
 }
@@ -69,8 +73,8 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, t
 			return "", 0, fmt.Errorf("read transcript: %w", err)
 		}
 		if d == nil {
-			agent, class, _ = transcript.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
-			d = transcript.NewDecoder(cmp.Or(agent, transcript.Messages), class)
+			agent, class, _ = registry.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
+			d = registry.NewDecoder(cmp.Or(agent, transcript.Messages), class)
 		}
 		for r := range d.Records(seg) {
 			if seen.take(r); agent != "" && seen.grasp.Told > 0 {
@@ -85,7 +89,7 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, t
 		return agent, class, nil
 	}
 	return "", 0, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
-		"a FILE is a transcript of Claude Code or Codex, or a list of messages, each with role and content")
+		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(registry.Titles(), ", "))
 }
 
 // sight is what stands in a file of which nothing was understood: never more of it than names of keys.
@@ -109,13 +113,13 @@ func (s sight) String() string {
 	case s.records == 0:
 		return "the file is empty"
 	case len(s.keys) == 0:
-		return fmt.Sprintf("unknown format: no JSON object in %s", count(s.records, "line"))
+		return fmt.Sprintf("not a transcript I know: no JSON object in %s", count(s.records, "line"))
 	}
 	var names []string
 	for _, k := range s.keys[:min(len(s.keys), 8)] {
 		names = append(names, mark.Inline(k, 40))
 	}
-	return fmt.Sprintf("unknown format: %s, first keys %s", count(s.records, "line"), strings.Join(names, ", "))
+	return fmt.Sprintf("not a transcript I know: %s, first keys %s", count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {

@@ -12,8 +12,8 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/config"
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -75,7 +75,7 @@ func (a *app) locate(readOnly bool) (*library, error) {
 	l.watch = watcher.Options{
 		Roots: l.roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
 		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
-		Match: func(r watcher.Root, path string) bool { _, ok := transcript.Find(r.Agent, r.Path, path); return ok },
+		Match: func(r watcher.Root, path string) bool { _, ok := registry.Find(r.Agent, r.Path, path); return ok },
 	}
 	o := archive.Options{ReadOnly: readOnly, MinFree: c.Archive.MinFree, MaxSize: c.Archive.MaxSize}
 	l.archive, err = archive.Open(l.archivePath, o)
@@ -85,7 +85,7 @@ func (a *app) locate(readOnly bool) (*library, error) {
 // roots are each agent's own directories, then those that the configuration adds.
 func (a *app) roots(c config.Config, home string) []watcher.Root {
 	var all []watcher.Root
-	for _, f := range transcript.Formats() {
+	for _, f := range registry.All() {
 		for _, dir := range append(f.Roots(a.getenv, home), c.Watch.Roots[f.Agent]...) {
 			all = append(all, watcher.Root{Agent: f.Agent, Path: dir})
 		}

@@ -112,7 +112,7 @@ func (o original) spilled(ctx context.Context) (original, error) {
 			if it.Kind != transcript.Result || !inside(it.Span, o.found.Parts) {
 				continue
 			}
-			said := transcript.Explain(it.Tool, transcript.Other, it.Raw, it.Failed)
+			said := it.Explain(it.Tool, transcript.Other)
 			if whole := transcript.Demoted(said.Text); whole != "" {
 				return o.library.demoted(o.entry, whole)
 			}

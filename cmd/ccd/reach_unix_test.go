@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // ended is how a ccd process ended.
@@ -60,11 +60,11 @@ func newProjects(t *testing.T) projects {
 		"bbbbbbbb-0000-4000-8000-000000000001 bravo-main":  "b", "bbbbbbbb-0000-4000-8000-000000000002 bravo-sub": "b/sub",
 	} {
 		id, word, _ := strings.Cut(name, " ")
-		p.session(transcript.ClaudeProject(p.at(dir))+"/"+id+".jsonl", dir, word)
+		p.session(claude.Project(p.at(dir))+"/"+id+".jsonl", dir, word)
 		if strings.HasSuffix(word, "-main") {
 			word = strings.TrimSuffix(word, "-main")
-			p.session(transcript.ClaudeProject(p.at(dir))+"/"+id+"/subagents/agent-"+word+".jsonl", map[string]string{"alpha": "other", "bravo": "a"}[word], word+"-helper") // where it works does not matter
-			p.write("../.claude/projects/"+transcript.ClaudeProject(p.at(dir))+"/"+id+"/tool-results/x.txt", "it says "+word+"-spilled\n")
+			p.session(claude.Project(p.at(dir))+"/"+id+"/subagents/agent-"+word+".jsonl", map[string]string{"alpha": "other", "bravo": "a"}[word], word+"-helper") // where it works does not matter
+			p.write("../.claude/projects/"+claude.Project(p.at(dir))+"/"+id+"/tool-results/x.txt", "it says "+word+"-spilled\n")
 		}
 	}
 	p.mkdir("a/sub")
@@ -153,7 +153,7 @@ func (p projects) call(dir, tool string, args map[string]any) (text string, fail
 // leaks fails where a text says something of project b, other than what was asked for.
 func (p projects) leaks(what, text, asked string) {
 	p.Helper()
-	for _, secret := range []string{"bravo", "bbbbbbbb-0000", p.at("b"), transcript.ClaudeProject(p.at("b"))} {
+	for _, secret := range []string{"bravo", "bbbbbbbb-0000", p.at("b"), claude.Project(p.at("b"))} {
 		if strings.Contains(strings.ReplaceAll(text, asked, ""), secret) {
 			p.Errorf("%s says %q:\n%s", what, secret, text)
 		}
@@ -162,7 +162,7 @@ func (p projects) leaks(what, text, asked string) {
 
 // probes are what asks for one session of b in each way that there is.
 func (p projects) probes() [][]string {
-	file := p.at("../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl")
+	file := p.at("../.claude/projects/" + claude.Project(p.at("b")) + "/" + sessionB + ".jsonl")
 	link := p.at("link.jsonl")
 	if err := os.Symlink(file, link); err != nil {
 		p.Fatal(err)
@@ -180,7 +180,7 @@ func (p projects) probes() [][]string {
 		{"show", sessionB},
 		{"show", "bbbbbbbb-0000-4000-8000-000000000002"},
 		{"show", file},
-		{"show", "../../.claude/projects/" + transcript.ClaudeProject(p.at("b")) + "/" + sessionB + ".jsonl"},
+		{"show", "../../.claude/projects/" + claude.Project(p.at("b")) + "/" + sessionB + ".jsonl"},
 		{"show", "latest:" + p.at("b")},
 		{"show", "latest:../b"},
 		{"show", "agent-bravo"},

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/agent/claude"
 	"ccd/internal/config"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // canary is what no output may say of a file that was named as the configuration.
@@ -147,7 +147,7 @@ func TestRulesAllowNoFile(t *testing.T) {
 func TestDemotedOutputOfANewSession(t *testing.T) {
 	t.Parallel()
 	p := newProjects(t)
-	name := transcript.ClaudeProject(p.at("a")) + "/aaaaaaaa-0000-4000-8000-000000000009.jsonl"
+	name := claude.Project(p.at("a")) + "/aaaaaaaa-0000-4000-8000-000000000009.jsonl"
 	p.session(name, "a", "alpha-new")
 	output := strings.Repeat("a long line of the build\n", 4000)
 	event, err := json.Marshal(map[string]any{

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -134,7 +135,7 @@ func (s *sorting) mine(path string) bool {
 // placed reports whether the companion at path has the name that it gives itself, and the place below a root that it
 // has, or would have beside its transcript, is one where a transcript stands.
 func placed(root watcher.Root, place, path string) bool {
-	t, ok := transcript.Find(root.Agent, root.Path, strings.TrimSuffix(place, sidecar.Suffix)+".jsonl")
+	t, ok := registry.Find(root.Agent, root.Path, strings.TrimSuffix(place, sidecar.Suffix)+".jsonl")
 	if !ok || t.Class == transcript.Attachment {
 		return false
 	}
@@ -159,7 +160,7 @@ func (i installation) walkTree(ctx context.Context, s *sorting, dir string) (dir
 
 // agentDirs are the directories of a tree of companions in dir: no other is ccd's.
 func agentDirs(dir string) (all []string) {
-	for _, f := range transcript.Formats() {
+	for _, f := range registry.All() {
 		if dir != "" {
 			all = append(all, filepath.Join(dir, f.Agent))
 		}

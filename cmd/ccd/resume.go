@@ -14,6 +14,7 @@ import (
 
 	"ccd/archive"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/agent/resume"
 	"ccd/internal/history"
 	"ccd/internal/mark"
@@ -132,7 +133,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if want.Agent == "" {
 		want.Agent = e.Agent
 	}
-	if _, ok := transcript.Lookup(want.Agent); !ok {
+	if _, ok := registry.Lookup(want.Agent); !ok {
 		return hint(fmt.Errorf("resume %s: a list of messages is no agent's session", e.ID), "ccd resume --to claude %s", l.argument(e))
 	}
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
@@ -183,7 +184,7 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 func (l *library) unheard(ctx context.Context, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
 	files, _ := watcher.Scan(ctx, l.watch) // what cannot be looked at holds nothing to resume
 	for _, f := range files {
-		s, is := transcript.Find(f.Root.Agent, f.Root.Path, f.Path)
+		s, is := registry.Find(f.Root.Agent, f.Root.Path, f.Path)
 		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
 			continue
 		}

@@ -167,12 +167,16 @@ type planOutput struct {
 
 func (p planOutput) text() string {
 	var b strings.Builder
+	var all []rootOutput
 	for _, r := range p.Roots {
-		what := fmt.Sprintf("%s, %s, %s", count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
+		all = append(all, rootOutput{Agent: r.Agent, Path: r.Path, Present: r.Present})
 		if !r.Present {
-			what = "not there yet"
+			continue
 		}
-		fmt.Fprintf(&b, "watching   %s (%s): %s\n", r.Path, r.Agent, what)
+		fmt.Fprintf(&b, "watching   %s (%s): %s, %s, %s\n", r.Path, r.Agent, count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
+	}
+	if absent := notThere(all); absent != "" {
+		fmt.Fprintf(&b, "waiting    for %s\n", absent)
 	}
 	need := "nothing is new to it"
 	if p.New > 0 {

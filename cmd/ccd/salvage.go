@@ -11,6 +11,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -59,7 +60,7 @@ func (l *library) salvaged(ctx context.Context, e entry, g archive.Generation, c
 // records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
 func (s salvage) records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := transcript.NewDecoder(s.entry.Agent, s.entry.Class)
+		d := registry.NewDecoder(s.entry.Agent, s.entry.Class)
 		n := 0
 		give := func(r *transcript.Record) bool {
 			n++

@@ -10,6 +10,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
@@ -89,7 +90,7 @@ const chunk = 4 << 20
 // number 1.
 func (s *scored) records(from, to int64) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := transcript.NewDecoder(s.session.Agent, s.session.Class)
+		d := registry.NewDecoder(s.session.Agent, s.session.Class)
 		for at := from; at < to; at += chunk {
 			n := min(chunk, to-at)
 			data, err := s.span(transcript.Span{Off: at, Len: n})

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 )
 
@@ -24,7 +26,13 @@ func (o statusOutput) rows() [][]string {
 		rows = append(rows, []string{"error", fmt.Sprintf("%s (%s ago)", mark.Inline(failureLine(daemon.Failure(e)), maxName), age(e.Time))})
 	}
 	for _, r := range o.Roots {
+		if !r.Present {
+			continue
+		}
 		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
+	}
+	if absent := notThere(o.Roots); absent != "" {
+		rows = append(rows, []string{"not there", absent})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
 	if o.Rewritten > 0 {
@@ -37,6 +45,27 @@ func (o statusOutput) rows() [][]string {
 	return rows
 }
 
+// notThere names the roots that are not there yet: an agent that is not here by its title, another directory by its path.
+func notThere(roots []rootOutput) string {
+	here, all := map[string]bool{}, map[string]int{}
+	for _, r := range roots {
+		here[r.Agent] = here[r.Agent] || r.Present
+		all[r.Agent]++
+	}
+	var names []string
+	for _, r := range roots {
+		row, _ := registry.Lookup(r.Agent)
+		name := r.Path
+		if !here[r.Agent] && row.Roots != nil && all[r.Agent] == len(row.Roots(func(string) string { return "" }, "/")) {
+			name = row.Title
+		}
+		if !r.Present && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func lagLine(o statusOutput) string {
 	if o.LagBytes == nil {
 		return "unknown"
@@ -46,8 +75,6 @@ func lagLine(o statusOutput) string {
 
 func (r rootOutput) state(running bool) string {
 	switch {
-	case !r.Present:
-		return "not there yet"
 	case r.Polled:
 		return "polled: " + r.Why
 	case !running:

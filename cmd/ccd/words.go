@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/history"
 	"ccd/internal/transcript"
 )
@@ -123,7 +124,7 @@ func (a agentName) Set(name string) error {
 
 func knownAgents() []string {
 	var names []string
-	for _, f := range transcript.Formats() {
+	for _, f := range registry.All() {
 		names = append(names, f.Agent)
 	}
 	return append(names, transcript.Messages)

@@ -21,6 +21,7 @@ import (
 type Fold struct {
 	o       limits.Options
 	session transcript.Session
+	client  *transcript.Client // of the items
 	status  Status
 
 	records recordRows
@@ -73,7 +74,7 @@ type Status struct {
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o limits.Options, s transcript.Session) *Fold {
 	f := &Fold{
-		o: o, session: s, status: Status{Parent: s.Parent},
+		o: o, session: s, client: &transcript.Client{}, status: Status{Parent: s.Parent},
 		calls:   newTable[string, call](maxCalls),
 		held:    held{last: make([]int64, max(1, o.RecentMessages))},
 		gauge:   newGauge(o),
@@ -100,6 +101,7 @@ func (f *Fold) Add(r *transcript.Record) {
 		f.gauge.cut(r.Boundary)
 		f.calibration.cut()
 	}
+	f.takeBack(rec, r.Back)
 	for i := range r.Items {
 		f.addItem(rec, r, &r.Items[i])
 	}
@@ -190,6 +192,7 @@ func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 	if len(f.o.Focus) > 0 && lexicon.HoldsOne(original(it.Kind, it.Raw), f.o.Focus) {
 		row.Flags |= Focused
 	}
+	f.client = it.Client()
 	f.held.add(it, &row)
 	i := int32(f.rows.push(row))
 	switch it.Kind {
@@ -236,6 +239,21 @@ func (f *Fold) addHuman(i int32, it *transcript.Item) {
 	}
 	if shape.Constrains() {
 		row.Flags |= Constrains
+	}
+}
+
+// takeBack marks the last messages that still count as taken back by a record.
+func (f *Fold) takeBack(rec, turns int) {
+	for n := f.humans.n - 1; n >= f.humans.from && turns > 0; n-- {
+		i := *f.humans.at(n)
+		if i < 0 {
+			return
+		}
+		if row := f.rows.at(int(i)); row.Pair < 0 && !row.Has(Back) {
+			row.Flags |= Back
+			row.Subject = uint32(rec)
+			turns--
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/compactor/limits"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -154,7 +155,7 @@ func TestAsks(t *testing.T) {
 	for text, want := range map[string]bool{line + "\nSummarise": true, "prompt\n" + line: true, "go on": false, RequestLine + "nothing": false} {
 		s := newSession()
 		s.human(text)
-		for r := range transcript.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: s.buf.Bytes(), Rest: true}) {
+		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: s.buf.Bytes(), Rest: true}) {
 			if asks, settled := Asks(r); asks != want || !settled {
 				t.Errorf("%q: %v, %v", text, asks, settled)
 			}
@@ -169,7 +170,7 @@ func TestPastStaysTold(t *testing.T) {
 	whole := s.fold(t)
 	some := New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}})
 	some.reach = pastStep
-	for r := range transcript.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: s.buf.Bytes(), Rest: true}) {
+	for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: s.buf.Bytes(), Rest: true}) {
 		some.Add(r)
 	}
 	if from, _ := some.Records(); from == 0 {

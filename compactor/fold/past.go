@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // What the budget can never reach again becomes past: of 64 records only the hash, the place and the time are left,
@@ -163,7 +162,7 @@ func (f *Fold) settle() {
 
 // overfull reports whether records have to go. Those of a message list never do: its ranges name each of them.
 func (f *Fold) overfull() bool {
-	if f.session.Agent == transcript.Messages {
+	if f.session.Unlined() {
 		return false
 	}
 	n, items := f.records.n-f.records.from, f.rows.n-f.rows.from

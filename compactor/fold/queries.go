@@ -37,6 +37,9 @@ func (f *Fold) Milli(rec int) int64 { return f.records.at(rec).milli() }
 // Tool is the name of a row's tool as the agent gives it, "tool" where none is known.
 func (f *Fold) Tool(r *Row) string { return f.names.name(r.Tool) }
 
+// Client tells how the client speaks that wrote the session.
+func (f *Fold) Client() *transcript.Client { return f.client }
+
 // Root is the session's first working directory, from which paths are told; "" where none is known.
 func (f *Fold) Root() string { return f.root }
 

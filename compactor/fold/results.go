@@ -29,7 +29,7 @@ func (f *Fold) addResult(i int32, it *transcript.Item) {
 			row.Tool = first.Tool
 		}
 	}
-	out := transcript.Explain(it.Tool, row.Op, it.Raw, it.Failed)
+	out := it.Explain(it.Tool, row.Op)
 	if it.Refused {
 		out.Rejected, out.Claimed = true, false
 	}

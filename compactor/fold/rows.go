@@ -28,6 +28,7 @@ const (
 	Focused                     // holds a word in focus
 	Claimed                     // a result: the tool's server poses as the client that reports what the human said
 	Looks                       // a result of a command that only looks: lists, reads, searches or tests for existence
+	Back                        // human text that the person took back; Subject is the record that did
 )
 
 // Row is all that is kept of an item: where it is, what it is, how it hangs together with others. It takes 40 bytes.

@@ -151,7 +151,7 @@ func (t *tables) agentIDs() []string {
 func (f *Fold) addCall(i int32, it *transcript.Item) {
 	row := f.rows.at(int(i))
 	row.Tool = f.names.number(it.Tool)
-	a := transcript.Understand(it.Tool, it.Raw)
+	a := it.Understand()
 	a.Resolve(f.status.Cwd)
 	row.Op = a.Op
 	pending := call{row: i, action: a, key: subjectOf(it.Tool, &a)}

@@ -67,7 +67,7 @@ func (w *writer) ask(t *turn) {
 		case u.Section == Now && w.f.Given() == t.ask:
 			head = fmt.Sprintf("Task given by the parent session (#%d%s):\n", w.row(t.ask).Record(), moment(w.time(t.ask), time.Time{}))
 		case u.Section == Now:
-			head = fmt.Sprintf("Asked last (#%d%s%s):\n", w.row(t.ask).Record(), moment(w.time(t.ask), time.Time{}), w.question(t.ask)+w.added(t.ask))
+			head = fmt.Sprintf("Asked last (#%d%s%s):\n", w.row(t.ask).Record(), moment(w.time(t.ask), time.Time{}), w.question(t.ask)+w.added(t.ask)+w.takenBack(t.ask))
 		}
 		text, whole := w.asked(t.ask, level)
 		f := plan.Form{Text: head + text, Shows: strings.TrimSuffix(text, "\n")}
@@ -103,7 +103,16 @@ func (w *writer) heading(t *turn) string {
 	if w.f.Given() == t.ask {
 		what = " task given by the parent session"
 	}
-	return fmt.Sprintf("### %d · #%d%s%s%s%s\n", t.n, w.row(t.ask).Record(), moment(w.time(t.ask), before), what, w.question(t.ask), w.added(t.ask))
+	return fmt.Sprintf("### %d · #%d%s%s%s%s\n", t.n, w.row(t.ask).Record(), moment(w.time(t.ask), before), what, w.question(t.ask), w.added(t.ask)+w.takenBack(t.ask))
+}
+
+// takenBack tells where the person took a message back, "" where they did not.
+func (w *writer) takenBack(i int32) string {
+	row := w.row(i)
+	if !row.Has(fold.Back) {
+		return ""
+	}
+	return fmt.Sprintf(", taken back at #%d%s", row.Subject+1, moment(w.f.Time(int(row.Subject)), w.time(i)))
 }
 
 // asked is a human message at a level, quoted; whole tells that nothing is left out.

@@ -13,7 +13,7 @@ func (w *writer) changeText(i int32) string {
 	raw := w.body(i).raw
 	content, steps, ok := transcript.Edits(raw)
 	if !ok {
-		if patch := transcript.Patch(w.f.Tool(w.row(i)), raw); patch != "" {
+		if patch := w.f.Client().Patch(w.f.Tool(w.row(i)), raw); patch != "" {
 			return patch
 		}
 		return original(transcript.Call, raw)

@@ -9,8 +9,8 @@ import (
 	"ccd/compactor/fold"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 func TestInputs(t *testing.T) {
@@ -88,13 +88,14 @@ func TestFieldsAndPatches(t *testing.T) {
 			t.Errorf("fieldsOf(%q) = %q", none, got)
 		}
 	}
+	row, _ := registry.Lookup("codex")
 	patch := "*** Begin Patch\n*** Add File: a\n+b\n*** End Patch"
 	for _, in := range []any{map[string]string{"input": patch}, map[string][]string{"command": {"apply_patch", patch}}} {
 		raw, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := transcript.Patch("shell", raw); got != patch {
+		if got := row.Client.Patch("shell", raw); got != patch {
 			t.Errorf("Patch(%s) = %q", raw, got)
 		}
 	}

@@ -68,5 +68,5 @@ func (w *writer) after(s fold.Step, before transcript.Content) transcript.Conten
 	if !b.whole || w.Err != nil {
 		return transcript.Content{}
 	}
-	return transcript.After(w.f.Tool(w.f.Row(s.Row)), b.raw, int(s.N), before)
+	return w.f.Client().After(w.f.Tool(w.f.Row(s.Row)), b.raw, int(s.N), before)
 }

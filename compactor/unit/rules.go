@@ -30,7 +30,7 @@ func (w *writer) rules() {
 	count := 0
 	for n := len(w.turns) - 1; n >= 0 && count < maxRules; n-- {
 		i := w.turns[n].ask
-		if i < 0 || w.row(i).Gone() || w.beside(int(w.row(i).Rec)) {
+		if i < 0 || w.row(i).Gone() || w.row(i).Has(fold.Back) || w.beside(int(w.row(i).Rec)) {
 			continue
 		}
 		for _, r := range w.rulesOf(&w.turns[n]) {

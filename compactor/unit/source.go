@@ -149,7 +149,7 @@ func (s *Source) text(i int32) string {
 	row := s.row(i)
 	text := original(row.Kind, s.body(i).raw)
 	if row.Kind == transcript.Human {
-		text, _ = row.Frame().Said(text)
+		text, _ = s.f.Client().Said(row.Frame(), text)
 	}
 	return text
 }
@@ -160,17 +160,17 @@ func (s *Source) added(i int32) string {
 	if row.Kind != transcript.Human {
 		return ""
 	}
-	_, n := row.Frame().Said(original(row.Kind, s.body(i).raw))
+	_, n := s.f.Client().Said(row.Frame(), original(row.Kind, s.body(i).raw))
 	return mark.Added(n)
 }
 
 func (s *Source) action(i int32) transcript.Action {
-	return transcript.Understand(s.f.Tool(s.row(i)), s.body(i).raw)
+	return s.f.Client().Understand(s.f.Tool(s.row(i)), s.body(i).raw)
 }
 
 func (s *Source) outcome(i int32) transcript.Outcome {
 	row := s.row(i)
-	return transcript.Explain(s.f.Tool(row), row.Op, s.body(i).raw, row.Has(fold.Failed))
+	return s.f.Client().Explain(s.f.Tool(row), row.Op, s.body(i).raw, row.Has(fold.Failed))
 }
 
 // fileOf is the state of the file that a result's call names first, nil where there is none.
@@ -211,7 +211,7 @@ func (s *Source) lines(at Range) mark.ID {
 	p := transcript.Pointer{
 		Hash: hash, Shape: transcript.Lines, Record: from + 1, Last: to, Time: s.f.Time(from), Note: "range",
 	}
-	if s.f.Session().Agent == transcript.Messages {
+	if s.f.Session().Unlined() {
 		p.Shape = transcript.List
 	}
 	if start := s.f.Line(from).Off; p.Shape == transcript.Lines {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"ccd/internal/agent/registry"
 	"strings"
 	"time"
 )
@@ -291,7 +292,7 @@ func logKeys() []key {
 }
 
 // agents are the names that watch.roots takes.
-func agents() []string { return []string{"claude-code", "codex"} }
+func agents() []string { return registry.Names() }
 
 func defaults() Config {
 	c := Config{sources: map[string]string{}}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
@@ -23,7 +24,7 @@ const corpus = "../../../shared/corpus"
 
 func recordsOf(agent string, data []byte) Records {
 	return func() iter.Seq2[*transcript.Record, error] {
-		d := transcript.NewDecoder(agent, transcript.Main)
+		d := registry.NewDecoder(agent, transcript.Main)
 		return func(yield func(*transcript.Record, error) bool) {
 			for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
 				if !yield(r, nil) {
@@ -60,9 +61,9 @@ func heldBy(it *transcript.Item) string {
 		all = append(all, plain(part))
 	}
 	if it.Kind == transcript.Call {
-		all = append(all, plain(transcript.Understand(it.Tool, it.Raw).Command))
+		all = append(all, plain(it.Understand().Command))
 	} else {
-		all = append(all, plain(transcript.Explain(it.Tool, transcript.Command, it.Raw, it.Failed).Text))
+		all = append(all, plain(it.Explain(it.Tool, transcript.Command).Text))
 	}
 	return strings.Join(all, "\x00")
 }

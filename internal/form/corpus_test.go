@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -24,7 +25,7 @@ func TestRealTranscriptsBecomeMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, _, ok := transcript.Sniff(data)
+		agent, _, ok := registry.Sniff(data)
 		if !ok || agent == transcript.Messages {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
@@ -20,7 +21,7 @@ import (
 func recordsOf(agent string, data []byte) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}
-		for r := range transcript.NewDecoder(agent, transcript.Main).Records(seg) {
+		for r := range registry.NewDecoder(agent, transcript.Main).Records(seg) {
 			if !yield(r, nil) {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/transcript"
 )
@@ -22,7 +23,7 @@ func TestDecodes(t *testing.T) {
 			}
 			kinds, calls := map[transcript.Kind]int{}, map[string]bool{}
 			usage := 0
-			d := transcript.NewDecoder(agent, transcript.Main)
+			d := registry.NewDecoder(agent, transcript.Main)
 			for r := range d.Records(transcript.Segment{Data: b.Bytes(), Rest: true}) {
 				if r.Unknown || r.Broken {
 					t.Errorf("%s seed %d record %d: unknown %v, broken %v: %.120s", agent, seed, r.N, r.Unknown, r.Broken, r.Raw)
@@ -69,7 +70,7 @@ func TestTreeIsFound(t *testing.T) {
 		if strings.Contains(path, ".codex") {
 			agent, root = gen.Codex, filepath.Join(home, ".codex/sessions")
 		}
-		s, ok := transcript.Find(agent, root, path)
+		s, ok := registry.Find(agent, root, path)
 		if !ok {
 			t.Errorf("not found: %s", path)
 		}

@@ -139,7 +139,7 @@ func (t *touchedFiles) look(ctx context.Context, a *archive.Archive, w Wanted, a
 // follow takes the files of a call by what later renames of directories made of their paths, and returns how many
 // renames the call made itself.
 func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves []transcript.FileChange) (moved int) {
-	a := transcript.Understand(it.Tool, it.Raw)
+	a := it.Understand()
 	a.Resolve(cwd)
 	for _, f := range a.Files {
 		p := f.Path
@@ -160,7 +160,7 @@ func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves [
 func after(t, at time.Time) bool { return !at.IsZero() && !t.IsZero() && t.After(at) }
 
 func (t *touchedFiles) call(it *transcript.Item, cwd string, w Wanted) {
-	a := transcript.Understand(it.Tool, it.Raw)
+	a := it.Understand()
 	a.Resolve(cwd)
 	for _, f := range a.Files {
 		if f.Op == transcript.Other {

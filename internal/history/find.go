@@ -158,7 +158,7 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 			return found, err
 		}
 		w.record(r, add)
-		if one.Agent != transcript.Messages { // its records need not be lines: Folder knows its ranges
+		if !one.Unlined() { // its records need not be lines: Folder knows its ranges
 			named.record(r, add)
 		}
 		fold.Add(r)

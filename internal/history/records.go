@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ccd/archive"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -15,7 +16,7 @@ import (
 // next one. A damaged or missing stretch ends the sequence with its error.
 func Records(ctx context.Context, a *archive.Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := transcript.NewDecoder(s.Agent, s.Class)
+		d := registry.NewDecoder(s.Agent, s.Class)
 		for seg, err := range a.Reader(s.Key, generation).Segments(ctx) {
 			if err != nil {
 				yield(nil, fmt.Errorf("read session %s: %w", s.ID, err))

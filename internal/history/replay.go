@@ -70,6 +70,7 @@ type waiting struct {
 	tool   string
 	input  []byte
 	action transcript.Action
+	client *transcript.Client
 }
 
 // maxWaiting bounds the calls without a result that are kept.
@@ -137,10 +138,10 @@ func (p *replay) item(r *sourced, it *transcript.Item) {
 	key := fmt.Sprint(r.from, " ", it.Call)
 	switch it.Kind {
 	case transcript.Call:
-		a := transcript.Understand(it.Tool, it.Raw)
+		a := it.Understand()
 		a.Resolve(r.cwd)
 		if p.concerns(&a) && !p.again(it) {
-			p.wait(key, &waiting{strings.Clone(it.Tool), slices.Clone(it.Raw), a})
+			p.wait(key, &waiting{strings.Clone(it.Tool), slices.Clone(it.Raw), a, it.Client()})
 		}
 	case transcript.Result, transcript.Human:
 		if w := p.calls[key]; w != nil {
@@ -186,7 +187,7 @@ func (p *replay) concerns(a *transcript.Action) bool {
 
 // done applies what a call did to the files.
 func (p *replay) done(r *sourced, it *transcript.Item, w *waiting) {
-	out := transcript.Explain(w.tool, w.action.Op, it.Raw, it.Failed)
+	out := it.Explain(w.tool, w.action.Op)
 	e := event{replay: p, r: r, w: w, out: &out}
 	e.copy, e.copied = transcript.CopyOf(r.Record)
 	for n, ch := range w.action.Changes(&out) {
@@ -280,7 +281,7 @@ func (e *event) written(f *file) {
 	if e.copied && len(e.copy.Before.Known()) > 0 && transcript.SamePath(transcript.Join(e.r.cwd, e.copy.Path), e.Path) {
 		before = e.copy.Before
 	}
-	after := transcript.After(e.w.tool, e.w.input, e.n, before)
+	after := e.w.client.After(e.w.tool, e.w.input, e.n, before)
 	if e.Op == transcript.Write {
 		how = "written"
 	}
@@ -302,7 +303,7 @@ func (e *event) moved(name string, f *file) {
 			continue
 		}
 		*g = *f
-		e.now(g, transcript.After(e.w.tool, e.w.input, e.n, f.content), "renamed")
+		e.now(g, e.w.client.After(e.w.tool, e.w.input, e.n, f.content), "renamed")
 		if len(g.content.Known()) == 0 && len(f.content.Known()) > 0 {
 			g.why = e.told("renamed")
 		}

@@ -174,7 +174,7 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 		b.turn.Tools = append(b.turn.Tools, Tool{Name: it.Tool})
 	}
 	b.turn.Tools[i].Calls++
-	action := transcript.Understand(it.Tool, it.Raw)
+	action := it.Understand()
 	action.Resolve(b.cwd)
 	c := call{op: action.Op, tool: it.Tool, command: -1, action: transcript.Action{Op: action.Op, Files: action.Files}}
 	if action.Op == transcript.Command && !action.Stdin {
@@ -218,7 +218,7 @@ func (b *builder) result(it *transcript.Item) {
 		c = call{tool: it.Tool, command: -1}
 	}
 	delete(b.calls, it.Call)
-	out := transcript.Explain(c.tool, c.op, it.Raw, it.Failed)
+	out := it.Explain(c.tool, c.op)
 	if out.Rejected || it.Refused {
 		b.turn.Refused++
 	}

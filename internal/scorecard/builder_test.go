@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -63,7 +64,7 @@ func (l *log) file(tool, path string) *log {
 
 func (l *log) records() iter.Seq[*transcript.Record] {
 	data := []byte(strings.Join(l.lines, "\n") + "\n")
-	return transcript.NewDecoder(l.agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true})
+	return registry.NewDecoder(l.agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true})
 }
 
 func (l *log) facts() *Facts {

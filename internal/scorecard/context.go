@@ -77,7 +77,7 @@ func (c *Context) Hold(it *transcript.Item) {
 	c.page = nil
 	switch it.Kind {
 	case transcript.Call:
-		one := call{tool: strings.Clone(it.Tool), action: transcript.Understand(it.Tool, it.Raw)}
+		one := call{tool: strings.Clone(it.Tool), action: it.Understand()}
 		c.calls[strings.Clone(it.Call)] = one
 		c.write(one.tool + ": " + cmp.Or(normalLine(one.action.Command), string(seen)))
 	case transcript.Result:
@@ -90,7 +90,7 @@ func (c *Context) Hold(it *transcript.Item) {
 // answered adds a result: its status first, beside the command that it follows.
 func (c *Context) answered(it *transcript.Item) {
 	one := c.calls[it.Call]
-	out := transcript.Explain(cmp.Or(one.tool, it.Tool), one.action.Op, it.Raw, it.Failed)
+	out := it.Explain(cmp.Or(one.tool, it.Tool), one.action.Op)
 	if out.HasExit && one.action.Op == transcript.Command {
 		c.write("exit " + strconv.Itoa(out.Exit))
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -38,7 +39,7 @@ func companionOf(t *testing.T, agent string, data []byte, chars int) sized {
 	}
 	fold := compactor.New(o, transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
 	s := sized{facts: New()}
-	for r := range transcript.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+	for r := range registry.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 		fold.Add(r)
 		s.facts.Add(r)
 	}

@@ -41,7 +41,7 @@ type planItem struct {
 }
 
 func (f *Facts) called(it *transcript.Item, input []byte) {
-	c := call{tool: strings.Clone(it.Tool), action: transcript.Understand(it.Tool, it.Raw), at: f.at}
+	c := call{tool: strings.Clone(it.Tool), action: it.Understand(), at: f.at}
 	switch c.action.Op {
 	case transcript.Plan:
 		f.planned(c)
@@ -156,7 +156,7 @@ func (f *Facts) refused(c call, why string) {
 func (f *Facts) answered(it *transcript.Item) {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
-	out := transcript.Explain(cmp.Or(c.tool, it.Tool), c.action.Op, it.Raw, it.Failed)
+	out := it.Explain(cmp.Or(c.tool, it.Tool), c.action.Op)
 	f.done(c, out)
 	if c.action.Op == transcript.Plan && out.PlanID != "" && len(c.action.Plan) == 1 {
 		f.keyed(c, out.PlanID)

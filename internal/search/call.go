@@ -103,7 +103,7 @@ func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 	if cwd == "" {
 		cwd = w.cwd
 	}
-	a := transcript.Understand(call.Tool, call.Raw)
+	a := call.Understand()
 	a.Resolve(cwd)
 	for _, f := range a.Files {
 		if w.path.matches(f.Path) || f.To != "" && w.path.matches(f.To) {

@@ -36,7 +36,7 @@ func (s *shelf) acts(k transcript.Key) (all []act) {
 		for _, it := range r.Items {
 			if it.Kind == transcript.Call {
 				files[it.Call] = nil
-				for _, f := range transcript.Understand(it.Tool, it.Raw).Files {
+				for _, f := range it.Understand().Files {
 					files[it.Call] = append(files[it.Call], path.Base(f.Path), path.Base(f.To))
 				}
 			}

@@ -100,7 +100,7 @@ func (s Search) passing(f *finder) iter.Seq[Source] {
 
 // forth reports whether the source is looked through from its beginning, not from its end.
 func (s Source) forth() bool {
-	return s.Class == transcript.Attachment || s.Agent == transcript.Messages
+	return s.Class == transcript.Attachment || s.Unlined()
 }
 
 func size(s Source) (n int64) {

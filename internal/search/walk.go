@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ccd/archive"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -36,7 +37,7 @@ func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
 	switch {
 	case w.source.Class == transcript.Attachment:
 		return w.attachment()
-	case w.source.Agent == transcript.Messages:
+	case w.source.Unlined():
 		return w.messages()
 	}
 	return w.lines(ctx)
@@ -152,7 +153,7 @@ func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
 func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Record {
 	w.decoder.Forget()
 	if off+at.Off == 0 { // a decoder reads a first line as no other
-		return decoded(transcript.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
+		return decoded(registry.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
 	}
 	return decoded(w.decoder, data, off, at)
 }
@@ -173,7 +174,7 @@ const maxFirst = 1 << 20
 
 // begin makes the decoder ready: the first line of a rollout tells whose words its prompts are, and where it works.
 func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
-	w.decoder = transcript.NewDecoder(w.source.Agent, w.source.Class)
+	w.decoder = registry.NewDecoder(w.source.Agent, w.source.Class)
 	data := seg.Data
 	if seg.Start.Offset > 0 {
 		var err error
@@ -250,7 +251,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	}
 	m.kind, m.said = it.Kind, [2]int{0, len(m.text)}
 	if it.Kind == transcript.Human {
-		from, to := it.Frame.Span(string(m.text))
+		from, to := it.Client().Span(it.Frame, string(m.text))
 		if m.start, m.end, ok = w.all(m.text[from:to]); ok {
 			m.start, m.end, m.said = m.start+from, m.end+from, [2]int{from, to}
 			return m, true

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -68,7 +69,7 @@ const maxHeld = 1000
 // messages decodes a plain message list from its beginning: where its messages end cannot be told from behind.
 func (w *walk) messages() iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		d := transcript.NewDecoder(w.source.Agent, w.source.Class)
+		d := registry.NewDecoder(w.source.Agent, w.source.Class)
 		calls := map[string]bool{}
 		var held []Hit
 		give := func() bool {

@@ -5,20 +5,24 @@ import "bytes"
 // array is how far the reading of a message list is. A list is either one JSON array, each element of which becomes a
 // record, or lines; the first byte that is not white space tells.
 type array struct {
-	told  bool   // it is known which
-	head  []byte // while it is not: the white space so far
-	start int64  // offset of head
-	open  bool   // it is an array
-	begun bool   // its opening bracket has been read
-	ended bool   // its closing bracket has been read
-	kind  byte   // first byte of the element being read
-	level int    // of nesting in it
-	quote bool   // within a string of it
-	skip  bool   // the last byte was a backslash in a string
+	member string // the array is this member of an object, which begins with a line of its own; "": it is the whole file
+	told   bool   // it is known which
+	head   []byte // while it is not: the white space so far
+	start  int64  // offset of head
+	open   bool   // it is an array
+	begun  bool   // its opening bracket has been read
+	ended  bool   // its closing bracket has been read
+	kind   byte   // first byte of the element being read
+	level  int    // of nesting in it
+	quote  bool   // within a string of it
+	skip   bool   // the last byte was a backslash in a string
 }
 
-// maxHead is how much white space may stand before the bracket of an array.
-const maxHead = 4096
+// How much may stand before the bracket of an array: white space, and of an object the members before it.
+const (
+	maxHead   = 4096
+	maxMember = 64 << 10
+)
 
 // begin tells whether an array or lines come, as soon as that can be told, and returns what is to be read now.
 func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
@@ -29,6 +33,9 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 		a.start = off
 	}
 	all := append(a.head, data...)
+	if a.member != "" {
+		return a.beginMember(all, data, off, rest)
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
 	blank := len(all) - len(text)
 	if len(text) == 0 && blank < maxHead && !rest {
@@ -39,6 +46,26 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 	a.told, a.head = true, nil
 	if a.open {
 		return text, a.start + int64(len(all)-len(text))
+	}
+	return all, a.start
+}
+
+// beginMember is begin for an object. Of the object only the elements of the member are records.
+func (a *array) beginMember(all, data []byte, off int64, rest bool) ([]byte, int64) {
+	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
+	object := len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r')
+	i, name := -1, []byte("\n  \""+a.member+"\": [")
+	if object {
+		i = bytes.Index(all, name)
+	}
+	if i < 0 && object && len(all) < maxMember && !rest {
+		a.head = bytes.Clone(all)
+		return nil, off
+	}
+	a.told, a.open, a.head = true, i >= 0, nil
+	if a.open {
+		from := i + len(name) - 1
+		return all[from:], a.start + int64(from)
 	}
 	return all, a.start
 }
@@ -71,6 +98,7 @@ func (d *Decoder) elements(data []byte, off int64, rest bool, yield func(*Record
 func (a *array) next(data []byte, i int) int {
 	for ; i < len(data); i++ {
 		switch c := data[i]; {
+		case a.member != "" && a.ended: // the object's other members
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',':
 		case c == '[' && !a.begun:
 			a.begun = true

@@ -4,116 +4,116 @@ import (
 	"bytes"
 )
 
-// voice tells who speaks in a message, so that its blocks become items of the right kinds.
-type voice struct {
-	role    string // "user", "assistant", "system", "developer", "tool", as the record has it
-	by      author // of a text in the user's role
-	summary bool   // the text is the agent's summary of what its compaction dropped
-	local   bool   // the client made up the reply: no model said it
-	side    bool   // of an inline sub-agent
-	denied  string // why a call was not allowed, where the record tells
-	message string // Item.Message
+// Voice tells who speaks in a message, so that its blocks become items of the right kinds.
+type Voice struct {
+	Role    string // "user", "assistant", "system", "developer", "tool", as the record has it
+	By      Author // of a text in the user's role
+	Summary bool   // the text is the agent's summary of what its compaction dropped
+	Local   bool   // the client made up the reply: no model said it
+	Side    bool   // of an inline sub-agent
+	Denied  string // why a call was not allowed, where the record tells
+	Message string // Item.Message
 }
 
-// untold is who wrote the texts of a record that does not tell: in a session that another one started, a program.
-func (d *Decoder) untold() author {
-	if d.class != Main {
-		return program
+// Author is who wrote the texts of a record that does not tell: in a session that another one started, a program.
+func (d *Decoder) Author() Author {
+	if d.Class != Main {
+		return Program
 	}
-	return untold
+	return Untold
 }
 
-// content adds the items of a message's content: a string, or a list of blocks.
-func (d *Decoder) content(r *Record, content node, v voice) {
-	if content.is('"') {
-		d.say(r, content, v)
+// Content adds the items of a message's Content: a string, or a list of blocks.
+func (d *Decoder) Content(r *Record, content Node, v Voice) {
+	if content.Is('"') {
+		d.Say(r, content, v)
 		return
 	}
-	if content.full() && !content.is('[') { // of no known form: kept whole
+	if content.Full() && !content.Is('[') { // of no known form: kept whole
 		r.Unknown = true
-		r.add(Item{Kind: Meta, Message: v.message, Side: v.side}, content)
+		r.Add(Item{Kind: Meta, Message: v.Message, Side: v.Side}, content)
 	}
-	for block := range content.elements() {
-		if block.is('"') {
-			d.say(r, block, v)
+	for block := range content.Elements() {
+		if block.Is('"') {
+			d.Say(r, block, v)
 			continue
 		}
-		d.block(r, block, v)
+		d.Block(r, block, v)
 	}
 }
 
-// say adds a text that someone says.
-func (d *Decoder) say(r *Record, text node, v voice) {
-	if len(text.raw) > len(`""`) {
-		item := Item{Message: v.message, Side: v.side}
+// Say adds a text that someone says.
+func (d *Decoder) Say(r *Record, text Node, v Voice) {
+	if len(text.Raw) > len(`""`) {
+		item := Item{Message: v.Message, Side: v.Side}
 		item.Kind, item.Frame = d.kind(text, v)
-		r.add(item, text)
+		r.Add(item, text)
 	}
 }
 
 // kind tells what a text is, by who says it. In the user's role that is told by the record; where it is not, by the text.
 // The words of a summary tell one only where the agent's records have no flag for it.
-func (d *Decoder) kind(text node, v voice) (Kind, Frame) {
+func (d *Decoder) kind(text Node, v Voice) (Kind, Frame) {
 	switch {
-	case v.summary:
+	case v.Summary:
 		return Summary, Unframed
-	case v.local:
+	case v.Local:
 		return Meta, Unframed
-	case v.role == "assistant" || v.role == "model":
+	case v.Role == "assistant" || v.Role == "model":
 		return Text, Unframed
-	case v.role == "system" || v.role == "developer":
+	case v.Role == "system" || v.Role == "developer":
 		return System, Unframed
-	case v.role != "user":
+	case v.Role != "user":
 		return Meta, Unframed
 	}
-	said := text.text()
-	if !d.flags && v.by != person && isSummary(said) {
+	said := text.Text()
+	if v.By != Person && d.client.isSummary(said) {
 		return Summary, Unframed
 	}
-	if frame, ok := d.client.wrote(said, v.by); ok {
+	if frame, ok := d.client.wrote(said, v.By); ok {
 		return Human, frame
 	}
 	return Meta, Unframed
 }
 
-// block adds the item of one content block, in Anthropic's form. A block of an unknown type is kept whole as Meta.
-func (d *Decoder) block(r *Record, block node, v voice) {
+// Block adds the item of one content Block, in Anthropic's form. A Block of an unknown type is kept whole as Meta.
+func (d *Decoder) Block(r *Record, block Node, v Voice) {
 	b := blockFields(block)
-	item := Item{Message: v.message, Side: v.side}
+	item := Item{Message: v.Message, Side: v.Side}
 	switch {
-	case b.text.is('"') && (b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text")):
-		d.say(r, b.text, v)
+	case b.text.Is('"') && (b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text")):
+		d.Say(r, b.text, v)
 	case b.is("thinking") || b.is("redacted_thinking"):
 		item.Kind = Thinking
-		r.addFirst(item, b.thinking, b.data, b.signature)
+		r.AddFirst(item, b.thinking, b.data, b.signature)
 	case b.is("image") || b.is("document") || b.is("input_image"):
 		item.Kind = Image
-		r.addFirst(item, b.source, b.imageURL)
+		r.AddFirst(item, b.source, b.imageURL)
 	case b.is("tool_use") || b.ends("_tool_use"):
-		item.Kind, item.Call, item.Tool = Call, b.id.text(), d.toolName(&b)
-		d.call(r, item, b.input, block)
+		item.Kind, item.Call, item.Tool = Call, b.id.Text(), d.toolName(&b)
+		d.Call(r, item, b.input, block)
 	case b.is("tool_result") || b.ends("_tool_result"):
 		d.result(r, b, block, v)
 	case b.is("encrypted_content"):
 		item.Kind = Thinking
-		r.addFirst(item, b.encrypted)
+		r.AddFirst(item, b.encrypted)
 	case b.is("fallback"): // another model took over: nothing that it sees
 	default:
 		r.Unknown = true
 		item.Kind = Meta
-		r.addFirst(item, b.text, block)
+		r.AddFirst(item, b.text, block)
 	}
 }
 
 // fields are the members of a content block that any block type uses.
 type fields struct {
-	kind, text, thinking, signature, data, source, imageURL node
-	id, name, input, useID, content, isError, encrypted     node
-	server                                                  node
+	kind, text, thinking, signature, data, source, imageURL Node
+	id, name, input, useID, content, isError, encrypted     Node
+	server                                                  Node
 }
 
-func blockFields(block node) (b fields) {
-	for key, value := range block.members() {
+func blockFields(block Node) (b fields) {
+	for key, value := range block.Members() {
 		switch string(key) {
 		case "type":
 			b.kind = value
@@ -151,87 +151,88 @@ func blockFields(block node) (b fields) {
 }
 
 func (b *fields) is(kind string) bool {
-	return len(b.kind.raw) == len(kind)+2 && string(b.kind.raw[1:len(kind)+1]) == kind
+	return len(b.kind.Raw) == len(kind)+2 && string(b.kind.Raw[1:len(kind)+1]) == kind
 }
 
-func (b *fields) ends(suffix string) bool { return bytes.HasSuffix(b.kind.raw, []byte(suffix+`"`)) }
+func (b *fields) ends(suffix string) bool { return bytes.HasSuffix(b.kind.Raw, []byte(suffix+`"`)) }
 
 // toolName is the tool that a call names. One that a server runs (mcp_tool_use, server_tool_use) is never the client's own,
 // whatever it is called.
 func (d *Decoder) toolName(b *fields) string {
-	name := b.name.text()
+	name := b.name.Text()
 	switch {
 	case b.is("tool_use"):
 	case b.is("mcp_tool_use"):
-		return "mcp__" + b.server.text() + "__" + name
-	case d.client.builtIn(name) || isAsk(name):
+		return "mcp__" + b.server.Text() + "__" + name
+	case d.client.BuiltIn(name) || d.Op(name) == Ask:
 		return "server__" + name
 	}
 	return name
 }
 
-// call adds a call and remembers its tool. Where it has no input, the whole block stands for it.
-func (d *Decoder) call(r *Record, item Item, input, block node) {
+// Call adds a Call and remembers its tool. Where it has no input, the whole block stands for it.
+func (d *Decoder) Call(r *Record, item Item, input, block Node) {
 	item.Kind = Call
 	if !item.Side {
 		d.tools.put(item.Call, item.Tool)
 	}
-	r.addFirst(item, input, block)
+	r.AddFirst(item, input, block)
 }
 
 // result adds a result; what a person answered, or said when refusing, is Human.
-func (d *Decoder) result(r *Record, b fields, block node, v voice) {
-	item := Item{Kind: Result, Call: b.useID.text(), Message: v.message, Side: v.side, Failed: b.isError.isTrue()}
+func (d *Decoder) result(r *Record, b fields, block Node, v Voice) {
+	item := Item{Kind: Result, Call: b.useID.Text(), Message: v.Message, Side: v.Side, Failed: b.isError.IsTrue()}
 	item.Tool = d.tools.tool(item.Call)
-	item.Refused = item.Failed && v.denied == userRejected
-	if !v.side && d.class == Main && d.answers(&item, b.content, v) {
+	item.Refused = item.Failed && v.Denied == UserRejected
+	if !v.Side && d.Class == Main && d.answers(&item, b.content, v) {
 		item.Kind, item.Frame = Human, Reported
 	}
-	r.addFirst(item, b.content, block)
+	r.AddFirst(item, b.content, block)
 }
 
 // answers reports whether a result holds a person's own words: those of an answer to the client's own question, or of a
 // refusal that the client reports. Of a server's tool the record must tell that it was refused, for the text may be the
 // server's.
-func (d *Decoder) answers(item *Item, content node, v voice) bool {
+func (d *Decoder) answers(item *Item, content Node, v Voice) bool {
 	if !item.Failed {
-		return isAsk(item.Tool) && d.client.builtIn(item.Tool) && spoken(answered, content)
+		return d.Op(item.Tool) == Ask && d.client.BuiltIn(item.Tool) && spoken(answered, content)
 	}
-	if !item.Refused && (v.denied != "" || !d.client.builtIn(item.Tool)) {
+	if !item.Refused && (v.Denied != "" || !d.client.BuiltIn(item.Tool)) {
 		return false
 	}
-	return bytes.Contains(content.raw, []byte("the user said:")) && spoken(refusedWith, content)
+	return bytes.Contains(content.Raw, []byte("the user said:")) && spoken(refusedWith, content)
 }
 
 // spoken reports whether a result holds a person's words, as one of the ways to find them tells.
-func spoken(words func(string) (int, int), content node) bool {
-	from, to := words(plainText(content))
+func spoken(words func(string) (int, int), content Node) bool {
+	from, to := words(PlainText(content))
 	return from < to
 }
 
-func plainText(n node) string {
+// PlainText is the text of a string or of a list of text blocks.
+func PlainText(n Node) string {
 	text, _ := plain(n)
 	return string(text)
 }
 
-// add appends an item whose original is n.
-func (r *Record) add(item Item, n node) {
-	item.Span, item.Raw = Span{n.off, int64(len(n.raw))}, n.raw
+// Add appends an item whose original is n.
+func (r *Record) Add(item Item, n Node) {
+	item.Span, item.Raw, item.client = Span{n.Off, int64(len(n.Raw))}, n.Raw, r.client
 	r.Items = append(r.Items, item)
 }
 
-// addFirst appends an item whose original is the first of ns that is there and not empty, else the first that is
+// AddFirst appends an item whose original is the first of ns that is there and not empty, else the first that is
 // there at all.
-func (r *Record) addFirst(item Item, ns ...node) {
+func (r *Record) AddFirst(item Item, ns ...Node) {
 	for _, n := range ns {
-		if n.full() {
-			r.add(item, n)
+		if n.Full() {
+			r.Add(item, n)
 			return
 		}
 	}
 	for _, n := range ns {
-		if n.has() {
-			r.add(item, n)
+		if n.Has() {
+			r.Add(item, n)
 			return
 		}
 	}

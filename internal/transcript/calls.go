@@ -49,43 +49,43 @@ func (t *callTable) tool(id string) string {
 
 // repeated holds strings that stand in record after record, so that each is made once.
 type repeated struct {
-	session, cwd, branch, version, model string
+	Session, Cwd, Branch, Version, Model string
 	types                                map[string]string
 }
 
 // maxTypes caps the table of type names: a file of nonsense must not fill memory.
 const maxTypes = 256
 
-// same returns the text of n, reusing *last where it is equal.
-func same(last *string, n node) string {
-	if !n.is('"') {
+// Reuse returns the text of n, reusing *last where it is equal.
+func Reuse(last *string, n Node) string {
+	if !n.Is('"') {
 		return ""
 	}
-	if body := n.raw[1 : len(n.raw)-1]; string(body) != *last {
-		*last = n.text()
+	if body := n.Raw[1 : len(n.Raw)-1]; string(body) != *last {
+		*last = n.Text()
 	}
 	return *last
 }
 
-// typeName returns "a/b" ("a" where b is empty), made once.
-func (d *Decoder) typeName(a, b node) string {
+// TypeName returns "a/b" ("a" where b is empty), made once.
+func (d *Decoder) TypeName(a, b Node) string {
 	var buf [64]byte
 	name := buf[:0]
-	if a.is('"') {
-		name = append(name, a.raw[1:len(a.raw)-1]...)
+	if a.Is('"') {
+		name = append(name, a.Raw[1:len(a.Raw)-1]...)
 	}
-	if b.is('"') && len(b.raw) > 2 {
-		name = append(append(name, '/'), b.raw[1:len(b.raw)-1]...)
+	if b.Is('"') && len(b.Raw) > 2 {
+		name = append(append(name, '/'), b.Raw[1:len(b.Raw)-1]...)
 	}
-	if known, ok := d.last.types[string(name)]; ok {
+	if known, ok := d.Last.types[string(name)]; ok {
 		return known
 	}
 	made := string(unquote(nil, append(append([]byte{'"'}, name...), '"')))
-	if d.last.types == nil {
-		d.last.types = map[string]string{}
+	if d.Last.types == nil {
+		d.Last.types = map[string]string{}
 	}
-	if len(d.last.types) < maxTypes {
-		d.last.types[string(name)] = made
+	if len(d.Last.types) < maxTypes {
+		d.Last.types[string(name)] = made
 	}
 	return made
 }

@@ -19,32 +19,32 @@ func CopyOf(r *Record) (c Copy, ok bool) {
 			results++
 		}
 	}
-	if results != 1 || !valid(r.Raw) {
+	if results != 1 || !Valid(r.Raw) {
 		return c, false
 	}
-	told := node{raw: r.Raw}.field("toolUseResult")
-	if file := told.field("file"); file.is('{') && told.field("type").text() == "text" {
-		c.Path, c.Seen = file.field("filePath").text(), seenCopy(file)
+	told := Node{Raw: r.Raw}.Field("toolUseResult")
+	if file := told.Field("file"); file.Is('{') && told.Field("type").Text() == "text" {
+		c.Path, c.Seen = file.Field("filePath").Text(), seenCopy(file)
 		return c, c.Path != ""
 	}
-	c.Path = told.field("filePath").text()
+	c.Path = told.Field("filePath").Text()
 	for _, name := range []string{"originalFile", "originalFileContents"} {
-		if before := told.field(name); before.is('"') {
-			c.Before = Whole(before.text())
+		if before := told.Field(name); before.Is('"') {
+			c.Before = Whole(before.Text())
 		}
 	}
-	c.Amended = told.field("userModified").isTrue()
+	c.Amended = told.Field("userModified").IsTrue()
 	return c, c.Path != ""
 }
 
 // seenCopy is the content that a read found, if its numbers agree with it.
-func seenCopy(file node) Content {
-	text := file.field("content")
-	first, count, total := int(file.field("startLine").integer()), int(file.field("numLines").integer()), int(file.field("totalLines").integer())
-	if !text.is('"') || first < 1 {
+func seenCopy(file Node) Content {
+	text := file.Field("content")
+	first, count, total := int(file.Field("startLine").Integer()), int(file.Field("numLines").Integer()), int(file.Field("totalLines").Integer())
+	if !text.Is('"') || first < 1 {
 		return Content{}
 	}
-	s := text.text()
+	s := text.Text()
 	if strings.Count(s, "\n")+1 != count || first+count-1 > total {
 		return Content{}
 	}

@@ -13,12 +13,11 @@ import (
 // earlier ones (an unfinished line, which call a result answers) and nothing that grows with the file.
 // The records do not depend on how the bytes were cut into segments.
 type Decoder struct {
-	parse  parser
-	client *client
+	parse  Parser
+	client *Client
 	array  *array // how far a JSON array of messages is; nil where only lines can come
 
-	class Class
-	flags bool       // the agent's records say of a summary that it is one
+	Class Class
 	n     int        // records given so far
 	open  bool       // the last record had no line end
 	end   int64      // offset behind it
@@ -27,7 +26,7 @@ type Decoder struct {
 	part  []byte     // its bytes, while they are not too many
 	long  hash.Hash  // of its bytes, once they are too many to keep
 	tools *callTable // which tool each call named
-	last  repeated   // strings that repeat from record to record
+	Last  repeated   // strings that repeat from record to record
 	rec   Record     // given anew for each line
 	items []Item     // rec.Items' memory
 	usage Usage      // rec.Usage's memory
@@ -35,36 +34,32 @@ type Decoder struct {
 
 	recent    ring // UUIDs of the last records
 	titleRank int  // of the best title so far
-	begun     bool // a rollout's own session_meta has been seen
+	Chain     Chain
+	Begun     bool // the header of the transcript has been read
+	State     any  // what else an agent's parser keeps from record to record: bounded, and a function of the records alone
 }
 
-// parser fills everything of r but N, Span, Raw and Hash from one JSON value of its line, which is known to be valid.
+// Parser fills everything of r but N, Span, Raw and Hash from one JSON value of its line, which is known to be valid.
 // Several values of one line are given in order; r.Items grows.
-type parser func(d *Decoder, r *Record, value node)
+type Parser func(d *Decoder, r *Record, value Node)
 
 // NewDecoder returns a decoder for a transcript of the agent. Class Main or SubAgent tells whose words a prompt is:
-// in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of an agent that is not in
-// Formats nor "messages", every line is a record without items.
-func NewDecoder(agent string, class Class) *Decoder {
-	d := &Decoder{class: class, client: &anyClient, flags: agent == "claude-code", tools: newCallTable()}
-	switch {
-	case class == Attachment:
-		d.parse = parseNothing
-	case agent == Messages:
-		d.parse = parseMessage
-	default:
-		d.parse = parseNothing
-		if f, ok := Lookup(agent); ok {
-			d.parse, d.client = f.parse, f.client
-		}
+// in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of the zero Format, every line is
+// a record without items.
+func NewDecoder(f Format, class Class) *Decoder {
+	d := &Decoder{Class: class, client: f.Client, parse: f.Parse, tools: newCallTable()}
+	if d.client == nil {
+		d.client = &Client{}
 	}
-	if agent == Messages && class != Attachment {
-		d.array = &array{}
+	if class == Attachment || d.parse == nil {
+		d.parse = parseNothing
+	} else if f.List || f.Member != "" {
+		d.array = &array{member: f.Member}
 	}
 	return d
 }
 
-func parseNothing(*Decoder, *Record, node) {}
+func parseNothing(*Decoder, *Record, Node) {}
 
 // Reopens reports whether the segment goes on with a line that Records gave without its end, at rest (Segment.Rest).
 // Then the caller must fold again from the first byte with another Decoder.
@@ -80,7 +75,7 @@ func (d *Decoder) ends(seg Segment) bool {
 // Torn returns the size of an unfinished line that is not one whole JSON object or array, 0 if there is none. Records
 // has not given it yet; more bytes of it cost nothing.
 func (d *Decoder) Torn() int64 {
-	if line := bytes.TrimSpace(d.part); len(line) > 0 && bytes.IndexByte([]byte("}]"), line[len(line)-1]) >= 0 && valid(line) {
+	if line := bytes.TrimSpace(d.part); len(line) > 0 && bytes.IndexByte([]byte("}]"), line[len(line)-1]) >= 0 && Valid(line) {
 		return 0
 	}
 	return d.size
@@ -201,7 +196,7 @@ func (d *Decoder) release() {
 
 func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 	d.n++
-	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0]}
+	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0], client: d.client}
 	return &d.rec
 }
 

@@ -45,14 +45,22 @@ type Block struct {
 	Free   bool   // of a Call or Result: the tool takes free text (Codex: custom_tool_call)
 	Failed bool   // of a Result
 
+	client *Client
+
 	Typed   bool // the human wrote it as a message
 	Refused bool // of a Result: the record says that the human refused the call
 }
 
+// Understand tells what a Call does.
+func (b *Block) Understand() Action {
+	it := Item{Tool: b.Tool, Raw: b.Raw, client: b.client}
+	return it.Understand()
+}
+
 // NewBlock returns the block of an item, with Raw of its own, as it can be written for the agent of the record's
 // session. ok is false for what only the agent itself needs.
-func NewBlock(agent string, r *Record, it *Item) (b Block, ok bool) {
-	b = Block{Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed, Refused: it.Refused}
+func NewBlock(r *Record, it *Item) (b Block, ok bool) {
+	b = Block{client: it.client, Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed, Refused: it.Refused}
 	switch it.Kind {
 	case Human:
 		if b.Typed = it.Call == ""; !b.Typed {
@@ -60,12 +68,11 @@ func NewBlock(agent string, r *Record, it *Item) (b Block, ok bool) {
 		}
 	case Text, Summary, Result, Image:
 	case Thinking:
-		b.Raw = bytes.Clone(claudeBlock(agent, r, it))
-		return b, b.Raw != nil
+		return b, r.client != nil && r.client.Native != nil && r.client.Native(r, it, &b)
 	case Call:
 		b.Free = strings.HasSuffix(r.Type, "custom_tool_call")
-		if agent == "codex" {
-			b.Tool, b.Space = codexName(r, it)
+		if r.client != nil && r.client.Native != nil {
+			r.client.Native(r, it, &b)
 		}
 	default:
 		return b, false
@@ -76,52 +83,18 @@ func NewBlock(agent string, r *Record, it *Item) (b Block, ok bool) {
 	return b, true
 }
 
-// claudeBlock is the content block that an item of a Claude Code record stands in, nil where it is none.
-func claudeBlock(agent string, r *Record, it *Item) []byte {
-	if agent != "claude-code" || !valid(r.Raw) {
-		return nil
-	}
-	content := node{raw: bytes.TrimSpace(r.Raw), off: r.Span.Off}.field("message").field("content")
-	for block := range content.elements() {
-		if block.off <= it.Span.Off && it.Span.End() <= block.off+int64(len(block.raw)) {
-			return block.raw
-		}
-	}
-	return nil
-}
-
-// codexName is a call's tool and its namespace as they stand apart in the record.
-func codexName(r *Record, it *Item) (tool, space string) {
-	if !valid(r.Raw) {
-		return it.Tool, ""
-	}
-	payload := node{raw: bytes.TrimSpace(r.Raw)}.field("payload")
-	if space = payload.field("namespace").text(); space == "" {
-		return it.Tool, ""
-	}
-	return payload.field("name").text(), space
-}
-
 // ParentUUID returns the record before this one in the chain that Claude Code keeps, "" where none is told.
 func ParentUUID(r *Record) string {
-	if !valid(r.Raw) {
+	if !Valid(r.Raw) {
 		return ""
 	}
-	return node{raw: bytes.TrimSpace(r.Raw)}.field("parentUuid").text()
+	return Node{Raw: bytes.TrimSpace(r.Raw)}.Field("parentUuid").Text()
 }
 
 // Rooted reports whether a record of Claude Code's chain says that it hangs on none: it begins the conversation, anew
 // where others stand before it.
 func Rooted(r *Record) bool {
-	return r.UUID != "" && valid(r.Raw) && string(node{raw: bytes.TrimSpace(r.Raw)}.field("parentUuid").raw) == "null"
-}
-
-// RolledBack returns how many turns a record of Codex takes back, 0 for any other record.
-func RolledBack(r *Record) int {
-	if r.Type != "event_msg/thread_rolled_back" || !valid(r.Raw) {
-		return 0
-	}
-	return int(node{raw: bytes.TrimSpace(r.Raw)}.field("payload").field("num_turns").integer())
+	return r.UUID != "" && Valid(r.Raw) && string(Node{Raw: bytes.TrimSpace(r.Raw)}.Field("parentUuid").Raw) == "null"
 }
 
 // Quote returns text as a JSON string; bytes that are not UTF-8 become U+FFFD.
@@ -142,7 +115,7 @@ func number(n int) string { return strconv.Itoa(n) }
 // become U+FFFD. A value that is no JSON becomes a string.
 func CleanJSON(raw []byte) []byte {
 	raw = bytes.TrimSpace(raw)
-	if !valid(raw) {
+	if !Valid(raw) {
 		return Quote(string(raw))
 	}
 	b := bytes.Clone(raw)
@@ -183,19 +156,20 @@ func paired(b []byte) []byte {
 	return b
 }
 
-// derived is the UUID of a draft's record number n: the same for the same session.
-func (d *Draft) derived(n int) string {
+// Derived is the UUID of a draft's record number n: the same for the same session.
+func (d *Draft) Derived(n int) string {
 	sum := sha256.Sum256([]byte(d.ID + "/" + number(n)))
 	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// stamps gives times that never go back, also where a message has none.
-type stamps struct{ last time.Time }
+// Stamps gives times that never go back, also where a message has none.
+type Stamps struct{ Last time.Time }
 
-func (s *stamps) next(t time.Time) string {
-	if t.After(s.last) {
-		s.last = t
+// Next is the time of the next line, as RFC 3339: t, or the last one where t is before it.
+func (s *Stamps) Next(t time.Time) string {
+	if t.After(s.Last) {
+		s.Last = t
 	}
-	return s.last.UTC().Format("2006-01-02T15:04:05.000Z")
+	return s.Last.UTC().Format("2006-01-02T15:04:05.000Z")
 }

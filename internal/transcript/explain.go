@@ -11,24 +11,28 @@ import (
 // Explain tells what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
 // Failed. A status is told only where the result states it, or where the agent's way of writing leaves no other: of
 // Claude Code's Bash, a result that is no error ended with 0.
-func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
+func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	o := Outcome{Failed: failed}
-	if !quoted(raw) && !valid(raw) {
+	if !quoted(raw) && !Valid(raw) {
 		o.Text = string(raw)
 		return o
 	}
-	n := node{raw: raw}
+	n := Node{Raw: raw}
 	text, ok := plain(n)
 	if !ok {
 		text = mixed(n, &o)
 	}
 	if !explainObject(&o, text) {
 		o.Text = string(text)
-		if !explainHead(&o) {
+		switch {
+		case explainHead(&o):
+		case op == Command && len(c.Exits) > 0:
+			c.explainExit(&o)
+		default:
 			explainClaude(&o, tool, op)
 		}
 	}
-	explainRefused(&o, tool)
+	c.explainRefused(&o, tool)
 	switch op {
 	case Plan:
 		o.PlanID, o.Plan = created(o.Text), planTold(o.Text)
@@ -45,56 +49,56 @@ func Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 }
 
 // mixed reads a result that is neither a string nor a list of texts: images are counted, texts joined.
-func mixed(n node, o *Outcome) []byte {
-	if n.is('{') {
+func mixed(n Node, o *Outcome) []byte {
+	if n.Is('{') {
 		return objectText(n, o)
 	}
-	if !n.is('[') {
-		return n.raw
+	if !n.Is('[') {
+		return n.Raw
 	}
 	var parts []string
-	for block := range n.elements() {
+	for block := range n.Elements() {
 		switch t := blockText(block); {
-		case t.is('"'):
-			parts = append(parts, t.text())
+		case t.Is('"'):
+			parts = append(parts, t.Text())
 		case isImage(block):
 			o.Images++
 		default:
-			parts = append(parts, string(block.raw))
+			parts = append(parts, string(block.Raw))
 		}
 	}
 	return []byte(strings.Join(parts, "\n"))
 }
 
 // objectText reads a result that is one object: a block, or the parts of an output under their names.
-func objectText(n node, o *Outcome) []byte {
+func objectText(n Node, o *Outcome) []byte {
 	if isImage(n) {
 		o.Images++
 		return nil
 	}
-	if exit := n.field("exitCode"); exit.has() {
-		o.Exit, o.HasExit = int(exit.integer()), true
+	if exit := n.Field("exitCode"); exit.Has() {
+		o.Exit, o.HasExit = int(exit.Integer()), true
 		o.Failed = o.Failed || o.Exit != 0
 	}
 	for _, name := range []string{"text", "content", "output", "stdout"} {
-		if v := n.field(name); v.is('"') {
-			text := v.text()
-			if stderr := n.field("stderr").text(); stderr != "" {
+		if v := n.Field(name); v.Is('"') {
+			text := v.Text()
+			if stderr := n.Field("stderr").Text(); stderr != "" {
 				text += "\n" + stderr
 			}
 			return []byte(text)
 		}
 	}
-	return n.raw
+	return n.Raw
 }
 
 // explainObject reads the object that Codex put around output until 2025: {"output":..., "metadata":{...}}.
 func explainObject(o *Outcome, text []byte) bool {
-	if !bytes.HasPrefix(text, []byte(`{"output":"`)) || !valid(text) {
+	if !bytes.HasPrefix(text, []byte(`{"output":"`)) || !Valid(text) {
 		return false
 	}
-	var output, meta node
-	for key, v := range (node{raw: text}).members() {
+	var output, meta Node
+	for key, v := range (Node{Raw: text}).Members() {
 		switch string(key) {
 		case "output":
 			output = v
@@ -102,20 +106,20 @@ func explainObject(o *Outcome, text []byte) bool {
 			meta = v
 		}
 	}
-	if !output.is('"') || !meta.is('{') {
+	if !output.Is('"') || !meta.Is('{') {
 		return false
 	}
-	o.Text = output.text()
-	if exit := meta.field("exit_code"); exit.has() {
-		o.ended(int(exit.integer()))
+	o.Text = output.Text()
+	if exit := meta.Field("exit_code"); exit.Has() {
+		o.ended(int(exit.Integer()))
 	}
-	o.Duration = seconds(string(meta.field("duration_seconds").raw))
+	o.Duration = seconds(string(meta.Field("duration_seconds").Raw))
 	return true
 }
 
 // explainHead reads the header lines that Codex puts before output; "Output:" ends them.
 func explainHead(o *Outcome) bool {
-	if !isCodexHead(o.Text) {
+	if !IsHead(o.Text) {
 		return false
 	}
 	head, body, ok := strings.Cut(o.Text, "\nOutput:\n")
@@ -131,8 +135,8 @@ func explainHead(o *Outcome) bool {
 	return true
 }
 
-// isCodexHead reports whether a text begins as Codex begins a framed output.
-func isCodexHead(text string) bool {
+// IsHead reports whether a text begins as Codex begins a framed output.
+func IsHead(text string) bool {
 	for _, p := range []string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process "} {
 		if strings.HasPrefix(text, p) {
 			return true
@@ -173,6 +177,25 @@ func seconds(text string) time.Duration {
 	return time.Duration(f * float64(time.Second))
 }
 
+// explainExit reads the line behind a command's output in which the client tells its status.
+func (c *Client) explainExit(o *Outcome) {
+	output, line := "", strings.TrimRight(o.Text, "\n")
+	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
+		output, line = line[:i], line[i+1:]
+	}
+	for _, w := range c.Exits {
+		if !strings.HasPrefix(line, w.Begin) || !strings.HasSuffix(line, w.End) {
+			continue
+		}
+		status := strings.TrimSuffix(line, w.End)
+		if n, err := strconv.Atoi(status[strings.LastIndexByte(status, ' ')+1:]); err == nil {
+			o.ended(n)
+			o.Text = output
+			return
+		}
+	}
+}
+
 func explainClaude(o *Outcome, tool string, op Op) {
 	if inner, ok := strings.CutPrefix(o.Text, "<tool_use_error>"); ok {
 		o.Failed = true
@@ -188,6 +211,24 @@ func explainClaude(o *Outcome, tool string, op Op) {
 		explainBash(o)
 	case "bashoutput", "taskoutput":
 		explainTask(o)
+	case "execute":
+		explainExecute(o)
+	case "run_shell_command":
+		explainFields(o)
+	}
+}
+
+// explainExecute reads the status that Factory Droid writes behind the output.
+func explainExecute(o *Outcome) {
+	text := strings.TrimRight(o.Text, "\n")
+	i := strings.LastIndex(text, "[Process exited with code ")
+	if i < 0 || !strings.HasSuffix(text, "]") {
+		return
+	}
+	code := strings.TrimPrefix(text[i:len(text)-1], "[Process exited with code ")
+	if n, err := strconv.Atoi(code); err == nil {
+		o.ended(n)
+		o.Text = strings.TrimRight(text[:i], "\n")
 	}
 }
 
@@ -210,10 +251,41 @@ func explainBash(o *Outcome) {
 	}
 }
 
+// explainFields reads the fields that Gemini CLI and Qwen Code write around the output: before it, in older versions, the
+// command and where it ran, behind it how it ended. Newer ones leave out a status of 0.
+func explainFields(o *Outcome) {
+	_, body, ok := strings.Cut("\n"+o.Text, "\nOutput: ")
+	if !ok || !strings.HasPrefix(o.Text, "Output: ") && !strings.HasPrefix(o.Text, "Command: ") {
+		o.Running = strings.HasPrefix(o.Text, "Command moved to background")
+		return
+	}
+	end, exit, told := len(body), 0, true
+	for _, field := range []string{"Process Group PGID: ", "Background PIDs: ", "Signal: ", "Exit Code: ", "Error: "} {
+		i := strings.LastIndex(body[:end], "\n"+field)
+		if i < 0 {
+			continue
+		}
+		value := strings.TrimSpace(body[i+1+len(field) : end])
+		if n, err := strconv.Atoi(value); field == "Exit Code: " {
+			exit, told = n, err == nil
+		}
+		end = i
+	}
+	if end == len(body) {
+		return // cut, or summarized
+	}
+	if told {
+		o.ended(exit)
+	}
+	if o.Text = body[:end]; o.Text == "(empty)" {
+		o.Text = ""
+	}
+}
+
 // explainTask reads what is told of a command in the background.
 func explainTask(o *Outcome) {
-	o.Running = between(o.Text, "<status>", "</status>") == "running"
-	if code := between(o.Text, "<exit_code>", "</exit_code>"); code != "" {
+	o.Running = BetweenTexts(o.Text, "<status>", "</status>") == "running"
+	if code := BetweenTexts(o.Text, "<exit_code>", "</exit_code>"); code != "" {
 		o.endedText(code)
 	}
 }
@@ -235,15 +307,15 @@ func spilled(text string) string {
 }
 
 // Poses reports whether a result that holds no words of the human's reads as if it did.
-func Poses(tool string, raw []byte) bool {
-	o := Explain(tool, Other, raw, false)
+func (c *Client) Poses(tool string, raw []byte) bool {
+	o := c.Explain(tool, Other, raw, false)
 	_, _, ok := reported(o.Text)
 	return o.Claimed || ok
 }
 
 // explainRefused recognizes calls that the human, a rule or a hook did not let run.
-func explainRefused(o *Outcome, tool string) {
-	if o.Claimed = claims(tool, o.Text); o.Claimed {
+func (c *Client) explainRefused(o *Outcome, tool string) {
+	if o.Claimed = c.claims(tool, o.Text); o.Claimed {
 		return
 	}
 	for _, p := range refusals {
@@ -256,7 +328,7 @@ func explainRefused(o *Outcome, tool string) {
 
 var refusals = []string{
 	refusal, "Permission to use ", "[Request interrupted by user", "exec command rejected by user", "rejected by user",
-	"patch rejected by user", "aborted by user", "Claude requested permissions to ", "This command requires approval",
+	"patch rejected by user", "aborted by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
 }
 
 // agentID reads the sub-agent's ID from the receipt or the report of a launch.

@@ -10,16 +10,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// node is a JSON value, where it stands. Its bytes have been validated (see values), so that walking it needs only to
-// find where values end. The zero node is an absent value.
-type node struct {
-	raw []byte // no white space around it
-	off int64  // of raw[0] in the file
+// Node is a JSON value, where it stands. Its bytes have been validated (see values), so that walking it needs only to
+// find where values end. The zero Node is an absent value.
+type Node struct {
+	Raw []byte // no white space around it
+	Off int64  // of raw[0] in the file
 }
 
-// valid accepts what agents write: duplicate names (the last wins) and bytes that are not UTF-8 (kept as they are).
+// Valid accepts what agents write: duplicate names (the last wins) and bytes that are not UTF-8 (kept as they are).
 // Nesting is still cut by jsontext, at 10000 levels.
-func valid(value []byte) bool {
+func Valid(value []byte) bool {
 	return jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
@@ -36,8 +36,8 @@ func (d *Decoder) values(r *Record, line []byte) {
 	if len(rest) == 0 {
 		return
 	}
-	if valid(rest) {
-		d.parse(d, r, node{rest, off})
+	if Valid(rest) {
+		d.parse(d, r, Node{rest, off})
 		return
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(rest), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -48,15 +48,15 @@ func (d *Decoder) values(r *Record, line []byte) {
 			return
 		}
 		end := dec.InputOffset()
-		d.glued(r, node{rest[end-int64(len(value)) : end], off + end - int64(len(value))})
+		d.glued(r, Node{rest[end-int64(len(value)) : end], off + end - int64(len(value))})
 	}
 }
 
 // glued parses one of several values of a line: items add up, what is told once keeps its first value. The type is that
 // of the first value that is more than bookkeeping.
-func (d *Decoder) glued(r *Record, value node) {
+func (d *Decoder) glued(r *Record, value Node) {
 	first := *r
-	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items}
+	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items, client: r.client}
 	d.parse(d, r, value)
 	if first.Type == "" {
 		r.Unknown = r.Unknown || first.Unknown
@@ -76,6 +76,7 @@ func (d *Decoder) glued(r *Record, value node) {
 	if !first.Time.IsZero() {
 		r.Time = first.Time
 	}
+	r.Back += first.Back
 	if first.Resumed != nil {
 		r.Resumed = first.Resumed
 	}
@@ -95,25 +96,26 @@ func keep(s *string, first string) {
 	}
 }
 
-// is reports whether the value is there and begins with c: '{', '[', '"', 't', 'f', 'n'.
-func (n node) is(c byte) bool { return len(n.raw) > 0 && n.raw[0] == c }
+// Is reports whether the value Is there and begins with c: '{', '[', '"', 't', 'f', 'n'.
+func (n Node) Is(c byte) bool { return len(n.Raw) > 0 && n.Raw[0] == c }
 
-// has reports whether the value is there and is not null.
-func (n node) has() bool { return len(n.raw) > 0 && n.raw[0] != 'n' }
+// Has reports whether the value is there and is not null.
+func (n Node) Has() bool { return len(n.Raw) > 0 && n.Raw[0] != 'n' }
 
-// full reports whether the value is there and is neither null nor an empty string, list or object.
-func (n node) full() bool {
-	return n.has() && string(n.raw) != `""` && string(n.raw) != "[]" && string(n.raw) != "{}"
+// Full reports whether the value is there and is neither null nor an empty string, list or object.
+func (n Node) Full() bool {
+	return n.Has() && string(n.Raw) != `""` && string(n.Raw) != "[]" && string(n.Raw) != "{}"
 }
 
-func (n node) isTrue() bool { return n.is('t') }
+// IsTrue reports whether the value is true.
+func (n Node) IsTrue() bool { return n.Is('t') }
 
-// integer returns a number's whole part, 0 where it is none.
-func (n node) integer() int64 {
-	if i, err := strconv.ParseInt(string(n.raw), 10, 64); err == nil {
+// Integer returns a number's whole part, 0 where it is none.
+func (n Node) Integer() int64 {
+	if i, err := strconv.ParseInt(string(n.Raw), 10, 64); err == nil {
 		return i
 	}
-	f, err := strconv.ParseFloat(string(n.raw), 64)
+	f, err := strconv.ParseFloat(string(n.Raw), 64)
 	if err != nil || f != f || f > 1<<53 || f < -(1<<53) {
 		return 0
 	}
@@ -123,12 +125,12 @@ func (n node) integer() int64 {
 // maxTokens is more than any count of tokens; sums of a few are far from overflowing.
 const maxTokens = 1 << 53
 
-// tokens returns a whole number as a count, at most maxTokens. ok is false where the value is none. What is absent counts 0.
-func (n node) tokens() (count int64, ok bool) {
-	if len(n.raw) == 0 {
+// Tokens returns a whole number as a count, at most maxTokens. ok is false where the value is none. What is absent counts 0.
+func (n Node) Tokens() (count int64, ok bool) {
+	if len(n.Raw) == 0 {
 		return 0, true
 	}
-	f, err := strconv.ParseFloat(string(n.raw), 64)
+	f, err := strconv.ParseFloat(string(n.Raw), 64)
 	switch {
 	case f >= maxTokens: // an overflow too, which is an error
 		return maxTokens, true
@@ -141,26 +143,26 @@ func (n node) tokens() (count int64, ok bool) {
 // Keys returns the names of a line's JSON object, in order; nothing where it is no such object.
 func Keys(line []byte) (names []string) {
 	line = bytes.TrimSpace(line)
-	if len(line) == 0 || !valid(line) {
+	if len(line) == 0 || !Valid(line) {
 		return nil
 	}
-	for key := range (node{raw: line}).members() {
+	for key := range (Node{Raw: line}).Members() {
 		names = append(names, string(key))
 	}
 	return names
 }
 
-// text returns a string's text, "" where the value is not a string.
-func (n node) text() string {
-	if !n.is('"') {
+// Text returns a string's Text, "" where the value is not a string.
+func (n Node) Text() string {
+	if !n.Is('"') {
 		return ""
 	}
-	return string(unquote(nil, n.raw))
+	return string(unquote(nil, n.Raw))
 }
 
-// field returns the member of the name, the last of several.
-func (n node) field(name string) (found node) {
-	for key, value := range n.members() {
+// Field returns the member of the name, the last of several.
+func (n Node) Field(name string) (found Node) {
+	for key, value := range n.Members() {
 		if string(key) == name {
 			found = value
 		}
@@ -168,25 +170,25 @@ func (n node) field(name string) (found node) {
 	return found
 }
 
-// members gives an object's names (unescaped) and values, in order; nothing where it is not an object.
-func (n node) members() iter.Seq2[[]byte, node] {
-	return func(yield func([]byte, node) bool) {
-		if !n.is('{') {
+// Members gives an object's names (unescaped) and values, in order; nothing where it is not an object.
+func (n Node) Members() iter.Seq2[[]byte, Node] {
+	return func(yield func([]byte, Node) bool) {
+		if !n.Is('{') {
 			return
 		}
 		for i := 1; ; {
-			i = skipTo(n.raw, i)
-			if n.raw[i] == '}' {
+			i = skipTo(n.Raw, i)
+			if n.Raw[i] == '}' {
 				return
 			}
-			end := skipString(n.raw, i)
-			key := n.raw[i+1 : end-1]
+			end := skipString(n.Raw, i)
+			key := n.Raw[i+1 : end-1]
 			if bytes.IndexByte(key, '\\') >= 0 {
-				key = unquote(nil, n.raw[i:end])
+				key = unquote(nil, n.Raw[i:end])
 			}
-			i = skipTo(n.raw, end)
-			end = skipValue(n.raw, i)
-			if !yield(key, node{n.raw[i:end], n.off + int64(i)}) {
+			i = skipTo(n.Raw, end)
+			end = skipValue(n.Raw, i)
+			if !yield(key, Node{n.Raw[i:end], n.Off + int64(i)}) {
 				return
 			}
 			i = end
@@ -194,19 +196,19 @@ func (n node) members() iter.Seq2[[]byte, node] {
 	}
 }
 
-// elements gives a list's values, in order; nothing where it is not a list.
-func (n node) elements() iter.Seq[node] {
-	return func(yield func(node) bool) {
-		if !n.is('[') {
+// Elements gives a list's values, in order; nothing where it is not a list.
+func (n Node) Elements() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if !n.Is('[') {
 			return
 		}
 		for i := 1; ; {
-			i = skipTo(n.raw, i)
-			if n.raw[i] == ']' {
+			i = skipTo(n.Raw, i)
+			if n.Raw[i] == ']' {
 				return
 			}
-			end := skipValue(n.raw, i)
-			if !yield(node{n.raw[i:end], n.off + int64(i)}) {
+			end := skipValue(n.Raw, i)
+			if !yield(Node{n.Raw[i:end], n.Off + int64(i)}) {
 				return
 			}
 			i = end

@@ -2,13 +2,13 @@ package transcript
 
 // parseMessage understands one message of a plain list: {"id"?, "role", "content"}, the content a string or a list of
 // text, tool_use, tool_result and image blocks. The common other form (role "tool", tool_calls) is taken as well.
-func parseMessage(d *Decoder, r *Record, value node) {
-	if !value.is('{') {
+func parseMessage(d *Decoder, r *Record, value Node) {
+	if !value.Is('{') {
 		r.Unknown = true
 		return
 	}
-	var role, content, id, timestamp, calls, callID, model node
-	for key, v := range value.members() {
+	var role, content, id, timestamp, calls, callID, model Node
+	for key, v := range value.Members() {
 		switch string(key) {
 		case "role":
 			role = v
@@ -26,24 +26,24 @@ func parseMessage(d *Decoder, r *Record, value node) {
 			model = v
 		}
 	}
-	r.Type = d.typeName(role, node{})
-	r.UUID = id.text()
-	r.Time = clock(timestamp)
-	r.Model = same(&d.last.model, model)
-	r.Unknown = r.Unknown || len(content.raw) == 0 && len(calls.raw) == 0
-	v := voice{role: role.text(), by: d.untold(), message: r.UUID}
-	switch v.role {
+	r.Type = d.TypeName(role, Node{})
+	r.UUID = id.Text()
+	r.Time = Clock(timestamp)
+	r.Model = Reuse(&d.Last.Model, model)
+	r.Unknown = r.Unknown || len(content.Raw) == 0 && len(calls.Raw) == 0
+	v := Voice{Role: role.Text(), By: d.Author(), Message: r.UUID}
+	switch v.Role {
 	case "user", "assistant", "system", "developer":
-		d.content(r, content, v)
+		d.Content(r, content, v)
 	case "tool":
-		call := callID.text()
-		r.addFirst(Item{Kind: Result, Call: call, Tool: d.tools.tool(call), Message: v.message}, content)
+		call := callID.Text()
+		r.AddFirst(Item{Kind: Result, Call: call, Tool: d.tools.tool(call), Message: v.Message}, content)
 	default: // without a role the content is understood all the same
-		r.Unknown = r.Unknown || v.role != ""
-		d.content(r, content, v)
+		r.Unknown = r.Unknown || v.Role != ""
+		d.Content(r, content, v)
 	}
-	for call := range calls.elements() {
-		f := call.field("function")
-		d.call(r, Item{Call: call.field("id").text(), Tool: f.field("name").text(), Message: v.message}, f.field("arguments"), call)
+	for call := range calls.Elements() {
+		f := call.Field("function")
+		d.Call(r, Item{Call: call.Field("id").Text(), Tool: f.Field("name").Text(), Message: v.Message}, f.Field("arguments"), call)
 	}
 }

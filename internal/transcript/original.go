@@ -16,10 +16,10 @@ func Original(kind Kind, raw []byte) []byte {
 	if quoted(raw) && kind != Image && kind != File {
 		return unquote(nil, raw)
 	}
-	if kind == File || !valid(raw) {
+	if kind == File || !Valid(raw) {
 		return raw
 	}
-	n := node{raw: bytes.Trim(raw, " \t\r\n")}
+	n := Node{Raw: bytes.Trim(raw, " \t\r\n")}
 	if kind == Image {
 		return imageBytes(n)
 	}
@@ -30,51 +30,51 @@ func Original(kind Kind, raw []byte) []byte {
 }
 
 // plain returns the text of a string, or of a list that holds nothing but strings and text blocks.
-func plain(n node) ([]byte, bool) {
-	if n.is('"') {
-		return unquote(nil, n.raw), true
+func plain(n Node) ([]byte, bool) {
+	if n.Is('"') {
+		return unquote(nil, n.Raw), true
 	}
-	if !n.is('[') {
+	if !n.Is('[') {
 		return nil, false
 	}
 	var text []byte
 	count := 0
-	for block := range n.elements() {
+	for block := range n.Elements() {
 		t := blockText(block)
-		if !t.is('"') {
+		if !t.Is('"') {
 			return nil, false
 		}
 		if count++; count > 1 {
 			text = append(text, '\n')
 		}
-		text = unquote(text, t.raw)
+		text = unquote(text, t.Raw)
 	}
 	return text, count > 0
 }
 
 // blockText returns the text of a content block: of a string itself, of a text block its text, else nothing.
-func blockText(block node) node {
-	if block.is('"') {
+func blockText(block Node) Node {
+	if block.Is('"') {
 		return block
 	}
-	if block.field("source").has() || block.field("image_url").has() {
-		return node{}
+	if block.Field("source").Has() || block.Field("image_url").Has() {
+		return Node{}
 	}
-	return block.field("text")
+	return block.Field("text")
 }
 
 // imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. Any other URL stays.
-func imageBytes(n node) []byte {
+func imageBytes(n Node) []byte {
 	data := n
-	if n.is('{') {
-		if data = n.field("data"); !data.has() {
-			data = n.field("url")
+	if n.Is('{') {
+		if data = n.Field("data"); !data.Has() {
+			data = n.Field("url")
 		}
 	}
-	if !data.is('"') {
-		return n.raw
+	if !data.Is('"') {
+		return n.Raw
 	}
-	text := unquote(nil, data.raw)
+	text := unquote(nil, data.Raw)
 	if head, tail, ok := bytes.Cut(text, []byte(";base64,")); ok && bytes.HasPrefix(head, []byte("data:")) {
 		text = tail
 	} else if bytes.Contains(text, []byte(":")) {
@@ -83,7 +83,7 @@ func imageBytes(n node) []byte {
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	size, err := base64.StdEncoding.Decode(out, text)
 	if err != nil {
-		return n.raw
+		return n.Raw
 	}
 	return out[:size]
 }
@@ -96,13 +96,13 @@ func Chars(raw []byte) int {
 	if quoted(raw) {
 		return stringChars(raw)
 	}
-	n := node{raw: bytes.Trim(raw, " \t\r\n")}
-	if len(n.raw) == 0 || !valid(n.raw) {
+	n := Node{Raw: bytes.Trim(raw, " \t\r\n")}
+	if len(n.Raw) == 0 || !Valid(n.Raw) {
 		return utf8.RuneCount(raw)
 	}
-	switch n.raw[0] {
+	switch n.Raw[0] {
 	case '"':
-		return stringChars(n.raw)
+		return stringChars(n.Raw)
 	case '{':
 		if isImage(n) {
 			return 0
@@ -110,19 +110,19 @@ func Chars(raw []byte) int {
 	case '[':
 		return listChars(n)
 	}
-	return utf8.RuneCount(n.raw)
+	return utf8.RuneCount(n.Raw)
 }
 
-func listChars(n node) int {
+func listChars(n Node) int {
 	total, count := 0, 0
-	for block := range n.elements() {
+	for block := range n.Elements() {
 		switch t := blockText(block); {
-		case t.is('"'):
-			total += stringChars(t.raw)
+		case t.Is('"'):
+			total += stringChars(t.Raw)
 		case isImage(block):
 			continue
 		default:
-			total += utf8.RuneCount(block.raw)
+			total += utf8.RuneCount(block.Raw)
 		}
 		if count++; count > 1 {
 			total++ // the newline between two
@@ -132,12 +132,12 @@ func listChars(n node) int {
 }
 
 // isImage reports whether the value is an image's or document's source, or a block that holds one.
-func isImage(n node) bool {
-	switch string(n.field("type").raw) {
+func isImage(n Node) bool {
+	switch string(n.Field("type").Raw) {
 	case `"image"`, `"input_image"`, `"document"`:
 		return true
 	case `"base64"`:
-		return n.field("data").has()
+		return n.Field("data").Has()
 	}
 	return false
 }

@@ -14,17 +14,17 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 		return raw, true
 	case quoted(raw):
 		return readableText(kind, unquote(nil, raw))
-	case !valid(raw):
+	case !Valid(raw):
 		return raw, true
 	}
-	n := node{raw: bytes.Trim(raw, " \t\r\n")}
+	n := Node{Raw: bytes.Trim(raw, " \t\r\n")}
 	switch {
 	case isImage(n):
 		return nil, false
-	case n.is('['):
+	case n.Is('['):
 		return readableList(n)
-	case n.is('{'):
-		return unescapedJSON(n.raw), false
+	case n.Is('{'):
+		return unescapedJSON(n.Raw), false
 	}
 	return raw, true
 }
@@ -33,18 +33,18 @@ func readableText(kind Kind, text []byte) ([]byte, bool) {
 	if kind == Thinking && !bytes.ContainsAny(text, " \n") {
 		return nil, false // no language is written so: it is encrypted, or a signature
 	}
-	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && valid(text) {
+	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
 		return unescapedJSON(text), false
 	}
 	return text, true
 }
 
-func readableList(n node) (text []byte, same bool) {
+func readableList(n Node) (text []byte, same bool) {
 	same = true
 	count := 0
-	for block := range n.elements() {
+	for block := range n.Elements() {
 		t := blockText(block)
-		if !t.is('"') {
+		if !t.Is('"') {
 			same = false
 			if isImage(block) {
 				continue
@@ -53,10 +53,10 @@ func readableList(n node) (text []byte, same bool) {
 		if count++; count > 1 {
 			text = append(text, '\n')
 		}
-		if t.is('"') {
-			text = unquote(text, t.raw)
+		if t.Is('"') {
+			text = unquote(text, t.Raw)
 		} else {
-			text = append(text, unescapedJSON(block.raw)...)
+			text = append(text, unescapedJSON(block.Raw)...)
 		}
 	}
 	return text, same && count > 0
@@ -87,4 +87,5 @@ func (d *Decoder) Forget() {
 	if len(d.tools.tools) > 0 {
 		d.tools = newCallTable()
 	}
+	d.State = nil
 }

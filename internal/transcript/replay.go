@@ -8,8 +8,8 @@ import (
 // After is the content that a file has once change number n of a call's Action.Files is made, before being what was
 // known of it. The file is the one that the change leaves: of a Rename its To. What the call does not tell, or what does
 // not apply cleanly, gives the zero Content: never a guess. Reads change nothing, see Reading.
-func After(tool string, input []byte, n int, before Content) Content {
-	a := Understand(tool, input)
+func (c *Client) After(tool string, input []byte, n int, before Content) Content {
+	a := c.Understand(tool, input)
 	if n < 0 || n >= len(a.Files) {
 		return Content{}
 	}
@@ -30,27 +30,27 @@ func After(tool string, input []byte, n int, before Content) Content {
 }
 
 // arguments is a call's input, out of the string that may hold it.
-func arguments(input []byte) node {
+func arguments(input []byte) Node {
 	in := bytes.TrimSpace(input)
-	if !valid(in) || len(in) == 0 {
-		return node{}
+	if !Valid(in) || len(in) == 0 {
+		return Node{}
 	}
 	if in[0] == '"' {
 		in = bytes.TrimSpace(unquote(nil, in))
-		if !valid(in) || len(in) == 0 {
-			return node{}
+		if !Valid(in) || len(in) == 0 {
+			return Node{}
 		}
 	}
-	return node{raw: in}
+	return Node{Raw: in}
 }
 
 // Patch is the patch that a call applies, from its first line to its last as far as it has these; "" where it applies none.
-func Patch(tool string, input []byte) string {
-	a := Understand(tool, input)
+func (c *Client) Patch(tool string, input []byte) string {
+	a := c.Understand(tool, input)
 	return patchOf(&a, arguments(input), input)
 }
 
-func patchOf(a *Action, args node, input []byte) string {
+func patchOf(a *Action, args Node, input []byte) string {
 	text := a.Command
 	if a.Op == Command && len(a.Files) > 0 {
 		return "" // a command that only speaks of a patch
@@ -84,21 +84,33 @@ func Edits(input []byte) (content string, steps []TextEdit, ok bool) {
 	return editsOf(arguments(input))
 }
 
-func editsOf(args node) (content string, steps []TextEdit, ok bool) {
-	if text := args.field("content"); text.is('"') {
-		return text.text(), nil, true
+func editsOf(args Node) (content string, steps []TextEdit, ok bool) {
+	for _, name := range []string{"content", "contents", "file_text"} {
+		if text := args.Field(name); text.Is('"') {
+			return text.Text(), nil, true
+		}
 	}
-	take := func(step node) bool {
-		old, new := step.field("old_string"), step.field("new_string")
-		steps = append(steps, TextEdit{old.text(), new.text(), step.field("replace_all").isTrue()})
-		return old.is('"') && new.is('"')
+	take := func(step Node) bool {
+		old, new, all := step.Field("old_string"), step.Field("new_string"), step.Field("replace_all")
+		if step.Field("old_str").Is('"') {
+			old, new = step.Field("old_str"), step.Field("new_str")
+		}
+		if step.Field("oldText").Is('"') {
+			old, new = step.Field("oldText"), step.Field("newText")
+		}
+		every := all.IsTrue() || step.Field("change_all").IsTrue() || step.Field("allow_multiple").IsTrue() || step.Field("expected_replacements").Integer() > 1
+		steps = append(steps, TextEdit{old.Text(), new.Text(), every})
+		return old.Is('"') && new.Is('"')
 	}
-	edits := args.field("edits")
-	if !edits.is('[') {
+	edits := args.Field("edits")
+	if !edits.Is('[') {
+		edits = args.Field("changes")
+	}
+	if !edits.Is('[') {
 		ok = take(args)
 		return "", steps, ok
 	}
-	for step := range edits.elements() {
+	for step := range edits.Elements() {
 		if !take(step) {
 			return "", nil, false
 		}
@@ -107,7 +119,7 @@ func editsOf(args node) (content string, steps []TextEdit, ok bool) {
 }
 
 // edited applies what the tools that write and edit files are given.
-func edited(args node, before Content) Content {
+func edited(args Node, before Content) Content {
 	content, steps, ok := editsOf(args)
 	switch {
 	case !ok:

@@ -9,10 +9,10 @@ type Resumed struct {
 	Covers  int    `json:"covers,omitempty"` // records of that session that it was made from
 }
 
-// resumed reads the member by which a copy says that it is one, nil where there is none.
-func resumed(mark node) *Resumed {
+// ReadResumed reads the member by which a copy says that it is one, nil where there is none.
+func ReadResumed(mark Node) *Resumed {
 	r := Resumed{
-		ID: mark.field("resumed").text(), Records: int(mark.field("records").integer()), Covers: int(mark.field("covers").integer()),
+		ID: mark.Field("resumed").Text(), Records: int(mark.Field("records").Integer()), Covers: int(mark.Field("covers").Integer()),
 	}
 	if r.ID == "" || r.Records < 1 {
 		return nil
@@ -20,7 +20,8 @@ func resumed(mark node) *Resumed {
 	return &r
 }
 
-func (r Resumed) json(records int) string {
+// JSON is the member by which the first record of a copy of so many records says that it is one.
+func (r Resumed) JSON(records int) string {
 	return `"ccd":{"resumed":` + quote(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + `}`
 }
 

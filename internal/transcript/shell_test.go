@@ -202,7 +202,7 @@ func TestShellChanges(t *testing.T) {
 func TestChangesNeedProof(t *testing.T) {
 	run := func(cmd string, o Outcome) string {
 		a := Action{Op: Command, Command: cmd}
-		inShell(&a, "Bash", node{})
+		inShell(&a, "Bash", Node{})
 		a.Resolve("/w")
 		var all []string
 		for _, f := range a.Changes(&o) {
@@ -253,19 +253,20 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%+v: got %+v", c, a.Files[0])
 		}
 	}
-	a := Understand("Bash", []byte(`{"command":"rm a"}`))
+	c := &Client{Ops: map[string]Op{"bash": Command, "powershell": Command, "shell": Command}}
+	a := c.Understand("Bash", []byte(`{"command":"rm a"}`))
 	a.Resolve(`C:\w`)
 	if a.Files[0].Proof != Silence {
 		t.Error("the status of a shell of Windows proves a change")
 	}
-	if a := Understand("PowerShell", []byte(`{"command":"rm a"}`)); len(a.Files) > 0 {
+	if a := c.Understand("PowerShell", []byte(`{"command":"rm a"}`)); len(a.Files) > 0 {
 		t.Errorf("%+v", a.Files)
 	}
-	if a := Understand("shell", []byte(`{"command":["powershell.exe","-Command","rm a"]}`)); len(a.Files) > 0 {
+	if a := c.Understand("shell", []byte(`{"command":["powershell.exe","-Command","rm a"]}`)); len(a.Files) > 0 {
 		t.Errorf("%+v", a.Files)
 	}
 	in := `{"command":["bash","-lc","cd sub && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch\nEOF"]}`
-	if a := Understand("shell", []byte(in)); len(a.Files) != 1 || a.Files[0].Path != "sub/a.go" {
+	if a := c.Understand("shell", []byte(in)); len(a.Files) != 1 || a.Files[0].Path != "sub/a.go" {
 		t.Errorf("%+v", a.Files)
 	}
 }

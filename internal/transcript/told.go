@@ -8,7 +8,7 @@ func explainWrite(o *Outcome) {
 	for _, p := range []string{"error: ", "Error: ", "Failed to "} {
 		o.Failed = o.Failed || (!o.HasExit && strings.HasPrefix(head, p))
 	}
-	o.Amended = strings.Contains(head, "modified your proposed")
+	o.Amended = strings.Contains(head, "modified your proposed") || strings.Contains(head, " User modified the `")
 	first, _, _ := strings.Cut(head, "\n")
 	o.Created = strings.HasPrefix(first, "File created successfully") || strings.HasPrefix(first, "Successfully created")
 	o.Replaced = strings.HasPrefix(first, "The file ") && strings.Contains(first, " has been updated") ||
@@ -31,14 +31,14 @@ func job(text string) string {
 // Notice reads a message by which the client tells that a command in the background has ended: what it is called, and
 // its exit status where that is told (-1 otherwise). ok is false for any other text.
 func Notice(text string) (job string, exit int, ok bool) {
-	inside := between(text, "<task-notification>", "</task-notification>")
-	job = strings.TrimSpace(between(inside, "<task-id>", "</task-id>"))
-	status := strings.TrimSpace(between(inside, "<status>", "</status>"))
+	inside := BetweenTexts(text, "<task-notification>", "</task-notification>")
+	job = strings.TrimSpace(BetweenTexts(inside, "<task-id>", "</task-id>"))
+	status := strings.TrimSpace(BetweenTexts(inside, "<status>", "</status>"))
 	if job == "" || (status != "completed" && status != "failed" && status != "killed") {
 		return "", 0, false
 	}
 	exit = -1
-	if _, rest, found := strings.Cut(between(inside, "<summary>", "</summary>"), "exit code "); found {
+	if _, rest, found := strings.Cut(BetweenTexts(inside, "<summary>", "</summary>"), "exit code "); found {
 		n := 0
 		for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
 			n++
@@ -56,12 +56,12 @@ func Notice(text string) (job string, exit int, ok bool) {
 // planTold reads a list of tasks: JSON with an ID, a subject and a status each, or lines "#3 [completed] Subject".
 func planTold(text string) []PlanItem {
 	var all []PlanItem
-	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && (t[0] == '{' || t[0] == '[') && valid(t) {
-		list := node{raw: t}
-		if list.is('{') {
-			list = list.field("tasks")
+	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && (t[0] == '{' || t[0] == '[') && Valid(t) {
+		list := Node{Raw: t}
+		if list.Is('{') {
+			list = list.Field("tasks")
 		}
-		for item := range list.elements() {
+		for item := range list.Elements() {
 			if p := planItem(item); p.Text != "" {
 				all = append(all, p)
 			}
@@ -102,13 +102,13 @@ func taskLine(line string) (p PlanItem, ok bool) {
 
 // created reads the key of a task that a call created: "Task #3 created successfully: ...", or JSON that holds it.
 func created(text string) string {
-	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && t[0] == '{' && valid(t) {
-		n := node{raw: t}
-		if task := n.field("task"); task.is('{') {
+	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && t[0] == '{' && Valid(t) {
+		n := Node{Raw: t}
+		if task := n.Field("task"); task.Is('{') {
 			n = task
 		}
 		for _, name := range []string{"id", "taskId"} {
-			if key := scalar(n.field(name)); key != "" {
+			if key := scalar(n.Field(name)); key != "" {
 				return strings.Clone(key)
 			}
 		}

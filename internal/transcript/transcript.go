@@ -3,11 +3,12 @@
 //
 // It is a leaf: it opens no transcript for writing, and knows nothing of bbolt, fsnotify or ccd's own files. Its one
 // law is losslessness: joining the spans of the records and the line ends between them gives the file back, and a line
-// that cannot be understood is a record all the same. An agent is a row of Formats, not an interface.
+// that cannot be understood is a record all the same. An agent is a Format, a row of a table, not an interface.
 package transcript
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"ccd/internal/mark"
@@ -18,6 +19,10 @@ type Key struct {
 	Agent string // "claude-code", "codex", "messages"
 	ID    string // the ID in the file's name, else the path below the root without its suffix
 }
+
+// Unlined reports whether the records of the session need not be lines: they may be elements of one JSON value that is
+// the whole file.
+func (k Key) Unlined() bool { return k.Agent == Messages || strings.HasSuffix(k.ID, ".json") }
 
 // Class tells what the bytes of a session's file are.
 type Class uint8
@@ -119,6 +124,24 @@ type Item struct {
 	Refused bool   // on Result: the record says that the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's own context
 	Frame   Frame  // on Human: what a client put around the person's words
+
+	client *Client
+}
+
+// Client tells how the client speaks that wrote the item's record; it is never nil.
+func (it *Item) Client() *Client {
+	if it.client == nil {
+		return &Client{}
+	}
+	return it.client
+}
+
+// Understand tells what a call does.
+func (it *Item) Understand() Action { return it.Client().Understand(it.Tool, it.Raw) }
+
+// Explain tells what a result says; tool and op are those of its call.
+func (it *Item) Explain(tool string, op Op) Outcome {
+	return it.Client().Explain(tool, op, it.Raw, it.Failed)
 }
 
 // NoCount stands for a report that holds something else than whole numbers of 0 or more.
@@ -126,7 +149,7 @@ const NoCount = -1
 
 // Said returns what a person wrote of a Human item, and how many characters beside it a client added.
 func (it *Item) Said() (said string, added int) {
-	return it.Frame.Said(string(Original(it.Kind, it.Raw)))
+	return it.Client().Said(it.Frame, string(Original(it.Kind, it.Raw)))
 }
 
 // Usage is what one reply of the model reports, in tokens.
@@ -160,6 +183,7 @@ type Record struct {
 	Items    []Item    // in order; none on records that the model never saw
 	Usage    *Usage
 	Boundary *Boundary
+	Back     int    // turns that the person took back here: so many of the last messages no longer count
 	Model    string // the model that it names, "" where none or synthetic
 	Chosen   string // the model that a person chose from now on, as the client tells it, "" where the record tells none
 	Cwd      string
@@ -173,6 +197,8 @@ type Record struct {
 	Unknown  bool     // of a type that is not known: kept, counted
 	Broken   bool     // could not be parsed (at least one value of the line): kept, counted
 	Long     bool     // longer than MaxLine: kept, never parsed
+
+	client *Client
 }
 
 // Grasp counts how much of a transcript was understood.

@@ -5,49 +5,32 @@ import (
 	"strings"
 )
 
-// toolOps tells what the known tools do, by name in lower case: Claude Code's, Codex's, and those of both when young.
-var toolOps = map[string]Op{
-	"bash": Command, "bashoutput": Command, "killshell": Command, "killbash": Command, "taskoutput": Command,
-	"taskstop": Command, "powershell": Command, "monitor": Command,
-	"read": Read, "notebookread": Read, "view_image": Read, "read_file": Read,
-	"write": Write, "edit": Edit, "multiedit": Edit, "notebookedit": Edit, "apply_patch": Edit,
-	"grep": Search, "glob": Search, "ls": Search, "grep_files": Search, "list_dir": Search, "toolsearch": Search,
-	"tool_search": Search, "lsp": Search,
-	"webfetch": Web, "websearch": Web, "web_search": Web, "web_research": Web, "web_fetch": Web,
-	"todowrite": Plan, "update_plan": Plan, "taskcreate": Plan, "taskupdate": Plan, "tasklist": Plan, "taskget": Plan,
-	"askuserquestion": Ask, "exitplanmode": Ask, "exit_plan_mode": Ask, "request_user_input": Ask,
-	"task": Agent, "agent": Agent, "sendmessage": Agent, "spawn_agent": Agent, "send_input": Agent,
-	"resume_agent": Agent, "wait": Agent, "wait_agent": Agent, "close_agent": Agent, "agentoutputtool": Agent,
-	"shell": Command, "shell_command": Command, "exec_command": Command, "write_stdin": Command,
-	"local_shell": Command, "container.exec": Command, "unified_exec": Command, "run_shell_command": Command,
-}
-
-// toolOp returns what a tool does. A model's stray tokens behind the name (`shell<|channel|>`) are passed over.
-func toolOp(tool string) Op {
+// Op returns what a tool does. A model's stray tokens behind the name (`shell<|channel|>`) are passed over.
+func (c *Client) Op(tool string) Op {
+	if c == nil {
+		return Other
+	}
 	name, _, _ := strings.Cut(tool, "<|")
-	return toolOps[strings.ToLower(name)]
+	return c.Ops[strings.ToLower(name)]
 }
-
-// isAsk reports whether the tool puts a question or a plan to the human.
-func isAsk(tool string) bool { return toolOp(tool) == Ask }
 
 // Understand tells what a call of the tool with this input does. Input is the call's raw span: an object, a string
 // that holds one, or (apply_patch) a string of another kind. An input that cannot be read gives an Action with the
 // tool's Op alone.
-func Understand(tool string, input []byte) Action {
-	a := Action{Op: toolOp(tool)}
+func (c *Client) Understand(tool string, input []byte) Action {
+	a := Action{Op: c.Op(tool)}
 	in := bytes.TrimSpace(input)
-	if !valid(in) {
+	if !Valid(in) {
 		return a
 	}
-	args := node{raw: in}
-	if args.is('"') {
+	args := Node{Raw: in}
+	if args.Is('"') {
 		text := bytes.TrimSpace(unquote(nil, in))
-		if !valid(text) || len(text) == 0 || text[0] != '{' {
+		if !Valid(text) || len(text) == 0 || text[0] != '{' {
 			freeform(&a, string(text))
 			return a
 		}
-		args = node{raw: text}
+		args = Node{Raw: text}
 	}
 	understandArgs(&a, tool, args)
 	inShell(&a, tool, args)
@@ -55,7 +38,7 @@ func Understand(tool string, input []byte) Action {
 }
 
 // inShell reads the files that a command changes: by a patch that it feeds to apply_patch, or itself.
-func inShell(a *Action, tool string, args node) {
+func inShell(a *Action, tool string, args Node) {
 	if a.Op != Command || a.Stdin || a.Command == "" || isPowerShell(tool, args) {
 		return
 	}
@@ -68,18 +51,18 @@ func inShell(a *Action, tool string, args node) {
 }
 
 // isPowerShell reports whether a command is written for a shell that is no Unix one.
-func isPowerShell(tool string, args node) bool {
+func isPowerShell(tool string, args Node) bool {
 	if strings.EqualFold(tool, "powershell") {
 		return true
 	}
 	for _, name := range []string{"command", "cmd"} {
-		for w := range args.field(name).elements() {
-			shell := strings.ToLower(w.text())
+		for w := range args.Field(name).Elements() {
+			shell := strings.ToLower(w.Text())
 			shell = strings.TrimSuffix(shell[strings.LastIndexAny(shell, `/\`)+1:], ".exe")
 			return shell == "powershell" || shell == "pwsh" || shell == "cmd"
 		}
 	}
-	return strings.Contains(strings.ToLower(args.field("shell").text()), "powershell")
+	return strings.Contains(strings.ToLower(args.Field("shell").Text()), "powershell")
 }
 
 // freeform reads an input that is plain text: a patch, or a command.
@@ -89,21 +72,24 @@ func freeform(a *Action, text string) {
 		patched(a, text)
 	case Command:
 		a.Command = text
-		inShell(a, "", node{})
+		inShell(a, "", Node{})
 	default:
 		a.Query = label(text)
 	}
 }
 
-func understandArgs(a *Action, tool string, args node) {
+func understandArgs(a *Action, tool string, args Node) {
 	switch a.Op {
 	case Command:
 		understandCommand(a, strings.ToLower(tool), args)
-	case Read, Write, Edit:
+	case Read, Write, Edit, Delete:
 		understandFile(a, args)
 	case Search:
-		a.Query = firstText(args, "pattern", "query", "path", "dir_path")
-		if in := firstText(args, "path"); in != "" && in != a.Query {
+		a.Query = firstText(args, searches...)
+		if a.Query == "" {
+			a.Query = firstOf(args.Field("patterns"))
+		}
+		if in := firstText(args, "path", "dir_path"); in != "" && in != a.Query {
 			a.Query += " in " + in
 		}
 	case Web:
@@ -113,10 +99,15 @@ func understandArgs(a *Action, tool string, args node) {
 	case Ask:
 		understandAsk(a, args)
 	case Agent:
-		a.Query = label(firstText(args, "description", "summary", "message", "prompt", "task", "id"))
+		a.Query = label(firstText(args, "description", "summary", "message", "prompt", "objective", "task", "id"))
 	default:
 		a.Query = label(firstText(args, labels...))
 	}
+}
+
+// searches are the arguments that say what is looked for, or else where.
+var searches = []string{
+	"pattern", "query", "glob_pattern", "filePattern", "path", "dir_path", "directory_path", "target_directory", "relative_workspace_path",
 }
 
 // labels are the arguments that say in a few words what an unknown tool's call is about, best first.
@@ -138,21 +129,28 @@ func label(text string) string {
 }
 
 // firstText returns the first of the arguments that is a string with something in it.
-func firstText(args node, names ...string) string {
+func firstText(args Node, names ...string) string {
 	for _, name := range names {
-		if s := args.field(name).text(); s != "" {
+		if s := args.Field(name).Text(); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-func understandCommand(a *Action, tool string, args node) {
-	a.Dir = firstText(args, "workdir", "working_directory", "cwd")
+func understandCommand(a *Action, tool string, args Node) {
+	a.Dir = firstText(args, "workdir", "working_directory", "cwd", "dir_path", "directory")
 	a.Query = label(firstText(args, "description", "justification"))
 	switch tool {
 	case "write_stdin":
-		a.Stdin, a.Command, a.Job = true, args.field("chars").text(), scalar(args.field("session_id"))
+		a.Stdin, a.Command, a.Job = true, args.Field("chars").Text(), scalar(args.Field("session_id"))
+		return
+	case "write_bash", "write_powershell":
+		a.Stdin, a.Command, a.Job = true, args.Field("input").Text(), firstText(args, "shellId", "sessionId")
+		return
+	case "read_bash", "read_powershell", "stop_bash", "stop_powershell", "process":
+		a.Stdin, a.Job = true, firstText(args, "shellId", "sessionId")
+		a.Query = a.Job
 		return
 	case "bashoutput", "killshell", "killbash", "taskoutput", "taskstop":
 		a.Stdin, a.Query = true, label(firstText(args, "bash_id", "shell_id", "task_id", "id"))
@@ -160,7 +158,7 @@ func understandCommand(a *Action, tool string, args node) {
 		return
 	}
 	for _, name := range []string{"command", "cmd"} {
-		if c := args.field(name); c.has() {
+		if c := args.Field(name); c.Has() {
 			a.Command = commandLine(c)
 			return
 		}
@@ -168,13 +166,13 @@ func understandCommand(a *Action, tool string, args node) {
 }
 
 // commandLine returns a command given as text or as a list of words; of a shell called with a script, the script.
-func commandLine(c node) string {
-	if c.is('"') {
-		return c.text()
+func commandLine(c Node) string {
+	if c.Is('"') {
+		return c.Text()
 	}
 	var words []string
-	for w := range c.elements() {
-		words = append(words, w.text())
+	for w := range c.Elements() {
+		words = append(words, w.Text())
 	}
 	if len(words) == 3 && isShell(words[0]) && (words[1] == "-lc" || words[1] == "-c" || strings.EqualFold(words[1], "-command")) {
 		return words[2]
@@ -205,58 +203,84 @@ func notPlain(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./=:,@%+", r)
 }
 
-func understandFile(a *Action, args node) {
+func understandFile(a *Action, args Node) {
 	if patch := firstText(args, "input", "patch"); strings.Contains(patch, patchBegin) {
 		patched(a, patch)
 		return
 	}
-	path := firstText(args, "file_path", "notebook_path", "path")
+	path := firstText(args, "file_path", "absolute_path", "notebook_path", "path", "target_file", "target_notebook")
 	if path == "" {
 		return
 	}
 	a.Files = []FileChange{{Op: a.Op, Path: path}}
 	if a.Op == Read {
-		a.Lines = [2]int{int(args.field("offset").integer()), int(args.field("limit").integer())}
+		a.Lines = [2]int{int(args.Field("offset").Integer()), int(args.Field("limit").Integer())}
+		for _, name := range []string{"view_range", "read_range"} {
+			if first, last, ok := twoNumbers(args.Field(name)); ok && first > 0 {
+				a.Lines = [2]int{first, max(0, last-first+1)}
+			}
+		}
+		if first, last := int(args.Field("start_line").Integer()), int(args.Field("end_line").Integer()); first > 0 {
+			a.Lines = [2]int{first, max(0, last-first+1)}
+		}
 	}
 }
 
-func webQuery(args node) string {
-	if args.field("action").is('{') {
-		args = args.field("action")
+// twoNumbers reads a list of two numbers, as a range of lines is given.
+func twoNumbers(list Node) (first, second int, ok bool) {
+	n := 0
+	for one := range list.Elements() {
+		first, second = second, int(one.Integer())
+		n++
 	}
-	if q := firstText(args, "url", "query", "pattern"); q != "" {
+	return first, second, n == 2
+}
+
+func webQuery(args Node) string {
+	if args.Field("action").Is('{') {
+		args = args.Field("action")
+	}
+	if q := firstText(args, "url", "query", "pattern", "search_term"); q != "" {
 		return q
 	}
-	for q := range args.field("queries").elements() {
-		return q.text()
+	if q := firstOf(args.Field("queries")); q != "" {
+		return q
+	}
+	return label(firstText(args, "prompt", "objective"))
+}
+
+// firstOf returns the first text of a list.
+func firstOf(list Node) string {
+	for text := range list.Elements() {
+		return text.Text()
 	}
 	return ""
 }
 
-func understandAsk(a *Action, args node) {
-	for q := range args.field("questions").elements() {
+func understandAsk(a *Action, args Node) {
+	for q := range args.Field("questions").Elements() {
 		if a.Query != "" {
 			a.Query += " / "
 		}
-		a.Query += q.field("question").text()
+		a.Query += firstText(q, "question", "prompt")
 	}
 	if a.Query == "" {
-		a.Query = label(firstText(args, "question", "plan"))
+		a.Query = label(firstText(args, "question", "plan", "questionnaire"))
 	}
 }
 
-func understandPlan(a *Action, tool string, args node) {
+func understandPlan(a *Action, tool string, args Node) {
 	switch tool {
 	case "taskcreate":
 		a.Plan = []PlanItem{{Text: firstText(args, "subject", "description"), Status: "pending"}}
 	case "taskupdate":
-		a.Plan = []PlanItem{{Key: scalar(args.field("taskId")), Text: args.field("subject").text(), Status: args.field("status").text()}}
+		a.Plan = []PlanItem{{Key: scalar(args.Field("taskId")), Text: args.Field("subject").Text(), Status: args.Field("status").Text()}}
 	case "tasklist", "taskget":
 	default:
 		for _, name := range []string{"todos", "plan"} {
-			list := args.field(name)
-			a.Replace = a.Replace || list.is('[')
-			for item := range list.elements() {
+			list := args.Field(name)
+			a.Replace = a.Replace || list.Is('[') && !args.Field("merge").IsTrue()
+			for item := range list.Elements() {
 				a.Plan = append(a.Plan, planItem(item))
 			}
 		}
@@ -264,18 +288,18 @@ func understandPlan(a *Action, tool string, args node) {
 }
 
 // scalar returns a string or a number as text, "" for anything else.
-func scalar(n node) string {
-	if n.is('"') {
-		return n.text()
+func scalar(n Node) string {
+	if n.Is('"') {
+		return n.Text()
 	}
-	if n.has() && strings.Trim(string(n.raw), "0123456789") == "" {
-		return string(n.raw)
+	if n.Has() && strings.Trim(string(n.Raw), "0123456789") == "" {
+		return string(n.Raw)
 	}
 	return ""
 }
 
-func planItem(item node) PlanItem {
-	p := PlanItem{Key: scalar(item.field("id")), Text: firstText(item, "content", "step", "text", "subject"), Status: item.field("status").text()}
+func planItem(item Node) PlanItem {
+	p := PlanItem{Key: scalar(item.Field("id")), Text: firstText(item, "content", "step", "text", "subject", "description"), Status: item.Field("status").Text()}
 	if p.Key == "" {
 		p.Key = p.Text
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -93,7 +94,7 @@ func WorkingDir(s transcript.Session) string {
 	end := strings.LastIndexByte(string(head), '\n') + 1
 	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
 	cwd := ""
-	for r := range transcript.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
 		if cwd == "" && r.Cwd != "" {
 			cwd = filepath.Clean(r.Cwd)
 		}

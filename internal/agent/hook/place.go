@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
 )
@@ -21,14 +22,14 @@ func (h Hooks) session(e *Event) (transcript.Session, error) {
 		return transcript.Session{}, errors.New("find session: the event names no transcript")
 	}
 	path := filepath.Clean(e.Transcript)
-	for _, f := range transcript.Formats() {
+	for _, f := range registry.All() {
 		if e.Agent != "" && f.Agent != e.Agent {
 			continue
 		}
 		for _, root := range h.Roots[f.Agent] {
-			s, ok := transcript.Find(f.Agent, root, path)
+			s, ok := registry.Find(f.Agent, root, path)
 			if !ok {
-				s, ok = transcript.Find(f.Agent, real(root), filepath.Join(real(filepath.Dir(path)), filepath.Base(path)))
+				s, ok = registry.Find(f.Agent, real(root), filepath.Join(real(filepath.Dir(path)), filepath.Base(path)))
 			}
 			if ok && s.Class != transcript.Attachment {
 				e.Agent = f.Agent
@@ -132,7 +133,7 @@ func (l *look) add(name string) {
 	if !isCompanion {
 		stem = strings.TrimSuffix(name, ".jsonl")
 	}
-	s, ok := transcript.Find(l.agent, l.root, filepath.Join(l.root, stem+".jsonl"))
+	s, ok := registry.Find(l.agent, l.root, filepath.Join(l.root, stem+".jsonl"))
 	if stem == name || !ok {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -46,7 +47,7 @@ func (c companion) since(s transcript.Session, p float64) (float64, bool) {
 	}
 	known := true
 	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
-	for r := range transcript.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
 		if r.Boundary != nil {
 			known = false
 		}

@@ -92,7 +92,7 @@ func shapeOf(e Event, s transcript.Session) (*shape, error) {
 // ofString is the result of an MCP tool that says where the client spilled it, or one that is a text.
 func ofString(raw json.RawMessage, s transcript.Session) (*shape, error) {
 	t := &text{original: decoded(raw)}
-	if path := transcript.Explain("", transcript.Other, raw, false).Spilled; path != "" {
+	if path := (&transcript.Client{}).Explain("", transcript.Other, raw, false).Spilled; path != "" {
 		var err error
 		if t.original, err = spilled(path, s); err != nil {
 			return nil, err

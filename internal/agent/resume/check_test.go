@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -14,7 +15,7 @@ import (
 // that has not ended.
 func small(t *testing.T, agent string) (lines [][]byte, place string) {
 	t.Helper()
-	f, ok := transcript.Lookup(agent)
+	f, ok := registry.Lookup(agent)
 	if !ok {
 		t.Fatal("unknown agent")
 	}
@@ -40,7 +41,7 @@ func small(t *testing.T, agent string) (lines [][]byte, place string) {
 			{Blocks: []transcript.Block{block(transcript.Result, `"done"`, "call_3")}},
 		},
 	}
-	return f.Write(d)
+	return f.Write(d), f.Place(&d)
 }
 
 // TestCheckRefuses: each rule has a session that breaks it alone, and the record is named.

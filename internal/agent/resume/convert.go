@@ -41,7 +41,7 @@ func fitCall(from, to, kind, cwd string, b *transcript.Block) (ok bool) {
 // translated makes another agent's call of a call: those that run a command or read a file have a counterpart
 // everywhere, as does, for Codex, a plan.
 func translated(to, cwd string, b *transcript.Block) bool {
-	a := transcript.Understand(b.Tool, b.Raw)
+	a := b.Understand()
 	b.Space, b.Free = "", false
 	command := a.Command
 	if a.Op == transcript.Read && to == codex && len(a.Files) == 1 {

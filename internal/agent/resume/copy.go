@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/sidecar"
 	"ccd/internal/transcript"
@@ -185,11 +186,11 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	}
 	c.Pointers[0] = append(c.Pointers[0], t.pointers...)
 	c.After = int64(t.chars) * 4 / 3
-	f, ok := transcript.Lookup(m.want.Agent)
-	if !ok {
-		return c, fmt.Errorf("write a session of %s: its format is not known", m.want.Agent)
+	f, ok := registry.Lookup(m.want.Agent)
+	if !ok || f.Write == nil {
+		return c, fmt.Errorf("write a session of %s: ccd does not write its format", m.want.Agent)
 	}
-	c.Lines, c.Place = f.Write(d)
+	c.Lines, c.Place = f.Write(d), f.Place(&d)
 	return c, Check(m.want.Agent, c.Place, c.Lines)
 }
 
@@ -228,8 +229,9 @@ func (m *maker) title() string {
 // worked in.
 func (m *maker) cwd() string {
 	dirs := m.talk.dirs
+	row, _ := registry.Lookup(m.sources[0].Session.Agent)
 	for _, dir := range dirs {
-		if strings.Contains("/"+m.sources[0].Session.Source, "/"+transcript.ClaudeProject(dir)+"/") {
+		if row.Project != nil && strings.Contains("/"+m.sources[0].Session.Source, "/"+row.Project(dir)+"/") {
 			return dir
 		}
 	}

@@ -43,7 +43,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if it.Side || it.Kind == transcript.Summary && !quoted { // what it summed up stands before it
 		return p, false
 	}
-	b, ok := transcript.NewBlock(from, r, it)
+	b, ok := transcript.NewBlock(r, it)
 	if quoted {
 		b.Kind = transcript.Human
 	}
@@ -94,8 +94,8 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.I
 	switch p.Kind {
 	case transcript.Human, transcript.Text:
 		said := string(transcript.Original(p.Kind, p.Raw))
-		if begin, end := it.Frame.Span(said); p.Kind == transcript.Human && end-begin < len(said) {
-			_, added := it.Frame.Said(said)
+		if begin, end := it.Client().Span(it.Frame, said); p.Kind == transcript.Human && end-begin < len(said) {
+			_, added := it.Client().Said(it.Frame, said)
 			p.Raw, p.named = transcript.Quote(said[begin:end]+"\n"+mark.New(p.id(), fmt.Sprintf("%d chars added by the client", added))), true
 		} else if p.Raw[0] != '"' {
 			p.Raw = transcript.Quote(said)
@@ -123,7 +123,7 @@ func (p *piece) disclaim(to string, it *transcript.Item) {
 	switch {
 	case it.Kind == transcript.Summary && to == claude:
 		who = "a summary, not the human's words"
-	case it.Kind == transcript.Result && !it.Refused && transcript.Poses(it.Tool, it.Raw):
+	case it.Kind == transcript.Result && !it.Refused && it.Client().Poses(it.Tool, it.Raw):
 		who = "the tool wrote this, not the human"
 	default:
 		return

@@ -141,7 +141,7 @@ func (t *talk) chain(r *transcript.Record) {
 // rewind leaves out what a person took back: Claude Code hangs the new message on an earlier record, Codex tells how many
 // turns go. It stays in the archive, under the range of its records.
 func (t *talk) rewind(r *transcript.Record) {
-	if n := transcript.RolledBack(r); n > 0 {
+	if n := r.Back; n > 0 {
 		for i := len(t.pieces) - 1; i >= 0 && n > 0; i-- {
 			if t.pieces[i].typed() {
 				n--

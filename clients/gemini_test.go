@@ -1,0 +1,201 @@
+package clients
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// content is one turn of the Gemini API.
+type content struct {
+	Role  string `json:"role"`
+	Parts []struct {
+		Text       *string         `json:"text"`
+		Thought    bool            `json:"thought"`
+		Signature  string          `json:"thoughtSignature"`
+		InlineData json.RawMessage `json:"inlineData"`
+		FileData   json.RawMessage `json:"fileData"`
+		Call       *struct {
+			ID   string         `json:"id"`
+			Name string         `json:"name"`
+			Args map[string]any `json:"args"`
+		} `json:"functionCall"`
+		Response *struct {
+			ID       string         `json:"id"`
+			Name     string         `json:"name"`
+			Response map[string]any `json:"response"`
+		} `json:"functionResponse"`
+	} `json:"parts"`
+}
+
+// unsigned is what the client signs a call with that bears no signature.
+const unsigned = "skip_thought_signature_validator"
+
+// readGenerate reads a request to the Gemini API and finds what the API would refuse.
+func readGenerate(raw []byte) *request {
+	r := &request{api: "generate", lane: "main", raw: raw}
+	var q struct {
+		Contents []content `json:"contents"`
+	}
+	var sized struct {
+		Contents json.RawMessage `json:"contents"`
+	}
+	if err := json.Unmarshal(raw, &q); err != nil {
+		r.problems = []string{"body: " + err.Error()}
+		return r
+	}
+	json.Unmarshal(raw, &sized)
+	r.talk = len(sized.Contents)
+	for _, c := range q.Contents {
+		for _, p := range c.Parts {
+			one := part{who: c.Role, kind: "other"}
+			switch {
+			case p.Call != nil:
+				args, _ := json.Marshal(p.Call.Args)
+				one = part{who: c.Role, kind: "call", id: p.Call.ID, name: p.Call.Name, text: string(args)}
+			case p.Response != nil:
+				output, _ := p.Response.Response["output"].(string)
+				if output == "" {
+					all, _ := json.Marshal(p.Response.Response)
+					output = string(all)
+				}
+				one = part{who: c.Role, kind: "result", id: p.Response.ID, name: p.Response.Name, text: output}
+			case p.Text != nil && p.Thought:
+				one.kind, one.text = "thinking", *p.Text
+			case p.Text != nil:
+				one.kind, one.text = "text", *p.Text
+			}
+			r.parts = append(r.parts, one)
+		}
+	}
+	r.problems = refusedContents(q.Contents)
+	return r
+}
+
+// refusedContents names what the Gemini API answers with 400.
+func refusedContents(all []content) (found []string) {
+	fault := func(i int, format string, args ...any) {
+		found = append(found, fmt.Sprintf("content %d: ", i)+fmt.Sprintf(format, args...))
+	}
+	if len(all) == 0 || all[0].Role != "user" || all[len(all)-1].Role != "user" {
+		fault(0, "the first or the last content is not the user's")
+	}
+	var open []string // the calls of the content before
+	for i, c := range all {
+		if c.Role != "user" && c.Role != "model" {
+			fault(i, "role %q", c.Role)
+		}
+		if len(c.Parts) == 0 {
+			fault(i, "no parts")
+		}
+		var calls, answers []string
+		for k, p := range c.Parts {
+			data := 0
+			for _, has := range []bool{p.Text != nil, p.InlineData != nil, p.FileData != nil, p.Call != nil, p.Response != nil} {
+				if has {
+					data++
+				}
+			}
+			switch {
+			case data != 1:
+				fault(i, "part %d has %d kinds of data, want one", k, data)
+			case p.Call != nil && (c.Role != "model" || !callID.MatchString(p.Call.Name)):
+				fault(i, "a malformed functionCall %q", p.Call.Name)
+			case p.Response != nil && (c.Role != "user" || p.Response.Name == "" || p.Response.Response == nil):
+				fault(i, "a malformed functionResponse %q", p.Response.Name)
+			case p.Signature != "" && p.Signature != unsigned && !strings.HasPrefix(p.Signature, signature):
+				fault(i, "a thoughtSignature that is not valid")
+			}
+			if p.Call != nil {
+				calls = append(calls, p.Call.Name+" "+p.Call.ID)
+			}
+			if p.Response != nil {
+				answers = append(answers, p.Response.Name+" "+p.Response.ID)
+			}
+		}
+		slices.Sort(calls)
+		slices.Sort(answers)
+		if !slices.Equal(open, answers) {
+			fault(i, "the function responses %q are not those of the calls just before, %q", answers, open)
+		}
+		open = calls
+	}
+	if len(open) > 0 {
+		fault(len(all), "calls without any response: %q", open)
+	}
+	return found
+}
+
+// signature is how the signatures of this model begin.
+var signature = base64.StdEncoding.EncodeToString([]byte("the scripted model, "))[:20]
+
+// sendGenerated streams a reply as the Gemini API does: thoughts, text and calls, and at the end what it took.
+func sendGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
+	s := newStream(w)
+	send := func(fields map[string]any, parts ...map[string]any) {
+		fields["content"], fields["index"] = map[string]any{"role": "model", "parts": parts}, 0
+		data, err := json.Marshal(map[string]any{
+			"candidates": []any{fields}, "modelVersion": "gemini-2.5-pro", "responseId": fmt.Sprintf("scripted-%04d", n),
+			"usageMetadata": map[string]any{"promptTokenCount": said.used, "candidatesTokenCount": 20, "totalTokenCount": said.used + 20},
+		})
+		if err != nil {
+			panic(err) // the fields are ours
+		}
+		fmt.Fprintf(s.w, "data: %s\r\n\r\n", data)
+		if f, ok := s.w.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+	if said.thinking != "" {
+		send(map[string]any{}, map[string]any{"text": "**Plan**\n\n" + said.thinking, "thought": true})
+	}
+	if said.text != "" {
+		send(map[string]any{}, map[string]any{"text": said.text})
+	}
+	for i, c := range said.calls {
+		one := map[string]any{"functionCall": map[string]any{"id": fmt.Sprintf("call_scripted_%04d_%d", n, i), "name": c.name, "args": c.input}}
+		if i == 0 {
+			one["thoughtSignature"] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("the scripted model, %06d", n)))
+		}
+		send(map[string]any{}, one)
+	}
+	send(map[string]any{"finishReason": "STOP"}, map[string]any{"text": ""})
+}
+
+// TestGenerateIsStrict holds each rule of the strict model by a request that breaks it, and one that breaks none.
+func TestGenerateIsStrict(t *testing.T) {
+	const (
+		hi     = `{"role":"user","parts":[{"text":"go"}]}`
+		calls  = `,{"role":"model","parts":[{"text":"why","thought":true},{"functionCall":{"id":"c1","name":"read_file","args":{}},"thoughtSignature":"SIGNED"},{"functionCall":{"id":"c2","name":"glob"}}]}`
+		one    = `{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"x"}}}`
+		two    = `{"functionResponse":{"id":"c2","name":"glob","response":{"error":"x"}}}`
+		answer = `,{"role":"user","parts":[` + one + `,` + two + `]}`
+	)
+	for _, row := range []struct{ name, contents, want string }{
+		{"fine", hi + calls + answer, ""},
+		{"nothing", "", "not the user's"},
+		{"first", strings.TrimPrefix(calls, ",") + answer, "not the user's"},
+		{"last", hi + `,{"role":"model","parts":[{"text":"done"}]}`, "not the user's"},
+		{"role", hi + `,{"role":"assistant","parts":[{"text":"done"}]},` + hi, `role "assistant"`},
+		{"no parts", `{"role":"user","parts":[]}`, "no parts"},
+		{"no data", `{"role":"user","parts":[{}]}`, "0 kinds of data"},
+		{"no answer", hi + calls + "," + hi, "not those of the calls"},
+		{"one answer", hi + calls + `,{"role":"user","parts":[` + one + `]}`, "not those of the calls"},
+		{"late answer", hi + calls + "," + hi + answer, "not those of the calls"},
+		{"no calls", hi + answer, "not those of the calls"},
+		{"open calls", hi + calls, "without any response"},
+		{"signature", hi + strings.Replace(calls, "SIGNED", "other", 1) + answer, "thoughtSignature"},
+		{"response", hi + calls + strings.Replace(answer, `{"output":"x"}`, "null", 1), "malformed functionResponse"},
+		{"call", strings.Replace(hi, `{"text":"go"}`, `{"functionCall":{"name":"glob"}}`, 1), "malformed functionCall"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			raw := `{"contents":[` + strings.ReplaceAll(row.contents, "SIGNED", signature) + `]}`
+			check(t, readGenerate([]byte(raw)), row.want)
+		})
+	}
+	check(t, readGenerate([]byte(`{`)), "body")
+}

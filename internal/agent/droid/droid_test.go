@@ -1,0 +1,286 @@
+package droid_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/agent/droid"
+	"ccd/internal/transcript"
+)
+
+const (
+	first  = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e01"
+	second = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e02"
+	third  = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e03"
+	fourth = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e04"
+)
+
+// message is a line with the message's other members.
+func message(id, role, content string, more ...string) string {
+	return fmt.Sprintf(`{"type":"message","id":%q,"timestamp":"2026-05-04T10:00:00.5Z","message":{"role":%q,"content":%s%s}}`,
+		id, role, content, strings.Join(append([]string{""}, more...), ","))
+}
+
+func text(said string) string {
+	return `[{"type":"text","text":` + string(transcript.Quote(said)) + `}]`
+}
+
+// seen is what a test looks at of a record, its strings copied.
+type seen struct {
+	transcript.Record
+	items []transcript.Item
+	kinds string
+}
+
+func decode(class transcript.Class, lines ...string) (all []seen) {
+	data := []byte(strings.Join(lines, "\n") + "\n")
+	d := transcript.NewDecoder(droid.Row(), class)
+	for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}) {
+		s := seen{Record: *r, items: slices.Clone(r.Items)}
+		if r.Boundary != nil {
+			b := *r.Boundary
+			s.Boundary = &b
+		}
+		var kinds []string
+		for _, it := range r.Items {
+			kinds = append(kinds, it.Kind.String())
+		}
+		s.kinds = strings.Join(kinds, " ")
+		all = append(all, s)
+	}
+	return all
+}
+
+func TestSession(t *testing.T) {
+	all := decode(transcript.Main,
+		`{"type":"session_start","id":"s","title":"fix the cart","sessionTitle":"Cart","owner":"ann","version":"0.81.0","cwd":"/shop"}`,
+		message("context-"+first, "user", `[{"type":"text","text":"who knows"}]`, `"visibility":"llm_only"`),
+		message(first, "user", `[{"type":"text","text":"<system-reminder>\nlist\n</system-reminder>"},{"type":"text","text":"fix the cart"},{"type":"image","source":{"type":"base64","data":"AA=="}}]`, `"userMessageSource":"cli_tui"`),
+		message(second, "assistant", `[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":"Looking."},{"type":"tool_use","id":"c1","name":"Execute","input":{"command":"go test ./..."}},{"type":"tool_use","id":"c2","name":"Read","input":{"file_path":"cart.go"}}]`, `"modelId":"m-1"`, `"chatCompletionReasoningContent":"hm"`),
+		message(third, "user", `[{"type":"tool_result","tool_use_id":"c1","content":"Error: Command failed (exit code: 2)\nFAIL\n\n\n[Process exited with code 2]"},{"type":"tool_result","tool_use_id":"c2","content":[{"type":"text","text":"no such file"}],"is_error":true}]`),
+		message("h", "user", `[]`, `"visibility":"user_only"`, `"hookEventName":"Stop"`),
+		`{"type":"todo_state","id":"t","timestamp":"2026-05-04T10:00:01Z","todos":{"todos":"1. [pending] x"}}`,
+		`{"type":"agent_turn_outcome","turnId":"x","reason":"completed"}`,
+		`{"type":"of_tomorrow","id":"y","message":{"role":"user","content":"a notice"}}`,
+		`{"type":"of_tomorrow_too"}`,
+		message(fourth, "assistant", text("Done."), `"chatCompletionReasoningContent":"why"`),
+		message("u", "user", text("<system-reminder>\nx\n</system-reminder>\n\nthanks")),
+		message("a", "user", text("Request cancelled by user"), `"visibility":"both"`),
+		message("b", "user", text("run nightly"), `"userMessageSource":"automation"`),
+	)
+	var kinds []string
+	for _, r := range all {
+		kinds = append(kinds, r.kinds)
+	}
+	want := []string{"", "meta", "meta human image", "thinking text call call", "result result", "", "", "", "human", "", "thinking text", "human", "meta", "meta"}
+	if !slices.Equal(kinds, want) {
+		t.Fatalf("kinds:\n%q\nwant\n%q", kinds, want)
+	}
+	if r := all[0]; r.Cwd != "/shop" || r.Title != "Cart" || r.Version != "0.81.0" || !r.UI {
+		t.Errorf("header: %+v", r.Record)
+	}
+	if r := all[3]; r.Model != "m-1" || r.Time.IsZero() || r.UUID != second || r.Type != "message/assistant" {
+		t.Errorf("reply: %+v", r.Record)
+	}
+	for i, tool := range []string{"Execute", "Read"} {
+		call, result := all[3].items[2+i], all[4].items[i]
+		if call.Call != result.Call || result.Tool != tool || !result.Failed {
+			t.Errorf("%s: call %q, result %q of %q, failed %v", tool, call.Call, result.Call, result.Tool, result.Failed)
+		}
+	}
+	for i, strange := range map[int]bool{5: false, 6: false, 7: false, 8: true, 9: true, 10: false} {
+		if all[i].Unknown != strange || all[i].UI != (i < 8) {
+			t.Errorf("record %d: unknown %v, UI %v", i+1, all[i].Unknown, all[i].UI)
+		}
+	}
+	if said, _ := all[11].items[0].Said(); said != "thanks" {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestCommandOutcome(t *testing.T) {
+	client := droid.Row().Client
+	for output, exit := range map[string]int{
+		"ok\n\n\n[Process exited with code 0]":                                       0,
+		"Error: Command failed (exit code: 2)\nFAIL\n\n[Process exited with code 2]": 2,
+	} {
+		o := client.Explain("Execute", transcript.Command, transcript.Quote(output), false)
+		if !o.HasExit || o.Exit != exit || o.Failed != (exit != 0) || strings.Contains(o.Text, "Process exited") {
+			t.Errorf("%q: %+v", output, o)
+		}
+	}
+	if o := client.Explain("Execute", transcript.Command, transcript.Quote("[Process exited with code x]"), false); o.HasExit {
+		t.Errorf("a word for a status: %+v", o)
+	}
+}
+
+func TestCompaction(t *testing.T) {
+	all := decode(transcript.Main,
+		message(first, "user", text("one")),
+		message(second, "assistant", text("two")),
+		message(third, "user", text("three")),
+		message("h", "user", `[]`, `"visibility":"user_only"`),
+		message(fourth, "assistant", text("four")),
+		`{"type":"compaction_state","id":"c","timestamp":"2026-05-04T10:00:04Z","summaryText":"what was","summaryTokens":3,"summaryKind":"llm_summary","anchorMessage":{"id":"`+second+`","index":1},"removedCount":2,"systemInfoText":"<system-reminder>x</system-reminder>"}`,
+		`{"type":"compaction_state","id":"d","timestamp":"2026-05-04T10:00:05Z","summaryText":"all","summaryKind":"llm_summary"}`,
+	)
+	b := all[5].Boundary
+	if b == nil || !slices.Equal(b.Preserved, []string{third, fourth}) || all[5].kinds != "summary meta" {
+		t.Errorf("boundary %+v, items %q", b, all[5].kinds)
+	}
+	if b := all[6].Boundary; b == nil || len(b.Preserved) > 0 || all[6].kinds != "summary" {
+		t.Errorf("without an anchor: %+v, items %q", b, all[6].kinds)
+	}
+}
+
+func TestSubAgent(t *testing.T) {
+	prompt := message(first, "user", text("look around"))
+	for _, header := range []string{
+		`{"type":"session_start","id":"s","callingSessionId":"` + second + `","callingToolUseId":"c"}`,
+		`{"type":"session_start","id":"s","decompSessionType":"worker"}`,
+		`{"type":"session_start","id":"s","title":"# Task Tool Invocation\nSubagent type: x"}`,
+	} {
+		all := decode(transcript.Main, header, prompt)
+		if all[1].kinds != "meta" || strings.Contains(header, "calling") != (all[0].Parent == second) {
+			t.Errorf("%s: %q, parent %q", header, all[1].kinds, all[0].Parent)
+		}
+	}
+	fork := decode(transcript.Main, `{"type":"session_start","id":"s","parent":"`+second+`"}`, prompt)
+	if fork[0].Parent != "" || fork[1].kinds != "human" {
+		t.Errorf("a fork: parent %q, %q", fork[0].Parent, fork[1].kinds)
+	}
+}
+
+func TestStreamed(t *testing.T) {
+	all := decode(transcript.Main,
+		`{"type":"system","subtype":"init","session_id":"s","cwd":"/shop","model":"m-1"}`,
+		`{"type":"message","session_id":"s","role":"user","text":"list","id":"m1","timestamp":1767812641000}`,
+		`{"type":"tool_call","session_id":"s","id":"c1","toolName":"Execute","parameters":{"command":"ls"}}`,
+		`{"type":"tool_result","session_id":"s","id":"c1","toolId":"Execute","isError":true,"value":"no"}`,
+		`{"type":"message","session_id":"s","role":"assistant","text":"Done","id":"m2"}`,
+		`{"type":"completion","session_id":"s","finalText":"Done"}`,
+		`{"type":"news","session_id":"s"}`,
+	)
+	want := []string{"", "human", "call", "result", "text", "", ""}
+	for i, r := range all {
+		if r.kinds != want[i] || r.Unknown != (i == 6) {
+			t.Errorf("record %d: %q, unknown %v", i+1, r.kinds, r.Unknown)
+		}
+	}
+	if it := all[3].items[0]; it.Call != "c1" || it.Tool != "Execute" || !it.Failed || all[1].Time.Year() != 2026 || all[0].Cwd != "/shop" {
+		t.Errorf("result %+v at %v in %q", it, all[1].Time, all[0].Cwd)
+	}
+}
+
+func TestBrokenLines(t *testing.T) {
+	all := decode(transcript.Main, message(first, "user", text("one")), `{"type":"message","id":`, `[1]`, message(second, "assistant", `"two"`), message(third, "assistant", `[{"type":"new","text":"x"}]`))
+	if !all[1].Broken || !all[2].Unknown || all[3].kinds != "text" || !all[4].Unknown || all[4].kinds != "meta" {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	client := droid.Row().Client
+	for _, c := range []struct {
+		tool, input string
+		op          transcript.Op
+		file        string
+	}{
+		{"Edit", `{"file_path":"a.go","old_str":"x","new_str":"y","change_all":true}`, transcript.Edit, "a.go"},
+		{"MultiEdit", `{"file_path":"a.go","changes":[{"old_str":"x","new_str":"y"}]}`, transcript.Edit, "a.go"},
+		{"Create", `{"file_path":"b.go","content":"x"}`, transcript.Write, "b.go"},
+		{"Read", `{"file_path":"c.go"}`, transcript.Read, "c.go"},
+	} {
+		a := client.Understand(c.tool, []byte(c.input))
+		if a.Op != c.op || len(a.Files) != 1 || a.Files[0].Path != c.file {
+			t.Errorf("%s: %+v", c.tool, a)
+		}
+	}
+	if _, steps, ok := transcript.Edits([]byte(`{"changes":[{"old_str":"x","new_str":"y","change_all":true}]}`)); !ok || len(steps) != 1 || !steps[0].All {
+		t.Errorf("steps %+v, %v", steps, ok)
+	}
+	if a := client.Understand("Glob", []byte(`{"patterns":["*.go"]}`)); a.Query != "*.go" {
+		t.Errorf("glob: %+v", a)
+	}
+}
+
+func TestMatch(t *testing.T) {
+	row := droid.Row()
+	for rel, id := range map[string]string{
+		first + ".jsonl": first, "-home-ann-shop/" + first + ".jsonl": first, "btw/side.jsonl": "btw/side",
+		"-home-ann-shop/" + first + ".settings.json": "", "x/" + first + ".settings.json.bak": "", "x/.jsonl": "", "x/.a.jsonl": "",
+	} {
+		if s, ok := row.Match("sessions", rel); ok != (id != "") || s.ID != id {
+			t.Errorf("%s: %q %v", rel, s.ID, ok)
+		}
+	}
+	env := map[string]string{"FACTORY_HOME_OVERRIDE": "/else"}
+	if got := row.Roots(func(name string) string { return env[name] }, "/home/ann"); got[0] != filepath.Join("/else", ".factory", "sessions") {
+		t.Errorf("roots %q", got)
+	}
+}
+
+func TestMine(t *testing.T) {
+	row := droid.Row()
+	for line, want := range map[string]bool{
+		message(first, "user", text("one")):                                                                                   true,
+		message("m1", "user", text("one")):                                                                                    false, // Pi's as well
+		message(first, "user", text("one"), `"timestamp":1`):                                                                  false,
+		`{"type":"session_start","id":"s"}`:                                                                                   true,
+		`{"type":"compaction_state","summaryText":"x"}`:                                                                       true,
+		`{"type":"completion","session_id":"s","finalText":"x"}`:                                                              true,
+		`{"type":"user","sessionId":"s","uuid":"u","parentUuid":null,"message":{"role":"user","content":"x"}}`:                false,
+		`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`: false,
+		`{"role":"user","content":"x"}`:                                                                                       false,
+	} {
+		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+	for line, want := range map[string]bool{
+		message(first, "user", text("one")):         true,
+		`{"type":"session_start","id":"s`:           true,
+		`{"type":"message","id":"m1","message":{"r`: false,
+		`{"type":"message","id":"`:                  false,
+	} {
+		if got := row.Starts([]byte(line)); got != want {
+			t.Errorf("start %s: %v", line, got)
+		}
+	}
+}
+
+// TestCorpus looks at transcripts of all agents, where they are there.
+func TestCorpus(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.jsonl"))
+	if len(files) == 0 {
+		t.Skip("no corpus")
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, known := filepath.Base(filepath.Dir(file)) == "droid", 0
+		for line := range bytes.Lines(data) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && droid.Row().Mine(transcript.Node{Raw: line}) {
+				known++
+			}
+		}
+		if (known > 0) != own {
+			t.Errorf("%s: %d lines taken", file, known)
+		}
+		if !own {
+			continue
+		}
+		for _, r := range decode(transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
+			if r.Unknown || r.Broken {
+				t.Errorf("%s: #%d is strange: %s", file, r.N, r.Raw)
+			}
+		}
+	}
+}

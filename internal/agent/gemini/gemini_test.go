@@ -1,0 +1,290 @@
+package gemini_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/agent/gemini"
+	"ccd/internal/transcript"
+)
+
+func records(t *testing.T, class transcript.Class, data string) (all []transcript.Record) {
+	t.Helper()
+	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(data), Rest: true}
+	for r := range transcript.NewDecoder(gemini.Row(), class).Records(seg) {
+		c := *r
+		c.Items = slices.Clone(r.Items)
+		if r.Usage != nil {
+			u := *r.Usage
+			c.Usage = &u
+		}
+		if r.Boundary != nil {
+			b := *r.Boundary
+			c.Boundary = &b
+		}
+		c.Raw = slices.Clone(r.Raw)
+		all = append(all, c)
+		for _, it := range r.Items {
+			if got := data[it.Span.Off:it.Span.End()]; got != string(it.Raw) {
+				t.Errorf("record %d: the span holds %s, the item %s", r.N, got, it.Raw)
+			}
+		}
+	}
+	return all
+}
+
+// told is a record's items in short: kind, text or value, and the call's ID.
+func told(r transcript.Record) (all []string) {
+	for i := range r.Items {
+		it := &r.Items[i]
+		one := it.Kind.String() + " " + string(transcript.Original(it.Kind, it.Raw))
+		if it.Call != "" {
+			one += " " + it.Tool + "#" + it.Call
+		}
+		if it.Failed {
+			one += " failed"
+		}
+		if it.Refused {
+			one += " refused"
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func want(t *testing.T, r transcript.Record, items ...string) {
+	t.Helper()
+	if got := told(r); !slices.Equal(got, items) {
+		t.Errorf("record %d: got\n%s\nwant\n%s", r.N, strings.Join(got, "\n"), strings.Join(items, "\n"))
+	}
+}
+
+const header = `{"sessionId":"5a1b","projectHash":"ab","startTime":"2026-05-01T10:00:00.000Z","lastUpdated":"2026-05-01T10:00:00.000Z","kind":"main"}`
+
+func user(id, content string) string {
+	return `{"id":"` + id + `","timestamp":"2026-05-01T10:00:01.000Z","type":"user","content":` + content + `}`
+}
+
+func reply(id, content, more string) string {
+	return `{"id":"` + id + `","timestamp":"2026-05-01T10:00:02.000Z","type":"gemini","content":` + content + more + `}`
+}
+
+func call(id, tool, args, response, status string) string {
+	return `{"id":"` + id + `","name":"` + tool + `","args":` + args + `,"result":[{"functionResponse":{"id":"` + id + `","name":"` + tool +
+		`","response":` + response + `}}],"status":"` + status + `","resultDisplay":"a copy for the screen"}`
+}
+
+func TestLines(t *testing.T) {
+	first := reply("g1", `"I look."`, `,"thoughts":[{"subject":"Plan","description":"Look first."}],"tokens":{"input":100,"output":5,"cached":90,"thoughts":7,"tool":0,"total":112},"model":"gemini-x"`)
+	all := records(t, transcript.Main, strings.Join([]string{
+		header,
+		user("u1", `[{"text":"Look at @a.txt"},{"text":"\n--- Content from referenced files ---"},{"text":"\nContent from @a.txt:\n"},{"text":"secret of the file"},{"text":"\n--- End of content ---"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]`),
+		`{"$set":{"lastUpdated":"2026-05-01T10:00:03.000Z","summary":"Looking at a file"}}`,
+		first,
+		strings.TrimSuffix(first, "}") + `,"toolCalls":[` + call("c1", "run_shell_command", `{"command":"false"}`, `{"output":"Output: (empty)\nExit Code: 1\nProcess Group PGID: 7"}`, "success") + `]}`,
+		strings.TrimSuffix(first, "}") + `,"toolCalls":[` + call("c1", "run_shell_command", `{"command":"false"}`, `{"output":"Output: (empty)\nExit Code: 1\nProcess Group PGID: 7"}`, "success") +
+			`,` + call("c2", "write_file", `{"file_path":"b","content":"x"}`, `{"error":"[Operation Cancelled] Reason: User did not allow tool call"}`, "cancelled") +
+			`,` + call("c3", "ask_user", `{"questions":[{"question":"Red?"}]}`, `{"output":"{\"answers\":{\"0\":\"red\"}}"}`, "success") + `]}`,
+		`{"id":"i1","timestamp":"2026-05-01T10:00:04.000Z","type":"info","content":"Update available"}`,
+		`{"id":"s1","timestamp":"2026-05-01T10:00:04.000Z","type":"novelty","content":[{"text":"What is this?"}]}`,
+		`{"id":"torn","timestamp":`,
+		user("u2", `"And now?"`),
+	}, "\n"))
+	if len(all) != 10 {
+		t.Fatalf("%d records", len(all))
+	}
+	want(t, all[1], "human Look at @a.txt", "meta \n--- Content from referenced files ---", "meta \nContent from @a.txt:\n", "meta secret of the file",
+		"meta \n--- End of content ---", "image \x00\x00\x00")
+	want(t, all[3], "thinking Look first.", "text I look.")
+	want(t, all[4], `call {"command":"false"} run_shell_command#c1`, "result Output: (empty)\nExit Code: 1\nProcess Group PGID: 7 run_shell_command#c1 failed")
+	want(t, all[5], `call {"file_path":"b","content":"x"} write_file#c2`, `call {"questions":[{"question":"Red?"}]} ask_user#c3`,
+		"result [Operation Cancelled] Reason: User did not allow tool call write_file#c2 failed refused", `human {"answers":{"0":"red"}} ask_user#c3`)
+	want(t, all[7], "meta What is this?")
+	want(t, all[9], "human And now?")
+	for i, r := range all {
+		if r.UI != (i == 0 || i == 2 || i == 6) || r.Unknown != (i == 7) || r.Broken != (i == 8) {
+			t.Errorf("record %d: UI %t, unknown %t, broken %t", i, r.UI, r.Unknown, r.Broken)
+		}
+	}
+	if u := all[5].Usage; u == nil || u.ID != "g1" || u.Context != 112 || all[5].Model != "gemini-x" {
+		t.Errorf("got %+v of %s", u, all[5].Model)
+	}
+	if all[2].Title != "Looking at a file" || all[2].Type != "$set" || all[0].Type != "session" || all[3].Type != "gemini" {
+		t.Errorf("got the title %q, the types %s, %s and %s", all[2].Title, all[2].Type, all[0].Type, all[3].Type)
+	}
+	if got := all[1].Time.Format("15:04:05"); got != "10:00:01" {
+		t.Errorf("got %s", got)
+	}
+	outcome := all[4].Items[1].Explain("run_shell_command", transcript.Command)
+	if !outcome.HasExit || outcome.Exit != 1 || outcome.Text != "" {
+		t.Errorf("got %+v", outcome)
+	}
+}
+
+func TestCompaction(t *testing.T) {
+	kept := `{"id":"new","timestamp":"2026-05-01T11:00:00.000Z","type":"user","content":[{"text":"<state_snapshot>\nAll done.\n</state_snapshot>"}]},` +
+		`{"id":"ack","timestamp":"2026-05-01T11:00:00.000Z","type":"gemini","content":[{"text":"Got it. Thanks for the additional context!"}]},` + user("u1", `"Go on"`)
+	all := records(t, transcript.Main, strings.Join([]string{
+		header, user("u1", `"Go on"`), reply("g1", `"Yes"`, ""), `{"$set":{"messages":[` + kept + `]}}`, `{"$set":{"messages":[` + kept + `]}}`, user("u2", `"More"`),
+	}, "\n"))
+	want(t, all[3], "summary <state_snapshot>\nAll done.\n</state_snapshot>")
+	if b := all[3].Boundary; b == nil || !b.Replaced || all[3].UI {
+		t.Errorf("got %+v", b)
+	}
+	if all[4].Boundary != nil || !all[4].UI {
+		t.Errorf("the same messages again: %+v", all[4])
+	}
+	held := transcript.Record{Items: transcript.Replacement(&all[3])}
+	want(t, held, "summary <state_snapshot>\nAll done.\n</state_snapshot>", "text Got it. Thanks for the additional context!", "human Go on")
+	want(t, all[5], "human More")
+}
+
+func TestRewind(t *testing.T) {
+	all := records(t, transcript.Main, strings.Join([]string{
+		header, user("u1", `"One"`), reply("g1", `"1"`, ""), user("u2", `"Two"`), reply("g2", `"2"`, ""), reply("g2", `"2"`, `,"model":"m"`), user("u3", `"Three"`),
+		`{"$rewindTo":"u2"}`, user("u4", `"Four"`), `{"$rewindTo":"nowhere"}`, `{"$rewindTo":"u1"}`,
+	}, "\n"))
+	want(t, all[8], "human Four")
+	for i, back := range map[int]int{6: 0, 7: 2, 8: 0, 9: 0, 10: 2} {
+		if all[i].Back != back {
+			t.Errorf("record %d takes back %d, want %d", i, all[i].Back, back)
+		}
+	}
+	if !all[7].UI || all[7].Unknown {
+		t.Errorf("got %+v", all[7])
+	}
+}
+
+func TestObject(t *testing.T) {
+	messages := []string{user("u1", `"Hello\n--- Content from referenced files ---\nContent from @a:\nx\n--- End of content ---"`), reply("g1", `"Hi"`, "")}
+	const head = `"sessionId": "5a1b", "projectHash": "ab", "startTime": "2026-01-01T10:00:00.000Z", "summary": "Greetings"`
+	all := records(t, transcript.Main, "{\n  "+head+",\n  \"messages\": [\n    "+strings.Join(messages, ",\n    ")+"\n  ]\n}")
+	if len(all) != 2 || len(all[0].Items) != 1 || len(all[1].Items) != 1 {
+		t.Fatalf("got %+v", all)
+	}
+	if said, added := all[0].Items[0].Said(); said != "Hello" || added == 0 {
+		t.Errorf("got %q and %d characters beside it", said, added)
+	}
+	want(t, all[1], "text Hi")
+	one := records(t, transcript.Main, "{"+head+`,"messages":[`+strings.Join(messages, ",")+"]}")
+	if len(one) != 1 || len(one[0].Items) != 2 || one[0].Title != "Greetings" || one[0].Unknown {
+		t.Errorf("got %+v", one)
+	}
+}
+
+func TestTextsOfTheClient(t *testing.T) {
+	for text, human := range map[string]bool{
+		"<session_context>\\nThis is the Gemini CLI.\\n</session_context>": false,
+		"System: Please continue.":                                                                              false,
+		"I ran the following shell command:\\n```sh\\nls\\n```\\n\\nThis":                                       false,
+		"Fix it<hook_context>of a hook</hook_context>":                                                          true,
+		"Fix it\\n<hook_context>of a hook</hook_context>":                                                       true,
+		"<hook_context>of a hook</hook_context>":                                                                false,
+		"What does <session_context> mean?":                                                                     true,
+		"Here is the user's editor context as a JSON object. This is for your information only.\\n```json\\n{}": false,
+	} {
+		r := records(t, transcript.Main, header+"\n"+user("u1", `"`+text+`"`))[1]
+		if got := r.Items[0].Kind == transcript.Human; got != human {
+			t.Errorf("%s: human %t", text, got)
+		}
+	}
+	shown := strings.TrimSuffix(user("u1", `"Review all of it."`), "}")
+	if r := records(t, transcript.Main, shown+`,"displayContent":"/review"}`)[0]; r.Items[0].Kind != transcript.Meta {
+		t.Errorf("a command's text is %s", r.Items[0].Kind)
+	}
+	if r := records(t, transcript.Main, shown+`,"displayContent":[{"text":"Review all of it."}]}`)[0]; r.Items[0].Kind != transcript.Human {
+		t.Errorf("a prompt is %s", r.Items[0].Kind)
+	}
+}
+
+func TestSubAgent(t *testing.T) {
+	head := strings.Replace(header, `"kind":"main"`, `"kind":"subagent","directories":["/home/me/project"]`, 1)
+	all := records(t, transcript.Main, head+"\n"+user("u1", `"Investigate"`))
+	want(t, all[1], "meta Investigate")
+	if all[0].Cwd != "/home/me/project" {
+		t.Errorf("got %q", all[0].Cwd)
+	}
+}
+
+func TestMine(t *testing.T) {
+	row := gemini.Row()
+	for line, mine := range map[string]bool{
+		header: true, user("u1", `"x"`): true, reply("g", `""`, ""): true, `{"$set":{"lastUpdated":"x"}}`: true, `{"$rewindTo":"u1"}`: true,
+		`{"parentUuid":null,"sessionId":"s","type":"user","uuid":"u","timestamp":"t","message":{"role":"user","content":"x"}}`: false,
+		`{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`:                     false,
+		`{"uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"t","type":"user","message":{"role":"user","parts":[]}}`:    false,
+		`{"type":"message","id":"a","timestamp":"t","message":{"role":"user","content":"x"}}`:                                  false,
+		`{"role":"user","content":"x"}`: false,
+	} {
+		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != mine {
+			t.Errorf("%s: %t", line, got)
+		}
+		if cut := line[:len(line)-1]; row.Starts([]byte(cut)) && !mine {
+			t.Errorf("%s begins a line", cut)
+		}
+	}
+	if !row.Starts([]byte(`"projectHash": "ab",`)) || !row.Starts([]byte(header[:80])) {
+		t.Error("a header's beginning is not known")
+	}
+}
+
+func TestMatch(t *testing.T) {
+	for rel, wanted := range map[string]string{
+		"ab12/chats/session-2026-01-15T20-51-f7633853.json":  "session-2026-01-15T20-51-f7633853.json 0 ",
+		"name/chats/session-2026-05-01T10-00-f7633853.jsonl": "session-2026-05-01T10-00-f7633853 0 ",
+		"name/chats/f7633853-6663/worker-1.jsonl":            "worker-1 1 f7633853-6663",
+		"name/tool-outputs/session-f763/read_file_1.txt":     "name/tool-outputs/session-f763/read_file_1.txt 2 f763",
+		"name/tool-outputs/read_file_1.txt":                  "name/tool-outputs/read_file_1.txt 2 ",
+		"name/logs.json":                                     "", "name/checkpoints/a.json": "", "name/chats/notes.json": "", "name/chats/.x.json": "", "session-1.json": "",
+		"name/shell_history": "", "bin/rg": "", "name/chats/session-1.txt": "",
+	} {
+		s, ok := gemini.Row().Match("tmp", rel)
+		got := ""
+		if ok {
+			got = fmt.Sprintf("%s %d %s", s.ID, s.Class, s.Parent)
+		}
+		if got != wanted {
+			t.Errorf("%s: got %q, want %q", rel, got, wanted)
+		}
+	}
+	env := func(name string) string { return map[string]string{"GEMINI_CLI_HOME": "/else"}[name] }
+	if got := gemini.Row().Roots(env, "/home/me"); !slices.Equal(got, []string{filepath.FromSlash("/else/.gemini/tmp")}) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestCorpus: nothing in real sessions is strange, and a line of another agent is none of this one's.
+func TestCorpus(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "..", "shared", "corpus")
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if len(files) == 0 {
+		t.Skip("no corpus beside the project")
+	}
+	row := gemini.Row()
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(filepath.Dir(name)) == "gemini" {
+			if strings.Contains(name, "schema_drift") {
+				continue
+			}
+			for _, r := range records(t, transcript.Main, string(data)) {
+				if r.Unknown || r.Broken {
+					t.Errorf("%s: record %d is strange: %.100s", name, r.N, r.Raw)
+				}
+			}
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Mine(transcript.Node{Raw: []byte(line)}) {
+				t.Errorf("%s: %.100s", name, line)
+			}
+		}
+	}
+}

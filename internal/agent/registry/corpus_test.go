@@ -1,0 +1,167 @@
+package registry_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+const corpus = "../../../../shared/corpus"
+
+// tally is what MANIFEST.tsv counts of a file.
+type tally struct{ broken, calls, results, images, boundaries, context, unmatched int }
+
+// manifest reads the columns that tally holds, by file; the test is skipped where there is no corpus.
+func manifest(t testing.TB) map[string]tally {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(corpus, "MANIFEST.tsv"))
+	if err != nil {
+		t.Skipf("no corpus of real transcripts: %v", err)
+	}
+	files, columns := map[string]tally{}, map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(columns) == 0 {
+			for i, name := range row {
+				columns[name] = i
+			}
+			continue
+		}
+		number := func(name string) int {
+			n, _ := strconv.Atoi(row[columns[name]])
+			return n
+		}
+		files[row[columns["file"]]] = tally{
+			number("invalid"), number("tool_use"), number("tool_result"), number("images"), number("compactions"),
+			number("max_context_tokens"), number("unmatched_result"),
+		}
+	}
+	return files
+}
+
+// deviations are the files of which ccd counts otherwise than the manifest, and why.
+var deviations = map[string]struct {
+	why  string
+	want func(*tally)
+}{
+	"claude/asx-schema_drift.jsonl":       {"calls and results of an old type stand in lines of their own", func(c *tally) { c.calls, c.results, c.unmatched = 1, 1, 0 }},
+	"claude/asx-small.jsonl":              {"one image stands in an attachment", func(c *tally) { c.images = 2 }},
+	"claude/entire-37-995ebed6e4-2.jsonl": {"two values glued on one line are both parsed", func(c *tally) { c.broken = 0 }},
+	"claude/entire-d5-99f72ee73a-0.jsonl": {"a microcompact_boundary clears results, it is no boundary of the context", func(c *tally) { c.boundaries = 0 }},
+	"codex/asx-large.jsonl":               {"calls and results of an old type", func(c *tally) { c.calls, c.results = 1, 1 }},
+	"codex/asx-schema_drift.jsonl":        {"a result of an old type", func(c *tally) { c.results = 1 }},
+	"codex/asx-small.jsonl": {"tool_search counts, mcp event copies do not; an image in a result and a made one", func(c *tally) {
+		c.calls, c.results, c.images, c.unmatched = 7, 6, 2, 1
+	}},
+}
+
+func TestCorpus(t *testing.T) {
+	seen := 0
+	for name, want := range manifest(t) {
+		dir, _, _ := strings.Cut(name, "/")
+		agent := map[string]string{"claude": "claude-code", "codex": "codex"}[dir]
+		if agent == "" || !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		seen++
+		t.Run(name, func(t *testing.T) {
+			data := read(t, filepath.Join(corpus, name))
+			class := transcript.Main
+			if strings.Contains(name, "-subagents-") {
+				class = transcript.SubAgent
+			}
+			if d, ok := deviations[name]; ok {
+				d.want(&want)
+			}
+			got, output := count(t, agent, class, data)
+			if agent == "claude-code" { // the manifest leaves the last reply's own output out
+				got.context -= output
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{})); diff != "" {
+				t.Errorf("(-manifest +ccd):\n%s", diff)
+			}
+			if sniffed, _, ok := registry.Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
+				t.Errorf("Sniff = %q, %v", sniffed, ok)
+			}
+			joined(t, agent, data)
+			if diff := cmp.Diff(records(t, agent, class, data), records(t, agent, class, data, len(data)/3, len(data)/2)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if seen == 0 {
+		t.Error("the corpus holds no transcript")
+	}
+}
+
+func count(t *testing.T, agent string, class transcript.Class, data []byte) (c tally, output int) {
+	t.Helper()
+	calls := map[string]bool{}
+	for r := range registry.NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
+		if r.Broken {
+			c.broken++
+		}
+		if r.Boundary != nil {
+			c.boundaries++
+		}
+		if r.Usage != nil && !r.Usage.Side && int(r.Usage.Context) > c.context {
+			c.context = int(r.Usage.Context)
+			output = int(transcript.Node{Raw: r.Raw}.Field("message").Field("usage").Field("output_tokens").Integer())
+		}
+		for _, i := range r.Items {
+			switch {
+			case i.Kind == transcript.Call:
+				c.calls++
+				calls[i.Call] = true
+			case i.Kind == transcript.Image:
+				c.images++
+			case i.Kind == transcript.Result || i.Call != "":
+				c.results++
+				c.images += i.Explain(i.Tool, i.Client().Op(i.Tool)).Images
+				if !calls[i.Call] {
+					c.unmatched++
+				} else if i.Tool == "" && i.Call != "" {
+					t.Errorf("#%d: a result of %s without its tool", r.N, i.Call)
+				}
+			}
+		}
+	}
+	return c, output
+}
+
+// BenchmarkCorpus decodes the real transcripts.
+func BenchmarkCorpus(b *testing.B) {
+	files := map[string]bytes.Buffer{}
+	manifest(b)
+	for _, agent := range []string{"claude", "codex"} {
+		var all bytes.Buffer
+		paths, err := filepath.Glob(filepath.Join(corpus, agent, "*.jsonl"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, path := range paths {
+			all.Write(read(b, path))
+			all.WriteByte('\n')
+		}
+		files[agent] = all
+	}
+	for agent, all := range files {
+		b.Run(agent, func(b *testing.B) {
+			b.SetBytes(int64(all.Len()))
+			b.ReportAllocs()
+			name := map[string]string{"claude": "claude-code", "codex": "codex"}[agent]
+			for b.Loop() {
+				for range registry.NewDecoder(name, transcript.Main).Records(transcript.Segment{Data: all.Bytes(), Rest: true}) {
+				}
+			}
+		})
+	}
+}

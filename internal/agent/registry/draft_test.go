@@ -1,0 +1,102 @@
+package registry_test
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+// drafted is a session with each kind of block.
+func drafted(agent string) transcript.Draft {
+	call, image := `{"cmd":"ls"}`, `{"type":"base64","media_type":"image/png","data":"aGk="}`
+	if agent == "codex" {
+		call, image = `"{\"cmd\":\"ls\"}"`, `"data:image/png;base64,aGk="`
+	}
+	at := time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
+	return transcript.Draft{
+		ID: "00000000-0000-4000-8000-000000000001", Title: "Mend <it>", Cwd: "/home/me/a b", Branch: "main", Start: at,
+		Resumed: transcript.Resumed{ID: "source", Covers: 7},
+		Messages: []transcript.Message{
+			{Blocks: []transcript.Block{{Kind: transcript.Summary, Raw: transcript.Quote("ccd: Mend it\n\n" + transcript.SummaryStart + " …")}, {Kind: transcript.Image, Raw: []byte(image)}}},
+			{Assistant: true, ID: "msg_1", Model: "model-1", Time: at.Add(time.Minute), Blocks: []transcript.Block{
+				{Kind: transcript.Text, Raw: []byte(`"look"`)}, {Kind: transcript.Call, Raw: []byte(call), Call: "c1", Tool: "run"},
+			}},
+			{Time: at, Blocks: []transcript.Block{{Kind: transcript.Result, Raw: []byte(`"out"`), Call: "c1", Failed: true}, {Kind: transcript.Human, Raw: []byte(`"go on"`)}}},
+		},
+	}
+}
+
+// TestWritersAreRead: what is written decodes to what was drafted, at times that never go back, and the first record
+// tells that it is a copy.
+func TestWritersAreRead(t *testing.T) {
+	for _, f := range registry.All() {
+		if f.Write == nil {
+			continue
+		}
+		d := drafted(f.Agent)
+		lines, place := f.Write(d), f.Place(&d)
+		if s, ok := registry.Find(f.Agent, "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0]), "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0])+"/"+place); !ok || s.ID != "00000000-0000-4000-8000-000000000001" || s.Class != transcript.Main {
+			t.Errorf("%s: %s is found as %+v, %v", f.Agent, place, s, ok)
+		}
+		var kinds []string
+		var last time.Time
+		data := append(bytes.Join(lines, []byte("\n")), '\n')
+		for r := range registry.NewDecoder(f.Agent, transcript.Main).Records(transcript.Segment{Data: data}) {
+			if r.Broken || r.Unknown {
+				t.Errorf("%s: record %d is not understood: %s", f.Agent, r.N, r.Raw)
+			}
+			if r.N == 1 && (r.Resumed == nil || *r.Resumed != (transcript.Resumed{ID: "source", Records: len(lines), Covers: 7})) {
+				t.Errorf("%s: the first record tells %+v", f.Agent, r.Resumed)
+			}
+			if r.N > 1 && r.Resumed != nil {
+				t.Errorf("%s: record %d tells it again", f.Agent, r.N)
+			}
+			if r.Usage != nil {
+				t.Errorf("%s: record %d reports usage", f.Agent, r.N)
+			}
+			if !r.Time.IsZero() && r.Time.Before(last) {
+				t.Errorf("%s: record %d goes back in time", f.Agent, r.N)
+			}
+			last = r.Time
+			for _, it := range r.Items {
+				kinds = append(kinds, it.Kind.String()+" "+it.Tool)
+			}
+		}
+		if got := strings.Join(kinds, ", "); got != "summary , image , text , call run, result run, human " {
+			t.Errorf("%s: got %s", f.Agent, got)
+		}
+	}
+}
+
+func TestRecordsOfACopyAreTheSameForTheSameSession(t *testing.T) {
+	for _, f := range registry.All() {
+		if f.Write == nil {
+			continue
+		}
+		one, two := f.Write(drafted(f.Agent)), f.Write(drafted(f.Agent))
+		if !bytes.Equal(bytes.Join(one, nil), bytes.Join(two, nil)) {
+			t.Errorf("%s: written twice, it differs", f.Agent)
+		}
+	}
+}
+
+func TestResumedIsReadOnlyWhereItIsWhole(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"type":"user","ccd":{"resumed":"x","records":3},"message":{"role":"user","content":"hi"}}`: true,
+		`{"type":"user","ccd":{"resumed":"x"},"message":{"role":"user","content":"hi"}}`:             false,
+		`{"type":"user","ccd":{"records":3},"message":{"role":"user","content":"hi"}}`:               false,
+		`{"type":"user","ccd":"x","message":{"role":"user","content":"hi"}}`:                         false,
+		`{"type":"user","message":{"role":"user","content":"{\"ccd\":{\"resumed\":\"x\"}}"}}`:        false,
+	} {
+		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n")}) {
+			if got := r.Resumed != nil; got != want {
+				t.Errorf("%s: got %v", line, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package registry_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fixtures are invented transcripts that hold every shape of record that ccd knows.
+var fixtures = []struct {
+	file  string
+	agent string
+	class transcript.Class
+}{
+	{"claude.jsonl", "claude-code", transcript.Main},
+	{"claude.jsonl", "claude-code", transcript.SubAgent},
+	{"codex.jsonl", "codex", transcript.Main},
+	{"codex_legacy.jsonl", "codex", transcript.Main},
+	{"messages.jsonl", transcript.Messages, transcript.Main},
+	{"messages.json", transcript.Messages, transcript.Main},
+}
+
+func TestGolden(t *testing.T) {
+	for _, f := range fixtures {
+		name := fmt.Sprintf("%s.%d.golden", f.file, f.class)
+		t.Run(name, func(t *testing.T) {
+			data := read(t, filepath.Join("testdata", f.file))
+			var b strings.Builder
+			for r := range registry.NewDecoder(f.agent, f.class).Records(transcript.Segment{Data: data, Rest: true}) {
+				dump(&b, r)
+			}
+			golden := filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(read(t, golden)), b.String()); diff != "" {
+				t.Errorf("records differ (-want +got), -update writes them anew:\n%s", diff)
+			}
+		})
+	}
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// dump writes what a record was understood to be, all of its fields, in lines that people can check.
+func dump(b *strings.Builder, r *transcript.Record) {
+	fmt.Fprintf(b, "#%d %d+%d %s", r.N, r.Span.Off, r.Span.Len, r.Type)
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{{"UI", r.UI}, {"Unknown", r.Unknown}, {"Broken", r.Broken}, {"Long", r.Long}} {
+		if f.on {
+			b.WriteString(" " + f.name)
+		}
+	}
+	for _, f := range [][2]string{
+		{"uuid", r.UUID},
+		{"model", r.Model},
+		{"cwd", r.Cwd},
+		{"branch", r.Branch},
+		{"version", r.Version},
+		{"title", r.Title},
+		{"agent", r.Agent},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(b, " %s=%s", f[0], f[1])
+		}
+	}
+	if !r.Time.IsZero() {
+		fmt.Fprintf(b, " at %s", r.Time.Format("15:04:05.000"))
+	}
+	b.WriteByte('\n')
+	if r.Usage != nil {
+		fmt.Fprintf(b, "   usage %+v\n", *r.Usage)
+	}
+	if r.Boundary != nil {
+		fmt.Fprintf(b, "   boundary %+v\n", *r.Boundary)
+	}
+	for _, i := range r.Items {
+		fmt.Fprintf(b, "   %s %d+%d", i.Kind, i.Span.Off, i.Span.Len)
+		for _, f := range [][2]string{{"tool", i.Tool}, {"call", i.Call}, {"message", i.Message}} {
+			if f[1] != "" {
+				fmt.Fprintf(b, " %s=%s", f[0], f[1])
+			}
+		}
+		if i.Failed {
+			b.WriteString(" failed")
+		}
+		if i.Side {
+			b.WriteString(" side")
+		}
+		fmt.Fprintf(b, " %.300s\n", i.Raw)
+	}
+}

@@ -1,0 +1,248 @@
+package registry_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// records decodes data cut into segments at cuts and returns all records as text, and checks that each shows the bytes
+// where it says it stands.
+func records(t testing.TB, agent string, class transcript.Class, data []byte, cuts ...int) []string {
+	t.Helper()
+	d := registry.NewDecoder(agent, class)
+	var out []string
+	from := 0
+	for _, to := range append(cuts, len(data)) {
+		seg := transcript.Segment{Data: bytes.Clone(data[from:to]), Rest: to == len(data)}
+		seg.Start.Offset = int64(from)
+		for r := range d.Records(seg) {
+			checkRecord(t, r, data, len(out)+1)
+			var b strings.Builder
+			dump(&b, r)
+			out = append(out, b.String())
+		}
+		for i := range seg.Data { // a record must not lean on a segment that is over
+			seg.Data[i] = '#'
+		}
+		from = to
+	}
+	return out
+}
+
+func checkRecord(t testing.TB, r *transcript.Record, data []byte, n int) {
+	t.Helper()
+	if r.N != n {
+		t.Fatalf("record %d calls itself #%d", n, r.N)
+	}
+	line := data[r.Span.Off:r.Span.End()]
+	if r.Hash != mark.Hash(sha256.Sum256(line)) {
+		t.Fatalf("#%d: hash is not of the line", r.N)
+	}
+	if !r.Long && !bytes.Equal(r.Raw, line) {
+		t.Fatalf("#%d: Raw = %q, file has %q", r.N, r.Raw, line)
+	}
+	for _, i := range r.Items {
+		if i.Span.Off < r.Span.Off || i.Span.End() > r.Span.End() || !bytes.Equal(i.Raw, data[i.Span.Off:i.Span.End()]) {
+			t.Fatalf("#%d: item %v at %+v shows %q", r.N, i.Kind, i.Span, i.Raw)
+		}
+		if i.Span.Len == 0 {
+			t.Fatalf("#%d: item %v is empty", r.N, i.Kind)
+		}
+		original := transcript.Original(i.Kind, i.Raw)
+		for f := transcript.Unframed; f <= transcript.Within; f++ {
+			i.Client().Said(f, string(original))
+		}
+		transcript.Chars(i.Raw)
+		switch i.Kind {
+		case transcript.Call:
+			i.Understand()
+		case transcript.Result:
+			transcript.FileText(i.Explain(i.Tool, i.Client().Op(i.Tool)).Text)
+		}
+	}
+}
+
+// joined checks that the spans of the records and one line end between each two are the whole file.
+func joined(t testing.TB, agent string, data []byte) {
+	t.Helper()
+	next, open := int64(0), false
+	d := registry.NewDecoder(agent, transcript.Main)
+	for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
+		if r.Span.Off != next {
+			t.Fatalf("#%d begins at %d, want %d", r.N, r.Span.Off, next)
+		}
+		next = r.Span.End() + 1
+	}
+	if open = d.Reopens(transcript.Segment{Data: []byte("x")}); open {
+		next--
+	}
+	if next != int64(len(data)) {
+		t.Fatalf("records end at %d of %d bytes (open %v)", next, len(data), open)
+	}
+	if ends := len(data) > 0 && data[len(data)-1] != '\n'; open != ends {
+		t.Fatalf("Reopens = %v, last line without a line end: %v", open, ends)
+	}
+}
+
+func FuzzRecordsLossless(f *testing.F) {
+	for i, x := range fixtures {
+		f.Add(read(f, filepath.Join("testdata", x.file)), uint8(i), uint64(i))
+	}
+	for _, s := range []string{
+		"", "\n", "\r\n", "a", "\ufeff{}\n{}", "[", "[]", "  [1,\n\"a]\\\"\",{\"a\":[1]}]x]", "{\"a\":\x00}\n", "{\"type\":\"user\"}{",
+		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\\ud800\"}]}}",
+		`{"\u0074ype":"user","message":{"content":"x"}}`, "[1 2", strings.Repeat("[", 300), strings.Repeat(" ", 5000) + "[1]",
+	} {
+		f.Add([]byte(s), uint8(0), uint64(1))
+		f.Add([]byte(s), uint8(4), uint64(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, which uint8, seed uint64) {
+		x := fixtures[int(which)%len(fixtures)]
+		whole := records(t, x.agent, x.class, data)
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var cuts []int
+		for at := 0; at < len(data); at += 1 + rnd.IntN(1+len(data)/3) {
+			cuts = append(cuts, at)
+		}
+		if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, cuts...)); diff != "" {
+			t.Fatalf("cut at %v the records differ:\n%s", cuts, diff)
+		}
+		if x.agent != transcript.Messages {
+			joined(t, x.agent, data)
+		}
+	})
+}
+
+// TestCutAnywhere cuts the beginnings of the fixtures at every byte.
+func TestCutAnywhere(t *testing.T) {
+	for _, x := range fixtures {
+		data := read(t, filepath.Join("testdata", x.file))
+		data = data[:min(len(data), 1500)]
+		whole := records(t, x.agent, x.class, data)
+		for at := range data {
+			if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, at)); diff != "" {
+				t.Fatalf("%s cut at %d:\n%s", x.file, at, diff)
+			}
+		}
+	}
+}
+
+// TestCutLawCanFail is the negative control: a decoder that forgets what it has kept breaks the law.
+func TestCutLawCanFail(t *testing.T) {
+	data := read(t, filepath.Join("testdata", "codex.jsonl"))
+	n, broken := 0, 0
+	for _, part := range [][]byte{data[:100], data[100:]} {
+		d := registry.NewDecoder("codex", transcript.Main) // it knows nothing of the first part
+		for r := range d.Records(transcript.Segment{Data: part}) {
+			n++
+			if r.Broken {
+				broken++
+			}
+		}
+	}
+	if broken == 0 {
+		t.Errorf("%d records, none broken although the first line lost its beginning", n)
+	}
+}
+
+// TestUnfinishedLine: a line without its end is a record only at rest. Its line end then changes nothing, other bytes do.
+func TestUnfinishedLine(t *testing.T) {
+	d := registry.NewDecoder("claude-code", transcript.Main)
+	at := int64(0)
+	for _, step := range []struct {
+		data    string
+		rest    bool
+		reopens bool // the data go on with a record that was given
+		records int
+		torn    int64
+	}{
+		{"{}\n{", false, false, 1, 1},
+		{"}", false, false, 0, 0},
+		{"", true, false, 1, 0},
+		{"", true, false, 0, 0},
+		{"\n{}\n", true, false, 1, 0},
+		{`{"a":"é`[:7], false, false, 0, 7},
+		{"\xa9", false, false, 0, 8},
+		{`"} `, true, false, 1, 0},
+		{"x", true, true, 1, 0},
+		{"y\n{}", true, true, 2, 0},
+		{"\n[1", false, false, 0, 2},
+		{"\n", false, false, 1, 0},
+	} {
+		seg := transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: []byte(step.data), Rest: step.rest}
+		at += int64(len(step.data))
+		reopens, n := d.Reopens(seg), 0
+		for range d.Records(seg) {
+			n++
+		}
+		if reopens != step.reopens || n != step.records || d.Torn() != step.torn {
+			t.Fatalf("%q: reopens %v, %d records, %d bytes torn; want %+v", step.data, reopens, n, d.Torn(), step)
+		}
+	}
+}
+
+// TestLongLine: a line over MaxLine is a record with its span and hash, and is never held whole.
+func TestLongLine(t *testing.T) {
+	long := append(append([]byte(`{"type":"user","x":"`), bytes.Repeat([]byte("ab"), transcript.MaxLine/2)...), `"}`...)
+	data := append(append([]byte("{}\n"), long...), "\n{\"type\":\"user\",\"message\":{\"content\":\"after\"}}\n"...)
+	whole := records(t, "claude-code", transcript.Main, data)
+	if len(whole) != 3 || !strings.Contains(whole[1], " Long") || !strings.Contains(whole[2], `human`) {
+		t.Fatalf("records: %.200q", whole)
+	}
+	var cuts []int
+	for at := 1 << 20; at < len(data); at += 1 << 20 {
+		cuts = append(cuts, at)
+	}
+	if diff := cmp.Diff(whole, records(t, "claude-code", transcript.Main, data, cuts...)); diff != "" {
+		t.Fatal(diff)
+	}
+	d := registry.NewDecoder("claude-code", transcript.Main)
+	for range d.Records(transcript.Segment{Data: long}) {
+		t.Fatal("a record of a line that has not ended")
+	}
+	if d.Kept() > 0 || d.Torn() != int64(len(long)) {
+		t.Errorf("%d bytes of a line of %d are kept, %d are told of", d.Kept(), len(long), d.Torn())
+	}
+	exact := append(bytes.Repeat([]byte(" "), transcript.MaxLine-2), "{}"...)
+	for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: exact, Rest: true}) {
+		if r.Long || !r.Unknown {
+			t.Errorf("a line of MaxLine bytes is not parsed: %+v", r.Span)
+		}
+	}
+}
+
+// TestBombs: what is hostile costs time and memory in proportion, and never the process.
+func TestBombs(t *testing.T) {
+	const n = 1 << 18
+	for name, line := range map[string]string{
+		"deep lists":       strings.Repeat("[", n),
+		"deep objects":     strings.Repeat(`{"message":`, n/8),
+		"deep content":     `{"type":"user","message":{"content":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}}",
+		"backslashes":      `{"type":"user","x":"` + strings.Repeat(`\\`, n) + `"}`,
+		"escaped quotes":   `{"type":"user","message":{"content":"` + strings.Repeat(`\"`, n) + `"}}`,
+		"many values":      strings.Repeat(`{"type":"user","message":{"content":"x"}}`, 20000),
+		"same key":         "{" + strings.Repeat(`"message":{"content":[]},`, n/16) + `"type":"user"}`,
+		"many blocks":      `{"type":"user","message":{"content":[` + strings.Repeat(`{"type":"text","text":"x"},`, 30000) + `""]}}`,
+		"open reminders":   `{"type":"user","message":{"content":"` + strings.Repeat(`<system-reminder>`, n/16) + `"}}`,
+		"closed reminders": `{"type":"user","message":{"content":"` + strings.Repeat(`<tick></tick>`, n/16) + `"}}`,
+		"last reminders":   `{"type":"user","message":{"content":"x` + strings.Repeat(`<tick></tick>`, n/16) + `"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, agent := range []string{"claude-code", "codex", transcript.Messages} {
+				if got := records(t, agent, transcript.Main, []byte(line)); len(got) != 1 {
+					t.Errorf("%s: %d records, want 1", agent, len(got))
+				}
+			}
+		})
+	}
+}
