@@ -59,7 +59,7 @@ func (a *Archive) publish(ctx context.Context, p Publication) error {
 }
 
 func (s *store) publish(p Publication, entries []entry) error {
-	if err := s.view(func(tx *bolt.Tx) error { return s.a.current(tx, p) }); err != nil {
+	if err := s.view(func(tx *bolt.Tx) error { return s.a.checkCurrent(tx, p) }); err != nil {
 		return err
 	}
 	if len(entries) > 0 {
@@ -80,15 +80,15 @@ func (s *store) publish(p Publication, entries []entry) error {
 // index stores entries in a transaction of their own.
 func (a *Archive) index(ctx context.Context, p Publication, entries []entry) error {
 	return a.update(ctx, entrySize(entries), func(tx *bolt.Tx) error {
-		if err := a.current(tx, p); err != nil {
+		if err := a.checkCurrent(tx, p); err != nil {
 			return err
 		}
 		return putEntries(tx, entries)
 	})
 }
 
-// current fails with ErrStale where tip or state are no longer those of p.
-func (a *Archive) current(tx *bolt.Tx, p Publication) error {
+// checkCurrent fails with ErrStale where tip or state are no longer those of p.
+func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 	r, ok, err := getSession(tx, p.Key)
 	var g generationRecord
 	if err == nil && ok {

@@ -40,6 +40,7 @@ func readGenerate(raw []byte) *request {
 	r := &request{api: "generate", lane: "main", raw: raw}
 	var q struct {
 		Contents []content `json:"contents"`
+		System   content   `json:"systemInstruction"`
 	}
 	var sized struct {
 		Contents json.RawMessage `json:"contents"`
@@ -71,6 +72,9 @@ func readGenerate(raw []byte) *request {
 			}
 			r.parts = append(r.parts, one)
 		}
+	}
+	if system := q.System.Parts; len(system) > 0 && system[0].Text != nil && strings.Contains(*system[0].Text, "<state_snapshot>") {
+		r.lane = "compaction"
 	}
 	r.problems = refusedContents(q.Contents)
 	return r
@@ -107,7 +111,7 @@ func refusedContents(all []content) (found []string) {
 				fault(i, "a malformed functionCall %q", p.Call.Name)
 			case p.Response != nil && (c.Role != "user" || p.Response.Name == "" || p.Response.Response == nil):
 				fault(i, "a malformed functionResponse %q", p.Response.Name)
-			case p.Signature != "" && p.Signature != unsigned && !strings.HasPrefix(p.Signature, signature):
+			case p.Signature != "" && p.Signature != unsigned && p.Signature != signature:
 				fault(i, "a thoughtSignature that is not valid")
 			}
 			if p.Call != nil {
@@ -119,6 +123,9 @@ func refusedContents(all []content) (found []string) {
 		}
 		slices.Sort(calls)
 		slices.Sort(answers)
+		if len(answers) > len(open) { // going on with a session, 0.61 sends all of them twice
+			answers = slices.Compact(answers)
+		}
 		if !slices.Equal(open, answers) {
 			fault(i, "the function responses %q are not those of the calls just before, %q", answers, open)
 		}
@@ -130,18 +137,15 @@ func refusedContents(all []content) (found []string) {
 	return found
 }
 
-// signature is how the signatures of this model begin.
-var signature = base64.StdEncoding.EncodeToString([]byte("the scripted model, "))[:20]
+// signature is the one that this model signs with.
+var signature = base64.StdEncoding.EncodeToString([]byte("the scripted model"))
 
-// sendGenerated streams a reply as the Gemini API does: thoughts, text and calls, and at the end what it took.
-func sendGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
+// streamGenerated streams a reply as the Gemini API does: thoughts, text and calls, and at the end why it ends.
+func streamGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 	s := newStream(w)
-	send := func(fields map[string]any, parts ...map[string]any) {
-		fields["content"], fields["index"] = map[string]any{"role": "model", "parts": parts}, 0
-		data, err := json.Marshal(map[string]any{
-			"candidates": []any{fields}, "modelVersion": "gemini-2.5-pro", "responseId": fmt.Sprintf("scripted-%04d", n),
-			"usageMetadata": map[string]any{"promptTokenCount": said.used, "candidatesTokenCount": 20, "totalTokenCount": said.used + 20},
-		})
+	for _, p := range append(generated(n, said), nil) {
+		piece := candidate(n, said, p)
+		data, err := json.Marshal(piece)
 		if err != nil {
 			panic(err) // the fields are ours
 		}
@@ -150,20 +154,45 @@ func sendGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 			f.Flush()
 		}
 	}
+}
+
+// sendGenerated sends a reply in one piece.
+func sendGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
+	answer(w, http.StatusOK, candidate(n, said, generated(n, said)...))
+}
+
+// generated is the parts of a reply.
+func generated(n int, said reply) (parts []any) {
 	if said.thinking != "" {
-		send(map[string]any{}, map[string]any{"text": "**Plan**\n\n" + said.thinking, "thought": true})
+		parts = append(parts, map[string]any{"text": "**Plan**\n\n" + said.thinking, "thought": true})
 	}
 	if said.text != "" {
-		send(map[string]any{}, map[string]any{"text": said.text})
+		parts = append(parts, map[string]any{"text": said.text})
 	}
 	for i, c := range said.calls {
 		one := map[string]any{"functionCall": map[string]any{"id": fmt.Sprintf("call_scripted_%04d_%d", n, i), "name": c.name, "args": c.input}}
 		if i == 0 {
-			one["thoughtSignature"] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("the scripted model, %06d", n)))
+			one["thoughtSignature"] = signature
 		}
-		send(map[string]any{}, one)
+		parts = append(parts, one)
 	}
-	send(map[string]any{"finishReason": "STOP"}, map[string]any{"text": ""})
+	return parts
+}
+
+// candidate is a reply, or the piece of one that has these parts; what is nil ends it.
+func candidate(n int, said reply, parts ...any) map[string]any {
+	c := map[string]any{"index": 0}
+	if len(parts) != 1 || parts[0] == nil {
+		c["finishReason"] = "STOP"
+	}
+	if len(parts) > 0 && parts[0] == nil {
+		parts = []any{map[string]any{"text": ""}}
+	}
+	c["content"] = map[string]any{"role": "model", "parts": parts}
+	return map[string]any{
+		"candidates": []any{c}, "modelVersion": "gemini-2.5-pro", "responseId": fmt.Sprintf("scripted-%04d", n),
+		"usageMetadata": map[string]any{"promptTokenCount": said.used, "candidatesTokenCount": 20, "totalTokenCount": said.used + 20},
+	}
 }
 
 // TestGenerateIsStrict holds each rule of the strict model by a request that breaks it, and one that breaks none.

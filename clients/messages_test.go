@@ -90,7 +90,7 @@ func readMessages(raw []byte) *request {
 			r.parts = append(r.parts, partOf(m.Role, b))
 		}
 	}
-	if strings.Contains(string(sized.Messages), "CRITICAL: Respond with TEXT ONLY") {
+	if strings.Contains(string(sized.Messages), "CRITICAL: Respond with TEXT ONLY") || strings.HasPrefix(q.System.text(), "You are a context summarization assistant") {
 		r.lane = "compaction"
 	}
 	if q.Model == "" || q.MaxTokens < 1 {

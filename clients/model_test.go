@@ -57,7 +57,7 @@ type part struct {
 // request is one request that an agent sent to the model.
 type request struct {
 	api      string // messages, responses or generate
-	lane     string // main, compaction, or side: what Gemini CLI asks beside the conversation
+	lane     string // main, or compaction
 	raw      []byte
 	parts    []part
 	problems []string // why the real API would refuse it
@@ -152,6 +152,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case strings.HasSuffix(path, "/responses"):
 		m.reply(w, readResponses(raw), sendResponse)
 	case strings.HasSuffix(path, ":streamGenerateContent"):
+		m.reply(w, readGenerate(raw), streamGenerated)
+	case strings.HasSuffix(path, ":generateContent"):
 		m.reply(w, readGenerate(raw), sendGenerated)
 	case strings.HasSuffix(path, "/models"):
 		answer(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}, "models": []any{}})

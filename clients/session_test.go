@@ -27,6 +27,8 @@ type agent struct {
 	shell       func(command string) call
 	look        func(path string) call                       // at an image
 	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
+	reads       func(path string) call
+	edits       func(path, old, new string) call
 }
 
 func claudeAgent(t *testing.T) agent {

@@ -206,7 +206,11 @@ func (f *folded) covered(t testing.TB, c *Compaction) {
 		return true
 	})
 	each(func(row *fold.Row, at transcript.Span) bool {
-		whole := mark.Quote("", string(transcript.Original(row.Kind, f.data[at.Off:at.End()])))
+		text := string(transcript.Original(row.Kind, f.data[at.Off:at.End()]))
+		if row.Kind == transcript.Human { // what a client added is counted
+			text, _ = f.Client().Said(row.Frame(), text)
+		}
+		whole := mark.Quote("", text)
 		if pointed[row.Key] || row.Chars == 0 || row.Kind == transcript.Call || strings.Contains(body, whole) {
 			return true
 		}

@@ -78,17 +78,17 @@ type Options struct {
 // goroutine calls its methods. Several processes may each have one; the archive decides between them.
 type Daemon struct {
 	Options
-	sessions map[transcript.Key]*session
-	owners   map[string]transcript.Key // by path: which session a file belongs to
-	folds    folds
-	unsaved  map[*session]bool // whose state is to be stored
-	health   health
-	scratch  []byte          // a buffer for reading transcripts
-	tidied   map[string]bool // directories without leftovers of a crash
-	stuck    bool            // it was told that companions of earlier places stay
-	vacated  bool            // what a daemon before could not remove was tried again
-	common   string          // hash of Options.Compaction
-	errands  *errands        // nil but in Run, and where summaries are written
+	sessions    map[transcript.Key]*session
+	owners      map[string]transcript.Key // by path: which session a file belongs to
+	folds       folds
+	unsaved     map[*session]bool // whose state is to be stored
+	health      health
+	scratch     []byte          // a buffer for reading transcripts
+	tidied      map[string]bool // directories without leftovers of a crash
+	earlierTold bool            // it was told that companions of earlier places stay
+	vacated     bool            // what a daemon before could not remove was tried again
+	common      string          // hash of Options.Compaction
+	jobs        *jobs           // nil but in Run, and where summaries are written
 }
 
 // New returns a daemon that knows what the archive knows.
@@ -130,7 +130,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.Ready()
 	}
 	for offer := range w.Run(ctx) {
-		d.hear()
+		d.takeSummaries()
 		err := d.sync(ctx, offer)
 		if errors.Is(err, errMore) || raced(err) {
 			w.Again(offer.Path)
@@ -172,7 +172,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	if s.state.Companion != "" {
 		d.tidy(filepath.Dir(s.state.Companion))
 	}
-	if s.current(d, o) {
+	if s.look(); s.upToDate(d, o) {
 		return nil
 	}
 	if s.missing && !s.state.Gone {
@@ -262,8 +262,8 @@ func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher
 		_, ok := registry.Find(r.Agent, r.Path, path)
 		return ok
 	}
-	if d.errands != nil {
-		o.Asked = d.errands.asked
+	if d.jobs != nil {
+		o.Asked = d.jobs.asked
 	}
 	for _, s := range d.sessions {
 		if !s.state.Gone || d.outdated(s) {

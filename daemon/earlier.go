@@ -18,9 +18,9 @@ func (s State) earlier(path string) []string {
 	return slices.DeleteFunc(all, func(p string) bool { return p == path })
 }
 
-// vacate removes the session's companions from earlier places. What cannot be removed, for the directory may not be
+// removeEarlier removes the session's companions from earlier places. What cannot be removed, for the directory may not be
 // written to any longer, is no failure of the session: it stays noted.
-func (d *Daemon) vacate(s *session) {
+func (d *Daemon) removeEarlier(s *session) {
 	stay := slices.DeleteFunc(slices.Clone(s.state.Earlier), func(path string) bool {
 		if d.occupied(path) {
 			return true
@@ -29,8 +29,8 @@ func (d *Daemon) vacate(s *session) {
 			return true // another user's: the archive came from there
 		}
 		err := sidecar.Remove(path)
-		if err != nil && !d.stuck {
-			d.stuck = true // once for all of them: a tree that may not be written to holds many
+		if err != nil && !d.earlierTold {
+			d.earlierTold = true // once for all of them: a tree that may not be written to holds many
 			d.Log.Warn("companions of an earlier place cannot be removed and stay: ccd doctor --fix removes them", "err", err)
 		}
 		return err == nil
@@ -46,7 +46,7 @@ func (d *Daemon) depart(ctx context.Context, s *session, next State) error {
 	if err := d.store(ctx, s, nil, func() (State, error) { return next, nil }); err != nil {
 		return err
 	}
-	d.vacate(s)
+	d.removeEarlier(s)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (d *Daemon) vacateAll(ctx context.Context) {
 	for _, s := range d.sessions {
 		if ctx.Err() == nil && len(s.state.Earlier) > 0 {
 			d.alive()
-			d.vacate(s)
+			d.removeEarlier(s)
 		}
 	}
 }

@@ -64,8 +64,8 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
-	s.heard = false
-	d.vacate(s)
+	s.newSummaries = false
+	d.removeEarlier(s)
 	made := d.made(s, doc, c)
 	made.Path = path
 	return made, nil
@@ -154,7 +154,7 @@ func (s *session) extent(sum mark.Hash) Extent {
 
 // appended notes that the archive has taken a segment.
 func (s *session) appended(seg transcript.Segment) {
-	s.unheard, s.rewritten = false, false
+	s.isNew, s.rewritten = false, false
 	if seg.Start.Offset == 0 && seg.Start.Generation > 1 {
 		if !s.Unlined() { // a file that is one JSON value is written anew at each change
 			s.state.Rewritten = time.Now().UTC()
@@ -218,7 +218,7 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 		s := d.sessions[c.Session.Key]
 		if slices.Contains(keys, s.Key) {
 			s.unfold() // folding reads the state anew
-			s.unheard = false
+			s.isNew = false
 			s.state.Source = Stat{}
 			stale = append(stale, s)
 			continue

@@ -26,14 +26,15 @@ type session struct {
 	raw    []byte // state as the archive has it, for compare-and-swap
 	placed string // path of the transcript as the archive has it
 
-	unheard   bool // the archive did not know it when the daemon started
+	isNew     bool // the archive did not know it when the daemon started
 	rewritten bool // the file is not what is stored of it, from its first byte on: the next generation begins
 
-	seen    Stat // of the transcript, by the last look
-	missing bool
-	heard   bool              // summaries came that its companion does not hold
-	held    bool              // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
-	asked   *compactor.Manual // what stands from now on because they asked for it, nil where they asked for nothing new
+	seen         Stat // of the transcript, by the last look
+	missing      bool
+	lookErr      error             // of the last look
+	newSummaries bool              // summaries came that its companion does not hold
+	held         bool              // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
+	asked        *compactor.Manual // what stands from now on because they asked for it, nil where they asked for nothing new
 
 	folded    bool
 	cursor    transcript.Cursor
@@ -72,11 +73,11 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 		if o.Gone {
 			return nil, nil
 		}
-		key = d.claim(found)
+		key = d.keyOf(found)
 	}
 	s := d.sessions[key]
 	if s == nil {
-		s = &session{Session: found, unheard: true}
+		s = &session{Session: found, isNew: true}
 		s.Key = key
 		d.sessions[key] = s
 	}
@@ -91,9 +92,9 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	return s, nil
 }
 
-// claim decides whose file a new path is: of the session that its name tells, unless that one's own file still stands
+// keyOf decides whose file a new path is: of the session that its name tells, unless that one's own file still stands
 // elsewhere below a watched root; then it is a session of its own, by its path.
-func (d *Daemon) claim(found transcript.Session) transcript.Key {
+func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
 	if owner == nil || owner.Path == found.Path || !d.watched(owner.Session) || !exists(owner.Path) ||
 		owner.Packed && plainPath(owner.Path) == found.Path {
@@ -142,15 +143,20 @@ func (d *Daemon) hash(s *session) string {
 	return d.options(s).Hash()
 }
 
-// current reports whether nothing is to be done. It costs two stats: of the source and of the companion, against what
-// was stored when each was last synced.
-func (s *session) current(d *Daemon, o watcher.Offer) bool {
-	seen, err := stat(s.Path)
-	s.seen, s.missing = seen, gone(err)
+// look stats the source.
+func (s *session) look() {
+	s.seen, s.lookErr = stat(s.Path)
+	s.missing = gone(s.lookErr)
+}
+
+// upToDate reports whether nothing is to be done since the last look. It costs one stat, of the companion: both are
+// compared with what was stored when each was last synced.
+func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
+	seen := s.seen
 	switch {
 	case s.missing:
 		return s.state.Gone && (!d.outdated(s) || s.failures > 0 && time.Now().Before(s.retry))
-	case err != nil || s.held:
+	case s.lookErr != nil || s.held:
 		return false
 	case s.state.Skipped != "":
 		return true
@@ -166,7 +172,7 @@ func (s *session) current(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.state.Fired == "" || s.state.Foreign:
 		return true
-	case s.heard || d.lacks(s):
+	case s.newSummaries || d.lacks(s):
 		return false
 	}
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
@@ -212,7 +218,7 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if c := s.compactor.Status(); foreign(c) || s.state.Fired == "" && c.Trigger == "" {
 		return false
 	}
-	return s.heard || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
+	return s.newSummaries || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= s.enough() ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }
@@ -229,7 +235,7 @@ func (d *Daemon) fold(ctx context.Context, s *session) error {
 	if s.folded {
 		return nil
 	}
-	if s.unheard { // should another process know it meanwhile, Append says so
+	if s.isNew { // should another process know it meanwhile, Append says so
 		s.begin(d, transcript.Cursor{})
 		return nil
 	}
@@ -334,7 +340,7 @@ func (s *session) unfold() {
 func (d *Daemon) forget(s *session, err error) {
 	if !errors.As(err, new(placeError)) {
 		s.unfold()
-		s.unheard = false
+		s.isNew = false
 	}
 	if raced(err) {
 		return

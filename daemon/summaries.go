@@ -18,27 +18,27 @@ import (
 var ErrUnavailable = errors.New("summaries cannot be written")
 
 const (
-	errandTime = 5 * time.Minute  // after which no further summary of an errand is begun
-	passTime   = 10 * time.Minute // after which one pass begins no further errand
-	maxPause   = 5                // doublings of the pause after failures: half an hour with the default scan interval
-	enough     = 3                // failures one after the other that end an errand: it is the command, not the texts
+	jobTime  = 5 * time.Minute  // after which no further summary of a job is begun
+	passTime = 10 * time.Minute // after which one pass begins no further job
+	maxPause = 5                // doublings of the pause after failures: half an hour with the default scan interval
+	enough   = 3                // failures one after the other that end a job: it is the command, not the texts
 )
 
-// Companions are first published with the compactor's own summaries. What they lack of the command's is then an errand:
+// Companions are first published with the compactor's own summaries. What they lack of the command's is then a job:
 // one at a time, done by one goroutine of Run that knows nothing of sessions; it keeps each text in the archive as it
 // comes. When it is done the session is offered again, and its companion made anew from what is kept. A session whose
 // companion lacks summaries is not current, so that a later scan, or a later start, finds what was left undone.
 
-// errand is the inputs whose summaries a session's companion lacks.
-type errand struct {
+// summaryJob is the inputs whose summaries a session's companion lacks.
+type summaryJob struct {
 	path   string
 	key    transcript.Key
 	inputs []compactor.Input
 }
 
-// outcome is what came of an errand.
+// outcome is what came of a job.
 type outcome struct {
-	errand
+	summaryJob
 	taken, refused int
 	err            error // what ended it early
 }
@@ -49,10 +49,10 @@ type writer struct {
 	summarize func(ctx context.Context, input string) ([]byte, error)
 }
 
-// do writes the summaries of an errand, the first ones first, and keeps what came of each before it begins the next.
-func (w writer) do(ctx context.Context, e errand) outcome {
-	o := outcome{errand: e}
-	end := time.Now().Add(errandTime)
+// do writes the summaries of a job, the first ones first, and keeps what came of each before it begins the next.
+func (w writer) do(ctx context.Context, e summaryJob) outcome {
+	o := outcome{summaryJob: e}
+	end := time.Now().Add(jobTime)
 	failures := 0
 	for _, in := range e.inputs {
 		if failures == enough || time.Now().After(end) {
@@ -95,14 +95,14 @@ func (w writer) one(ctx context.Context, in compactor.Input) (s archive.Summary,
 	return s, false, nil
 }
 
-// errands is Run's side of the goroutine that writes summaries.
-type errands struct {
-	todo    chan errand
+// jobs is Run's side of the goroutine that writes summaries.
+type jobs struct {
+	todo    chan summaryJob
 	done    chan outcome
 	asked   chan string // paths to be offered again
 	busy    bool
 	pauses  int       // failures one after the other
-	resting time.Time // no errand is begun before
+	resting time.Time // no job is begun before
 }
 
 // startErrands starts the goroutine that writes summaries, where summaries are written at all. The returned function
@@ -111,9 +111,9 @@ func (d *Daemon) startErrands(ctx context.Context) (wait func()) {
 	if d.Summarize == nil {
 		return func() {}
 	}
-	// One errand at a time: there is always room in todo and done.
-	e := &errands{todo: make(chan errand, 1), done: make(chan outcome, 1), asked: make(chan string, 1)}
-	d.errands = e
+	// One job at a time: there is always room in todo and done.
+	e := &jobs{todo: make(chan summaryJob, 1), done: make(chan outcome, 1), asked: make(chan string, 1)}
+	d.jobs = e
 	w := writer{d.Archive, d.Summarize}
 	ended := make(chan struct{})
 	go func() {
@@ -133,35 +133,35 @@ func (d *Daemon) startErrands(ctx context.Context) (wait func()) {
 	}()
 	return func() {
 		<-ended
-		d.errands = nil
+		d.jobs = nil
 	}
 }
 
 // lacks reports whether a session's companion lacks summaries that could be asked for now.
 func (d *Daemon) lacks(s *session) bool {
-	e := d.errands
+	e := d.jobs
 	return s.state.Wanted > 0 && e != nil && !e.busy && !time.Now().Before(e.resting)
 }
 
-// ask begins the errand of a session whose companion was just published, unless another one is on its way: a later
+// ask begins the job of a session whose companion was just published, unless another one is on its way: a later
 // scan comes back to it then.
 func (d *Daemon) ask(s *session, inputs []compactor.Input) {
 	if len(inputs) > 0 && d.lacks(s) {
-		d.errands.busy = true
-		d.errands.todo <- errand{path: s.Path, key: s.Key, inputs: inputs}
+		d.jobs.busy = true
+		d.jobs.todo <- summaryJob{path: s.Path, key: s.Key, inputs: inputs}
 	}
 }
 
-// hear takes what came of the last errand, if it is done.
-func (d *Daemon) hear() {
-	e := d.errands
+// takeSummaries takes what came of the last job, if it is done.
+func (d *Daemon) takeSummaries() {
+	e := d.jobs
 	if e == nil {
 		return
 	}
 	select {
 	case o := <-e.done:
 		e.busy = false
-		d.heard(o)
+		d.take(o)
 		if o.err == nil && o.refused == 0 {
 			e.pauses = 0
 			return
@@ -175,10 +175,10 @@ func (d *Daemon) hear() {
 // summariesName is how what ails the summaries is listed beside the paths of what ails a session.
 const summariesName = "summarizer"
 
-// heard notes what came of an errand: the session's companion is made anew where something did.
-func (d *Daemon) heard(o outcome) {
+// take notes what came of a job: the session's companion is made anew where something did.
+func (d *Daemon) take(o outcome) {
 	if s := d.sessions[o.key]; s != nil && o.taken+o.refused > 0 {
-		s.heard = true
+		s.newSummaries = true
 	}
 	if o.err == nil || !errors.Is(o.err, context.Canceled) {
 		d.health.mu.Lock()
@@ -189,7 +189,7 @@ func (d *Daemon) heard(o outcome) {
 }
 
 // fillIn asks for the summaries that companions lack, those of the sessions that grew last first, and makes them anew,
-// for passTime at most, and until an errand brings nothing. It returns how many summaries were written, and how many
+// for passTime at most, and until a job brings nothing. It returns how many summaries were written, and how many
 // companions lack some.
 func (d *Daemon) fillIn(ctx context.Context) (written, lacking int, err error) {
 	var all []*session
@@ -218,7 +218,7 @@ func (d *Daemon) fillIn(ctx context.Context) (written, lacking int, err error) {
 	return written, lacking, err
 }
 
-// filled does one errand of a session and makes its companion anew.
+// filled does one job of a session and makes its companion anew.
 func (d *Daemon) filled(ctx context.Context, s *session) (taken int, err error) {
 	if err := d.fold(ctx, s); err != nil {
 		return 0, err
@@ -227,8 +227,8 @@ func (d *Daemon) filled(ctx context.Context, s *session) (taken int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	o := writer{d.Archive, d.Summarize}.do(ctx, errand{s.Path, s.Key, c.Wanted})
-	s.heard = true
+	o := writer{d.Archive, d.Summarize}.do(ctx, summaryJob{s.Path, s.Key, c.Wanted})
+	s.newSummaries = true
 	again := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest}
 	return o.taken, errors.Join(o.err, d.bring(ctx, again))
 }
@@ -238,7 +238,7 @@ func (d *Daemon) filled(ctx context.Context, s *session) (taken int, err error) 
 func (d *Daemon) improve(ctx context.Context, s *session, made Compacted, again func() (Compacted, error)) (Compacted, error) {
 	end := time.Now().Add(passTime)
 	for d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end) {
-		o := writer{d.Archive, d.Summarize}.do(ctx, errand{s.Path, s.Key, made.Wanted})
+		o := writer{d.Archive, d.Summarize}.do(ctx, summaryJob{s.Path, s.Key, made.Wanted})
 		if ctx.Err() != nil {
 			return made, ctx.Err()
 		}

@@ -402,7 +402,7 @@ func TestNoSummarizerByDefault(t *testing.T) {
 	}
 	d := h.daemon()
 	d.startErrands(context.Background())()
-	if d.errands != nil {
+	if d.jobs != nil {
 		t.Error("somebody waits to write summaries")
 	}
 	if r := h.once(); r.Summaries+r.Lacking != 0 || !h.lacksNothing(h.path(1))() {

@@ -230,7 +230,7 @@ func (a *app) compactPurged(ctx context.Context, l *library, e entry, f compactF
 	case filter:
 		return a.filterArchived(ctx, l, e, f)
 	}
-	c, err := l.anew(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
+	c, err := l.recompact(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (d *demo) play(ctx context.Context, s *story) error {
 		func() error { return d.start(ctx, "the daemon watches an empty home") },
 		func() error { return d.grow(ctx, s.lines[:half]) },
 		func() error { return d.await(ctx, 0, "the companion appeared beside it") },
-		func() error { return d.murder() },
+		func() error { return d.killDaemon() },
 		func() error { return d.grow(ctx, s.lines[half:]) },
 		func() error { return d.start(ctx, "the daemon was started again") },
 		func() error { return d.await(ctx, len(s.lines), "the companion covers all of it") },
@@ -161,7 +161,7 @@ func (d *demo) kill() {
 	}
 }
 
-func (d *demo) murder() error {
+func (d *demo) killDaemon() error {
 	pid := d.daemon.Process.Pid
 	d.kill()
 	d.tell("kill -9 %d, and the session goes on without it", pid)

@@ -78,7 +78,7 @@ func (i installation) purge(ctx context.Context, yes bool) error {
 	if err := i.idle(ctx); err != nil {
 		return err
 	}
-	if err := i.meantHere(); err != nil {
+	if err := i.refuseForeign(); err != nil {
 		return err
 	}
 	r, err := i.remains(ctx)
@@ -167,9 +167,9 @@ func (i installation) idle(ctx context.Context) error {
 	return nil
 }
 
-// meantHere fails where the installed service works in other places than this command would look at: what it has written
+// refuseForeign fails where the installed service works in other places than this command would look at: what it has written
 // there would stay.
-func (i installation) meantHere() error {
+func (i installation) refuseForeign() error {
 	differs, err := i.Differs()
 	if err == nil && len(differs) > 0 {
 		err = hint(fmt.Errorf("the installed service has other places than this command: %s", strings.Join(differs, ", ")),

@@ -165,7 +165,7 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 			e = have
 		}
 	} else if e, err = l.find(arg, agent); err != nil {
-		s, ok := l.unheard(ctx, d, arg, agent)
+		s, ok := l.unarchived(ctx, d, arg, agent)
 		if !ok || len(l.damage) > 0 || !errors.Is(err, history.ErrNotFound) { // what is damaged is archived, not new
 			return e, err
 		}
@@ -180,8 +180,8 @@ func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent st
 	return e, nil
 }
 
-// unheard looks for a session that is not archived yet: a copy just made, where no daemon runs.
-func (l *library) unheard(ctx context.Context, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
+// unarchived looks for a session that is not archived yet: a copy just made, where no daemon runs.
+func (l *library) unarchived(ctx context.Context, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
 	files, _ := watcher.Scan(ctx, l.watch) // what cannot be looked at holds nothing to resume
 	for _, f := range files {
 		s, is := registry.Find(f.Root.Agent, f.Root.Path, f.Path)

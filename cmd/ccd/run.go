@@ -94,7 +94,7 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
-	return told(a.runOnce(ctx, d))
+	return withStatusHint(a.runOnce(ctx, d))
 }
 
 // grace is how long an end by signal may take. What still waits then, for a file system that does not answer, cannot be
@@ -118,8 +118,8 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 	return func() { close(done) }
 }
 
-// told adds where to look when another daemon has the state directory.
-func told(err error) error {
+// withStatusHint adds where to look when another daemon has the state directory.
+func withStatusHint(err error) error {
 	var running *daemon.RunningError
 	if errors.As(err, &running) {
 		return hint(err, "ccd status")

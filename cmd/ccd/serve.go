@@ -22,7 +22,7 @@ type server struct {
 	*app
 	held   *daemon.Held
 	pulse  *packaging.Pulse
-	deaf   bool            // the service manager could not be told, and that was said
+	notTold   bool            // the service manager could not be told, and that was said
 	absent map[string]bool // roots that were not there when the process began
 	hangup chan os.Signal
 	file   *logFile // nil: the log goes to stderr
@@ -41,7 +41,7 @@ func (a *app) serve(ctx context.Context) error {
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
 		return errStopped
 	}
-	return told(err)
+	return withStatusHint(err)
 }
 
 // tellStopping tells the service manager when ctx ends. The returned function waits until that was sent, so that the
@@ -100,7 +100,7 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
 	o.Alive = beat
 	o.AliveEvery = s.pulse.Every()
-	o.Scanned = func(h watcher.Health) error { return errors.Join(s.anew(l, h), s.moved(l)) }
+	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(l, h), s.moved(l)) }
 	d, err := daemon.New(ctx, o)
 	if err == nil {
 		s.holds = l
@@ -110,9 +110,9 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 
 // tell notes what came of telling the service manager something; that it cannot be told is said once.
 func (s *server) tell(log *slog.Logger, err error) {
-	if err != nil && !s.deaf {
+	if err != nil && !s.notTold {
 		log.Warn("service manager not told", "err", err)
-		s.deaf = true
+		s.notTold = true
 	}
 }
 
@@ -278,10 +278,10 @@ func absentRoots(roots []watcher.Root) map[string]bool {
 	return absent
 }
 
-// anew fails where a root has come into being after the sandbox of the service was made: what is not there then is
+// checkRoots fails where a root has come into being after the sandbox of the service was made: what is not there then is
 // read-only in it for good, and only a new process gets a new one. A root that was there at the start is none of this,
 // so that a start which does not help is the last.
-func (s *server) anew(l *library, h watcher.Health) error {
+func (s *server) checkRoots(l *library, h watcher.Health) error {
 	if s.getenv("NOTIFY_SOCKET") == "" || l.config.Companion.Dir != "" {
 		return nil
 	}

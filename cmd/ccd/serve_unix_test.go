@@ -19,20 +19,20 @@ import (
 	"ccd/daemon"
 )
 
-// boss is a service manager's end of $NOTIFY_SOCKET.
-type boss struct {
+// manager is a service manager's end of $NOTIFY_SOCKET.
+type manager struct {
 	addr string
 	mu   sync.Mutex
 	told []string
 }
 
-func listening(t *testing.T) *boss {
+func listening(t *testing.T) *manager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket's address
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &boss{addr: filepath.Join(dir, "n")}
+	b := &manager{addr: filepath.Join(dir, "n")}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.addr, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func listening(t *testing.T) *boss {
 }
 
 // heard returns the first lines of what was told so far.
-func (b *boss) heard() (all []string) {
+func (b *manager) heard() (all []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.told {
@@ -67,7 +67,7 @@ func (b *boss) heard() (all []string) {
 	return all
 }
 
-func (b *boss) count(what string) (n int) {
+func (b *manager) count(what string) (n int) {
 	for _, s := range b.heard() {
 		if s == what {
 			n++
@@ -77,7 +77,7 @@ func (b *boss) count(what string) (n int) {
 }
 
 // stopped waits for the message of the end. The socket still holds it for a while after the process is gone.
-func (b *boss) stopped(t *testing.T) {
+func (b *manager) stopped(t *testing.T) {
 	t.Helper()
 	eventually(t, "the manager is told of the stop", func() bool {
 		return b.count("STOPPING=1") == 1

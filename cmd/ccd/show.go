@@ -103,7 +103,7 @@ func (a *app) companionOf(ctx context.Context, l *library, e entry, f showFlags)
 			return companion{}, fmt.Errorf("read companion: %w", err)
 		}
 	}
-	return l.anew(ctx, e, l.options(e), at)
+	return l.recompact(ctx, e, l.options(e), at)
 }
 
 func (a *app) freshCompanion(ctx context.Context, e entry) (companion, error) {
@@ -123,10 +123,10 @@ func (a *app) freshCompanion(ctx context.Context, e entry) (companion, error) {
 	return fresh(made, history.Records(ctx, l.archive, e.Session.Session, made.At.Generation)), nil
 }
 
-// anew makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
+// recompact makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
 // archive is damaged, that of what can still be read. At is how far it goes; the zero Place means as far as the archive
 // does, and only then its text names the bytes by their hash.
-func (l *library) anew(ctx context.Context, e entry, o compactor.Options, at daemon.Place) (companion, error) {
+func (l *library) recompact(ctx context.Context, e entry, o compactor.Options, at daemon.Place) (companion, error) {
 	g, err := e.generation(at.Generation)
 	if err != nil {
 		return companion{}, err

@@ -21,7 +21,7 @@ type gauge struct {
 	listed   bool   // the table of windows has that name
 	marked   bool   // the model was chosen with the mark of a large window
 	proven   int64  // window that reports proved, 0 where none did
-	claim    claim
+	claim    reported
 	ignored  Outliers
 	last     uint64 // reply whose report was ignored last
 	pressure float64
@@ -35,8 +35,8 @@ type statement struct {
 	times  int // in a row
 }
 
-// claim is a larger window that reports speak for, but too few yet.
-type claim struct {
+// reported is a larger window that reports speak for, but too few yet.
+type reported struct {
 	window  int64 // 0 where nothing is claimed
 	context int64 // as reported last
 	reply   uint64
@@ -156,7 +156,7 @@ func (g *gauge) state(o limits.Options, u *transcript.Usage) {
 		g.withdraw()
 	}
 	g.window, g.assumed, g.stated, g.changed = w, false, g.other.times, false
-	g.claim, g.other = claim{}, statement{}
+	g.claim, g.other = reported{}, statement{}
 }
 
 // doubt counts a report of a window that is not the believed one. A window that others contradict was an outlier.
@@ -236,7 +236,7 @@ func (g *gauge) claimed(window int64, u *transcript.Usage, reply uint64) {
 func (g *gauge) withdraw() {
 	if g.claim.window > 0 {
 		g.ignored.add(g.claim.replies, g.claim.context)
-		g.claim = claim{}
+		g.claim = reported{}
 	}
 }
 
@@ -245,7 +245,7 @@ func (g *gauge) withdraw() {
 func (g *gauge) prove() {
 	g.highest *= float64(g.window) / float64(g.claim.window)
 	g.window, g.proven, g.assumed = g.claim.window, g.claim.window, false
-	g.claim = claim{}
+	g.claim = reported{}
 }
 
 // modelOf is the model that answers this session itself: an inline sub-agent may have another.
@@ -283,7 +283,7 @@ func (g *gauge) lookUp(o limits.Options) {
 	if g.stated > 0 {
 		return
 	}
-	g.window, g.claim = max(g.named, g.proven), claim{}
+	g.window, g.claim = max(g.named, g.proven), reported{}
 	if g.marked {
 		g.window = max(g.window, o.LargeWindow)
 	}

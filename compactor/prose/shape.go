@@ -39,15 +39,15 @@ func (s Shape) signal() signal { return signal(s.rest >> signalBits) }
 
 // ShapeOf looks at a text once, line by line. Linear.
 func ShapeOf(text string) Shape {
-	l := looker{text: text, blank: true}
+	l := scanner{text: text, blank: true}
 	for line := range strings.Lines(text) {
 		l.line(line)
 	}
 	return l.shape()
 }
 
-// looker collects what the lines of a text tell.
-type looker struct {
+// scanner collects what the lines of a text tell.
+type scanner struct {
 	text   string
 	why    reasons
 	sense  sense
@@ -67,7 +67,7 @@ type looker struct {
 }
 
 // line looks at one line with its end.
-func (l *looker) line(line string) {
+func (l *scanner) line(line string) {
 	switch fence, code := l.fences.Line(line); {
 	case fence:
 		l.why |= hasFence
@@ -92,7 +92,7 @@ func (l *looker) line(line string) {
 }
 
 // block follows what only several lines together are.
-func (l *looker) block(t string, indent int) {
+func (l *scanner) block(t string, indent int) {
 	bullet := lexicon.BulletLen(t)
 	l.indented(t, indent, bullet)
 	l.coded(t, indent)
@@ -133,7 +133,7 @@ func count(n *int, is bool, enough int, why *reasons, r reasons) {
 
 // indented follows code that is told by its indentation alone: two lines in a row, or one that a blank line or a colon
 // leads in, outside of lists.
-func (l *looker) indented(t string, indent, bullet int) {
+func (l *scanner) indented(t string, indent, bullet int) {
 	if indent < 4 || bullet > 0 || l.listed {
 		l.inset = 0
 		return
@@ -145,7 +145,7 @@ func (l *looker) indented(t string, indent, bullet int) {
 }
 
 // coded follows lines of source code: what is indented deeper between them goes on.
-func (l *looker) coded(t string, indent int) {
+func (l *scanner) coded(t string, indent int) {
 	if isCode(t) {
 		l.code++
 	} else if indent < 2 {
@@ -157,7 +157,7 @@ func (l *looker) coded(t string, indent int) {
 }
 
 // inline looks at the words of a line.
-func (l *looker) inline(line string) {
+func (l *scanner) inline(line string) {
 	lx := lexicon.Lex(line)
 	number, odd := false, false
 	for l.first = true; lx.Next(); l.first = false {
@@ -192,13 +192,13 @@ func (l *looker) inline(line string) {
 }
 
 // hit notes a local reason: one place of it keeps a short text whole, a long one needs more.
-func (l *looker) hit(r reasons) {
+func (l *scanner) hit(r reasons) {
 	l.why |= r
 	l.hits++
 }
 
 // plain looks at a word of letters.
-func (l *looker) plain(lx *lexicon.Lexer, afterNumber bool) {
+func (l *scanner) plain(lx *lexicon.Lexer, afterNumber bool) {
 	if afterNumber {
 		if s, _ := manner.at(lx); s&unitWord != 0 {
 			l.why |= hasUnits
@@ -216,20 +216,20 @@ func (l *looker) plain(lx *lexicon.Lexer, afterNumber bool) {
 		l.signal = sig
 	}
 	if s&(failure|traceHead|connective|conclusion|statement|legalese) != 0 {
-		l.told(s, lx)
+		l.matched(s, lx)
 	}
 }
 
 // quoted looks at a word in double quotes, or the first of several.
-func (l *looker) quoted(run string) {
+func (l *scanner) quoted(run string) {
 	l.why |= hasQuote
 	if strings.Contains(run, `":`) {
 		l.why |= hasQuotedKey
 	}
 }
 
-// told notes the reasons that a phrase gives.
-func (l *looker) told(s sense, lx *lexicon.Lexer) {
+// matched notes the reasons that a phrase gives.
+func (l *scanner) matched(s sense, lx *lexicon.Lexer) {
 	if s&failure != 0 {
 		l.hit(hasFailure)
 	}
@@ -267,7 +267,7 @@ var softKinds = [...]reasons{
 }
 
 // special looks at a word that is more than letters; true where it is a number.
-func (l *looker) special(lx *lexicon.Lexer) bool {
+func (l *scanner) special(lx *lexicon.Lexer) bool {
 	w, core, run := &lx.Word, lx.Core(), lx.Run()
 	k := lexicon.KindOf(core, w.Has)
 	l.why |= softKinds[k]
@@ -293,7 +293,7 @@ func (l *looker) special(lx *lexicon.Lexer) bool {
 }
 
 // lengthy looks at a long word: a key, a blob.
-func (l *looker) lengthy(core, run string, all lexicon.Class) {
+func (l *scanner) lengthy(core, run string, all lexicon.Class) {
 	if isSecret(core) {
 		l.why |= hasSecret
 	}
@@ -303,7 +303,7 @@ func (l *looker) lengthy(core, run string, all lexicon.Class) {
 }
 
 // shape sums up.
-func (l *looker) shape() Shape {
+func (l *scanner) shape() Shape {
 	why := l.why
 	local := hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning
 	if l.hits*charsPerHit < l.prose {

@@ -46,14 +46,14 @@ func (w *writer) answer(t *turn) {
 		}
 		head = fmt.Sprintf("Answered last (#%d%s%s)", w.row(i).Record(), moment(w.time(i), time.Time{}), before)
 	}
-	w.told(u, i, head, note, func() string { return w.text(i) }, first+4*fresh(newer), more*fresh(newer))
+	w.addText(u, i, head, note, func() string { return w.text(i) }, first+4*fresh(newer), more*fresh(newer))
 	w.add(u)
 }
 
-// told gives a unit the levels of a text: its best pieces in more and more chars, then all of it. First is what a char
+// addText gives a unit the levels of a text: its best pieces in more and more chars, then all of it. First is what a char
 // of the first level is worth, more what one of the next is; of the others each is worth less. What the agent's own
 // summary says is left out, but not of Now.
-func (w *writer) told(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
+func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
 	u.Worth = []float64{first}
 	var skip func(string) bool
 	if w.own.text != "" && u.Section != Now {
@@ -326,7 +326,7 @@ func (w *writer) agents() {
 			u.Form = func(int) plan.Form { return plan.Form{Text: b.String() + ": no report yet\n"} }
 		} else {
 			report := g.Report
-			w.told(u, report, b.String()+":", "report", func() string { return w.reported(report) }, worthReport*2, worthReport*fresh(n))
+			w.addText(u, report, b.String()+":", "report", func() string { return w.reported(report) }, worthReport*2, worthReport*fresh(n))
 		}
 		w.at[at] = w.add(u)
 	}

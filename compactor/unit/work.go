@@ -191,7 +191,7 @@ func (w *writer) message(u *plan.Unit, c *candidate) {
 		more = first
 	}
 	told := &plan.Unit{Section: u.Section}
-	w.told(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
+	w.addText(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
 	u.Worth = told.Worth
 	u.Form = func(level int) plan.Form {
 		if f, ok := w.refer(c.first, head); ok {

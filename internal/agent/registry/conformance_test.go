@@ -1,0 +1,738 @@
+package registry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+// The conformance suite. Every row runs it on one invented story, written in the agent's own format:
+//
+//	testdata/story/AGENT.jsonl          the story: a file is read, mended and tested, then another is written
+//	testdata/story/AGENT.json           the same as one object, where Format.Member says that there are such files
+//	testdata/story/AGENT.later.jsonl    a session with a message taken back and a compaction, where the format has them
+//	testdata/story/AGENT.strange.jsonl  records of types that do not exist; "@parent" stands for the record before
+//
+// A new row needs these files and a line in forms.
+
+// form is what the suite cannot know of a format.
+type form struct {
+	path    string   // of a session, below the row's first root
+	context int64    // what the last report of usage in the story comes to
+	before  int64    // what the compaction says that was held before it, 0 where the format does not tell
+	lacks   []string // abilities that the format does not hold
+}
+
+// The abilities of a format.
+const (
+	callIDs     = "call IDs"    // calls and results name each other
+	results     = "results"     // what tools gave back
+	status      = "status"      // how a command ended, as a number
+	usage       = "usage"       // how much the model held
+	compactions = "compactions" // the place of one, and its summary
+	rewinds     = "rewinds"     // that a person took messages back
+	times       = "times"
+	cwd         = "cwd"
+	models      = "models"
+)
+
+var forms = map[string]form{
+	"claude-code": {path: "-home-ada-shop/" + storyID + ".jsonl", context: 22409, before: 151300},
+	"codex":       {path: "2026/09/14/rollout-2026-09-14T10-00-00-" + storyID + ".jsonl", context: 11777},
+	// The working directory of a main session stands in no record.
+	"gemini-cli": {path: "shop/chats/session-2026-09-14T08-00-1f0c2d3e.jsonl", context: 9509, lacks: []string{cwd}},
+	"qwen-code":  {path: "-home-ada-shop/chats/" + storyID + ".jsonl", context: 16200, before: 151300},
+	// Usage stands in a file beside the session; a message that is taken back begins a new session.
+	"factory-droid": {path: "-home-ada-shop/" + storyID + ".jsonl", lacks: []string{usage, rewinds}},
+	"cursor": {
+		path:  "home-ada-shop/agent-transcripts/" + storyID + "/" + storyID + ".jsonl",
+		lacks: []string{callIDs, results, status, usage, compactions, rewinds, times, cwd, models},
+	},
+	// Usage is told at a session's end and at compactions; messages that are taken back are cut out of the file.
+	"copilot-cli": {path: storyID + "/events.jsonl", context: 16421, before: 151300, lacks: []string{rewinds}},
+	"pi":          {path: "--home-ada-shop--/2026-09-14T08-00-00-000Z_" + storyID + ".jsonl", context: 13160, before: 151300},
+	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300},
+}
+
+// What the story holds, in every format.
+const (
+	storyID  = "6f0d2b1e-93c4-4a7e-8b55-1d0c7e2fa901"
+	storyDir = "/home/ada/shop"
+
+	oldLine   = "    return round(float(amount) * 100)"
+	newLine   = "    return int(Decimal(amount) * 100)"
+	moneyHead = "def cents(amount):\n    # amounts come as text from the till\n"
+	changes   = "# Changes\n\n- Amounts are whole cents: 48213, not 48212.\n"
+	failure   = "E AssertionError: 48212 != 48213"
+	success   = "38 passed"
+)
+
+var (
+	asked      = []string{"Mend the rounding in ledger/money.py.", "Now write it down in CHANGES.md."}
+	told       = []string{"I look at the file first.", "The rounding is mended: cents are integers now.", "It is written down."}
+	done       = []string{"read ledger/money.py", "run pytest -q", "edit ledger/money.py", "run pytest -q", "write CHANGES.md"}
+	askedLater = []string{"Which rounding do the invoices use?", "Use floats there too.", "Use decimals there too."}
+)
+
+const takenBack = 1 // the place in askedLater of the message that is taken back, where the format has that
+
+// story is one fixture of a row.
+type story struct {
+	transcript.Format
+	form
+	data []byte
+	list bool // an object with an array of messages
+	all  []seen
+}
+
+// seen is a record that outlives the decoder.
+type seen struct {
+	transcript.Record
+	items []transcript.Item
+}
+
+func (s *story) has(ability string) bool { return !slices.Contains(s.lacks, ability) }
+
+// decode gives the records of data, cut into segments at cuts.
+func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []seen) {
+	d, from := transcript.NewDecoder(s.Format, class), 0
+	for _, to := range append(slices.Clone(cuts), len(data)) {
+		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(from)}, Data: bytes.Clone(data[from:to]), Rest: to == len(data)}
+		for r := range d.Records(seg) {
+			one := seen{Record: *r, items: slices.Clone(r.Items)}
+			one.Raw = bytes.Clone(r.Raw)
+			for i := range one.items {
+				one.items[i].Raw = bytes.Clone(r.Items[i].Raw)
+			}
+			if one.Items = one.items; r.Usage != nil {
+				u := *r.Usage
+				one.Usage = &u
+			}
+			if r.Boundary != nil {
+				b := *r.Boundary
+				b.Preserved = slices.Clone(b.Preserved)
+				one.Boundary = &b
+			}
+			all = append(all, one)
+		}
+		for i := range seg.Data { // a record must not lean on a segment that is over
+			seg.Data[i] = '#'
+		}
+		from = to
+	}
+	return all
+}
+
+// digests writes all that was understood, but for where it stands.
+func digests(all []seen) (out []string) {
+	for i := range all {
+		r, items := all[i].Record, slices.Clone(all[i].items)
+		for j := range items {
+			items[j].Span.Off -= r.Span.Off
+		}
+		r.N, r.Span.Off, r.Items = 0, 0, items
+		var b strings.Builder
+		dump(&b, &r)
+		fmt.Fprintf(&b, "back %d, parent %q, chosen %q, resumed %v\n", r.Back, r.Parent, r.Chosen, r.Resumed != nil)
+		for _, it := range items {
+			fmt.Fprintf(&b, "frame %d, refused %v\n", it.Frame, it.Refused)
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// differ tells the first difference of two lists.
+func differ(got, want []string) error {
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			return fmt.Errorf("place %d: missing %q", i+1, want[i])
+		case i >= len(want):
+			return fmt.Errorf("place %d: too many, %q", i+1, got[i])
+		case got[i] != want[i]:
+			return fmt.Errorf("place %d: got\n%s\nwant\n%s", i+1, got[i], want[i])
+		}
+	}
+	return nil
+}
+
+// check is one law. The error of run says how a fixture breaks it; spoil is the negative control: it makes a fixture of
+// any row break the law.
+type check struct {
+	name  string
+	run   func(*story) error
+	spoil func(*story)
+}
+
+var (
+	ofAnyFile = []check{
+		{"lossless", lossless, func(s *story) { s.all[1].Span.Off++ }},
+		{"cut anywhere", cutAnywhere, func(s *story) { s.notice(func(d *transcript.Decoder) string { return fmt.Sprint(d.Kept()) }) }},
+		{"strange records", strangeRecords, func(s *story) { s.notice(counter()) }},
+		{"torn lines", tornLines, func(s *story) { s.notice(counter()) }},
+		{"whose", whose, func(s *story) { s.all[0].Raw = []byte(`{"sessionId":"s","projectHash":"of Gemini","payload":{},"timestamp":"of Codex"}`) }},
+	}
+	ofStory = []check{
+		{"people", people, func(s *story) { s.change(transcript.Human, func(it *transcript.Item) { it.Kind = transcript.Meta }) }},
+		{"replies", replies, func(s *story) { s.change(transcript.Text, func(it *transcript.Item) { it.Kind = transcript.Meta }) }},
+		{"pairing", pairing, func(s *story) { s.change(transcript.Call, func(it *transcript.Item) { it.Call += "x" }) }},
+		{"files and commands", work, func(s *story) { s.change(transcript.Call, func(it *transcript.Item) { it.Tool = "" }) }},
+		{"usage", used, func(s *story) { s.context++ }},
+		{"facts", facts, func(s *story) { s.all[len(s.all)-1].Unknown = true }},
+		{"place", place, func(s *story) { s.path = "stray.txt" }},
+	}
+	ofLater = []check{
+		{"people", peopleLater, func(s *story) { s.change(transcript.Human, func(it *transcript.Item) { it.Kind = transcript.Meta }) }},
+		{"rewind", rewind, func(s *story) { s.all[0].Back++ }},
+		{"compaction", compaction, func(s *story) { s.change(transcript.Summary, func(it *transcript.Item) { it.Kind = transcript.Text }) }},
+	}
+)
+
+// TestEveryAgent runs the suite on every row of the registry.
+func TestEveryAgent(t *testing.T) {
+	eachFixture(t, func(t *testing.T, file string, checks []check) {
+		for _, c := range checks {
+			t.Run(c.name, func(t *testing.T) {
+				if err := c.run(tell(t, file)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+}
+
+// TestEveryCheckCanFail is the negative control of the suite.
+func TestEveryCheckCanFail(t *testing.T) {
+	eachFixture(t, func(t *testing.T, file string, checks []check) {
+		for _, c := range checks {
+			s := tell(t, file)
+			if c.spoil(s); c.run(s) == nil && (c.name != "pairing" || s.has(callIDs)) && (c.name != "usage" || s.has(usage)) {
+				t.Errorf("%s holds although the fixture was spoiled", c.name)
+			}
+		}
+	})
+}
+
+// eachFixture gives the fixtures of every row, and the checks that each must pass.
+func eachFixture(t *testing.T, do func(t *testing.T, file string, checks []check)) {
+	for _, f := range registry.All() {
+		t.Run(f.Agent, func(t *testing.T) {
+			form, ok := forms[f.Agent]
+			if !ok {
+				t.Fatalf("%s stands not in forms: say there what its format does not hold", f.Agent)
+			}
+			fixtures := map[string][]check{"story": append(slices.Clone(ofAnyFile), ofStory...)}
+			if f.Member != "" {
+				fixtures["object"] = fixtures["story"]
+			}
+			if !slices.Contains(form.lacks, compactions) || !slices.Contains(form.lacks, rewinds) {
+				fixtures["later"] = append(slices.Clone(ofAnyFile), ofLater...)
+			}
+			suffix := map[string]string{"story": ".jsonl", "object": ".json", "later": ".later.jsonl"}
+			for name, checks := range fixtures {
+				t.Run(name, func(t *testing.T) { do(t, f.Agent+suffix[name], checks) })
+			}
+		})
+	}
+}
+
+// tell reads a fixture of the row that its name begins with.
+func tell(t testing.TB, file string) *story {
+	t.Helper()
+	agent, _, _ := strings.Cut(file, ".")
+	f, ok := registry.Lookup(agent)
+	if !ok {
+		t.Fatalf("%s is no row's", file)
+	}
+	s := &story{Format: f, form: forms[agent], data: read(t, filepath.Join("testdata", "story", file)), list: strings.HasSuffix(file, ".json")}
+	if s.all = s.decode(transcript.Main, s.data); len(s.all) < 3 {
+		t.Fatalf("%s holds %d records", file, len(s.all))
+	}
+	return s
+}
+
+// lossless: the records and the line ends between them are the file; in an object, each element is a record.
+func lossless(s *story) error {
+	for i, r := range s.all {
+		if r.N != i+1 || r.Span.Off < 0 || r.Span.End() > int64(len(s.data)) || !bytes.Equal(r.Raw, s.data[r.Span.Off:r.Span.End()]) {
+			return fmt.Errorf("record %d is #%d at %+v, where the file has something else", i+1, r.N, r.Span)
+		}
+		for _, it := range r.items {
+			if it.Span.Off < r.Span.Off || it.Span.End() > r.Span.End() || !bytes.Equal(it.Raw, s.data[it.Span.Off:it.Span.End()]) {
+				return fmt.Errorf("#%d: the %s at %+v is not what the file has there", r.N, it.Kind, it.Span)
+			}
+		}
+	}
+	if s.list {
+		var object map[string]json.RawMessage
+		var elements []json.RawMessage
+		if err := errors.Join(json.Unmarshal(s.data, &object), json.Unmarshal(object[s.Member], &elements)); err != nil {
+			return err
+		}
+		return differ(raws(s.all, func(r seen) string { return string(r.Raw) }), raws(elements, func(e json.RawMessage) string { return string(e) }))
+	}
+	next := int64(0)
+	for _, r := range s.all {
+		if r.Span.Off != next || r.Span.End() < int64(len(s.data)) && s.data[r.Span.End()] != '\n' {
+			return fmt.Errorf("#%d stands at %+v, the one before ended at %d", r.N, r.Span, next-1)
+		}
+		next = r.Span.End() + 1
+	}
+	if next < int64(len(s.data)) {
+		return fmt.Errorf("the records end at %d of %d bytes", next, len(s.data))
+	}
+	return nil
+}
+
+func raws[T any](list []T, text func(T) string) (all []string) {
+	for _, one := range list {
+		all = append(all, text(one))
+	}
+	return all
+}
+
+// cutAnywhere: the records do not depend on how the bytes were cut.
+func cutAnywhere(s *story) error {
+	whole := digests(s.decode(transcript.Main, s.data))
+	every := make([]int, len(s.data))
+	for i := range every {
+		every[i] = i
+	}
+	if err := differ(digests(s.decode(transcript.Main, s.data, every...)), whole); err != nil {
+		return fmt.Errorf("byte by byte: %w", err)
+	}
+	start := s.data[:min(len(s.data), 1200)]
+	whole = digests(s.decode(transcript.Main, start))
+	for at := range start {
+		if err := differ(digests(s.decode(transcript.Main, start, at)), whole); err != nil {
+			return fmt.Errorf("the beginning cut at %d: %w", at, err)
+		}
+	}
+	whole = digests(s.decode(transcript.Main, s.data))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		var cuts []int
+		for at := rnd.IntN(len(s.data)); at < len(s.data); at += 1 + rnd.IntN(len(s.data)/3) {
+			cuts = append(cuts, at)
+		}
+		if err := differ(digests(s.decode(transcript.Main, s.data, cuts...)), whole); err != nil {
+			return fmt.Errorf("cut at %v: %w", cuts, err)
+		}
+	}
+	return nil
+}
+
+// with gives the fixture with one more line, or element, behind the record of that place.
+func (s *story) with(i int, line string) []byte {
+	at, before, after := s.all[i].Span.End(), "\n", ""
+	if s.list {
+		before = ",\n    "
+	}
+	return slices.Concat(s.data[:at], []byte(before+line+after), s.data[at:])
+}
+
+// among decodes the fixture with the line behind each of its records. The line must be a record of its own, which judge
+// looks at, and change no other.
+func (s *story) among(line func(i int) string, judge func(r seen) error) error {
+	want := digests(s.decode(transcript.Main, s.data))
+	for i := range s.all {
+		text := line(i)
+		got := s.decode(transcript.Main, s.with(i, text))
+		if len(got) != len(want)+1 || string(got[i+1].Raw) != text {
+			return fmt.Errorf("with %s behind #%d there are %d records, want %d", text, i+1, len(got), len(want)+1)
+		}
+		if err := judge(got[i+1]); err != nil {
+			return fmt.Errorf("%s behind #%d: %w", text, i+1, err)
+		}
+		if err := differ(digests(slices.Delete(got, i+1, i+2)), want); err != nil {
+			return fmt.Errorf("%s behind #%d changes another: %w", text, i+1, err)
+		}
+	}
+	return nil
+}
+
+// strangeRecords: a record of a type that is not known is kept as such, holds nobody's words and changes nothing.
+func strangeRecords(s *story) error {
+	file, err := os.ReadFile(filepath.Join("testdata", "story", s.Agent+".strange.jsonl"))
+	if err != nil {
+		return err
+	}
+	for strange := range strings.Lines(string(file)) {
+		err = errors.Join(err, s.among(func(i int) string {
+			parent := ""
+			for _, r := range s.all[:i+1] {
+				if r.UUID != "" {
+					parent = r.UUID
+				}
+			}
+			return strings.ReplaceAll(strings.TrimSpace(strange), "@parent", parent)
+		}, func(r seen) error {
+			said := slices.ContainsFunc(r.items, func(it transcript.Item) bool { return it.Kind == transcript.Human })
+			if r.Broken || !r.Unknown && !r.UI || said || r.Usage != nil || r.Boundary != nil || r.Back != 0 {
+				return fmt.Errorf("is taken for more than it is: %s", digests([]seen{r})[0])
+			}
+			return nil
+		}))
+	}
+	return err
+}
+
+// tornLines: a line that is cut off is broken and changes nothing.
+func tornLines(s *story) error {
+	return s.among(func(i int) string {
+		if s.list {
+			return `{"id":"torn","timestamp":,}`
+		}
+		return string(s.all[i].Raw[:len(s.all[i].Raw)/2])
+	}, func(r seen) error {
+		if !r.Broken || len(r.items) > 0 {
+			return fmt.Errorf("is not broken: %s", digests([]seen{r})[0])
+		}
+		return nil
+	})
+}
+
+// family is whose the lines of a row look like: OpenClaw embeds Pi, and only the place of a session tells them apart.
+func family(agent string) string {
+	if agent == "openclaw" {
+		return "pi"
+	}
+	return agent
+}
+
+// whose: the fixture is known for its own agent's, whole or by its beginning, and for no other's by any of its lines.
+func whose(s *story) error {
+	for n := len(s.data); n > 250; n = n * 9 / 10 {
+		if agent, class, ok := registry.Sniff(s.data[:n]); !ok || agent != family(s.Agent) || class != transcript.Main {
+			return fmt.Errorf("Sniff of the first %d bytes: %q, class %d, %v", n, agent, class, ok)
+		}
+	}
+	for _, f := range registry.All() {
+		for _, r := range s.all {
+			switch own := family(f.Agent) == family(s.Agent); {
+			case own:
+			case f.Mine(transcript.Node{Raw: r.Raw}):
+				return fmt.Errorf("%s takes #%d: %s", f.Agent, r.N, r.Raw)
+			case f.Starts != nil && (f.Starts(r.Raw[:len(r.Raw)/2]) || f.Starts(r.Raw[:min(len(r.Raw)-1, 200)])):
+				return fmt.Errorf("%s takes the beginning of #%d: %s", f.Agent, r.N, r.Raw)
+			}
+		}
+	}
+	return nil
+}
+
+// said is what people wrote.
+func said(all []seen) (texts []string) {
+	for _, r := range all {
+		for _, it := range r.items {
+			if it.Kind == transcript.Human {
+				text, _ := it.Said()
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// people: what a person wrote is all of that, and nothing else. In a sub-agent's file no person speaks.
+func people(s *story) error {
+	return errors.Join(differ(said(s.all), asked), differ(said(s.decode(transcript.SubAgent, s.data)), nil))
+}
+
+func replies(s *story) error {
+	var texts []string
+	for _, r := range s.all {
+		for _, it := range r.items {
+			if it.Kind == transcript.Text {
+				texts = append(texts, string(transcript.Original(it.Kind, it.Raw)))
+			}
+		}
+	}
+	return differ(texts, told)
+}
+
+// pairing: each result has its call before it and names its tool, each call has one result.
+func pairing(s *story) error {
+	tools, answers := map[string]string{}, map[string]int{}
+	for _, r := range s.all {
+		for _, it := range r.items {
+			tool, called := tools[it.Call]
+			switch {
+			case it.Kind != transcript.Call && it.Kind != transcript.Result:
+			case it.Tool == "":
+				return fmt.Errorf("#%d: a %s without a tool", r.N, it.Kind)
+			case (it.Call != "") != s.has(callIDs):
+				return fmt.Errorf("#%d: a %s of %s with the ID %q", r.N, it.Kind, it.Tool, it.Call)
+			case it.Kind == transcript.Call && called && it.Call != "":
+				return fmt.Errorf("#%d: %s is called a second time", r.N, it.Call)
+			case it.Kind == transcript.Call:
+				tools[it.Call] = it.Tool
+			case !called || tool != it.Tool:
+				return fmt.Errorf("#%d: a result of %s by %s, called was %q", r.N, it.Call, it.Tool, tool)
+			default:
+				answers[it.Call]++
+			}
+		}
+	}
+	for call := range tools {
+		if n := answers[call]; n != 0 && !s.has(results) || n != 1 && s.has(results) {
+			return fmt.Errorf("%s has %d results", call, n)
+		}
+	}
+	return nil
+}
+
+// deed is a call with what came of it.
+type deed struct {
+	transcript.Item
+	transcript.Action
+	out transcript.Outcome
+}
+
+func (s *story) deeds() (all []deed) {
+	at := map[string]int{}
+	for _, r := range s.all {
+		for _, it := range r.items {
+			i, called := at[it.Call]
+			switch {
+			case it.Kind == transcript.Call:
+				at[it.Call] = len(all)
+				all = append(all, deed{Item: it, Action: it.Understand()})
+				all[len(all)-1].Resolve(storyDir)
+			case it.Kind == transcript.Result && called:
+				all[i].out = it.Explain(all[i].Tool, all[i].Op)
+			}
+		}
+	}
+	return all
+}
+
+var opNames = map[transcript.Op]string{transcript.Read: "read", transcript.Edit: "edit", transcript.Write: "write"}
+
+// work: the calls are understood, with the files that they touch, what these hold then, and how commands ended.
+func work(s *story) error {
+	var did []string
+	var err error
+	failed := false
+	for _, d := range s.deeds() {
+		if d.Op == transcript.Command && len(d.Files) == 0 {
+			did = append(did, "run "+d.Command)
+			want := success
+			if !failed {
+				failed, want = true, failure
+			}
+			err = errors.Join(err, s.ended(d, want))
+			continue
+		}
+		for n, c := range d.Changes(&d.out) {
+			did = append(did, opNames[c.Op]+" "+strings.TrimPrefix(c.Path, storyDir+"/"))
+			err = errors.Join(err, s.changed(d, n, c))
+		}
+		if d.out.Failed {
+			err = errors.Join(err, fmt.Errorf("%s failed: %+v", d.Tool, d.out))
+		}
+	}
+	return errors.Join(differ(did, done), err)
+}
+
+// ended checks the outcome of a run of the tests, the first of which failed.
+func (s *story) ended(d deed, want string) error {
+	o, bad := d.out, want == failure
+	switch exit := map[bool]int{true: 1}[bad]; {
+	case !s.has(results):
+		if o.Text != "" || o.HasExit {
+			return fmt.Errorf("the format has results after all: %+v", o)
+		}
+	case !strings.Contains(o.Text, want), o.Failed != bad, o.Running, o.HasExit && o.Exit != exit, s.has(status) && bad && !o.HasExit:
+		return fmt.Errorf("of %q, want %q with exit status %d: %+v", d.Command, want, exit, o)
+	}
+	return nil
+}
+
+// changed checks what a call read, or what it left in the file.
+func (s *story) changed(d deed, n int, c transcript.FileChange) error {
+	var before transcript.Content
+	want := changes
+	switch c.Op {
+	case transcript.Read:
+		for line := range strings.Lines(moneyHead + oldLine) {
+			if s.has(results) && !strings.Contains(d.out.Text, strings.TrimSuffix(line, "\n")) {
+				return fmt.Errorf("what was read has no line %q: %q", line, d.out.Text)
+			}
+		}
+		return nil
+	case transcript.Edit:
+		before, want = transcript.Whole(moneyHead+oldLine+"\n"), moneyHead+newLine+"\n"
+	}
+	if got, _ := d.Client().After(d.Tool, d.Raw, n, before).Text(); got != want {
+		return fmt.Errorf("%s leaves %q in %s, want %q", d.Tool, got, c.Path, want)
+	}
+	return nil
+}
+
+// used: the last report of usage is what the fixture says.
+func used(s *story) error {
+	var last *transcript.Usage
+	for _, r := range s.all {
+		if r.Usage != nil && !r.Usage.Side {
+			last = r.Usage
+		}
+	}
+	switch {
+	case (last != nil) != s.has(usage):
+		return fmt.Errorf("usage is %+v", last)
+	case last != nil && last.Context != s.context:
+		return fmt.Errorf("the last reply held %d tokens, want %d", last.Context, s.context)
+	}
+	return nil
+}
+
+// facts: nothing in the story is strange, some of it is bookkeeping, and the records tell where and when they were written.
+func facts(s *story) error {
+	found := map[string]bool{}
+	book := 0
+	for _, r := range s.all {
+		if r.Unknown || r.Broken || r.Long || r.Boundary != nil || r.Back != 0 || r.Resumed != nil {
+			return fmt.Errorf("#%d is strange: %s", r.N, digests([]seen{r})[0])
+		}
+		if r.Cwd != "" && r.Cwd != storyDir {
+			return fmt.Errorf("#%d: cwd %q", r.N, r.Cwd)
+		}
+		if r.UI && len(r.items) == 0 {
+			book++
+		}
+		found[times] = found[times] || r.Time.Year() == 2026
+		found[cwd] = found[cwd] || r.Cwd != ""
+		found[models] = found[models] || r.Model != ""
+	}
+	for _, ability := range []string{times, cwd, models} {
+		if found[ability] != s.has(ability) {
+			return fmt.Errorf("%s: found is %v", ability, found[ability])
+		}
+	}
+	if book == 0 {
+		return errors.New("no bookkeeping")
+	}
+	return nil
+}
+
+// place: a file of the row's kind below its own root is found, also compressed; what is nobody's is not.
+func place(s *story) error {
+	home := filepath.FromSlash("/home/ada")
+	root := s.Roots(func(string) string { return "" }, home)[0]
+	for _, suffix := range []string{"", ".zst"} {
+		file := filepath.Join(root, filepath.FromSlash(s.path)+suffix)
+		got, ok := registry.Find(s.Agent, root, file)
+		if !ok || got.Agent != s.Agent || got.ID == "" || got.Class != transcript.Main || got.Path != file || got.Packed != (suffix != "") {
+			return fmt.Errorf("%s: %v %+v", file, ok, got)
+		}
+	}
+	for _, stray := range []string{"", "x.ccd.md", ".x.jsonl", "stray.txt", "../stray.jsonl"} {
+		if got, ok := registry.Find(s.Agent, root, filepath.Join(root, filepath.FromSlash(stray))); ok {
+			return fmt.Errorf("%q is found as %+v", stray, got)
+		}
+	}
+	return nil
+}
+
+func peopleLater(s *story) error {
+	want := slices.Clone(askedLater)
+	if !s.has(rewinds) {
+		want = slices.Delete(want, takenBack, takenBack+1)
+	}
+	return differ(said(s.all), want)
+}
+
+// rewind: one message of the person is taken back, before the next one is said.
+func rewind(s *story) error {
+	back, turns := 0, 0
+	for _, r := range s.all {
+		if r.Back != 0 && turns != takenBack+1 {
+			return fmt.Errorf("#%d takes back %d of %d turns", r.N, r.Back, turns)
+		}
+		back += r.Back
+		turns += len(said([]seen{r}))
+	}
+	if (back == 1) != s.has(rewinds) || back > 1 {
+		return fmt.Errorf("%d turns are taken back", back)
+	}
+	return nil
+}
+
+// compaction: there is one boundary, with its summary in it or behind it, and what stays is told.
+func compaction(s *story) error {
+	bounds, summaries := 0, 0
+	uuids := map[string]bool{}
+	for _, r := range s.all {
+		for _, it := range r.items {
+			if it.Kind == transcript.Summary {
+				if summaries++; bounds == 0 && r.Boundary == nil {
+					return fmt.Errorf("#%d: a summary before the boundary", r.N)
+				}
+			}
+		}
+		if b := r.Boundary; b != nil {
+			bounds++
+			held := transcript.Replacement(&r.Record)
+			for _, it := range held {
+				if !bytes.Equal(it.Raw, s.data[it.Span.Off:it.Span.End()]) {
+					return fmt.Errorf("#%d: %s of the new context is not at %+v", r.N, it.Raw, it.Span)
+				}
+			}
+			if b.Before != s.before || b.Replaced != (len(held) > 0) {
+				return fmt.Errorf("#%d: boundary %+v, %d items of the new context", r.N, b, len(held))
+			}
+			for _, uuid := range b.Preserved {
+				if !uuids[uuid] {
+					return fmt.Errorf("#%d preserves %q, which does not stand before it", r.N, uuid)
+				}
+			}
+		}
+		uuids[r.UUID] = true
+	}
+	if want := map[bool]int{true: 1}[s.has(compactions)]; bounds != want || summaries != want {
+		return fmt.Errorf("%d boundaries and %d summaries", bounds, summaries)
+	}
+	return nil
+}
+
+// change spoils the first item of a kind.
+func (s *story) change(kind transcript.Kind, spoil func(it *transcript.Item)) {
+	for _, r := range s.all {
+		for i := range r.items {
+			if r.items[i].Kind == kind {
+				spoil(&r.items[i])
+				return
+			}
+		}
+	}
+}
+
+// notice spoils the row: its records tell what they must not depend on.
+func (s *story) notice(what func(*transcript.Decoder) string) {
+	parse := s.Parse
+	s.Parse = func(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
+		parse(d, r, value)
+		r.Title = what(d)
+	}
+}
+
+// counter counts how often a decoder was asked.
+func counter() func(*transcript.Decoder) string {
+	n := map[*transcript.Decoder]int{}
+	return func(d *transcript.Decoder) string {
+		n[d]++
+		return fmt.Sprint(n[d])
+	}
+}
