@@ -18,7 +18,7 @@ import (
 
 // The environment variables that ask for the cases.
 const (
-	askFor = "CCD_CLIENTS"     // the directory into which npm installed both clients
+	askFor = "CCD_CLIENTS"     // the directory into which npm installed the clients
 	binary = "CCD_CLIENTS_CCD" // ccd itself; built where it is not set
 )
 

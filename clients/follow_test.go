@@ -13,7 +13,7 @@ import (
 
 func geminiAgent(t *testing.T) agent {
 	return agent{
-		client: findScript(t, "Gemini CLI", "@google/gemini-cli/bundle/gemini.js"), transcripts: geminiTranscripts,
+		client: findScript(t, "Gemini CLI", "@google/gemini-cli/bundle/gemini.js"), transcripts: geminiTranscripts, spills: ".gemini/tmp/*/tool-outputs/*/*.txt",
 		ask: func(how []string, say string) []string {
 			return append(append([]string{"--yolo", "--model", "gemini-2.5-pro"}, how...), "--prompt", say)
 		},
@@ -29,7 +29,7 @@ func geminiAgent(t *testing.T) agent {
 
 func piAgent(t *testing.T) agent {
 	return agent{
-		client: findScript(t, "Pi", "@mariozechner/pi-coding-agent/dist/cli.js"), transcripts: piTranscripts,
+		client: findScript(t, "Pi", "@*/pi-coding-agent/dist/cli.js"), transcripts: piTranscripts,
 		ask: func(how []string, say string) []string {
 			return append(slices.Clone(how), "--print", say)
 		},
@@ -47,7 +47,7 @@ func TestGeminiCLIIsFollowed(t *testing.T) {
 	a, p := geminiAgent(t), newPlace(t)
 	p.write(filepath.Join(p.home, ".gemini", "settings.json"),
 		`{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`)
-	p.model.summary = says("<state_snapshot>SUMMARY OF THE MODEL</state_snapshot>")
+	p.model.summary = says("<scratchpad>read</scratchpad>\n<state_snapshot>SUMMARY OF THE MODEL</state_snapshot>")
 	followed(p, a, "gemini-cli")
 }
 
@@ -80,79 +80,129 @@ func (p *place) live(a agent, words string, then turn) turn {
 	}
 }
 
-// followed plays three prompts, each in a process of its own, while `ccd run` follows them.
-func followed(p *place, a agent, agentName string) {
+// What the people say in the cases of case g, what the model runs and what it answers.
+const (
+	askCent, askFiles, askOn       = "Say in the README what a cent is. Never round cents.", "Now count the files.", "Go on with the invoices."
+	runCount, runFails, runFiles   = "wc -l pkg/*.go", "echo 'FAIL: TestBooked7: sum is 259 cents' >&2; exit 3", "ls pkg | wc -l | sed 's/$/ files there are/'"
+	saidCent, saidFiles, saidToEnd = "A cent is a whole number now.", "Four files it is.", "The invoices are done."
+)
+
+// followed plays three prompts, each in a process of its own, while `ccd run` follows them, and looks at what ccd has.
+func followed(p *place, a agent, name string) {
 	t := p.t
 	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[watch]\nsettle = \"100ms\"\nmax_wait = \"1s\"\n")
-	readme := filepath.Join(p.project, "README.md")
-	const (
-		first, second, third = "Say in the README what a cent is. Never round cents.", "Now count the files.", "Go on with the invoices."
-		count, fails, files  = "wc -l pkg/*.go", "echo 'FAIL: TestBooked7: sum is 259 cents' >&2; exit 3", `echo "there are $(ls pkg | wc -l) files"`
-		said, counted        = "A cent is a whole number now.", "Four files it is."
-	)
 	stop := p.daemon()
-	p.asks(a.client, a.ask(nil, first),
-		func(*request) reply {
-			return reply{thinking: "The README comes first.", text: "I read it.", calls: []call{a.reads("README.md")}}
-		},
-		p.live(a, "cents are integers", uses("", a.shell(count), a.shell(fails))),
-		p.live(a, "4008 total", uses("", a.edits("README.md", "integers", "whole numbers"))), says(said))
-	if !strings.Contains(p.read(readme), "cents are whole numbers") {
-		t.Error("the agent has not edited the file")
-	}
-	found := p.sessions(a.transcripts)
-	if len(found) != 1 {
-		t.Fatalf("%s left %d transcripts, want one: %q", a.name, len(found), found)
-	}
-	path := found[0]
+	path, id := p.begun(a)
 	begun := p.read(path)
-	var head struct{ ID, SessionID string }
-	if line, _, _ := strings.Cut(begun, "\n"); json.Unmarshal([]byte(line), &head) != nil {
-		t.Fatalf("the first line is %s", line)
-	}
-	how := a.resumed(cmp.Or(head.SessionID, head.ID))
-	goneOn := p.asks(a.client, a.ask(how, second), p.live(a, second, uses("", a.shell(files))), says(counted).reporting(995_000))
-	if !goneOn[0].holds(first) || !goneOn[0].holds(said) {
+	how := a.resumed(id)
+	all := p.asks(a.client, a.ask(how, askFiles), p.live(a, askFiles, uses("", a.shell(runFiles)).reporting(995_000)),
+		uses("", a.shell(huge)), says(saidFiles).reporting(995_000))
+	if !all[0].holds(askCent) || !all[0].holds(saidCent) {
 		t.Error("the session is not gone on with")
 	}
-	compacted := p.asks(a.client, a.ask(how, third), says("Done."))
-	if n := len(of(compacted, "compaction")); n == 0 || !last(compacted).holds("SUMMARY OF THE MODEL") {
-		t.Errorf("of %d requests %d are for a compaction, and the last does not hold its summary", len(compacted), n)
+	all = append(all, p.asks(a.client, a.ask(how, askOn), says(saidToEnd))...)
+	if n := len(of(all, "compaction")); n == 0 || !last(all).holds("SUMMARY OF THE MODEL") {
+		t.Errorf("of %d requests %d are for a compaction, and the last does not hold its summary", len(all), n)
 	}
-	whole := p.read(path)
-	if !strings.HasPrefix(whole, begun) || len(whole) == len(begun) {
+	if whole := p.read(path); !strings.HasPrefix(whole, begun) || len(whole) == len(begun) {
 		t.Error("going on does not append to the transcript")
 	}
 	stop()
+	p.isKept(a, name, path)
+	spilled := ""
+	if a.spills != "" {
+		spilled = p.comesBack(p.sessions(a.spills))
+	}
+	place, _ := filepath.Rel(p.home, path)
+	p.proved("case g: %s: %d requests of 3 processes followed while they ran, gone on with twice, compacted by the agent; its %d bytes come back%s; it wrote ~/%s",
+		a.name, len(p.model.all), len(p.read(path)), spilled, filepath.ToSlash(place))
+}
 
+// begun plays the first prompt, and returns its transcript and how the agent itself calls the session.
+func (p *place) begun(a agent) (path, id string) {
+	p.t.Helper()
+	p.asks(a.client, a.ask(nil, askCent),
+		func(*request) reply {
+			return reply{thinking: "The README comes first.", text: "I read it.", calls: []call{a.reads("README.md")}}
+		},
+		p.live(a, "cents are integers", uses("", a.shell(runCount), a.shell(runFails))),
+		p.live(a, "4008 total", uses("", a.edits("README.md", "integers", "whole numbers"))), says(saidCent))
+	if !strings.Contains(p.read(filepath.Join(p.project, "README.md")), "cents are whole numbers") {
+		p.t.Error("the agent has not edited the file")
+	}
+	found := p.sessions(a.transcripts)
+	if len(found) != 1 {
+		p.t.Fatalf("%s left %d transcripts, want one: %q", a.name, len(found), found)
+	}
+	head, _, _ := strings.Cut(p.read(found[0]), "\n")
+	var ids struct{ ID, SessionID string }
+	if err := json.Unmarshal([]byte(head), &ids); err != nil {
+		p.t.Fatalf("%v: %s", err, head)
+	}
+	return found[0], cmp.Or(ids.SessionID, ids.ID)
+}
+
+// isKept looks at what ccd has of the session whose transcript is at the path.
+func (p *place) isKept(a agent, name, path string) {
+	t := p.t
+	t.Helper()
 	var ls []struct{ Agent, Session, Project, Source string }
-	if err := json.Unmarshal([]byte(p.ccd("ls", "--json")), &ls); err != nil {
-		t.Fatal(err)
+	p.decode(&ls, "ls", "--json")
+	i := slices.IndexFunc(ls, func(s struct{ Agent, Session, Project, Source string }) bool { return s.Source == path })
+	if i < 0 || ls[i].Agent != name || ls[i].Project != p.project {
+		t.Fatalf("want %s as a session of %s in %s: %+v", path, name, p.project, ls)
 	}
-	session := ""
-	for _, s := range ls {
-		if s.Source == path {
-			session = s.Session
-			if s.Agent != agentName || s.Project != p.project {
-				t.Errorf("the session is of %s in %q, want %s in %s", s.Agent, s.Project, agentName, p.project)
-			}
-		}
+	session := ls[i].Session
+	if written := p.ccd("compact", session); p.read(written) != p.ccd("show", session)+"\n" {
+		t.Errorf("%s is not what is shown", written)
 	}
-	p.ccd("compact", session)
 	shown := p.ccd("show", session)
-	for _, words := range []string{first, second, third, count, fails, files, "README.md", "+ whole numbers", said, counted, "sum is 259 cents"} {
+	for _, words := range []string{
+		askCent, askFiles, askOn, runCount, runFails, runFiles, "README.md", "+ whole numbers", saidCent, saidFiles, saidToEnd, "sum is 259 cents", "SUMMARY OF THE MODEL",
+	} {
 		if !strings.Contains(shown, words) {
 			t.Errorf("the companion does not hold %q", words)
 		}
 	}
-	t.Log(shown)
-	t.Log(p.ccd("timeline", session))
-	t.Log(whole)
-	for n, q := range p.model.all {
-		t.Logf("%d %s %s", n, q.lane, q.parts)
+	if whole := p.read(path); p.must(p.ccdPath(), "restore", "--session", session) != whole {
+		t.Errorf("the session does not restore to its %d bytes", len(whole))
 	}
-	if got := p.must(p.ccdPath(), "restore", "--session", session); got != whole {
-		t.Errorf("the session restores to %d bytes that are not its %d", len(got), len(whole))
+	var turns []struct {
+		Asked               string
+		Compactions, Failed int
 	}
-	_ = time.Now
+	p.decode(&turns, "timeline", "--json", session)
+	var asked []string
+	compactions := 0
+	for _, one := range turns {
+		asked, compactions = append(asked, one.Asked), compactions+one.Compactions
+	}
+	if !slices.Equal(asked, []string{askCent, askFiles, askOn}) || compactions == 0 || turns[0].Failed != 1 {
+		t.Errorf("the timeline is %+v, want the three prompts, a failure in the first, a compaction", turns)
+	}
+}
+
+// decode reads what ccd prints as JSON.
+func (p *place) decode(v any, args ...string) {
+	p.t.Helper()
+	if err := json.Unmarshal([]byte(p.ccd(args...)), v); err != nil {
+		p.t.Fatalf("%q: %v", args, err)
+	}
+}
+
+// comesBack restores the outputs that were too long for the transcript, and tells how many bytes they have.
+func (p *place) comesBack(spills []string) string {
+	p.t.Helper()
+	sum := 0
+	for _, path := range spills {
+		want := p.read(path)
+		if got := p.must(p.ccdPath(), "restore", "--session", path); got != want {
+			p.t.Errorf("%s restores to %d bytes that are not its %d", path, len(got), len(want))
+		}
+		sum += len(want)
+	}
+	if sum < 290_000 {
+		p.t.Errorf("%d bytes of long outputs, want all that the command printed", sum)
+	}
+	return fmt.Sprintf(" and %d of a long output", sum)
 }

@@ -49,7 +49,7 @@ func (t turn) reporting(tokens int) turn {
 	}
 }
 
-// part is one thing said, in either API's terms: who said it, which kind it is, the call it belongs to.
+// part is one thing said, in any API's terms: who said it, which kind it is, the call it belongs to.
 type part struct {
 	who, kind, id, name, text string
 }
@@ -64,7 +64,7 @@ type request struct {
 	talk     int      // bytes of the conversation: system prompt and tools apart
 }
 
-// model is a model on loopback. It speaks both APIs, and is strict: what the real ones refuse, it answers with 400.
+// model is a model on loopback. It speaks three APIs, and is strict: what the real ones refuse, it answers with 400.
 type model struct {
 	url string
 
@@ -137,7 +137,7 @@ func of(all []*request, lane string) []*request {
 	return slices.DeleteFunc(slices.Clone(all), func(r *request) bool { return r.lane != lane })
 }
 
-// ServeHTTP answers as the two APIs do, for as much of them as agents use.
+// ServeHTTP answers as the APIs do, for as much of them as agents use.
 func (m *model) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	raw, err := body(q)
 	if err != nil {

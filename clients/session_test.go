@@ -29,6 +29,7 @@ type agent struct {
 	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
 	reads       func(path string) call
 	edits       func(path, old, new string) call
+	spills      string // the pattern of the names below HOME of the outputs that were too long for its transcript; "": it keeps none there
 }
 
 func claudeAgent(t *testing.T) agent {

@@ -88,7 +88,7 @@ func triggerKeys() []key {
 }
 
 func modelKeys() []key {
-	shipped := map[string]any{"claude-": int64(200000), "claude-opus-5-5": int64(1000000), "gpt-5": int64(272000)}
+	shipped := map[string]any{"claude-": int64(200000), "claude-opus-5-5": int64(1000000), "gemini-": int64(1048576), "gpt-5": int64(272000)}
 	return []key{
 		{
 			"windows", "Context windows in real tokens by the beginning of a model's name; the longest one that fits counts.\nThey are added to these. A window that the transcript states itself goes first; a name that ends in [1m]\nmeans 1000000; a model that is not listed is taken to have 200000, and shown as assumed.", shipped, true,

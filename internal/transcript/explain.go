@@ -248,12 +248,23 @@ func explainBash(o *Outcome) {
 	}
 	if !o.Failed {
 		o.ended(0)
+		return
+	}
+	const behind = "Command exited with code " // as Pi writes it, whose tool has the same name
+	if i := strings.LastIndex(o.Text, behind); i == 0 || i > 0 && o.Text[i-1] == '\n' {
+		if n, err := strconv.Atoi(strings.TrimSpace(o.Text[i+len(behind):])); err == nil {
+			o.ended(n)
+			o.Text = strings.TrimRight(o.Text[:i], "\n")
+		}
 	}
 }
 
 // explainFields reads the fields that Gemini CLI and Qwen Code write around the output: before it, in older versions, the
 // command and where it ran, behind it how it ended. Newer ones leave out a status of 0.
 func explainFields(o *Outcome) {
+	if text, ok := strings.CutPrefix(o.Text, "<untrusted_context>\n"); ok { // Gemini CLI 0.61
+		o.Text = strings.TrimSuffix(text, "\n</untrusted_context>")
+	}
 	_, body, ok := strings.Cut("\n"+o.Text, "\nOutput: ")
 	if !ok || !strings.HasPrefix(o.Text, "Output: ") && !strings.HasPrefix(o.Text, "Command: ") {
 		o.Running = strings.HasPrefix(o.Text, "Command moved to background")
@@ -293,6 +304,11 @@ func explainTask(o *Outcome) {
 // spilled returns the path of the file that holds the whole output, where the client says that it cut it.
 func spilled(text string) string {
 	const maxNotice = 2000
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "<untrusted_context>\n"), "Output too large. Showing first "); ok { // Gemini CLI
+		line, _, _ := strings.Cut(rest, "\n")
+		_, path, _ := strings.Cut(line, "For full output see: ")
+		return strings.TrimSpace(path)
+	}
 	if !strings.HasPrefix(text, "<persisted-output>") && !strings.HasPrefix(text, "Error: result") {
 		return ""
 	}

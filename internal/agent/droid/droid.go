@@ -117,7 +117,9 @@ func said(d *transcript.Decoder, r *transcript.Record, kind, message transcript.
 			}
 		}
 	}
-	r.Unknown = kind.Text() != "message" || len(content.Raw) == 0
+	if r.Unknown = kind.Text() != "message" || len(content.Raw) == 0; r.Unknown {
+		v.By = transcript.Program
+	}
 	r.Type = d.TypeName(kind, role)
 	if r.UI && !r.Unknown {
 		return

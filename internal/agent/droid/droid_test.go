@@ -77,7 +77,7 @@ func TestSession(t *testing.T) {
 	for _, r := range all {
 		kinds = append(kinds, r.kinds)
 	}
-	want := []string{"", "meta", "meta human image", "thinking text call call", "result result", "", "", "", "human", "", "thinking text", "human", "meta", "meta"}
+	want := []string{"", "meta", "meta human image", "thinking text call call", "result result", "", "", "", "meta", "", "thinking text", "human", "meta", "meta"}
 	if !slices.Equal(kinds, want) {
 		t.Fatalf("kinds:\n%q\nwant\n%q", kinds, want)
 	}

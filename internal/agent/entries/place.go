@@ -66,7 +66,7 @@ func mineMessage(m transcript.Node) bool {
 		return m.Field("toolCallId").Is('"')
 	case "bashExecution":
 		return m.Field("command").Is('"')
-	case "user", "custom":
+	case "user", "custom", "system":
 		return isNumber(m.Field("timestamp"))
 	case "assistant":
 		for b := range m.Field("content").Elements() {

@@ -21,7 +21,7 @@ var client = transcript.Client{
 		"codebase_investigator": transcript.Agent, "cli_help": transcript.Agent, "delegate_to_agent": transcript.Agent,
 		"invoke_agent": transcript.Agent, "generalist": transcript.Agent,
 	},
-	Summaries:   []string{"<state_snapshot>"},
+	Summaries:   []string{"<state_snapshot>", "<scratchpad>"}, // the prompt asks for the second one before the first
 	Replacement: replacement,
 	Elements: []transcript.Wrapper{
 		{Begin: parts.FilesBegin, End: parts.FilesEnd, Beside: true, Seen: "of 2025 and 2026"},

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"slices"
+	"strings"
 
 	"ccd/internal/agent/parts"
 	"ccd/internal/transcript"
@@ -80,8 +81,12 @@ func change(d *transcript.Decoder, r *transcript.Record, set transcript.Node) {
 	r.Type = "$set"
 	header(d, r, set)
 	r.Time = transcript.Clock(set.Field("lastUpdated"))
+	first := true
 	for one := range set.Field("messages").Elements() {
 		m := readMessage(one)
+		if first {
+			r.Cwd, first = m.workspace(d), false
+		}
 		held := *r
 		held.Items = nil
 		m.say(d, &held)
@@ -92,6 +97,18 @@ func change(d *transcript.Decoder, r *transcript.Record, set transcript.Node) {
 		d.Compacted(r, transcript.Boundary{Replaced: true})
 	}
 	r.UI = len(r.Items) == 0
+}
+
+// workspace is the directory that the client works in, as its first message to the model tells it: "" where it is another.
+func (m *message) workspace(d *transcript.Decoder) string {
+	text, ok := strings.CutPrefix(parts.Text(m.content), "<session_context>\n")
+	if _, list, told := strings.Cut(text, "\n- **Workspace Directories:**\n  - "); ok && told {
+		if dir, _, _ := strings.Cut(list, "\n"); dir != d.Last.Cwd {
+			d.Last.Cwd = strings.Clone(dir)
+		}
+		return d.Last.Cwd
+	}
+	return ""
 }
 
 // message is one message with the members that any type uses.

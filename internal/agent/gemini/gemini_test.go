@@ -143,6 +143,33 @@ func TestCompaction(t *testing.T) {
 	want(t, all[5], "human More")
 }
 
+// TestSessionOf61 has what 0.61 wrote, shortened: the context first, a result in a message of its own too, then what going
+// on with the session and compacting it put in the place of all.
+func TestSessionOf61(t *testing.T) {
+	context := user("e0", `[{"text":"<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.\n- **Workspace Directories:**\n  - /home/me/project\n  - /home/me/other\n- **Directory Structure:**\n</session_context>"}]`)
+	const blocked = `{"output":"Command injection detected: command substitution syntax found. The command was blocked."}`
+	called := reply("g1", `""`, `,"toolCalls":[`+call("c1", "run_shell_command", `{"command":"echo $(ls)"}`, blocked, "success")+`]`)
+	answer := user("u2", `[{"functionResponse":{"id":"c1","name":"run_shell_command","response":`+blocked+`}}]`)
+	snapshot := user("s1", `[{"text":"<scratchpad>\nHm.\n</scratchpad>\n\n<state_snapshot>\nAll done.\n</state_snapshot>"}]`)
+	all := records(t, transcript.Main, strings.Join([]string{
+		header, `{"$set":{"messages":[` + context + `]}}`, user("u1", `[{"text":"Go on"}]`), called, answer,
+		header, `{"$set":{"sessionId":"5a1b"}}`, `{"$set":{"messages":[` + context + `,` + user("u1", `[{"text":"Go on"}]`) + `,` + user("g1_response", `[]`) + `,` + answer + `]}}`,
+		user("u3", `[{"text":"More"}]`), `{"$set":{"messages":[` + context + `,` + snapshot + `,` + reply("a1", `[{"text":"Got it. Thanks for the additional context!"}]`, "") + `]}}`,
+	}, "\n"))
+	want(t, all[2], "human Go on")
+	want(t, all[3], `call {"command":"echo $(ls)"} run_shell_command#c1`, "result Command injection detected: command substitution syntax found. The command was blocked. run_shell_command#c1 failed")
+	want(t, all[8], "human More")
+	want(t, all[9], "summary <scratchpad>\nHm.\n</scratchpad>\n\n<state_snapshot>\nAll done.\n</state_snapshot>")
+	for i, r := range all {
+		if r.Unknown || (r.Boundary != nil) != (i == 9) || i != 2 && i != 3 && i < 8 && len(r.Items) != 0 {
+			t.Errorf("record %d: unknown %t, %d items, boundary %v", i, r.Unknown, len(r.Items), r.Boundary)
+		}
+		if told := i == 1 || i == 7 || i == 9; told != (r.Cwd == "/home/me/project") || !told && r.Cwd != "" {
+			t.Errorf("record %d is in %q", i, r.Cwd)
+		}
+	}
+}
+
 func TestRewind(t *testing.T) {
 	all := records(t, transcript.Main, strings.Join([]string{
 		header, user("u1", `"One"`), reply("g1", `"1"`, ""), user("u2", `"Two"`), reply("g2", `"2"`, ""), reply("g2", `"2"`, `,"model":"m"`), user("u3", `"Three"`),
@@ -286,5 +313,18 @@ func TestCorpus(t *testing.T) {
 				t.Errorf("%s: %.100s", name, line)
 			}
 		}
+	}
+}
+
+// TestShellOutputInAWrapper: 0.61 puts what a command printed into an element, and names the file of an output that is too long.
+func TestShellOutputInAWrapper(t *testing.T) {
+	client := gemini.Row().Client
+	o := client.Explain("run_shell_command", transcript.Command, []byte(`"<untrusted_context>\nOutput: no such mill\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>"`), false)
+	if o.Text != "no such mill" || !o.HasExit || o.Exit != 2 {
+		t.Errorf("%+v", o)
+	}
+	o = client.Explain("run_shell_command", transcript.Command, []byte(`"Output too large. Showing first 100 and last 100 characters. For full output see: /h/tool-outputs/x.txt\nab"`), false)
+	if o.Spilled != "/h/tool-outputs/x.txt" {
+		t.Errorf("%+v", o)
 	}
 }

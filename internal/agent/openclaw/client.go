@@ -43,6 +43,10 @@ var client = transcript.Client{
 		{Begin: "[Sat 2", End: "] ", First: true, Beside: true, Seen: chats},
 		{Begin: "[Sun 2", End: "] ", First: true, Beside: true, Seen: chats},
 	},
+	Exits: []transcript.Wrapper{ // of exec; what ended with 0 tells nothing, like what still runs
+		{Begin: "(Command exited with code ", End: ")", Seen: program},
+		{Begin: "Command exited with code ", Seen: chats},
+	},
 	Notices: []transcript.Wrapper{
 		{Begin: "A new session was started via /new or /reset.", Seen: "2026-03 to 2026-04 (no version told)"},
 		{Begin: "Read HEARTBEAT.md if it exists", Seen: "2026-03 (no version told)"},

@@ -137,11 +137,15 @@ func classify(d *transcript.Decoder, item *transcript.Item, original transcript.
 	case item.Failed:
 		item.Refused = bytes.Contains(original.Raw, []byte("User did not allow tool call"))
 	case op == transcript.Command:
-		item.Failed = exit(original.Text()) != 0
+		text := original.Text()
+		item.Failed = exit(text) != 0 || strings.HasPrefix(text, blocked)
 	case op == transcript.Ask && d.BuiltIn(item.Tool) && d.Class == transcript.Main && !item.Side && answered(original.Text()):
 		item.Kind, item.Frame = transcript.Human, transcript.Reported
 	}
 }
+
+// blocked begins what stands in the place of a command's output where the client did not run it.
+const blocked = "Command injection detected: "
 
 // exit reads the status behind the output of a command, 0 where none is told.
 func exit(output string) int {

@@ -191,6 +191,10 @@ func TestMine(t *testing.T) {
 			t.Errorf("not Pi's alone: %s", line)
 		}
 	}
+	prompt := `{"type":"message","id":"a1","parentId":"a0","timestamp":"2026-05-12T01:02:29Z","message":{"role":"system","content":"","sections":{"preamble":"x"},"timestamp":1}}` // 0.87.1
+	if !f.Mine(transcript.Node{Raw: []byte(prompt)}) {
+		t.Error("the system prompt is not Pi's")
+	}
 	for _, line := range []string{
 		`{"parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","content":"x"},"uuid":"u","timestamp":"2026-05-12T01:02:27Z"}`,
 		`{"timestamp":"2026-05-12T01:02:27Z","type":"session_meta","payload":{"id":"x","cwd":"/w"}}`,

@@ -57,6 +57,9 @@ func mine(line transcript.Node) bool {
 }
 
 func starts(line []byte) bool {
+	if bytes.HasPrefix(line, []byte(`{"uuid":"`)) && bytes.Contains(line, []byte(`","parentUuid":`)) && bytes.Contains(line, []byte(`,"sessionId":"`)) {
+		return true
+	}
 	return bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"uuid":"`)) && bytes.Contains(line, []byte(`,"sessionId":"`)) &&
 		(bytes.Contains(line, []byte(`,"parts":[{`)) || bytes.Contains(line, []byte(`,"systemPayload":{`)))
 }

@@ -32,37 +32,48 @@ func sniffAgent(head []byte) (agent string, ok bool) {
 	if len(text) > 0 && text[0] == '[' {
 		return transcript.Messages, true
 	}
-	votes := map[string]int{}
+	whole, cut := map[string]int{}, map[string]int{}
 	for line := range bytes.Lines(text) {
-		if agent := sniffLine(bytes.TrimSpace(line)); agent != "" {
-			if votes[agent]++; votes[agent] == enough {
+		if line = bytes.TrimSpace(line); !transcript.Valid(line) {
+			cut[sniffStart(line[:min(len(line), 4096)])]++
+		} else if agent := sniffLine(line); agent != "" {
+			if whole[agent]++; whole[agent] == enough {
 				return agent, true
 			}
 		}
 	}
-	most := 0
-	for _, name := range append(Names(), transcript.Messages) {
-		if votes[name] > most {
-			agent, most = name, votes[name]
-		}
+	if agent, ok = most(whole); !ok { // a line that is cut off counts only where no whole one tells
+		agent, ok = most(cut)
 	}
-	return agent, most > 0
+	return agent, ok
 }
 
-// sniffLine tells whose a line is. One that is cut off, or too long for head, is judged by its beginning.
-func sniffLine(line []byte) string {
-	if !transcript.Valid(line) {
-		line = line[:min(len(line), 4096)]
-		for _, f := range All() {
-			if f.Starts != nil && f.Starts(line) {
-				return f.Agent
-			}
+// most is the agent with the most votes, of equal ones the first in the table.
+func most(votes map[string]int) (agent string, ok bool) {
+	best := 0
+	for _, name := range append(Names(), transcript.Messages) {
+		if votes[name] > best {
+			agent, best = name, votes[name]
 		}
-		if bytes.HasPrefix(line, []byte(`{"role":"`)) {
-			return transcript.Messages
-		}
-		return ""
 	}
+	return agent, best > 0
+}
+
+// sniffStart tells whose a line is that is cut off, or too long for head, by its beginning.
+func sniffStart(line []byte) string {
+	for _, f := range All() {
+		if f.Starts != nil && f.Starts(line) {
+			return f.Agent
+		}
+	}
+	if bytes.HasPrefix(line, []byte(`{"role":"`)) {
+		return transcript.Messages
+	}
+	return ""
+}
+
+// sniffLine tells whose a whole line is.
+func sniffLine(line []byte) string {
 	n := transcript.Node{Raw: line}
 	for _, f := range All() {
 		if f.Mine(n) {
