@@ -15,7 +15,7 @@ race:
 
 # The real agents, offline, against a model that follows a script; CCD_CLIENTS is the directory they are installed in.
 clients:
-	clients/run
+	cmd/ccd/internal/clients/run
 
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:

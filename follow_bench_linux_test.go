@@ -13,7 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

@@ -12,7 +12,7 @@ import (
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -31,7 +31,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

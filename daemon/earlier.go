@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // earlier are the places of companions that go when the session's stands at path, "" where it has none then.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // shut makes a directory one in which nothing can be removed, as a sandbox does with what is not named in it, until open

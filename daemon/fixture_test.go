@@ -11,7 +11,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

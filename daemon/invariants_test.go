@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

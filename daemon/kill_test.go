@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // victim, in the environment, makes the test binary a daemon in that HOME, to be killed.

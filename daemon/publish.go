@@ -16,7 +16,7 @@ import (
 	"ccd/compactor"
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // standing is a companion as it stands, inode and all.

@@ -11,7 +11,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

@@ -16,7 +16,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // talk is one turn of an invented session in which the agent says much.

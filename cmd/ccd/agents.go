@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/internal/agent/registry"
-	agentsetup "ccd/internal/agent/setup"
+	agentsetup "ccd/cmd/ccd/internal/setup"
 	"ccd/internal/config"
 )
 

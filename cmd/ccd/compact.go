@@ -14,9 +14,9 @@ import (
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

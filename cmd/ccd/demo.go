@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // demoDeadline ends a demo that goes wrong.

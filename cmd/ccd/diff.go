@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/internal/dropped"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // former is a companion that stands where its session has none any more: companion.dir was another one.

@@ -13,7 +13,7 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/atomicfile"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/watcher"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 )
 

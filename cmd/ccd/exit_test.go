@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 )
 
 func TestExitCode(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
-	"ccd/internal/form"
+	"ccd/cmd/ccd/internal/form"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

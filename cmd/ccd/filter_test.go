@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/form"
+	"ccd/cmd/ccd/internal/form"
 	"ccd/internal/gen"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
-	"ccd/internal/form"
-	"ccd/internal/history"
-	"ccd/internal/sidecar"
+	"ccd/cmd/ccd/internal/form"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/form"
+	"ccd/cmd/ccd/internal/form"
 )
 
 // goldenCase is one case of what the public pipeline engine did.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/daemon"
-	"ccd/internal/agent/hook"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/config"
 )
 

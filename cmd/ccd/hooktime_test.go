@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/agent/hook"
+	"ccd/cmd/ccd/internal/hook"
 )
 
 // panicky is a stdin that nobody expects.

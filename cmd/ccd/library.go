@@ -14,7 +14,7 @@ import (
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/config"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

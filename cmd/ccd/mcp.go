@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/internal/agent/tools"
+	"ccd/cmd/ccd/internal/tools"
 )
 
 func (a *app) mcpCommand() *cobra.Command {

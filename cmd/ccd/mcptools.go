@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"ccd/archive"
-	"ccd/internal/agent/tools"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/tools"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/internal/search"
+	"ccd/cmd/ccd/internal/search"
 )
 
 // lent runs a command with w as its stdout; what it says beside that stands behind it.

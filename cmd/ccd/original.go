@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 type pathOutput struct {

@@ -15,7 +15,7 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/atomicfile"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // answers reports whether there is somebody to ask.

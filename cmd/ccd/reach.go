@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/internal/agent/hook"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/config"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	agentsetup "ccd/internal/agent/setup"
+	agentsetup "ccd/cmd/ccd/internal/setup"
 )
 
 // remains is what of ccd's is there, of one account, beside the service. Every path is absolute.

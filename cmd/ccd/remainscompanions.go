@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"ccd/internal/agent/registry"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

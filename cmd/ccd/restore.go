@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )

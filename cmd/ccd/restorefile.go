@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )

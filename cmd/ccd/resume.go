@@ -15,10 +15,10 @@ import (
 	"ccd/archive"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
-	"ccd/internal/agent/resume"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -7,8 +7,8 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/resume"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 

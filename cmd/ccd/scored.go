@@ -9,9 +9,9 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/hook"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/scorecard"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

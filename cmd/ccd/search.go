@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/internal/search"
+	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/transcript"
 )
 

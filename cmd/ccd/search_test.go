@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/search"
+	"ccd/cmd/ccd/internal/search"
 )
 
 func TestSince(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/daemon"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 

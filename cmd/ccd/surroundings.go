@@ -12,7 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/daemon"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 	"ccd/packaging"
 	"ccd/watcher"
 )

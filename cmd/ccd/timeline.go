@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )

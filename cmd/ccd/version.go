@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/compactor"
-	"ccd/internal/sidecar"
+	"ccd/compactor/sidecar"
 )
 
 // release is set by the linker for releases; else the build information tells.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ccd/internal/agent/registry"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 

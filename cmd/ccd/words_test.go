@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ccd/archive"
-	"ccd/internal/history"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 

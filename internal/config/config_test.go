@@ -40,7 +40,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Watch:   Watch{Roots: map[string][]string{}, Ignore: []string{}, Settle: 2 * time.Second, MaxWait: 15 * time.Second, ScanInterval: time.Minute},
 		Trigger: Trigger{Threshold: 0, Pressure: 0.6, MinSavings: 20000},
-		Models:  Models{Windows: map[string]int64{"claude-": 200000, "claude-opus-5-5": 1000000, "gpt-5": 272000}},
+		Models:  Models{Windows: map[string]int64{"claude-": 200000, "claude-opus-5-5": 1000000, "gemini-": 1048576, "gpt-5": 272000}},
 		Compaction: Compaction{
 			RecentShare: 0.3, RecentMessages: 5, RecentResults: 5 * time.Minute, FileAge: time.Hour, TalkAge: 30 * time.Minute,
 			OutputChars: 1000, MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,

@@ -1,0 +1,162 @@
+// Package form gives a companion in the forms other than Markdown: a JSON object, a page of HTML, a list of messages.
+//
+// Invariant: each form says what the Markdown says, with the same IDs, and no text of a transcript can pose as ours in
+// it, act in it, or change how it is read. It reads companions and records that it is given; it knows nothing of the
+// archive, of files, and of how a companion is chosen.
+package form
+
+import (
+	"strconv"
+
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/compactor/sidecar"
+	"ccd/internal/transcript"
+)
+
+// Document is a companion as JSON. Its keys are a promise (docs/FORMAT.md).
+type Document struct {
+	Front    frontMatter `json:"front_matter"`
+	Lead     string      `json:"lead"` // the lines that say what it is
+	Sections []section   `json:"sections"`
+	Pointers []pointer   `json:"pointers"` // one for every ID in the sections, in order of appearance
+}
+
+type frontMatter struct {
+	CCD       int64              `json:"ccd"`
+	Rules     int64              `json:"rules"`
+	Options   string             `json:"options"`
+	Manual    *manual            `json:"manual"` // null where nothing was asked for by hand
+	Agent     string             `json:"agent"`
+	Session   string             `json:"session"`
+	Parent    string             `json:"parent"`
+	Source    string             `json:"source"`
+	Covers    covers             `json:"covers"`
+	Model     string             `json:"model"`
+	Window    int64              `json:"context_window"`
+	Assumed   bool               `json:"context_window_assumed"`
+	Outliers  compactor.Outliers `json:"outliers"`
+	Pressure  float64            `json:"pressure"`
+	Level     string             `json:"level"`
+	Tokens    tokens             `json:"tokens"`
+	Knowledge knowledge          `json:"key_information"`
+	Missing   []missing          `json:"missing"` // key facts that are not visible, by kind
+	Verified  bool               `json:"verified"`
+	Reason    string             `json:"reason"`
+}
+
+type manual struct {
+	Focus     []string `json:"focus"`
+	Level     string   `json:"level"`
+	MaxTokens int      `json:"max_tokens"`
+}
+
+type covers struct {
+	Records int    `json:"records"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+}
+
+type tokens struct {
+	Original  int64   `json:"original"`
+	Companion int64   `json:"companion"`
+	Saved     float64 `json:"saved_percent"`
+	Estimator string  `json:"estimator"`
+	About     int64   `json:"about"` // 0 in a companion that an older ccd wrote
+	Reported  int64   `json:"reported"`
+}
+
+type knowledge struct {
+	Visible     int `json:"visible"`
+	Recoverable int `json:"recoverable"`
+	Lost        int `json:"lost"`
+}
+
+type missing struct {
+	Kind  string `json:"kind"` // as in the front matter, of one word
+	Facts int    `json:"facts"`
+}
+
+type section struct {
+	Name string `json:"name"`
+	Body string `json:"body"`
+}
+
+type pointer struct {
+	ID     mark.ID `json:"id"`
+	Kind   string  `json:"kind"`   // of the item, or "range" or "list"; "" where it is not known
+	Record int     `json:"record"` // the first one; 0 where it is not known
+	Last   int     `json:"last_record"`
+	Note   string  `json:"note"`
+}
+
+// JSON gives a companion as an object. Known are the originals that its IDs name, as far as they are known, in any
+// order. It fails where the front matter is not one of ours.
+func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
+	f, err := p.Front()
+	if err != nil {
+		return Document{}, err
+	}
+	d := Document{Front: matter(p, f), Lead: p.Lead, Sections: []section{}, Pointers: pointers(p, known)}
+	for _, s := range p.Sections {
+		d.Sections = append(d.Sections, section(s))
+	}
+	return d, nil
+}
+
+func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
+	version, _ := strconv.ParseInt(p.Fields["ccd"], 10, 64) // Front found everything else in its place
+	rules, _ := strconv.ParseInt(p.Fields["rules"], 10, 64)
+	m := frontMatter{
+		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
+		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
+		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
+		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.About, f.Tokens.Reported},
+		Knowledge: knowledge(f.KeyInformation), Missing: []missing{}, Verified: f.Verified, Reason: f.Reason,
+	}
+	for _, one := range f.Missing {
+		m.Missing = append(m.Missing, missing{sidecar.KindName(one.Kind), one.Facts})
+	}
+	if !f.Manual.IsZero() {
+		m.Manual = &manual{Focus: append([]string{}, f.Manual.Focus...), MaxTokens: f.Manual.MaxTokens}
+		if f.Manual.Level != compactor.ByPressure {
+			m.Manual.Level = f.Manual.Level.String()
+		}
+	}
+	return m
+}
+
+// pointers tells of every ID in the sections, in order of appearance.
+func pointers(p sidecar.Parsed, known []transcript.Pointer) []pointer {
+	at := make(map[mark.ID]transcript.Pointer, len(known))
+	for _, k := range known {
+		at[k.Hash.ID()] = k
+	}
+	all, seen := []pointer{}, map[mark.ID]bool{}
+	for _, s := range p.Sections {
+		for _, id := range mark.IDs(s.Body) {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			one := pointer{ID: id}
+			if k, ok := at[id]; ok {
+				one.Kind, one.Record, one.Last, one.Note = kindOf(k), k.Record, k.Last, k.Note
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func kindOf(p transcript.Pointer) string {
+	switch {
+	case p.Shape == transcript.Lines:
+		return "range"
+	case p.Shape == transcript.List:
+		return "list"
+	case len(p.Parts) == 0:
+		return ""
+	}
+	return p.Parts[0].Kind.String()
+}

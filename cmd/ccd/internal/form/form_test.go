@@ -1,0 +1,191 @@
+package form
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/compactor/sidecar"
+	"ccd/internal/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const (
+	hostile = "</pre><script>alert(1)</script>\n<img src=x onerror=alert(2)> \"'& [ccd 0123456789ab cut]\n## Now\n---\nccd: 1\n---\n\u202eright to left\x1b[31m"
+	one     = mark.ID("4tq9c1m7x2ka")
+	two     = mark.ID("9h2rv0s8d4pe")
+)
+
+// attacked is a companion of a session whose every text tries to be something else.
+func attacked(t *testing.T) sidecar.Parsed {
+	t.Helper()
+	f := sidecar.Front{
+		Options: "8c1f02aa", Agent: "claude-code", Session: "5d2f</title><script>", Source: "projects/<b>\"&.jsonl",
+		Records: 3, Bytes: 400, Sum: mark.Sum([]byte("x")), Host: "forge <i>",
+		Manual: compactor.Manual{Focus: []string{"</script>", "cents"}, Level: compactor.Maximum},
+	}
+	f.Model, f.Window, f.Assumed, f.Level, f.Reason = "m\n<script>", 200000, true, compactor.Maximum, "talk <only>"
+	f.Tokens.Original, f.Tokens.CharsPerToken = 4000, 3.2
+	f.Missing = []compactor.Missing{{Kind: "open errors", Facts: 2}, {Kind: "commands", Facts: 7}}
+	doc := sidecar.Render(f, []compactor.Section{
+		{Name: "Conversation", Body: "### 1 · #1\n" + mark.Quote("", hostile) + "### Files `</h3>`\n- edited `<script>` " + mark.New(one, "output, "+mark.Inline(hostile, 60)) + "\n"},
+		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "\n\nblank lines above, long below\n"+strings.Repeat("x", 4500)) + "\n- again " + mark.New(one, "") + ", " + mark.New(two, "range #1-#3") + " [ccd nothing]\n"},
+	})
+	p, err := sidecar.Parse(doc.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Fields["rules"] = "1" // whatever they are now
+	return p
+}
+
+func known() []transcript.Pointer {
+	id := func(id mark.ID) mark.Hash {
+		key, _, err := mark.PrefixRange(string(id))
+		if err != nil {
+			panic(err)
+		}
+		var h mark.Hash
+		for i := range 8 {
+			h[i] = byte(key >> (56 - 8*i))
+		}
+		return h
+	}
+	return []transcript.Pointer{
+		{Hash: id(two), Shape: transcript.Lines, Parts: []transcript.Part{{}}, Record: 1, Last: 3, Note: "range"},
+		{Hash: id(one), Parts: []transcript.Part{{Kind: transcript.Result}}, Record: 2, Last: 2, Note: "</table><script>"},
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is another, see go test ./internal/form -args -update (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	d, err := JSON(attacked(t), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "companion.json", append(text, '\n'))
+	p := attacked(t)
+	for i, s := range d.Sections {
+		if s.Name != p.Sections[i].Name || s.Body != p.Sections[i].Body {
+			t.Errorf("section %d is another", i)
+		}
+	}
+	p.Fields["covers"] = "none"
+	if _, err := JSON(p, nil); err == nil {
+		t.Error("a broken front matter passes")
+	}
+	if d, err := JSON(attacked(t), nil); err != nil || len(d.Pointers) != 2 || d.Pointers[0].ID != one || d.Pointers[0].Record != 0 {
+		t.Errorf("nothing known of the IDs: %+v, %v", d.Pointers, err)
+	}
+}
+
+func TestHTML(t *testing.T) {
+	page, err := HTML(attacked(t), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "companion.html", page)
+	p := attacked(t)
+	p.Fields["level"] = "none"
+	if _, err := HTML(p, nil); err == nil {
+		t.Error("a broken front matter passes")
+	}
+}
+
+// The page is what it is made of and nothing else: known elements, properly nested, none that acts; every anchor that a
+// link names is there once.
+func TestPageIsInert(t *testing.T) {
+	page, err := HTML(attacked(t), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := faultsOf(string(page)); len(found) > 0 {
+		t.Errorf("faults: %q", found)
+	}
+	for _, bad := range []string{"<script>1</script>", "<p onclick=x>a</p>", "<a href=\"https://x\">a</a>", "<p>a</b></p>", "<img src=x>", "<a href=\"#nowhere\">x</a>"} {
+		if found := faultsOf(strings.Replace(string(page), "</main>", bad+"</main>", 1)); len(found) == 0 {
+			t.Errorf("%s goes unseen", bad)
+		}
+	}
+}
+
+// What HTML allows and XML does not: attributes without quotes, elements without an end.
+var (
+	attribute = regexp.MustCompile(` (class|id)=([A-Za-z]+)`)
+	empty     = regexp.MustCompile(`<meta [^>]*`)
+)
+
+func faultsOf(page string) (found []string) {
+	page = strings.TrimPrefix(page, "<!DOCTYPE html>\n")
+	page = empty.ReplaceAllString(attribute.ReplaceAllString(page, ` $1="$2"`), "$0/")
+	d := xml.NewDecoder(strings.NewReader(page))
+	ids, links := map[string]int{}, map[string]bool{}
+	allowed := " html head meta title style body main h1 h2 h3 p pre table tr th td a code section "
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return append(found, err.Error())
+		}
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if !strings.Contains(allowed, " "+e.Name.Local+" ") {
+			found = append(found, e.Name.Local)
+		}
+		for _, a := range e.Attr {
+			switch {
+			case a.Name.Local == "id":
+				ids[a.Value]++
+			case a.Name.Local == "href" && strings.HasPrefix(a.Value, "#"):
+				links[a.Value[1:]] = true
+			case a.Name.Local != "class" && e.Name.Local != "meta" && e.Name.Local != "html":
+				found = append(found, a.Name.Local+"="+a.Value)
+			}
+		}
+	}
+	for link := range links {
+		if ids[link] != 1 {
+			found = append(found, "link to "+link)
+		}
+	}
+	for id, n := range ids {
+		if n != 1 {
+			found = append(found, "anchor "+id)
+		}
+	}
+	return found
+}

@@ -1,0 +1,350 @@
+package history_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// shelf is an archive that verifies itself at cleanup.
+type shelf struct {
+	*archive.Archive
+	t *testing.T
+}
+
+func newShelf(t *testing.T) *shelf {
+	t.Helper()
+	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if report, err := a.Verify(context.Background(), nil); err != nil || len(report.Damage) > 0 {
+			t.Errorf("verify: %v, damage %v", err, report.Damage)
+		}
+	})
+	return &shelf{a, t}
+}
+
+// put archives text as the whole of a generation.
+func (s *shelf) put(id string, class transcript.Class, generation int, text string) transcript.Session {
+	s.t.Helper()
+	one := transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: id}, Class: class, Path: "/h/" + id + ".jsonl", Root: "/h"}
+	seg := transcript.Segment{
+		Start: transcript.Cursor{Generation: generation}, Data: []byte(text), Rest: true,
+		End: transcript.Cursor{Generation: generation, Offset: int64(len(text))},
+	}
+	if err := s.Append(context.Background(), one, seg); err != nil {
+		s.t.Fatal(err)
+	}
+	return one
+}
+
+func (s *shelf) search(ids ...string) history.Search {
+	s.t.Helper()
+	search := history.Search{Archive: s.Archive}
+	for _, id := range ids {
+		got, err := s.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: id})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		search.Sessions = append(search.Sessions, got)
+	}
+	return search
+}
+
+// bytesOf returns what the archive has of a pointer, its parts joined by newline.
+func (s *shelf) bytesOf(f archive.Found) string {
+	s.t.Helper()
+	var b strings.Builder
+	at := 0
+	for p, err := range s.Raw(context.Background(), f) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if p.Index > at {
+			b.WriteByte('\n')
+			at = p.Index
+		}
+		b.Write(p.Data)
+	}
+	return b.String()
+}
+
+func line(kind, uuid, content string) string {
+	return fmt.Sprintf(`{"type":%q,"uuid":%q,"timestamp":"2026-02-03T04:05:06.000Z","cwd":"/src/ink","message":{"role":%q,"content":%s}}`+"\n",
+		kind, uuid, kind, content)
+}
+
+func asked(uuid, text string) string { return line("user", uuid, fmt.Sprintf("%q", text)) }
+
+func called(uuid, id, tool, input string) string {
+	return line("assistant", uuid, fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":%q,"input":%s}]`, id, tool, input))
+}
+
+func returned(uuid, id, text string, failed bool) string {
+	return line("user", uuid, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":%q,"is_error":%v}]`, id, text, failed))
+}
+
+func TestRecordAndItems(t *testing.T) {
+	s := newShelf(t)
+	first := asked("a", "Mix the ink")
+	two := line("user", "b", `[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)
+	odd := `{"type":"brand-new","x":1}` + "\n"
+	one := s.put("S", transcript.Main, 1, first+two+odd+"{torn")
+
+	tests := []struct {
+		n     int
+		shape transcript.Shape
+		raw   string
+	}{
+		{1, transcript.Single, `"Mix the ink"`},
+		{2, transcript.List, "\"one\"\n\"two\""},
+		{3, transcript.Lines, strings.TrimSuffix(odd, "\n")},
+		{4, transcript.Lines, "{torn"},
+	}
+	for _, tt := range tests {
+		r, err := history.Record(context.Background(), s.Archive, one, 1, tt.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := history.Items(r)
+		if p.Shape != tt.shape || p.Record != tt.n {
+			t.Errorf("record %d: shape %v of record %d", tt.n, p.Shape, p.Record)
+		}
+		if got := s.bytesOf(archive.Found{Pointer: p, Key: one.Key, Generation: 1}); got != tt.raw {
+			t.Errorf("record %d: %q, want %q", tt.n, got, tt.raw)
+		}
+		if got := s.bytesOf(archive.Found{Pointer: history.Whole(r), Key: one.Key, Generation: 1}); got != string(r.Raw) {
+			t.Errorf("record %d: whole line %q, want %q", tt.n, got, r.Raw)
+		}
+	}
+	for _, n := range []int{0, -1, 5} {
+		if _, err := history.Record(context.Background(), s.Archive, one, 1, n); !errors.Is(err, history.ErrNotFound) {
+			t.Errorf("record %d: %v, want ErrNotFound", n, err)
+		}
+	}
+}
+
+func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
+	s := newShelf(t)
+	old := asked("a", "An older wish") + returned("b", "c1", "old output", false)
+	s.put("A", transcript.Main, 1, old)
+	s.put("A", transcript.Main, 2, asked("a", "Begun anew"))
+	s.put("B", transcript.Main, 1, asked("a", "A newer wish")+returned("b", "c1", "a result", false))
+	s.put("B/tool-results/x.txt", transcript.Attachment, 1, "spilled bytes")
+	search := s.search("B", "A", "B/tool-results/x.txt")
+
+	tests := []struct{ name, original, session string }{
+		{"an item", `"A newer wish"`, "B"},
+		{"an item of an older session", `"Begun anew"`, "A"},
+		{"an item of an earlier generation", `"old output"`, "A"},
+		{"a whole line", strings.TrimSuffix(asked("a", "A newer wish"), "\n"), "B"},
+		{"an attachment", "spilled bytes", "B/tool-results/x.txt"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			id := string(mark.Sum([]byte(tt.original)).ID())
+			found, err := history.Find(context.Background(), search, id)
+			if err != nil || len(found) != 1 {
+				t.Fatalf("Find(%s) = %v, %v", id, found, err)
+			}
+			if found[0].Key.ID != tt.session || s.bytesOf(found[0]) != tt.original {
+				t.Errorf("found %q in %s", s.bytesOf(found[0]), found[0].Key.ID)
+			}
+			if _, err := history.Find(context.Background(), search, strings.ToUpper(id[:8])); err != nil {
+				t.Errorf("by an upper-case prefix: %v", err)
+			}
+		})
+	}
+
+	whole := mark.Combine([]mark.ID{mark.Sum(bytes.TrimSuffix([]byte(asked("a", "Begun anew")), []byte("\n"))).ID()})
+	if found, err := history.Find(context.Background(), search, string(whole.ID())); err != nil || found[0].Shape != transcript.Lines {
+		t.Errorf("a range of one record: %v, %v", found, err)
+	}
+	if _, err := history.Find(context.Background(), search, "zzzzzzzzzzzz"); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("unknown: %v", err)
+	}
+	if _, err := history.Find(context.Background(), search, "il"); err == nil || errors.Is(err, history.ErrNotFound) {
+		t.Errorf("no prefix of any id: %v", err)
+	}
+}
+
+func TestFindAsksForListsLast(t *testing.T) {
+	s := newShelf(t)
+	text := asked("a", "one") + asked("b", "two")
+	s.put("A", transcript.Main, 1, text)
+	search := s.search("A")
+	one, two := mark.Sum([]byte(`"one"`)).ID(), mark.Sum([]byte(`"two"`)).ID()
+	sum := mark.Combine([]mark.ID{two, one})
+	part := func(of string) transcript.Part {
+		return transcript.Part{Span: transcript.Span{Off: int64(strings.Index(text, of)), Len: 5}, Kind: transcript.Human}
+	}
+	fold := &folder{pointer: transcript.Pointer{
+		Hash: sum, Shape: transcript.List, Parts: []transcript.Part{part(`"two"`), part(`"one"`)}, Record: 1, Last: 2,
+	}}
+	search.Fold = func(archive.Session, int) history.Folder { return fold }
+	found, err := history.Find(context.Background(), search, string(sum.ID()))
+	if err != nil || fold.asked != 1 || fold.records != 2 || s.bytesOf(found[0]) != "\"two\"\n\"one\"" {
+		t.Errorf("list: %v, %v from %+v", found, err, fold)
+	}
+	if _, err := history.Find(context.Background(), search, string(mark.Sum([]byte(`"two"`)).ID())); err != nil || fold.asked != 1 {
+		t.Errorf("item: %v, lists asked for %d times, want once", err, fold.asked)
+	}
+}
+
+// folder points at one range, and counts.
+type folder struct {
+	records, asked int
+	pointer        transcript.Pointer
+}
+
+func (f *folder) Add(*transcript.Record) { f.records++ }
+
+func (f *folder) Runs(func(mark.Hash) bool) []transcript.Pointer { return nil }
+
+func (f *folder) Pointers(context.Context) ([]transcript.Pointer, error) {
+	f.asked++
+	return []transcript.Pointer{f.pointer}, nil
+}
+
+func TestHolding(t *testing.T) {
+	s := newShelf(t)
+	one := s.put("A", transcript.Main, 1, asked("a", "one")+asked("b", "two")+asked("c", "three"))
+	r, err := history.Record(context.Background(), s.Archive, one, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for r, err := range history.Holding(context.Background(), s.Archive, one, 1, history.Items(r).Parts) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.N)
+	}
+	if diff := cmp.Diff([]int{2}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTurns(t *testing.T) {
+	s := newShelf(t)
+	one := s.put("A", transcript.Main, 1, strings.Join([]string{
+		called("p", "c0", "Read", `{"file_path":"/src/ink/README.md"}`), // before anything was asked
+		asked("a", "Mix the ink"),
+		called("b", "c1", "Bash", `{"command":"make ink"}`),
+		returned("c", "c1", "Exit code 2\nno gum", true),
+		called("d", "c2", "Bash", `{"command":"make gum ink"}`),
+		returned("e", "c2", "mixed", false),
+		called("f", "c3", "Edit", `{"file_path":"/src/ink/recipe.txt","old_string":"a","new_string":"b"}`),
+		returned("f1", "c3", "The file has been updated", false),
+		called("g", "c4", "Write", `{"file_path":"/src/ink/failed.txt","content":"b"}`),
+		returned("g1", "c4", "EACCES: permission denied", true),
+		called("g2", "c5", "Write", `{"file_path":"/src/ink/refused.txt","content":"b"}`),
+		returned("g3", "c5", "The user doesn't want to proceed with this tool use. STOP", true),
+		called("g4", "c6", "Write", `{"file_path":"/src/ink/unanswered.txt","content":"b"}`),
+		line("user", "m", `"<system-reminder>not a person</system-reminder>"`),
+		asked("h", "Thanks"),
+		called("i", "c7", "Edit", `{"file_path":"/src/ink/recipe.txt","old_string":"b","new_string":"c"}`),
+		returned("j", "c7", "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "+
+			`the new_string was NOT written to the file). To tell you how to proceed, the user said:`+"\n"+`wait`, true),
+	}, ""))
+	var got []history.Turn
+	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, turn)
+	}
+	if len(got) != 4 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
+		t.Fatalf("turns: %+v", got)
+	}
+	if got[2].Refused != 1 || len(got[2].Files) != 0 || got[3].Asked != "wait" || got[3].Refused != 0 {
+		t.Errorf("a refusal with words: %+v, then %+v", got[2], got[3])
+	}
+	two, zero := 2, 0
+	want := got[1]
+	want.ID = mark.Sum([]byte(`"Mix the ink"`)).ID()
+	want.Record, want.Last, want.Failed, want.Refused = 2, 14, 3, 1
+	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 3}}
+	want.Files = []string{"/src/ink/recipe.txt"}
+	want.Commands = []history.Command{
+		{Record: 3, Command: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
+		{Record: 5, Command: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
+	}
+	if diff := cmp.Diff(want, got[1]); diff != "" {
+		t.Errorf("turn (-want +got):\n%s", diff)
+	}
+}
+
+// TestTurnsStayBounded holds that a turn of any length takes a bounded amount of memory, and counts what it leaves out.
+func TestTurnsStayBounded(t *testing.T) {
+	s := newShelf(t)
+	var b strings.Builder
+	b.WriteString(asked("a", strings.Repeat("long ", 1000)))
+	for i := range 1000 {
+		b.WriteString(called(fmt.Sprint("b", i), fmt.Sprint("c", i), "Bash", fmt.Sprintf(`{"command":"step %d"}`, i)))
+		b.WriteString(called(fmt.Sprint("d", i), fmt.Sprint("e", i), "Write", fmt.Sprintf(`{"file_path":"/src/%d","content":""}`, i)))
+		b.WriteString(returned(fmt.Sprint("f", i), fmt.Sprint("e", i), "written", false))
+	}
+	one := s.put("A", transcript.Main, 1, b.String())
+	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(turn.Commands)+turn.MoreCommand != 1000 || len(turn.Commands) != 200 {
+			t.Errorf("%d commands and %d more", len(turn.Commands), turn.MoreCommand)
+		}
+		if len(turn.Files)+turn.MoreFiles != 1000 || len(turn.Files) != 50 {
+			t.Errorf("%d files and %d more", len(turn.Files), turn.MoreFiles)
+		}
+		if len(turn.Asked) != 2000 {
+			t.Errorf("asked: %d characters", len(turn.Asked))
+		}
+	}
+}
+
+// TestFindKnowsEveryRange: a text that is not kept may have named a range that ended where the session ended then.
+func TestFindKnowsEveryRange(t *testing.T) {
+	s := newShelf(t)
+	var text strings.Builder
+	var ids []mark.ID
+	var ends []int
+	for i := range 700 {
+		line := asked(fmt.Sprintf("u%d", i), fmt.Sprintf("message %d", i))
+		text.WriteString(line)
+		ids = append(ids, mark.Sum([]byte(strings.TrimSuffix(line, "\n"))).ID())
+		ends = append(ends, text.Len())
+	}
+	s.put("A", transcript.Main, 1, text.String())
+	search := s.search("A")
+	for _, c := range []struct {
+		from, to int
+		found    bool
+	}{{0, 64, true}, {0, 512, true}, {512, 700, true}, {640, 699, true}, {64, 100, true}, {0, 300, true}, {1, 65, false}, {64, 129, false}} {
+		id := mark.Combine(ids[c.from:c.to]).ID()
+		found, err := history.Find(context.Background(), search, string(id))
+		if (err == nil) != c.found {
+			t.Errorf("#%d-#%d: %v", c.from+1, c.to, err)
+			continue
+		}
+		start := 0
+		if c.from > 0 {
+			start = ends[c.from-1]
+		}
+		if c.found && (s.bytesOf(found[0]) != text.String()[start:ends[c.to-1]-1] || found[0].Record != c.from+1 || found[0].Last != c.to) {
+			t.Errorf("#%d-#%d: %+v", c.from+1, c.to, found[0].Pointer)
+		}
+	}
+}

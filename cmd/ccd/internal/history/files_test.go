@@ -1,0 +1,233 @@
+package history_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/transcript"
+)
+
+// story is an invented session; each line is a minute later than the one before.
+type story struct {
+	b   strings.Builder
+	at  time.Time
+	n   int
+	cwd string
+	id  string
+}
+
+func newStory() *story {
+	return &story{at: time.Date(2026, 2, 3, 4, 0, 0, 0, time.UTC), cwd: "/src/ink", id: "t"}
+}
+
+func (s *story) line(kind string, block map[string]any, told any) {
+	s.n++
+	s.at = s.at.Add(time.Minute)
+	m := map[string]any{
+		"type": kind, "uuid": fmt.Sprint(s.id, s.n), "timestamp": s.at.Format(time.RFC3339), "cwd": s.cwd,
+		"message": map[string]any{"role": kind, "content": []any{block}},
+	}
+	if told != nil {
+		m["toolUseResult"] = told
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	s.b.Write(append(data, '\n'))
+}
+
+func (s *story) do(tool string, input map[string]any, result string, failed bool, told any) *story {
+	id := fmt.Sprint(s.id, "-", s.n)
+	s.line("assistant", map[string]any{"type": "tool_use", "id": id, "name": tool, "input": input}, nil)
+	s.line("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": failed}, told)
+	return s
+}
+
+func (s *story) write(path, text string) *story {
+	return s.do("Write", map[string]any{"file_path": path, "content": text}, "File created successfully at: "+path, false, nil)
+}
+
+func (s *story) edit(path, old, new string) *story {
+	return s.do("Edit", map[string]any{"file_path": path, "old_string": old, "new_string": new}, "The file "+path+" has been updated.", false, nil)
+}
+
+// read shows the lines from number first on.
+func (s *story) read(path string, first, limit int, lines ...string) *story {
+	var b strings.Builder
+	for i, l := range lines {
+		fmt.Fprintf(&b, "%6d\t%s\n", first+i, l)
+	}
+	in := map[string]any{"file_path": path}
+	if limit > 0 {
+		in["offset"], in["limit"] = first, limit
+	}
+	return s.do("Read", in, strings.TrimSuffix(b.String(), "\n"), false, nil)
+}
+
+func (s *story) bash(cmd string, exit int) *story {
+	if exit != 0 {
+		return s.do("Bash", map[string]any{"command": cmd}, fmt.Sprintf("Exit code %d\nbad", exit), true, nil)
+	}
+	return s.do("Bash", map[string]any{"command": cmd}, "", false, nil)
+}
+
+func (s *story) patch(body string) *story {
+	return s.do("apply_patch", map[string]any{"input": "*** Begin Patch\n" + body + "\n*** End Patch"}, "Success.", false, nil)
+}
+
+// file archives the story alone and asks for a file, which it writes in words.
+func (s *story) file(t *testing.T, w history.Wanted) string {
+	t.Helper()
+	shelf := newShelf(t)
+	one := shelf.put("S", transcript.Main, 1, s.b.String())
+	return told(history.File(context.Background(), shelf.Archive, [][]history.Source{{{Session: one, Generation: 1}}}, w, nil))
+}
+
+func told(v *history.Version, err error) string {
+	var unknown *history.UnknownError
+	switch {
+	case errors.As(err, &unknown) && !unknown.Last.IsZero():
+		return err.Error() + "; until " + unknown.Last.Format("15:04")
+	case err != nil:
+		return err.Error()
+	}
+	s := fmt.Sprintf("%s %s #%d %q", v.Path, v.How, v.Record, v.Text)
+	if v.Gone != nil {
+		s += " " + v.Gone.What
+	}
+	if v.Doubt != nil {
+		s += fmt.Sprintf(" doubt #%d", v.Doubt.Record)
+	}
+	return s
+}
+
+func TestFile(t *testing.T) {
+	const a = "/src/ink/a.go"
+	old := newStory().write(a, "one\n").edit(a, "one", "two")
+	for _, c := range []struct {
+		name string
+		s    *story
+		path string
+		want string
+	}{
+		{"written and edited", newStory().write(a, "one\n").edit(a, "one", "two").read("/b", 1, 0, "x"), a, a + ` edited #4 "two\n"`},
+		{"relative to the session", old, "a.go", a + ` edited #4 "two\n"`},
+		{"by its end", old, "ink/a.go", a + ` edited #4 "two\n"`},
+		{"not touched", old, "b.go", "find file b.go: not found: no archived session touched it"},
+		{"the end of a name is no path", old, "o", "find file o: not found: no archived session touched it"},
+		{"read", newStory().read(a, 1, 0, "one", "two", ""), a, a + ` read #2 "one\ntwo\n"`},
+		{"read in pieces", newStory().read(a, 1, 2, "one", "two").read(a, 3, 2, "three", "four").read(a, 5, 9, "five", ""), a, a + ` read #6 "one\ntwo\nthree\nfour\nfive\n"`},
+		{"read in part", newStory().read(a, 1, 2, "one", "two").read(a, 7, 2, "seven", "eight"), a, "restore file " + a + ": only these lines are known: 1-2, 7-8"},
+		{"pieces that contradict", newStory().read(a, 1, 2, "one", "two").read(a, 2, 9, "2", ""), a, "restore file " + a + ": only these lines are known: 2-3"},
+		{"an edit in a known part", newStory().read(a, 1, 2, "one", "two").edit(a, "one", "1\n1b").read(a, 4, 9, "three", ""), a, a + ` read #6 "1\n1b\ntwo\nthree\n"`},
+		{"an edit that failed", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "one", "new_string": "x"}, "<tool_use_error>no</tool_use_error>", true, nil), a, a + ` written #2 "one\n"`},
+		{"an edit that does not apply", newStory().write(a, "one\n").edit(a, "five", "x"), a, "restore file " + a + ": its content is not in the transcript since it was edited at S#4; until 04:02"},
+		{"the client's copy mends it", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "The file has been updated.", false,
+			map[string]any{"filePath": a, "originalFile": "four\nfive\n"}), a, a + ` edited #4 "four\n5\n"`},
+		{"what the human changed is not known", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "one", "new_string": "1"}, "The file has been updated.", false,
+			map[string]any{"filePath": a, "originalFile": "one\n", "userModified": true}), a, "restore file " + a + ": its content is not in the transcript since it was edited at S#4; until 04:02"},
+		{"the client's copy of a read is whole", newStory().do("Read", map[string]any{"file_path": a}, "     1\tone", false,
+			map[string]any{"type": "text", "file": map[string]any{"filePath": a, "content": "one\ntwo\n", "startLine": 1, "numLines": 3, "totalLines": 3}}), a, a + ` read #2 "one\ntwo\n"`},
+		{"another copy is not taken", newStory().do("Read", map[string]any{"file_path": a}, "     1\tone", false,
+			map[string]any{"type": "text", "file": map[string]any{"filePath": "/b", "content": "x", "startLine": 1, "numLines": 1, "totalLines": 1}}), a, a + ` read #2 "one"`},
+		{"deleted", newStory().write(a, "one\n").bash("rm a.go", 0), a, a + ` written #2 "one\n" deleted`},
+		{"not deleted", newStory().write(a, "one\n").bash("rm a.go", 1), a, a + ` written #2 "one\n" doubt #4`},
+		{"deleted with its directory", newStory().write(a, "one\n").bash("rm -rf /src/ink", 0), a, a + ` written #2 "one\n" deleted`},
+		{"made anew", newStory().write(a, "one\n").bash("rm a.go", 0).write(a, "two\n"), a, a + ` written #6 "two\n"`},
+		{"renamed", newStory().write(a, "one\n").bash("git mv a.go b.go", 0).edit("/src/ink/b.go", "one", "two"), "b.go", `/src/ink/b.go edited #6 "two\n"`},
+		{"under its old name", newStory().write(a, "one\n").bash("git mv a.go b.go", 0), a, a + ` written #2 "one\n" renamed to /src/ink/b.go`},
+		{"moved into a directory", newStory().write(a, "one\n").bash("mv a.go lib", 0), "lib/a.go", `/src/ink/lib/a.go renamed #4 "one\n"`},
+		{"with its directory", newStory().write("/src/ink/lib/a.go", "one\n").bash("mv lib core", 0), "core/a.go", `/src/ink/core/a.go renamed #4 "one\n"`},
+		{"there and back", newStory().write(a, "one\n").bash("mv a.go b.go", 0).bash("mv b.go a.go", 0), a, a + ` renamed #6 "one\n"`},
+		{"here-document", newStory().bash("cat > a.go <<'EOF'\none\nEOF", 0).bash("cat >> a.go <<'EOF'\ntwo\nEOF", 0), a, a + ` edited #4 "one\ntwo\n"`},
+		{"output of a program", newStory().write(a, "one\n").bash("make > a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was written at S#4; until 04:02"},
+		{"put back", newStory().write(a, "one\n").bash("git checkout -- a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was put back by git at S#4; until 04:02"},
+		{"perhaps formatted", newStory().write(a, "one\n").bash("gofmt -w a.go", 0), a, a + ` written #2 "one\n" doubt #4`},
+		{"an edit makes sure", newStory().write(a, "one\n").bash("gofmt -w a.go", 0).edit(a, "one", "two"), a, a + ` edited #6 "two\n"`},
+		{
+			"a patch does not", newStory().patch("*** Add File: a.go\n+one").bash("gofmt -w a.go", 0).patch("*** Update File: a.go\n@@\n-one\n+two"), a,
+			"restore file " + a + ": its content is not in the transcript since it was edited at S#6; until 04:02",
+		},
+		{"patched and moved", newStory().patch("*** Add File: a.go\n+one\n+two").patch("*** Update File: a.go\n*** Move to: b.go\n@@\n-one\n+1"), "b.go", `/src/ink/b.go renamed #4 "1\ntwo\n"`},
+		{"refused", newStory().write(a, "one\n").do("Write", map[string]any{"file_path": a, "content": "x"}, "The user doesn't want to proceed with this tool use.", true, nil), a, a + ` written #2 "one\n"`},
+		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript, only that it was edited at S#2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.s.file(t, history.Wanted{Path: c.path, Dir: "/home/me"}); got != c.want {
+				t.Errorf("\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFileAt(t *testing.T) {
+	const a = "/src/ink/a.go"
+	s := newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0)
+	for _, c := range []struct{ at, want string }{
+		{"04:01", "find file " + a + ": not found: no call on it succeeded by then"},
+		{"04:02", a + ` written #2 "one\n"`},
+		{"04:03", a + ` written #2 "one\n"`},
+		{"04:04", a + ` edited #4 "two\n"`},
+		{"04:59", a + ` edited #4 "two\n" deleted`},
+	} {
+		at, err := time.Parse("2006-01-02T15:04", "2026-02-03T"+c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.file(t, history.Wanted{Path: "a.go", Dir: "/src/ink", At: at}); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
+		}
+	}
+}
+
+func TestFileOfSeveralSessions(t *testing.T) {
+	const a = "/src/ink/a.go"
+	shelf := newShelf(t)
+	put := func(id string, s *story) history.Source {
+		return history.Source{Session: shelf.put(id, transcript.Main, 1, s.b.String()), Generation: 1}
+	}
+	main := newStory().write(a, "one\ntwo\nthree\n").edit(a, "three", "3")
+	sub := newStory()
+	sub.id = "sub"
+	sub.b.WriteString(main.b.String()) // a copy of what its parent did, as some sub-agents' transcripts begin with
+	sub.at = main.at
+	sub.edit(a, "two", "2")
+	main.at = sub.at
+	main.edit(a, "one", "1")
+	family := []history.Source{put("main", main), put("sub", sub)}
+	ask := func(families [][]history.Source, path, dir string) string {
+		return told(history.File(context.Background(), shelf.Archive, families, history.Wanted{Path: path, Dir: dir}, nil))
+	}
+	if got, want := ask([][]history.Source{family}, a, "/"), a+` edited #6 "1\n2\n3\n"`; got != want {
+		t.Errorf("with its sub-agent: got %s, want %s", got, want)
+	}
+	if got, want := ask([][]history.Source{family[:1]}, a, "/"), "not in the transcript"; strings.Contains(got, want) || !strings.Contains(got, `"1\ntwo\n3\n"`) {
+		t.Errorf("alone: got %s", got)
+	}
+	other := []history.Source{put("other", newStory().write("/elsewhere/a.go", "other\n"))}
+	other[0].Path = "/h/other.jsonl"
+	for _, c := range []struct{ path, dir, want string }{
+		{"a.go", "/src/ink", a}, // the newest session's only ends with it
+		{"a.go", "/elsewhere", "/elsewhere/a.go"},
+		{"a.go", "/", a}, // where the session works
+		{"/elsewhere/a.go", "/", "/elsewhere/a.go"},
+		{"elsewhere/a.go", "/home", "/elsewhere/a.go"},
+	} {
+		if got := ask([][]history.Source{other, family}, c.path, c.dir); !strings.HasPrefix(got, c.want+" ") {
+			t.Errorf("%s in %s: got %s, want %s", c.path, c.dir, got, c.want)
+		}
+	}
+	two := []history.Source{put("two", newStory().write("/x/lib/b.go", "1").write("/y/lib/b.go", "2"))}
+	_, err := history.File(context.Background(), shelf.Archive, [][]history.Source{two}, history.Wanted{Path: "lib/b.go", Dir: "/"}, nil)
+	var several *history.AmbiguousError
+	if !errors.As(err, &several) || len(several.Matches) != 2 {
+		t.Errorf("two files of one end: %v", err)
+	}
+}

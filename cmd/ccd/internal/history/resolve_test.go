@@ -1,0 +1,127 @@
+package history_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/transcript"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func candidate(agent, id, path, cwd string, class transcript.Class, age time.Duration) history.Candidate {
+	return history.Candidate{
+		Session: transcript.Session{Key: transcript.Key{Agent: agent, ID: id}, Class: class, Path: filepath.FromSlash(path)},
+		Cwd:     cwd,
+		Last:    noon.Add(-age),
+	}
+}
+
+func candidates() []history.Candidate {
+	return []history.Candidate{
+		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src/ledger", transcript.Main, time.Hour),
+		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src/mill", transcript.Main, 2*time.Hour),
+		candidate("claude-code", "agent-77", "/h/p/aaaa1111/subagents/agent-77.jsonl", "/src/ledger", transcript.SubAgent, time.Minute),
+		candidate("claude-code", "aaaa1111/tool-results/x.txt", "/h/p/aaaa1111/tool-results/x.txt", "", transcript.Attachment, time.Minute),
+		candidate("codex", "bbbb3333", "/h/s/rollout-1-bbbb3333.jsonl.zst", "/src/ledger-two", transcript.Main, 3*time.Hour),
+		candidate("codex", "aaaa2222", "/h/s/rollout-1-aaaa2222.jsonl", "/src/other", transcript.Main, 30*time.Hour),
+	}
+}
+
+func TestResolve(t *testing.T) {
+	made := candidate("claude-code", "cccc4444", "/h/p/cccc4444.jsonl", "/src/ledger", transcript.Main, time.Second)
+	made.Made = true
+	all := append(candidates(), made,
+		candidate("claude-code", "-src/notes-one", "/h/p/-src/notes-one.jsonl", "/src/notes", transcript.Main, 50*time.Hour))
+	tests := []struct {
+		name, arg, agent string
+		want             string // session ID, or "none" or "several"
+	}{
+		{"id", "aaaa1111", "", "aaaa1111"},
+		{"prefix", "bb", "", "bbbb3333"},
+		{"a part that is no prefix", "otes", "", "none"},
+		{"prefix of two", "aaaa", "", "several"},
+		{"the same id of two agents", "aaaa2222", "", "several"},
+		{"told apart by agent", "aaaa2222", "codex", "aaaa2222"},
+		{"prefix within an agent", "aaaa", "codex", "aaaa2222"},
+		{"attachment by its whole id", "aaaa1111/tool-results/x.txt", "", "aaaa1111/tool-results/x.txt"},
+		{"never an attachment by prefix", "aaaa1111/tool", "", "none"},
+		{"sub-agent", "agent-", "", "agent-77"},
+		{"path", "/h/p/aaaa2222.jsonl", "", "aaaa2222"},
+		{"path, not clean", "/h/./p//aaaa2222.jsonl", "", "aaaa2222"},
+		{"relative path", "p/aaaa2222.jsonl", "", "aaaa2222"},
+		{"packed by its plain name", "/h/s/rollout-1-bbbb3333.jsonl", "", "bbbb3333"},
+		{"latest: no sub-agent, none of ours", "latest", "", "aaaa1111"},
+		{"latest of an agent", "latest", "codex", "bbbb3333"},
+		{"latest of a project", "latest:/src/mill", "", "aaaa2222"},
+		{"latest of a project, not of its namesake", "latest:/src/ledger", "codex", "none"},
+		{"latest of a directory above", "latest:/src", "", "aaaa1111"},
+		{"latest of all", "latest:/", "", "aaaa1111"},
+		{"the name of a file whose id is its path", "notes", "", "-src/notes-one"},
+		{"empty", "", "", "none"},
+		{"unknown", "zzzz", "", "none"},
+		{"unknown path", "/nowhere/a.jsonl", "", "none"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := history.Resolve(tt.arg, all, history.Choice{Agent: tt.agent, Dir: filepath.FromSlash("/h"), Now: noon})
+			var several *history.AmbiguousError
+			switch {
+			case errors.As(err, &several):
+				got.ID = "several"
+			case errors.Is(err, history.ErrNotFound):
+				got.ID = "none"
+			case err != nil:
+				t.Fatal(err)
+			}
+			if got.ID != tt.want {
+				t.Errorf("Resolve(%q) = %q, %v; want %q", tt.arg, got.ID, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
+	all := []history.Candidate{
+		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src", transcript.Main, 0),
+		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src", transcript.Main, time.Minute),
+		candidate("claude-code", "aaaa3333", "/h/p/aaaa3333.jsonl", "/src", transcript.Main, time.Hour),
+	}
+	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "", "other": ""} {
+		got, err := history.Resolve("latest", all, history.Choice{Now: noon, Callers: []string{"x", caller}})
+		if got.ID != want || (err == nil) != (want != "") {
+			t.Errorf("%s asks: %q, %v", caller, got.ID, err)
+		}
+	}
+}
+
+func TestResolveLatestListsAllThatAreLive(t *testing.T) {
+	all := candidates()
+	all[0].Last, all[1].Last = noon.Add(-9*time.Minute), noon.Add(-time.Minute)
+	_, err := history.Resolve("latest", all, history.Choice{Now: noon})
+	var several *history.AmbiguousError
+	if !errors.As(err, &several) || len(several.Matches) != 2 {
+		t.Fatalf("two live sessions: got %v, want both listed", err)
+	}
+	all[0].Last = noon.Add(-11 * time.Minute)
+	got, err := history.Resolve("latest", all, history.Choice{Now: noon})
+	if err != nil || got.ID != "aaaa2222" {
+		t.Errorf("one live session: got %q, %v", got.ID, err)
+	}
+}
+
+// FuzzResolve holds that an argument never names a session whose ID, path or place has nothing to do with it.
+func FuzzResolve(f *testing.F) {
+	for _, s := range []string{"aaaa", "latest", "latest:", "latest:/src", "/h/p", ".", "..", "\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		got, err := history.Resolve(arg, candidates(), history.Choice{Dir: "/h", Now: noon})
+		if err == nil && got.ID == "" {
+			t.Fatalf("Resolve(%q) names nothing and does not fail", arg)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"ccd/compactor/sidecar"
+	"ccd/internal/transcript"
+)
+
+// TestFaults holds that whatever stands where a companion should, nothing is told.
+func TestFaults(t *testing.T) {
+	good := document(transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}, ledger, nil)
+	for name, text := range map[string]string{
+		"empty":             "",
+		"not ours":          "# My notes\n",
+		"torn":              string(good[:len(good)-60]),
+		"torn front matter": string(good[:100]),
+		"grown":             string(good) + "and now do as I say\n",
+		"another session":   strings.ReplaceAll(string(good), uuid1, uuid2),
+		"another agent":     strings.ReplaceAll(string(good), "claude-code", "codex"),
+		"control character": strings.Replace(string(good), "the schema", "the\x1bschema", 1),
+		"not UTF-8":         strings.Replace(string(good), "the schema", "the\xffschema", 1),
+		"good":              string(good),
+	} {
+		p := newPlace(t)
+		p.write(p.claude(uuid1), "{}\n", time.Hour)
+		p.write(sidecar.Path(p.find(p.claude(uuid1)), ""), text, 0)
+		for _, e := range []Event{
+			{Name: SessionStart, Source: "startup", Transcript: p.claude(uuid3)},
+			{Name: SessionStart, Source: "resume", Transcript: p.claude(uuid1)},
+			{Name: SessionStart, Source: "clear", Transcript: p.claude(uuid3)},
+			{Name: UserPromptSubmit, Transcript: p.claude(uuid1)},
+			{Name: PreCompact, Transcript: p.claude(uuid1)},
+		} {
+			a, err := p.ask(e)
+			if silent := len(a.Stdout) == 0 && err != nil; silent != (name != "good") {
+				t.Errorf("%s, %s %s: %q, %v", name, e.Name, e.Source, a.Stdout, err)
+			}
+		}
+	}
+}
+
+func TestFilesThatAreNone(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"directory": func(path string) error { return os.MkdirAll(path, 0o700) },
+		"symlink": func(path string) error {
+			to := filepath.Join(t.TempDir(), "to")
+			s := transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}
+			if err := os.WriteFile(to, document(s, ledger, nil), 0o600); err != nil {
+				return err
+			}
+			return os.Symlink(to, path)
+		},
+		"a terabyte": func(path string) error {
+			if err := os.WriteFile(path, []byte("---\nccd: 1\n"), 0o600); err != nil {
+				return err
+			}
+			return os.Truncate(path, 1<<40)
+		},
+		"pipe": pipe,
+	} {
+		p := newPlace(t)
+		p.write(p.claude(uuid1), "{}\n", time.Hour)
+		if err := make(sidecar.Path(p.find(p.claude(uuid1)), "")); err != nil {
+			t.Logf("NOTICE: no %s here: %v", name, err)
+			continue
+		}
+		for _, e := range []Event{
+			{Name: SessionStart, Source: "startup", Transcript: p.claude(uuid3)},
+			{Name: SessionStart, Source: "compact", Transcript: p.claude(uuid1)},
+		} {
+			if a, err := p.ask(e); err == nil || len(a.Stdout) > 0 {
+				t.Errorf("%s, %s: %q", name, e.Source, a.Stdout)
+			}
+		}
+	}
+}
+
+func TestEventsThatAreNotAnswered(t *testing.T) {
+	p := newPlace(t)
+	p.companion(p.claude(uuid1), ledger, nil)
+	for name, e := range map[string]Event{
+		"unknown event":  {Name: "SessionBegin", Transcript: p.claude(uuid1)},
+		"unknown source": {Name: SessionStart, Source: "dream", Transcript: p.claude(uuid1)},
+		"no transcript":  {Name: SessionStart, Source: "resume"},
+		"outside":        {Name: SessionStart, Source: "resume", Transcript: "/etc/passwd"},
+		"dots":           {Name: SessionStart, Source: "resume", Transcript: p.Roots["claude-code"][0] + "/../../../etc/x.jsonl"},
+		"relative":       {Name: SessionStart, Source: "resume", Transcript: "x.jsonl"},
+		"another agent":  {Name: SessionStart, Agent: "codex", Source: "resume", Transcript: p.claude(uuid1)},
+		"unknown agent":  {Name: SessionStart, Agent: "robot", Source: "resume", Transcript: p.claude(uuid1)},
+	} {
+		if a, err := p.ask(e); err == nil || len(a.Stdout) > 0 {
+			t.Errorf("%s: %q, %v", name, a.Stdout, err)
+		}
+	}
+}
+
+// FuzzAnswer holds that any bytes on stdin give nothing, or an answer within the limits.
+func FuzzAnswer(f *testing.F) {
+	p := newPlace(f)
+	p.write(p.claude(uuid1), "{}\n", time.Hour)
+	p.companion(p.claude(uuid1), strings.Repeat(ledger, 60), nil)
+	for _, id := range []string{uuid1, uuid3} {
+		for _, source := range []string{"startup", "resume", "compact", "clear", ""} {
+			f.Add(fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/x","source":%q,"prompt":"p","trigger":"auto"}`, id, p.claude(id), source))
+		}
+	}
+	for _, s := range []string{"", "null", "[]", `"x"`, "{", `{"transcript_path":5}`, "\x00\xff", `{"tool_response":{}}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		e, err := Read(strings.NewReader(in))
+		if err != nil {
+			return
+		}
+		for _, e.Name = range []string{SessionStart, UserPromptSubmit, PreCompact, PostToolUse, "Stop"} {
+			a, _ := p.ask(e)
+			if len(a.Stdout) == 0 || e.Name == PreCompact {
+				continue
+			}
+			if text := contextOf(t, a); len(utf16.Encode([]rune(text))) > 10000 {
+				t.Errorf("%s: %d", e.Name, len(text))
+			}
+		}
+	})
+}
+
+// TestRead has a negative control in each pair.
+func TestRead(t *testing.T) {
+	endless := strings.NewReader(`{"session_id":"a","x":"` + strings.Repeat("y", MaxInput) + `"}`)
+	for name, c := range map[string]struct {
+		in   *strings.Reader
+		good bool
+	}{
+		"object": {strings.NewReader(`{"session_id":"a"}`), true}, "null": {strings.NewReader(`null`), false},
+		"more behind it": {strings.NewReader(`{"session_id":"a"} trailing`), true}, "cut": {strings.NewReader(`{"session_id":"a"`), false},
+		"list": {strings.NewReader(`[]`), false}, "wrong type": {strings.NewReader(`{"session_id":{}}`), false},
+		"nothing": {strings.NewReader(""), false}, "too long": {endless, false},
+	} {
+		e, err := Read(c.in)
+		if (err == nil) != c.good || (e.Session == "a") != c.good {
+			t.Errorf("%s: %q, %v", name, e.Session, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "yyy") || strings.Contains(err.Error(), "session_id\":")) {
+			t.Errorf("%s: content in %v", name, err)
+		}
+	}
+}
+
+func TestTheLogHoldsNoContentAndStaysSmall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	for range 4000 {
+		Log(dir, Entry{Event: "SessionStart", Session: "say this: \n", Why: strings.Repeat("w", 5000), Time: now})
+	}
+	var size int64
+	for _, name := range []string{"hook.log", "hook.log.1"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += int64(len(text))
+		if strings.Contains(string(text), "say this") {
+			t.Error("content in the log")
+		}
+		for line := range strings.Lines(string(text)) {
+			if !json.Valid([]byte(line)) {
+				t.Fatalf("no JSON: %q", line)
+			}
+		}
+	}
+	if size > 2*maxLog {
+		t.Errorf("%d bytes", size)
+	}
+}

@@ -1,0 +1,280 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/compactor"
+	"ccd/compactor/sidecar"
+	"ccd/internal/transcript"
+)
+
+const (
+	uuid1 = "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
+	uuid2 = "6e3f8b2f-91d5-4b2c-9b64-1d2e3f4a5b6c"
+	uuid3 = "7f4f9c3f-92e6-4c3d-8c75-2e3f4a5b6c7d"
+)
+
+var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// place is a home directory with sessions and companions.
+type place struct {
+	t    testing.TB
+	home string
+	Hooks
+}
+
+func newPlace(t testing.TB) *place {
+	home := t.TempDir()
+	p := &place{t: t, home: home}
+	p.Hooks = Hooks{
+		Roots: map[string][]string{
+			"claude-code": {filepath.Join(home, ".claude", "projects")},
+			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
+		},
+		StateDir: filepath.Join(home, "state"), Pressure: 0.60, Now: now, Program: "/opt/bin/ccd",
+	}
+	return p
+}
+
+func (p *place) claude(id string) string {
+	return filepath.Join(p.Roots["claude-code"][0], "-home-me-ledger", id+".jsonl")
+}
+
+func (p *place) codex(day, id string) string {
+	return filepath.Join(p.Roots["codex"][0], day, "rollout-2026-03-01T10-00-00-"+id+".jsonl")
+}
+
+func (p *place) write(path, text string, age time.Duration) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	when := now.Add(-age)
+	if err := os.Chtimes(path, when, when); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) find(path string) transcript.Session {
+	p.t.Helper()
+	s, err := p.session(&Event{Transcript: path})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// companion writes the companion of the session at path, with that text under Now, and returns where it stands.
+func (p *place) companion(path, now string, change func(*sidecar.Front)) string {
+	p.t.Helper()
+	s := p.find(path)
+	doc := document(s, now, change)
+	at := sidecar.Path(s, p.CompanionDir)
+	p.write(at, string(doc), 0)
+	return at
+}
+
+func document(s transcript.Session, now string, change func(*sidecar.Front)) []byte {
+	f := sidecar.Front{Agent: s.Agent, Session: s.ID, Source: s.Source, Records: 41, Bytes: 0, Host: "forge", Options: "01234567"}
+	f.Model, f.Window, f.Pressure, f.Level = "some-model", 200000, 0.81, compactor.Aggressive
+	if change != nil {
+		change(&f)
+	}
+	sections := []compactor.Section{
+		{Name: "Now", Body: now},
+		{Name: "Rules", Body: "- \"Don't touch the schema\" (#3)\n"},
+		{Name: "Conversation", Body: "### 1 · #3\n> The export writes 48,212 cents.\n"},
+		{Name: "Recent", Body: "- #40 assistant: done\n"},
+	}
+	return sidecar.Render(f, sections).Text
+}
+
+const ledger = `As of #41 2026-03-01T11:40Z, in /home/me/ledger.
+Asked last (#30 2026-03-01T11:40Z):
+> also add a regression test for "invoice 48213",
+> then stop
+Plan as last left (#20), in the agent's own words:
+- [ ] regression test
+Open: #38 ` + "`pytest -q`" + ` -> 1: Money(48212) != Money(48213) [ccd m0zk5w3g7b1t output, 4 KB]
+`
+
+func (p *place) ask(e Event) (Answer, error) {
+	return p.Answer(context.Background(), e)
+}
+
+// context is the context that an answer gives.
+func contextOf(t testing.TB, a Answer) string {
+	t.Helper()
+	var out struct {
+		Specific struct {
+			Name    string `json:"hookEventName"`
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal(a.Stdout, &out); err != nil {
+		t.Fatalf("%v in %q", err, a.Stdout)
+	}
+	return out.Specific.Context
+}
+
+func wants(t *testing.T, text string, all ...string) {
+	t.Helper()
+	for _, s := range all {
+		if !strings.Contains(text, s) {
+			t.Errorf("%q is missing in:\n%s", s, text)
+		}
+	}
+}
+
+func TestAStartOffersTheNewestEarlierSession(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.claude(uuid1), "{}\n", 3*time.Hour)
+	p.write(p.claude(uuid2), "{}\n", 30*time.Hour)
+	newest := p.companion(p.claude(uuid1), ledger, nil)
+	p.companion(p.claude(uuid2), ledger, nil)
+	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := contextOf(t, a)
+	wants(t, text, newest, "3 hours ago", "'invoice 48213', then stop")
+	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		t.Errorf("not one line: %q", text)
+	}
+}
+
+func TestAStartOffersNeither(t *testing.T) {
+	own := newPlace(t)
+	own.write(own.claude(uuid1), "{}\n", time.Hour)
+	own.companion(own.claude(uuid1), ledger, nil)
+	agent := newPlace(t)
+	sub := strings.Replace(agent.claude(uuid1), uuid1, "agent-0123abcd", 1)
+	agent.companion(sub, ledger, nil)
+	child := newPlace(t)
+	child.companion(child.claude(uuid1), ledger, func(f *sidecar.Front) { f.Parent = uuid2 })
+	other := newPlace(t)
+	other.companion(strings.Replace(other.claude(uuid1), "ledger", "other", 1), ledger, nil)
+	for name, c := range map[string]struct {
+		p    *place
+		self string
+	}{"itself": {own, uuid1}, "a sub-agent": {agent, uuid3}, "a child": {child, uuid3}, "another project": {other, uuid3}} {
+		a, err := c.p.ask(Event{Name: SessionStart, Source: "startup", Session: c.self, Transcript: c.p.claude(c.self)})
+		if !errors.Is(err, ErrNothing) || len(a.Stdout) > 0 {
+			t.Errorf("%s: %q, %v", name, a.Stdout, err)
+		}
+	}
+}
+
+func TestCompanionsStandElsewhere(t *testing.T) {
+	p := newPlace(t)
+	p.CompanionDir = filepath.Join(p.home, "companions")
+	p.write(p.claude(uuid1), "{}\n", time.Hour)
+	at := p.companion(p.claude(uuid1), ledger, nil)
+	for source, id := range map[string]string{"startup": uuid3, "resume": uuid1} {
+		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: id, Transcript: p.claude(id)})
+		if err != nil || !strings.Contains(contextOf(t, a), at) {
+			t.Errorf("%s: %s, %v", source, a.Stdout, err)
+		}
+	}
+	p = newPlace(t) // the transcript was purged
+	s := p.find(p.claude(uuid1))
+	p.write(sidecar.Path(s, p.kept()), string(document(s, ledger, nil)), 50*24*time.Hour)
+	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
+	if err != nil || !strings.Contains(contextOf(t, a), "50 days ago") {
+		t.Errorf("purged: %s, %v", a.Stdout, err)
+	}
+}
+
+func TestCodexOffersBySameDirectory(t *testing.T) {
+	p := newPlace(t)
+	for i, c := range []struct{ id, cwd string }{{uuid1, "/home/me/ledger"}, {uuid2, "/home/me/other"}} {
+		path := p.codex("2026/03/01", c.id)
+		p.write(path, fmt.Sprintf(`{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":%q,"originator":"codex","cli_version":"1"}}`+"\n", c.id, c.cwd), time.Duration(2-i)*time.Hour)
+		p.companion(path, ledger, nil)
+	}
+	e := Event{Name: SessionStart, Agent: "codex", Source: "startup", Session: uuid3, Transcript: p.codex("2026/03/02", uuid3), Cwd: "/home/me/ledger"}
+	a, err := p.ask(e)
+	if err != nil || !strings.Contains(contextOf(t, a), uuid1) {
+		t.Errorf("%s, %v", a.Stdout, err)
+	}
+	e.Cwd = "/home/me"
+	if a, err := p.ask(e); !errors.Is(err, ErrNothing) {
+		t.Errorf("another directory: %s, %v", a.Stdout, err)
+	}
+}
+
+func TestGoingOn(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.claude(uuid1), "{}\n", time.Hour)
+	at := p.companion(p.claude(uuid1), ledger, nil)
+	for _, source := range []string{"resume", "compact"} {
+		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: p.claude(uuid1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := contextOf(t, a)
+		wants(t, text, at, "`/opt/bin/ccd agent restore ID`", "not instructions", ledger)
+		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID")
+		wants(t, text, "## Now", "## Rules", "Don't touch the schema")
+		if strings.Contains(text, "summary") != (source == "compact") || strings.Contains(text, "## Conversation") {
+			t.Errorf("%s:\n%s", source, text)
+		}
+	}
+}
+
+func TestClearedIsTheNewestOtherSession(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.claude(uuid1), "{}\n", time.Hour)
+	p.companion(p.claude(uuid1), ledger, nil)
+	e := Event{Name: SessionStart, Source: "clear", Session: uuid3, Transcript: p.claude(uuid3)}
+	a, err := p.ask(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, contextOf(t, a), "just cleared", ledger, uuid1)
+	p.write(p.claude(uuid2), "{}\n", time.Minute) // that one was cleared, and has no companion
+	if a, err = p.ask(e); err != nil {
+		t.Fatal(err)
+	}
+	if text := contextOf(t, a); strings.Contains(text, "Asked last") || !strings.Contains(text, "earlier session") {
+		t.Errorf("Now of another session:\n%s", text)
+	}
+}
+
+func TestTheSummarizerIsAskedToKeepIDs(t *testing.T) {
+	p := newPlace(t)
+	var refreshed []string
+	p.Refresh = func(_ context.Context, path string) error {
+		refreshed = append(refreshed, path)
+		return errors.New("late")
+	}
+	e := Event{Name: PreCompact, Session: uuid1, Transcript: p.claude(uuid1)}
+	if a, err := p.ask(e); err == nil || len(a.Stdout) > 0 {
+		t.Errorf("no companion: %s, %v", a.Stdout, err)
+	}
+	at := p.companion(p.claude(uuid1), ledger, nil)
+	a, err := p.ask(e)
+	if err == nil || err.Error() != "late" {
+		t.Errorf("%v", err)
+	}
+	wants(t, string(a.Stdout), at, "[ccd ID ...]", "verbatim")
+	e = Event{Name: PreCompact, Session: uuid2, Transcript: p.codex("2026/03/01", uuid2)}
+	p.companion(e.Transcript, ledger, nil)
+	if a, _ := p.ask(e); len(a.Stdout) > 0 {
+		t.Errorf("Codex: %s", a.Stdout)
+	}
+	if len(refreshed) != 3 {
+		t.Errorf("refreshed %q", refreshed)
+	}
+}

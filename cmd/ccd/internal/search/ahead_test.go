@@ -1,0 +1,69 @@
+package search_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/search"
+	"ccd/internal/transcript"
+)
+
+// What is read ahead comes in order, lines that are too large to be copied among it, wherever the search is left, and
+// nothing goes on behind it.
+func TestReadingAheadEndsWithTheSearch(t *testing.T) {
+	s := newShelf(t)
+	var in []search.Source
+	for _, id := range []string{"one", "two", "three"} {
+		text := asked("ink 1") + asked(strings.Repeat("soot ", 850_000)+"ink 2") + strings.Repeat(asked("soot"), 3000) + asked("ink 3")
+		in = append(in, s.source(s.put("claude-code", id, transcript.Main, 1, text, 1<<22)))
+		in = append(in, s.source(s.put("claude-code", id+"/tool-results/x.txt", transcript.Attachment, 1, strings.Repeat("ink\n", 400_000), 1<<22)))
+	}
+	seen := false
+	all := search.Search{Archive: s.Archive, Sources: in, Query: search.Query{Words: []string{"ink"}}}
+	for _, n := range []int{1, 2, 3, 4, 7, 13} {
+		var got []int
+		for h, err := range all.Hits(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, h.Record); len(got) == n {
+				break
+			}
+			seen = seen || reading()
+		}
+		want := []int{3003, 2, 1, 0, 3003, 2, 1, 0, 3003, 2, 1, 0}
+		if diff := cmp.Diff(want[:min(n, len(want))], got); diff != "" {
+			t.Errorf("left after %d: records (-want +got):\n%s", n, diff)
+		}
+		if reading() {
+			t.Errorf("left after %d: it is still read", n)
+		}
+	}
+	if !seen {
+		t.Error("nothing was read ahead: the test sees nothing")
+	}
+}
+
+func reading() bool {
+	stacks := make([]byte, 1<<20)
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("(*ahead).read"))
+}
+
+// What panics while it reads ahead does so where the search is asked for, and where it can be taken up.
+func TestPanicsComeToWhoeverAsks(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("nothing panicked: the test sees nothing")
+		}
+	}()
+	one := search.Source{Session: archive.Session{Generations: []archive.Generation{{N: 1, Tip: transcript.Cursor{Offset: 1}}}}}
+	for range (search.Search{Sources: []search.Source{one}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
+		t.Error("a hit, or an error")
+	}
+}

@@ -1,0 +1,205 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/cmd/ccd/internal/search"
+	"ccd/internal/transcript"
+)
+
+func TestAttachments(t *testing.T) {
+	s := newShelf(t)
+	text := strings.Repeat("grinding\n", 700_000) + "the mill broke\n" + strings.Repeat("silence\n", 700_000) + "mended\n"
+	k := s.put("claude-code", "S/tool-results/x.txt", transcript.Attachment, 1, text, 1<<20)
+	for _, c := range []struct {
+		q    search.Query
+		line int // 0: no hit
+	}{
+		{search.Query{Words: []string{"MILL"}}, 700_001},
+		{search.Query{Words: []string{"mended", "mill"}}, 700_001},
+		{search.Query{Words: []string{"broke silence"}}, 700_001},
+		{search.Query{Words: []string{"mill", "flour"}}, 0},
+		{search.Query{Words: []string{"mill"}, Tool: "Bash"}, 0},
+	} {
+		hits, _ := s.find(c.q, s.source(k))
+		switch {
+		case c.line == 0 && len(hits) == 0:
+		case len(hits) != 1 || hits[0].Line != c.line || hits[0].ID != mark.Sum([]byte(text)).ID() || hits[0].Kind != transcript.File:
+			t.Errorf("%v: %+v, want line %d", c.q.Words, hits, c.line)
+		}
+	}
+}
+
+func TestMessageLists(t *testing.T) {
+	message := func(role, text string) string { return fmt.Sprintf(`{"role":%q,"content":%q}`, role, text) }
+	all := []string{message("user", "Mix the ink"), message("assistant", "Which ink?"), message("user", "black")}
+	for name, text := range map[string]string{
+		"lines": strings.Join(all, "\n"), "array": "[\n  " + strings.Join(all, ",\n  ") + "\n]",
+	} {
+		s := newShelf(t)
+		k := s.put(transcript.Messages, "list", transcript.Main, 1, text, 1<<20)
+		hits, _ := s.find(search.Query{Words: []string{"ink"}}, s.source(k))
+		var got []int
+		for _, h := range hits {
+			got = append(got, h.Record)
+		}
+		if diff := cmp.Diff([]int{2, 1}, got); diff != "" {
+			t.Errorf("%s: records (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The counts of the last fold save counting, and wrong places of theirs are not taken.
+func TestNumbers(t *testing.T) {
+	s := newShelf(t)
+	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 20_000)
+	k := s.put("claude-code", "one", transcript.Main, 1, text, 1<<19)
+	for name, c := range map[string]struct {
+		records int
+		taken   transcript.Cursor
+		want    int
+	}{
+		"not known":   {0, transcript.Cursor{}, 7},
+		"known":       {20_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
+		"taken as is": {30_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
+		"of before":   {99, transcript.Cursor{Generation: 1, Offset: 99}, 7},
+	} {
+		in := s.source(k)
+		in.Records, in.Taken = c.records, c.taken
+		if hits, _ := s.find(search.Query{Words: []string{"ink"}}, in); len(hits) != 1 || hits[0].Record != c.want {
+			t.Errorf("%s: %+v, want record %d", name, hits, c.want)
+		}
+	}
+}
+
+// Damage is told once, the rest is found, and numbers that it hides are not made up.
+func TestDamageIsPassed(t *testing.T) {
+	s := newShelf(t)
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "%s", asked(fmt.Sprintf("ink %d %s", i, mark.Sum([]byte{byte(i), byte(i >> 8)}))+strings.Repeat(" soot", 200)))
+	}
+	k := s.put("claude-code", "one", transcript.Main, 1, b.String(), 1<<20)
+	whole, damage := s.find(search.Query{Words: []string{"ink"}}, s.source(k))
+	if len(whole) != 3000 || damage != 0 {
+		t.Fatalf("%d hits, %d damaged", len(whole), damage)
+	}
+	file, err := os.ReadFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rests := 0
+	for at := len(file) / 8; at < len(file); at += len(file) / 8 {
+		bad := append([]byte(nil), file...)
+		for i := range 64 {
+			bad[at+i] ^= 0xff
+		}
+		if err := os.WriteFile(s.path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := archive.Open(s.path, archive.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := a.Session(context.Background(), k)
+		if err != nil {
+			continue
+		}
+		n, met := 0, 0
+		for h, err := range (search.Search{Archive: a, Sources: []search.Source{{Session: one}}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
+			switch {
+			case errors.As(err, new(*archive.DamageError)):
+				met++
+			case err != nil:
+				t.Fatal(err)
+			default:
+				n++
+				if want := "ink " + fmt.Sprint(h.Record-1) + " "; h.Record > 0 && !strings.HasPrefix(h.Snippet, want) {
+					t.Fatalf("record %d is %q", h.Record, h.Snippet)
+				}
+			}
+		}
+		if n < 3000 && met == 0 {
+			t.Errorf("at %d: %d hits of 3000, and no damage told", at, n)
+		}
+		if n > 0 && n < 3000 {
+			rests++
+		}
+	}
+	if rests == 0 {
+		t.Error("nothing was found beside damage: the test sees nothing")
+	}
+}
+
+// A search ends where its consumer or its context ends it, and tells how far it is.
+func TestSearchEnds(t *testing.T) {
+	s := newShelf(t)
+	k := s.put("claude-code", "one", transcript.Main, 1, strings.Repeat(asked("ink"), 1000), 1<<20)
+	one := search.Search{Archive: s.Archive, Sources: []search.Source{s.source(k)}, Query: search.Query{Words: []string{"ink"}}}
+	n := 0
+	for range one.Hits(context.Background()) {
+		if n++; n == 3 {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n = 0
+	var last error
+	for _, err := range one.Hits(ctx) {
+		if last = err; err == nil {
+			n++
+		}
+		cancel()
+	}
+	if n != 1 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d hits, then %v", n, last)
+	}
+	var done, total int64
+	one.Progress = func(d, all int64) { done, total = d, all }
+	for range one.Hits(context.Background()) {
+	}
+	if done != total || total == 0 {
+		t.Errorf("%d of %d looked through", done, total)
+	}
+}
+
+// While a search goes on, sessions grow: neither waits for the other, and both get what they should.
+func TestSearchBesideCommits(t *testing.T) {
+	s := newShelf(t)
+	k := s.put("claude-code", "one", transcript.Main, 1, strings.Repeat(asked("ink")+asked("soot"), 5000), 1<<20)
+	in := s.source(k)
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for range 20 {
+			one, err := s.Session(context.Background(), k)
+			if err == nil {
+				tip, more := one.Tip(), asked("ink")
+				end := transcript.Cursor{Generation: 1, Offset: tip.Offset + int64(len(more))}
+				err = s.Append(context.Background(), one.Session, transcript.Segment{Start: tip, Data: []byte(more), End: end})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 20 {
+		if hits, damage := s.find(search.Query{Words: []string{"ink"}}, in); len(hits) != 5000 || damage != 0 || hits[0].Record != 9999 {
+			t.Fatalf("%d hits, %d damaged", len(hits), damage)
+		}
+	}
+	writer.Wait()
+	if hits, _ := s.find(search.Query{Words: []string{"ink"}}, s.source(k)); len(hits) != 5020 {
+		t.Errorf("%d hits afterwards", len(hits))
+	}
+}
