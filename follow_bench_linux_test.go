@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/compactor/sidecar"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -30,8 +30,8 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -247,7 +247,7 @@ func (d *Daemon) watch(ctx context.Context, end context.CancelCauseFunc) watcher
 		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			d.Log.Warn("companion not removed", "err", err)
 		}
-		d.recheck(ctx, time.Now(), func(o watcher.Offer, err error) { d.note(o, err, false) })
+		d.recheck(ctx, time.Now(), 0, func(o watcher.Offer, err error) { d.note(o, err, false) })
 		if d.Scanned == nil {
 			return
 		}

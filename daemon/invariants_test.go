@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 )
 
 // victim, in the environment, makes the test binary a daemon in that HOME, to be killed.

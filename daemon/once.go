@@ -74,7 +74,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
 		progress(report.Bytes, all)
 	}
-	d.recheck(ctx, start, func(o watcher.Offer, err error) { report.fail(o.Path, err) })
+	d.recheck(ctx, start, atRest, func(o watcher.Offer, err error) { report.fail(o.Path, err) })
 	d.leave(ctx, &report)
 	if err := d.expire(ctx, start); err != nil {
 		report.fail(d.StateDir, err)

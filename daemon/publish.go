@@ -14,9 +14,9 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/compactor/sidecar"
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -23,7 +23,7 @@ const (
 // recheck reads some sources in full and compares their hash with that of what is stored, those that wait longest
 // first. A source that differs was rewritten in a way that its length and fingerprints do not show: it is stored again
 // as a new generation. Failures of that are given to failed.
-func (d *Daemon) recheck(ctx context.Context, now time.Time, failed func(o watcher.Offer, err error)) {
+func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration, failed func(o watcher.Offer, err error)) {
 	var due []*session
 	for _, s := range d.sessions {
 		if s.raw != nil && !s.state.Gone && s.state.Skipped == "" && s.state.Checked.Before(recheckSince(s.Key, now)) && d.watched(s.Session) {
@@ -50,7 +50,7 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time, failed func(o watch
 			continue
 		}
 		if !same {
-			o, err := d.restart(ctx, s, now)
+			o, err := d.restart(ctx, s, now, quiet)
 			if err != nil {
 				failed(o, err)
 				continue
@@ -89,14 +89,15 @@ func (d *Daemon) compare(ctx context.Context, s *session) (same bool, err error)
 	return n < last.Tip.Offset || sum == last.Sum, err
 }
 
-// restart stores the session's file from its first byte, as a new generation.
-func (d *Daemon) restart(ctx context.Context, s *session, now time.Time) (watcher.Offer, error) {
+// restart stores the session's file from its first byte, as a new generation. The file counts as quiet for at least so
+// long.
+func (d *Daemon) restart(ctx context.Context, s *session, now time.Time, quiet time.Duration) (watcher.Offer, error) {
 	d.Log.Warn("transcript rewritten in place; archived again as a new generation", "path", s.Path, "session", s.ID)
 	s.unfold()
 	s.rewritten = true
 	o := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}}
 	if seen, err := stat(s.Path); err == nil {
-		o.Quiet = max(0, now.Sub(time.Unix(0, seen.ModTime)))
+		o.Quiet = max(quiet, now.Sub(time.Unix(0, seen.ModTime)))
 	}
 	return o, d.bring(ctx, o)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 )
 
 // standing is a companion as it stands, inode and all.

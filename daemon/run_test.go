@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ccd/compactor"
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

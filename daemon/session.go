@@ -12,8 +12,8 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

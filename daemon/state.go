@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ccd/compactor"
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

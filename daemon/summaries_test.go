@@ -15,8 +15,8 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 )
 
 // talk is one turn of an invented session in which the agent says much.

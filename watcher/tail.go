@@ -245,7 +245,7 @@ func (t *tailer) takes(last []byte, first bool) bool {
 	switch {
 	case len(last) == 0:
 		return false
-	case t.o.Torn || t.s.Packed || t.s.Class == transcript.Attachment:
+	case t.o.Torn || t.s.Packed || t.s.Class == transcript.Attachment || t.s.Unlined():
 		return true
 	case first && t.taken.midLine():
 		return false // the end of a line whose beginning was taken: nobody can tell whether it is whole

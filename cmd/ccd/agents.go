@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/internal/agent/registry"
 	agentsetup "ccd/cmd/ccd/internal/setup"
+	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 )
 
@@ -27,15 +27,16 @@ type agentsFlags struct {
 
 func (a *app) agentsCommand() *cobra.Command {
 	p := page{
-		use: "agents [install|uninstall|status]", group: agents, short: "the agents that are here; make Claude Code and Codex read their companions",
+		use: "agents [install|uninstall|status]", group: agents, short: "list agents; connect Claude Code and Codex to ccd",
 		forms: []string{
 			"ccd agents",
 			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--reach project|all] [--dry-run]",
 			"ccd agents uninstall [claude|codex|all] [--dry-run]",
 			"ccd agents status [claude|codex|all]",
 		},
-		long: `Without a word after it, ccd agents lists every agent that ccd knows: whether it is on this machine,
-whether its sessions are followed, and whether it knows of ccd, or how to tell it.
+		long: `Without an argument, ccd agents lists the agents that ccd knows: whether the agent's directory is on this
+machine, whether it has transcripts, and whether it is connected to ccd. It looks that up for Claude Code
+and Codex; for the others it says how to connect them.
 
 install merges into the agent's own settings: hooks (at the start of a session, before a compaction, and
 at a prompt when the context is nearly full), the MCP server ` + "`ccd mcp`" + `, and a skill (Claude Code) or a
@@ -54,7 +55,7 @@ An agent can read the sessions of its own project. --reach all lets agents read 
 Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
 without a word, in ` + "`codex exec`" + ` too.`,
 		examples: []example{
-			{"ccd agents", "which agents are here, and which of them know of ccd"},
+			{"ccd agents", "which agents are here, and how to connect them"},
 			{"ccd agents install", "every agent that is here"},
 			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
 			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
@@ -64,7 +65,7 @@ without a word, in ` + "`codex exec`" + ` too.`,
 			{"ccd agents uninstall", "take it all out"},
 		},
 		json: "one array, an object an agent: agent, title, present (on this machine), roots, followed, installed,\n" +
-			"how (to tell it of ccd)\n\n(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
+			"how (to connect it to ccd)\n\n(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
 			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries\n" +
 			"(path, exists, this), notes",
 	}
@@ -182,7 +183,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	if which == nil {
 		which = s.Present()
 	}
-	if len(which) == 0 {
+	if len(which) == 0 && f.reach == "" {
 		return hint(fmt.Errorf("find agents: neither %s nor %s is here", s.Dir(agentsetup.Claude), s.Dir(agentsetup.Codex)), "ccd agents install claude")
 	}
 	switch {
@@ -434,7 +435,7 @@ type agentHere struct {
 	How       string   `json:"how"`
 }
 
-// agentsHere lists every agent that ccd knows: is it on this machine, is it followed, and does it know of ccd?
+// agentsHere lists every agent that ccd knows: is it on this machine, has it transcripts, is it connected to ccd?
 func (a *app) agentsHere(s *agentsetup.Setup) error {
 	home, err := a.home()
 	if err != nil {
@@ -442,7 +443,7 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 	}
 	conf, unread := a.config()
 	watched := a.roots(conf, home)
-	list, rows := []agentHere{}, [][]string{{"AGENT", "HERE", "FOLLOWED", "KNOWS OF CCD"}}
+	list, rows := []agentHere{}, [][]string{{"AGENT", "HERE", "TRANSCRIPTS", "CONNECTED"}}
 	for _, f := range registry.All() {
 		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How}
 		for _, r := range watched {
@@ -452,14 +453,16 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 				one.Present = one.Present || exists(filepath.Dir(r.Path))
 			}
 		}
-		here, followed, knows := "no", "when it is there", "-"
+		here, followed, knows := "no", "-", "-"
+		if one.Present {
+			here, followed = "yes", "none yet"
+		}
 		if one.Followed {
-			followed = "yes"
+			followed = "found"
 		}
 		if one.Present {
-			here = "yes"
-			if knows = one.How; slices.Contains(agentsetup.Agents(), f.Agent) {
-				one.Installed, knows = s.Status(f.Agent).Installed, "no: ccd agents install "+strings.TrimSuffix(f.Agent, "-code")
+			if knows = "not checked: " + one.How; slices.Contains(agentsetup.Agents(), f.Agent) {
+				one.Installed, knows = s.Status(f.Agent).Installed, "no: run ccd agents install "+strings.TrimSuffix(f.Agent, "-code")
 				if one.Installed {
 					knows = "yes"
 				}

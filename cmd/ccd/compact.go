@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor"
+	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 )
 
 // demoDeadline ends a demo that goes wrong.

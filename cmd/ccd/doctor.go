@@ -166,6 +166,7 @@ func examinations() []examination {
 		{"program", checkProgram, true},
 		{"agents", checkAgents, true},
 		{"behind", checkBehind, false},
+		{"records", checkRecords, false},
 		{"purge", checkPurge, false},
 		{"clock", checkClock, true},
 	}

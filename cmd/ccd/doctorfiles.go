@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"ccd/archive"
-	"ccd/internal/atomicfile"
 	"ccd/compactor/sidecar"
+	"ccd/internal/atomicfile"
 	"ccd/watcher"
 )
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ccd/internal/agent/registry"
 	"ccd/watcher"
 )
 
@@ -124,6 +126,23 @@ func checkBehind(_ context.Context, s *surroundings) []finding {
 	f := s.behind(all)
 	f.Lag = &all.bytes
 	return []finding{f}
+}
+
+// checkRecords tells how many records were not understood: an agent that changed its format is seen by them.
+func checkRecords(_ context.Context, s *surroundings) []finding {
+	unknown, sessions := map[string]int{}, map[string]int{}
+	for _, e := range s.sessions {
+		if e.state.Unknown > 0 {
+			unknown[e.Agent] += e.state.Unknown
+			sessions[e.Agent]++
+		}
+	}
+	var all []finding
+	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
+		all = append(all, note("records", "", "%s: %s not understood, in %s; all of it is archived", registry.Title(agent),
+			are(unknown[agent], "record", "records"), count(sessions[agent], "session")))
+	}
+	return all
 }
 
 func (s *surroundings) behind(all pending) finding {

@@ -10,10 +10,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"ccd/cmd/ccd/internal/form"
 	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
-	"ccd/cmd/ccd/internal/form"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/daemon"
-	"ccd/internal/agent/registry"
 	"ccd/cmd/ccd/internal/form"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

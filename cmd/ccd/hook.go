@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/daemon"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/daemon"
 	"ccd/internal/config"
 )
 

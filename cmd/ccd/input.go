@@ -35,11 +35,12 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 		}
 		done = func() { os.Remove(s.Path) }
 	}
-	if s.Agent, s.Class, err = agentOf(ctx, s, anyList); err != nil {
+	unlined := false
+	if s.Agent, s.Class, unlined, err = agentOf(ctx, s, anyList); err != nil {
 		done()
 		return s, func() {}, err
 	}
-	if s.Agent != transcript.Messages && strings.HasSuffix(s.Source, ".json") {
+	if unlined && !s.Unlined() {
 		s.ID += ".json" // see transcript.Key.Unlined
 	}
 	return s, done, nil
@@ -63,14 +64,12 @@ func (a *app) spool() (transcript.Session, error) {
 
 // agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood. With
 // anyList an empty JSON array is a list, and so is one with a message that has content but no role.
-func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, transcript.Class, error) {
-	var agent string
-	var class transcript.Class
+func agentOf(ctx context.Context, s transcript.Session, anyList bool) (agent string, class transcript.Class, unlined bool, err error) {
 	var d *transcript.Decoder
 	var seen sight
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
-			return "", 0, fmt.Errorf("read transcript: %w", err)
+			return "", 0, false, fmt.Errorf("read transcript: %w", err)
 		}
 		if d == nil {
 			agent, class, _ = registry.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
@@ -78,17 +77,20 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (string, t
 		}
 		for r := range d.Records(seg) {
 			if seen.take(r); agent != "" && seen.grasp.Told > 0 {
-				return agent, class, nil
+				return agent, class, d.Unlined(), nil
 			}
 			if anyList && agent == transcript.Messages && (r.Long || slices.Contains(transcript.Keys(r.Raw), "content")) {
-				return agent, class, nil
+				return agent, class, d.Unlined(), nil
 			}
 		}
 	}
-	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
-		return agent, class, nil
+	if agent != "" && agent != transcript.Messages && seen.grasp.Strange == 0 {
+		return "", 0, false, fmt.Errorf("read %s: a transcript of %s in which nothing is said", mark.Inline(cmp.Or(s.Source, s.Path), maxName), registry.Title(agent))
 	}
-	return "", 0, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
+	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
+		return agent, class, d != nil && d.Unlined(), nil
+	}
+	return "", 0, false, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
 		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(registry.Titles(), ", "))
 }
 
@@ -111,7 +113,7 @@ func (s *sight) take(r *transcript.Record) {
 func (s sight) String() string {
 	switch {
 	case s.records == 0:
-		return "the file is empty"
+		return "no record is in it"
 	case len(s.keys) == 0:
 		return fmt.Sprintf("not a transcript I know: no JSON object in %s", count(s.records, "line"))
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/config"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

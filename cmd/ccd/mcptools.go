@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/tools"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/internal/mark"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/tools"
+	"ccd/internal/mark"
 )
 
 // lent runs a command with w as its stdout; what it says beside that stands behind it.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 )
 
 type pathOutput struct {

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/atomicfile"
-	"ccd/compactor/sidecar"
 )
 
 // answers reports whether there is somebody to ask.

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/config"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
 )

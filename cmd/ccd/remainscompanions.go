@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/internal/agent/registry"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
-	"ccd/cmd/ccd/internal/resume"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -63,9 +63,10 @@ newest session (claude --continue) while that is not about to be purged, and nev
 until somebody goes on with it.
 
 It is made from the archive, brought up to date first: also where the transcript was purged, or its
-agent could not read it any more. With --to it becomes a session of the other agent: commands and reads
-become that agent's calls, other calls are told in words. What the agent's API would refuse is not
-written; the error names the record.
+agent could not read it any more. ccd writes sessions of Claude Code and Codex; a session of another
+agent needs --to. With --to it becomes a session of that agent: commands and reads become its calls,
+other calls are told in words. What the agent's API would refuse is not written; the error names the
+record.
 
 Without --max-tokens it takes 40 % of the estimated tokens that the agent holds (characters * 4 / 3), at
 least 16,000, which a small session fits in whole, and at most 144,000.`,
@@ -130,6 +131,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now()}
+	if want.Dir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("find working directory: %w", err)
+	}
 	if want.Agent == "" {
 		want.Agent = e.Agent
 	}
@@ -140,6 +144,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		return fmt.Errorf("make a session ID: %w", err)
 	}
 	family, c, err := l.copied(ctx, e, want)
+	if errors.Is(err, resume.ErrNoFormat) {
+		return hint(err, "ccd resume --to claude %s", l.argument(e))
+	}
 	if err != nil {
 		return err
 	}

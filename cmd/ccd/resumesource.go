@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"ccd/archive"
-	"ccd/compactor"
-	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/compactor"
 	"ccd/internal/transcript"
 )
 

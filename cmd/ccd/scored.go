@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"ccd/archive"
-	"ccd/compactor"
 	"ccd/cmd/ccd/internal/hook"
-	"ccd/internal/scorecard"
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/internal/mark"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

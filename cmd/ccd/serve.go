@@ -20,13 +20,13 @@ import (
 // brought, all under one run.lock.
 type server struct {
 	*app
-	held   *daemon.Held
-	pulse  *packaging.Pulse
-	notTold   bool            // the service manager could not be told, and that was said
-	absent map[string]bool // roots that were not there when the process began
-	hangup chan os.Signal
-	file   *logFile // nil: the log goes to stderr
-	holds  *library // the configuration in force
+	held    *daemon.Held
+	pulse   *packaging.Pulse
+	notTold bool            // the service manager could not be told, and that was said
+	absent  map[string]bool // roots that were not there when the process began
+	hangup  chan os.Signal
+	file    *logFile // nil: the log goes to stderr
+	holds   *library // the configuration in force
 }
 
 // serve runs the daemon until ctx ends.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor"
 	"ccd/daemon"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 

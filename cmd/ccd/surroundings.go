@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/daemon"
 	"ccd/compactor/sidecar"
+	"ccd/daemon"
 	"ccd/packaging"
 	"ccd/watcher"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ccd/internal/agent/registry"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 

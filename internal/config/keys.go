@@ -1,9 +1,10 @@
 package config
 
 import (
-	"ccd/internal/agent/registry"
 	"strings"
 	"time"
+
+	"ccd/internal/agent/registry"
 )
 
 // section is one table of the file.

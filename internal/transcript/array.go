@@ -21,7 +21,7 @@ type array struct {
 // How much may stand before the bracket of an array: white space, and of an object the members before it.
 const (
 	maxHead   = 4096
-	maxMember = 64 << 10
+	maxMember = 1 << 20
 )
 
 // begin tells whether an array or lines come, as soon as that can be told, and returns what is to be read now.
@@ -34,7 +34,7 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 	}
 	all := append(a.head, data...)
 	if a.member != "" {
-		return a.beginMember(all, data, off, rest)
+		return a.beginMember(all, off)
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
 	blank := len(all) - len(text)
@@ -51,14 +51,14 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 }
 
 // beginMember is begin for an object. Of the object only the elements of the member are records.
-func (a *array) beginMember(all, data []byte, off int64, rest bool) ([]byte, int64) {
+func (a *array) beginMember(all []byte, off int64) ([]byte, int64) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
 	object := len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r')
 	i, name := -1, []byte("\n  \""+a.member+"\": [")
 	if object {
 		i = bytes.Index(all, name)
 	}
-	if i < 0 && object && len(all) < maxMember && !rest {
+	if i < 0 && object && len(all) < maxMember { // also at rest: the file may be half written
 		a.head = bytes.Clone(all)
 		return nil, off
 	}

@@ -127,6 +127,9 @@ func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
 	}
 }
 
+// Unlined reports whether the records so far are elements of one JSON value, not lines.
+func (d *Decoder) Unlined() bool { return d.array != nil && d.array.open }
+
 // Kept returns the bytes of memory that an unfinished line takes.
 func (d *Decoder) Kept() int64 { return int64(cap(d.part)) }
 

@@ -5,7 +5,7 @@ package transcript
 type Format struct {
 	Agent string // the name in keys, flags and --json
 	Title string // the name for people
-	How   string // how its client is told of ccd, in one line, where `ccd agents install` does not do it
+	How   string // how its client is connected to ccd, in one line, where `ccd agents install` does not do it
 	// Roots returns the directories that hold transcripts, from the environment (getenv, as os.Getenv) and the home
 	// directory. They need not exist.
 	Roots func(getenv func(string) string, home string) []string

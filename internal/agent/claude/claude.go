@@ -2,9 +2,10 @@ package claude
 
 import (
 	"bytes"
-	"ccd/internal/transcript"
 	"slices"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // line is the members of a Claude Code record that ccd reads; the rest is never looked at.

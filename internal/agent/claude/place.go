@@ -1,10 +1,11 @@
 package claude
 
 import (
-	"ccd/internal/transcript"
 	"cmp"
 	"path/filepath"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 func roots(getenv func(string) string, home string) []string {

@@ -2,13 +2,14 @@ package claude
 
 import (
 	"bytes"
-	"ccd/internal/transcript"
 	"cmp"
 	"path"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ccd/internal/transcript"
 )
 
 // writer writes a session of Claude Code: one record a block, each hanging on the one before.

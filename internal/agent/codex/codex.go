@@ -2,8 +2,9 @@ package codex
 
 import (
 	"bytes"
-	"ccd/internal/transcript"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // line is the members of a rollout's line. Old rollouts (before 0.32) have no envelope: the line is the payload.

@@ -1,11 +1,12 @@
 package codex
 
 import (
-	"ccd/internal/transcript"
 	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 func roots(getenv func(string) string, home string) []string {

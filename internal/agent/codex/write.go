@@ -1,9 +1,10 @@
 package codex
 
 import (
-	"ccd/internal/transcript"
 	"cmp"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // writer writes a rollout: a header, then what the model sees.

@@ -13,7 +13,7 @@ import (
 // Row is Copilot CLI.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "copilot-cli", Title: "Copilot CLI", How: "MCP server `ccd mcp` under mcpServers of ~/.copilot/mcp-config.json",
+		Agent: "copilot-cli", Title: "Copilot CLI", How: "add the MCP server `ccd mcp` to mcpServers in ~/.copilot/mcp-config.json",
 		Roots: roots, Match: match, Mine: mine, Starts: starts,
 		Client: &client, Parse: parse,
 	}

@@ -10,7 +10,7 @@ import (
 // Row is Cursor.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "cursor", Title: "Cursor", How: "MCP server `ccd mcp` under mcpServers of ~/.cursor/mcp.json",
+		Agent: "cursor", Title: "Cursor", How: "add the MCP server `ccd mcp` to mcpServers in ~/.cursor/mcp.json",
 		Roots: roots, Match: match, Mine: mine, Starts: starts,
 		Client: &client, Parse: parse,
 	}

@@ -10,7 +10,7 @@ import (
 // Row is Factory Droid.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "factory-droid", Title: "Factory Droid", How: "MCP server `ccd mcp` in ~/.factory/mcp.json",
+		Agent: "factory-droid", Title: "Factory Droid", How: "add the MCP server `ccd mcp` to ~/.factory/mcp.json",
 		Roots: roots, Match: match, Mine: mine, Starts: starts,
 		Client: &client, Parse: parse,
 	}

@@ -13,7 +13,7 @@ import (
 // Row is Gemini CLI.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "gemini-cli", Title: "Gemini CLI", How: "MCP server `ccd mcp` under mcpServers of ~/.gemini/settings.json",
+		Agent: "gemini-cli", Title: "Gemini CLI", How: "add the MCP server `ccd mcp` to mcpServers in ~/.gemini/settings.json",
 		Roots: roots, Match: match, Mine: mine, Starts: starts,
 		Client: &client, Parse: parse, Member: "messages",
 	}

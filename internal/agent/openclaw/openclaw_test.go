@@ -96,7 +96,9 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value, want string }{
-		{"", "", "/h/.openclaw/agents"}, {"OPENCLAW_STATE_DIR", " /s ", "/s/agents"}, {"CLAWDBOT_STATE_DIR", "~/c", "/h/c/agents"},
+		{"", "", "/h/.openclaw/agents"},
+		{"OPENCLAW_STATE_DIR", " /s ", "/s/agents"},
+		{"CLAWDBOT_STATE_DIR", "~/c", "/h/c/agents"},
 		{"OPENCLAW_HOME", "/o", "/o/.openclaw/agents"},
 	} {
 		got := openclaw.Row().Roots(func(name string) string {

@@ -15,7 +15,7 @@ import (
 // Row is OpenClaw.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "openclaw", Title: "OpenClaw", How: "MCP server `ccd mcp` under mcp.servers of ~/.openclaw/openclaw.json",
+		Agent: "openclaw", Title: "OpenClaw", How: "add the MCP server `ccd mcp` to mcp.servers in ~/.openclaw/openclaw.json",
 		Roots: roots, Match: match, Mine: mine,
 		Client: &client, Parse: entries.Parse,
 	}

@@ -215,7 +215,7 @@ func TestPlaces(t *testing.T) {
 	for rel, want := range map[string]string{
 		"--w--/2026-05-12T01-02-27-657Z_" + id + ".jsonl": id,
 		"2026-05-12T01-02-27-657Z_" + id + ".jsonl":       id,
-		"--w--/named.jsonl":                               "--w--/named",
+		"--w--/named.jsonl":                               "w--/named",
 		"--w--/.hidden.jsonl":                             "",
 		"--w--/notes.md":                                  "",
 		"--w--/" + id + ".jsonl~":                         "",

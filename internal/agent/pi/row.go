@@ -14,7 +14,7 @@ import (
 // Row is Pi.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "pi", Title: "Pi", How: "a line in ~/.pi/agent/AGENTS.md: `ccd agent search WORDS` finds what was said",
+		Agent: "pi", Title: "Pi", How: "name `ccd agent search WORDS` in ~/.pi/agent/AGENTS.md",
 		Roots: roots, Match: match, Mine: entries.Mine, Starts: entries.Starts,
 		Client: &client, Parse: entries.Parse,
 	}
@@ -34,6 +34,6 @@ func match(_, rel string) (transcript.Session, bool) {
 	if !ok || stem == "" || strings.HasPrefix(stem, ".") {
 		return transcript.Session{}, false
 	}
-	id := cmp.Or(entries.SessionID(stem), strings.TrimSuffix(rel, ".jsonl"))
+	id := cmp.Or(entries.SessionID(stem), strings.TrimLeft(strings.TrimSuffix(rel, ".jsonl"), "-")) // a command line takes no ID that begins with -
 	return transcript.Session{Key: transcript.Key{ID: id}}, true
 }

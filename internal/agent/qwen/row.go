@@ -13,7 +13,7 @@ import (
 // Row is Qwen Code.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "qwen-code", Title: "Qwen Code", How: "MCP server `ccd mcp` under mcpServers of ~/.qwen/settings.json",
+		Agent: "qwen-code", Title: "Qwen Code", How: "add the MCP server `ccd mcp` to mcpServers in ~/.qwen/settings.json",
 		Roots: roots, Match: match, Mine: mine, Starts: starts,
 		Client: &client, Parse: parse,
 	}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"ccd/compactor"
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

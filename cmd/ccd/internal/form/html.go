@@ -5,8 +5,8 @@ import (
 	"html"
 	"strings"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"ccd/internal/agent/registry"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 
 	"ccd/compactor"
-	"ccd/internal/mark"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
 )
 
@@ -29,12 +29,16 @@ type Source struct {
 	Before    string                            // ID of the session that it goes on from where that is not among the sources
 }
 
+// ErrNoFormat is of an agent whose sessions ccd reads and does not write.
+var ErrNoFormat = errors.New("ccd does not write its format")
+
 // Request is what a copy is to be.
 type Request struct {
 	Agent     string    // whose session it becomes
 	ID        string    // of the new session
 	MaxTokens int       // estimated, of all that the model sees of it; 0 for what fits the source
 	Now       time.Time // stands for when a source began that tells no time
+	Dir       string    // stands for where a source worked that tells no directory; absolute
 }
 
 // Copy is a new session as it is to be written.
@@ -188,7 +192,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	c.After = int64(t.chars) * 4 / 3
 	f, ok := registry.Lookup(m.want.Agent)
 	if !ok || f.Write == nil {
-		return c, fmt.Errorf("write a session of %s: ccd does not write its format", m.want.Agent)
+		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
 	}
 	c.Lines, c.Place = f.Write(d), f.Place(&d)
 	return c, Check(m.want.Agent, c.Place, c.Lines)
@@ -238,7 +242,7 @@ func (m *maker) cwd() string {
 	if len(dirs) > 0 {
 		return dirs[0]
 	}
-	return "/"
+	return cmp.Or(m.want.Dir, "/")
 }
 
 // summary is the copy's first message in at most chars: the title, what it is, then the sections of the source

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/internal/gen"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/internal/mark"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/internal/gen"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/archive"
-	"ccd/internal/mark"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 

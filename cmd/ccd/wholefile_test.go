@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// geminiFile is a session of an older Gemini CLI as one JSON value, which its client writes anew at each change.
+func geminiFile(t *testing.T, turns int, word string) string {
+	t.Helper()
+	var messages []any
+	for n := range turns {
+		at := fmt.Sprintf("2026-03-01T09:%02d:00.000Z", n%60)
+		messages = append(messages,
+			map[string]any{"id": fmt.Sprintf("u%d", n), "timestamp": at, "type": "user", "content": fmt.Sprintf("Mend %s %d.", word, n)},
+			map[string]any{"id": fmt.Sprintf("g%d", n), "timestamp": at, "type": "gemini", "content": strings.Repeat(fmt.Sprintf("The %s %d is mended. ", word, n), 40)})
+	}
+	dirs := make([]string, 3000)
+	for i := range dirs {
+		dirs[i] = fmt.Sprintf("/src/mill/%d", i)
+	}
+	session := struct {
+		SessionID   string   `json:"sessionId"`
+		ProjectHash string   `json:"projectHash"`
+		Directories []string `json:"directories"`
+		Messages    []any    `json:"messages"`
+	}{"s", "0a1b", dirs, messages}
+	data, err := json.MarshalIndent(session, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A session that is one JSON value is whole in the archive after every pass: half written, grown, rewritten in place with
+// another text of the same length, and from stdin. Each ID of its companion comes back.
+func TestSessionAsOneValue(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".gemini", "tmp", "mill", "chats", "session-2026-03-01T09-00-abcdef01.json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	whole := geminiFile(t, 120, "sluice")
+	for _, content := range []string{whole[:40_000], whole, strings.Replace(whole, "Mend sluice 60.", "Mend SLUICE 60.", 1), geminiFile(t, 130, "wheel")} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command(t, home, "run", "--once", "-q")
+		if got := string(command(t, home, "restore", "--session", path)); got != content {
+			t.Errorf("%d bytes come back of %d", len(got), len(content))
+		}
+		command(t, home, "verify")
+	}
+	if resolveAll(t, home) == 0 {
+		t.Error("the companion has no ID")
+	}
+	if code, _, said := ccdIn(home, whole, "compact", "-"); code != exitDone || !strings.HasPrefix(said, "Gemini CLI: ") {
+		t.Errorf("exit %d, %s", code, said)
+	}
+	command(t, home, "verify")
+}
