@@ -278,20 +278,21 @@ func moment(t, before time.Time) string {
 // Gap names the messages of turns of which nothing is said: those between two places.
 func (s *Set) Gap(from, to int) string {
 	var rows []int32
-	first, last := 0, 0
+	var turns []int
 	for n := range s.turns {
 		if t := &s.turns[n]; t.n >= from && t.n < to && t.ask >= 0 {
-			rows = append(rows, t.ask)
-			if first == 0 {
-				first = t.n
-			}
-			last = t.n
+			rows, turns = append(rows, t.ask), append(turns, t.n)
 		}
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	rows = rows[max(0, len(rows)-maxList):]
+	before := ""
+	if more := len(rows) - maxList; more > 0 {
+		before = fmt.Sprintf("### %d-%d · %d messages, under the ranges below\n", turns[0], turns[more-1], more)
+		rows, turns = rows[more:], turns[more:]
+	}
+	first, last := turns[0], turns[len(turns)-1]
 	if len(rows) == 1 {
 		return fmt.Sprintf("### %d · #%d %s\n", first, s.w.row(rows[0]).Record(), mark.New(s.w.id(rows[0]), "cut, a message"))
 	}
@@ -303,7 +304,7 @@ func (s *Set) Gap(from, to int) string {
 	if lexicon.Chars(m) > said { // a marker is never longer than what it replaces
 		m = fmt.Sprintf("%d messages, under the ranges below", len(rows))
 	}
-	return fmt.Sprintf("### %d-%d · #%d-#%d %s\n", first, last, s.w.row(rows[0]).Record(), s.w.row(rows[len(rows)-1]).Record(), m)
+	return before + fmt.Sprintf("### %d-%d · #%d-#%d %s\n", first, last, s.w.row(rows[0]).Record(), s.w.row(rows[len(rows)-1]).Record(), m)
 }
 
 // Heading is the line above a turn whose message does not stand there.
