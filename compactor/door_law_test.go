@@ -76,15 +76,15 @@ func complaints(bad []string) string {
 	return fmt.Sprintf("%d complaints:\n%s", len(bad), strings.Join(bad[:min(len(bad), 4)], "\n"))
 }
 
-// TestMoreRoomHidesNothing has what is visible at a size be visible at about twice that size too.
+// TestMoreRoomHidesNothing has what is visible at a size be visible at twice that size too.
 func TestMoreRoomHidesNothing(t *testing.T) {
 	for _, s := range sessions(t) {
 		var before []bool
-		for i, room := range sizes {
+		for room := 4000; room <= 64000; room *= 2 {
 			now := s.shown(rendered(s.companion(t, room)))
-			if i > 0 {
+			if before != nil {
 				if bad := vanished(s, before, now); len(bad) > 0 {
-					t.Errorf("%s, visible in %d chars and not in %d: %s", s.name, sizes[i-1], room, complaints(bad))
+					t.Errorf("%s, visible in %d chars and not in %d: %s", s.name, room/2, room, complaints(bad))
 				}
 			}
 			before = now

@@ -55,7 +55,9 @@ func mutated(strategy string, off ...string) compactor.Options {
 	switch strategy {
 	case "answers":
 		o.MaxTokens = 6000
-	case "output", "answer", "image":
+	case "answer":
+		o.MaxTokens = 10000 // what is longer than the others has no room
+	case "output", "image":
 		o.MaxTokens = 160000 // all fits, and what is not shortened takes more room
 	case "score", "microcompact", "entities":
 		o.MaxTokens = 72000

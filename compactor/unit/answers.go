@@ -15,7 +15,7 @@ import (
 )
 
 // steps are how much of an answer or a report its levels show, as lexicon.Width counts; the last level has it whole.
-var steps = []int{160, 320, 640, 1280, 2560, 5120}
+var steps = []int{120, 240, 480, 1280, 2560, 5120}
 
 // wholeShare is the part of a text that one answer may take at its last level, as a divisor.
 const wholeShare = 2
@@ -62,7 +62,7 @@ func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() st
 	size := int(float64(w.row(i).Chars) * (1 + 2*w.f.WideShare()))
 	for n := 1; n <= len(steps) && size > steps[n-1]; n++ {
 		u.Worth = append(u.Worth, more)
-		more = more * 3 / 5
+		more = more * 7 / 10
 	}
 	var pieces [][]string // by level
 	last := len(u.Worth) - 1
@@ -192,8 +192,9 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 			}
 		}
 		said := slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return s == "" })
-		if len(said) == 0 && len(all) > 0 {
-			said = []string{lexicon.SentenceHead(all[order[0]].Text, most)}
+		if len(said) == 0 && len(all) > 0 { // its beginning, which every larger level goes on with
+			head := lexicon.SentenceHead(all[order[0]].Text, most)
+			shown[order[0]], used, said = head, lexicon.Width(head)+len(between), []string{head}
 		}
 		levels = append(levels, said)
 	}

@@ -186,7 +186,7 @@ func (w *writer) message(u *plan.Unit, c *candidate) {
 		u.Kind = "work"
 	}
 	head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
-	more := first * 2 / 3
+	more := first / 2
 	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // young talk stands in more words
 		more = first
 	}
