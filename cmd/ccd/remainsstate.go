@@ -73,9 +73,12 @@ func (i installation) apart() error {
 	return nil
 }
 
-// watched reports whether a directory is one that is watched, or holds one.
+// watched reports whether a directory is one that is watched, or holds one. One that is not there counts nowhere: else ~/.local,
+// where Amp's would lie, would stay behind empty.
 func (i installation) watched(dir string) bool {
-	return slices.ContainsFunc(i.library.roots, func(r watcher.Root) bool { return within(realPath(r.Path), realPath(dir)) })
+	return slices.ContainsFunc(i.library.roots, func(r watcher.Root) bool {
+		return exists(r.Path) && within(realPath(r.Path), realPath(dir))
+	})
 }
 
 // realPath is the path with the symlinks in it followed, as far as it is there.

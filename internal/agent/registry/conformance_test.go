@@ -24,6 +24,7 @@ import (
 //	testdata/story/AGENT.later.jsonl    a session with a message taken back and a compaction, where the format has them
 //	testdata/story/AGENT.strange.jsonl  records of types that do not exist; "@parent" stands for the record before
 //
+// Where forms says that the format lacks lines, the story is AGENT.json alone, and the later session AGENT.later.json.
 // A new row needs these files and a line in forms.
 
 // form is what the suite cannot know of a format.
@@ -37,6 +38,7 @@ type form struct {
 
 // The abilities of a format.
 const (
+	lines       = "lines"       // a record a line, and not only one object a session
 	callIDs     = "call IDs"    // calls and results name each other
 	results     = "results"     // what tools gave back
 	status      = "status"      // how a command ended, as a number
@@ -64,6 +66,8 @@ var forms = map[string]form{
 	"copilot-cli": {path: storyID + "/events.jsonl", context: 16421, before: 151300, lacks: []string{rewinds}},
 	"pi":          {path: "--home-ada-shop--/2026-09-14T08-00-00-000Z_" + storyID + ".jsonl", context: 13160, before: 151300},
 	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300},
+	// The working directory stands beside the messages; what follows a message that is taken back is cut out of the file.
+	"amp": {path: "T-" + storyID + ".json", context: 13409, lacks: []string{lines, rewinds, cwd}},
 }
 
 // What the story holds, in every format.
@@ -242,7 +246,10 @@ func eachFixture(t *testing.T, do func(t *testing.T, file string, checks []check
 				t.Fatalf("%s is not in forms: say there what its format does not hold", f.Agent)
 			}
 			fixtures := map[string][]check{"story": append(slices.Clone(ofAnyFile), ofStory...)}
-			if f.Member != "" {
+			end := ".jsonl"
+			if slices.Contains(form.lacks, lines) {
+				end = ".json"
+			} else if f.Member != "" {
 				fixtures["object"] = fixtures["story"]
 			}
 			if !slices.Contains(form.lacks, compactions) || !slices.Contains(form.lacks, rewinds) {
@@ -251,7 +258,7 @@ func eachFixture(t *testing.T, do func(t *testing.T, file string, checks []check
 			if form.also != "" {
 				fixtures[form.also] = fixtures["story"]
 			}
-			suffix := map[string]string{"story": ".jsonl", "object": ".json", "later": ".later.jsonl", form.also: "." + form.also + ".jsonl"}
+			suffix := map[string]string{"story": end, "object": ".json", "later": ".later" + end, form.also: "." + form.also + ".jsonl"}
 			for name, checks := range fixtures {
 				t.Run(name, func(t *testing.T) { do(t, f.Agent+suffix[name], checks) })
 			}

@@ -81,6 +81,7 @@ func TestRoots(t *testing.T) {
 		"/h/.copilot/session-state", "/moved/COPILOT_HOME/session-state",
 		"/h/.pi/agent/sessions", "/moved/PI_CODING_AGENT_SESSION_DIR",
 		"/h/.openclaw/agents", "/moved/OPENCLAW_STATE_DIR/agents",
+		"/h/.local/share/amp/threads", "/moved/XDG_DATA_HOME/amp/threads",
 	}
 	for i := range want {
 		want[i] = filepath.FromSlash(want[i])

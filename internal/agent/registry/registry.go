@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/internal/agent/amp"
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/codex"
 	"ccd/internal/agent/copilot"
@@ -31,6 +32,7 @@ func All() []transcript.Format {
 		copilot.Row(),
 		pi.Row(),
 		openclaw.Row(),
+		amp.Row(),
 	}
 }
 
