@@ -138,24 +138,14 @@ func (t *talk) chain(r *transcript.Record) {
 	}
 }
 
-// rewind leaves out what a person took back: Claude Code hangs the new message on an earlier record, Codex tells how many
-// turns go. It stays in the archive, under the range of its records.
+// rewind leaves out what a person took back: Claude Code hangs the new message on an earlier record, which may stand
+// within a turn; of other agents' records it is told how many turns go. It stays in the archive, under the range of its records.
 func (t *talk) rewind(r *transcript.Record) {
-	if n := r.Back; n > 0 {
-		for i := len(t.pieces) - 1; i >= 0 && n > 0; i-- {
-			if t.pieces[i].typed() {
-				n--
-			}
-			if n == 0 {
-				t.dropFrom(i)
-			}
-		}
-		if n > 0 { // more than there are: all
-			t.dropFrom(0)
-		}
+	if t.from != claude {
+		t.dropTurns(r.Back)
 		return
 	}
-	if t.from != claude || !slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
+	if !slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
 		return it.Kind == transcript.Human && it.Call == "" && !it.Side
 	}) {
 		return
@@ -168,6 +158,21 @@ func (t *talk) rewind(r *transcript.Record) {
 	// Results alone are no turn: those of calls that ran side by side come in any order.
 	if slices.ContainsFunc(t.pieces[i:], func(p piece) bool { return p.assistant || p.typed() }) {
 		t.dropFrom(i)
+	}
+}
+
+// dropTurns leaves the last turns out; all, where there are no more of them.
+func (t *talk) dropTurns(n int) {
+	for i := len(t.pieces) - 1; i >= 0 && n > 0; i-- {
+		if t.pieces[i].typed() {
+			n--
+		}
+		if n == 0 {
+			t.dropFrom(i)
+		}
+	}
+	if n > 0 {
+		t.dropFrom(0)
 	}
 }
 

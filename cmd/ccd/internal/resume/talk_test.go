@@ -112,6 +112,20 @@ func TestWhatWasTakenBackStaysOut(t *testing.T) {
 	}
 }
 
+// Where a person goes back into the middle of a turn, what followed there is taken back as well, not only the turns after it.
+func TestGoingBackIntoATurn(t *testing.T) {
+	var s script
+	s.human("Begin")
+	at := s.says("Begun")
+	s.says("Went astray")
+	s.human("Do it the wrong way")
+	s.says("The wrong way it is")
+	s.line("user", at, `{"role":"user","content":"Do it the right way"}`, "")
+	s.says("Right")
+	got, _ := told(t, &s, claude, 0)
+	expect(t, got, "human Begin", "text Begun", "human Do it the right way", "text Right")
+}
+
 func TestABeginningAnewTakesAllBack(t *testing.T) {
 	var s script
 	s.b.WriteString(`{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"Do it the wrong way"}}` + "\n")
