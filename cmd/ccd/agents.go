@@ -424,7 +424,7 @@ func checkAgents(_ context.Context, around *surroundings) (all []finding) {
 	return all
 }
 
-// agentHere is what `ccd agents` tells of one agent.
+// agentHere is one agent in the output of `ccd agents`.
 type agentHere struct {
 	Agent     string   `json:"agent"`
 	Title     string   `json:"title"`

@@ -13,7 +13,7 @@ import (
 // earlier ones (an unfinished line, which call a result answers) and nothing that grows with the file.
 // The records do not depend on how the bytes were cut into segments.
 type Decoder struct {
-	parse  Parser
+	parse  Parser // nil: no record has items
 	client *Client
 	array  *array // how far a JSON array of messages is; nil where only lines can come
 
@@ -39,7 +39,7 @@ type Decoder struct {
 	State     any  // what else an agent's parser keeps from record to record: bounded, and a function of the records alone
 }
 
-// Parser fills everything of r but N, Span, Raw and Hash from one JSON value of its line, which is known to be valid.
+// Parser fills everything of r but N, Span, Raw and Hash from one JSON object of its line, which is known to be valid.
 // Several values of one line are given in order; r.Items grows.
 type Parser func(d *Decoder, r *Record, value Node)
 
@@ -51,15 +51,13 @@ func NewDecoder(f Format, class Class) *Decoder {
 	if d.client == nil {
 		d.client = &Client{}
 	}
-	if class == Attachment || d.parse == nil {
-		d.parse = parseNothing
+	if class == Attachment {
+		d.parse = nil
 	} else if f.List || f.Member != "" {
 		d.array = &array{member: f.Member}
 	}
 	return d
 }
-
-func parseNothing(*Decoder, *Record, Node) {}
 
 // Reopens reports whether the segment goes on with a line that Records gave without its end, at rest (Segment.Rest).
 // Then the caller must fold again from the first byte with another Decoder.

@@ -37,7 +37,7 @@ func (d *Decoder) values(r *Record, line []byte) {
 		return
 	}
 	if Valid(rest) {
-		d.parse(d, r, Node{rest, off})
+		d.take(r, Node{rest, off})
 		return
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(rest), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -52,12 +52,23 @@ func (d *Decoder) values(r *Record, line []byte) {
 	}
 }
 
+// take parses a value. One that is no object is no record that any agent writes.
+func (d *Decoder) take(r *Record, value Node) {
+	switch {
+	case d.parse == nil:
+	case value.Is('{'):
+		d.parse(d, r, value)
+	default:
+		r.Unknown = true
+	}
+}
+
 // glued parses one of several values of a line: items add up, what is told once keeps its first value. The type is that
 // of the first value that is more than bookkeeping.
 func (d *Decoder) glued(r *Record, value Node) {
 	first := *r
 	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items, client: r.client}
-	d.parse(d, r, value)
+	d.take(r, value)
 	if first.Type == "" {
 		r.Unknown = r.Unknown || first.Unknown
 		return

@@ -3,10 +3,6 @@ package transcript
 // parseMessage understands one message of a plain list: {"id"?, "role", "content"}, the content a string or a list of
 // text, tool_use, tool_result and image blocks. The common other form (role "tool", tool_calls) is taken as well.
 func parseMessage(d *Decoder, r *Record, value Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	var role, content, id, timestamp, calls, callID, model Node
 	for key, v := range value.Members() {
 		switch string(key) {

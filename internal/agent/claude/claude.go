@@ -100,10 +100,6 @@ func read(value transcript.Node) (l line) {
 // api-request*, snapshots, queue operations, titles, ...) give no items: what reached the model stands in user,
 // assistant, attachment and system/local_command records.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	l := read(value)
 	sub := l.subtype
 	switch kind := l.kind.Text(); kind {

@@ -14,10 +14,6 @@ type line struct{ timestamp, createdAt, kind, payload, recordType, metadata tran
 // rollouts) and in compacted; event_msg lines are the same once more for the screen, and never items, also where their
 // twin is missing: which they are cannot be told from one line, and every version that writes them writes the twins.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	var l line
 	for key, v := range value.Members() {
 		switch string(key) {

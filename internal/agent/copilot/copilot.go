@@ -33,10 +33,6 @@ func read(value transcript.Node) (e event) {
 // start, of hooks, turns and reasoning repeat it for the screen. An event of a sub-agent stands in the session that started
 // it, and says so.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	e := read(value)
 	r.Type = d.TypeName(e.kind, transcript.Node{})
 	r.UUID = e.id.Text()

@@ -245,7 +245,7 @@ func TestPlaces(t *testing.T) {
 func TestSamples(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/*/*.json*")
 	if len(files) == 0 {
-		t.Skip("no samples beside the project")
+		t.Skip("no transcripts of others beside the checkout: this test reads them")
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)

@@ -5,10 +5,6 @@ import "ccd/internal/transcript"
 // parse understands one line of a transcript, which the client writes for people and other programs: it holds what was
 // said and which calls were made, but no results, times, IDs or usage.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	var role, message, kind transcript.Node
 	for key, v := range value.Members() {
 		switch string(key) {

@@ -10,10 +10,6 @@ import (
 // parse understands one line of a session. The client loads a session in the order of its file, not by the links from
 // record to record: going back to an earlier message makes a new file.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	var kind, id, timestamp, message transcript.Node
 	for key, v := range value.Members() {
 		switch string(key) {

@@ -54,10 +54,6 @@ func read(value transcript.Node) (e entry) {
 // Parse understands one entry. The conversation is the path from the last entry to the root; entries that a person went
 // back behind stay in the file and give items like all others: only what hangs on an earlier entry tells that they were left.
 func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	e := read(value)
 	sub := e.custom
 	r.Time = transcript.Clock(e.timestamp)

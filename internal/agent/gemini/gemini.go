@@ -11,10 +11,6 @@ import (
 // parse understands one record: a line of a .jsonl, or an element of the messages of a .json. Such a file as one line is
 // one record with all its messages.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	var kind, rewind, set, project, list transcript.Node
 	for key, v := range value.Members() {
 		switch string(key) {

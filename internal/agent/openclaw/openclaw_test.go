@@ -123,7 +123,7 @@ func TestMine(t *testing.T) {
 func TestSamples(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/openclaw/*.jsonl")
 	if len(files) == 0 {
-		t.Skip("no samples beside the project")
+		t.Skip("no transcripts of others beside the checkout: this test reads them")
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)

@@ -248,7 +248,7 @@ func TestPlaces(t *testing.T) {
 func TestOthers(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/*/*.json*")
 	if len(files) == 0 {
-		t.Skip("no samples beside the project")
+		t.Skip("no transcripts of others beside the checkout: this test reads them")
 	}
 	for _, name := range files {
 		if agent := filepath.Base(filepath.Dir(name)); agent == "pi" || agent == "openclaw" {
@@ -270,7 +270,7 @@ func TestOthers(t *testing.T) {
 func TestSamples(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/pi/*.jsonl")
 	if len(files) == 0 {
-		t.Skip("no samples beside the project")
+		t.Skip("no transcripts of others beside the checkout: this test reads them")
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)

@@ -59,10 +59,6 @@ func read(value transcript.Node) (l line) {
 // parse understands one record. What reached the model stands in user, assistant and tool_result records; the system's are
 // bookkeeping, but for the one that replaces the context.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	if !value.Is('{') {
-		r.Unknown = true
-		return
-	}
 	l := read(value)
 	r.Type = d.TypeName(l.kind, l.subtype)
 	header(d, r, &l)

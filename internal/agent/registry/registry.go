@@ -20,25 +20,26 @@ import (
 	"ccd/internal/transcript"
 )
 
-// All returns what is known of each agent, in a fixed order.
-func All() []transcript.Format {
-	return []transcript.Format{
-		claude.Row(),
-		codex.Row(),
-		gemini.Row(),
-		qwen.Row(),
-		droid.Row(),
-		cursor.Row(),
-		copilot.Row(),
-		pi.Row(),
-		openclaw.Row(),
-		amp.Row(),
-	}
+// rows is the table. It is made once: every file of every scan is looked up in it.
+var rows = []transcript.Format{
+	claude.Row(),
+	codex.Row(),
+	gemini.Row(),
+	qwen.Row(),
+	droid.Row(),
+	cursor.Row(),
+	copilot.Row(),
+	pi.Row(),
+	openclaw.Row(),
+	amp.Row(),
 }
+
+// All returns what is known of each agent, in a fixed order.
+func All() []transcript.Format { return slices.Clone(rows) }
 
 // Names returns the agents' names, in the order of All.
 func Names() (names []string) {
-	for _, f := range All() {
+	for _, f := range rows {
 		names = append(names, f.Agent)
 	}
 	return names
@@ -46,7 +47,7 @@ func Names() (names []string) {
 
 // Titles returns the agents' names for people, in the order of All.
 func Titles() (titles []string) {
-	for _, f := range All() {
+	for _, f := range rows {
 		titles = append(titles, f.Title)
 	}
 	return titles
@@ -65,7 +66,7 @@ func Title(agent string) string {
 
 // Lookup returns the row of the agent.
 func Lookup(agent string) (transcript.Format, bool) {
-	for _, f := range All() {
+	for _, f := range rows {
 		if f.Agent == agent {
 			return f, true
 		}
@@ -76,16 +77,18 @@ func Lookup(agent string) (transcript.Format, bool) {
 // NewDecoder returns a decoder for a transcript of the agent, or for a plain list of messages.
 func NewDecoder(agent string, class transcript.Class) *transcript.Decoder {
 	if agent == transcript.Messages {
-		return transcript.NewDecoder(transcript.MessageList(anyClient()), class)
+		return transcript.NewDecoder(transcript.MessageList(anyClient), class)
 	}
 	f, _ := Lookup(agent)
 	return transcript.NewDecoder(f, class)
 }
 
 // anyClient is for texts of which no agent is known: what any of them may write.
-func anyClient() *transcript.Client {
+var anyClient = merged()
+
+func merged() *transcript.Client {
 	any := transcript.Client{Ops: map[string]transcript.Op{}}
-	for _, f := range slices.Backward(All()) { // where two disagree, the first one's meaning
+	for _, f := range slices.Backward(rows) { // where two disagree, the first one's meaning
 		for tool, op := range f.Client.Ops {
 			any.Ops[tool] = op
 		}

@@ -61,7 +61,7 @@ func most(votes map[string]int) (agent string, ok bool) {
 
 // sniffStart tells whose a line is that is cut off, or too long for head, by its beginning.
 func sniffStart(line []byte) string {
-	for _, f := range All() {
+	for _, f := range rows {
 		if f.Starts != nil && f.Starts(line) {
 			return f.Agent
 		}
@@ -75,7 +75,7 @@ func sniffStart(line []byte) string {
 // sniffLine tells whose a whole line is.
 func sniffLine(line []byte) string {
 	n := transcript.Node{Raw: line}
-	for _, f := range All() {
+	for _, f := range rows {
 		if f.Mine(n) {
 			return f.Agent
 		}
