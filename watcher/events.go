@@ -8,7 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// stream is a source of file events: fsnotify, or what a test puts there.
+// stream is a source of file events: fsnotify, or a fake one in tests.
 type stream struct {
 	events <-chan fsnotify.Event
 	errors <-chan error
@@ -25,31 +25,31 @@ func openNotify() (*stream, error) {
 	return &stream{n.Events, n.Errors, n.Add, n.Remove, n.Close}, nil
 }
 
-// maxHints bounds the set of hints; more paths than that at once are as good as an overflow.
+// maxHints limits the paths in a batch. More are treated as an overflow.
 const maxHints = 1 << 15
 
-var errSourceClosed = errors.New("the source of events has closed")
+var errSourceClosed = errors.New("event source closed")
 
-// hint is what events told of one path.
+// hint sums up the events of one path.
 type hint struct {
 	first, last time.Time
-	made        bool // created, or renamed to this name
-	left        bool // removed, or renamed from this name
+	created     bool // created, or renamed to this name
+	removed     bool // removed, or renamed from this name
 }
 
-// batch is what events told since the last batch was taken.
+// batch sums up the events since the previous batch.
 type batch struct {
 	hints  map[string]hint
 	lost   bool  // events were lost
-	broken error // the source is of no use any more
+	broken error // the source has failed
 }
 
 func (b *batch) empty() bool { return len(b.hints) == 0 && !b.lost && b.broken == nil }
 
-func (b *batch) note(ev fsnotify.Event, now time.Time) {
+func (b *batch) add(ev fsnotify.Event, now time.Time) {
 	const wanted = fsnotify.Create | fsnotify.Write | fsnotify.Remove | fsnotify.Rename
 	if ev.Op&wanted == 0 {
-		return // a change of mode or times is none of the content
+		return // mode and time changes do not affect content
 	}
 	h, ok := b.hints[ev.Name]
 	if !ok {
@@ -59,15 +59,15 @@ func (b *batch) note(ev fsnotify.Event, now time.Time) {
 		}
 	}
 	h.last = now
-	h.made = h.made || ev.Op.Has(fsnotify.Create)
-	h.left = h.left || ev.Op.Has(fsnotify.Remove) || ev.Op.Has(fsnotify.Rename)
+	h.created = h.created || ev.Op.Has(fsnotify.Create)
+	h.removed = h.removed || ev.Op.Has(fsnotify.Remove) || ev.Op.Has(fsnotify.Rename)
 	if b.hints == nil {
 		b.hints = map[string]hint{}
 	}
 	b.hints[ev.Name] = h
 }
 
-func (b *batch) trouble(err error) {
+func (b *batch) setError(err error) {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		b.lost = true
 		return
@@ -75,8 +75,8 @@ func (b *batch) trouble(err error) {
 	b.broken = err
 }
 
-// drain takes events as fast as they come, so that the kernel's queue stays short however long the consumer of offers
-// is busy, and hands them on as one set. It is the one goroutine besides Run's own, and ends with ctx.
+// drain reads events as fast as they come, so that the kernel's queue does not overflow while the consumer is busy, and
+// passes them on in batches. It runs in the only goroutine besides Run's own, and ends with ctx.
 func drain(ctx context.Context, s *stream, out chan<- batch) {
 	var b batch
 	events, errs := s.events, s.errors
@@ -88,13 +88,13 @@ func drain(ctx context.Context, s *stream, out chan<- batch) {
 		select {
 		case ev, ok := <-events:
 			if ok {
-				b.note(ev, time.Now())
+				b.add(ev, time.Now())
 			} else {
 				events, b.broken = nil, errSourceClosed
 			}
 		case err, ok := <-errs:
 			if ok {
-				b.trouble(err)
+				b.setError(err)
 			} else {
 				errs = nil
 			}

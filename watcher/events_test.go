@@ -105,24 +105,24 @@ func TestRenamedDirectoryIsWatchedOn(t *testing.T) {
 func TestBatch(t *testing.T) {
 	now := time.Now()
 	var b batch
-	b.note(fsnotify.Event{Name: "a", Op: fsnotify.Chmod}, now)
+	b.add(fsnotify.Event{Name: "a", Op: fsnotify.Chmod}, now)
 	if !b.empty() {
 		t.Error("a change of mode is a hint")
 	}
-	b.note(fsnotify.Event{Name: "a", Op: fsnotify.Create}, now)
-	b.note(fsnotify.Event{Name: "a", Op: fsnotify.Write}, now.Add(time.Second))
-	b.note(fsnotify.Event{Name: "a", Op: fsnotify.Rename}, now.Add(2*time.Second))
+	b.add(fsnotify.Event{Name: "a", Op: fsnotify.Create}, now)
+	b.add(fsnotify.Event{Name: "a", Op: fsnotify.Write}, now.Add(time.Second))
+	b.add(fsnotify.Event{Name: "a", Op: fsnotify.Rename}, now.Add(2*time.Second))
 	if h := b.hints["a"]; len(b.hints) != 1 || h != (hint{now, now.Add(2 * time.Second), true, true}) {
 		t.Errorf("hints = %+v", b.hints)
 	}
 	for i := range maxHints + 10 {
-		b.note(fsnotify.Event{Name: fmt.Sprint(i), Op: fsnotify.Write}, now)
+		b.add(fsnotify.Event{Name: fmt.Sprint(i), Op: fsnotify.Write}, now)
 	}
 	if !b.lost || len(b.hints) > maxHints {
 		t.Errorf("lost %v, %d hints", b.lost, len(b.hints))
 	}
 	b = batch{}
-	b.trouble(errors.New("bad"))
+	b.setError(errors.New("bad"))
 	if b.lost || b.broken == nil {
 		t.Errorf("batch = %+v", b)
 	}
@@ -164,11 +164,11 @@ func BenchmarkScan(b *testing.B) {
 	}
 	o := New(Options{Roots: []Root{{"agent", dir}}, Match: match}).o
 	l := newLoop(&Watcher{o: o})
-	l.walk.resolve()
+	l.tree.resolve()
 	b.ReportAllocs()
 	for b.Loop() {
-		l.tree.scan(context.Background(), l.walk, 0, dir, true)
-		l.news = nil
+		l.tree.scan(context.Background(), 0, dir, true)
+		l.unqueued = nil
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*dirs*files), "ns/file")
 }

@@ -8,27 +8,27 @@ import (
 	"ccd/internal/mark"
 )
 
-// Health is how the watching goes, as of the last scan.
+// Health is the state of watching after the last scan.
 type Health struct {
 	Roots      []RootHealth
 	Dirs       int               // directories seen
-	Watched    int               // of these, watched by events
+	Watched    int               // watched by events
 	Files      int               // files that are offered when they change
 	Skipped    int               // with a transcript's name but a symlink, FIFO, socket or device
-	Linked     int               // of the files, those that have several names (hard links)
-	Unreadable map[string]string // directory, file of another user, or name with control characters -> cause; at most 100 of them
-	Overflows  int               // times that events were lost; each was healed by a scan
+	Linked     int               // of Files, those with several hard links
+	Unreadable map[string]string // directory, file of another user, or name with control characters -> cause; at most 100
+	Overflows  int               // times that events were lost; a scan followed each time
 	LastScan   time.Time
 	ScanTook   time.Duration
 	Waiting    int // files waiting to be offered
 }
 
-// RootHealth is how the watching of one root goes.
+// RootHealth is the state of one root.
 type RootHealth struct {
 	Root
 	Present bool
-	Polled  bool   // by looking at recent files once in a while, not by events
-	Why     string // it is polled or absent: the cause
+	Polled  bool   // recent files are checked periodically, because events do not work
+	Why     string // why it is polled or absent
 	Files   int
 }
 
@@ -41,7 +41,7 @@ func (l *loop) publish() {
 	}
 	for i, r := range l.tree.roots {
 		h.Roots = append(h.Roots, RootHealth{
-			Root: l.o.Roots[i], Present: r.present, Polled: r.polled != "", Why: r.why(), Files: 0,
+			Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: r.why(), Files: 0,
 		})
 	}
 	for _, d := range l.tree.dirs {

@@ -8,27 +8,25 @@ import (
 	"time"
 )
 
-// hintGap is how long a hint waits at most before Run looks at it: a file is never due sooner than Settle, and one
-// wake-up for a burst is enough.
+// hintGap is how long a hint waits at most before Run processes it: no file is due sooner than Settle, so one wake-up
+// is enough for a burst.
 const hintGap = 100 * time.Millisecond
 
 // loop is the state of one Run.
 type loop struct {
 	w     *Watcher
 	o     *Options
-	walk  *walk
 	tree  *tree
 	queue queue
-	poll  poller
 
-	source *stream // nil where there are no events
-	hints  chan batch
-	taken  time.Time // when hints were last taken
+	source   *stream // nil if there are no events
+	hints    chan batch
+	mergedAt time.Time // when hints were last taken
 
-	waitedFor map[string]bool // directories watched only because a root below them is missing
-	news      []found         // of the scan that goes on
+	unqueued  []foundFile // found by the current scan
+	pollAt    time.Time
 	scanAt    time.Time
-	scanned   time.Time // when the last whole scan began; zero before the first
+	scanned   time.Time // when the last full scan began; zero before the first
 	scanTook  time.Duration
 	overflows int
 }
@@ -36,12 +34,11 @@ type loop struct {
 func newLoop(w *Watcher) *loop {
 	o := &w.o
 	l := &loop{
-		w: w, o: o, walk: newWalk(o), tree: newTree(o), waitedFor: map[string]bool{}, hints: make(chan batch),
+		w: w, o: o, tree: newTree(o), hints: make(chan batch),
 		queue:  queue{settle: o.Settle, maxWait: o.MaxWait, refresh: o.RefreshIdle, live: map[string]*live{}},
 		scanAt: time.Now(),
 	}
-	l.poll.tree = l.tree
-	l.tree.watch, l.tree.report, l.tree.seen, l.tree.gone = l.watch, l.found, l.poll.seen, l.vanished
+	l.tree.onDir, l.tree.onFile, l.tree.onGone = l.watch, l.enqueueFound, l.enqueueGone
 	return l
 }
 
@@ -65,32 +62,32 @@ func (l *loop) stop() {
 	}
 }
 
-// take merges what events and others told since, without waiting.
-func (l *loop) take(ctx context.Context) {
+// takePending processes waiting events and requests without blocking.
+func (l *loop) takePending(ctx context.Context) {
 	select {
 	case b := <-l.hints:
 		l.merge(ctx, b)
-	case path := <-l.o.Asked:
-		l.w.Again(path)
+	case path := <-l.o.Requests:
+		l.w.OfferAgain(path)
 	default:
 	}
 }
 
-// wait sleeps until something is due, or a hint comes.
+// wait sleeps until something is due, or an event comes.
 func (l *loop) wait(ctx context.Context) {
 	now := time.Now()
 	until := l.scanAt
-	if at, ok := l.poll.next(); ok && at.Before(until) {
-		until = at
+	if l.polls() && l.pollAt.Before(until) {
+		until = l.pollAt
 	}
 	if len(l.queue.heap) > 0 && l.queue.heap[0].due.Before(until) {
 		until = l.queue.heap[0].due
 	}
-	if sign := now.Add(l.o.AliveEvery); l.o.AliveEvery > 0 && sign.Before(until) {
+	if sign := now.Add(l.o.HeartbeatEvery); l.o.HeartbeatEvery > 0 && sign.Before(until) {
 		until = sign
 	}
 	hints := l.hints
-	if open := l.taken.Add(min(hintGap, l.o.Settle/4)); open.After(now) {
+	if open := l.mergedAt.Add(min(hintGap, l.o.Settle/4)); open.After(now) {
 		hints = nil
 		if open.Before(until) {
 			until = open
@@ -101,59 +98,59 @@ func (l *loop) wait(ctx context.Context) {
 	select {
 	case b := <-hints:
 		l.merge(ctx, b)
-	case path := <-l.o.Asked:
-		l.w.Again(path)
+	case path := <-l.o.Requests:
+		l.w.OfferAgain(path)
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 }
 
 func (l *loop) merge(ctx context.Context, b batch) {
-	l.taken = time.Now()
+	l.mergedAt = time.Now()
 	if b.lost {
 		l.overflows++
-		if l.overflows&(l.overflows-1) == 0 { // the more often, the more seldom it is said
-			l.o.Log.Warn("events were lost, scanning", "times", l.overflows)
+		if l.overflows&(l.overflows-1) == 0 { // log it less and less often
+			l.o.Log.Warn("events lost; scanning", "times", l.overflows)
 		}
-		l.scanAt = l.taken
+		l.scanAt = l.mergedAt
 		for _, d := range l.tree.dirs {
-			d.watched = false // it may have been made anew; to watch it twice costs nothing
+			d.watched = false // it may have been recreated; watching it twice is harmless
 		}
 	}
 	if b.broken != nil && l.source != nil {
 		l.source.close()
 		l.source = nil
 		l.pollAll(b.broken.Error())
-		l.scanAt = l.taken
+		l.scanAt = l.mergedAt
 	}
-	// What left goes first: a renamed directory leaves its old name and appears under the new one in one batch.
+	// Process removals first: a renamed directory appears under both names in one batch.
 	for path, h := range b.hints {
-		if h.left && l.tree.dirs[path] != nil {
+		if h.removed && l.tree.dirs[path] != nil {
 			l.unwatch(path)
 			l.scanSoon()
 		}
 	}
 	for path, h := range b.hints {
-		l.hint(ctx, path, h)
+		l.handleHint(ctx, path, h)
 	}
 }
 
-func (l *loop) hint(ctx context.Context, path string, h hint) {
+func (l *loop) handleHint(ctx context.Context, path string, h hint) {
 	root, ok := l.tree.rootOf(path)
 	if !ok || path == l.o.Roots[root].Path {
-		if h.made || h.left {
-			l.rootMayHaveCome(path)
+		if h.created || h.removed {
+			l.scanIfAboveRoot(path)
 		}
 		return
 	}
-	if badName(filepath.Base(path)) || l.walk.ignored(root, path) {
+	if badName(filepath.Base(path)) || l.tree.ignored(root, path) {
 		return
 	}
-	if l.tree.find(path) != nil || l.walk.accepts(root, path) {
+	if l.tree.find(path) != nil || l.tree.accepts(root, path) {
 		l.queue.changed(place{path, root}, h.first, h.last)
 		return
 	}
-	if !h.made {
+	if !h.created {
 		return
 	}
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
@@ -161,7 +158,7 @@ func (l *loop) hint(ctx context.Context, path string, h hint) {
 	}
 }
 
-func (l *loop) rootMayHaveCome(path string) {
+func (l *loop) scanIfAboveRoot(path string) {
 	for _, r := range l.o.Roots {
 		if within(r.Path, path) {
 			l.scanAt = time.Now()
@@ -169,14 +166,14 @@ func (l *loop) rootMayHaveCome(path string) {
 	}
 }
 
-// scanSoon has the next scan come within Settle: something went that only a scan can make out.
+// scanSoon schedules the next scan within Settle: only a scan can find out what was removed.
 func (l *loop) scanSoon() {
 	if soon := time.Now().Add(l.o.Settle); soon.Before(l.scanAt) {
 		l.scanAt = soon
 	}
 }
 
-// watch has events of d sent from now on. It is called before d is listed.
+// watch starts events for d. It is called before d is listed.
 func (l *loop) watch(d *dir) {
 	root := &l.tree.roots[d.root]
 	if l.source == nil || root.polled != "" || d.watched {
@@ -186,10 +183,10 @@ func (l *loop) watch(d *dir) {
 	switch {
 	case err == nil:
 		d.watched = true
-	case exhausted(err):
-		l.pollRoot(d.root, "no further watches: "+cause(err).Error())
+	case watchLimitReached(err):
+		l.pollRoot(d.root, "watch limit reached: "+cause(err).Error())
 	}
-	// Another error is of this directory alone (it went, or may not be read): the scan looks after it.
+	// Other errors affect only this directory (it was deleted, or is not readable): the scan handles them.
 }
 
 func (l *loop) unwatch(top string) {
@@ -197,7 +194,7 @@ func (l *loop) unwatch(top string) {
 		if d.watched && within(p, top) {
 			d.watched = false
 			if l.source != nil {
-				l.source.remove(p) // an error: the watch went with the directory
+				l.source.remove(p) // fails if the watch ended with the directory
 			}
 		}
 	}
@@ -216,14 +213,14 @@ func (l *loop) pollRoot(i int, why string) {
 	}
 }
 
-// found puts what a scan found new or changed into the queue.
-func (l *loop) found(d *dir, name string, info fs.FileInfo, unknown bool) {
+// enqueueFound queues a file that a scan found new or changed.
+func (l *loop) enqueueFound(d *dir, name string, info fs.FileInfo, unknown bool) {
 	now, mtime := time.Now(), info.ModTime()
 	if unknown && now.Sub(mtime) >= l.o.RefreshIdle {
-		l.news = append(l.news, found{d, name, mtime})
+		l.unqueued = append(l.unqueued, foundFile{d, name, mtime})
 		return
 	}
-	// When a known file changed is known only to lie between two looks; its own time is believed where it does.
+	// A known file changed between two scans; use its modification time if it lies between them.
 	at := mtime
 	if at.After(now) || !unknown && at.Before(l.scanned) {
 		at = now
@@ -231,9 +228,9 @@ func (l *loop) found(d *dir, name string, info fs.FileInfo, unknown bool) {
 	l.queue.changed(place{filepath.Join(d.path, name), d.root}, at, at)
 }
 
-func (l *loop) vanished(root int, path string) {
+func (l *loop) enqueueGone(root int, path string) {
 	if f := l.queue.live[path]; f != nil {
-		f.offered = true // it was known: when its turn comes, it is offered as gone
+		f.offered = true // offer it as gone when it is due
 		return
 	}
 	l.queue.gone = append(l.queue.gone, place{path, root})

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// next returns the next offer. ok is false where none is due.
+// next returns the next offer. ok is false if none is due.
 func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
-	l.asked()
+	l.takeRequests()
 	for ctx.Err() == nil {
 		now := time.Now()
 		o, took, ok := l.pick(ctx, now)
@@ -24,19 +24,19 @@ func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
 	return Offer{}, false
 }
 
-// asked takes what the consumer called Again and Retry with.
-func (l *loop) asked() {
+// takeRequests takes over the paths of OfferAgain and RetryAtScan.
+func (l *loop) takeRequests() {
 	l.queue.again = append(l.queue.again, l.w.again...)
 	l.w.again = l.w.again[:0]
 	for _, path := range l.w.retry {
 		if f := l.tree.find(path); f != nil {
-			f.stamp = 0 // no file has it: to the next scan this one has changed
+			f.stamp = 0 // never a real stamp: the next scan sees a change
 		}
 	}
 	l.w.retry = l.w.retry[:0]
 }
 
-// pick takes one from the queue. took is false where nothing is due; ok is false where it is not to be offered (now).
+// pick takes one file from the queue. took is false if none is due; ok is false if it is not offered now.
 func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool) {
 	if f := l.queue.due(now); f != nil {
 		o, ok = l.offerLive(ctx, f, now)
@@ -57,15 +57,16 @@ func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool)
 	return o, took, ok
 }
 
-// offerLive looks at a live file that is due. Events may have been lost: the file itself tells whether it rests.
+// offerLive offers a live file that is due. Events may have been lost, so it checks first whether the file still
+// changes.
 func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bool) {
 	info, err := os.Lstat(f.path)
 	if err != nil || !info.Mode().IsRegular() {
 		l.queue.remove(f)
-		return l.offerStrange(ctx, f, info, err)
+		return l.offerIrregular(ctx, f, info, err)
 	}
 	if s := stamp(info); s != f.stamp {
-		late := f.stamp != 0 && !f.unsynced // it changed since the last offer, and no event told of it
+		late := f.stamp != 0 && !f.unsynced // it changed since the last offer without an event
 		f.stamp = s
 		if late {
 			l.queue.changed(f.place, now, now)
@@ -76,18 +77,18 @@ func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bo
 			return Offer{}, false
 		}
 	}
-	l.tree.put(f.path, f.stamp)
+	l.tree.put(f.path, info)
 	o := l.offer(f.place, now.Sub(f.last))
 	o.Live = true
-	l.queue.synced(f, now)
+	l.queue.markOffered(f, now)
 	return o, true
 }
 
-// offerStrange deals with a live path that is no regular file (any more).
-func (l *loop) offerStrange(ctx context.Context, f *live, info fs.FileInfo, err error) (Offer, bool) {
+// offerIrregular handles a live path that is not a regular file any more.
+func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, err error) (Offer, bool) {
 	switch {
-	case err != nil && absent(err):
-		// What came and went before it was ever offered or scanned was nobody's business.
+	case err != nil && notExist(err):
+		// If it was never offered or scanned, it was created and deleted between scans: nothing to offer.
 		known := l.tree.drop(f.path) || f.offered
 		o := l.offer(f.place, 0)
 		o.Gone = true
@@ -99,8 +100,8 @@ func (l *loop) offerStrange(ctx context.Context, f *live, info fs.FileInfo, err 
 }
 
 func (l *loop) offerGone(p place) (Offer, bool) {
-	if _, err := os.Lstat(p.path); err == nil || !absent(err) {
-		return Offer{}, false // it is back, or nobody knows
+	if _, err := os.Lstat(p.path); err == nil || !notExist(err) {
+		return Offer{}, false // it exists again, or the state is unknown
 	}
 	o := l.offer(p, 0)
 	o.Gone = true
@@ -110,12 +111,12 @@ func (l *loop) offerGone(p place) (Offer, bool) {
 func (l *loop) offerIdle(path string, cold bool, now time.Time) (Offer, bool) {
 	f := l.queue.live[path]
 	if f != nil && cold {
-		return Offer{}, false // it came alive meanwhile, and has its schedule
+		return Offer{}, false // it became live meanwhile, with a schedule of its own
 	}
 	info, err := os.Lstat(path)
 	root, ok := l.tree.rootOf(path)
 	if err != nil || !ok || !info.Mode().IsRegular() {
-		return Offer{}, false // the next scan tells what became of it
+		return Offer{}, false // left to the next scan
 	}
 	p := place{path, root}
 	quiet := now.Sub(info.ModTime())
@@ -128,7 +129,7 @@ func (l *loop) offerIdle(path string, cold bool, now time.Time) (Offer, bool) {
 		return Offer{}, false
 	}
 	if f == nil {
-		l.tree.put(path, stamp(info))
+		l.tree.put(path, info)
 	}
 	o := l.offer(p, quiet)
 	o.Live = f != nil

@@ -11,13 +11,13 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Open opens the file of s for reading. Below a root no symlink leads out of the root; what is not a
-// regular file is refused before and after it is opened, so that nothing put in its place meanwhile is read, and so is
-// a file of another user.
+// Open opens the file of s for reading. Below a root it follows no symlink that leaves the root. It refuses irregular
+// files, checking both before and after opening, so that a file swapped in between is not read. It also refuses files
+// of other users.
 func Open(s transcript.Session) (*os.File, error) {
-	look, open := os.Lstat, os.OpenFile
+	lstat, open := os.Lstat, os.OpenFile
 	path := s.Path
-	var top fs.FileInfo // the root, where there is one
+	var top fs.FileInfo // the root, if there is one
 	if s.Root != "" && s.Path != s.Root && within(s.Path, s.Root) {
 		root, err := os.OpenRoot(s.Root)
 		if err != nil {
@@ -27,10 +27,10 @@ func Open(s transcript.Session) (*os.File, error) {
 		if top, err = root.Stat("."); err != nil {
 			return nil, err
 		}
-		look, open = root.Lstat, root.OpenFile
+		lstat, open = root.Lstat, root.OpenFile
 		path = strings.TrimLeft(s.Path[len(s.Root):], string(filepath.Separator))
 	}
-	before, err := look(path)
+	before, err := lstat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +41,14 @@ func Open(s transcript.Session) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := same(f, before, top); err != nil {
+	if err := checkOpened(f, before, top); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func same(f *os.File, before, root fs.FileInfo) error {
+func checkOpened(f *os.File, before, root fs.FileInfo) error {
 	after, err := f.Stat()
 	if err == nil && (!after.Mode().IsRegular() || !os.SameFile(before, after)) {
 		return ErrIrregular
@@ -59,14 +59,15 @@ func same(f *os.File, before, root fs.FileInfo) error {
 	return err
 }
 
-// ErrOwner is wrapped by the errors for a file that belongs neither to its root's owner nor to the user that ccd runs as.
+// ErrOwner is wrapped by the errors for a file that belongs neither to its root's owner nor to the user of this
+// process.
 var ErrOwner = errors.New("owned by a different user than its directory root")
 
-// ErrName is wrapped by the errors for a file or directory that is passed over for its name.
-var ErrName = errors.New("its name has control characters")
+// ErrName is wrapped by the errors for a file or directory that is skipped because of its name.
+var ErrName = errors.New("name has control characters")
 
-// checkOwner refuses what another user put below a root, a hard link to a file of theirs for instance. How many names a
-// file has says nothing: backup programs make hard links.
+// checkOwner refuses files of other users below a root, for example hard links. The number of links proves nothing,
+// because backup programs use hard links.
 func checkOwner(info, root fs.FileInfo) error {
 	uid, known := ownerOf(info)
 	if of, _ := ownerOf(root); !known || uid == of || uid == os.Geteuid() {

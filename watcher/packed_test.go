@@ -80,7 +80,7 @@ func TestTailPackedBomb(t *testing.T) {
 	overwrite(t, path, pack(strings.Repeat("\x00", 70<<20)))
 	f := follow(t, path)
 	f.s.Packed = true
-	if _, err := f.try(atRest); err == nil || !strings.Contains(err.Error(), "hold more than") {
+	if _, err := f.try(atRest); err == nil || !strings.Contains(err.Error(), "exceed") {
 		t.Errorf("err = %v", err)
 	}
 }

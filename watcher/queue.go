@@ -9,47 +9,47 @@ import (
 	"time"
 )
 
-// queue is what waits to be offered, in order: live files by when they are due, files that are gone, then by turns
-// what was asked for again and what only a scan found (newest first).
+// queue contains what waits to be offered, in this order: live files by due time, files that are gone, then in turns
+// the paths requested again and the files found by a scan (newest first).
 type queue struct {
 	settle, maxWait, refresh time.Duration
 
-	live  map[string]*live
-	heap  liveHeap
-	gone  []place
-	again []string
-	cold  []found // newest last
-	turn  bool    // of cold, where both it and again wait
+	live     map[string]*live
+	heap     liveHeap
+	gone     []place
+	again    []string
+	cold     []foundFile // newest last
+	coldNext bool        // whether cold is next if both it and again have files
 }
 
-// place is a path and the root that it lies in.
+// place is a path and its root.
 type place struct {
 	path string
 	root int
 }
 
-// found is a file that a scan found. The directory's path is shared: there may be very many of them.
-type found struct {
+// foundFile is a file found by a scan. It shares the directory's path, because there may be very many of them.
+type foundFile struct {
 	dir   *dir
 	name  string
 	mtime time.Time
 }
 
-func (f found) path() string { return filepath.Join(f.dir.path, f.name) }
+func (f foundFile) path() string { return filepath.Join(f.dir.path, f.name) }
 
-// live is a file that changed lately: its schedule. The times are of this machine's clock, not of the file system's.
+// live is the schedule of a file that changed lately. Its times are of this machine's clock, not of the file system's.
 type live struct {
 	place
 	first    time.Time // the first change since the last offer
 	last     time.Time // the last change
 	unsynced bool      // it changed since the last offer
-	offered  bool      // it was offered since it is live
-	stamp    uint64    // as last looked at, 0 before
+	offered  bool      // it was offered since it became live
+	stamp    uint64    // at the last check, 0 before
 	due      time.Time
 	index    int // in the heap
 }
 
-// changed tells that the file at p changed between first and last, and puts it into the schedule.
+// changed schedules the file at p, which changed between first and last.
 func (q *queue) changed(p place, first, last time.Time) {
 	f := q.live[p.path]
 	if f == nil {
@@ -68,8 +68,8 @@ func (q *queue) changed(p place, first, last time.Time) {
 	q.fix(f)
 }
 
-// dueOf is the whole rule: quiet for settle, or max_wait after the first change that was not offered; then once more
-// refresh_idle after the last change.
+// dueOf implements the schedule: quiet for settle, or max_wait after the first change since the last offer; then once
+// more refresh_idle after the last change.
 func (q *queue) dueOf(f *live) time.Time {
 	if !f.unsynced {
 		return f.last.Add(q.refresh)
@@ -86,8 +86,8 @@ func (q *queue) fix(f *live) {
 	heap.Fix(&q.heap, f.index)
 }
 
-// synced notes that f is offered now. Where it has been quiet for refresh_idle already, nothing is left to do for it.
-func (q *queue) synced(f *live, now time.Time) {
+// markOffered reschedules f after an offer, and removes it if it has been quiet for refresh_idle.
+func (q *queue) markOffered(f *live, now time.Time) {
 	f.unsynced, f.offered = false, true
 	if now.Sub(f.last) >= q.refresh {
 		q.remove(f)
@@ -101,7 +101,7 @@ func (q *queue) remove(f *live) {
 	delete(q.live, f.path)
 }
 
-// due returns the live file that is due longest, nil where none is.
+// due returns the live file that is due first, nil if none is.
 func (q *queue) due(now time.Time) *live {
 	if len(q.heap) == 0 || q.heap[0].due.After(now) {
 		return nil
@@ -109,28 +109,28 @@ func (q *queue) due(now time.Time) *live {
 	return q.heap[0]
 }
 
-func (q *queue) found(f []found) {
+func (q *queue) addCold(f []foundFile) {
 	q.cold = append(q.cold, f...)
-	slices.SortFunc(q.cold, func(a, b found) int {
+	slices.SortFunc(q.cold, func(a, b foundFile) int {
 		return cmp.Or(a.mtime.Compare(b.mtime), strings.Compare(b.dir.path, a.dir.path), strings.Compare(b.name, a.name))
 	})
 }
 
-// popIdle takes the next of what waits behind the live files. ok is false where nothing does.
+// popIdle takes the next file that is not live. ok is false if there is none.
 func (q *queue) popIdle() (path string, cold, ok bool) {
-	takeCold := len(q.cold) > 0 && (q.turn || len(q.again) == 0)
+	takeCold := len(q.cold) > 0 && (q.coldNext || len(q.again) == 0)
 	switch {
 	case takeCold:
 		f := q.cold[len(q.cold)-1]
 		q.cold = q.cold[:len(q.cold)-1]
 		if len(q.cold) == 0 {
-			q.cold = nil // it may have been long
+			q.cold = nil // release the memory
 		}
-		q.turn = false
+		q.coldNext = false
 		return f.path(), true, true
 	case len(q.again) > 0:
 		path, q.again = q.again[0], q.again[1:]
-		q.turn = true
+		q.coldNext = true
 		return path, false, true
 	}
 	return "", false, false
@@ -138,7 +138,6 @@ func (q *queue) popIdle() (path string, cold, ok bool) {
 
 func (q *queue) waiting() int { return len(q.live) + len(q.gone) + len(q.again) + len(q.cold) }
 
-// more reports whether another offer is due.
 func (q *queue) more(now time.Time) bool {
 	return len(q.gone)+len(q.again)+len(q.cold) > 0 || q.due(now) != nil
 }
@@ -158,7 +157,7 @@ func (h liveHeap) Swap(i, j int) {
 	h[i].index, h[j].index = i, j
 }
 
-// Push and Pop are container/heap's.
+// Push and Pop implement heap.Interface.
 func (h *liveHeap) Push(x any) {
 	f := x.(*live)
 	f.index = len(*h)

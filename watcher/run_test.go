@@ -114,7 +114,7 @@ func TestAgainTakesTurns(t *testing.T) {
 		n := 0
 		r.consume = func(o Offer) string {
 			if n++; strings.HasSuffix(o.Path, "old0.jsonl") && n < 6 {
-				r.w.Again(o.Path)
+				r.w.OfferAgain(o.Path)
 			}
 			return fmt.Sprint("more ", o.More)
 		}
@@ -135,7 +135,7 @@ func TestAgainTakesTurns(t *testing.T) {
 func TestAskedComesAtOnceFromAnywhere(t *testing.T) {
 	play(t, func(r *rig) {
 		asked := make(chan string, 1)
-		r.o.Asked = asked
+		r.o.Requests = asked
 		r.put("a.jsonl", time.Hour)
 		r.run()
 		r.pass(7 * s)
@@ -153,7 +153,7 @@ func TestRetryWaitsForTheScan(t *testing.T) {
 		fails := 2
 		r.consume = func(o Offer) string {
 			if fails--; fails >= 0 {
-				r.w.Retry(o.Path)
+				r.w.RetryAtScan(o.Path)
 			}
 			return ""
 		}

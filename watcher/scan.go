@@ -6,43 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Found is a file that a scan found.
+// Found is a transcript found by Scan.
 type Found struct {
 	Path    string
 	Root    Root
 	Size    int64 // bytes
 	ModTime time.Time
-	Links   int // names that the file has: backup programs make hard links
+	Links   int // number of hard links: backup programs make some
 }
 
-// Scan looks once through all roots and returns what Options.Match accepts, newest first. The errors tell of roots
-// and directories that could not be read (a root that does not exist is none), and, wrapping ErrIrregular, of what has
-// a transcript's name and is no regular file, and, wrapping ErrOwner or ErrName, of files of other users and of names
-// with control characters; the rest is found all the same.
+// Scan walks all roots once and returns the files that Options.Match accepts, newest first. The errors are about roots
+// and directories that cannot be read (a missing root is not an error), irregular files (ErrIrregular), files of other
+// users (ErrOwner) and names with control characters (ErrName). The other files are returned nevertheless.
 func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o = o.complete()
 	var found []Found
 	var errs []error
-	w := newWalk(&o)
-	w.file = func(root int, dir, name string, info fs.FileInfo) {
-		found = append(found, Found{filepath.Join(dir, name), o.Roots[root], info.Size(), info.ModTime(), links(info)})
+	o.Log = slog.New(slog.DiscardHandler) // Scan returns the errors
+	t := newTree(&o)
+	t.onFile = func(d *dir, name string, info fs.FileInfo, _ bool) {
+		found = append(found, Found{filepath.Join(d.path, name), o.Roots[d.root], info.Size(), info.ModTime(), links(info)})
 	}
-	w.skip = func(_ int, dir, name string) {
-		errs = append(errs, fmt.Errorf("skip %q: %w", filepath.Join(dir, name), skipped{}))
-	}
-	w.refuse = func(_ int, file string, err error) { errs = append(errs, fmt.Errorf("read %q: %w", file, err)) }
-	w.fail = func(_ int, dir string, err error) { errs = append(errs, fmt.Errorf("scan %s: %w", dir, cause(err))) }
-	for i, err := range w.resolve() {
+	t.onSkip = func(err error) { errs = append(errs, err) }
+	for i, err := range t.resolve() {
 		switch {
 		case err == nil:
-			w.tree(ctx, i, o.Roots[i].Path)
-		case !absent(err) && !errors.Is(err, errTwice):
+			t.scan(ctx, i, o.Roots[i].Path, true)
+		case !notExist(err) && !errors.Is(err, errDuplicateRoot):
 			errs = append(errs, fmt.Errorf("scan %s: %w", o.Roots[i].Path, cause(err)))
 		}
 	}
@@ -55,15 +52,14 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	return found, errs
 }
 
-// skipped is why a scan passes over what has a transcript's name.
-type skipped struct{}
+// irregular is the error for a skipped file with a transcript's name.
+type irregular struct{}
 
-func (skipped) Error() string { return "not a regular file" }
+func (irregular) Error() string { return "not a regular file" }
 
-// Is makes it an ErrIrregular.
-func (skipped) Is(err error) bool { return err == ErrIrregular }
+func (irregular) Is(err error) bool { return err == ErrIrregular }
 
-// cause strips what an error says of the path: the caller names it.
+// cause removes the path from an error: the caller adds it.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -72,7 +68,7 @@ func cause(err error) error {
 	return err
 }
 
-// absent reports whether err says for certain that the file is not there.
-func absent(err error) bool {
+// notExist reports whether err means that the file certainly does not exist.
+func notExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotADirectory)
 }

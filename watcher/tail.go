@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	segmentBytes = 4 << 20 // of whole lines in one segment
-	pieceBytes   = 8 << 20 // of one line in one segment
+	segmentBytes = 4 << 20 // whole lines in one segment
+	pieceBytes   = 8 << 20 // piece of one line in one segment
 	firstBuffer  = 64 << 10
 )
 
-// ErrIrregular is wrapped by Tail's error for what is not a regular file, or was another file a moment ago.
-var ErrIrregular = errors.New("not a regular file, or replaced while it was opened")
+// ErrIrregular is wrapped by Tail's error for a file that is not regular, or that was replaced while it was opened.
+var ErrIrregular = errors.New("not a regular file, or replaced while opening it")
 
 // tailer is one call of Tail.
 type tailer struct {
 	s      transcript.Session
 	o      TailOptions
 	file   *os.File
-	size   int64 // when it was opened: what comes later is the next call's
+	size   int64 // when it was opened; later bytes are left to the next call
 	in     io.Reader
 	packed *unpacker // of a .zst, else nil
 	taken  taken
-	sum    hash.Hash // of what is skipped; nil where nobody asks
+	sum    hash.Hash // of the skipped bytes, nil if not needed
 	gen    int
 	buf    []byte
 }
@@ -73,7 +73,7 @@ func (t *tailer) close() {
 	}
 }
 
-// position goes to where from stands, or to the beginning of the next generation where the file is another one.
+// position seeks to from, or to the start of a new generation if the file is another one.
 func (t *tailer) position(ctx context.Context, from transcript.Cursor) error {
 	t.gen = max(from.Generation, 1)
 	if t.s.Packed {
@@ -87,20 +87,20 @@ func (t *tailer) position(ctx context.Context, from transcript.Cursor) error {
 		err = t.taken.load(t.file, from.Offset)
 		t.in = io.NewSectionReader(t.file, from.Offset, t.size-from.Offset)
 	}
-	if err != nil || t.taken.agrees(from) {
+	if err != nil || t.taken.matches(from) {
 		return err
 	}
 	t.gen++
 	return t.rewind()
 }
 
-// positionPacked reads a .zst to its end before any of it is yielded: its checksum stands there, and until then a
-// damaged one gives wrong bytes without an error. So one that is being written yields nothing until it is whole.
+// positionPacked reads a .zst to its end before any of it is yielded, because the checksum is at the end, and a damaged
+// file can decode to wrong bytes without an error. A file that is still being written yields nothing.
 func (t *tailer) positionPacked(ctx context.Context, from transcript.Cursor) error {
 	if err := t.skip(ctx, from.Offset); err != nil {
 		return err
 	}
-	agrees := t.taken.agrees(from)
+	agrees := t.taken.matches(from)
 	if err := t.skip(ctx, math.MaxInt64); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (t *tailer) rewind() (err error) {
 	return err
 }
 
-// skip reads up to offset, or to the end of a file that is shorter.
+// skip reads up to offset, or to the end of a shorter file.
 func (t *tailer) skip(ctx context.Context, offset int64) error {
 	if cap(t.buf) < firstBuffer {
 		t.grow(firstBuffer)
@@ -139,11 +139,11 @@ func (t *tailer) skip(ctx context.Context, offset int64) error {
 	for t.taken.offset < offset && ctx.Err() == nil {
 		room := t.buf[:min(int64(cap(t.buf)), offset-t.taken.offset)]
 		n, err := t.in.Read(room)
-		t.taken.pass(room[:n])
+		t.taken.add(room[:n])
 		if t.sum != nil {
 			t.sum.Write(room[:n])
 		}
-		t.o.Alive()
+		t.o.Heartbeat()
 		if err == io.EOF {
 			return nil
 		}
@@ -157,8 +157,8 @@ func (t *tailer) skip(ctx context.Context, offset int64) error {
 func (t *tailer) segments(ctx context.Context, yield func(transcript.Segment, error) bool) error {
 	limit := segmentBytes
 	for {
-		eof, err := t.fill(ctx, limit+1) // one more than is taken, so that the last segment is known as the last
-		if err != nil || eof && t.shrank() {
+		eof, err := t.fill(ctx, limit+1) // one byte more than is taken, to recognize the last segment
+		if err != nil || eof && t.shrunk() {
 			return err
 		}
 		eof = eof && len(t.buf) <= limit
@@ -170,8 +170,8 @@ func (t *tailer) segments(ctx context.Context, yield func(transcript.Segment, er
 			limit = pieceBytes // a long line
 			continue
 		}
-		seg := transcript.Segment{Start: t.taken.cursor(t.gen), Data: t.buf[:n:n], Rest: eof && t.rests()}
-		t.taken.pass(seg.Data)
+		seg := transcript.Segment{Start: t.taken.cursor(t.gen), Data: t.buf[:n:n], Rest: eof && t.atRest()}
+		t.taken.add(seg.Data)
 		seg.End = t.taken.cursor(t.gen)
 		if !yield(seg, nil) || eof {
 			return nil
@@ -183,23 +183,23 @@ func (t *tailer) segments(ctx context.Context, yield func(transcript.Segment, er
 	}
 }
 
-// shrank reports whether the file ended before the size that it had when it was opened.
-func (t *tailer) shrank() bool {
+// shrunk reports whether the file became shorter after it was opened.
+func (t *tailer) shrunk() bool {
 	return t.packed == nil && t.taken.offset+int64(len(t.buf)) < t.size
 }
 
-// fill reads until want bytes are in the buffer, or the file ends.
+// fill reads until want bytes are in the buffer, or until the end of the file.
 func (t *tailer) fill(ctx context.Context, want int) (eof bool, err error) {
 	for len(t.buf) < want {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		if len(t.buf) == cap(t.buf) {
-			t.grow(t.room(want))
+			t.grow(t.bufferSize(want))
 		}
 		n, err := t.in.Read(t.buf[len(t.buf):min(cap(t.buf), want)])
 		t.buf = t.buf[:len(t.buf)+n]
-		t.o.Alive()
+		t.o.Heartbeat()
 		if err == io.EOF {
 			return true, nil
 		}
@@ -210,8 +210,8 @@ func (t *tailer) fill(ctx context.Context, want int) (eof bool, err error) {
 	return false, nil
 }
 
-// room is how big the buffer is to be: not bigger than what is left of a small file.
-func (t *tailer) room(want int) int {
+// bufferSize returns the size of a new buffer, not larger than the rest of a small file.
+func (t *tailer) bufferSize(want int) int {
 	if t.packed == nil {
 		return int(min(int64(want), t.size-t.taken.offset+1))
 	}
@@ -222,13 +222,13 @@ func (t *tailer) grow(room int) {
 	t.buf = append(make([]byte, 0, max(room, cap(t.buf)+1)), t.buf...)
 }
 
-// cut returns how much of the buffer goes into the next segment: whole lines, a piece of a long one, or at the end
-// of a file at rest all that is left.
+// cut returns how much of the buffer the next segment gets: whole lines, a piece of a long line, or, at the end of a
+// file at rest, the rest.
 func (t *tailer) cut(eof bool, limit int) int {
 	b := t.buf[:min(len(t.buf), limit)]
 	lines := bytes.LastIndexByte(b, '\n') + 1
 	switch {
-	case eof && t.rests() && t.takes(b[lines:], lines == 0):
+	case eof && t.atRest() && t.takesLastLine(b[lines:], lines == 0):
 		return len(b)
 	case lines == 0 && !eof && limit == pieceBytes:
 		return len(b)
@@ -236,25 +236,25 @@ func (t *tailer) cut(eof bool, limit int) int {
 	return lines
 }
 
-// rests reports whether the file is at rest. A compressed one is: its checksum at the end was read.
-func (t *tailer) rests() bool { return t.o.Rest || t.s.Packed }
+// atRest reports whether the file is at rest. A compressed one always is: its final checksum was read.
+func (t *tailer) atRest() bool { return t.o.Rest || t.s.Packed }
 
-// takes reports whether the bytes behind the last line end of a file at rest are taken. first: nothing stands before
-// them in the buffer.
-func (t *tailer) takes(last []byte, first bool) bool {
+// takesLastLine reports whether the bytes after the last newline of a file at rest are taken. first means that they are
+// at the start of the buffer.
+func (t *tailer) takesLastLine(last []byte, first bool) bool {
 	switch {
 	case len(last) == 0:
 		return false
 	case t.o.Torn || t.s.Packed || t.s.Class == transcript.Attachment || t.s.Unlined():
 		return true
 	case first && t.taken.midLine():
-		return false // the end of a line whose beginning was taken: nobody can tell whether it is whole
+		return false // its beginning was taken before, so whether it is whole JSON is unknown
 	}
 	return whole(last)
 }
 
-// whole reports whether a line without a line end is one JSON object or array: a writer that died in the middle of
-// one leaves something that is not.
+// whole reports whether a line without a newline is a whole JSON object or array. If the writer died in the middle of a
+// line, it is not.
 func whole(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {

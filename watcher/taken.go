@@ -8,17 +8,17 @@ import (
 	"ccd/internal/transcript"
 )
 
-const printBytes = 4096 // that a fingerprint covers at most
+const printBytes = 4096 // maximum for one fingerprint
 
-// taken is what a generation was like as far as it was read: the bytes that its fingerprints are made of.
+// taken describes what was read of a generation, as far as its fingerprints need it.
 type taken struct {
 	offset int64
 	head   []byte // the first bytes, at most printBytes
 	back   []byte // the bytes before offset, at most printBytes
 }
 
-// pass notes that b was read.
-func (t *taken) pass(b []byte) {
+// add records that b was read.
+func (t *taken) add(b []byte) {
 	t.offset += int64(len(b))
 	if room := printBytes - len(t.head); room > 0 {
 		t.head = append(t.head, b[:min(room, len(b))]...)
@@ -34,7 +34,7 @@ func (t *taken) pass(b []byte) {
 	t.back = append(t.back, b...)
 }
 
-// load reads what pass would have kept of the first offset bytes of f. A file that is shorter agrees with nothing.
+// load reads the bytes that add would have kept of the first offset bytes of f. If f is shorter, it keeps nothing.
 func (t *taken) load(f io.ReaderAt, offset int64) error {
 	n := min(offset, printBytes)
 	head, back := make([]byte, n), make([]byte, n, printBytes)
@@ -60,7 +60,7 @@ func (t *taken) cursor(generation int) transcript.Cursor {
 	}
 }
 
-// sum is the zero Hash for no bytes, so that the cursor at the beginning is the same everywhere.
+// sum returns the zero Hash for no bytes, so that all cursors at the start are equal.
 func sum(b []byte) mark.Hash {
 	if len(b) == 0 {
 		return mark.Hash{}
@@ -68,8 +68,8 @@ func sum(b []byte) mark.Hash {
 	return mark.Sum(b)
 }
 
-// agrees reports whether c was taken of these bytes. Fingerprints that c does not have prove nothing either way.
-func (t *taken) agrees(c transcript.Cursor) bool {
+// matches reports whether c was made from these bytes. Fingerprints that c lacks are not compared.
+func (t *taken) matches(c transcript.Cursor) bool {
 	if t.offset != c.Offset {
 		return false
 	}
@@ -78,5 +78,5 @@ func (t *taken) agrees(c transcript.Cursor) bool {
 		sum(t.head[:head]) == c.Head.Sum && sum(t.back[back:]) == c.Back.Sum
 }
 
-// midLine reports whether the line that stands at the offset began before it.
+// midLine reports whether the line at the offset began before it.
 func (t *taken) midLine() bool { return len(t.back) > 0 && t.back[len(t.back)-1] != '\n' }

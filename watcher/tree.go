@@ -3,43 +3,53 @@ package watcher
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// tree is what is known of the files: of each directory the names that are offered, of each name a stamp of what it
-// was like when its offer was last arranged. It is what a scan is compared with; 50,000 files take about 5 MB.
+// tree contains the known files: for each directory its files, for each file its stamp at the last scan or offer. A
+// scan walks the roots and compares; 50,000 files take about 6 MB. It only opens directories, and follows no symlink
+// except the root itself.
 type tree struct {
 	o          *Options
 	roots      []root
 	dirs       map[string]*dir
-	unreadable map[string]trouble
+	unreadable map[string]unreadable
 	skipped    int // in the last scan
 	linked     int
 	pass       uint32
 
-	// report is told of each file that is new or changed; watch of each directory before it is listed.
-	report func(d *dir, name string, info fs.FileInfo, unknown bool)
-	seen   func(d *dir, name string, mtime time.Time) // of every file
-	watch  func(d *dir)
-	gone   func(root int, path string)
+	// onFile is called for each new or changed file, onDir for each directory before it is listed, onGone for each
+	// known file that is gone, onSkip each time that something is skipped.
+	onFile func(d *dir, name string, info fs.FileInfo, unknown bool)
+	onDir  func(d *dir)
+	onGone func(root int, path string)
+	onSkip func(err error)
 }
 
-// trouble is why a directory could not be read, and the scan that met it last.
-type trouble struct {
+// unreadable is why a directory could not be read, and in which scan.
+type unreadable struct {
 	cause string
 	root  int
 	pass  uint32
 }
 
 type root struct {
-	present bool
-	missing string // why it is not present, or cannot be read
-	polled  string // why it is polled, "" where events are trusted
+	real    string      // its path without symlinks, "" if it does not exist
+	info    fs.FileInfo // nil if it does not exist
+	missing string      // why it is not present, or cannot be read
+	polled  string      // why it is polled, "" if events work
 }
+
+func (r root) present() bool { return r.real != "" }
 
 func (r root) why() string { return cmp.Or(r.missing, r.polled) }
 
@@ -49,7 +59,7 @@ type dir struct {
 	inode   uint64
 	mtime   time.Time
 	files   []file // sorted by name
-	next    []file // those of the scan that goes on
+	next    []file // of the current scan
 	pass    uint32 // the scan that saw it last
 	watched bool
 }
@@ -57,13 +67,21 @@ type dir struct {
 type file struct {
 	name  string
 	stamp uint64
+	mtime int64 // nanoseconds since 1970
+}
+
+func newFile(name string, info fs.FileInfo) file {
+	return file{name, stamp(info), info.ModTime().UnixNano()}
 }
 
 func newTree(o *Options) *tree {
-	return &tree{o: o, roots: make([]root, len(o.Roots)), dirs: map[string]*dir{}, unreadable: map[string]trouble{}}
+	return &tree{
+		o: o, roots: make([]root, len(o.Roots)), dirs: map[string]*dir{}, unreadable: map[string]unreadable{},
+		onDir: func(*dir) {}, onGone: func(int, string) {}, onSkip: func(error) {},
+	}
 }
 
-// stamp tells two states of a file apart: size, time of change and inode, mixed into 64 bits. It is never 0.
+// stamp is a 64-bit hash of size, modification time and inode, to detect that a file changed. It is never 0.
 func stamp(info fs.FileInfo) uint64 {
 	h := uint64(info.Size())
 	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), inode(info)} {
@@ -73,7 +91,7 @@ func stamp(info fs.FileInfo) uint64 {
 	return h | 1
 }
 
-// find returns what is known of the file at path, nil where nothing is. It is valid until the next scan.
+// find returns the known file at path, or nil. It is valid until the next scan.
 func (t *tree) find(path string) *file {
 	d := t.dirs[filepath.Dir(path)]
 	if d == nil {
@@ -94,21 +112,25 @@ func (d *dir) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(d.files, name, func(f file, n string) int { return strings.Compare(f.name, n) })
 }
 
-// put notes the stamp of a file, known before or not.
-func (t *tree) put(path string, stamp uint64) {
+// put records the stamp of a file.
+func (t *tree) put(path string, info fs.FileInfo) {
 	d := t.dirs[filepath.Dir(path)]
 	if d == nil {
-		return // its directory was not scanned yet: the scan will find it, and offer it once more
+		return // the coming scan of its directory will offer it
 	}
-	name := filepath.Base(path)
-	i, ok := d.search(name)
-	if !ok {
-		d.files = slices.Insert(d.files, i, file{name: strings.Clone(name)})
-	}
-	d.files[i].stamp = stamp
+	d.put(newFile(filepath.Base(path), info))
 }
 
-// drop forgets a file and reports whether it was known.
+func (d *dir) put(f file) {
+	i, ok := d.search(f.name)
+	if !ok {
+		f.name = strings.Clone(f.name)
+		d.files = slices.Insert(d.files, i, f)
+	}
+	d.files[i].stamp, d.files[i].mtime = f.stamp, f.mtime
+}
+
+// drop removes a file and reports whether it was known.
 func (t *tree) drop(path string) bool {
 	d := t.dirs[filepath.Dir(path)]
 	if d == nil {
@@ -121,7 +143,6 @@ func (t *tree) drop(path string) bool {
 	return ok
 }
 
-// rootOf returns the innermost root that path lies in.
 func (t *tree) rootOf(path string) (int, bool) {
 	best := -1
 	for i, r := range t.o.Roots {
@@ -132,66 +153,197 @@ func (t *tree) rootOf(path string) (int, bool) {
 	return best, best >= 0
 }
 
-// scan walks top and compares. With deep false it looks into directories only that it does not know yet.
-func (t *tree) scan(ctx context.Context, w *walk, root int, top string, deep bool) {
+const readDirBatch = 512 // entries per read, to use little memory in a directory of a million files
+
+var (
+	errNotDir        = errors.New("not a directory")
+	errDuplicateRoot = errors.New("the same directory as an earlier root")
+)
+
+// directory is the part of *os.File that a scan uses.
+type directory interface {
+	Stat() (fs.FileInfo, error)
+	ReadDir(n int) ([]fs.DirEntry, error)
+	Close() error
+}
+
+func openDirectory(dir string, flags int) (directory, error) { return os.OpenFile(dir, flags, 0) }
+
+// resolve locates the roots. It returns an error for each root that cannot be scanned.
+func (t *tree) resolve() []error {
+	errs := make([]error, len(t.roots))
+	seen := map[string]bool{}
+	for i, r := range t.o.Roots {
+		real, top, err := realDir(r.Path)
+		if err == nil && seen[real] {
+			err = errDuplicateRoot
+		}
+		if errs[i] = err; err != nil {
+			real, top = "", nil
+		}
+		seen[real] = true
+		t.roots[i].real, t.roots[i].info = real, top
+	}
+	return errs
+}
+
+func realDir(dir string) (string, fs.FileInfo, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	info, err := os.Stat(real)
+	if err == nil && !info.IsDir() {
+		err = errNotDir
+	}
+	return real, info, err
+}
+
+// scan walks top, a directory of the root, and everything below it, and compares. It watches a directory before it
+// lists it, so that a file created in between is seen twice rather than not at all. Unless deep, it only enters
+// directories that are not known yet.
+func (t *tree) scan(ctx context.Context, root int, top string, deep bool) {
 	t.pass++
-	w.known = func(dir, name string) bool { d := t.dirs[dir]; return d != nil && d.find(name) != nil }
-	w.enter, w.file, w.leave, w.fail, w.skip, w.refuse = t.enter, t.file, t.leave, t.fail, t.skip, t.refuse
-	w.descend = func(dir string) bool { return deep || t.dirs[dir] == nil }
-	w.tree(ctx, root, top)
+	stack := []string{top}
+	for len(stack) > 0 && ctx.Err() == nil {
+		path := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		below, err := t.list(ctx, root, path)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			t.keepUnreadable(root, path, err)
+		default:
+			t.setFiles(t.dirs[path])
+		}
+		for _, sub := range below {
+			if deep || t.dirs[sub] == nil {
+				stack = append(stack, sub)
+			}
+		}
+	}
 	if deep && ctx.Err() == nil {
 		t.sweep(root, top)
 	}
 }
 
-func (t *tree) enter(root int, path string, info fs.FileInfo) {
+func (t *tree) list(ctx context.Context, root int, path string) (below []string, err error) {
+	flags := dirFlags
+	if path == t.o.Roots[root].Path {
+		flags = os.O_RDONLY
+	}
+	open, err := t.o.openDir(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close()
+	info, err := open.Stat()
+	if err != nil {
+		return nil, err
+	}
+	d := t.beginDir(root, path, info)
+	for {
+		entries, err := open.ReadDir(readDirBatch)
+		t.o.Heartbeat()
+		for _, e := range entries {
+			if t.addEntry(d, e) {
+				below = append(below, filepath.Join(path, e.Name()))
+			}
+		}
+		if err == io.EOF {
+			return below, nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return below, err
+		}
+	}
+}
+
+func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 	d := t.dirs[path]
 	if d == nil {
 		d = &dir{path: path, root: root}
 		t.dirs[path] = d
 	}
 	if id := inode(info); d.inode != id {
-		d.inode, d.watched = id, false // another directory of that name: the watch went with the old one
+		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
 	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make([]file, 0, len(d.files))
-	t.watch(d)
+	t.onDir(d)
+	return d
 }
 
-func (t *tree) file(_ int, path, name string, info fs.FileInfo) {
-	d := t.dirs[path]
-	now := file{name: name, stamp: stamp(info)}
-	old := d.find(name)
-	if old != nil {
-		now.name = old.name // keep one copy of the name
+// addEntry processes one entry of a directory and reports whether it is a directory to walk.
+func (t *tree) addEntry(d *dir, e fs.DirEntry) bool {
+	name, path := e.Name(), filepath.Join(d.path, e.Name())
+	if e.IsDir() {
+		if t.ignored(d.root, path) || t.otherRoot(d.root, path) {
+			return false
+		}
+		if badName(name) {
+			t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrName))
+			return false
+		}
+		return true
+	}
+	known := d.find(name)
+	if known == nil && !t.accepts(d.root, path) {
+		return false
+	}
+	if !e.Type().IsRegular() {
+		t.skipped++
+		t.onSkip(fmt.Errorf("skip %q: %w", path, irregular{}))
+		return false
+	}
+	if badName(name) {
+		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrName))
+		return false
+	}
+	// e.Info calls lstat. A file may be gone by now.
+	info, err := e.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if err := checkOwner(info, t.roots[d.root].info); err != nil {
+		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, err))
+		return false
+	}
+	now := newFile(name, info)
+	if known != nil {
+		now.name = known.name // keep one copy of the name
 	}
 	d.next = append(d.next, now)
 	if links(info) > 1 {
 		t.linked++
 	}
-	t.seen(d, now.name, info.ModTime())
-	if old == nil || old.stamp != now.stamp {
-		t.report(d, now.name, info, old == nil || old.stamp == 0)
+	if known == nil || known.stamp != now.stamp {
+		t.onFile(d, now.name, info, known == nil || known.stamp == 0)
 	}
+	return false
 }
 
-func (t *tree) leave(root int, path string) {
-	d := t.dirs[path]
+// setFiles makes the files of the scan the known ones, and reports those that are gone.
+func (t *tree) setFiles(d *dir) {
 	slices.SortFunc(d.next, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	old := d.files
 	d.files, d.next = d.next, nil
 	for _, f := range old {
 		if d.find(f.name) == nil {
-			t.gone(root, filepath.Join(path, f.name))
+			t.onGone(d.root, filepath.Join(d.path, f.name))
 		}
 	}
 }
 
-// fail keeps all that is known below path: a directory that cannot be read now says nothing of its files.
-func (t *tree) fail(root int, path string, err error) {
-	if absent(err) && path != t.o.Roots[root].Path {
-		return // it went since its parent was listed; sweep takes it
+// keepUnreadable keeps the known files below path: they may still exist, although the directory cannot be read.
+func (t *tree) keepUnreadable(root int, path string, err error) {
+	if notExist(err) && path != t.o.Roots[root].Path {
+		return // removed after its parent was listed; sweep handles it
 	}
-	t.trouble(root, path, err)
+	t.addUnreadable(root, path, fmt.Errorf("scan %s: %w", path, cause(err)))
 	for p, d := range t.dirs {
 		if within(p, path) {
 			d.pass = t.pass
@@ -199,32 +351,33 @@ func (t *tree) fail(root int, path string, err error) {
 	}
 	if d := t.dirs[path]; d != nil {
 		for _, f := range d.next {
-			t.put(filepath.Join(path, f.name), f.stamp)
+			d.put(f)
 		}
 		d.next = nil
 	}
 }
 
-// trouble notes what cannot be read, and logs it once.
-func (t *tree) trouble(root int, path string, err error) {
-	if _, told := t.unreadable[path]; !told {
-		t.o.Log.Warn("cannot read", "path", path, "err", cause(err))
+// addUnreadable records what cannot be read, and logs it once.
+func (t *tree) addUnreadable(root int, path string, err error) {
+	t.onSkip(err)
+	err = cause(err)
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner // the path is logged separately
 	}
-	t.unreadable[path] = trouble{cause(err).Error(), root, t.pass}
+	if _, told := t.unreadable[path]; !told {
+		t.o.Log.Warn("cannot read", "path", path, "err", err)
+	}
+	t.unreadable[path] = unreadable{err.Error(), root, t.pass}
 }
 
-func (t *tree) skip(int, string, string) { t.skipped++ }
-
-func (t *tree) refuse(root int, file string, err error) { t.trouble(root, file, err) }
-
-// sweep drops the root's directories at and below top that the scan did not see.
+// sweep removes the root's directories at and below top that the scan did not see.
 func (t *tree) sweep(root int, top string) {
 	for p, d := range t.dirs {
 		if d.pass == t.pass || d.root != root || !within(p, top) {
 			continue
 		}
 		for _, f := range d.files {
-			t.gone(d.root, filepath.Join(p, f.name))
+			t.onGone(d.root, filepath.Join(p, f.name))
 		}
 		delete(t.dirs, p)
 	}
@@ -233,4 +386,53 @@ func (t *tree) sweep(root int, top string) {
 			delete(t.unreadable, p)
 		}
 	}
+}
+
+func (t *tree) accepts(root int, file string) bool {
+	return !t.ignored(root, file) && t.o.Match(t.o.Roots[root], file)
+}
+
+func (t *tree) ignored(root int, file string) bool {
+	if len(t.o.Ignore) == 0 {
+		return false
+	}
+	rel, err := filepath.Rel(t.o.Roots[root].Path, file)
+	if err != nil {
+		return false
+	}
+	rel = filepath.ToSlash(rel)
+	for _, glob := range t.o.Ignore {
+		if ok, _ := path.Match(glob, rel); ok {
+			return true
+		}
+		if ok, _ := path.Match(glob, path.Base(rel)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// otherRoot reports whether dir is another root, which is walked separately.
+func (t *tree) otherRoot(root int, dir string) bool {
+	if len(t.o.Roots) == 1 {
+		return false
+	}
+	real := t.roots[root].real + strings.TrimPrefix(dir, t.o.Roots[root].Path)
+	for i, r := range t.roots {
+		if i != root && r.real == real {
+			return true
+		}
+	}
+	return false
+}
+
+// badName reports whether a name contains control characters. Agents never use them, and they would garble lists.
+func badName(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f })
+}
+
+// within reports whether file is dir or below it.
+func within(file, dir string) bool {
+	return strings.HasPrefix(file, dir) &&
+		(len(file) == len(dir) || file[len(dir)] == filepath.Separator || dir[len(dir)-1] == filepath.Separator)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What a .zst may cost: a file of a few bytes can unpack to all the disk.
+// Limits for a .zst: a file of a few bytes can unpack to more than the disk can store.
 const (
-	maxWindow   = 32 << 20 // bytes of memory, more than any agent's own level asks for
+	maxWindow   = 32 << 20 // memory; more than any agent's compression level needs
 	maxUnpacked = 16 << 30
-	maxRatio    = 2000 // beyond ratioFrom bytes
+	maxRatio    = 2000 // checked above ratioFrom bytes
 	ratioFrom   = 64 << 20
 )
 
-// unpacker reads a .zst as what it holds, within limits.
+// unpacker decompresses a .zst within these limits.
 type unpacker struct {
 	dec      *zstd.Decoder
 	in       *io.SectionReader
@@ -37,7 +37,7 @@ func (u *unpacker) Read(b []byte) (int, error) {
 	n, err := u.dec.Read(b)
 	u.unpacked += int64(n)
 	if u.unpacked > maxUnpacked || u.unpacked > ratioFrom && u.unpacked > maxRatio*u.size {
-		return n, fmt.Errorf("unpack: %d bytes hold more than %d", u.size, u.unpacked)
+		return n, fmt.Errorf("unpack: %d compressed bytes exceed %d bytes", u.size, u.unpacked)
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("unpack: %w", err)

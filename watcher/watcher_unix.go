@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// openFlags: a FIFO put in a transcript's place cannot make an open hang, nor a symlink lead it elsewhere.
+// openFlags keep an open from blocking on a FIFO and from following a symlink put in a transcript's place.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 
-// dirFlags: what is no directory any more, or a symlink to one, is not listed.
+// dirFlags make the open fail if the path is no longer a directory, or is a symlink.
 const dirFlags = os.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 
 const errNotADirectory = syscall.ENOTDIR
@@ -24,7 +24,7 @@ func inode(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// ownerOf is the user whose file it is.
+// ownerOf returns the uid of a file's owner.
 func ownerOf(info fs.FileInfo) (uid int, known bool) {
 	st, known := info.Sys().(*syscall.Stat_t)
 	if !known {
@@ -33,7 +33,7 @@ func ownerOf(info fs.FileInfo) (uid int, known bool) {
 	return int(st.Uid), true
 }
 
-// links is how many names a file has.
+// links returns the number of hard links of a file.
 func links(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)
@@ -41,7 +41,7 @@ func links(info fs.FileInfo) int {
 	return 1
 }
 
-// exhausted reports whether err means that the system allows no further watches.
-func exhausted(err error) bool {
+// watchLimitReached reports whether err means that the system allows no further watches.
+func watchLimitReached(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }

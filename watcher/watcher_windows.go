@@ -13,13 +13,13 @@ const (
 
 const errNotADirectory = syscall.ENOTDIR
 
-// inode is not told by a directory listing on Windows: size and time must do.
+// inode is 0, because directory listings on Windows do not include it: changes are detected by size and time.
 func inode(fs.FileInfo) uint64 { return 0 }
 
-// ownerOf is not known on Windows: who may read a file is not told by its owner.
+// ownerOf returns false: on Windows the owner does not decide who may read a file.
 func ownerOf(fs.FileInfo) (uid int, known bool) { return 0, false }
 
-// links is not told by a directory listing on Windows.
+// links is 1, because directory listings on Windows do not include the number.
 func links(fs.FileInfo) int { return 1 }
 
-func exhausted(error) bool { return true }
+func watchLimitReached(error) bool { return true }

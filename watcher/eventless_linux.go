@@ -2,14 +2,14 @@ package watcher
 
 import "golang.org/x/sys/unix"
 
-// foreign are file systems on which changes made elsewhere (another machine, the host) raise no events here.
-var foreign = map[uint32]string{
+// eventless lists the file systems that send no events for changes made elsewhere (another machine, the host).
+var eventless = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
 	unix.CIFS_SUPER_MAGIC: "cifs",
 	unix.SMB2_SUPER_MAGIC: "smb2",
 	unix.V9FS_MAGIC:       "9p",
-	unix.FUSE_SUPER_MAGIC: "fuse", // virtiofs, sshfs and Docker Desktop's shares say so too
+	unix.FUSE_SUPER_MAGIC: "fuse", // also virtiofs, sshfs and Docker Desktop's shares
 	unix.CEPH_SUPER_MAGIC: "ceph",
 	unix.AFS_SUPER_MAGIC:  "afs",
 	unix.CODA_SUPER_MAGIC: "coda",
@@ -22,12 +22,13 @@ var foreign = map[uint32]string{
 	0x7461636f:            "ocfs2",
 }
 
-// ForeignFS names the file system of dir ("nfs", "9p") where changes made elsewhere raise no events here, so that it is
-// polled; "" for any other, and where it cannot be told. Locks and mappings are not to be trusted there either.
-func ForeignFS(dir string) string {
+// EventlessFS returns the type of dir's file system ("nfs", "9p") if it sends no events for changes made elsewhere, so
+// that it has to be polled. It returns "" for any other file system, and if the type is unknown. Locks and mmap are
+// unreliable on these file systems too.
+func EventlessFS(dir string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return ""
 	}
-	return foreign[uint32(st.Type)]
+	return eventless[uint32(st.Type)]
 }
