@@ -9,29 +9,24 @@ package atomicfile
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
 )
 
-const (
-	tempPrefix = ".ccd-"
-	tempSuffix = ".tmp"
-	tempRandom = 8         // bytes
-	staleAfter = time.Hour // a writer that needs longer than this is dead
-)
+// staleAfter is the age at which a temporary file's writer must be dead.
+const staleAfter = time.Hour
 
-// ErrIrregular is wrapped by the error for a target that is a symlink, a directory or another thing that is not a
-// regular file: it is never replaced.
+// ErrIrregular is wrapped by the error for a target that is not a regular file, such as a symlink or a directory. It is
+// not replaced.
 var ErrIrregular = errors.New("not a regular file")
 
-// Write replaces the file at path, or makes it, with data. A new file gets perm less the umask; one that stands there
-// keeps no permission that perm does not have, and gets none that it did not have. The directory must exist.
+// Write creates or replaces the file at path. A new file gets perm less the umask; an existing file keeps the
+// permissions that are also in perm. The directory must exist.
 func Write(path string, perm fs.FileMode, data []byte) error {
 	p, err := Prepare(path, perm, data)
 	if err != nil {
@@ -40,47 +35,32 @@ func Write(path string, perm fs.FileMode, data []byte) error {
 	return p.Commit()
 }
 
-// WriteNew makes the file at path with data. Where something of that name stands already, it is left as it is and the
-// error wraps fs.ErrExist.
-func WriteNew(path string, perm fs.FileMode, data []byte) error {
-	p, err := Prepare(path, perm, data)
-	if err != nil {
-		return err
-	}
-	return p.CommitNew()
-}
-
-// Clean removes the temporary files of this package in dir that are older than an hour: what a crash left. A dir that
-// does not exist is clean.
+// Clean removes temporary files of this package in dir that are older than an hour, left by a crash. It ignores a
+// missing dir.
 func Clean(dir string) error {
 	return clean(dir, time.Now().Add(-staleAfter))
 }
 
-// CleanAll removes the temporary files of this package in dir, however new: for a caller that knows of no writer there.
+// CleanAll removes all temporary files of this package in dir. The caller must know that there is no writer.
 func CleanAll(dir string) error {
 	return clean(dir, time.Now().Add(staleAfter))
 }
 
 func clean(dir string, before time.Time) error {
 	root, names, err := stale(dir, before)
-	if root == nil {
-		return wrapClean(dir, err)
-	}
-	defer root.Close()
 	for _, name := range names {
 		err = errors.Join(err, root.Remove(name))
 	}
-	return wrapClean(dir, err)
-}
-
-func wrapClean(dir string, err error) error {
+	if root != nil {
+		root.Close()
+	}
 	if err != nil {
 		return fmt.Errorf("clean %s: %w", dir, err)
 	}
 	return nil
 }
 
-// Stale returns the names of the files in dir that Clean would remove. A dir that does not exist has none.
+// Stale returns the names of the files in dir that Clean would remove, none if dir does not exist.
 func Stale(dir string) ([]string, error) {
 	root, names, err := stale(dir, time.Now().Add(-staleAfter))
 	if root != nil {
@@ -92,7 +72,7 @@ func Stale(dir string) ([]string, error) {
 	return names, nil
 }
 
-// stale opens dir (nil where it is not there, or cannot be opened) and finds our temporary files in it.
+// stale opens dir (nil if it does not exist or cannot be opened) and finds temporary files in it.
 func stale(dir string, before time.Time) (*os.Root, []string, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +84,7 @@ func stale(dir string, before time.Time) (*os.Root, []string, error) {
 	var names []string
 	entries, err := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
-		if !isTemp(e.Name()) || !e.Type().IsRegular() {
+		if !temporary.MatchString(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := root.Lstat(e.Name()); err == nil && info.ModTime().Before(before) && owned(info) {
@@ -115,24 +95,13 @@ func stale(dir string, before time.Time) (*os.Root, []string, error) {
 }
 
 func tempName() string {
-	var b [tempRandom]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
-	return tempPrefix + hex.EncodeToString(b[:]) + tempSuffix
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return fmt.Sprintf(".ccd-%x.tmp", b)
 }
 
-// isTemp reports whether name is one that tempName makes; files that only look alike are not ours to remove.
-func isTemp(name string) bool {
-	middle, ok := strings.CutPrefix(name, tempPrefix)
-	if !ok {
-		return false
-	}
-	middle, ok = strings.CutSuffix(middle, tempSuffix)
-	if !ok {
-		return false
-	}
-	b, err := hex.DecodeString(middle)
-	return err == nil && len(b) == tempRandom
-}
+// temporary matches the names of tempName only, so that other files are kept.
+var temporary = regexp.MustCompile(`^\.ccd-[0-9a-f]{16}\.tmp$`)
 
 func split(path string) (dir, base string, err error) {
 	base = filepath.Base(path)

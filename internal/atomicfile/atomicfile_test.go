@@ -23,14 +23,15 @@ func TestWrite(t *testing.T) {
 	noTemps(t, filepath.Dir(path))
 }
 
-func TestWriteNewLeavesWhatStandsThere(t *testing.T) {
+func TestCommitNewLeavesWhatStandsThere(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	if err := WriteNew(path, 0o600, []byte("mine")); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteNew(path, 0o600, []byte("other")); !errors.Is(err, fs.ErrExist) {
-		t.Fatalf("err = %v, want fs.ErrExist", err)
+	for _, text := range []string{"mine", "other"} {
+		p, err := Prepare(path, 0o600, []byte(text))
+		must(t, err)
+		if err := p.CommitNew(); errors.Is(err, fs.ErrExist) != (text == "other") {
+			t.Fatalf("%s: %v", text, err)
+		}
 	}
 	want(t, path, "mine")
 	noTemps(t, dir)
@@ -242,7 +243,7 @@ func want(t *testing.T, path, text string) {
 
 func noTemps(t *testing.T, dir string) {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(dir, ".ccd-*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Pending is a file that is written but not yet in its place. It ends with Commit, CommitNew or Discard; none of its
-// methods may be called at the same time as another.
+// Pending is a written file that is not in its place yet. It ends with Commit, CommitNew or Discard. It is not safe for
+// concurrent use.
 type Pending struct {
 	path, base, temp string
-	dir              *os.Root // the directory is held, so that nothing can be put in its place between the steps
+	dir              *os.Root // kept open, so that the directory cannot be replaced between the steps
 	file             *os.File // nil once sealed
 	try              func(step string) error
 }
 
-// Prepare writes data to a temporary file beside path and makes it durable, so that only Commit, a rename, is left
-// to do. Permissions are as in Write.
+// Prepare writes data durably to a temporary file beside path, so that only the rename of Commit is left. Permissions
+// are as in Write.
 func Prepare(path string, perm fs.FileMode, data []byte) (*Pending, error) {
 	p, err := Create(path, perm)
 	if err != nil {
@@ -34,12 +34,12 @@ func Prepare(path string, perm fs.FileMode, data []byte) (*Pending, error) {
 	return p, nil
 }
 
-// Create begins a replacement of path that is written piece by piece. Permissions are as in Write.
+// Create starts a replacement of path that is written in pieces. Permissions are as in Write.
 func Create(path string, perm fs.FileMode) (*Pending, error) {
 	return create(path, perm, func(string) error { return nil })
 }
 
-// create takes what tests need to fail a step: try is called before each with its name.
+// create calls try before each step with its name, so that tests can make it fail.
 func create(path string, perm fs.FileMode, try func(step string) error) (*Pending, error) {
 	dir, base, err := split(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func create(path string, perm fs.FileMode, try func(step string) error) (*Pendin
 	return p, nil
 }
 
-// target describes what stands at the path: nil where nothing does, ErrIrregular where it must not be replaced.
+// target describes the file at path: nil if there is none, ErrIrregular if it must not be replaced.
 func (p *Pending) target() (fs.FileInfo, error) {
 	info, err := p.dir.Lstat(p.base)
 	switch {
@@ -91,8 +91,8 @@ func (p *Pending) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Seal makes what was written durable (fsync); nothing can be written after it. After an error the file is discarded:
-// once fsync failed, nobody knows what the disk holds.
+// Seal makes the written bytes durable (fsync); nothing can be written after it. After an error the file is discarded,
+// because its state on disk is unknown.
 func (p *Pending) Seal() error {
 	if p.file == nil {
 		return nil
@@ -110,7 +110,7 @@ func (p *Pending) Seal() error {
 	return nil
 }
 
-// Date sets the modification time that the file will have in its place. It seals the file.
+// Date sets the file's modification time. It seals the file.
 func (p *Pending) Date(t time.Time) error {
 	if err := p.Seal(); err != nil {
 		return err
@@ -121,11 +121,11 @@ func (p *Pending) Date(t time.Time) error {
 	return nil
 }
 
-// Stat describes the file as it will stand at its path: Commit changes nothing of size, time and inode.
+// Stat describes the file. Commit does not change its size, time and inode.
 func (p *Pending) Stat() (fs.FileInfo, error) { return p.dir.Lstat(p.temp) }
 
-// Commit puts the file in its place, over the one that stands there. At return it is durable; after an error the old
-// file stands, or (where only the last fsync, of the directory, failed) the new one does.
+// Commit renames the file to its path, replacing an existing one, and is durable when it returns. After an error the
+// old file is in place, or the new one if only the final fsync of the directory failed.
 func (p *Pending) Commit() error {
 	return p.commit(func() error {
 		if _, err := p.target(); err != nil {
@@ -135,8 +135,7 @@ func (p *Pending) Commit() error {
 	})
 }
 
-// CommitNew is Commit for a name that must be free: where something stands there, it is left as it is and the error
-// wraps fs.ErrExist.
+// CommitNew is Commit for a name that must be free. If there is a file, it is kept and the error wraps fs.ErrExist.
 func (p *Pending) CommitNew() error {
 	return p.commit(func() error {
 		err := p.dir.Link(p.temp, p.base)
@@ -150,8 +149,7 @@ func (p *Pending) CommitNew() error {
 	})
 }
 
-// claim takes the name with an empty file that must be new, then renames over it. A crash between the two leaves the
-// empty file.
+// claim creates an empty file, which must be new, then renames over it. A crash in between leaves the empty file.
 func (p *Pending) claim() error {
 	f, err := p.dir.OpenFile(p.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
@@ -187,14 +185,13 @@ func (p *Pending) commit(place func() error) error {
 	return nil
 }
 
-// Discard removes the temporary file; the target stays as it is. After Commit, CommitNew or a failed Seal it does
-// nothing.
+// Discard removes the temporary file and keeps the target. After Commit, CommitNew or a failed Seal it does nothing.
 func (p *Pending) Discard() {
 	if p.file != nil {
 		p.file.Close()
 		p.file = nil
 	}
-	// A temporary file that cannot be removed now is Clean's; a closed directory means that all is done already.
+	// Clean removes the file later if this fails; if the directory is closed, everything is done.
 	p.dir.Remove(p.temp)
 	p.dir.Close()
 }

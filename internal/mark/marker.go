@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// New returns the marker `[ccd ID rest]`. Rest is ours: text of a transcript in it must have gone through Inline.
+// New returns the marker `[ccd ID rest]`. Text of a transcript in rest must have been escaped with Inline.
 func New(id ID, rest string) string {
 	if rest == "" {
 		return "[ccd " + string(id) + "]"
@@ -13,8 +13,8 @@ func New(id ID, rest string) string {
 	return "[ccd " + string(id) + " " + rest + "]"
 }
 
-// Added tells, behind what a person wrote, how many characters the agent's client put beside it, which are left out; "" for
-// none.
+// Added returns a note, after what a person wrote, of how many characters the agent's client added, which are omitted;
+// "" for none.
 func Added(n int) string {
 	if n == 0 {
 		return ""
@@ -22,8 +22,8 @@ func Added(n int) string {
 	return fmt.Sprintf(" (+ %d chars added by the client)", n)
 }
 
-// IDs returns the IDs of all markers in a companion, in order of appearance, repeated ones once.
-// Quoted lines are skipped: no marker of ours stands there.
+// IDs returns the IDs of all markers in a companion, in order of appearance, without duplicates. It skips quoted lines,
+// which contain no markers of ccd.
 func IDs(companion string) []ID {
 	var ids []ID
 	seen := map[ID]bool{}
@@ -88,7 +88,7 @@ func Replace(companion []byte, with func(ID) (string, bool)) []byte {
 	return []byte(b.String())
 }
 
-// markerEnd is the length of the marker that line begins with, 0 where it has no end.
+// markerEnd returns the length of the marker that line begins with, 0 if it has no end.
 func markerEnd(line string) int {
 	depth := 0
 	for i := range len(line) {

@@ -26,20 +26,9 @@ func Name(name string) string {
 	return b.String()
 }
 
-// Unname returns what Name was given.
+// Unname reverses Name.
 func Unname(text string) string {
-	if !strings.Contains(text, `\x`) {
-		return text
-	}
 	var b strings.Builder
-	for len(text) > 0 {
-		if looksEscaped(text) && text[0] == '\\' {
-			b.WriteByte(unhex(text[2])<<4 | unhex(text[3]))
-			text = text[4:]
-			continue
-		}
-		b.WriteByte(text[0])
-		text = text[1:]
-	}
+	unescape(&b, text, false)
 	return b.String()
 }

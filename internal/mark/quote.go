@@ -11,7 +11,7 @@ const MaxLine = 2000
 
 const (
 	first = "> "  // begins a line of quoted text
-	more  = ">+ " // goes on with a line that would pass MaxLine
+	more  = ">+ " // continues a line that would exceed MaxLine
 )
 
 // Quote returns text as lines that each begin with "> " after the indent, escaped so that nothing in them can pose
@@ -55,7 +55,7 @@ func quoteLine(b *strings.Builder, indent, line string) {
 	b.WriteByte('\n')
 }
 
-// plain is the number of bytes that text begins with and that stand for themselves, one character each.
+// plain returns the length of the prefix of text that needs no escapes, with one byte per character.
 func plain(text string) int {
 	for i := range len(text) {
 		if c := text[i]; (c < 0x20 && c != '\t') || c >= 0x7f || c == '[' || c == '\\' {
@@ -65,15 +65,15 @@ func plain(text string) int {
 	return len(text)
 }
 
-// Inline returns text made fit to stand inside a line of ours: escaped as Quote does, line ends and runs of white
-// space as one space, cut to at most max characters with an ellipsis (max <= 0: not cut).
+// Inline returns text for use inside a line of ccd: escaped as by Quote, with white space collapsed to single spaces,
+// and truncated to max characters with an ellipsis (max <= 0: not truncated).
 func Inline(text string, max int) string {
 	s, _ := inline(text, max)
 	return s
 }
 
-// Fits returns text made fit as Inline does, whole, and true, where it has at most max characters then; "" and false
-// otherwise, after looking at no more of it than that takes.
+// Fits returns text as by Inline, and true, if it has at most max characters then; otherwise "" and false, without
+// reading the rest.
 func Fits(text string, max int) (string, bool) {
 	if s, whole := inline(text, max); whole && max > 0 {
 		return s, true
@@ -81,7 +81,7 @@ func Fits(text string, max int) (string, bool) {
 	return "", false
 }
 
-// inline is Inline; whole reports that nothing is cut off.
+// inline is Inline; whole reports that nothing was truncated.
 func inline(text string, max int) (s string, whole bool) {
 	var b strings.Builder
 	n, space := 0, false
@@ -141,7 +141,7 @@ func escapeNext(text string) (string, int) {
 	return text[:size], size
 }
 
-// looksEscaped reports whether the backslash that text begins with would be undone by Unquote.
+// looksEscaped reports whether Unquote would decode the backslash at the beginning of text.
 func looksEscaped(text string) bool {
 	return len(text) >= 4 && text[1] == 'x' && isHex(text[2]) && isHex(text[3])
 }
@@ -186,15 +186,16 @@ func Unquote(lines string) (string, error) {
 			return "", fmt.Errorf("unquote line %q: it is not quoted", line)
 		}
 		begun = true
-		unescape(&b, line)
+		unescape(&b, line, true)
 	}
 	return b.String(), nil
 }
 
-func unescape(b *strings.Builder, line string) {
+// unescape reverses escapeNext, for Name without the markers.
+func unescape(b *strings.Builder, line string, markers bool) {
 	for len(line) > 0 {
 		switch {
-		case strings.HasPrefix(line, `[\ccd`):
+		case markers && strings.HasPrefix(line, `[\ccd`):
 			b.WriteString("[ccd")
 			line = line[len(`[\ccd`):]
 		case line[0] == '\\' && looksEscaped(line):

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns text with everything escaped that could steer a terminal or hide from its reader: the characters and
-// bytes that Quote escapes, but for newlines, tabs and the carriage return of CR LF. It cannot be undone.
+// Visible returns text with everything escaped that could control a terminal or deceive its reader: what Quote escapes,
+// except newlines, tabs and the carriage return of CR LF. It cannot be reversed.
 func Visible(text string) string {
 	out, _ := visible(nil, []byte(text), true)
 	return string(out)
@@ -39,8 +39,7 @@ func visible(dst, text []byte, ends bool) (_ []byte, taken int) {
 	return dst, len(text)
 }
 
-// VisibleWriter writes to W what Visible makes of all that it is given. Close writes what it still holds back, a character
-// that has not ended.
+// VisibleWriter writes its input to W as converted by Visible. Close writes an incomplete character at the end.
 type VisibleWriter struct {
 	W         io.Writer
 	held, out []byte

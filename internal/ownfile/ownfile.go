@@ -10,12 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
-// ErrIrregular is wrapped by the error for what is a FIFO, a device, a directory or another thing that is no regular file.
+// ErrIrregular is wrapped by the error for anything that is not a regular file, such as a FIFO, a device or a
+// directory.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open is os.OpenFile for a regular file, which symlinks may lead to.
+// Open is os.OpenFile for a regular file, or a symlink to one.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|noWait, perm)
 	if err != nil {
@@ -32,7 +34,7 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Read is os.ReadFile for a regular file of at most so many bytes.
+// Read is os.ReadFile for a regular file of limited size.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -44,4 +46,27 @@ func Read(path string, most int64) ([]byte, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("over %d bytes", most)}
 	}
 	return text, err
+}
+
+// Append adds a line to a log of limited size: a full log is renamed first and replaces the previous one. Errors are
+// ignored, so that nothing waits for the log. Nothing is written in a read-only directory, not even by root.
+func Append(path string, line []byte, most int64) {
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || dir.Mode().Perm()&0o200 == 0 {
+		return
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return
+	case err == nil && info.Size()+int64(len(line)) > most:
+		if os.Rename(path, path+".1") != nil {
+			return
+		}
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.Write(line)
+	_ = f.Close()
 }
