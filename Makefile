@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak fuzz bench bench-session bench-hostile bench-text golden build dist dist-check
+.PHONY: check test race clients systemd soak fuzz bench bench-session bench-hostile bench-text rewrites picture golden score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -38,20 +38,28 @@ fuzz:
 # search against decoding and hashing the archive's frames; and a session that grows under the daemon against one pass.
 BYTES ?= 1GB
 bench:
-	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Once|Search|Follow)$$' -benchtime 1x -count 1 -timeout 30m -v .
+	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Once|Search|Follow)$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+
+# A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
+rewrites:
+	CCD_REWRITES=1000 go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
 
 # Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
 # grows with their square, each against one of twice its size.
 SESSION ?= 1GB
 bench-session:
-	CCD_BENCH_SESSION=$(SESSION) go test -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v .
+	CCD_BENCH_SESSION=$(SESSION) go test -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 bench-hostile:
-	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v .
+	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 # The stages that look at text, each alone and together.
 bench-text:
-	go test ./compactor -run '^$$' -bench Text -count 1
+	go test ./compactor/prose -run '^$$' -bench Text -count 1
+
+# docs/picture.svg and the before/after of README.md, from a real run in a temporary home.
+picture:
+	go test ./cmd/ccd -run DocsPicture -count 1 -args -update
 
 # The golden files, written anew; read the difference before you commit it.
 golden:
@@ -63,6 +71,10 @@ golden:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o ccd ./cmd/ccd
+
+# What companions keep of the real sessions, held to what they have reached, and what each strategy is worth.
+score:
+	go test ./cmd/ccd -run '^Test(RealSessionsScore|EveryStrategyCounts)$$' -count 1 -v
 
 # What is released, into dist/: make dist VERSION=1.2.3. dist-check makes it twice and compares the bytes.
 dist:

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,11 +14,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Append stores a segment behind what is stored of its session; it is durable at return. It costs the new bytes only,
-// but that a segment which closes a frame reads the frame's earlier pieces, 2 MB at most.
+// Append stores a segment after the stored bytes of its session. It is durable when Append returns. The cost depends
+// only on the new bytes, except that a segment which closes a frame reads the frame's earlier pieces, at most 2 MB.
 //
-// It is a compare-and-swap: ErrTip unless seg.Start is the stored tip (generation and offset; nothing else is
-// compared) or begins the generation after it at offset 0. An empty segment is good: it makes the session known, and
+// It is a compare-and-swap: it fails with ErrTip unless seg.Start is the stored tip (generation and offset; nothing
+// else is compared) or begins the next generation at offset 0. An empty segment is allowed: it adds the session, and
 // stores new fingerprints.
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
 	start, err := checkSegment(seg)
@@ -35,10 +36,10 @@ func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcri
 	return nil
 }
 
-// errMoved tells that a frame which was to be shared has gone in the meantime.
+// errMoved is returned if a frame to be shared was removed meanwhile.
 var errMoved = errors.New("shared frame has moved")
 
-// checkSegment returns where seg starts, with the zero Cursor spelled out.
+// checkSegment returns the start of seg, with generation 1 for the zero Cursor.
 func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 	start := seg.Start
 	if start.Generation == 0 {
@@ -53,18 +54,18 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 
 func (a *Archive) append(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) error {
 	p := &plan{a: a, session: s, start: start, seg: seg}
-	for _, step := range []func(context.Context) error{p.base, p.cut, p.share, p.pack} {
+	for _, step := range []func(context.Context) error{p.base, p.diff, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	if p.idle() {
+	if p.noop() {
 		return nil
 	}
 	return a.update(ctx, p.need, p.commit)
 }
 
-// plan is one Append: everything but commit happens outside of the write lock.
+// plan is one Append. Everything except commit runs outside the write lock.
 type plan struct {
 	a       *Archive
 	session transcript.Session
@@ -73,9 +74,14 @@ type plan struct {
 
 	record, wasRecord sessionRecord
 	known             bool // the session has a record
-	gen, wasGen       generationRecord
-	begun             bool    // the generation has a record
-	tail              []block // pieces stored so far, read only if a cut closes them
+	gen               generationRecord
+	hasGeneration     bool    // the generation has a record
+	was               []byte  // the newest generation's record as stored
+	prevLayout        layout  // of the previous generation, if both use the same track
+	depth             int     // of that layout
+	newBytes          []byte  // the part of the segment that is appended to the track
+	smallFrom         int64   // where the track's last small pieces begin, if there are many
+	tail              []block // pieces to be replaced
 	tailRaw           []byte
 	blocks            []*packed
 	need              int64 // bytes to be written
@@ -86,10 +92,10 @@ type packed struct {
 	block
 	raw    []byte
 	stored []byte
-	shared bool // a frame that is stored already, under ID
+	shared bool // the same frame is stored already, under ID
 }
 
-// base reads what the segment builds on, and compares the tip.
+// base reads the records that the segment extends, and compares the tip.
 func (p *plan) base(ctx context.Context) error {
 	err := p.a.view(ctx, func(tx *bolt.Tx) error { return p.load(tx) })
 	if errors.Is(err, errAbsent) {
@@ -98,47 +104,106 @@ func (p *plan) base(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.wasRecord, p.wasGen = p.record, p.gen
-	num := p.record.Num
+	p.wasRecord = p.record
 	p.record = newSessionRecord(p.session)
-	p.record.Num, p.record.Generation = num, p.start.Generation
-	if p.begun {
+	p.record.Num, p.record.Generation = p.wasRecord.Num, p.start.Generation
+	if p.hasGeneration {
 		return nil
 	}
 	return p.gen.setHash(sha256.New())
 }
 
 func (p *plan) load(tx *bolt.Tx) (err error) {
-	if p.record, p.known, err = getSession(tx, p.session.Key); err != nil {
+	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
+		s := newStream(p.record.Num, p.record.Generation)
+		p.gen, err = mustGeneration(tx, s)
+		p.hasGeneration, p.was = true, bytes.Clone(tx.Bucket(bucketGenerations).Get(s[:]))
+	}
+	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	if p.known && p.record.Generation > 0 {
-		p.gen, p.begun, err = getGeneration(tx, newStream(p.record.Num, p.record.Generation))
-		if err == nil && !p.begun {
-			err = errors.New("generation record is missing")
+	if err := p.match(); err != nil {
+		return err
+	}
+	if p.smallFrom, err = smallPieces(tx, newStream(p.record.Num, p.gen.Track), p.gen.End); err != nil {
+		return p.a.damageIn(p.session.Key, p.start, err)
+	}
+	if n := p.start.Generation; p.gen.Track != n { // the two share a track
+		before, err := mustGeneration(tx, newStream(p.record.Num, n-1))
+		if err == nil {
+			p.prevLayout, p.depth, err = getLayout(tx, p.record.Num, n-1, before)
 		}
 		if err != nil {
 			return p.a.damageIn(p.session.Key, p.start, err)
 		}
 	}
-	return p.match()
+	return nil
 }
 
-// match compares the tip that load has found with the segment's start.
+// match compares the stored tip with the segment's start.
 func (p *plan) match() error {
 	tip := transcript.Cursor{Generation: 1}
-	if p.begun {
+	if p.hasGeneration {
 		tip = p.gen.cursor(p.record.Generation)
+	} else {
+		p.gen.Track = 1
 	}
 	if p.start.Generation == tip.Generation && p.start.Offset == tip.Offset {
 		return nil
 	}
-	if p.begun && p.start.Generation == tip.Generation+1 && p.start.Offset == 0 {
-		p.gen, p.begun = generationRecord{}, false
+	if p.hasGeneration && p.start.Generation == tip.Generation+1 && p.start.Offset == 0 {
+		p.gen = generationRecord{generationHead: generationHead{Cut: p.gen.Cut}, Track: p.gen.Track, End: p.gen.End}
+		p.hasGeneration = false
 		return nil
 	}
 	return fmt.Errorf("%w: it starts at generation %d, offset %d, the tip is generation %d, offset %d",
 		ErrTip, p.start.Generation, p.start.Offset, tip.Generation, tip.Offset)
+}
+
+// searchRange is how many bytes before and after its own offset a segment is looked for in the previous generation. For
+// a longer segment it is the segment's length.
+const searchRange = 256 << 10
+
+// diff finds the parts of the segment that the previous generation contains: they are not stored again.
+func (p *plan) diff(ctx context.Context) error {
+	data := p.seg.Data
+	p.newBytes = data
+	if p.gen.Track == p.start.Generation {
+		return nil
+	}
+	var old []byte
+	reach := max(searchRange, int64(len(data)))
+	from, end := max(0, p.start.Offset-reach), min(p.prevLayout.size(), p.seg.End.Offset+reach)
+	if p.start.Offset < end {
+		var err error
+		old, err = p.a.Reader(p.session.Key, p.start.Generation-1).Span(ctx, transcript.Span{Off: from, Len: end - from})
+		if err != nil && !errors.As(err, new(*DamageError)) { // nothing is shared with what is damaged
+			return err
+		}
+	}
+	edits, done := slices.Clone(p.gen.Edits), 0
+	p.newBytes = nil
+	for _, m := range append(matches(old, data), match{new: len(data)}) {
+		edits = addEdit(edits, false, p.gen.End+int64(len(p.newBytes)), int64(m.new-done))
+		edits = addEdit(edits, true, from+int64(m.old), int64(m.len))
+		p.newBytes, done = append(p.newBytes, data[done:m.new]...), m.new+m.len
+	}
+	l, err := p.prevLayout.apply(edits)
+	if err == nil && len(l) > maxExtents {
+		p.newBytes, edits = data, addEdit(slices.Clone(p.gen.Edits), false, p.gen.End, int64(len(data)))
+		l, err = p.prevLayout.apply(edits)
+	}
+	if err != nil {
+		return err
+	}
+	if !p.hasGeneration {
+		p.gen.Full = p.depth >= maxEdited || len(l) <= 2*len(edits)
+	}
+	if p.gen.Full {
+		edits = l.edits()
+	}
+	p.gen.Edits = edits
+	return nil
 }
 
 // cut divides the new bytes, and the tail before them, into frames and a new tail piece.
@@ -146,60 +211,62 @@ func (p *plan) cut(ctx context.Context) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
-	from := p.wasGen.Cut.Start
-	cuts := p.gen.Cut.cut(p.start.Offset, p.seg.Data)
+	from, end := p.gen.Cut.Start, p.gen.End+int64(len(p.newBytes))
+	cuts := p.gen.Cut.cut(p.gen.End, p.newBytes)
 	if len(cuts) == 0 {
-		from = p.start.Offset // the pieces before it stay
-	} else if err := p.openTail(ctx, from); err != nil {
+		from = p.smallFrom // earlier pieces stay
+	}
+	if err := p.openTail(ctx, from); err != nil {
 		return err
 	}
 	for _, end := range cuts {
 		p.add(block{Off: from}, end)
 		from = end
 	}
-	if from < p.seg.End.Offset {
-		p.add(block{Off: from, Tail: true}, p.seg.End.Offset)
+	if from < end {
+		p.add(block{Off: from, Tail: true}, end)
 	}
+	p.gen.End = end
 	return nil
 }
 
-// add plans the block that goes on to end.
+// add plans the block that ends at end.
 func (p *plan) add(b block, end int64) {
 	raw := p.raw(b.Off, end)
 	b.Len, b.Sum = int64(len(raw)), mark.Sum(raw)
 	p.blocks = append(p.blocks, &packed{block: b, raw: raw})
 }
 
-// raw returns the bytes from off to end, of the tail or the segment or both.
+// raw returns the bytes of the track from off to end, from its tail or the new bytes.
 func (p *plan) raw(off, end int64) []byte {
-	tip := p.start.Offset
+	tip := p.gen.End
 	if off >= tip {
-		return p.seg.Data[off-tip : end-tip]
+		return p.newBytes[off-tip : end-tip]
 	}
 	tail := p.tailRaw[off-(tip-int64(len(p.tailRaw))):]
 	if end <= tip {
 		return tail[:end-off]
 	}
-	return slices.Concat(tail, p.seg.Data[:end-tip])
+	return slices.Concat(tail, p.newBytes[:end-tip])
 }
 
-// openTail reads the tail pieces, which begin at from: the frames that are made now take their place.
+// openTail reads the track's tail pieces after from, which are going to be replaced.
 func (p *plan) openTail(ctx context.Context, from int64) error {
-	r := p.a.Reader(p.session.Key, p.start.Generation)
-	for piece, err := range r.blocks(ctx, from, p.start.Offset, false) {
+	r := Reader{a: p.a, key: p.session.Key, n: p.gen.Track, stream: newStream(p.wasRecord.Num, p.gen.Track), layout: layout(nil).add(0, p.gen.End)}
+	for piece, err := range r.portions(ctx, from, p.gen.End) {
 		if err != nil {
 			return err
 		}
 		p.tail = append(p.tail, piece.block)
-		p.tailRaw = append(p.tailRaw, piece.raw...)
+		p.tailRaw = append(p.tailRaw, piece.data...)
 	}
-	if int64(len(p.tailRaw)) != p.start.Offset-from {
+	if int64(len(p.tailRaw)) != p.gen.End-from {
 		return fmt.Errorf("%w: the tail has changed meanwhile", ErrTip)
 	}
 	return nil
 }
 
-// advance moves the generation's record behind the segment, but for its cutter.
+// advance updates the generation's record, except for its track, to the end of the segment.
 func (p *plan) advance() error {
 	h, err := p.gen.hash()
 	if err != nil {
@@ -214,7 +281,7 @@ func (p *plan) advance() error {
 	return nil
 }
 
-// share finds the frames that are stored already, and makes sure that they are sound.
+// share finds the frames that are stored already, and checks that they are intact.
 func (p *plan) share(ctx context.Context) error {
 	for _, b := range p.blocks {
 		if b.Tail {
@@ -233,7 +300,7 @@ func (p *plan) share(ctx context.Context) error {
 		if err != nil && !errors.As(err, &damaged) {
 			return err
 		}
-		b.shared = err == nil // a damaged one is stored once more
+		b.shared = err == nil // a damaged one is stored again
 	}
 	return nil
 }
@@ -249,7 +316,7 @@ func (a *Archive) findShared(ctx context.Context, b block) (known block, err err
 	return known, err
 }
 
-// pack compresses what is to be written.
+// pack compresses the blocks to be written.
 func (p *plan) pack(context.Context) error {
 	for _, b := range p.blocks {
 		if !b.shared {
@@ -260,12 +327,13 @@ func (p *plan) pack(context.Context) error {
 	return nil
 }
 
-// idle reports whether the segment changes nothing.
-func (p *plan) idle() bool {
-	return p.begun && len(p.blocks) == 0 && p.gen == p.wasGen && p.record == p.wasRecord
+// noop reports whether the segment changes nothing.
+func (p *plan) noop() bool {
+	s := newStream(p.record.Num, p.record.Generation)
+	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, seal(s[:], p.gen.encode(p.record.Generation)))
 }
 
-// commit writes the plan in one transaction, if what it builds on still stands.
+// commit writes the plan in one transaction, if the session has not changed.
 func (p *plan) commit(tx *bolt.Tx) error {
 	if err := p.unchanged(tx); err != nil {
 		return err
@@ -277,7 +345,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 		}
 		p.record.Num = num
 	}
-	s := newStream(p.record.Num, p.record.Generation)
+	s := newStream(p.record.Num, p.gen.Track)
 	for _, piece := range p.tail {
 		if err := deleteBlock(tx, s, piece); err != nil {
 			return err
@@ -293,29 +361,34 @@ func (p *plan) commit(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return putGeneration(tx, s, p.gen)
+	if p.gen.Track != p.record.Generation {
+		if err := putSchema(tx); err != nil { // the oldest schema has no tracks
+			return err
+		}
+	}
+	return putGeneration(tx, newStream(p.record.Num, p.record.Generation), p.gen)
 }
 
-// unchanged fails with ErrTip where somebody else has appended since base.
+// unchanged fails with ErrTip if another process has appended since base.
 func (p *plan) unchanged(tx *bolt.Tx) error {
 	now := &plan{a: p.a, session: p.session, start: p.start}
 	if err := now.load(tx); err != nil {
 		return err
 	}
-	if now.record != p.wasRecord || now.gen != p.wasGen || now.begun != p.begun {
+	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
 	}
 	return nil
 }
 
-// write stores one block, or what shares it.
+// write stores a block, or a reference to the frame that it shares.
 func (b *packed) write(tx *bolt.Tx, s stream) error {
 	if !b.Tail {
 		known, ok := getShared(tx, b.Sum)
 		if b.shared && known.ID != b.ID {
 			return errMoved
 		}
-		if ok && (b.shared || known.ID != b.ID) { // known.ID != b.ID: stored a moment ago
+		if ok && (b.shared || known.ID != b.ID) { // known.ID != b.ID: just stored by this transaction
 			b.ID = known.ID
 			return putBlock(tx, s, b.block)
 		}

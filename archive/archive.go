@@ -1,16 +1,17 @@
-// Package archive keeps every byte of every transcript in one bbolt file, for ever, and gives it back exactly.
+// Package archive stores every byte of every transcript in one bbolt file, permanently, and returns it exactly.
 //
-// Its invariant: what Append acknowledged is durable, and what it gives out hashes to what came in; anything else is a
-// DamageError or a plain error, never wrong bytes and never a crash. It holds the file only for one bounded
-// transaction at a time, under a lock that processes share as equals, so that nobody waits long for anybody.
-// It knows nothing of companions, watching or what lines mean.
+// Its invariant: what Append acknowledged is durable, and what the package returns has the hash of what was stored.
+// Anything else is a DamageError or another error, never wrong bytes and never a crash. The file is locked only for one
+// bounded transaction at a time, with a fair lock between processes, so that no call waits long. The package does not know
+// about companions, watching or what lines mean.
 //
 // # Layout
 //
-// A generation of a session is a stream of bytes. The bucket "manifest" maps (stream, offset) to a block: a frame of
-// up to 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece of the tail
-// that no cut has closed yet. Blocks are zstd frames in chunks of about 16 KB under sequential keys. Small records are
-// sealed: eight bytes of SHA-256 over key and value, because bbolt has no checksum of data.
+// A generation of a session is a stream of bytes. The bucket "manifest" maps (stream, offset) to a block: a frame of up to
+// 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece of the tail after the
+// last frame. A later generation has no stream of its own but a layout (see layout): most of its bytes are those of the
+// previous generation, and new ones are appended to the same stream. Blocks are zstd frames in chunks of about 16 KB under
+// sequential keys. Small records are preceded by eight bytes of SHA-256 over key and value, because bbolt has no checksums.
 package archive
 
 import (
@@ -27,35 +28,35 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Options of an archive.
+// Options configure an archive.
 type Options struct {
-	ReadOnly bool  // every write fails; nothing is created
-	MinFree  int64 // bytes that must stay free on the archive's file system, 0 for no limit
-	MaxSize  int64 // bytes that the archive file may reach (bbolt grows it in steps of 16 MB), 0 for no limit
+	ReadOnly bool  // every write fails, nothing is created
+	MinFree  int64 // bytes that must stay free on the archive's file system; 0: no limit
+	MaxSize  int64 // maximum size of the archive file (bbolt grows it in steps of 16 MB); 0: no limit
 }
 
-// What the archive's errors wrap.
+// Errors wrapped by the errors of this package.
 var (
 	ErrTip      = errors.New("segment does not start at the stored tip")
 	ErrStale    = errors.New("session has changed since it was folded")
 	ErrNotFound = errors.New("not in the archive")
 	ErrFull     = errors.New("no space for the archive")
 	ErrNewer    = errors.New("archive was written by a newer ccd")
-	ErrOlder    = errors.New("archive was written by an older ccd and is not upgraded yet")
+	ErrOlder    = errors.New("archive was written by an older ccd")
 	ErrReadOnly = errors.New("archive is open read-only")
 )
 
-// DamageError tells that stored bytes are not what was stored. Fields that do not apply are zero.
+// DamageError is returned if stored bytes differ from what was written. Fields that do not apply are zero.
 type DamageError struct {
 	Path       string // of the archive file
 	Session    transcript.Key
 	Generation int
-	Offset     int64   // bytes, in the generation
-	ID         mark.ID // of the original concerned
-	Err        error   // what was seen
+	Offset     int64   // in the generation
+	ID         mark.ID // of the affected original
+	Err        error   // the cause
 }
 
-// Error names the place and the cause.
+// Error includes the place and the cause.
 func (e *DamageError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "read archive %s", e.Path)
@@ -72,7 +73,7 @@ func (e *DamageError) Error() string {
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// Damages returns the errors that were joined to err, or err alone; none for nil.
+// Damages returns the errors joined in err, or err alone; none for nil.
 func Damages(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		var flat []error
@@ -87,22 +88,22 @@ func Damages(err error) []error {
 	return []error{err}
 }
 
-// Generation is what the archive holds of one life of a session's file.
+// Generation describes one archived life of a session's file.
 type Generation struct {
 	N   int
-	Tip transcript.Cursor // how far it has been taken
-	Sum mark.Hash         // SHA-256 of all its bytes up to Tip
+	Tip transcript.Cursor // end of the archived bytes
+	Sum mark.Hash         // SHA-256 of all bytes up to Tip
 }
 
-// Session is what the archive holds of a session.
+// Session describes an archived session.
 type Session struct {
 	transcript.Session
 	Generations []Generation // in order; the last one is the current one
-	State       []byte       // the caller's own, as it was last stored
-	StateDamage error        // a DamageError where State is nil because what was stored is damaged
+	State       []byte       // opaque bytes stored by the caller
+	StateDamage error        // a DamageError if State is nil because the stored bytes are damaged
 }
 
-// Tip returns the cursor behind the last byte archived; the zero Cursor where there is none.
+// Tip returns the cursor after the last archived byte, or the zero Cursor if there is none.
 func (s Session) Tip() transcript.Cursor {
 	if len(s.Generations) == 0 {
 		return transcript.Cursor{}
@@ -110,24 +111,24 @@ func (s Session) Tip() transcript.Cursor {
 	return s.Generations[len(s.Generations)-1].Tip
 }
 
-// Archive is one archive file. It holds no lock and no open file between calls, and is safe for concurrent use by
-// goroutines and by processes.
+// Archive is an archive file. Between calls it keeps no lock and no open file. It is safe for concurrent use by
+// goroutines and processes.
 type Archive struct {
-	path   string
-	o      Options
-	enc    *zstd.Encoder
-	dec    *zstd.Decoder
-	polite politeness
-	gaveUp atomic.Pointer[time.Time] // when a wait for the lock was last in vain
-	known  atomic.Pointer[verdict]
-	used   atomic.Pointer[os.FileInfo] // the file as it was last opened
-	moved  atomic.Bool                 // another one, or none, was found since
+	path     string
+	o        Options
+	enc      *zstd.Encoder
+	dec      *zstd.Decoder
+	backoff  backoff
+	gaveUp   atomic.Pointer[time.Time] // when a wait for the lock last timed out
+	checked  atomic.Pointer[verdict]
+	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
+	replaced atomic.Bool                 // the file was replaced or removed since
 
-	unchecked bool // tests only: what is read without the hashes
+	unchecked bool // for tests: skip hashes when reading
 }
 
-// Open returns the archive at path, which need not exist: it is made by the first write (directories 0700, files
-// 0600). Beside path stand two lock files.
+// Open returns the archive at path. The first write creates the file if it does not exist (directories with mode 0700,
+// files with 0600), and two lock files beside it.
 func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")

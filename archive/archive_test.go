@@ -336,7 +336,7 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 	}
 	_, err := a.Sessions(ctx)
 	for what, err := range map[string]error{"read": err, "append": a.Append(ctx, s, segment(1, 4, []byte("two\n")))} {
-		if err == nil || !strings.Contains(err.Error(), "is a link to "+real) {
+		if err == nil || !strings.Contains(err.Error(), "links to "+real) {
 			t.Errorf("%s: %v, want an error that names the link", what, err)
 		}
 	}

@@ -3,9 +3,11 @@ package archive
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,26 +15,27 @@ import (
 	"ccd/internal/mark"
 )
 
-// Copy is a backup as it was read back: every hash in it is right.
+// Copy describes a backup whose hashes were all verified.
 type Copy struct {
 	Report
-	File string        // where it stands
-	ID   string        // of the archive and of the copy; "" where the schema has none
-	Size int64         // length of the file in bytes
+	File string        // path
+	ID   string        // of the archive and of the copy
+	Size int64         // of the file in bytes
 	Sum  mark.Hash     // SHA-256 of the file
-	Held time.Duration // for how long it kept writers from the archive at a time, at most
+	Held time.Duration // longest time that writers had to wait for one read
 }
 
-// ErrOverwrite is wrapped where a backup would replace a file that it may not.
-var ErrOverwrite = errors.New("it would be overwritten")
+// ErrOverwrite is wrapped if a backup may not replace an existing file.
+var ErrOverwrite = errors.New("file exists")
 
-// Backup writes an archive of its own to file, while others read and write this one: it holds the lock for some
-// milliseconds at a time. The copy is of the same schema, and has the same ID; each session in it is as it was at some
-// moment of the call, and all IDs in it resolve. It is read back whole before it gets its name, so that file is at any
-// time what it was or a sound backup. A damaged archive has none (a DamageError).
+// Backup writes a copy of the archive to file while others use the archive: it holds the lock for a few milliseconds at
+// a time. The copy has the same schema and ID. Each session in it is as it was at some moment during the call, and all
+// IDs in it resolve. The copy is verified before it gets its name, so file is always either the old file or a good
+// backup. Backup of a damaged archive fails with a DamageError.
 //
-// A file that stands there is replaced only if it is an earlier backup of this archive, or with force; never one that
-// the archive itself uses. ErrNotFound where there is no archive yet. progress, if not nil, is told thousandths.
+// An existing file is replaced only if it is an earlier backup of this archive, or with force, but never if the archive
+// itself uses it. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with
+// thousandths.
 func (a *Archive) Backup(ctx context.Context, file string, force bool, progress func(done, total int64)) (Copy, error) {
 	if progress == nil {
 		progress = func(int64, int64) {}
@@ -47,10 +50,10 @@ func (a *Archive) Backup(ctx context.Context, file string, force bool, progress 
 func (a *Archive) backup(ctx context.Context, file string, force bool, progress func(done, total int64)) (c Copy, err error) {
 	t, err := a.target(file)
 	if err == nil {
-		err = t.replaceable(ctx, force)
+		err = t.checkReplaceable(ctx, force)
 	}
 	if err == nil {
-		err = t.room(ctx)
+		err = t.checkSpace(ctx)
 	}
 	if err != nil {
 		return c, err
@@ -58,7 +61,7 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	tmp := filepath.Join(filepath.Dir(t.path), tempName())
 	defer func() {
 		if err != nil {
-			_ = os.Remove(tmp) // why it is of no use is told already
+			_ = os.Remove(tmp) // an earlier error is being returned
 		}
 	}()
 	held, err := a.copyInto(ctx, tmp, func(done, total int64) { progress(500*min(done, total)/max(1, total), 1000) })
@@ -66,7 +69,7 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 		c, err = a.readBack(ctx, tmp, func(done, total int64) { progress(500+500*done/max(1, total), 1000) })
 	}
 	if err == nil {
-		err = t.replaceable(ctx, force) // again: it took its time
+		err = t.checkReplaceable(ctx, force) // check again: copying took time
 	}
 	if err == nil {
 		err = os.Rename(tmp, t.path)
@@ -78,14 +81,14 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	return c, syncDir(filepath.Dir(t.path))
 }
 
-// tempName is a name as all temporary files of ccd have it, so that what a crash leaves is known for what it is.
+// tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.
 func tempName() string {
 	var b [8]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	rand.Read(b[:]) // never fails
 	return ".ccd-" + hex.EncodeToString(b[:]) + ".tmp"
 }
 
-// readBack verifies the copy at path, in whole.
+// readBack verifies the whole copy at path.
 func (a *Archive) readBack(ctx context.Context, path string, progress func(done, total int64)) (c Copy, err error) {
 	b, err := Open(path, Options{ReadOnly: true})
 	if err != nil {
@@ -94,7 +97,7 @@ func (a *Archive) readBack(ctx context.Context, path string, progress func(done,
 	if c.Report, err = b.Verify(ctx, progress); err != nil {
 		return c, err
 	}
-	if n := len(c.Damage); n > 0 { // copied as it stood
+	if n := len(c.Damage); n > 0 { // damage is copied too
 		d := *c.Damage[0]
 		d.Path = a.path
 		return c, fmt.Errorf("%d places are damaged: %w", n, &d)
@@ -102,7 +105,7 @@ func (a *Archive) readBack(ctx context.Context, path string, progress func(done,
 	if c.ID, err = b.ID(ctx); err != nil {
 		return c, err
 	}
-	if c.Sum, err = hashFile(ctx, path); err != nil {
+	if c.Sum, err = hashFile(path); err != nil {
 		return c, err
 	}
 	info, err := os.Stat(path)
@@ -112,13 +115,24 @@ func (a *Archive) readBack(ctx context.Context, path string, progress func(done,
 	return c, err
 }
 
-// target is where a backup goes.
-type target struct {
-	a    *Archive
-	path string // without links
+func hashFile(path string) (sum mark.Hash, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return mark.Hash(h.Sum(nil)), err
 }
 
-// target finds out where file really is, and refuses what the archive itself uses.
+// target is the destination of a backup.
+type target struct {
+	a    *Archive
+	path string // without symlinks
+}
+
+// target resolves file, and refuses the archive's own files.
 func (a *Archive) target(file string) (t target, err error) {
 	own, err := filepath.EvalSymlinks(a.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -137,14 +151,14 @@ func (a *Archive) target(file string) (t target, err error) {
 	theirLock, _ := lockPaths(t.path)
 	switch {
 	case t.path == own || sameFile(t.path, own):
-		return t, errors.New("it is the archive itself")
-	case t.path == lockPath || t.path == gatePath || theirLock == lockPath || t.path == own+".tmp" || schemaOf(own, t.path) > 0:
+		return t, errors.New("this is the archive itself")
+	case t.path == lockPath || t.path == gatePath || theirLock == lockPath || t.path == own+".tmp":
 		return t, errors.New("the archive itself uses this name")
 	}
 	return t, nil
 }
 
-// resolve follows links, also one that file is.
+// resolve follows symlinks, including file itself.
 func (a *Archive) resolve(file string) (t target, err error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -167,8 +181,8 @@ func sameFile(x, y string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// replaceable fails where something stands there that a backup may not replace.
-func (t target) replaceable(ctx context.Context, force bool) error {
+// checkReplaceable fails if the file exists and the backup may not replace it.
+func (t target) checkReplaceable(ctx context.Context, force bool) error {
 	info, err := os.Lstat(t.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -176,7 +190,7 @@ func (t target) replaceable(ctx context.Context, force bool) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errors.New("it is there, and not a regular file")
+		return errors.New("not a regular file")
 	case force:
 		return nil
 	}
@@ -188,14 +202,15 @@ func (t target) replaceable(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
-	if theirs, err := there.ID(ctx); err != nil || theirs == "" || theirs != ours {
-		return fmt.Errorf("%w, and it is not a backup of this archive", ErrOverwrite)
+	if theirs, err := there.ID(ctx); err != nil || theirs != ours {
+		return fmt.Errorf("%w and is not a backup of this archive", ErrOverwrite)
 	}
-	return t.a.reaches(ctx, there)
+	return t.a.containsAll(ctx, there)
 }
 
-// reaches fails where an earlier backup holds what this archive does not: where it was put back from an older one, say.
-func (a *Archive) reaches(ctx context.Context, earlier *Archive) error {
+// containsAll fails if an earlier backup has bytes that this archive lacks, for example after an older backup was put
+// back.
+func (a *Archive) containsAll(ctx context.Context, earlier *Archive) error {
 	sessions, err := earlier.Sessions(ctx)
 	if err != nil && !errors.As(err, new(*DamageError)) {
 		return err
@@ -206,26 +221,26 @@ func (a *Archive) reaches(ctx context.Context, earlier *Archive) error {
 			return err
 		}
 		if len(ours.Generations) < len(s.Generations) {
-			return fmt.Errorf("%w: it holds more of session %s than this archive", ErrOverwrite, s.ID)
+			return fmt.Errorf("%w and contains more of session %s than this archive", ErrOverwrite, s.ID)
 		}
 		for i, g := range s.Generations {
 			if ours.Generations[i].Tip.Offset < g.Tip.Offset {
-				return fmt.Errorf("%w: it holds more of session %s than this archive", ErrOverwrite, s.ID)
+				return fmt.Errorf("%w and contains more of session %s than this archive", ErrOverwrite, s.ID)
 			}
 		}
 	}
 	return nil
 }
 
-// room fails where the copy will not fit.
-func (t target) room(ctx context.Context) error {
+// checkSpace fails if the copy will not fit.
+func (t target) checkSpace(ctx context.Context) error {
 	z, err := t.a.Size(ctx)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Dir(t.path)
 	free, err := freeSpace(dir)
-	if need := z.File - z.Free; err == nil && free > 0 && free < need { // some file systems do not tell
+	if need := z.File - z.Free; err == nil && free > 0 && free < need { // free is 0 if the file system does not report it
 		return fmt.Errorf("%d bytes are free in %s, about %d are needed", free, dir, need)
 	}
 	return nil

@@ -41,7 +41,7 @@ func alone(t testing.TB, dir string, want ...string) {
 
 func TestBackup(t *testing.T) {
 	a, dir := open(t), t.TempDir()
-	makeSchema1(t, a)
+	makeOld(t, a)
 	for i := range 4 {
 		fill(t, a, session(fmt.Sprint("s", i)), 1, noise(uint64(i), 3<<20), whole)
 	}
@@ -64,7 +64,7 @@ func TestBackup(t *testing.T) {
 	if contentsOf(t, file) != contentsOf(t, a.path) {
 		t.Error("the copy holds something else")
 	}
-	sum, err := hashFile(context.Background(), file)
+	sum, err := hashFile(file)
 	if info, _ := os.Stat(file); err != nil || sum != c.Sum || info.Size() != c.Size || info.Mode() != 0o600 {
 		t.Errorf("the file is %v of %v, %v; told %d bytes of %v", info, sum, err, c.Size, c.Sum)
 	}
@@ -74,23 +74,6 @@ func TestBackup(t *testing.T) {
 	b := openAt(t, file, Options{})
 	fill(t, b, session("s5"), 1, talk(5, 1<<20), whole) // it is an archive as any other
 	sound(t, b)
-}
-
-func TestBackupOfSchema1(t *testing.T) {
-	path := schema1(t, t.TempDir())
-	file := filepath.Join(t.TempDir(), "copy")
-	if c := backup(t, openAt(t, path, Options{ReadOnly: true}), file); c.ID != "" {
-		t.Errorf("%+v", c)
-	}
-	if contentsOf(t, file) != contentsOf(t, path) {
-		t.Error("the copy holds something else")
-	}
-	holdsOld(t, file)
-	b := openAt(t, file, Options{})
-	if done, err := b.Upgrade(context.Background(), nil); err != nil || done.To != newest {
-		t.Errorf("Upgrade = %+v, %v", done, err)
-	}
-	holdsOld(t, file)
 }
 
 func TestBackupRefuses(t *testing.T) {
@@ -107,14 +90,13 @@ func TestBackupRefuses(t *testing.T) {
 	fill(t, other, session("s"), 1, talk(1, 9000), whole)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, err := range []error{
-		os.WriteFile(at("notes"), []byte("my own"), 0o600), os.Mkdir(at("folder"), 0o700), os.Mkdir(at("more"), 0o700),
+		os.WriteFile(at("notes"), []byte("my own"), 0o600), os.Mkdir(at("folder"), 0o700),
 		os.Symlink(a.path, at("link")), os.Symlink(state, at("place")), os.Link(a.path, at("hard")), os.Symlink(at("nowhere"), at("dangling")),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	old := schema1(t, at("more"))
 	for name, c := range map[string]struct {
 		file  string
 		force bool // refuses even so
@@ -127,14 +109,12 @@ func TestBackupRefuses(t *testing.T) {
 		"its lock":               {filepath.Join(state, "archive.lock"), true, "uses this name"},
 		"its gate":               {at("place/archive.gate"), true, "uses this name"},
 		"its own temporary file": {a.path + ".tmp", true, "uses this name"},
-		"its own copy":           {a.path + ".schema1.bak", true, "uses this name"},
 		"a twin of its lock":     {filepath.Join(state, "archive"), true, "uses this name"},
 		"a directory":            {at("folder"), true, "not a regular file"},
 		"a link to nothing":      {at("dangling"), true, "no such file"},
 		"in no directory":        {at("none/copy"), true, "no such file"},
-		"another file":           {at("notes"), false, "would be overwritten"},
-		"another archive":        {at("other.db"), false, "would be overwritten"},
-		"without an id":          {old, false, "would be overwritten"},
+		"another file":           {at("notes"), false, "file exists"},
+		"another archive":        {at("other.db"), false, "file exists"},
 	} {
 		_, err := a.Backup(ctx, c.file, false, nil)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -289,7 +269,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 				w.step()
 			}
 		}}
-		if err := c.into(t.Context(), file, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish); err != nil {
+		if err := c.run(t.Context(), file, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish); err != nil {
 			t.Fatal(err)
 		}
 		got, err := a.readBack(t.Context(), file, func(int64, int64) {})
@@ -331,7 +311,7 @@ func TestBackupInAnotherOrder(t *testing.T) {
 			}
 		}}
 		file := filepath.Join(t.TempDir(), "copy")
-		if err := c.into(t.Context(), file, wrong(c, more)...); err != nil {
+		if err := c.run(t.Context(), file, wrong(c, more)...); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
@@ -342,7 +322,7 @@ func TestBackupInAnotherOrder(t *testing.T) {
 
 func TestBackupOfADamagedArchive(t *testing.T) {
 	dir := t.TempDir()
-	path := schema1(t, dir)
+	path := oldArchive(t, dir)
 	file := filepath.Join(dir, "copy")
 	backup(t, openAt(t, path, Options{}), file)
 	want := bytesOf(t, file)
@@ -367,7 +347,7 @@ func TestBackupOfADamagedArchive(t *testing.T) {
 // A copy that went wrong on its way is found when it is read back.
 func TestBackupIsReadBack(t *testing.T) {
 	a := open(t)
-	makeSchema1(t, a)
+	makeOld(t, a)
 	for _, bucket := range [][]byte{bucketFrames, bucketTail, bucketIDs, bucketManifest, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
 		file := filepath.Join(t.TempDir(), "copy")
 		backup(t, a, file)
@@ -383,7 +363,7 @@ func TestBackupIsReadBack(t *testing.T) {
 
 func TestBackupIsInterrupted(t *testing.T) {
 	a, dir := open(t), t.TempDir()
-	makeSchema1(t, a)
+	makeOld(t, a)
 	file := filepath.Join(dir, "copy")
 	stops := 0
 	for at := 1; ; at++ {

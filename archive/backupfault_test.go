@@ -29,7 +29,7 @@ func TestBackupFailsAtAnyStep(t *testing.T) {
 	inject := straced(t)
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a, file := openAt(t, path, Options{}), copyBeside(path)
-	makeSchema1(t, a)
+	makeOld(t, a)
 	backup(t, a, file)
 	earlier, sum := bytesOf(t, file), contentsOf(t, file)
 	fill(t, a, session("later"), 1, noise(1, 1<<20), whole)

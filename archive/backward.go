@@ -11,15 +11,17 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Backward yields what can be read of the first end bytes of a generation, from their end to their beginning: segments
-// of whole lines, each one before the last. A line longer than transcript.MaxLine may be a segment of its own, without
-// data. A damaged stretch is a segment without data, with its DamageError; a line that it cuts is taken to begin behind
-// it. Any other error ends the iteration. The hash of the whole is not compared. It fails with ErrNotFound where the
-// generation does not reach to end.
+// Backward yields the readable part of the first end bytes of a generation from end to start, in segments of whole
+// lines. A line longer than transcript.MaxLine may be a segment of its own, without data. A damaged stretch is a
+// segment without data, with its DamageError; a line that it cuts is treated as beginning after it. Any other error
+// ends the iteration. The hash of the generation is not checked. Backward fails with ErrNotFound if the generation is
+// shorter than end.
 func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		_, err := r.lookup(ctx, func(tx *bolt.Tx, tip int64) {
-			_ = r.gatherBack(tx, min(end, tip)) // damage is met again when its turn comes
+		_, err := r.findGeneration(ctx, func(tx *bolt.Tx, tip int64) {
+			if at := min(end, tip); at > 0 {
+				_ = r.fetchBack(tx, at) // damage is reported when it is reached
+			}
 		})
 		if err == nil {
 			err = r.check(ctx, transcript.Span{Len: end})
@@ -32,7 +34,7 @@ func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.S
 		for b.from > 0 {
 			seg, err := b.next(ctx)
 			if err != nil {
-				if !b.pass(ctx, err, yield) {
+				if !b.skipDamage(ctx, err, yield) {
 					return
 				}
 				continue
@@ -44,20 +46,19 @@ func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.S
 	}
 }
 
-// backward is how far a generation has been read from its end.
+// backward is the state of one Backward.
 type backward struct {
 	r    *Reader
-	from int64  // what stands before it has not been read
-	to   int64  // what stands from here on has been given
-	head []byte // the bytes between: the end of a line whose beginning is not known yet
-	long bool   // they are too many to be kept, and head is empty
-	buf  []byte // room for the next block and head
+	from int64  // bytes before it have not been read
+	to   int64  // bytes from here on have been yielded
+	head []byte // bytes in between: the end of a line whose start is not known yet
+	long bool   // they are too many to keep, head is empty
+	buf  []byte // for the next block and head
 }
 
-// next reads the block before from and returns the lines that are whole by it. There may be none: their segment is
-// empty.
+// next reads the block before from and returns a segment of the lines that are complete now, which may be empty.
 func (b *backward) next(ctx context.Context) (transcript.Segment, error) {
-	raw, off, err := b.r.loadBack(ctx, b.from, &b.buf, len(b.head))
+	raw, off, err := b.r.portionBefore(ctx, b.from)
 	if err != nil {
 		return transcript.Segment{}, err
 	}
@@ -71,7 +72,8 @@ func (b *backward) next(ctx context.Context) (transcript.Segment, error) {
 		}
 		return b.pending(), nil
 	}
-	data := append(raw, b.head...)
+	b.buf = append(append(b.buf[:0], raw...), b.head...) // the previous segment is not used any more
+	data := b.buf
 	first := bytes.IndexByte(raw, '\n') + 1
 	b.from = off
 	if off == 0 {
@@ -86,14 +88,14 @@ func (b *backward) next(ctx context.Context) (transcript.Segment, error) {
 	return seg, nil
 }
 
-// keep remembers the end of a line.
+// keep stores the end of a line.
 func (b *backward) keep(head []byte) {
 	if b.long = len(head) > transcript.MaxLine+1; b.long {
 		head, b.buf = nil, nil
 	}
 	b.head = append(b.head[:0], head...)
 	if cap(b.head) > pieceSize && len(head) < pieceSize/2 {
-		b.head, b.buf = bytes.Clone(head), nil // one long line must not keep large buffers
+		b.head, b.buf = bytes.Clone(head), nil // do not keep large buffers after one long line
 	}
 }
 
@@ -104,7 +106,7 @@ func (b *backward) segment(start int64, data []byte) transcript.Segment {
 	}
 }
 
-// pending returns what was read and not given, as a line that begins at from.
+// pending returns the bytes that were read but not yielded, as a line that begins at from.
 func (b *backward) pending() transcript.Segment {
 	seg := b.segment(b.from, b.head)
 	if b.long {
@@ -114,8 +116,8 @@ func (b *backward) pending() transcript.Segment {
 	return seg
 }
 
-// pass gives what stands behind a damaged stretch, and the stretch. It returns false where the iteration ends.
-func (b *backward) pass(ctx context.Context, err error, yield func(transcript.Segment, error) bool) bool {
+// skipDamage yields the bytes after a damaged stretch, then the stretch. It returns false if the iteration ends.
+func (b *backward) skipDamage(ctx context.Context, err error, yield func(transcript.Segment, error) bool) bool {
 	if !errors.As(err, new(*DamageError)) {
 		yield(transcript.Segment{}, err)
 		return false
@@ -123,47 +125,32 @@ func (b *backward) pass(ctx context.Context, err error, yield func(transcript.Se
 	if seg := b.pending(); seg.End.Offset > seg.Start.Offset && !yield(seg, nil) {
 		return false
 	}
-	b.from = b.r.before(ctx, b.from)
+	b.from = b.r.damageStart(ctx, b.from)
 	seg := b.segment(b.from, nil)
 	b.to = b.from
 	return yield(seg, err)
 }
 
-// loadBack returns the bytes before end of the block that holds the last of them, in *buf, with room for more behind
-// them, and where the block begins.
-func (r *Reader) loadBack(ctx context.Context, end int64, buf *[]byte, more int) ([]byte, int64, error) {
-	if len(r.ahead) == 0 || end <= r.ahead[0].Off || end > r.ahead[0].end() {
-		if err := r.fetchBack(ctx, end); err != nil {
-			return nil, 0, err
-		}
-	}
-	b := r.ahead[0]
-	r.ahead = r.ahead[1:]
-	if need := int(b.Len) + more; cap(*buf) < need {
-		*buf = make([]byte, 0, need+need/8)
-	}
-	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], *buf)
+// portionBefore returns the bytes before end that are in one block, and their offset. They are valid until the next
+// call.
+func (r *Reader) portionBefore(ctx context.Context, end int64) ([]byte, int64, error) {
+	e := r.layout.find(end - 1)
+	at := e.At + end - e.Off
+	b, err := r.block(ctx, at-1, func(tx *bolt.Tx) error { return r.fetchBack(tx, end) })
 	if err != nil {
-		return nil, 0, r.damage(b.Off, err)
+		return nil, 0, r.damageAt(end-1, err)
 	}
-	return (*buf)[:len(raw)][:end-b.Off], b.Off, nil
+	from := max(e.At, b.Off)
+	return b.raw[from-b.Off : at-b.Off], e.Off + from - e.At, nil
 }
 
-// fetchBack reads the stored blocks before end, from the last one on, fetchSize at most but for the first, in one
-// transaction.
-func (r *Reader) fetchBack(ctx context.Context, end int64) error {
-	err := r.a.view(ctx, func(tx *bolt.Tx) error { return r.gatherBack(tx, end) })
-	if len(r.ahead) > 0 && errors.As(err, new(*DamageError)) {
-		return nil // met again when its turn comes
-	}
-	return err
-}
-
-// gatherBack is fetchBack within a transaction.
-func (r *Reader) gatherBack(tx *bolt.Tx, end int64) error {
-	r.ahead, r.arena = nil, r.arena[:0]
-	for at := end; at > 0 && (at == end || end-at < fetchSize); {
-		b, err := r.take(tx, at-1)
+// fetchBack reads the stored blocks before end, last one first, up to fetchSize bytes or the start of the extent.
+func (r *Reader) fetchBack(tx *bolt.Tx, end int64) error {
+	r.fetched, r.arena = nil, r.arena[:0]
+	e := r.layout.find(end - 1)
+	last := e.At + end - e.Off
+	for at := last; at > max(e.At, last-fetchSize); {
+		b, err := r.fetchBlock(tx, at-1)
 		if err != nil {
 			return err
 		}
@@ -172,24 +159,27 @@ func (r *Reader) gatherBack(tx *bolt.Tx, end int64) error {
 	return nil
 }
 
-// before returns where the damaged stretch begins that ends at end: where the last block before it begins or, where a
-// block is missing, ends. Where that cannot be told, it is everything.
-func (r *Reader) before(ctx context.Context, end int64) (off int64) {
-	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // what cannot be read is as good as not there
+// damageStart returns where the damaged stretch before end begins: at the start of the last block before it or, if a
+// block is missing, at that block's end, but not before the extent. If the manifest cannot be read, it is the start of
+// the extent.
+func (r *Reader) damageStart(ctx context.Context, end int64) int64 {
+	e := r.layout.find(end - 1)
+	last, from := e.At+end-e.Off, e.At
+	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // treat unreadable pages as missing
 		c := tx.Bucket(bucketManifest).Cursor()
 		step := c.Prev
-		if k, _ := c.Seek(manifestKey(r.stream, end)); k == nil {
+		if k, _ := c.Seek(manifestKey(r.stream, last)); k == nil {
 			step = c.Last
 		}
 		k, v := step()
 		if len(k) != len(r.stream)+8 || !bytes.HasPrefix(k, r.stream[:]) {
 			return nil
 		}
-		off = manifestOffset(k)
-		if b, err := parseBlock(k, v); err == nil && b.end() < end {
-			off = b.end()
+		from = manifestOffset(k)
+		if b, err := parseBlock(k, v); err == nil && b.end() < last {
+			from = b.end()
 		}
 		return nil
 	})
-	return max(0, min(off, end-1))
+	return e.Off + max(e.At, min(from, last-1)) - e.At
 }

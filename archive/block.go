@@ -12,17 +12,17 @@ import (
 	"ccd/internal/mark"
 )
 
-// chunkSize is the bytes of a value in "frames" and "tail": two of them fill eight pages of 4096 bytes exactly, with
-// the headers that bbolt puts before them.
+// chunkSize is the size of a value in "frames" and "tail": two values and bbolt's headers fill exactly eight pages of
+// 4096 bytes.
 const chunkSize = 16<<10 - 34
 
 // block is a stretch of a stream that is stored as one zstd frame.
 type block struct {
 	Off  int64     // in the stream
-	Len  int64     // raw bytes, at most maxFrame
-	Tail bool      // a tail piece, in the bucket "tail"; else a frame, in "frames"
+	Len  int64     // uncompressed, at most maxFrame
+	Tail bool      // a tail piece, in bucket "tail"; otherwise a frame, in "frames"
 	ID   uint64    // in that bucket
-	Sum  mark.Hash // of the raw bytes
+	Sum  mark.Hash // of the uncompressed bytes
 }
 
 func (b block) end() int64 { return b.Off + b.Len }
@@ -34,9 +34,9 @@ func (b block) bucket(tx *bolt.Tx) *bolt.Bucket {
 	return tx.Bucket(bucketFrames)
 }
 
-// A stored block begins with how it is packed.
+// The first byte of a stored block: how it is packed.
 const (
-	packedRaw  = 0 // as it is: zstd did not make it smaller
+	packedRaw  = 0 // uncompressed: zstd did not make it smaller
 	packedZstd = 1
 )
 
@@ -60,7 +60,7 @@ func (a *Archive) pack(raw []byte) []byte {
 	return stored
 }
 
-// unpack returns the raw bytes of b from its stored form, in buf if they fit, after checking length and hash.
+// unpack returns the raw bytes of b after checking length and hash. It uses buf if they fit.
 func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
 	if b.Len < 0 || b.Len > maxFrame || len(stored) == 0 {
 		return nil, fmt.Errorf("block of %d bytes, stored in %d", b.Len, len(stored))
@@ -76,19 +76,19 @@ func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
 	case packedZstd:
 		raw, err = a.dec.DecodeAll(stored[1:], buf[:0:b.Len])
 	default:
-		err = fmt.Errorf("packed in an unknown way (%d)", stored[0])
+		err = fmt.Errorf("unknown packing %d", stored[0])
 	}
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(raw)) != b.Len || !a.genuine(b, raw) {
+	if int64(len(raw)) != b.Len || !a.checkSum(b, raw) {
 		return nil, errors.New("hash mismatch")
 	}
 	return raw, nil
 }
 
-// genuine reports whether raw is what b's hash says.
-func (a *Archive) genuine(b block, raw []byte) bool { return a.unchecked || mark.Sum(raw) == b.Sum }
+// checkSum reports whether raw has b's hash.
+func (a *Archive) checkSum(b block, raw []byte) bool { return a.unchecked || mark.Sum(raw) == b.Sum }
 
 func chunkKey(id uint64, chunk int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(nil, id), uint16(chunk))
@@ -96,7 +96,7 @@ func chunkKey(id uint64, chunk int) []byte {
 
 // putChunks stores a block under id. stored must not change before the commit.
 func putChunks(b *bolt.Bucket, id uint64, stored []byte) error {
-	b.FillPercent = 0.95 // keys only ever grow
+	b.FillPercent = 0.95 // keys only increase
 	for i := 0; len(stored) > 0; i++ {
 		n := min(len(stored), chunkSize)
 		if err := b.Put(chunkKey(id, i), stored[:n]); err != nil {
@@ -125,7 +125,7 @@ func getChunks(b *bolt.Bucket, id uint64, dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// deleteChunks removes the block id: a tail piece, so a few chunks.
+// deleteChunks removes the block id, a tail piece of a few chunks.
 func deleteChunks(b *bolt.Bucket, id uint64) error {
 	prefix := chunkKey(id, 0)[:8]
 	c := b.Cursor()

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Brake keeps a process from being stopped (Ctrl-Z) with the archive's lock in its hands. The zero Brake is ready for use.
+// Brake keeps a process from being stopped (Ctrl-Z) while it holds the archive's lock. The zero Brake is ready for use.
 type Brake struct {
 	pulled atomic.Bool
-	inside atomic.Int32 // calls that hold a lock, or ask for one
+	inside atomic.Int32 // calls that hold the lock or wait for it
 }
 
-// brakePause is how often one looks whether the other side has come to its end.
+// brakePause is how often each side checks the other.
 const brakePause = time.Millisecond
 
 // Bind returns a context whose archive calls wait while the brake is pulled.
 func (b *Brake) Bind(ctx context.Context) context.Context {
-	return context.WithValue(ctx, braked, b)
+	return context.WithValue(ctx, brakeKey, b)
 }
 
 func brakeOf(ctx context.Context) *Brake {
-	b, _ := ctx.Value(braked).(*Brake)
+	b, _ := ctx.Value(brakeKey).(*Brake)
 	return b
 }
 
-// Pull lets no call take a lock from now on until the returned function is called, and waits for those that hold one, for
-// limit at the longest: a transaction takes some milliseconds.
+// Pull prevents calls from taking a lock until release is called. It waits up to limit for those that hold one: a
+// transaction takes a few milliseconds.
 func (b *Brake) Pull(limit time.Duration) (release func()) {
 	b.pulled.Store(true)
 	for end := time.Now().Add(limit); b.inside.Load() > 0 && time.Now().Before(end); {
@@ -37,10 +37,10 @@ func (b *Brake) Pull(limit time.Duration) (release func()) {
 
 func (b *Brake) isPulled() bool { return b != nil && b.pulled.Load() }
 
-// enter waits while the brake is pulled, and counts a call in.
+// enter waits while the brake is pulled, and counts the call.
 func (b *Brake) enter(ctx context.Context) error {
 	for b != nil {
-		b.inside.Add(1) // before the look: Pull looks in the other order
+		b.inside.Add(1) // before loading pulled; Pull uses the opposite order
 		if !b.pulled.Load() {
 			break
 		}
@@ -54,7 +54,7 @@ func (b *Brake) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (b *Brake) leave() {
+func (b *Brake) exit() {
 	if b != nil {
 		b.inside.Add(-1)
 	}

@@ -15,112 +15,89 @@ import (
 )
 
 const (
-	copyBytes = 2 << 20               // that one locked read takes
-	copyTime  = 10 * time.Millisecond // after which it takes no more
-	copyGrow  = 64 << 20              // bytes in which the copy's file grows
+	copyBytes = 2 << 20               // read under one lock, about
+	copyTime  = 10 * time.Millisecond // after which a locked read stops
+	copyGrow  = 64 << 20              // step in which the copy's file grows
 )
 
-// copier makes a copy of an archive that others write to meanwhile. What a frame holds never changes and no frame goes
-// away, so everything that leads to frames comes first, each session in one transaction with the pieces of its tail, and
-// the frames at last, all up to the newest that was there by then. IDs come before the sessions that they lead to.
+// copier copies an archive while others write to it. Frames never change or go away. So it copies everything that
+// refers to frames first, each session in one transaction with its tail pieces, and then all frames up to the newest
+// one at that time. IDs are copied before the sessions that they refer to.
 type copier struct {
 	a        *Archive
-	limit    int      // bytes that one locked read takes, about, at most
+	limit    int      // the copy
 	db       *bolt.DB // the copy
 	held     time.Duration
 	progress func(done, total int64)
-	done     int64    // bytes copied
-	total    int64    // about
-	arena    []byte   // what one locked read has taken
-	puts     []put    // views of arena
+	done     int64 // bytes copied
+	total    int64 // about
+	begun    time.Time
+	puts     []put    // collected by one locked read
+	size     int      // of puts
 	limits   []uint64 // the sequences of the buckets in sequenced
 }
 
-// put is an entry on its way into the copy; from and to are its places in the arena.
-type put struct {
-	bucket     []byte
-	at, mid, z int // key is arena[at:mid], value is arena[mid:z]
-}
+// put is an entry to be written to the copy.
+type put struct{ bucket, k, v []byte }
 
-// copyInto makes a copy at path, synced, and returns for how long at most it held the archive at a time.
+// copyInto makes a synced copy at path, and returns the longest time that it held the lock.
 func (a *Archive) copyInto(ctx context.Context, path string, progress func(done, total int64)) (held time.Duration, err error) {
 	c := &copier{a: a, limit: copyBytes, progress: progress}
-	err = c.into(ctx, path, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish)
+	err = c.run(ctx, path, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish)
 	return c.held, err
 }
 
-// into makes a copy at path in steps, synced.
-func (c *copier) into(ctx context.Context, path string, steps ...func(context.Context) error) (err error) {
-	c.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: turn, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
+// run makes a synced copy at path in steps.
+func (c *copier) run(ctx context.Context, path string, steps ...func(context.Context) error) (err error) {
+	c.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
 	if err != nil {
 		return err
 	}
 	c.db.AllocSize = copyGrow
-	for _, step := range steps {
+	var size int64
+	for _, step := range append(steps, func(context.Context) error {
+		return c.db.View(func(tx *bolt.Tx) error {
+			size = tx.Size()
+			return nil
+		})
+	}) {
 		if err == nil {
 			err = step(ctx)
 		}
 	}
-	var size int64
-	if err == nil {
-		err = c.db.View(func(tx *bolt.Tx) error {
-			size = tx.Size()
-			return nil
-		})
-	}
 	if err = errors.Join(err, c.db.Close()); err != nil {
 		return err
 	}
-	return trim(path, size)
-}
-
-// trim cuts off what the file grew ahead, and makes it durable.
-func trim(path string, size int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close()) // cut off the preallocated end
 }
 
-// look is one locked read of the archive.
-func (c *copier) look(ctx context.Context, fn func(tx *bolt.Tx, begun time.Time) error) error {
-	var begun time.Time
-	c.arena, c.puts = c.arena[:0], c.puts[:0]
+// read reads the archive under one lock, then writes the collected entries to the copy.
+func (c *copier) read(ctx context.Context, fn func(tx *bolt.Tx) error) error {
+	c.begun, c.puts, c.size = time.Time{}, c.puts[:0], 0
 	err := c.a.view(ctx, func(tx *bolt.Tx) error {
-		begun = time.Now()
-		return fn(tx, begun)
+		c.begun = time.Now()
+		return fn(tx)
 	})
-	if !begun.IsZero() {
-		c.held = max(c.held, time.Since(begun))
+	if !c.begun.IsZero() {
+		c.held = max(c.held, time.Since(c.begun))
 	}
 	if errors.Is(err, errAbsent) {
-		err = fmt.Errorf("%w: the archive has gone", ErrNotFound)
+		err = fmt.Errorf("%w: the archive was removed", ErrNotFound)
 	}
-	return err
-}
-
-// full reports whether a look that began then has taken enough; one takes something always.
-func (c *copier) full(begun time.Time) bool {
-	return len(c.puts) > 0 && (len(c.arena) >= c.limit || time.Since(begun) > copyTime)
-}
-
-// take keeps an entry until write.
-func (c *copier) take(bucket, k, v []byte) {
-	at := len(c.arena)
-	c.arena = append(append(c.arena, k...), v...)
-	c.puts = append(c.puts, put{bucket, at, at + len(k), len(c.arena)})
-}
-
-// write puts into the copy what the last look has taken.
-func (c *copier) write() error {
-	c.done += int64(len(c.arena))
+	if err != nil || len(c.puts) == 0 {
+		return err
+	}
+	c.done += int64(c.size)
 	c.progress(c.done, c.total)
 	return c.db.Update(func(tx *bolt.Tx) error {
 		for _, p := range c.puts {
 			b := tx.Bucket(p.bucket)
-			b.FillPercent = 0.95 // most keys come in order, and few come later
-			if err := b.Put(c.arena[p.at:p.mid], c.arena[p.mid:p.z]); err != nil {
+			b.FillPercent = 0.95 // most keys come in order
+			if err := b.Put(p.k, p.v); err != nil {
 				return err
 			}
 		}
@@ -128,28 +105,21 @@ func (c *copier) write() error {
 	})
 }
 
-// begin makes the buckets and copies what tells the schema and the ID.
+// full reports whether this read has collected enough. Each read collects at least one entry.
+func (c *copier) full() bool {
+	return len(c.puts) > 0 && (c.size >= c.limit || time.Since(c.begun) > copyTime)
+}
+
+// take collects an entry.
+func (c *copier) take(bucket, k, v []byte) {
+	c.puts = append(c.puts, put{bucket, bytes.Clone(k), bytes.Clone(v)})
+	c.size += len(k) + len(v)
+}
+
+// begin creates the buckets and copies the schema and the ID.
 func (c *copier) begin(ctx context.Context) error {
-	var names [][]byte
-	err := c.look(ctx, func(tx *bolt.Tx, _ time.Time) error {
-		c.total = tx.Size()
-		err := tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
-			names = append(names, bytes.Clone(name))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return tx.Bucket(bucketMeta).ForEach(func(k, v []byte) error {
-			c.take(bucketMeta, k, v)
-			return nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	err = c.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range names {
+	err := c.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range buckets() {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
@@ -159,86 +129,74 @@ func (c *copier) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.write()
+	return c.read(ctx, func(tx *bolt.Tx) error {
+		c.total = tx.Size()
+		return tx.Bucket(bucketMeta).ForEach(func(k, v []byte) error {
+			c.take(bucketMeta, k, v)
+			return nil
+		})
+	})
 }
 
 func (c *copier) ids(ctx context.Context) error { return c.all(ctx, bucketIDs, nil) }
 
-// all copies a bucket in the order of its keys, up to those that begin behind limit if there is one.
+// all copies a bucket in key order, up to keys with the prefix limit if it is not nil.
 func (c *copier) all(ctx context.Context, bucket, limit []byte) error {
 	var last []byte
 	for more := true; more; {
-		err := c.look(ctx, func(tx *bolt.Tx, begun time.Time) error {
+		err := c.read(ctx, func(tx *bolt.Tx) error {
 			more = false
-			b := tx.Bucket(bucket)
-			if b == nil { // summaries, in an archive of schema 1
-				return nil
-			}
-			cur := b.Cursor()
+			cur := tx.Bucket(bucket).Cursor()
 			k, v := cur.Seek(last)
 			if last != nil && bytes.Equal(k, last) {
 				k, v = cur.Next()
 			}
-			for ; k != nil && (limit == nil || bytes.Compare(k[:min(len(k), len(limit))], limit) <= 0); k, v = cur.Next() {
-				if c.full(begun) {
-					more = true
-					return nil
-				}
+			for ; k != nil && (limit == nil || bytes.Compare(k[:min(len(k), len(limit))], limit) <= 0) && !more; k, v = cur.Next() {
 				c.take(bucket, k, v)
+				more = c.full()
 			}
 			return nil
 		})
-		if err == nil && len(c.puts) > 0 {
-			p := c.puts[len(c.puts)-1]
-			last = bytes.Clone(c.arena[p.at:p.mid])
-			err = c.write()
-		}
 		if err != nil {
 			return err
+		}
+		if n := len(c.puts); n > 0 {
+			last = c.puts[n-1].k
 		}
 	}
 	return nil
 }
 
-// sessions copies each session with all that belongs to it but its frames. One that comes meanwhile may be left out.
+// sessions copies each session with everything that belongs to it except frames. It may miss sessions added meanwhile.
 func (c *copier) sessions(ctx context.Context) error {
 	var keys [][]byte
 	err := c.a.each(ctx, bucketSessions, func(_ *bolt.Tx, k, _ []byte) error {
 		keys = append(keys, bytes.Clone(k))
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for i := 0; i < len(keys); {
-		err := c.look(ctx, func(tx *bolt.Tx, begun time.Time) error {
-			for ; i < len(keys) && !c.full(begun); i++ {
+	for i := 0; i < len(keys) && err == nil; {
+		err = c.read(ctx, func(tx *bolt.Tx) error {
+			for ; i < len(keys) && !c.full(); i++ {
 				if err := c.session(tx, keys[i]); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		if err == nil {
-			err = c.write()
-		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
-// session takes one session as it is in a transaction.
+// session collects one session.
 func (c *copier) session(tx *bolt.Tx, key []byte) error {
 	v := tx.Bucket(bucketSessions).Get(key)
-	if v == nil { // gone meanwhile
+	if v == nil { // removed meanwhile
 		return nil
 	}
+	name, _ := parseSessionKey(key) // only for error messages
 	r, err := parseSession(key, v)
 	if err != nil {
-		k, _ := parseSessionKey(key) // names it, if it can
-		return c.a.damageIn(k, transcript.Cursor{}, err)
+		return c.a.damageIn(name, transcript.Cursor{}, err)
 	}
 	c.take(bucketSessions, key, v)
 	if state := tx.Bucket(bucketState).Get(key); state != nil {
@@ -256,8 +214,7 @@ func (c *copier) session(tx *bolt.Tx, key []byte) error {
 		c.take(bucketManifest, k, v)
 		b, err := parseBlock(k, v)
 		if err != nil {
-			key, _ := parseSessionKey(key) // names it, if it can
-			return c.a.damageIn(key, transcript.Cursor{Generation: stream(k[:len(stream{})]).generation(), Offset: manifestOffset(k)}, err)
+			return c.a.damageIn(name, transcript.Cursor{Generation: stream(k[:len(stream{})]).generation(), Offset: manifestOffset(k)}, err)
 		}
 		if !b.Tail {
 			return nil
@@ -280,17 +237,17 @@ func eachBelow(b *bolt.Bucket, prefix []byte, fn func(k, v []byte) error) error 
 	return nil
 }
 
-// sequenced are the buckets whose keys are numbered.
+// sequenced returns the buckets with numbered keys.
 func sequenced() [][]byte { return [][]byte{bucketSessions, bucketTail, bucketFrames} }
 
-// rest copies what else leads to frames, and then looks which is the newest.
+// rest copies the other references to frames, and then reads the current sequences.
 func (c *copier) rest(ctx context.Context) error {
 	for _, bucket := range [][]byte{bucketHash, bucketSummaries} {
 		if err := c.all(ctx, bucket, nil); err != nil {
 			return err
 		}
 	}
-	return c.look(ctx, func(tx *bolt.Tx, _ time.Time) error {
+	return c.read(ctx, func(tx *bolt.Tx) error {
 		for _, bucket := range sequenced() {
 			c.limits = append(c.limits, tx.Bucket(bucket).Sequence())
 		}
@@ -302,7 +259,7 @@ func (c *copier) frames(ctx context.Context) error {
 	return c.all(ctx, bucketFrames, binary.BigEndian.AppendUint64(nil, c.limits[len(c.limits)-1]))
 }
 
-// finish makes the copy number on where the archive does.
+// finish sets the copy's sequences.
 func (c *copier) finish(context.Context) error {
 	return c.db.Update(func(tx *bolt.Tx) error {
 		for i, bucket := range sequenced() {

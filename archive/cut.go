@@ -5,26 +5,26 @@ import (
 	"hash/crc32"
 )
 
-// Where frames are cut is part of the file format: equal bytes must be cut alike for ever, or nothing is shared.
+// The frame boundaries are part of the file format: equal bytes must always be cut alike, or nothing is shared.
 const (
-	minFrame = 256 << 10 // bytes a frame must reach before its content may cut it
-	maxFrame = 2 << 20   // bytes at which it is cut whatever it holds
-	cutMask  = 1<<9 - 1  // a line whose CRC-32C has these bits zero cuts behind its line end
+	minFrame = 256 << 10 // minimum size before the content may cut a frame
+	maxFrame = 2 << 20   // maximum size
+	cutMask  = 1<<9 - 1  // a line cuts if these bits of its CRC-32C are zero
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cutter finds the frame ends of a stream: behind the first line end at or past minFrame whose line (without its line
-// end) has a CRC-32C with the low 9 bits zero; else, when maxFrame would be passed, behind the last line end before
-// that; else, inside of a line that long, at maxFrame. It sees the stream from its beginning, in any portions, and
-// cuts it the same however it was portioned. Its fields are stored with the generation.
+// cutter finds the frame ends of a stream. A frame ends after the first line at or beyond minFrame whose CRC-32C
+// (without the newline) has its low 9 bits zero; if maxFrame would be exceeded, after the last newline before it;
+// inside a longer line, at maxFrame. The result does not depend on how the stream is split into calls. The fields are
+// stored with the generation.
 type cutter struct {
-	Start int64  // where the current frame starts
-	End   int64  // behind the last line end in it; Start where there is none
+	Start int64  // start of the current frame
+	End   int64  // after the last newline in it, or Start
 	CRC   uint32 // of the current line so far
 }
 
-// cut takes the bytes at offset pos and returns the offsets at which frames end.
+// cut processes the bytes at offset pos and returns the offsets at which frames end.
 func (c *cutter) cut(pos int64, data []byte) []int64 {
 	var cuts []int64
 	for len(data) > 0 {
@@ -39,17 +39,17 @@ func (c *cutter) cut(pos int64, data []byte) []int64 {
 		pos += int64(len(line))
 		c.CRC = crc32.Update(c.CRC, castagnoli, line)
 		for pos > c.Start+maxFrame {
-			cuts = append(cuts, c.force())
+			cuts = append(cuts, c.cutAtMax())
 		}
-		if ended && c.line(pos) {
+		if ended && c.endLine(pos) {
 			cuts = append(cuts, pos)
 		}
 	}
 	return cuts
 }
 
-// force ends a frame that would pass maxFrame.
-func (c *cutter) force() int64 {
+// cutAtMax ends a frame that would exceed maxFrame.
+func (c *cutter) cutAtMax() int64 {
 	if c.End == c.Start {
 		c.End = c.Start + maxFrame
 	}
@@ -57,8 +57,8 @@ func (c *cutter) force() int64 {
 	return c.Start
 }
 
-// line takes the line end before pos and reports whether it ends the frame.
-func (c *cutter) line(pos int64) bool {
+// endLine processes the newline before pos and reports whether it ends the frame.
+func (c *cutter) endLine(pos int64) bool {
 	cut := pos-c.Start >= minFrame && c.CRC&cutMask == 0
 	c.End, c.CRC = pos, 0
 	if cut {

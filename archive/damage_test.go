@@ -24,6 +24,7 @@ type rotten struct {
 	path     string
 	data     [][]byte
 	pointers []transcript.Pointer // of session 0
+	again    [][]byte             // generations of a session that was rewritten
 }
 
 func newRotten(t *testing.T) rotten {
@@ -35,6 +36,12 @@ func newRotten(t *testing.T) rotten {
 		data := talk(uint64(50+i), 400<<10)
 		ro.data = append(ro.data, data)
 		fill(t, a, session(fmt.Sprint("r", i)), 1, data, func() int { return 1 + r.IntN(150<<10) })
+	}
+	again := talk(90, 300<<10)
+	for gen := 1; gen <= 4; gen++ {
+		fill(t, a, session("again"), gen, again, whole)
+		ro.again = append(ro.again, again)
+		again = slices.Concat(again[:1000], talk(uint64(90+gen), 2000), again[1000:])
 	}
 	for i := range 8 {
 		ro.pointers = append(ro.pointers, single(ro.data[0], i*50_000, 1000))
@@ -77,6 +84,13 @@ func (ro rotten) check(a *Archive) (o outcome) {
 		o.add(bytes.Equal(got, want[off:off+5000]), err)
 		s, err := a.Session(ctx, k)
 		o.add(err == nil && s.Tip().Offset == int64(len(want)) && s.Generations[0].Sum == mark.Sum(want), err)
+	}
+	for i, want := range ro.again {
+		r := a.Reader(session("again").Key, i+1)
+		got, _, err := everything(r)
+		o.add(bytes.Equal(got, want), err)
+		got, err = r.Span(ctx, transcript.Span{Off: 500, Len: 9000})
+		o.add(bytes.Equal(got, want[500:9500]), err)
 	}
 	for _, p := range ro.pointers {
 		found, err := a.Lookup(ctx, string(p.Hash.ID()))

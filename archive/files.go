@@ -5,35 +5,31 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 )
 
-// Files returns the paths of what is there of the archive at path: its file, its locks, and the copies that were made
-// of it before it was changed into a newer form, also those that a killed process did not finish. Symlinks among them are not followed.
+// Files returns the existing files of the archive at path: the archive, its locks, and the temporary file of a process
+// that was killed while creating it. It does not follow symlinks.
 func Files(path string) ([]string, error) {
 	lock, gate := lockPaths(path)
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("find archive: %w", err)
-	}
 	var all []string
-	for _, e := range entries {
-		p := filepath.Join(filepath.Dir(path), e.Name())
-		whole := strings.TrimSuffix(p, ".tmp")
-		if (whole == path || p == lock || p == gate || schemaOf(path, whole) > 0) && !e.IsDir() {
+	for _, p := range []string{path, path + ".tmp", gate, lock} {
+		info, err := os.Lstat(p)
+		switch {
+		case err == nil && !info.IsDir():
 			all = append(all, p)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("find archive: %w", err)
 		}
 	}
 	return all, nil
 }
 
-// Path returns the path that the archive was opened by.
+// Path returns the path passed to Open.
 func (a *Archive) Path() string { return a.path }
 
-// Restrict takes from others the right to read what Files lists: a copy that was put in the archive's place may have
-// brought another mode along. What is nobody else's to read already is left alone, and so is what a link leads to.
-func (a *Archive) Restrict() error {
+// MakePrivate removes other users' permissions from the files that Files returns: a copy put in the archive's place may
+// have another mode. It skips symlinks and files that are private already.
+func (a *Archive) MakePrivate() error {
 	all, err := Files(a.path)
 	for _, path := range all {
 		info, statErr := os.Lstat(path)
@@ -43,7 +39,7 @@ func (a *Archive) Restrict() error {
 		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&0o700))
 	}
 	if err != nil {
-		return fmt.Errorf("keep archive from others: %w", err)
+		return fmt.Errorf("make archive private: %w", err)
 	}
 	return nil
 }

@@ -13,15 +13,12 @@ func TestFiles(t *testing.T) {
 	if got, err := Files(filepath.Join(dir, "absent", "a.db")); err != nil || len(got) > 0 {
 		t.Errorf("nothing there: %q, %v", got, err)
 	}
-	ours := []string{"a.db", "a.gate", "a.lock", "a.db.tmp", filepath.Base(backupName(path, 1, 0)), filepath.Base(backupName(path, 1, 3)), filepath.Base(backupName(path, 2, 1)) + ".tmp"}
-	others := []string{"b.db", "a.db.mine", "a.db.schema.txt", "a.db.schema-mine.bak", "a.db.schemaX.bak", "b.tmp", "a"}
+	ours := []string{"a.db", "a.gate", "a.lock", "a.db.tmp"}
+	others := []string{"b.db", "a.db.mine", "b.tmp", "a"}
 	for _, name := range slices.Concat(ours, others) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.Mkdir(filepath.Join(dir, "a.db.schema9.bak"), 0o700); err != nil {
-		t.Fatal(err)
 	}
 	got, err := Files(path)
 	if err != nil {
@@ -46,7 +43,7 @@ func TestRestrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Restrict(); err != nil {
+	if err := a.MakePrivate(); err != nil {
 		t.Errorf("nothing there: %v", err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "file")
@@ -61,7 +58,7 @@ func TestRestrict(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(filepath.Dir(path), "a.gate")); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Restrict(); err != nil {
+	if err := a.MakePrivate(); err != nil {
 		t.Error(err)
 	}
 	for file, want := range map[string]os.FileMode{path: 0o600, path + ".mine": 0o644, filepath.Join(filepath.Dir(path), "a.lock"): 0o600, elsewhere: 0o644} {

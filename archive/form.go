@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,14 +10,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// CheckIndex checks what tells which sessions and originals there are: the form of those pages, the order of their keys
-// and each entry's seal. bbolt reads a page with a damaged count or key without an error and comes up short, so that
-// nothing can be said to be missing before this was checked. It fails with a DamageError.
+// CheckIndex checks the pages and records that list sessions and originals. bbolt reads a page with a damaged count or
+// key without an error and returns too few entries, so nothing should be reported as missing before this check. It
+// fails with a DamageError.
 func (a *Archive) CheckIndex(ctx context.Context) error {
 	if _, err := a.Sessions(ctx); err != nil {
 		return err
 	}
-	if err := a.checkForm(ctx, bucketIDs); err != nil {
+	if err := a.checkBuckets(ctx, bucketIDs); err != nil {
 		return err
 	}
 	return a.each(ctx, bucketIDs, func(_ *bolt.Tx, k, v []byte) error {
@@ -29,28 +28,30 @@ func (a *Archive) CheckIndex(ctx context.Context) error {
 	})
 }
 
-// checkForm checks the pages of some buckets.
-func (a *Archive) checkForm(ctx context.Context, names ...[]byte) error {
-	err := a.viewStore(ctx, func(s *store, _ *bolt.Tx) error {
-		m, ok := readMeta(s.lock.data)
-		if !ok {
-			return errors.New("no meta page")
-		}
-		w := walker{r: s.lock.data, page: int64(m.PageSize), pages: uint64(s.lock.info.Size() / int64(m.PageSize)), branches: map[uint64]bool{}}
-		if err := w.forms(m.Root, names); err != nil {
-			return a.damage("%w", err)
-		}
-		return nil
-	})
+// checkBuckets checks the pages of some buckets.
+func (a *Archive) checkBuckets(ctx context.Context, names ...[]byte) error {
+	s := &store{a: a}
+	err := s.open(ctx, nil)
 	if errors.Is(err, errAbsent) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	w, m, ok := newWalker(s.lock.data, s.lock.info.Size())
+	if !ok {
+		return errors.New("no meta page")
+	}
+	if err := w.checkTrees(m.Root, names); err != nil {
+		return a.damage("%w", err)
+	}
+	return nil
 }
 
-// forms checks the root tree, and the trees of the buckets that are named, each of which must be there.
-func (w *walker) forms(root uint64, names [][]byte) error {
-	if err := w.form(root, nil, nil, 0); err != nil {
+// checkTrees checks the root tree and the trees of the named buckets, which must exist.
+func (w *walker) checkTrees(root uint64, names [][]byte) error {
+	if err := w.checkTree(root, nil, nil, 0); err != nil {
 		return err
 	}
 	leaves, err := w.tree(root)
@@ -71,9 +72,9 @@ func (w *walker) forms(root uint64, names [][]byte) error {
 			return fmt.Errorf("the bucket %q is missing", name)
 		}
 		if all[i].root == 0 {
-			_, err = formOf(all[i].inline)
+			err = checkInline(all[i].inline)
 		} else {
-			err = w.form(all[i].root, nil, nil, 0)
+			err = w.checkTree(all[i].root, nil, nil, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("bucket %q: %w", name, err)
@@ -82,24 +83,22 @@ func (w *walker) forms(root uint64, names [][]byte) error {
 	return nil
 }
 
-// form checks a page and those below it, whose keys are from lo on and before hi (nil: no bound).
-func (w *walker) form(id uint64, lo, hi []byte, depth int) error {
-	h, err := w.header(id)
-	if err == nil && (depth > maxDepth || id+uint64(h.Overflow) >= w.pages) {
-		err = fmt.Errorf("page %d leads nowhere", id)
+// checkTree checks a page and the pages below it. Their keys must be at least lo and below hi (nil: no bound).
+func (w *walker) checkTree(id uint64, lo, hi []byte, depth int) error {
+	if depth > maxDepth {
+		return errCycle
+	}
+	h, elements, err := w.read(id)
+	if err == nil {
+		err = checkOrder(elements)
+	}
+	if err == nil && h.Flags == branchFlag && len(elements) == 0 {
+		err = errors.New("branch without leaves")
 	}
 	if err != nil {
-		return err
-	}
-	page := make([]byte, (int64(h.Overflow)+1)*w.page)
-	if _, err := w.r.ReadAt(page, int64(id)*w.page); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
-	entries, err := formOf(page)
-	if err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
-	}
-	for i, e := range entries {
+	for i, e := range elements {
 		if bytes.Compare(e.key, lo) < 0 && (i > 0 || h.Flags == leafFlag) || hi != nil && bytes.Compare(e.key, hi) >= 0 {
 			return fmt.Errorf("page %d: entry %d is out of order", id, i)
 		}
@@ -107,63 +106,42 @@ func (w *walker) form(id uint64, lo, hi []byte, depth int) error {
 	if h.Flags == leafFlag {
 		return nil
 	}
-	for i, e := range entries {
+	for i, e := range elements {
 		from, to := e.key, hi
 		if i == 0 {
-			from = lo // bbolt searches smaller keys there too
+			from = lo // bbolt searches there for smaller keys too
 		}
-		if i+1 < len(entries) {
-			to = entries[i+1].key
+		if i+1 < len(elements) {
+			to = elements[i+1].key
 		}
-		if err := w.form(e.page, from, to, depth+1); err != nil {
+		if err := w.checkTree(e.page, from, to, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pageEntry is an element of a page.
-type pageEntry struct {
-	key  []byte
-	page uint64 // that a branch's element leads to
+// checkInline checks the page of an inline bucket.
+func checkInline(page []byte) error {
+	elements, err := elementsOf(page)
+	if err == nil {
+		err = checkOrder(elements)
+	}
+	return err
 }
 
-// formOf checks that a page is as bbolt writes it: its elements stand one behind the other, the first right behind their
-// heads, and their keys ascend. A damaged count, length or place of an element leaves a gap or overlaps.
-func formOf(page []byte) ([]pageEntry, error) {
-	var h pageHeader
-	if _, err := binary.Decode(page, binary.NativeEndian, &h); err != nil {
-		return nil, err
-	}
-	leaf := h.Flags == leafFlag
-	if !leaf && h.Flags != branchFlag || !leaf && h.Count == 0 || headerSize+int(h.Count)*headerSize > len(page) {
-		return nil, errors.New("neither a branch nor a leaf")
-	}
-	entries := make([]pageEntry, 0, h.Count)
-	at := headerSize + int64(h.Count)*headerSize
-	for i := range int64(h.Count) {
-		head := headerSize + i*headerSize
-		var pos, key, value uint32
-		var e pageEntry
-		if leaf {
-			var l leafElement
-			_, _ = binary.Decode(page[head:], binary.NativeEndian, &l) // within the page, as was checked
-			pos, key, value = l.Pos, l.KeySize, l.ValueSize
-		} else {
-			var b branchElement
-			_, _ = binary.Decode(page[head:], binary.NativeEndian, &b)
-			pos, key, e.page = b.Pos, b.KeySize, b.Page
+// checkOrder checks that elements are as bbolt writes them: without gaps after the element headers, with ascending
+// keys. A damaged count, length or position leaves a gap or an overlap.
+func checkOrder(elements []pageElement) error {
+	at := headerSize + int64(len(elements))*headerSize
+	for i, e := range elements {
+		if e.key == nil || e.at != at {
+			return fmt.Errorf("entry %d is in the wrong place", i)
 		}
-		end := at + int64(key) + int64(value)
-		if head+int64(pos) != at || end > int64(len(page)) {
-			return nil, fmt.Errorf("entry %d stands in a wrong place", i)
+		if i > 0 && bytes.Compare(elements[i-1].key, e.key) >= 0 {
+			return fmt.Errorf("entry %d is out of order", i)
 		}
-		e.key = page[at : at+int64(key)]
-		if n := len(entries); n > 0 && bytes.Compare(entries[n-1].key, e.key) >= 0 {
-			return nil, fmt.Errorf("entry %d is out of order", i)
-		}
-		entries = append(entries, e)
-		at = end
+		at += int64(len(e.key) + len(e.value))
 	}
-	return entries, nil
+	return nil
 }

@@ -14,18 +14,18 @@ import (
 	"ccd/internal/ownfile"
 )
 
-// A lock is archive.lock held, shared to read, exclusive to write, and the archive's file open and locked itself. The lock of
-// the file alone would be enough, and is all there is where nobody has made the lock files yet, but a writer that comes back
-// again and again would starve the others.
+// A lock is a held lock on archive.lock (shared for readers, exclusive for writers) together with the archive's file,
+// open and locked too. The lock on the file alone would be enough, and is all there is before the lock files exist, but
+// a busy writer would starve the others.
 //
-// Every process first takes archive.gate, then the lock, then releases the gate. So new readers wait behind a writer and
-// cannot starve it. A waiter that held the gate for `turn` releases it and retries, so a stopped process does not block
-// others.
+// Every process first takes archive.gate, then the lock, then releases the gate. So new readers wait behind a writer
+// and cannot starve it. A waiter that held the gate for gateTimeout releases it and retries, so a stopped process does
+// not block others.
 //
 // No call blocks in flock(2): it has no deadline, ignores signals, and a thread left in it would take the lock later.
 // Instead flock is tried again after short pauses. Only the process that holds the gate tries for the lock.
 type lock struct {
-	file  *os.File // archive.lock; nil where there is none
+	file  *os.File // archive.lock; nil if there is none
 	data  *os.File // the archive's file
 	info  os.FileInfo
 	brake *Brake
@@ -33,17 +33,17 @@ type lock struct {
 }
 
 const (
-	patience = 4 * time.Second        // after which a wait ends with a LockedError
-	turn     = 500 * time.Millisecond // for which a waiter keeps the gate, ten times what a reader may hold the lock
+	maxWait     = 4 * time.Second        // after which a wait ends with a LockedError
+	gateTimeout = 500 * time.Millisecond // for which a waiter keeps the gate; ten times as long as a reader may hold the lock
 )
 
-// errHeld tells that another process holds a lock, or that this process is to be stopped: try later.
+// errHeld is returned if another process holds a lock, or this process is about to be stopped: try later.
 var errHeld = errors.New("locked")
 
-// politeness is how a writer lets readers in between its transactions: where somebody waits at the gate, it stays away
-// for as long as it last held the lock.
-type politeness struct {
-	held     atomic.Int64 // nanoseconds, of the last exclusive lock
+// backoff lets readers in between a writer's transactions: if someone waits at the gate, the writer stays away as long
+// as it last held the lock.
+type backoff struct {
+	held     atomic.Int64 // nanoseconds of the last exclusive lock
 	released atomic.Int64 // unix nanoseconds
 }
 
@@ -52,33 +52,33 @@ func lockPaths(path string) (lock, gate string) {
 	return base + ".lock", base + ".gate"
 }
 
-// wait is the wait of one call for the archive.
+// wait is one call's wait for the lock.
 type wait struct {
-	a     *Archive
-	write bool
-	begun time.Time
-	told  time.Time
-	tell  func(*LockedError) // nil: the wait ends with patience
-	brake *Brake
+	a        *Archive
+	write    bool
+	begun    time.Time
+	reported time.Time
+	onWait   func(*LockedError) // nil: the wait ends after maxWait
+	brake    *Brake
 }
 
-// lock locks the archive's file and opens it; a writer makes it first by create. Where there is none it returns errAbsent.
-// Where a reader finds no lock files, or none that can be locked (a copied archive, a read-only file system), the lock of
-// the archive's file is all it takes.
+// lock locks and opens the archive's file; a writer creates it first with create. It returns errAbsent if there is
+// none. A reader that finds no lock files, or cannot lock them (a copied archive, a read-only file system), only locks
+// the archive's file.
 func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lock, error) {
 	w := wait{a: a, write: write, begun: time.Now(), brake: brakeOf(ctx)}
 	if gaveUp := a.gaveUp.Load(); gaveUp != nil && time.Since(*gaveUp) < time.Second {
-		w.begun = w.begun.Add(-patience) // a command that makes do without one answer does not wait for the next one
+		w.begun = w.begun.Add(-maxWait) // after one timeout, do not make the same command wait again
 	}
-	w.tell, _ = ctx.Value(patient).(func(*LockedError))
-	w.told = w.begun
+	w.onWait, _ = ctx.Value(waitKey).(func(*LockedError))
+	w.reported = w.begun
 	defer func() {
-		if w.told != w.begun {
-			w.tell(nil)
+		if w.reported != w.begun {
+			w.onWait(nil)
 		}
 	}()
-	for outside := turn / 2; ; outside = min(2*outside, 4*turn) {
-		l, err := w.once(ctx, create)
+	for outside := gateTimeout / 2; ; outside = min(2*outside, 4*gateTimeout) {
+		l, err := w.attempt(ctx, create)
 		if !errors.Is(err, errHeld) {
 			return l, err
 		}
@@ -88,8 +88,8 @@ func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lo
 	}
 }
 
-// once tries to lock, and gives up with errHeld where the lock is held for longer than turn.
-func (w *wait) once(ctx context.Context, create func() error) (l lock, err error) {
+// attempt tries to lock, and returns errHeld if the lock was not free within gateTimeout.
+func (w *wait) attempt(ctx context.Context, create func() error) (l lock, err error) {
 	if err := w.brake.enter(ctx); err != nil {
 		return lock{}, err
 	}
@@ -106,13 +106,13 @@ func (w *wait) once(ctx context.Context, create func() error) (l lock, err error
 	l.since = time.Now()
 	if create != nil {
 		if err := create(); err != nil {
-			return l, full(fmt.Errorf("create archive: %w", err))
+			return l, wrapFull(fmt.Errorf("create archive: %w", err))
 		}
 	}
 	return l, w.open(ctx, &l)
 }
 
-// enter takes archive.lock by way of the gate.
+// enter locks archive.lock while holding the gate.
 func (w *wait) enter(ctx context.Context) (*os.File, error) {
 	lockPath, gatePath := lockPaths(w.a.path)
 	gate, err := w.openLock(gatePath)
@@ -128,8 +128,8 @@ func (w *wait) enter(ctx context.Context) (*os.File, error) {
 		return nil, err
 	}
 	for {
-		err := w.take(ctx, f, w.write, turn)
-		if errors.Is(err, errHeld) && !w.brake.isPulled() && !w.excluded(f) {
+		err := w.take(ctx, f, w.write, gateTimeout)
+		if errors.Is(err, errHeld) && !w.brake.isPulled() && !w.blockedByReaders(f) {
 			continue
 		}
 		if err != nil {
@@ -140,16 +140,16 @@ func (w *wait) enter(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// excluded reports whether a writer is kept from the lock by readers alone, so that other readers could have it.
-func (w *wait) excluded(f *os.File) bool {
+// blockedByReaders reports whether only readers keep a writer from the lock, so that other readers could have it.
+func (w *wait) blockedByReaders(f *os.File) bool {
 	if !w.write {
 		return false
 	}
 	shared, err := tryFlock(f, false)
-	return shared || err != nil // given back when f is closed
+	return shared || err != nil // closing f releases it
 }
 
-// openLock opens a lock file. A writer makes it where needed; a reader goes on without one, nil.
+// openLock opens a lock file. A writer creates it if necessary; a reader gets nil if there is none.
 func (w *wait) openLock(path string) (*os.File, error) {
 	if !w.write {
 		f, _ := ownfile.Open(path, os.O_RDONLY, 0)
@@ -165,15 +165,15 @@ func (w *wait) openLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// gate takes the gate. Where it is not free at once, somebody waits for the lock that this process may just have let go
-// of, and a writer stands back first.
+// gate takes the gate. If it is busy, another process waits for the lock that this one may just have released, so a
+// writer pauses first.
 func (w *wait) gate(ctx context.Context, gate *os.File) error {
 	if w.write {
 		err := w.take(ctx, gate, true, 0)
 		if !errors.Is(err, errHeld) {
 			return err
 		}
-		p := &w.a.polite
+		p := &w.a.backoff
 		back := time.Until(time.Unix(0, p.released.Load()+p.held.Load()))
 		if err := w.pause(ctx, min(back, time.Second)); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (w *wait) gate(ctx context.Context, gate *os.File) error {
 	return w.take(ctx, gate, true, math.MaxInt64)
 }
 
-// open opens the archive's file and locks it: what is read or mapped from here on is this very file, and no ccd changes it
+// open opens the archive's file and locks it, so that exactly this file is read or mapped, and no ccd changes it
 // meanwhile.
 func (w *wait) open(ctx context.Context, l *lock) (err error) {
 	flag := os.O_RDONLY
@@ -198,7 +198,7 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 		}
 	}
 	if err == nil {
-		err = w.try(ctx, turn, func() (bool, error) {
+		err = w.try(ctx, gateTimeout, func() (bool, error) {
 			got, err := lockData(l.data, w.write)
 			if err != nil {
 				err = fmt.Errorf("lock %s: %w", w.a.path, err)
@@ -209,11 +209,11 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 	if err == nil {
 		l.info, err = l.data.Stat()
 	}
-	w.a.see(l.info, err)
+	w.a.recordFile(l.info, err)
 	return err
 }
 
-// take locks f within limit. A lock file that cannot be locked keeps no reader out.
+// take locks f within limit. If locking is impossible, a reader continues without the lock.
 func (w *wait) take(ctx context.Context, f *os.File, exclusive bool, limit time.Duration) error {
 	if f == nil {
 		return nil
@@ -238,8 +238,8 @@ func (w *wait) pause(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// try tries until it gets what it wants, for limit at the longest: then it fails with errHeld. Each pause is an eighth of
-// the wait so far: who waits for little loses little, and who waits for long costs little.
+// try calls get until it succeeds, or fails with errHeld after limit. Each pause is an eighth of the time spent, so
+// short waits stay short and long ones use little CPU.
 func (w *wait) try(ctx context.Context, limit time.Duration, get func() (bool, error)) error {
 	for begun := time.Now(); ; {
 		if err := ctx.Err(); err != nil {
@@ -263,30 +263,31 @@ func (w *wait) try(ctx context.Context, limit time.Duration, get func() (bool, e
 	}
 }
 
-// report calls tell about once a second with who holds the lock. Without tell it fails with a LockedError after patience.
+// report calls onWait about once a second with the processes that hold the lock. Without onWait it fails with a
+// LockedError after maxWait.
 func (w *wait) report() error {
 	switch {
-	case w.tell == nil && time.Since(w.begun) > patience:
+	case w.onWait == nil && time.Since(w.begun) > maxWait:
 		now := time.Now()
 		w.a.gaveUp.Store(&now)
 		return w.a.lockedError(w.begun)
-	case w.tell != nil && time.Since(w.told) > time.Second:
-		w.told = time.Now()
-		w.tell(w.a.lockedError(w.begun))
+	case w.onWait != nil && time.Since(w.reported) > time.Second:
+		w.reported = time.Now()
+		w.onWait(w.a.lockedError(w.begun))
 	}
 	return nil
 }
 
-// left notes for how long the exclusive lock was held.
-func (p *politeness) left(l lock) {
+// recordHold stores how long the exclusive lock was held.
+func (p *backoff) recordHold(l lock) {
 	now := time.Now()
 	p.held.Store(int64(now.Sub(l.since)))
 	p.released.Store(now.UnixNano())
 }
 
-// release closes the files: that lets go of their locks.
+// release closes the files, which releases their locks.
 func (l lock) release() {
 	l.data.Close() // bbolt may have closed it; a nil file has nothing to close
 	l.file.Close()
-	l.brake.leave()
+	l.brake.exit()
 }

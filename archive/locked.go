@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// LockedError tells that other processes held the archive's lock for longer than a call waits for it: 4 seconds.
+// LockedError is returned if other processes held the archive's lock for more than 4 seconds.
 type LockedError struct {
-	Holders []Holder      // of the lock, as far as the system tells; where some are stopped, those alone
+	Holders []Holder      // of the lock, if known; if some are stopped, only those
 	Waited  time.Duration // so far
 	lock    string        // path of archive.lock
 }
@@ -21,11 +21,11 @@ type LockedError struct {
 // Holder is a process that holds a lock.
 type Holder struct {
 	Pid     int
-	Name    string // such as "ccd restore", "" where it cannot be told
+	Name    string // such as "ccd restore", "" if unknown
 	Stopped bool   // by Ctrl-Z or SIGSTOP
 }
 
-// Error names the processes.
+// Error includes the processes.
 func (e *LockedError) Error() string {
 	if len(e.Holders) == 0 {
 		return "archive is locked by another process"
@@ -48,18 +48,17 @@ func (e *LockedError) Hint() string {
 	return "try again, or stop that process"
 }
 
-// key is a key of a context's values.
 type key int
 
 const (
-	patient key = iota // func(*LockedError)
-	braked             // *Brake
+	waitKey  key = iota // func(*LockedError)
+	brakeKey            // *Brake
 )
 
-// Patiently returns a context whose calls wait for the archive's lock until ctx ends. About once a second of a wait, tell
-// is called with who holds the lock, by the goroutine that waits; and with nil when the wait is over.
-func Patiently(ctx context.Context, tell func(*LockedError)) context.Context {
-	return context.WithValue(ctx, patient, tell)
+// WaitForLock returns a context whose calls wait for the archive's lock until ctx ends. onWait is called about once a
+// second with the processes that hold the lock, by the waiting goroutine, and with nil when the wait is over.
+func WaitForLock(ctx context.Context, onWait func(*LockedError)) context.Context {
+	return context.WithValue(ctx, waitKey, onWait)
 }
 
 func (a *Archive) lockedError(begun time.Time) *LockedError {
@@ -67,8 +66,8 @@ func (a *Archive) lockedError(begun time.Time) *LockedError {
 	return &LockedError{Holders: holders("/proc", lock, gate, a.path), Waited: time.Since(begun), lock: lock}
 }
 
-// holders returns the processes that hold a lock of one of the files, by the kernel's list: those that are stopped, else
-// those that hold the first of the files that anybody holds.
+// holders returns the processes that hold a lock on one of the files, according to the kernel: only stopped ones if
+// there are any, otherwise those of the first file that is locked.
 func holders(proc string, files ...string) (all []Holder) {
 	text, err := os.ReadFile(filepath.Join(proc, "locks"))
 	if err != nil {
@@ -102,11 +101,11 @@ func holders(proc string, files ...string) (all []Holder) {
 	return all
 }
 
-// lockedBy returns the pids of those that hold a lock of the file with so many an inode.
+// lockedBy returns the pids that hold a lock on the file with this inode.
 func lockedBy(locks string, inode uint64) (pids []string) {
 	end := ":" + strconv.FormatUint(inode, 10)
 	for line := range strings.Lines(locks) {
-		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; one that waits has "->" in second place
+		f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; a waiting process has "->" in the second field
 		if len(f) >= 6 && f[1] == "FLOCK" && strings.HasSuffix(f[5], end) {
 			pids = append(pids, f[4])
 		}
@@ -121,7 +120,7 @@ func newHolder(proc, pid string) (h Holder) {
 	if program != "" {
 		h.Name = filepath.Base(program)
 	}
-	verb, _, _ := strings.Cut(rest, "\x00") // what follows may be what was searched for
+	verb, _, _ := strings.Cut(rest, "\x00") // leave out the arguments: they may contain search words
 	if h.Name == "ccd" && verb != "" && verb[0] != '-' {
 		h.Name += " " + verb
 	}

@@ -17,16 +17,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Found is an original that an ID names, and where it stands.
+// Found is an original and its location.
 type Found struct {
 	transcript.Pointer
 	Key        transcript.Key
 	Generation int
 }
 
-// Lookup returns every original in the index whose ID begins with prefix (mark.PrefixRange says what a prefix is), in
-// the order of their hashes; none is no error. Two originals that share an ID are both there. A damaged entry is left
-// out, and reported in a DamageError beside the sound ones.
+// Lookup returns every indexed original whose ID begins with prefix (see mark.PrefixRange), ordered by hash. An empty
+// result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as a
+// DamageError together with the good ones.
 func (a *Archive) Lookup(ctx context.Context, prefix string) ([]Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
 	if err != nil {
@@ -69,31 +69,54 @@ func parsePointer(k, v []byte) (f Found, err error) {
 	return f, err
 }
 
-// Piece is a stretch of an original's raw bytes.
-type Piece struct {
-	Index int             // of the part that it belongs to, from 0
-	Part  transcript.Part // the whole part
-	Data  []byte          // valid until the next piece
-	More  bool            // the same part goes on in the next piece
+// Pointers returns the indexed originals of a generation, ordered by hash. It reads the whole index and skips damaged
+// entries.
+func (a *Archive) Pointers(ctx context.Context, k transcript.Key, generation int) ([]transcript.Pointer, error) {
+	var all []transcript.Pointer
+	err := a.each(ctx, bucketIDs, func(_ *bolt.Tx, key, value []byte) error {
+		if f, err := parsePointer(key, value); err == nil && f.Key == k && f.Generation == generation {
+			all = append(all, f.Pointer)
+		}
+		return nil
+	})
+	if errors.Is(err, errAbsent) {
+		err = nil
+	}
+	return all, err
 }
 
-// Raw yields the raw bytes of an original, part by part; a part over transcript.MaxLine in pieces of about 4 MB, any
-// other whole. Everything is read and hashed first: where it is not what the pointer says, a DamageError comes before
-// any byte. The bytes are then read, and each block checked, once more.
+// Piece is a stretch of an original's raw bytes.
+type Piece struct {
+	Index int             // of its part, from 0
+	Part  transcript.Part // the whole part
+	Data  []byte          // valid until the next piece
+	More  bool            // the next piece continues the same part
+}
+
+// Raw yields the raw bytes of an original, part by part; parts over transcript.MaxLine in pieces of about 4 MB. It
+// first reads and hashes everything, so that a DamageError comes before any byte. Then it reads the bytes again and
+// checks each block.
 func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
 	return func(yield func(Piece, error) bool) {
 		r := a.Reader(f.Key, f.Generation)
-		if err := r.verify(ctx, f.Pointer); err != nil {
+		if err := r.CheckPointer(ctx, f.Pointer); err != nil {
 			yield(Piece{}, err)
 			return
 		}
 		for i, part := range f.Parts {
-			for p, err := range r.pieces(ctx, part.Span) {
+			step, end := part.Span.Len, part.Span.End()
+			if step > transcript.MaxLine {
+				step = fetchSize
+			}
+			for off, more := part.Span.Off, true; more; off += step {
+				n := min(step, end-off)
+				more = off+n < end
+				data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
 				if err != nil {
 					yield(Piece{}, r.damageOf(f.Pointer, err))
 					return
 				}
-				if !yield(Piece{Index: i, Part: part, Data: p.data, More: p.more}, nil) {
+				if !yield(Piece{Index: i, Part: part, Data: data, More: more}, nil) {
 					return
 				}
 			}
@@ -101,38 +124,11 @@ func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
 	}
 }
 
-type piece struct {
-	data []byte
-	more bool
-}
-
-// pieces yields the bytes of a span: whole, or where it is longer than a line may be, in pieces.
-func (r *Reader) pieces(ctx context.Context, span transcript.Span) iter.Seq2[piece, error] {
-	return func(yield func(piece, error) bool) {
-		step := span.Len
-		if step > transcript.MaxLine {
-			step = fetchSize
-		}
-		for {
-			n := min(step, span.Len)
-			data, err := r.Span(ctx, transcript.Span{Off: span.Off, Len: n})
-			span.Off, span.Len = span.Off+n, span.Len-n
-			if !yield(piece{data, span.Len > 0}, err) || err != nil || span.Len == 0 {
-				return
-			}
-		}
-	}
-}
-
-// errMismatch tells that bytes are not those of an original.
+// errMismatch is the cause if bytes have another hash than the original.
 var errMismatch = errors.New("hash mismatch")
 
-// Check reads what a pointer stands for and compares its hash. It fails with a DamageError where that is not what was
-// stored.
-func (r *Reader) Check(ctx context.Context, p transcript.Pointer) error { return r.verify(ctx, p) }
-
-// verify reads what a pointer stands for and compares its hash.
-func (r *Reader) verify(ctx context.Context, p transcript.Pointer) error {
+// CheckPointer reads the original of p and compares its hash. It fails with a DamageError if they differ.
+func (r *Reader) CheckPointer(ctx context.Context, p transcript.Pointer) error {
 	if err := checkPointer(p, math.MaxInt64); err != nil {
 		return r.damageOf(p, fmt.Errorf("%w: %w", errMismatch, err))
 	}
@@ -148,13 +144,13 @@ func (r *Reader) verify(ctx context.Context, p transcript.Pointer) error {
 	return r.damageOf(p, err)
 }
 
-// unlined reports whether p is a range of records that need not be lines: elements of a JSON array of messages. What
-// stands between them is not hashed under their IDs; the hashes of the blocks alone vouch for the bytes then.
+// unlined reports whether p is a range of records that need not be lines: elements of a JSON array of messages. The
+// bytes between them are not part of its hash, so only the hashes of the blocks are checked.
 func (r *Reader) unlined(p transcript.Pointer) bool {
 	return p.Shape == transcript.Lines && r.key.Unlined()
 }
 
-// damageOf names the original in an error that means damage; any other error stays what it is.
+// damageOf adds the original to an error that means damage, and returns any other error as it is.
 func (r *Reader) damageOf(p transcript.Pointer, err error) error {
 	d := DamageError{Path: r.a.path, Session: r.key, Generation: r.n, Err: err}
 	var inner *DamageError
@@ -172,26 +168,26 @@ func (r *Reader) damageOf(p transcript.Pointer, err error) error {
 	return &d
 }
 
-// hash computes the hash that p should have.
+// hash computes the hash of the bytes of p.
 func (r *Reader) hash(ctx context.Context, p transcript.Pointer) (mark.Hash, error) {
 	if p.Shape == transcript.Lines {
 		l := lines{want: p.Last - p.Record + 1, ids: sha256.New(), line: sha256.New()}
-		for data, err := range r.bytes(ctx, p.Parts[0].Span, true) {
+		for got, err := range r.portions(ctx, p.Parts[0].Span.Off, p.Parts[0].Span.End()) {
 			if err != nil {
 				return mark.Hash{}, err
 			}
-			l.write(data)
+			l.write(got.data)
 		}
 		return l.sum(), nil
 	}
 	var ids []mark.ID
 	for _, part := range p.Parts {
 		h := sha256.New()
-		for data, err := range r.bytes(ctx, part.Span, true) {
+		for got, err := range r.portions(ctx, part.Span.Off, part.Span.End()) {
 			if err != nil {
 				return mark.Hash{}, err
 			}
-			h.Write(data)
+			h.Write(got.data)
 		}
 		if p.Shape == transcript.Single {
 			return mark.Hash(h.Sum(nil)), nil
@@ -201,11 +197,11 @@ func (r *Reader) hash(ctx context.Context, p transcript.Pointer) (mark.Hash, err
 	return mark.Combine(ids), nil
 }
 
-// lines computes mark.Combine of the IDs of lines, without holding either.
+// lines computes mark.Combine of the IDs of lines without keeping either in memory.
 type lines struct {
-	want  int // how many there are
-	seen  int // line ends so far
-	open  int // bytes of the line that has not ended
+	want  int // number of lines
+	seen  int // newlines so far
+	open  int // bytes after the last newline
 	ids   hash.Hash
 	line  hash.Hash
 	space [sha256.Size]byte
@@ -233,8 +229,7 @@ func (l *lines) end() {
 	l.open = 0
 }
 
-// sum takes what stands behind the last line end as a line if there is something, or if a line is wanting: a blank
-// one, then.
+// sum counts bytes after the last newline as a line, and adds an empty last line if one is missing.
 func (l *lines) sum() mark.Hash {
 	if l.open > 0 || l.seen < l.want {
 		l.end()

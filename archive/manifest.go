@@ -11,7 +11,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// blockRecord is what "manifest" holds, in big-endian binary.
+// blockRecord is a value of "manifest", in big-endian binary.
 type blockRecord struct {
 	Tail bool
 	ID   uint64
@@ -23,7 +23,7 @@ func manifestKey(s stream, off int64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, len(s)+8), s[:]...), uint64(off))
 }
 
-// manifestOffset is the offset that a key of "manifest" holds.
+// manifestOffset returns the offset in a key of "manifest".
 func manifestOffset(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(stream{}):])) }
 
 func putBlock(tx *bolt.Tx, s stream, b block) error {
@@ -31,8 +31,9 @@ func putBlock(tx *bolt.Tx, s stream, b block) error {
 	if err != nil {
 		return err
 	}
-	key := manifestKey(s, b.Off)
-	return tx.Bucket(bucketManifest).Put(key, seal(key, record))
+	key, manifest := manifestKey(s, b.Off), tx.Bucket(bucketManifest)
+	manifest.FillPercent = 0.9 // the keys of a stream come in order
+	return manifest.Put(key, seal(key, record))
 }
 
 func deleteBlock(tx *bolt.Tx, s stream, b block) error {
@@ -57,7 +58,7 @@ func parseBlock(key, v []byte) (b block, err error) {
 	return block{Off: manifestOffset(key), Len: int64(r.Len), Tail: r.Tail, ID: r.ID, Sum: r.Sum}, nil
 }
 
-// findBlock returns the block of s that holds the byte at off.
+// findBlock returns the block of s that contains the byte at off.
 func findBlock(tx *bolt.Tx, s stream, off int64) (block, error) {
 	key := manifestKey(s, off)
 	c := tx.Bucket(bucketManifest).Cursor()
@@ -82,7 +83,36 @@ func findBlock(tx *bolt.Tx, s stream, off int64) (block, error) {
 	return b, nil
 }
 
-// sharedRecord is what "hash" holds of a frame, in big-endian binary.
+const (
+	pieceSmall = 16 << 10 // size below which a tail piece is small
+	piecesMany = 16       // number of successive small pieces that are merged
+)
+
+// smallPieces returns where the small pieces before end begin, if they are many; otherwise end.
+func smallPieces(tx *bolt.Tx, s stream, end int64) (int64, error) {
+	c := tx.Bucket(bucketManifest).Cursor()
+	var v []byte
+	k, _ := c.Seek(manifestKey(s, end))
+	if k == nil {
+		k, v = c.Last()
+	} else {
+		k, v = c.Prev()
+	}
+	from := end
+	for n := 0; len(k) == len(s)+8 && bytes.HasPrefix(k, s[:]); k, v = c.Prev() {
+		b, err := parseBlock(k, v)
+		if err != nil || !b.Tail || b.Len >= pieceSmall || b.end() != from {
+			return end, err
+		}
+		from = b.Off
+		if n++; n == piecesMany {
+			return from, nil
+		}
+	}
+	return end, nil
+}
+
+// sharedRecord is a value of "hash", in big-endian binary.
 type sharedRecord struct {
 	ID  uint64
 	Len uint32
@@ -103,7 +133,7 @@ func parseShared(key, v []byte) (b block, err error) {
 	return block{Len: int64(r.Len), ID: r.ID, Sum: mark.Hash(key)}, nil
 }
 
-// getShared returns the frame whose raw bytes hash to sum; its Off means nothing. A damaged entry is as none.
+// getShared returns the frame with this hash; its Off is not set. A damaged entry counts as none.
 func getShared(tx *bolt.Tx, sum mark.Hash) (b block, ok bool) {
 	v := tx.Bucket(bucketHash).Get(sum[:])
 	if v == nil {

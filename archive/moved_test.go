@@ -24,20 +24,20 @@ func TestMoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "archive.db")
 			a := openAt(t, path, Options{})
-			if a.Moved() {
+			if a.FileReplaced() {
 				t.Fatal("moved before there was one")
 			}
 			must(t, a.Append(t.Context(), session("s"), segment(1, 0, noise(1, 1<<20)))) // a smaller one may get the same number
-			if a.Moved() {
+			if a.FileReplaced() {
 				t.Fatal("moved although it stands there")
 			}
 			if away != nil {
 				away(t, path)
 			}
-			if got := a.Moved(); got != (away != nil) {
+			if got := a.FileReplaced(); got != (away != nil) {
 				t.Errorf("moved: %v", got)
 			}
-			if a.Moved() {
+			if a.FileReplaced() {
 				t.Error("told twice")
 			}
 		})
@@ -47,7 +47,7 @@ func TestMoved(t *testing.T) {
 	must(t, a.Append(t.Context(), session("s"), segment(1, 0, []byte("{}\n"))))
 	must(t, os.Remove(path))
 	must(t, a.Append(t.Context(), session("t"), segment(1, 0, []byte("{}\n"))))
-	if !a.Moved() {
+	if !a.FileReplaced() {
 		t.Error("its own next write hides that the archive was taken away")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryFlock locks the whole file if nobody is in the way; a read-only descriptor will do.
+// tryFlock tries to lock the whole file. A read-only descriptor is sufficient.
 func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	how := unix.LOCK_SH
 	if exclusive {
@@ -29,11 +29,10 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	}
 }
 
-// lockData is tryFlock for the archive's file. It is the lock that bbolt takes of it, by the same descriptor: bbolt then has
-// it at once.
+// lockData locks the archive's file. bbolt locks the same descriptor in the same way, so it gets the lock at once.
 func lockData(f *os.File, exclusive bool) (bool, error) { return tryFlock(f, exclusive) }
 
-// inode is the number of a file on its file system, 0 where it has none.
+// inode returns the inode number, 0 if there is none.
 func inode(info os.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -51,7 +50,7 @@ func freeSpace(dir string) (int64, error) {
 	return int64(uint64(st.Bavail) * uint64(st.Bsize)), nil
 }
 
-// isFull reports whether err is the system's way to say that a disk or a quota is full.
+// isFull reports whether err means that a disk or a quota is full.
 func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // syncDir makes a rename in dir durable.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryFlock locks the file's first byte if nobody is in the way.
+// tryFlock tries to lock the file's first byte.
 func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if exclusive {
@@ -20,10 +20,10 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// lockData leaves the archive's file to bbolt: a lock of its bytes would keep everybody from reading them.
+// lockData does nothing: a lock on the archive's bytes would prevent others from reading them. bbolt locks the file.
 func lockData(*os.File, bool) (bool, error) { return true, nil }
 
-// inode is not to be had: nothing lists locks here.
+// inode returns 0: there is no list of locks to compare it with.
 func inode(os.FileInfo) uint64 { return 0 }
 
 // freeSpace returns the bytes that this user may still write below dir.
@@ -39,10 +39,10 @@ func freeSpace(dir string) (int64, error) {
 	return int64(free), nil
 }
 
-// isFull reports whether err is the system's way to say that a disk is full.
+// isFull reports whether err means that a disk is full.
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
 
-// syncDir does nothing: a rename is durable with the file's own flush here.
+// syncDir does nothing: flushing the file makes the rename durable.
 func syncDir(string) error { return nil }

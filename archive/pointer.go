@@ -10,12 +10,12 @@ import (
 	"ccd/internal/transcript"
 )
 
-// pointerKey is the hash and the shape: what differs in shape is another original, even under one hash.
+// pointerKey is hash and shape: the same bytes in another shape are another original.
 func pointerKey(p transcript.Pointer) []byte {
 	return append(append(make([]byte, 0, len(p.Hash)+1), p.Hash[:]...), byte(p.Shape))
 }
 
-// encodePointer returns what "ids" holds of a pointer: a sequence of varints and strings.
+// encodePointer returns the "ids" record of a pointer: a sequence of varints and strings.
 func encodePointer(k transcript.Key, generation int, p transcript.Pointer) []byte {
 	var b []byte
 	b = appendString(b, k.Agent)
@@ -39,7 +39,7 @@ func encodePointer(k transcript.Key, generation int, p transcript.Pointer) []byt
 
 func decodePointer(key, record []byte) (f Found, err error) {
 	if len(key) != len(f.Hash)+1 {
-		return f, errors.New("index key of a wrong size")
+		return f, errors.New("index key has wrong size")
 	}
 	f.Hash, f.Shape = mark.Hash(key[:len(f.Hash)]), transcript.Shape(key[len(f.Hash)])
 	d := varints{b: record}
@@ -49,7 +49,7 @@ func decodePointer(key, record []byte) (f Found, err error) {
 	f.Time = time.Unix(d.int(), int64(d.uint())).UTC()
 	f.Note = d.string()
 	n := d.uint()
-	if n > uint64(len(d.b)) { // a part takes three bytes at least
+	if n > uint64(len(d.b)) { // a part takes at least three bytes
 		d.fail()
 	}
 	at := int64(0)
@@ -70,7 +70,7 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// varints reads what encodePointer wrote; the first fault sticks.
+// varints decodes what encodePointer wrote. After the first error it returns zeros.
 type varints struct {
 	b   []byte
 	err error

@@ -9,39 +9,38 @@ import (
 	"os"
 )
 
-// verdict is what preflight, or an open that panicked, found about the file.
+// verdict is the result of preflight, or of an open that panicked.
 type verdict struct {
 	info os.FileInfo
 	err  error
 }
 
-// preflight checks, at the first open, what bbolt would follow blindly into a stack overflow or a huge allocation,
-// neither of which can be recovered from: cycles of branch pages, and the length of the freelist. Everything else that
-// can be wrong with a page ends in an error or in a panic that guard takes up.
+// preflight checks, at the first open, for damage that would make bbolt overflow the stack or allocate huge amounts of
+// memory, from which a process cannot recover: cycles of branch pages, and the length of the freelist. Any other damage
+// causes an error, or a panic that guard recovers.
 func (a *Archive) preflight(f *os.File, info os.FileInfo) error {
-	v := a.known.Load()
+	v := a.checked.Load()
 	if v != nil && (v.err == nil || v.same(info)) {
 		return v.err
 	}
 	err := a.checkPages(f, info.Size())
-	a.known.Store(&verdict{info, err})
+	a.checked.Store(&verdict{info, err})
 	return err
 }
 
-// condemn remembers that an open panicked: its mapping cannot be undone, so it must not be tried again and again. A
-// file that has changed gets another chance.
-func (a *Archive) condemn(info os.FileInfo, err error) { a.known.Store(&verdict{info, err}) }
+// rememberPanic stores that an open panicked. Its memory mapping cannot be undone, so the file is not opened again
+// until it has changed.
+func (a *Archive) rememberPanic(info os.FileInfo, err error) { a.checked.Store(&verdict{info, err}) }
 
 func (v *verdict) same(info os.FileInfo) bool {
 	return os.SameFile(v.info, info) && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime())
 }
 
 func (a *Archive) checkPages(f *os.File, size int64) error {
-	m, ok := readMeta(f)
+	w, m, ok := newWalker(f, size)
 	if !ok {
-		return nil // bolt.Open says what is wrong
+		return nil // bolt.Open will report the error
 	}
-	w := walker{r: f, page: int64(m.PageSize), pages: uint64(size / int64(m.PageSize)), branches: map[uint64]bool{}}
 	err := w.freelist(m.Freelist)
 	if err == nil {
 		err = w.roots(m.Root)
@@ -55,8 +54,8 @@ func (a *Archive) checkPages(f *os.File, size int64) error {
 	return nil
 }
 
-// bbolt's file format, version 2: pages begin with pageHeader, meta pages go on with metaPage; all in the byte order
-// of the machine.
+// bbolt's file format, version 2. Pages begin with pageHeader, followed by metaPage in meta pages, all in native byte
+// order.
 type pageHeader struct {
 	ID       uint64
 	Flags    uint16
@@ -70,13 +69,12 @@ type metaPage struct {
 	Freelist, Pages, Tx, Checksum   uint64
 }
 
-type branchElement struct {
-	Pos, KeySize uint32
-	Page         uint64
-}
-
-type leafElement struct {
-	Flags, Pos, KeySize, ValueSize uint32
+// pageElement is an element of a branch or a leaf, with the fields of both.
+type pageElement struct {
+	key, value []byte // nil if they are outside the page
+	at         int64  // offset of the key in the page
+	page       uint64 // branch: child page
+	bucket     bool   // leaf: the element is a bucket
 }
 
 const (
@@ -84,13 +82,13 @@ const (
 	branchFlag = 0x01
 	leafFlag   = 0x02
 	bucketFlag = 0x01
-	bucketSize = 16 // of a bucket's own header, before an inline page
+	bucketSize = 16 // of a bucket's header, before an inline page
 	boltMagic  = 0xED0CDAED
 	noFreelist = ^uint64(0)
 	maxDepth   = 64
 )
 
-// readMeta returns the meta page that bbolt will use, ok false where there is none.
+// readMeta returns the meta page that bbolt will use; ok is false if there is none.
 func readMeta(r io.ReaderAt) (best metaPage, ok bool) {
 	offsets := []int64{0, 4096, int64(os.Getpagesize())}
 	for i := 0; i < len(offsets); i++ {
@@ -117,16 +115,25 @@ func readMeta(r io.ReaderAt) (best metaPage, ok bool) {
 	return best, ok
 }
 
-// walker goes through the branch pages of all trees: about one page in a hundred.
+// walker reads the branch pages of all trees, about one page in a hundred.
 type walker struct {
-	r        io.ReaderAt
-	page     int64
-	pages    uint64          // that the file has
-	branches map[uint64]bool // seen
-	last     []uint64        // what the lowest branches lead to: leaves, unless it is a branch seen
+	r         io.ReaderAt
+	page      int64
+	pages     uint64          // in the file
+	branches  map[uint64]bool // visited
+	leafPages []uint64        // children of the lowest branches: must be leaves
 }
 
-var errCycle = errors.New("branch pages lead in a circle")
+// newWalker returns a walker for a file of the given size, and its meta page; ok is false if there is none.
+func newWalker(r io.ReaderAt, size int64) (w walker, m metaPage, ok bool) {
+	m, ok = readMeta(r)
+	if ok {
+		w = walker{r: r, page: int64(m.PageSize), pages: uint64(size / int64(m.PageSize)), branches: map[uint64]bool{}}
+	}
+	return w, m, ok
+}
+
+var errCycle = errors.New("branch pages form a cycle")
 
 func (w *walker) header(id uint64) (h pageHeader, err error) {
 	if id < 2 || id >= w.pages {
@@ -138,12 +145,12 @@ func (w *walker) header(id uint64) (h pageHeader, err error) {
 	}
 	_, err = binary.Decode(buf, binary.NativeEndian, &h)
 	if err == nil && h.ID != id {
-		err = fmt.Errorf("page %d says that it is page %d", id, h.ID)
+		err = fmt.Errorf("page %d has the ID of page %d", id, h.ID)
 	}
 	return h, err
 }
 
-// freelist checks that the list of free pages is not longer than the file.
+// freelist checks that the freelist is not longer than the file.
 func (w *walker) freelist(id uint64) error {
 	if id == noFreelist {
 		return nil
@@ -162,7 +169,7 @@ func (w *walker) freelist(id uint64) error {
 	return nil
 }
 
-// roots walks the tree of the buckets, and each bucket's tree.
+// roots walks the root tree and each bucket's tree.
 func (w *walker) roots(root uint64) error {
 	leaves, err := w.tree(root)
 	if err != nil {
@@ -181,14 +188,14 @@ func (w *walker) roots(root uint64) error {
 			if err != nil {
 				return err
 			}
-			w.last = append(w.last, low...)
+			w.leafPages = append(w.leafPages, low...)
 		}
 	}
 	return nil
 }
 
-// tree walks the branch pages below root, level by level, and returns the pages below the lowest of them. All leaves
-// of a tree stand on one level, so that the first child tells what its siblings are.
+// tree walks the branch pages below root level by level, and returns the pages below the lowest branches. All leaves
+// are on the same level, so the first page of a level shows what the others are.
 func (w *walker) tree(root uint64) ([]uint64, error) {
 	level := []uint64{root}
 	for range maxDepth {
@@ -212,80 +219,99 @@ func (w *walker) tree(root uint64) ([]uint64, error) {
 			next = append(next, children...)
 		}
 		if len(next) == 0 {
-			return nil, fmt.Errorf("page %d: a branch without leaves", level[0])
+			return nil, fmt.Errorf("page %d: branch without leaves", level[0])
 		}
 		level = next
 	}
 	return nil, errCycle
 }
 
-// children returns the pages that a branch page leads to.
+// children returns the child pages of a branch page.
 func (w *walker) children(id uint64) ([]uint64, error) {
-	h, err := w.header(id)
-	if err != nil {
-		return nil, err
-	}
-	if h.Flags != branchFlag {
-		return nil, fmt.Errorf("page %d is no branch as its siblings are", id)
-	}
-	elements := make([]branchElement, h.Count)
-	if err := w.elements(id, elements); err != nil {
-		return nil, err
+	h, elements, err := w.read(id)
+	if err == nil && h.Flags != branchFlag {
+		err = fmt.Errorf("page %d is not a branch like its siblings", id)
 	}
 	children := make([]uint64, len(elements))
 	for i, e := range elements {
-		children[i] = e.Page
+		children[i] = e.page
 	}
-	return children, nil
+	return children, err
 }
 
-func (w *walker) elements(id uint64, into any) error {
-	r := io.NewSectionReader(w.r, int64(id)*w.page+headerSize, 1<<40)
-	if err := binary.Read(r, binary.NativeEndian, into); err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
+// read returns a page's elements. An element that points outside the page has a nil key and value.
+func (w *walker) read(id uint64) (h pageHeader, elements []pageElement, err error) {
+	if h, err = w.header(id); err != nil {
+		return h, nil, err
 	}
-	return nil
+	if id+uint64(h.Overflow) >= w.pages {
+		return h, nil, fmt.Errorf("page %d reaches beyond the file", id)
+	}
+	page := make([]byte, (int64(h.Overflow)+1)*w.page)
+	if _, err := w.r.ReadAt(page, int64(id)*w.page); err != nil {
+		return h, nil, fmt.Errorf("page %d: %w", id, err)
+	}
+	if elements, err = elementsOf(page); err != nil {
+		err = fmt.Errorf("page %d: %w", id, err)
+	}
+	return h, elements, err
 }
 
-// bucket is a bucket as the root tree has it.
+// elementsOf returns the elements of a page, which may be inline in another page.
+func elementsOf(page []byte) ([]pageElement, error) {
+	if len(page) < headerSize {
+		return nil, errors.New("truncated page")
+	}
+	order := binary.NativeEndian
+	leaf, count := order.Uint16(page[8:]) == leafFlag, int64(order.Uint16(page[10:]))
+	if !leaf && order.Uint16(page[8:]) != branchFlag || headerSize+count*headerSize > int64(len(page)) {
+		return nil, errors.New("neither a branch nor a leaf")
+	}
+	elements := make([]pageElement, count)
+	for i := range elements {
+		head := headerSize + int64(i)*headerSize
+		b, e := page[head:], &elements[i]
+		var key, value int64
+		if leaf { // flags, position, sizes of key and value
+			e.bucket, e.at = order.Uint32(b)&bucketFlag != 0, head+int64(order.Uint32(b[4:]))
+			key, value = int64(order.Uint32(b[8:])), int64(order.Uint32(b[12:]))
+		} else { // position, size of the key, page
+			e.at, key, e.page = head+int64(order.Uint32(b)), int64(order.Uint32(b[4:])), order.Uint64(b[8:])
+		}
+		if e.at+key+value <= int64(len(page)) {
+			e.key, e.value = page[e.at:e.at+key], page[e.at+key:e.at+key+value]
+		}
+	}
+	return elements, nil
+}
+
+// bucket is an entry of the root tree.
 type bucket struct {
 	name   string
-	root   uint64 // its root page; 0 where it is inline
-	inline []byte // the page that stands in the root tree itself
+	root   uint64 // its root page; 0 if it is inline
+	inline []byte // the inline page
 }
 
 // buckets returns the buckets in a leaf of the root tree.
 func (w *walker) buckets(id uint64) (all []bucket, err error) {
-	h, err := w.header(id)
+	_, elements, err := w.read(id)
 	if err != nil {
 		return nil, err
 	}
-	elements := make([]leafElement, h.Count)
-	if err := w.elements(id, elements); err != nil {
-		return nil, err
-	}
 	for i, e := range elements {
-		at := int64(id)*w.page + headerSize + int64(i)*headerSize + int64(e.Pos)
-		size := int64(e.KeySize) + int64(e.ValueSize)
-		if e.Flags&bucketFlag == 0 || e.ValueSize < bucketSize {
-			continue
-		}
-		if size > (int64(h.Overflow)+1)*w.page {
+		if e.bucket && e.key == nil {
 			return nil, fmt.Errorf("page %d: entry %d is beyond the page", id, i)
 		}
-		buf := make([]byte, size)
-		if _, err := w.r.ReadAt(buf, at); err != nil {
-			return nil, fmt.Errorf("page %d: %w", id, err)
+		if e.bucket && len(e.value) >= bucketSize {
+			all = append(all, bucket{string(e.key), binary.NativeEndian.Uint64(e.value), e.value[bucketSize:]})
 		}
-		value := buf[e.KeySize:]
-		all = append(all, bucket{string(buf[:e.KeySize]), binary.NativeEndian.Uint64(value), value[bucketSize:]})
 	}
 	return all, nil
 }
 
-// leaves checks that what should be leaves are not branches.
+// leaves checks that the pages below the lowest branches are not branches themselves.
 func (w *walker) leaves() error {
-	for _, id := range w.last {
+	for _, id := range w.leafPages {
 		if w.branches[id] {
 			return errCycle
 		}

@@ -11,23 +11,24 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Publication is a companion, or another carrier of IDs, about to be put in place.
+// Publication is a companion, or another text with IDs, that is about to be put in place.
 type Publication struct {
 	Key      transcript.Key
-	At       transcript.Cursor    // what it was made from: the stored tip must be there (generation and offset)
-	State    []byte               // what it was made from: must equal the stored state
-	Pointers []transcript.Pointer // what its IDs stand for, in generation At.Generation
-	// Replace puts the carrier in place, under the lock, and returns the state to store. It must be quick: all but
-	// the rename belongs before Publish. Nil where the caller puts it in place afterwards, and the state stays.
+	At       transcript.Cursor    // the tip that it was made from: must be the stored one (generation and offset)
+	State    []byte               // the state that it was made from: must equal the stored one
+	Pointers []transcript.Pointer // of its IDs, in generation At.Generation
+	// Replace puts the text in place and returns the state to store. It is called under the lock, so it must be quick:
+	// prepare everything except the rename before Publish. If it is nil, the caller puts the text in place afterwards,
+	// and the state stays.
 	Replace func() (state []byte, err error)
 }
 
 // indexBatch is how many new pointers one transaction indexes.
 const indexBatch = 2000
 
-// Publish makes the IDs of a publication resolve, durably, then has it replaced, then stores the new state; all that
-// only if tip and state are still those it was made from, else ErrStale. Pointers that are indexed already cost a
-// look-up. When Replace fails its error is returned and the state stays; the IDs stay indexed.
+// Publish indexes the IDs of a publication durably, then calls Replace, then stores the new state. It fails with
+// ErrStale if the tip or the state have changed. Pointers that are indexed already cost one lookup. If Replace fails,
+// its error is returned and the state stays; the IDs stay indexed.
 func (a *Archive) Publish(ctx context.Context, p Publication) error {
 	if err := a.publish(ctx, p); err != nil {
 		return fmt.Errorf("publish session %s %s: %w", p.Key.Agent, p.Key.ID, err)
@@ -77,7 +78,7 @@ func (s *store) publish(p Publication, entries []entry) error {
 	return s.update(func(tx *bolt.Tx) error { return putState(tx, p.Key, state) })
 }
 
-// index stores entries in a transaction of their own.
+// index stores entries in one transaction.
 func (a *Archive) index(ctx context.Context, p Publication, entries []entry) error {
 	return a.update(ctx, entrySize(entries), func(tx *bolt.Tx) error {
 		if err := a.checkCurrent(tx, p); err != nil {
@@ -87,7 +88,7 @@ func (a *Archive) index(ctx context.Context, p Publication, entries []entry) err
 	})
 }
 
-// checkCurrent fails with ErrStale where tip or state are no longer those of p.
+// checkCurrent fails with ErrStale if the tip or the state are not those of p.
 func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 	r, ok, err := getSession(tx, p.Key)
 	var g generationRecord
@@ -105,12 +106,12 @@ func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 			ErrStale, p.At.Generation, p.At.Offset, r.Generation, g.Offset)
 	}
 	if state, _ := getState(tx, p.Key); !bytes.Equal(state, p.State) {
-		return fmt.Errorf("%w: its state is another", ErrStale)
+		return fmt.Errorf("%w: its state has changed", ErrStale)
 	}
 	return nil
 }
 
-// entry is one line of the index.
+// entry is an entry of the index.
 type entry struct{ key, value []byte }
 
 func entrySize(entries []entry) (n int64) {
@@ -120,7 +121,7 @@ func entrySize(entries []entry) (n int64) {
 	return n
 }
 
-// entries checks the pointers and encodes them.
+// entries checks and encodes the pointers.
 func (p Publication) entries() ([]entry, error) {
 	entries := make([]entry, 0, len(p.Pointers))
 	for _, ptr := range p.Pointers {
@@ -145,7 +146,7 @@ func checkPointer(p transcript.Pointer, tip int64) error {
 	return nil
 }
 
-// unindexed returns the entries whose keys the index does not hold.
+// unindexed returns the entries that are not in the index.
 func (a *Archive) unindexed(ctx context.Context, entries []entry) (missing []entry, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		ids := tx.Bucket(bucketIDs)

@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	cacheSize   = 8 << 20 // bytes of decoded blocks that a Reader keeps
-	fetchSize   = 4 << 20 // raw bytes that one locked read fetches at most, but for its first block
-	segmentSize = 2 << 20 // bytes from which a segment is given out; with one block more it stays below 4 MB
-	pieceSize   = 8 << 20 // bytes from which a line is given out in pieces
+	cacheSize   = 8 << 20 // decoded blocks that a Reader keeps
+	fetchSize   = 4 << 20 // raw bytes that one locked read fetches at most, except for its first block
+	segmentSize = 2 << 20 // minimum size of a segment; with one more block it stays below 4 MB
+	pieceSize   = 8 << 20 // size from which a line is split
 )
 
-// Reader reads one generation of a session. Each block that it does not hold costs one short locked read; nothing is
+// Reader reads one generation of a session. Each block that is not cached costs one short locked read; nothing is
 // locked between calls and yields. It is not safe for concurrent use.
 type Reader struct {
 	a      *Archive
 	key    transcript.Key
-	n      int // the generation asked for, 0: the current one
-	stream stream
-	tip    int64 // of the stream when last seen
+	n      int    // the requested generation, 0: the current one
+	stream stream // of its track; block offsets are relative to it
+	layout layout // as last read
 	cache  []cached
 	size   int // bytes in cache
 
-	ahead   []stored // blocks that were fetched with the one asked for
-	arena   []byte   // their bytes as stored
-	scratch []byte   // room for the raw bytes of the next block
+	fetched []stored // blocks that were fetched ahead
+	arena   []byte   // their stored bytes
+	scratch []byte   // for the raw bytes of the next block
 }
 
 // cached is a block with its raw bytes.
@@ -43,35 +43,36 @@ type cached struct {
 	raw []byte
 }
 
-// stored is a block as it was read: its bytes are arena[from:to].
+// stored is a fetched block: its bytes are arena[from:to].
 type stored struct {
 	block
 	from, to int
 }
 
-// Reader returns a reader of a generation; 0 means the one that is current at the first read.
+// Reader returns a reader of a generation; 0 means the current one at the first read.
 func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
 }
 
-// Span returns the bytes of a span, which must lie before the tip (else ErrNotFound). It takes span.Len bytes.
+// Span returns the bytes of a span. It fails with ErrNotFound if the span is not before the tip. It allocates span.Len
+// bytes.
 func (r *Reader) Span(ctx context.Context, span transcript.Span) ([]byte, error) {
 	if err := r.check(ctx, span); err != nil {
 		return nil, err
 	}
 	out := make([]byte, 0, span.Len)
-	for data, err := range r.bytes(ctx, span, true) {
+	for p, err := range r.portions(ctx, span.Off, span.End()) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, data...)
+		out = append(out, p.data...)
 	}
 	return out, nil
 }
 
-// check fails where span is not within the generation.
+// check fails if span is outside the generation.
 func (r *Reader) check(ctx context.Context, span transcript.Span) error {
-	if span.Off >= 0 && span.Len >= 0 && span.End() >= span.Off && span.End() <= r.tip {
+	if span.Off >= 0 && span.Len >= 0 && span.End() >= span.Off && span.End() <= r.layout.size() {
 		return nil
 	}
 	g, err := r.generation(ctx)
@@ -80,19 +81,19 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 	}
 	if span.Off < 0 || span.Len < 0 || span.End() < span.Off || span.End() > g.Offset {
 		return fmt.Errorf("read bytes %d to %d of generation %d of session %s %s: %w", span.Off, span.End(),
-			r.stream.generation(), r.key.Agent, r.key.ID, ErrNotFound)
+			r.n, r.key.Agent, r.key.ID, ErrNotFound)
 	}
 	return nil
 }
 
-// generation looks the generation up, and makes it this reader's stream.
+// generation reads the generation's record and layout.
 func (r *Reader) generation(ctx context.Context) (g generationRecord, err error) {
-	return r.lookup(ctx, nil)
+	return r.findGeneration(ctx, nil)
 }
 
-// lookup is generation that reads ahead in the same transaction, once the stream and its tip are known. Pages that cannot
-// be read ahead do not keep it from telling the rest.
-func (r *Reader) lookup(ctx context.Context, ahead func(tx *bolt.Tx, tip int64)) (g generationRecord, err error) {
+// findGeneration is generation with a callback that fetches blocks in the same transaction. If fetching fails because
+// of damage, the record is read without it.
+func (r *Reader) findGeneration(ctx context.Context, ahead func(tx *bolt.Tx, tip int64)) (g generationRecord, err error) {
 	err = r.a.view(ctx, func(tx *bolt.Tx) error {
 		s, ok, err := getSession(tx, r.key)
 		if err == nil && !ok {
@@ -102,116 +103,110 @@ func (r *Reader) lookup(ctx context.Context, ahead func(tx *bolt.Tx, tip int64))
 			if r.n == 0 {
 				r.n = s.Generation
 			}
-			r.stream = newStream(s.Num, r.n)
-			g, ok, err = getGeneration(tx, r.stream)
+			g, ok, err = getGeneration(tx, newStream(s.Num, r.n))
+		}
+		if err == nil && !ok {
+			return ErrNotFound
+		}
+		if err == nil {
+			r.layout, _, err = getLayout(tx, s.Num, r.n, g)
 		}
 		if err != nil {
 			return r.damage(0, err)
 		}
-		if !ok {
-			return ErrNotFound
+		if track := newStream(s.Num, g.Track); track != r.stream {
+			r.stream, r.cache, r.size, r.fetched = track, nil, 0, nil
 		}
-		if ahead != nil {
+		if ahead != nil && g.Offset > 0 {
 			ahead(tx, g.Offset)
 		}
 		return nil
 	})
 	if ahead != nil && errors.As(err, new(*DamageError)) {
-		r.ahead = nil
-		return r.lookup(ctx, nil)
+		r.fetched = nil
+		return r.findGeneration(ctx, nil)
 	}
-	if err = r.a.absent(ctx, err); errors.Is(err, ErrNotFound) {
+	if err = r.a.explainMissing(ctx, err); errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
 	}
-	r.tip = g.Offset
 	return g, err
 }
 
-// bytes yields the bytes of a checked span, in portions that are valid until the next.
-func (r *Reader) bytes(ctx context.Context, span transcript.Span, keep bool) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		at := span.Off
-		for b, err := range r.blocks(ctx, at, span.End(), keep) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			data := b.raw[at-b.Off : min(span.End(), b.end())-b.Off]
-			at = b.end()
-			if !yield(data, nil) {
-				return
-			}
-		}
-	}
+// portion is a stretch of a generation's bytes in one block. Its data is valid until the next portion, and nil if
+// damaged.
+type portion struct {
+	off, end int64
+	data     []byte
+	block    block // the block that was read; its offset is in the track
 }
 
-// blocks yields the checked blocks that hold the bytes from off to end, in order; each is valid until the next.
-// With keep they go through the cache. A block may begin before the end of the last one, where a frame has taken the
-// place of tail pieces meanwhile.
-func (r *Reader) blocks(ctx context.Context, off, end int64, keep bool) iter.Seq2[cached, error] {
-	return func(yield func(cached, error) bool) {
-		r.ahead = r.ahead[:0]
+// portions yields the bytes from off to end, which must be before the tip. A damaged stretch is yielded with its
+// DamageError, and the iteration continues after it; any other error ends it.
+func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion, error] {
+	return func(yield func(portion, error) bool) {
 		for off < end {
-			b, ok := r.cached(off)
-			if !ok {
-				var err error
-				if b, err = r.load(ctx, off, end, keep); err != nil {
-					yield(cached{}, err)
+			p, err := r.portion(ctx, off, end)
+			if err != nil {
+				if !errors.As(err, new(*DamageError)) {
+					yield(portion{}, err)
 					return
 				}
+				p = portion{off: off, end: min(end, r.damageEnd(ctx, off))}
 			}
-			off = b.end()
-			if !yield(b, nil) {
+			if off = p.end; !yield(p, err) {
 				return
 			}
 		}
 	}
 }
 
-// load returns the block at off, from what was read ahead or from the file.
-func (r *Reader) load(ctx context.Context, off, end int64, keep bool) (cached, error) {
-	if len(r.ahead) == 0 || off < r.ahead[0].Off || off >= r.ahead[0].end() {
-		if err := r.fetch(ctx, off, end); err != nil {
-			return cached{}, err
+// portion reads the bytes from off to end that one block contains.
+func (r *Reader) portion(ctx context.Context, off, end int64) (portion, error) {
+	e := r.layout.find(off)
+	end = min(end, e.end())
+	at := e.At + off - e.Off
+	b, err := r.block(ctx, at, func(tx *bolt.Tx) error { return r.fetch(tx, off, end) })
+	if err != nil {
+		return portion{}, r.damageAt(off, err)
+	}
+	data := b.raw[at-b.Off : min(b.Len, at-b.Off+end-off)]
+	return portion{off, off + int64(len(data)), data, b.block}, nil
+}
+
+// block returns the checked block that contains the byte at an offset of the track: from the cache, from the fetched
+// blocks, or by fetching.
+func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) error) (cached, error) {
+	if b, ok := r.cached(at); ok {
+		return b, nil
+	}
+	if len(r.fetched) == 0 || at < r.fetched[0].Off || at >= r.fetched[0].end() {
+		err := r.a.view(ctx, ahead)
+		if err != nil && (len(r.fetched) == 0 || !errors.As(err, new(*DamageError))) {
+			return cached{}, err // otherwise the blocks before the damage are good
 		}
 	}
-	b := r.ahead[0]
-	r.ahead = r.ahead[1:]
-	if keep && b.Len < int64(cap(r.scratch)/2) {
-		r.scratch = nil // a small block must not keep a large buffer
+	b := r.fetched[0]
+	r.fetched = r.fetched[1:]
+	if b.Len < int64(cap(r.scratch)/2) {
+		r.scratch = nil // do not keep a large buffer for a small block
 	}
 	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], r.scratch)
 	if err != nil {
-		return cached{}, r.damage(b.Off, err)
+		return cached{}, &DamageError{Err: err}
 	}
 	got := cached{b.block, raw}
-	r.scratch = raw
-	if keep {
-		r.scratch = r.keep(got)
-	}
+	r.scratch = r.keep(got)
 	return got, nil
 }
 
-// fetch reads the stored blocks from off on, up to end or fetchSize, in one transaction.
-func (r *Reader) fetch(ctx context.Context, off, end int64) error {
-	if r.stream == (stream{}) {
-		if _, err := r.generation(ctx); err != nil {
-			return err
-		}
-	}
-	err := r.a.view(ctx, func(tx *bolt.Tx) error { return r.gather(tx, off, end) })
-	var damaged *DamageError
-	if errors.As(err, &damaged) && len(r.ahead) > 0 {
-		return nil // what stands before the damage is good; the damage is met again when its turn comes
-	}
-	return err
-}
-
-// gather is fetch within a transaction.
-func (r *Reader) gather(tx *bolt.Tx, off, end int64) error {
-	r.ahead, r.arena = nil, r.arena[:0]
-	for at := off; at < end && (at == off || at-off < fetchSize); {
-		b, err := r.take(tx, at)
+// fetch reads the stored blocks from off to end, but at most fetchSize bytes, and not beyond the extent.
+func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
+	r.fetched, r.arena = nil, r.arena[:0]
+	e := r.layout.find(off)
+	from := e.At + off - e.Off
+	end = from + min(end-off, e.end()-off, fetchSize)
+	for at := from; at < end; {
+		b, err := r.fetchBlock(tx, at)
 		if err != nil {
 			return err
 		}
@@ -220,26 +215,42 @@ func (r *Reader) gather(tx *bolt.Tx, off, end int64) error {
 	return nil
 }
 
-// take reads the stored block that holds the byte at off, behind those that were read ahead.
-func (r *Reader) take(tx *bolt.Tx, off int64) (block, error) {
-	b, err := findBlock(tx, r.stream, off)
+// fetchBlock reads the stored block that contains the byte at an offset of the track, and appends it to fetched.
+func (r *Reader) fetchBlock(tx *bolt.Tx, at int64) (block, error) {
+	b, err := findBlock(tx, r.stream, at)
 	var arena []byte
 	if err == nil {
-		r.arena = slices.Grow(r.arena, int(min(b.Len, maxFrame)/3)) // about what it takes: text packs well
+		r.arena = slices.Grow(r.arena, int(min(b.Len, maxFrame)/3)) // about its stored size: text compresses well
 		arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
 	}
 	if err != nil {
-		return b, r.damage(off, err)
+		return b, &DamageError{Err: err}
 	}
-	r.ahead = append(r.ahead, stored{b, len(r.arena), len(arena)})
+	r.fetched = append(r.fetched, stored{b, len(r.arena), len(arena)})
 	r.arena = arena
 	return b, nil
+}
+
+// damageEnd returns where intact bytes may begin after a damaged one at off: at the next block or the next extent.
+func (r *Reader) damageEnd(ctx context.Context, off int64) int64 {
+	r.fetched = nil
+	e := r.layout.find(off)
+	next := e.end()
+	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // if it cannot be read, skip the whole extent
+		at := e.At + off - e.Off
+		k, _ := tx.Bucket(bucketManifest).Cursor().Seek(manifestKey(r.stream, at+1))
+		if bytes.HasPrefix(k, r.stream[:]) && len(k) == len(r.stream)+8 {
+			next = min(next, off+manifestOffset(k)-at)
+		}
+		return nil
+	})
+	return next
 }
 
 func (r *Reader) cached(off int64) (cached, bool) {
 	for i, b := range r.cache {
 		if off >= b.Off && off < b.end() {
-			copy(r.cache[1:i+1], r.cache[:i]) // the last used stands first
+			copy(r.cache[1:i+1], r.cache[:i]) // most recently used first
 			r.cache[0] = b
 			return b, true
 		}
@@ -247,7 +258,7 @@ func (r *Reader) cached(off int64) (cached, bool) {
 	return cached{}, false
 }
 
-// keep puts b into the cache and returns the buffer of what had to go for it, if anything had.
+// keep caches b and returns the buffer of an evicted block, if any.
 func (r *Reader) keep(b cached) (free []byte) {
 	r.cache = slices.Insert(r.cache, 0, b)
 	r.size += cap(b.raw)
@@ -264,32 +275,59 @@ func (r *Reader) damage(off int64, err error) error {
 	return r.a.damageIn(r.key, transcript.Cursor{Generation: r.n, Offset: off}, err)
 }
 
-// Segments yields the whole generation, as it is when the iteration begins, in segments as transcript.Segment
-// describes them, of at most 4 MB but for longer lines. The last one, which is empty for an empty generation, has Rest
-// set, and its End is the stored tip; the other cursors carry no fingerprints. The last one comes only after the hash
-// of the whole has been found right. An error ends the iteration.
+// damageAt adds the place to an error that means damage, and returns any other error as it is.
+func (r *Reader) damageAt(off int64, err error) error {
+	var d *DamageError
+	if errors.As(err, &d) {
+		return r.damage(off, d.Err)
+	}
+	return err
+}
+
+// Segments yields the whole generation, as it is when the iteration begins, in segments of at most 4 MB except for
+// longer lines (see transcript.Segment). The last one, which is empty for an empty generation, has Rest set, and its
+// End is the stored tip; the other cursors have no fingerprints. The last one is yielded only after the hash of the
+// generation was checked. An error ends the iteration.
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
+	return r.segments(ctx, false)
+}
+
+// SegmentsPastDamage is like Segments, but continues after damage: it yields a damaged stretch as a segment without
+// data, with its DamageError. The segment before it has Rest set. The hash of the generation is not checked. Any other
+// error ends the iteration.
+func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Segment, error] {
+	return r.segments(ctx, true)
+}
+
+func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.generation(ctx)
+		g, err := r.findGeneration(ctx, func(tx *bolt.Tx, tip int64) {
+			_ = r.fetch(tx, 0, tip) // damage is reported when it is reached
+		})
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
-		c := collector{start: transcript.Cursor{Generation: r.n}}
-		sum := sha256.New()
-		at := int64(0)
-		for data, err := range r.bytes(ctx, transcript.Span{Len: g.Offset}, false) {
+		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
+		c, sum := collector{start: at(0)}, sha256.New()
+		for p, err := range r.portions(ctx, 0, g.Offset) {
+			if pastDamage && errors.As(err, new(*DamageError)) {
+				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
+					return
+				}
+				c = collector{start: at(p.end)}
+				continue
+			}
 			if err != nil {
 				yield(transcript.Segment{}, err)
 				return
 			}
-			sum.Write(data)
-			at += int64(len(data))
-			if seg, ok := c.add(data, at == g.Offset); ok && !yield(seg, nil) {
+			sum.Write(p.data)
+			if seg, ok := c.add(p.data, p.end == g.Offset); ok && !yield(seg, nil) {
 				return
 			}
 		}
-		if err := g.matches(sum); err != nil {
+		if err := g.matches(sum); err != nil && !pastDamage {
 			yield(transcript.Segment{}, r.damage(g.Offset, err))
 			return
 		}
@@ -297,14 +335,14 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, err
 	}
 }
 
-// collector turns portions of bytes into segments of whole lines.
+// collector joins portions of bytes into segments of whole lines.
 type collector struct {
-	start transcript.Cursor // of the next segment
-	buf   []byte
-	given int // bytes of buf that were given out
+	start   transcript.Cursor // of the next segment
+	buf     []byte
+	yielded int // bytes of buf that were yielded
 }
 
-// add takes the next bytes and returns the next segment, if they make one. The last bytes of all make none.
+// add appends bytes and returns the next segment, if it is complete. The last bytes are left to rest.
 func (c *collector) add(data []byte, last bool) (transcript.Segment, bool) {
 	c.shift()
 	c.buf = append(c.buf, data...)
@@ -320,13 +358,13 @@ func (c *collector) add(data []byte, last bool) (transcript.Segment, bool) {
 	}
 	seg := transcript.Segment{Start: c.start, Data: c.buf[:n], End: c.start}
 	seg.End.Offset += int64(n)
-	c.start, c.given = seg.End, n
+	c.start, c.yielded = seg.End, n
 	return seg, true
 }
 
 func (c *collector) shift() {
-	c.buf = c.buf[:copy(c.buf, c.buf[c.given:])]
-	c.given = 0
+	c.buf = c.buf[:copy(c.buf, c.buf[c.yielded:])]
+	c.yielded = 0
 }
 
 // rest returns the last segment.

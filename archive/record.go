@@ -18,10 +18,10 @@ import (
 
 const (
 	sealSize  = 8        // bytes of SHA-256 before each record
-	maxRecord = 32 << 20 // bytes; a longer record can only be damage
+	maxRecord = 32 << 20 // bytes; a longer record is damaged
 )
 
-// seal returns the record with the hash of key and record before it.
+// seal returns the record with a hash of key and record in front.
 func seal(key, record []byte) []byte {
 	return append(sealOf(key, record), record...)
 }
@@ -34,22 +34,22 @@ func sealOf(key, record []byte) []byte {
 	return h.Sum(make([]byte, 0, sha256.Size))[:sealSize]
 }
 
-// unseal returns the record of key: a view of value.
+// unseal returns the record of key, a slice of value.
 func unseal(key, value []byte) ([]byte, error) {
 	if len(value) < sealSize || len(value) > maxRecord || len(key) > bolt.MaxKeySize {
-		return nil, errors.New("record of a wrong size")
+		return nil, errors.New("record has wrong size")
 	}
 	record := value[sealSize:]
 	if !bytes.Equal(sealOf(key, record), value[:sealSize]) {
-		return nil, errors.New("record with a wrong hash")
+		return nil, errors.New("record has wrong hash")
 	}
 	return record, nil
 }
 
-// sessionRecord is what "sessions" holds, as JSON: names as mark.Name gives them.
+// sessionRecord is a value of "sessions", as JSON with names encoded by mark.Name.
 type sessionRecord struct {
-	Num        uint64 `json:"num"`        // numbers its streams
-	Generation int    `json:"generation"` // the current one, 0 while nothing is archived
+	Num        uint64 `json:"num"`        // number in the keys of its streams
+	Generation int    `json:"generation"` // the current one, 0 if nothing is archived
 	Class      uint8  `json:"class"`
 	Parent     string `json:"parent,omitempty"`
 	Path       string `json:"path"`
@@ -82,7 +82,7 @@ func parseSessionKey(b []byte) (transcript.Key, error) {
 	return transcript.Key{Agent: string(agent), ID: string(id)}, nil
 }
 
-// getSession returns the record of a session, ok false where there is none.
+// getSession returns the record of a session; ok is false if there is none.
 func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err error) {
 	key := sessionKey(k)
 	v := tx.Bucket(bucketSessions).Get(key)
@@ -113,7 +113,7 @@ func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
 	return tx.Bucket(bucketSessions).Put(key, seal(key, record))
 }
 
-// stream names the bytes of one generation: session number, generation.
+// stream identifies the bytes of one generation: session number, generation.
 type stream [12]byte
 
 func newStream(num uint64, generation int) (s stream) {
@@ -124,13 +124,22 @@ func newStream(num uint64, generation int) (s stream) {
 
 func (s stream) generation() int { return int(binary.BigEndian.Uint32(s[8:])) }
 
-// generationRecord is what "generations" holds, in big-endian binary of fixed size. It is all that Append needs to go
-// on without reading what is stored.
+// generationRecord is a value of "generations". With it, Append can continue without reading stored bytes.
 type generationRecord struct {
+	generationHead
+	Track int    // the generation whose stream contains the bytes
+	End   int64  // of that stream when the bytes were stored
+	Full  bool   // Edits copies nothing
+	Edits []edit // of the previous generation's layout; none if Track is the generation itself
+}
+
+// generationHead is the fixed-size part, stored in big-endian binary. A generation that is its own track has no other
+// part.
+type generationHead struct {
 	Offset     int64
 	Head, Back transcript.Fingerprint
-	Cut        cutter
-	Hash       [108]byte // the SHA-256 of the generation so far, as crypto/sha256 marshals its state
+	Cut        cutter    // of the track
+	Hash       [108]byte // SHA-256 state of the generation so far, as marshalled by crypto/sha256
 }
 
 func (g generationRecord) cursor(n int) transcript.Cursor {
@@ -140,7 +149,7 @@ func (g generationRecord) cursor(n int) transcript.Cursor {
 func (g *generationRecord) setHash(h hash.Hash) error {
 	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
 	if err == nil && len(state) != len(g.Hash) {
-		err = fmt.Errorf("it takes %d bytes", len(state))
+		err = fmt.Errorf("state has %d bytes", len(state))
 	}
 	if err != nil {
 		return fmt.Errorf("marshal the state of SHA-256: %w", err)
@@ -165,7 +174,7 @@ func (g *generationRecord) sum() (mark.Hash, error) {
 	return mark.Hash(h.Sum(nil)), nil
 }
 
-// matches fails unless h has hashed the bytes of the generation.
+// matches fails unless h is the hash of the generation.
 func (g *generationRecord) matches(h hash.Hash) error {
 	want, err := g.sum()
 	if err == nil && mark.Hash(h.Sum(nil)) != want {
@@ -183,13 +192,30 @@ func getGeneration(tx *bolt.Tx, s stream) (g generationRecord, ok bool, err erro
 	return g, true, err
 }
 
+// mustGeneration fails if there is no such generation.
+func mustGeneration(tx *bolt.Tx, s stream) (g generationRecord, err error) {
+	g, ok, err := getGeneration(tx, s)
+	if err == nil && !ok {
+		err = fmt.Errorf("generation %d is missing", s.generation())
+	}
+	return g, err
+}
+
 func parseGeneration(key, v []byte) (g generationRecord, err error) {
 	record, err := unseal(key, v)
-	if err == nil && len(record) != binary.Size(g) {
+	head := binary.Size(g.generationHead)
+	if err == nil && (len(record) < head || len(key) != len(stream{})) {
 		err = errors.New("wrong size")
 	}
 	if err == nil {
-		_, err = binary.Decode(record, binary.BigEndian, &g)
+		_, err = binary.Decode(record[:head], binary.BigEndian, &g.generationHead)
+	}
+	if g.Track, g.End = stream(key).generation(), g.Offset; err == nil && len(record) > head {
+		d := varints{b: record[head:]}
+		g.Track, g.End, g.Full = int(d.uint()), int64(d.uint()), d.byte() == 1
+		if err = d.err; err == nil {
+			g.Edits, err = parseEdits(d.b)
+		}
 	}
 	if err != nil {
 		return g, fmt.Errorf("generation record: %w", err)
@@ -197,10 +223,22 @@ func parseGeneration(key, v []byte) (g generationRecord, err error) {
 	return g, nil
 }
 
-func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
-	record, err := binary.Append(nil, binary.BigEndian, g)
-	if err != nil {
-		return err
+// encode returns the stored form of generation n.
+func (g generationRecord) encode(n int) []byte {
+	b, _ := binary.Append(nil, binary.BigEndian, g.generationHead) // cannot fail: it has a fixed size
+	if g.Track == n {
+		return b
 	}
-	return tx.Bucket(bucketGenerations).Put(s[:], seal(s[:], record))
+	full := byte(0)
+	if g.Full {
+		full = 1
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(g.Track)), uint64(g.End))
+	return appendEdits(append(b, full), g.Edits)
+}
+
+func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
+	b := tx.Bucket(bucketGenerations)
+	b.FillPercent = 0.9 // the keys of a session come in order, and only the last one changes
+	return b.Put(s[:], seal(s[:], g.encode(s.generation())))
 }

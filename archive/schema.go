@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -13,50 +14,26 @@ import (
 	"ccd/internal/transcript"
 )
 
-// newest is the schema that this ccd writes: the version of the layout, in the bucket "meta". Every older one is read
-// as it is; Upgrade alone writes to it.
-const newest = 2
+// The schema is the version of the layout, in the bucket "meta". An archive with an older supported schema stays
+// readable by older versions until something is written that they cannot read.
+const (
+	oldest = 2 // each generation is its own track
+	newest = 3
+)
 
 // idSize is the length of an archive's ID in bytes.
 const idSize = 16
 
-// step carries an archive from one schema to the next.
-type step struct {
-	from int
-	what string // it adds
-	do   func(tx *bolt.Tx) error
-}
-
-// steps are all that Upgrade knows, one for each older schema, in order.
-func steps() []step {
-	return []step{
-		{1, "an id that tells copies of an archive from other archives, and a place for summaries", func(tx *bolt.Tx) error {
-			if _, err := tx.CreateBucketIfNotExists(bucketSummaries); err != nil {
-				return err
-			}
-			return putID(tx)
-		}},
+// buckets returns the names of all buckets.
+func buckets() [][]byte {
+	return [][]byte{
+		bucketMeta, bucketSessions, bucketGenerations, bucketState, bucketManifest, bucketFrames, bucketTail,
+		bucketHash, bucketIDs, bucketSummaries,
 	}
-}
-
-// raise carries the archive from a schema to the newest, in the transaction that it is given.
-func raise(tx *bolt.Tx, schema int) error {
-	for _, st := range steps() {
-		if st.from < schema {
-			continue
-		}
-		if err := st.do(tx); err != nil {
-			return fmt.Errorf("add %s: %w", st.what, err)
-		}
-	}
-	return putSchema(tx)
 }
 
 func initialise(tx *bolt.Tx) error {
-	for _, name := range [][]byte{
-		bucketMeta, bucketSessions, bucketGenerations, bucketState, bucketManifest, bucketFrames, bucketTail,
-		bucketHash, bucketIDs, bucketSummaries,
-	} {
+	for _, name := range buckets() {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
@@ -68,22 +45,22 @@ func initialise(tx *bolt.Tx) error {
 }
 
 func putSchema(tx *bolt.Tx) error {
-	return tx.Bucket(bucketMeta).Put(keySchema, []byte(strconv.Itoa(newest)))
+	now := []byte(strconv.Itoa(newest))
+	if meta := tx.Bucket(bucketMeta); !bytes.Equal(meta.Get(keySchema), now) {
+		return meta.Put(keySchema, now)
+	}
+	return nil
 }
 
 func putID(tx *bolt.Tx) error {
 	var id [idSize]byte
-	rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	rand.Read(id[:]) // never fails
 	return tx.Bucket(bucketMeta).Put(keyID, seal(keyID, id[:]))
 }
 
-// getID returns the archive's ID in hex, "" where its schema has none yet.
+// getID returns the archive's ID in hex.
 func getID(tx *bolt.Tx) (string, error) {
-	v := tx.Bucket(bucketMeta).Get(keyID)
-	if v == nil {
-		return "", nil
-	}
-	id, err := unseal(keyID, v)
+	id, err := unseal(keyID, tx.Bucket(bucketMeta).Get(keyID))
 	if err == nil && len(id) != idSize {
 		err = errors.New("wrong size")
 	}
@@ -93,8 +70,7 @@ func getID(tx *bolt.Tx) (string, error) {
 	return hex.EncodeToString(id), nil
 }
 
-// ID returns what tells the archive and its copies from other archives: 32 hex digits, "" where there is no archive yet
-// or it was made by a ccd that gave none (Upgrade does).
+// ID returns 32 hex digits that identify the archive and its copies, or "" if there is no archive yet.
 func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) (err error) {
 		if id, err = getID(tx); err != nil {
@@ -108,16 +84,16 @@ func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// SchemaError tells that an archive's schema is not the one that this ccd writes. It wraps ErrNewer or ErrOlder.
+// SchemaError is returned for an archive with an unsupported schema. It wraps ErrNewer or ErrOlder.
 type SchemaError struct {
-	Path         string // of the archive
-	Found, Known int
-	Backup       string // what Upgrade left beside it that this ccd reads, "" where there is nothing
+	Path          string // of the archive
+	Found         int
+	Oldest, Known int // supported schemas
 }
 
-// Error names both schemas.
+// Error includes the schemas.
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%v: %s has schema %d, this ccd knows %d", e.Unwrap(), e.Path, e.Found, e.Known)
+	return fmt.Sprintf("%v: %s has schema %d, this ccd knows %d to %d", e.Unwrap(), e.Path, e.Found, e.Oldest, e.Known)
 }
 
 // Unwrap returns ErrNewer or ErrOlder.
@@ -130,37 +106,25 @@ func (e *SchemaError) Unwrap() error {
 
 // Hint returns what to do about it.
 func (e *SchemaError) Hint() string {
-	word := transcript.ShellWord
-	switch {
-	case e.Found < e.Known:
-		return "ccd restart, or ccd run --once where no daemon runs"
-	case e.Backup == "":
+	if e.Found > e.Known {
 		return "install the newer ccd again"
 	}
-	return fmt.Sprintf("install the newer ccd again; or put the archive back as it was before it: mv %s %s && cp -p %s %s",
-		word(e.Path), word(e.Path+".newer"), word(e.Backup), word(e.Path))
+	return fmt.Sprintf("read it with the ccd that wrote it; to archive again what is still on disk: mv %s %s", transcript.ShellWord(e.Path), transcript.ShellWord(e.Path+".old"))
 }
 
-// checkSchema reads the schema, and fails where it is newer than any that is known here.
+// checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
-		return s.a.damage("the bucket %q is missing: damaged, or no archive of ccd", bucketMeta)
+		return s.a.damage("bucket %q is missing: damaged, or not a ccd archive", bucketMeta)
 	}
 	v := meta.Get(keySchema)
 	n, err := strconv.ParseUint(string(v), 10, 16)
 	if err != nil || n == 0 || v[0] == '0' {
 		return s.a.damage("the schema is unreadable")
 	}
-	if s.schema = int(n); s.schema > newest {
-		e := &SchemaError{Path: s.a.path, Found: s.schema, Known: newest}
-		for _, b := range Backups(s.a.path) {
-			if schemaOf(s.a.path, b) <= newest {
-				e.Backup = b
-				break
-			}
-		}
-		return e
+	if found := int(n); found < oldest || found > newest {
+		return &SchemaError{Path: s.a.path, Found: found, Oldest: oldest, Known: newest}
 	}
 	return nil
 }

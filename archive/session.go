@@ -6,19 +6,29 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/transcript"
 )
 
-// Session returns what is held of a session, ErrNotFound where it is nothing.
+// Session returns an archived session. It fails with ErrNotFound if there is none.
 func (a *Archive) Session(ctx context.Context, k transcript.Key) (Session, error) {
+	return a.lookUp(ctx, k, 1)
+}
+
+// Last is like Session, but returns only the current generation, at a constant cost.
+func (a *Archive) Last(ctx context.Context, k transcript.Key) (Session, error) {
+	return a.lookUp(ctx, k, math.MaxInt)
+}
+
+func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Session, error) {
 	var s Session
 	err := a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
-			s, err = a.session(tx, k, r)
+			s, err = a.session(tx, k, r, min(from, r.Generation))
 		}
 		if err != nil {
 			return a.damageIn(k, transcript.Cursor{}, err)
@@ -28,33 +38,30 @@ func (a *Archive) Session(ctx context.Context, k transcript.Key) (Session, error
 		}
 		return nil
 	})
-	if err = a.absent(ctx, err); err != nil {
+	if err = a.explainMissing(ctx, err); err != nil {
 		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
 	}
 	return s, nil
 }
 
-// absent returns ErrNotFound for what is not in the archive, or the damage that may hide it; any other error as it is.
-func (a *Archive) absent(ctx context.Context, err error) error {
+// explainMissing returns ErrNotFound for a missing session, or the damage that may hide it; any other error as it is.
+func (a *Archive) explainMissing(ctx context.Context, err error) error {
 	if errors.Is(err, errAbsent) {
 		return ErrNotFound
 	}
 	if errors.Is(err, ErrNotFound) {
-		if damage := a.checkForm(ctx, bucketSessions, bucketGenerations); damage != nil {
-			return fmt.Errorf("%v: %w", err, damage) // nobody may take it for absent
+		if damage := a.checkBuckets(ctx, bucketSessions, bucketGenerations); damage != nil {
+			return fmt.Errorf("%v: %w", err, damage) // report damage instead of a missing session
 		}
 	}
 	return err
 }
 
-// session reads all of a session but its bytes.
-func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord) (Session, error) {
+// session reads a session without its bytes, with the generations from from on.
+func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from int) (Session, error) {
 	s := Session{Session: r.session(k)}
-	for n := 1; n <= r.Generation; n++ {
-		g, ok, err := getGeneration(tx, newStream(r.Num, n))
-		if err == nil && !ok {
-			err = fmt.Errorf("generation %d is missing", n)
-		}
+	for n := max(1, from); n <= r.Generation; n++ {
+		g, err := mustGeneration(tx, newStream(r.Num, n))
 		if err != nil {
 			return s, err
 		}
@@ -72,10 +79,10 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord) (Sessi
 	return s, nil
 }
 
-// getState returns the caller's state, nil where there is none or it is damaged: the next one replaces it.
+// getState returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
 func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // of its page: that keeps no session from being read (see guard)
+		if p := recover(); p != nil { // a damaged page of states does not make the session unreadable (see guard)
 			err = fmt.Errorf("session state: %v", p)
 		}
 	}()
@@ -95,13 +102,13 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 	return tx.Bucket(bucketState).Put(key, seal(key, state))
 }
 
-// Sessions returns all sessions, ordered by agent and ID. Damaged ones are left out, and reported in a DamageError each,
-// joined, beside the sound ones; so is damage that may hide others. A session whose state alone is damaged is not left
-// out, and its StateDamage tells.
+// Sessions returns all sessions, ordered by agent and ID. Damaged ones are skipped, and each is reported as a
+// DamageError, joined, together with the good ones; so is damage that may hide sessions. A session with a damaged state
+// is not skipped, but has StateDamage set.
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
-	damaged := a.checkForm(ctx, bucketSessions, bucketGenerations, bucketState)
-	lost := map[uint64]bool{} // numbers of generations whose session is not met
+	damaged := a.checkBuckets(ctx, bucketSessions, bucketGenerations, bucketState)
+	lost := map[uint64]bool{} // session numbers of generations without a session
 	err := a.each(ctx, bucketGenerations, func(_ *bolt.Tx, key, _ []byte) error {
 		if len(key) == len(stream{}) {
 			lost[binary.BigEndian.Uint64(key)] = true
@@ -121,20 +128,20 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 		})
 	}
 	if err == nil && damaged == nil {
-		err = a.lostStates(ctx, all)
+		err = a.checkStates(ctx, all)
 	}
 	switch {
 	case errors.As(err, new(*DamageError)) && damaged == nil, err != nil && !errors.As(err, new(*DamageError)):
 		damaged = fmt.Errorf("list sessions: %w", err)
 	case err == nil && damaged == nil && len(lost) > 0:
-		damaged = a.damage("%d sessions are missing, whose transcripts are there", len(lost))
+		damaged = a.damage("%d sessions are missing, but their transcripts are stored", len(lost))
 	}
 	return all, damaged
 }
 
-// lostStates fails with a DamageError where a session has no state and there are damaged ones of no session: a damaged key
-// keeps a state from being found. A session that was just stored has none yet, and is no damage by itself.
-func (a *Archive) lostStates(ctx context.Context, sessions []Session) error {
+// checkStates fails with a DamageError if a session has no state and there is a damaged state of no session: a damaged
+// key hides a state. A new session without a state is not damaged.
+func (a *Archive) checkStates(ctx context.Context, sessions []Session) error {
 	keys, without := map[string]bool{}, false
 	for _, s := range sessions {
 		keys[string(sessionKey(s.Key))] = true
@@ -145,7 +152,7 @@ func (a *Archive) lostStates(ctx context.Context, sessions []Session) error {
 	}
 	return a.each(ctx, bucketState, func(_ *bolt.Tx, key, v []byte) error {
 		if _, err := unseal(key, v); err != nil && !keys[string(key)] {
-			return a.damage("the state of a session is missing, and one is damaged whose session is not known")
+			return a.damage("a session has no state, and a damaged state belongs to no known session")
 		}
 		return nil
 	})
@@ -159,7 +166,7 @@ func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, num uint64, err
 		r, err = parseSession(key, v)
 	}
 	if err == nil {
-		s, err = a.session(tx, k, r)
+		s, err = a.session(tx, k, r, 1)
 	}
 	if err != nil {
 		err = a.damageIn(k, transcript.Cursor{}, err)
@@ -170,8 +177,8 @@ func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, num uint64, err
 // pageSize is how many entries each reads in one transaction.
 const pageSize = 512
 
-// each calls fn with every entry of a bucket, in order, in as many short read transactions as it takes. Entries that
-// are added meanwhile may be missed. fn runs under the lock.
+// each calls fn with every entry of a bucket, in order, in several short read transactions. It may miss entries that
+// are added meanwhile. fn runs under the lock.
 func (a *Archive) each(ctx context.Context, bucket []byte, fn func(tx *bolt.Tx, k, v []byte) error) error {
 	var last []byte
 	for more := true; more; {
@@ -183,8 +190,7 @@ func (a *Archive) each(ctx context.Context, bucket []byte, fn func(tx *bolt.Tx, 
 	return nil
 }
 
-// page calls fn with the entries behind the key last, pageSize at most, and returns the last key and whether there
-// are more.
+// page calls fn with at most pageSize entries after the key last, and returns the last key and whether there are more.
 func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bolt.Tx, k, v []byte) error) (
 	_ []byte, more bool, err error,
 ) {

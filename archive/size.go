@@ -1,23 +1,26 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
 )
 
-// Size tells how large the archive is.
+// Size is the size of the archive.
 type Size struct {
-	File     int64 // length of the archive file in bytes
-	Free     int64 // bytes of it that wait to be used again
-	Raw      int64 // bytes of transcripts that it holds, all generations
-	Frames   int   // stored, each once
+	File     int64 // size of the archive file in bytes
+	Free     int64 // unused bytes in it
+	Raw      int64 // bytes of transcripts in it, all generations
+	Frames   int   // without duplicates
 	Sessions int
 }
 
-// Size measures the archive. One that does not exist yet has no size.
+// Size measures the archive. It returns zero if there is none yet.
 func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 	if err = a.measure(ctx, &z); err == nil {
 		err = a.each(ctx, bucketGenerations, func(_ *bolt.Tx, k, v []byte) error {
@@ -45,4 +48,20 @@ func (a *Archive) measure(ctx context.Context, z *Size) error {
 		z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
 		return nil
 	})
+}
+
+// Originals counts the originals that have an ID. It reads the keys of the whole index.
+func (a *Archive) Originals(ctx context.Context) (n int, err error) {
+	var last mark.Hash
+	err = a.each(ctx, bucketIDs, func(_ *bolt.Tx, k, _ []byte) error {
+		if len(k) >= len(last) && (n == 0 || !bytes.Equal(k[:len(last)], last[:])) {
+			n++
+			copy(last[:], k)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errAbsent) {
+		return n, fmt.Errorf("count originals: %w", err)
+	}
+	return n, nil
 }

@@ -16,7 +16,7 @@ func TestSoundGoesPastDamage(t *testing.T) {
 		a := openAt(t, ro.path, Options{ReadOnly: true})
 		for i, want := range ro.data {
 			next := int64(0)
-			for seg, err := range a.Reader(session("r"+string(rune('0'+i))).Key, 1).Sound(context.Background()) {
+			for seg, err := range a.Reader(session("r"+string(rune('0'+i))).Key, 1).SegmentsPastDamage(context.Background()) {
 				if err != nil && !errors.As(err, new(*DamageError)) {
 					t.Fatalf("a flipped bit at %d: %v", at, err)
 				}
@@ -45,12 +45,12 @@ func TestSoundGoesPastDamage(t *testing.T) {
 func TestPublished(t *testing.T) {
 	ro := newRotten(t)
 	a := openAt(t, ro.path, Options{})
-	got, err := a.Published(context.Background(), session("r0").Key, 1)
+	got, err := a.Pointers(context.Background(), session("r0").Key, 1)
 	if err != nil || len(got) != len(ro.pointers) {
 		t.Errorf("%d pointers, %v; want %d", len(got), err, len(ro.pointers))
 	}
 	for _, k := range []transcript.Key{session("r1").Key, session("none").Key} {
-		if got, err := a.Published(context.Background(), k, 1); err != nil || len(got) != 0 {
+		if got, err := a.Pointers(context.Background(), k, 1); err != nil || len(got) != 0 {
 			t.Errorf("of %v: %v, %v", k, got, err)
 		}
 	}

@@ -10,16 +10,15 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Change replaces the caller's state of a session, which becomes known by it if it was not, and takes over where its
-// file stands.
+// Change replaces the caller's state of a session, and updates the path of its file. It adds the session if it is new.
 type Change struct {
 	Session transcript.Session
-	Old     []byte // what the stored state must be, else the change is left out
+	Old     []byte // expected stored state; if it differs, the change is skipped
 	New     []byte
 }
 
-// SetStates stores many states in one transaction. It returns the keys of the changes that were left out because
-// another process stored a state meanwhile.
+// SetStates stores many states in one transaction. It returns the keys of the changes that were skipped because another
+// process had stored a state.
 func (a *Archive) SetStates(ctx context.Context, changes []Change) (stale []transcript.Key, err error) {
 	var need int64
 	for _, c := range changes {

@@ -39,26 +39,20 @@ type store struct {
 	lock   lock
 	write  bool
 	stats  bool // db counts free pages
-	schema int  // of the file
-	broken bool // a panic left db in a state that cannot be closed in order
+	broken bool // a panic left db in a state that cannot be closed
 }
 
-// view runs fn in one read transaction. Where there is no archive yet it returns errAbsent.
+// view runs fn in a read transaction. It returns errAbsent if there is no archive yet.
 func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
-	return a.viewStore(ctx, func(_ *store, tx *bolt.Tx) error { return fn(tx) })
-}
-
-// viewStore is view that shows the open file too.
-func (a *Archive) viewStore(ctx context.Context, fn func(s *store, tx *bolt.Tx) error) error {
 	s := &store{a: a}
 	if err := s.open(ctx, nil); err != nil {
 		return err
 	}
 	defer s.close()
-	return s.view(func(tx *bolt.Tx) error { return fn(s, tx) })
+	return s.view(fn)
 }
 
-// update runs fn in one write transaction; it is durable at return.
+// update runs fn in a write transaction. It is durable when update returns.
 func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
 	s, err := a.openWrite(ctx, need)
 	if err != nil {
@@ -68,7 +62,8 @@ func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) e
 	return s.update(fn)
 }
 
-// openWrite returns the store locked exclusively, made if need be. need is the bytes that are about to be written.
+// openWrite opens the store with an exclusive lock, and creates it if necessary. need is the number of bytes to be
+// written.
 func (a *Archive) openWrite(ctx context.Context, need int64) (*store, error) {
 	if a.o.ReadOnly {
 		return nil, ErrReadOnly
@@ -77,28 +72,24 @@ func (a *Archive) openWrite(ctx context.Context, need int64) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make archive directory: %w", err)
 	}
-	if err := a.space(dir, need); err != nil {
+	if err := a.checkSpace(dir, need); err != nil {
 		return nil, err
 	}
 	s := &store{a: a, write: true}
 	if err := s.open(ctx, a.create); err != nil {
 		return nil, err
 	}
-	if s.schema < newest { // Upgrade keeps a copy first, which takes longer than a write may
-		s.close()
-		return nil, &SchemaError{Path: a.path, Found: s.schema, Known: newest}
-	}
 	return s, nil
 }
 
-// space fails where writing need bytes would leave less than MinFree.
-func (a *Archive) space(dir string, need int64) error {
+// checkSpace fails if writing need bytes would leave less than MinFree.
+func (a *Archive) checkSpace(dir string, need int64) error {
 	if a.o.MinFree <= 0 {
 		return nil
 	}
 	free, err := freeSpace(dir)
 	if err != nil {
-		return fmt.Errorf("ask for free space: %w", err)
+		return fmt.Errorf("get free space: %w", err)
 	}
 	if free-need < a.o.MinFree {
 		return fmt.Errorf("%w: %d bytes free on its file system, %d to write, %d must stay free", ErrFull, free, need, a.o.MinFree)
@@ -106,7 +97,7 @@ func (a *Archive) space(dir string, need int64) error {
 	return nil
 }
 
-// open locks and opens the file, which a writer makes first by create. On an error nothing is left open.
+// open locks and opens the file. A writer creates it first with create. After an error nothing is left open.
 func (s *store) open(ctx context.Context, create func() error) (err error) {
 	if s.lock, err = s.a.lock(ctx, s.write, create); err != nil {
 		return err
@@ -118,14 +109,14 @@ func (s *store) open(ctx context.Context, create func() error) (err error) {
 }
 
 func (s *store) openLocked() error {
-	if s.lock.info.Size() == 0 { // bbolt would make a database of it
-		return s.a.damage("the file is empty; if it never held anything, remove it")
+	if s.lock.info.Size() == 0 { // bbolt would turn it into a database
+		return s.a.damage("the file is empty; remove it if it was never used")
 	}
 	if err := s.a.preflight(s.lock.data, s.lock.info); err != nil {
 		return err
 	}
 	err := s.guard(func() error {
-		s.broken = true // a panic inside bolt.Open leaves nothing to close but the file
+		s.broken = true // a panic inside bolt.Open leaves only the file to close
 		db, err := bolt.Open(s.a.path, 0o600, s.options())
 		s.db, s.broken = db, false
 		return err
@@ -136,8 +127,8 @@ func (s *store) openLocked() error {
 	return s.view(s.checkSchema)
 }
 
-// stat returns errAbsent only where nothing stands at the archive's path. A link that leads nowhere tells of an archive
-// on a disk that is not there now: it is neither absent nor to be replaced by an empty one.
+// stat returns errAbsent only if there is nothing at the archive's path. A dangling symlink is an error, because the
+// archive may be on a disk that is not mounted: it must not be replaced by an empty one.
 func (a *Archive) stat() (os.FileInfo, error) {
 	info, err := os.Stat(a.path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -153,45 +144,45 @@ func (a *Archive) stat() (os.FileInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
-	return nil, fmt.Errorf("open archive: %s is a link to %s, which is not there: is its disk mounted?", a.path, to)
+	return nil, fmt.Errorf("open archive: %s links to %s, which does not exist: is its disk mounted?", a.path, to)
 }
 
-// see remembers the file as it stands at the archive's path, and whether it is another one than before. A file of the
-// same number that is shorter is another one: an archive never shrinks.
-func (a *Archive) see(now os.FileInfo, err error) {
+// recordFile stores the file at the archive's path, and whether it was replaced since the last call. A file with the
+// same inode that is shorter was replaced too, because an archive never shrinks.
+func (a *Archive) recordFile(now os.FileInfo, err error) {
 	if err != nil && !errors.Is(err, errAbsent) {
-		return // it cannot be told
+		return // unknown
 	}
-	before := a.used.Load()
+	before := a.lastFile.Load()
 	if before != nil && (err != nil || !os.SameFile(*before, now) || now.Size() < (*before).Size()) {
-		a.moved.Store(true)
+		a.replaced.Store(true)
 	}
-	if a.used.Store(nil); err == nil {
-		a.used.Store(&now)
+	if a.lastFile.Store(nil); err == nil {
+		a.lastFile.Store(&now)
 	}
 }
 
-// Moved reports whether another file, or none, stands where the one stood that this Archive read or wrote before. What
-// a caller remembers to be archived is not, then. It tells once.
-func (a *Archive) Moved() bool {
-	a.see(a.stat())
-	return a.moved.Swap(false)
+// FileReplaced reports whether the archive's file was replaced or removed since this Archive last used it, so that what
+// the caller believes to be archived is not. It returns true once.
+func (a *Archive) FileReplaced() bool {
+	a.recordFile(a.stat())
+	return a.replaced.Swap(false)
 }
 
-// openError gives bbolt's errors our names.
+// openError translates bbolt's errors.
 func (a *Archive) openError(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
 		return &DamageError{Path: a.path, Err: err}
 	case errors.Is(err, berrors.ErrTimeout):
-		return a.lockedError(time.Now().Add(-turn))
+		return a.lockedError(time.Now().Add(-gateTimeout))
 	}
 	return fmt.Errorf("open archive: %w", err)
 }
 
 func (s *store) options() *bolt.Options {
 	return &bolt.Options{
-		Timeout:      turn, // where lockData does not lock
+		Timeout:      gateTimeout, // if lockData does not lock
 		ReadOnly:     !s.write,
 		FreelistType: bolt.FreelistMapType,
 		MaxSize:      int(s.a.o.MaxSize),
@@ -202,11 +193,11 @@ func (s *store) options() *bolt.Options {
 	}
 }
 
-// create makes an empty archive where there is none: whole, then renamed into place, since the first initialisation is bbolt's one
-// weakness in a power cut. The caller holds the exclusive lock.
+// create makes an empty archive if there is none. It writes a temporary file and renames it, because bbolt does not
+// survive a power cut during its own initialization. The caller must hold the exclusive lock.
 func (a *Archive) create() error {
 	info, err := a.stat()
-	a.see(info, err)
+	a.recordFile(info, err)
 	if !errors.Is(err, errAbsent) {
 		return err
 	}
@@ -215,7 +206,7 @@ func (a *Archive) create() error {
 		return err
 	}
 	defer os.Remove(tmp)
-	db, err := bolt.Open(tmp, 0o600, &bolt.Options{Timeout: turn, FreelistType: bolt.FreelistMapType})
+	db, err := bolt.Open(tmp, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
@@ -233,18 +224,18 @@ func (a *Archive) create() error {
 func (s *store) view(fn func(tx *bolt.Tx) error) error { return s.run(false, fn) }
 
 // update runs fn in a write transaction of the open store and makes it durable.
-func (s *store) update(fn func(tx *bolt.Tx) error) error { return full(s.run(true, fn)) }
+func (s *store) update(fn func(tx *bolt.Tx) error) error { return wrapFull(s.run(true, fn)) }
 
 func (s *store) run(write bool, fn func(tx *bolt.Tx) error) error {
 	return s.guard(func() error {
-		s.broken = true // Begin and Commit take locks that a panic would leave locked
+		s.broken = true // a panic in Begin or Commit leaves their locks locked
 		tx, err := s.db.Begin(write)
 		if err != nil {
 			s.broken = false
 			return err
 		}
 		defer func() {
-			_ = tx.Rollback() // an error after Commit: it is closed
+			_ = tx.Rollback() // fails after Commit
 			s.broken = false
 		}()
 		if err := fn(tx); err != nil || !write {
@@ -254,34 +245,34 @@ func (s *store) run(write bool, fn func(tx *bolt.Tx) error) error {
 	})
 }
 
-// guard runs fn so that a damaged page ends in a DamageError: bbolt panics on what it cannot read, and a page number
-// beyond the file faults.
+// guard runs fn and turns a panic into a DamageError: bbolt panics on damaged pages, and a page number outside the file
+// causes a fault.
 func (s *store) guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.a.damage("%v", p)
 			if s.broken {
-				s.a.condemn(s.lock.info, err)
+				s.a.rememberPanic(s.lock.info, err)
 			}
 		}
 	}()
 	return fn()
 }
 
-// close closes the file and lets go of the lock.
+// close closes the file and releases the lock.
 func (s *store) close() {
-	if s.db != nil && !s.broken { // of a broken one the mapping stays behind: see condemn
-		_ = s.guard(s.db.Close) // what it leaves open is closed with the lock
+	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
+		_ = s.guard(s.db.Close) // release closes the file in any case
 	}
 	if s.write {
-		s.a.polite.left(s.lock)
+		s.a.backoff.recordHold(s.lock)
 	}
 	s.lock.release()
 }
 
-// full gives the system's and bbolt's ways to say "full" our name.
-func full(err error) error {
+// wrapFull makes errors about a full disk or archive wrap ErrFull.
+func wrapFull(err error) error {
 	if err == nil || errors.Is(err, ErrFull) {
 		return err
 	}

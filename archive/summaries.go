@@ -11,18 +11,17 @@ import (
 	"ccd/internal/mark"
 )
 
-// Summary is what is kept of a text that was given to be summarized.
+// Summary is the stored result of summarizing a text.
 type Summary struct {
-	Text    string `json:"text,omitempty"`    // the summary, "" where none has come
-	Refused int    `json:"refused,omitempty"` // how often none came
-	Why     string `json:"why,omitempty"`     // the last time, in a word or two
+	Text    string `json:"text,omitempty"`    // the summary, "" if there is none
+	Refused int    `json:"refused,omitempty"` // number of failed attempts
+	Why     string `json:"why,omitempty"`     // the last failure, in a word or two
 }
 
-// Tries is how often no summary may come of an input before it is given up.
+// Tries is the number of failed attempts after which an input is given up.
 const Tries = 3
 
-// Summaries returns a function that looks summaries up as the compactor asks for them: known is false where nothing is
-// kept, or where another try may bring one.
+// Summaries returns the compactor's lookup function for summaries. known is false if another attempt may bring one.
 func (a *Archive) Summaries(ctx context.Context) func(input mark.Hash) (summary string, known bool, err error) {
 	return func(input mark.Hash) (string, bool, error) {
 		s, err := a.Summary(ctx, input)
@@ -30,21 +29,18 @@ func (a *Archive) Summaries(ctx context.Context) func(input mark.Hash) (summary 
 	}
 }
 
-// maxSummary is the longest text that is kept, in bytes.
+// maxSummary is the maximum size of a stored summary, in bytes.
 const maxSummary = 64 << 10
 
-// KeepSummary stores what came of the input with the given hash; it is durable at return. A text that is kept already
-// stays, whatever comes: who has used it finds it again. Refusals add up.
+// KeepSummary stores the result for the input with the given hash durably. A stored text is never replaced, because
+// companions were made from it. Refusals are added up.
 func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) error {
 	if len(s.Text) > maxSummary {
-		return fmt.Errorf("keep summary %s: %d bytes, at most %d are kept", input.ID(), len(s.Text), maxSummary)
+		return fmt.Errorf("store summary %s: %d bytes exceed the limit of %d", input.ID(), len(s.Text), maxSummary)
 	}
 	err := a.update(ctx, int64(len(s.Text)+len(s.Why)), func(tx *bolt.Tx) error {
-		b, err := tx.CreateBucketIfNotExists(bucketSummaries)
-		if err != nil {
-			return err
-		}
-		was, _ := parseSummary(input[:], b.Get(input[:])) // a damaged one is as none
+		b := tx.Bucket(bucketSummaries)
+		was, _ := parseSummary(input[:], b.Get(input[:])) // a damaged one counts as none
 		if was.Text != "" {
 			return nil
 		}
@@ -56,18 +52,16 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) e
 		return b.Put(input[:], seal(input[:], record))
 	})
 	if err != nil {
-		return fmt.Errorf("keep summary %s: %w", input.ID(), err)
+		return fmt.Errorf("store summary %s: %w", input.ID(), err)
 	}
 	return nil
 }
 
-// Summary returns what is kept of the input with the given hash, the zero Summary where it is nothing. It is a cache:
-// damaged, it counts as nothing, and the next one replaces it.
+// Summary returns the stored result for the input with the given hash, or the zero Summary. It is a cache: a damaged
+// entry counts as none, and the next result replaces it.
 func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
-		if b := tx.Bucket(bucketSummaries); b != nil {
-			s, _ = parseSummary(input[:], b.Get(input[:]))
-		}
+		s, _ = parseSummary(input[:], tx.Bucket(bucketSummaries).Get(input[:]))
 		return nil
 	})
 	if err != nil && !errors.Is(err, errAbsent) {
@@ -87,25 +81,14 @@ func parseSummary(key, v []byte) (s Summary, err error) {
 	return s, nil
 }
 
-// summaries checks what is kept of the summaries that a command wrote.
+// summaries checks the stored summaries.
 func (v *verifier) summaries(ctx context.Context) error {
-	any := false
-	err := v.a.view(ctx, func(tx *bolt.Tx) error {
-		any = tx.Bucket(bucketSummaries) != nil
-		return nil
-	})
-	if err != nil && !errors.Is(err, errAbsent) {
-		return v.met(err)
-	}
-	if !any { // an archive of schema 1 has the bucket since its first summary was kept
-		return nil
-	}
-	err = v.a.each(ctx, bucketSummaries, func(_ *bolt.Tx, key, value []byte) error {
+	err := v.a.each(ctx, bucketSummaries, func(_ *bolt.Tx, key, value []byte) error {
 		v.Summaries++
 		if _, err := parseSummary(key, value); err != nil {
-			return v.met(v.a.damage("%w", err))
+			return v.addDamage(v.a.damage("%w", err))
 		}
 		return nil
 	})
-	return v.met(err)
+	return v.addDamage(err)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"ccd/internal/mark"
 )
 
@@ -95,18 +93,4 @@ func TestSummariesRefuseWhereNothingIsWritten(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("it was made")
 	}
-}
-
-// TestSummariesOfAnArchiveWithoutThem holds that an archive of an earlier day, which has no such bucket, is a whole one.
-func TestSummariesOfAnArchiveWithoutThem(t *testing.T) {
-	a := open(t)
-	fill(t, a, session("s"), 1, talk(1, 10_000), whole)
-	err := a.update(context.Background(), 0, func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketSummaries) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := a.Summary(context.Background(), mark.Hash{}); err != nil || got != (Summary{}) {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	sound(t, a)
 }

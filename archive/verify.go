@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,22 +14,22 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Report is what Verify has read, and the damage that it met.
+// Report is what Verify has read, and the damage that it found.
 type Report struct {
 	Sessions, Generations, Frames, Pieces, Pointers, Summaries int
 	Bytes                                                      int64 // raw bytes of transcripts that were read and hashed
 	Damage                                                     []*DamageError
 }
 
-// verifyBatch is how many pointers are sorted at a time: about 100 bytes each.
+// verifyBatch is how many pointers are sorted at a time, about 100 bytes each.
 const verifyBatch = 50_000
 
-// Verify reads everything and checks every hash: each block of each generation, the whole of each generation, frames
-// that no generation uses, what each pointer stands for, and the summaries. Damage is listed, and the rest goes on; err is for what
-// stops it. progress, if not nil, is called with raw bytes now and then, never under the lock.
+// Verify reads everything and checks every hash: each block, each generation, frames that no generation uses, the
+// original of each pointer, and the summaries. Damage is listed and Verify continues; err is only set if it could not
+// continue. progress, if not nil, is called with raw bytes, never under the lock.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
-	v := verifier{a: a, progress: progress, frames: map[uint64]bool{}}
-	for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.strays, v.pointers, v.summaries} {
+	v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
+	for _, step := range []func(context.Context) error{v.id, v.list, v.pages, v.generations, v.unusedFrames, v.pointers, v.summaries} {
 		if err := step(ctx); err != nil {
 			return v.Report, fmt.Errorf("verify archive: %w", err)
 		}
@@ -44,11 +43,16 @@ type verifier struct {
 	progress func(done, total int64)
 	total    int64
 	sessions []transcript.Key
-	frames   map[uint64]bool // that a manifest leads to, and that are sound
+	blocks   map[blockID]bool // intact blocks that a generation uses
 }
 
-// met lists err if it is damage, and returns it otherwise.
-func (v *verifier) met(err error) error {
+type blockID struct {
+	tail bool
+	id   uint64
+}
+
+// addDamage lists err if it is damage, and returns it otherwise.
+func (v *verifier) addDamage(err error) error {
 	var d *DamageError
 	if errors.As(err, &d) {
 		v.Damage = append(v.Damage, d)
@@ -57,17 +61,17 @@ func (v *verifier) met(err error) error {
 	return err
 }
 
-func (v *verifier) tell(n int) {
+func (v *verifier) report(n int) {
 	v.Bytes += int64(n)
 	if v.progress != nil {
 		v.progress(v.Bytes, max(v.total, v.Bytes))
 	}
 }
 
-// id reads the archive's own.
+// id reads the archive's ID.
 func (v *verifier) id(ctx context.Context) error {
 	_, err := v.a.ID(ctx)
-	return v.met(err)
+	return v.addDamage(err)
 }
 
 // list reads the records of all sessions.
@@ -78,28 +82,34 @@ func (v *verifier) list(ctx context.Context) error {
 			v.total += g.Tip.Offset
 		}
 		v.Sessions++
-		if err := v.met(s.StateDamage); err != nil {
+		if err := v.addDamage(s.StateDamage); err != nil {
 			return err
 		}
 		v.sessions = append(v.sessions, s.Key)
 	}
 	for _, err := range Damages(err) {
-		if err := v.met(err); err != nil {
+		if err := v.addDamage(err); err != nil {
 			return err
 		}
 	}
-	return v.met(v.a.checkForm(ctx, bucketIDs, bucketManifest))
+	return nil
+}
+
+// pages checks the pages of the indexes of blocks and originals.
+func (v *verifier) pages(ctx context.Context) error {
+	return v.addDamage(v.a.checkBuckets(ctx, bucketIDs, bucketManifest))
 }
 
 func (v *verifier) generations(ctx context.Context) error {
 	for _, k := range v.sessions {
 		s, err := v.a.Session(ctx, k)
-		if err := v.met(err); err != nil {
+		if err := v.addDamage(err); err != nil {
 			return err
 		}
+		r := v.a.Reader(k, 0) // shared, because generations share blocks
 		for _, g := range s.Generations {
 			v.Generations++
-			if err := v.generation(ctx, k, g.N); err != nil {
+			if err := v.generation(ctx, r, g.N); err != nil {
 				return err
 			}
 		}
@@ -108,84 +118,64 @@ func (v *verifier) generations(ctx context.Context) error {
 }
 
 // generation reads one generation block by block.
-func (v *verifier) generation(ctx context.Context, k transcript.Key, n int) error {
-	r := v.a.Reader(k, n)
+func (v *verifier) generation(ctx context.Context, r *Reader, n int) error {
+	r.n = n
 	g, err := r.generation(ctx)
 	if err != nil {
-		return v.met(err)
+		return v.addDamage(err)
 	}
 	sum, sound := sha256.New(), true
-	for at := int64(0); at < g.Offset; {
-		b, err := r.load(ctx, at, g.Offset, false)
+	for p, err := range r.portions(ctx, 0, g.Offset) {
 		if err != nil {
-			if err := v.met(err); err != nil {
+			if err := v.addDamage(err); err != nil {
 				return err
 			}
 			sound = false
-			if at, err = r.behind(ctx, at); err != nil {
-				return v.met(err)
-			}
 			continue
 		}
-		v.seen(b.block)
-		data := b.raw[at-b.Off : min(b.end(), g.Offset)-b.Off]
-		sum.Write(data)
-		v.tell(len(data))
-		at = b.end()
+		v.seen(p.block)
+		sum.Write(p.data)
+		v.report(len(p.data))
 	}
 	if sound {
 		if err := g.matches(sum); err != nil {
-			return v.met(r.damage(g.Offset, err))
+			return v.addDamage(r.damage(g.Offset, err))
 		}
 	}
 	return nil
 }
 
 func (v *verifier) seen(b block) {
-	switch {
+	switch known := v.blocks[blockID{b.Tail, b.ID}]; {
+	case known:
+		return
 	case b.Tail:
 		v.Pieces++
-	case !v.frames[b.ID]:
-		v.frames[b.ID] = true
+	default:
 		v.Frames++
 	}
+	v.blocks[blockID{b.Tail, b.ID}] = true
 }
 
-// behind returns where the next block after a damaged one at off starts.
-func (r *Reader) behind(ctx context.Context, off int64) (next int64, err error) {
-	r.ahead = nil
-	err = r.a.view(ctx, func(tx *bolt.Tx) error {
-		c := tx.Bucket(bucketManifest).Cursor()
-		k, _ := c.Seek(manifestKey(r.stream, off+1))
-		if !bytes.HasPrefix(k, r.stream[:]) || len(k) != len(r.stream)+8 {
-			next = r.tip
-			return nil
-		}
-		next = int64(binary.BigEndian.Uint64(k[len(r.stream):]))
-		return nil
-	})
-	return next, err
-}
-
-// strays checks the frames that are known by hash and that no generation has led to.
-func (v *verifier) strays(ctx context.Context) error {
+// unusedFrames checks the indexed frames that no generation uses.
+func (v *verifier) unusedFrames(ctx context.Context) error {
 	var blocks []block
 	err := v.a.each(ctx, bucketHash, func(_ *bolt.Tx, key, value []byte) error {
 		b, err := parseShared(key, value)
 		if err != nil {
-			return v.met(v.a.damage("frame index: %w", err))
+			return v.addDamage(v.a.damage("frame index: %w", err))
 		}
-		if !v.frames[b.ID] {
+		if !v.blocks[blockID{false, b.ID}] {
 			blocks = append(blocks, b)
 		}
 		return nil
 	})
-	if err := v.met(err); err != nil {
+	if err := v.addDamage(err); err != nil {
 		return err
 	}
 	for _, b := range blocks {
 		err := v.a.checkFrame(ctx, b)
-		if err := v.met(err); err != nil {
+		if err := v.addDamage(err); err != nil {
 			return err
 		}
 		if err == nil {
@@ -195,7 +185,7 @@ func (v *verifier) strays(ctx context.Context) error {
 	return nil
 }
 
-// checkFrame reads one frame and checks it.
+// checkFrame reads and checks one frame.
 func (a *Archive) checkFrame(ctx context.Context, b block) error {
 	var data []byte
 	err := a.view(ctx, func(tx *bolt.Tx) (err error) {
@@ -214,7 +204,7 @@ func (a *Archive) checkFrame(ctx context.Context, b block) error {
 	return nil
 }
 
-// place is where a pointer leads; pointers are checked in the order of their places, so that blocks are read once.
+// place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.
 type place struct {
 	key  [33]byte
 	sess transcript.Key
@@ -223,36 +213,44 @@ type place struct {
 }
 
 func (v *verifier) pointers(ctx context.Context) error {
+	return v.pointersFrom(ctx, nil, nil, verifyBatch)
+}
+
+// pointersFrom checks the pointers with keys after last up to end (nil: no limit), at least batch at a time.
+func (v *verifier) pointersFrom(ctx context.Context, last, end []byte, batch int) error {
 	var places []place
-	var last []byte
 	for more := true; more; {
 		var err error
 		last, more, err = v.a.page(ctx, bucketIDs, last, func(_ *bolt.Tx, key, value []byte) error {
+			if end != nil && bytes.Compare(key, end) > 0 {
+				return nil
+			}
 			f, err := parsePointer(key, value)
 			if err == nil && (len(key) != len(place{}.key) || len(f.Parts) == 0) {
 				err = errMismatch
 			}
 			if err != nil {
-				return v.met(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
+				return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
 			}
 			places = append(places, place{[33]byte(key), f.Key, f.Generation, f.Parts[0].Span.Off})
 			return nil
 		})
-		if err := v.met(err); err != nil {
+		if err := v.addDamage(err); err != nil {
 			return err
 		}
-		if len(places) < verifyBatch && more {
+		if len(places) < batch && more {
 			continue
 		}
-		if err := v.visit(ctx, places); err != nil {
+		if err := v.checkAt(ctx, places); err != nil {
 			return err
 		}
 		places = places[:0]
+		more = more && (end == nil || bytes.Compare(last, end) <= 0)
 	}
 	return nil
 }
 
-func (v *verifier) visit(ctx context.Context, places []place) error {
+func (v *verifier) checkAt(ctx context.Context, places []place) error {
 	slices.SortFunc(places, func(x, y place) int {
 		return cmp.Or(cmp.Compare(x.sess.Agent, y.sess.Agent), cmp.Compare(x.sess.ID, y.sess.ID),
 			cmp.Compare(x.gen, y.gen), cmp.Compare(x.off, y.off))
@@ -277,7 +275,7 @@ func (v *verifier) pointer(ctx context.Context, r *Reader, p place) error {
 		return err
 	})
 	if err != nil {
-		return v.met(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
+		return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
 	}
-	return v.met(r.verify(ctx, f.Pointer))
+	return v.addDamage(r.CheckPointer(ctx, f.Pointer))
 }

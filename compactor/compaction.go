@@ -14,22 +14,22 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Compaction is what the compactor has to say.
+// Compaction is the text of a compacted session with its pointers and figures.
 type Compaction struct {
 	Header   Header
 	Sections []Section            // in their order; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
-	Wanted   []Input              // whose summaries would be taken if they were kept, newest first; at most 16
-	Verbatim int                  // number of the first record that stands under Recent; one more than there are where none does
+	Wanted   []Input              // inputs whose summaries would be used if available, newest first; at most 16
+	Verbatim int                  // number of the first record under Recent; the number of records plus one if there is none
 }
 
-// Header holds the numbers of the front matter that are the compactor's.
+// Header holds the figures that the compactor contributes to the front matter.
 type Header struct {
 	Model          string
 	Window         int64 // context window, real tokens
 	Assumed        bool  // the window is assumed
 	Outliers       Outliers
-	Pressure       float64 // part of the window in use, 0..
+	Pressure       float64 // share of the window in use, from 0
 	Level          Level   // never ByPressure
 	Tokens         Tokens
 	KeyInformation KeyInformation
@@ -44,13 +44,14 @@ type Header struct {
 type Tokens struct {
 	Original      int64   // estimated, of all items that the agent saw
 	Companion     int64   // estimated, of the sections and the lead
-	Reported      int64   // real ones, of the context as the transcript reports it; 0 where it does not
-	SavedPercent  float64 // of Original, one decimal; negative where the companion is longer
-	CharsPerToken float64 // by what the session itself reported, else by its scripts
+	Reported      int64   // real tokens of the context as the transcript reports them, 0 if it does not
+	Context       int64   // estimated, of the agent's context
+	SavedPercent  float64 // of Original, one decimal; negative if the companion is longer
+	CharsPerToken float64 // from the session's own reports, else from its scripts
 }
 
 // KeyInformation counts key facts: messages of the human, answers, edited paths, open problems, rules, decisions,
-// commands and the plan. Lost counts records that neither stand in the text nor under any of its IDs.
+// commands and the plan. Lost counts records that are neither in the text nor under any of its IDs.
 type KeyInformation struct{ Visible, Recoverable, Lost int }
 
 // Missing counts the key facts of a kind that are not visible.
@@ -59,17 +60,17 @@ type Missing struct {
 	Facts int
 }
 
-// Saving tells what replacing items of one kind saved.
+// Saving is what replacing items of one kind saved.
 type Saving struct {
-	// Kind is the form that stands for the items: "file", "output", "result", "talk", "code", "kept", "cut", "dup",
-	// "near-dup", "superseded" or "image" of a line; "range" of what no line stands for; "recent" of what the verbatim part
-	// shows shortened or not at all, as thinking.
-	Kind   string
-	Items  int
-	Tokens int64 // estimated
+	// Kind is the form that replaces the items: "file", "output", "result", "talk", "code", "kept", "cut", "dup",
+	// "near-dup", "superseded" or "image" for a line; "range" for items without a line; "recent" for what the verbatim part
+	// shortens or omits, such as thinking.
+	Kind   string `json:"kind"`
+	Items  int    `json:"items"`
+	Tokens int64  `json:"tokens"` // estimated
 }
 
-// Fallback counts how often a compaction took a second way because the first would not do.
+// Fallback counts how often a compaction had to use a second method because the first one failed.
 type Fallback struct {
 	Kind  string // one of the Fallback constants
 	Items int    // how many items, sections or lines
@@ -77,21 +78,21 @@ type Fallback struct {
 
 // The kinds of Fallback.
 const (
-	FallbackVerify     = "verification" // an item failed its check and stands as it was
-	FallbackSize       = "size guard"   // what was to replace is not shorter than what it replaces
-	FallbackFit        = "forced fit"   // planned once more in less room
-	FallbackSummarizer = "summarizer"   // the command gave no summary that would do
+	FallbackVerify     = "verification" // an item failed its check and was left unchanged
+	FallbackSize       = "size guard"   // the replacement is not shorter than the original
+	FallbackFit        = "forced fit"   // planned again for less room
+	FallbackSummarizer = "summarizer"   // the command returned no usable summary
 )
 
-// Text gives the bytes of a span of the transcript, valid until its next call.
+// Text returns the bytes of a span of the transcript, valid until its next call.
 type Text = func(transcript.Span) ([]byte, error)
 
-// Compaction chooses what a companion says and prints it. Only spans that are shown are asked for. Equal records, options
-// and text give equal results. It fails with text's error, or where a span's bytes are not those that were folded.
+// Compaction chooses the contents of a companion and prints them. It reads only the spans that it shows. Equal records,
+// options and text give equal results. It fails with text's error, or if the bytes of a span are not those that were folded.
 func (c *Compactor) Compaction(text Text) (*Compaction, error) { return c.Summarized(text, nil) }
 
-// Summarized is Compaction with the summaries that the options' summarizer has written. What it would need and is not
-// kept stands in Wanted; until then, and where it was refused, the summaries are Compaction's own.
+// Summarized is Compaction with the summaries that the options' summarizer has written. It lists missing ones in Wanted, and
+// uses Compaction's own summaries in their place and in place of rejected ones.
 func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
 	return c.draft(unit.Reader{Room: c.o.Budget(), Size: lexicon.Chars}, text, kept).made()
 }
@@ -103,13 +104,13 @@ func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Co
 	return c.draft(unit.Reader{Room: room, First: max(1, first), Size: lexicon.Chars}, text, kept).made()
 }
 
-// Injection makes the text that a hook adds, of at most room as size counts. If holds, it leaves out what the agent still
+// Injection makes the text that a hook adds, at most room long as size counts. If holds, it leaves out what the agent still
 // has in its context or in its own summary. It fails as Compaction does.
 func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
 	return c.draft(unit.Reader{Room: room, Holds: holds, Brief: true, Size: size}, text, nil).made()
 }
 
-// draft is a compaction in the making.
+// draft is a compaction that is being made.
 type draft struct {
 	c      *Compactor
 	source *unit.Source
@@ -126,25 +127,25 @@ func (c *Compactor) draft(r unit.Reader, text Text, kept Summaries) *draft {
 	return &draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: r, kept: kept, fell: map[string]int{}}
 }
 
-// headings is the room that the headings of the sections take, with the lines for what is not said.
+// headings is the room for the headings of the sections and the lines about omitted messages.
 const headings = 300
 
-// maxLines is how many lines a text may have: agents' reading tools stop at 2,000 by default, and the front matter and
-// the lead stand before it.
+// maxLines is how many lines a text may have. Agents' reading tools stop at 2,000 by default, which includes the front
+// matter and the lead.
 const maxLines = 1900
 
-// mostTries bounds how often a text is planned again: where it does not fit, or says a long text twice.
+// mostTries is how often at most a text is planned again because it does not fit or repeats a long text.
 const mostTries = 8
 
-// mayRepeat reports whether a unit may say a line that another says.
+// mayRepeat reports whether a unit may repeat a line of another unit.
 func mayRepeat(u *plan.Unit) bool {
 	return u.Section == unit.Now || u.Section == unit.Rules || u.Section == unit.Commands || u.Section == unit.Rest
 }
 
-// stays reports whether a unit keeps its text where another says it too.
+// stays reports whether a unit keeps a text that another unit repeats.
 func stays(u *plan.Unit) bool { return u.Section == unit.Recent || u.Kind == unit.Asked }
 
-// made plans the text for its room; where what was planned does not fit after all, once more for less.
+// made plans the text for its room, and again for less room if the printed text does not fit.
 func (d *draft) made() (*Compaction, error) {
 	d.set = unit.All(d.source, d.reader, d.kept)
 	room := d.reader.Room
@@ -155,7 +156,7 @@ func (d *draft) made() (*Compaction, error) {
 		if tries == mostTries || d.source.Err != nil {
 			break
 		}
-		if begins := d.recentBegins(); d.reader.First == 0 && begins > d.set.Until { // what Recent has no room for gets a line each
+		if begins := d.recentBegins(); d.reader.First == 0 && begins > d.set.Until { // items for which Recent has no room get one line each
 			d.reader.Begin = begins
 			d.set = unit.All(d.source, d.reader, d.kept)
 			continue
@@ -180,7 +181,7 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
-// recentBegins is the first record that the chosen level of Recent shows.
+// recentBegins returns the first record that the chosen level of Recent shows.
 func (d *draft) recentBegins() int {
 	level := -1
 	for _, one := range d.chosen.Chosen {
@@ -191,7 +192,7 @@ func (d *draft) recentBegins() int {
 	return d.set.Begins(level)
 }
 
-// lines is how many lines the sections have.
+// lines returns how many lines the sections have.
 func (d *draft) lines() int {
 	n := 0
 	for _, s := range d.sections {
@@ -200,7 +201,7 @@ func (d *draft) lines() int {
 	return n
 }
 
-// length is what the sections take with their headings.
+// length returns the length of the sections with their headings.
 func (d *draft) length() int {
 	n := 0
 	for _, s := range d.sections {
@@ -209,7 +210,7 @@ func (d *draft) length() int {
 	return n
 }
 
-// whole gives the items as they are under Recent where a compaction would not be shorter than that.
+// whole returns all items verbatim under Recent if a compaction would not be shorter.
 func (d *draft) whole() ([]Section, bool) {
 	if d.reader.First > 0 || d.reader.Brief || d.c.HeldTotal() > int64(d.length()) {
 		return nil, false
@@ -224,7 +225,7 @@ func (d *draft) whole() ([]Section, bool) {
 	return []Section{{Name: "Recent", Body: body}}, true
 }
 
-// finish counts, collects the pointers of what was printed, and verifies.
+// finish counts tokens, collects the pointers of the printed IDs, and verifies the text.
 func (d *draft) finish() *Compaction {
 	s := d.c.Status()
 	out := &Compaction{Sections: d.sections, Verbatim: d.set.Until + 1}
@@ -249,7 +250,7 @@ func (d *draft) finish() *Compaction {
 	out.Header = Header{
 		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure, Level: d.c.Level(),
 		Tokens: Tokens{
-			Original: s.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: s.Reported, CharsPerToken: d.c.PerToken(),
+			Original: s.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: s.Reported, Context: s.Context, CharsPerToken: d.c.PerToken(),
 		},
 		Saved: d.savings(),
 	}
@@ -266,13 +267,13 @@ func (d *draft) finish() *Compaction {
 	return out
 }
 
-// Chars that a token has, about, where a session reports too little to tell.
+// Approximate chars per token, for sessions that report too little to measure it.
 const (
 	latinToken = 3.2
 	wideToken  = 1.0
 )
 
-// PerToken is how many chars of this session a token has: by its own reports, else by its scripts.
+// PerToken returns the chars per token of this session, from its own reports or else from its scripts.
 func (c *Compactor) PerToken() float64 {
 	if n := c.CharsPerToken(); n > 0 {
 		return n
@@ -281,7 +282,7 @@ func (c *Compactor) PerToken() float64 {
 	return 1 / (wide/wideToken + (1-wide)/latinToken)
 }
 
-// savings adds up what the short forms saved, and what stands under ranges only.
+// savings sums what short forms saved and what only a range covers.
 func (d *draft) savings() []Saving {
 	sums := map[string]*Saving{}
 	add := func(kind string, items int, chars int64) {

@@ -3,8 +3,8 @@
 //
 //	records -> fold (rows and tables) -> unit (things to say) -> plan (choose) -> render (print)
 //
-// Its invariant: a Compaction is a pure function of the records added, the options and the transcript's bytes, however
-// the records were cut into calls. It knows nothing of files, the archive, clocks and goroutines: "now" is the last
+// Invariant: a Compaction is a pure function of the records added, the options and the transcript's bytes, however
+// the records were split into calls. It knows nothing of files, the archive, clocks and goroutines: "now" is the last
 // record's time.
 package compactor
 
@@ -31,7 +31,7 @@ func (c *Compactor) Runs(want func(mark.Hash) bool) []transcript.Pointer {
 	return unit.NewSource(c.Fold, c.o, nil).Runs(want)
 }
 
-// The types of the stages that callers see.
+// The types of the stages that callers use.
 type (
 	Options   = limits.Options
 	Level     = limits.Level
@@ -52,27 +52,27 @@ const (
 	Maximum    = limits.Maximum
 )
 
-// Rules is the version of everything that decides what a companion says.
+// Rules is the version of everything that determines a companion's contents.
 const Rules = limits.Rules
 
 // Defaults returns the limits as shipped.
 func Defaults() Options { return limits.Defaults() }
 
-// Strategies returns the names that Options.Off takes.
+// Strategies returns the names that Options.Off accepts.
 func Strategies() []string { return limits.Strategies() }
 
-// ParseLevel returns the level of a name as Level.String gives it.
+// ParseLevel returns the level with a name as in Level.String.
 func ParseLevel(name string) (Level, error) { return limits.ParseLevel(name) }
 
-// FocusWords takes a text apart into the words of a focus. It fails where there is none, or too many.
+// FocusWords splits a text into the words of a focus. It fails if there are none or too many.
 func FocusWords(text string) ([]string, error) { return limits.FocusWords(text) }
 
-// Plausible reports whether a context of so many tokens can be held in a window.
+// Plausible reports whether a context of so many tokens fits a window.
 func Plausible(context, window int64) bool { return fold.Plausible(context, window) }
 
-// Asks reports whether a record asks for a summary, so that its session is one of a summarizer's command. Settled is
-// false while nobody has said anything.
+// Asks reports whether a record requests a summary, so that its session is one that a summarizer's command made. settled is
+// false if the record has neither a message nor a call, so that the next one must be checked too.
 func Asks(r *transcript.Record) (asks, settled bool) { return fold.Asks(r) }
 
-// InputOf makes the input of a message for the options' summarizer; ok is false where the message is too short for one.
+// InputOf returns a message's input for the options' summarizer. ok is false if the message is too short for one.
 func InputOf(o Options, text string) (in Input, ok bool) { return unit.InputOf(o, text) }

@@ -97,7 +97,7 @@ func TestRestlessJudges(t *testing.T) {
 // cutUp folds a session whose bytes come in pieces, and asks for companions in between.
 func cutUp(t *testing.T, s *session, room int, seed uint64) *compactor.Compaction {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	c, d := door(s, options(room)), registry.NewDecoder(s.agent, transcript.Main)
+	c, d := door(s, options(room)), registry.Table{}.NewDecoder(s.agent, transcript.Main)
 	for off := 0; off < len(s.data); {
 		n := min(len(s.data)-off, 1+rng.IntN(40000))
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(off)}, Data: s.data[off : off+n], Rest: off+n == len(s.data)}

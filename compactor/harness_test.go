@@ -32,7 +32,7 @@ func folding(t testing.TB, data []byte, o Options) *folded {
 func foldingAs(t testing.TB, agent string, class transcript.Class, data []byte, o Options) *folded {
 	t.Helper()
 	f := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}, Class: class}), data: data}
-	for r := range registry.NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
 		f.Add(r)
 	}
 	return f

@@ -114,7 +114,7 @@ func newSession(name, agent string, data []byte, rules []string) *session {
 }
 
 func (s *session) records() func(func(*transcript.Record) bool) {
-	return registry.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true})
+	return registry.Table{}.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true})
 }
 
 // chars is how long all originals are together.

@@ -108,7 +108,6 @@ func TestMarkersAreShorterThanWhatTheyReplace(t *testing.T) {
 	for _, s := range samples {
 		for _, tokens := range []int{72000, 16000, 4000} {
 			o := tokensOf(tokens)
-			o.NearDedup, o.Contradictions = true, true
 			f := s.fold(t, o)
 			c := f.compact(t)
 			body := c.all()

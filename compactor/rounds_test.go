@@ -16,12 +16,10 @@ import (
 func optionSets() map[string]Options {
 	sets := map[string]Options{}
 	for name, change := range map[string]func(o *Options){
-		"near dedup":     func(o *Options) { o.NearDedup, o.MaxTokens = true, 16000 },
-		"contradictions": func(o *Options) { o.Contradictions, o.MaxTokens = true, 16000 },
-		"both":           func(o *Options) { o.NearDedup, o.Contradictions, o.KeepImportance = true, true, 0.4 },
-		"focus":          func(o *Options) { o.Focus = []string{"cents", "export"} },
-		"off":            func(o *Options) { o.Off = []string{"answers", "merge", "talk", "file"} },
-		"all off":        func(o *Options) { o.Off = Strategies() },
+		"12000 tokens": func(o *Options) { o.MaxTokens = 12000 },
+		"focus":        func(o *Options) { o.Focus = []string{"cents", "export"} },
+		"off":          func(o *Options) { o.Off = []string{"answers", "merge", "talk", "file"} },
+		"all off":      func(o *Options) { o.Off = Strategies() },
 		"errors alone": func(o *Options) {
 			o.Off = slices.DeleteFunc(Strategies(), func(name string) bool { return name == "errors" })
 		},
@@ -54,7 +52,7 @@ func grown(rounds int) []byte {
 func (s sample) inPieces(t *testing.T, o Options, rng *rand.Rand) *folded {
 	t.Helper()
 	f := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}}), data: s.data}
-	d := registry.NewDecoder(s.agent, transcript.Main)
+	d := registry.Table{}.NewDecoder(s.agent, transcript.Main)
 	for off := 0; off < len(s.data); {
 		n := min(len(s.data)-off, 1+rng.IntN(len(s.data)/4))
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(off)}, Data: s.data[off : off+n], Rest: off+n == len(s.data)}
@@ -128,7 +126,7 @@ func (s sample) grow(t *testing.T, o Options) {
 	t.Helper()
 	pointers := map[string]transcript.Pointer{}
 	grown := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}})}
-	d := registry.NewDecoder(s.agent, transcript.Main)
+	d := registry.Table{}.NewDecoder(s.agent, transcript.Main)
 	var last *Compaction
 	done := 0
 	for n, end := range s.eight() {
@@ -171,7 +169,7 @@ func TestRoundsSeeOtherBytes(t *testing.T) {
 	}
 	for _, skip := range []int{1, 40, 100} {
 		g, n := &folded{Compactor: New(Defaults(), transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}}), data: s.data}, 0
-		for r := range registry.NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
+		for r := range (registry.Table{}).NewDecoder(s.agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
 			if n++; n != skip {
 				g.Add(r)
 			}

@@ -115,7 +115,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, _, ok := registry.Sniff(data[:min(len(data), 4096)])
+		agent, _, ok := registry.Table{}.Sniff(data[:min(len(data), 4096)])
 		if !ok {
 			continue
 		}
@@ -143,7 +143,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(name+"/decoding alone", func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				for range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+				for range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 				}
 			}
 		})

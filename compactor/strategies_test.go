@@ -19,11 +19,11 @@ import (
 // Each strategy that is switched off changes the companion, and no law with it.
 func TestStrategiesCanBeSwitchedOff(t *testing.T) {
 	data := everything().buf.Bytes()
-	lists := []string{"merge", "entities"} // change lists alone: cmd/ccd tests them
+	lists := []string{"merge", "entities", "code-split"} // change lists alone: cmd/ccd tests them
 	whole := map[int]string{}
 	for _, name := range Strategies() {
 		changes := slices.Contains(lists, name)
-		for _, tokens := range []int{72000, 40000, 13333} {
+		for _, tokens := range []int{72000, 50000, 26000, 11000} {
 			o := tokensOf(tokens)
 			o.Focus = []string{"ferry"} // what is in focus stands where no strategy is due
 			if changes {
@@ -322,7 +322,6 @@ func TestMarkerKinds(t *testing.T) {
 		"output": id + `output, \d+ lines, [\d.]+ [KM]?B\]`,
 		"result": id + `result, [\d.]+ [KM]?B\]`,
 		"cut":    id + `cut, \d+ chars(: .+)?\]`,
-		"code":   id + `summary: the prose of \d+ chars, the code as it stands\]`,
 		"range":  id + `range #\d+-#\d+, \d+ records, [\d.]+ [KM]?B.*\]`,
 	} {
 		if !regexp.MustCompile(form).MatchString(text) {

@@ -207,7 +207,7 @@ func TestAsks(t *testing.T) {
 		"nobody yet":                {func() *script { s := newScript(); s.line("mode", nil, nil); return s }(), false, false},
 	} {
 		got, settled := false, false
-		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: c.s.buf.Bytes(), Rest: true}) {
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: c.s.buf.Bytes(), Rest: true}) {
 			if got, settled = Asks(r); settled {
 				break
 			}

@@ -16,12 +16,12 @@ var kinds = []string{"asked", "edited", "open errors", "answers", "rules", "deci
 // mustKinds is how many of kinds must be visible in full.
 const mustKinds = 3
 
-// nouns name one fact of each of these kinds, and several.
+// nouns are the singular and plural nouns for facts of these kinds.
 var nouns = [mustKinds][2]string{
 	{"message of the human", "messages of the human"}, {"edited path", "edited paths"}, {"open problem", "open problems"},
 }
 
-// notVisible tells how many facts of a kind, one of the first mustKinds, are not visible.
+// notVisible says how many facts of a kind, one of the first mustKinds, are not visible.
 func notVisible(kind, facts int) string {
 	if facts == 1 {
 		return "1 " + nouns[kind][0] + " is not visible"
@@ -29,7 +29,7 @@ func notVisible(kind, facts int) string {
 	return fmt.Sprintf("%d %s are not visible", facts, nouns[kind][1])
 }
 
-// verify judges the text at its own size: what of the key facts stands in it.
+// verify checks the text: its pointers and size, and which key facts it contains.
 func (d *draft) verify(out *Compaction, body string) {
 	h := &out.Header
 	h.Verified = true
@@ -69,11 +69,11 @@ func (h *Header) doubt(why string) {
 	}
 }
 
-// count sorts the key facts into those that stand in the text and those under an ID; it returns the latter by kind.
+// count counts the key facts in the text and those only under an ID, and returns the latter by kind.
 func (d *draft) count(h *Header, body string) map[string]int {
 	missing := map[string]int{}
 	k := &h.KeyInformation
-	if d.chosen.Chosen == nil { // the items stand whole
+	if d.chosen.Chosen == nil { // all items are shown in full
 		for _, u := range d.set.Units {
 			if slices.Contains(kinds, u.Kind) {
 				k.Visible++
@@ -103,7 +103,7 @@ func (d *draft) count(h *Header, body string) map[string]int {
 	return missing
 }
 
-// uncovered counts the records with items that neither stand whole nor under one of the IDs of ranges.
+// uncovered counts the records with items that are neither shown in full nor covered by a range's ID.
 func (d *draft) uncovered(out *Compaction) int {
 	_, last := d.c.Records()
 	if d.chosen.Chosen == nil && len(out.Pointers) == 0 || d.reader.Brief {
@@ -126,7 +126,7 @@ func (d *draft) uncovered(out *Compaction) int {
 	return n
 }
 
-// longest is the longest line of a text, in chars.
+// longest returns the length of the longest line of a text, in chars.
 func longest(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {

@@ -45,9 +45,9 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		"other options":             {func(_ *Daemon, s *session) { s.state.Options = "00000000" }, 0, true},
 		"another generation":        {func(_ *Daemon, s *session) { s.state.At.Generation++ }, 0, true},
 		"a summary came":            {func(_ *Daemon, s *session) { s.newSummaries = true }, 0, true},
-		"no trigger has ever fired": {func(_ *Daemon, s *session) { s.state.Fired, s.state.Options = "", "00000000" }, time.Hour, false},
+		"no trigger has ever fired": {func(_ *Daemon, s *session) { s.state.Trigger, s.state.Options = "", "00000000" }, time.Hour, false},
 		"it fired once, and no longer does": {func(_ *Daemon, s *session) {
-			s.state.Fired, s.state.At.Offset = "threshold", s.state.At.Offset+s.state.Written.Size
+			s.state.Trigger, s.state.At.Offset = "threshold", s.state.At.Offset+s.state.Written.Size
 		}, 0, true},
 	} {
 		d := h.daemon()

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"ccd/compactor/sidecar"
 )
 
-// earlier are the places of companions that go when the session's stands at path, "" where it has none then.
+// earlier returns the companions to remove if the session's companion is at path ("" for none).
 func (s State) earlier(path string) []string {
 	all := slices.Clone(s.Earlier)
 	if s.Companion != "" && !slices.Contains(all, s.Companion) {
@@ -18,31 +19,31 @@ func (s State) earlier(path string) []string {
 	return slices.DeleteFunc(all, func(p string) bool { return p == path })
 }
 
-// removeEarlier removes the session's companions from earlier places. What cannot be removed, for the directory may not be
-// written to any longer, is no failure of the session: it stays noted.
+// removeEarlier removes the session's companions from earlier places. If one cannot be removed, because its directory
+// is read-only for instance, the session does not fail: the path stays in its state.
 func (d *Daemon) removeEarlier(s *session) {
 	stay := slices.DeleteFunc(slices.Clone(s.state.Earlier), func(path string) bool {
-		if d.occupied(path) {
+		if d.inUse(path) {
 			return true
 		}
 		if _, err := sidecar.Ours(path); errors.Is(err, fs.ErrPermission) {
-			return true // another user's: the archive came from there
+			return true // another user's: the archive was copied from there
 		}
 		err := sidecar.Remove(path)
-		if err != nil && !d.earlierTold {
-			d.earlierTold = true // once for all of them: a tree that may not be written to holds many
-			d.Log.Warn("companions of an earlier place cannot be removed and stay: ccd doctor --fix removes them", "err", err)
+		if err != nil && !d.warnedEarlier {
+			d.warnedEarlier = true // log it once: a read-only tree may contain many
+			d.Log.Warn("cannot remove companions from an earlier place; run ccd doctor --fix", "err", err)
 		}
 		return err == nil
 	})
 	if len(stay) != len(s.state.Earlier) {
 		s.state.Earlier = stay
-		d.unsaved[s] = true // not keep: nothing else of it was looked at
+		d.unsaved[s] = true // not markUnsaved: the options were not compared
 	}
 }
 
-// depart takes next for the session's state, and then removes its companion from where it has none in next.
-func (d *Daemon) depart(ctx context.Context, s *session, next State) error {
+// storeMoved stores next as the session's state, then removes the companions from places that it has left.
+func (d *Daemon) storeMoved(ctx context.Context, s *session, next State) error {
 	if err := d.store(ctx, s, nil, func() (State, error) { return next, nil }); err != nil {
 		return err
 	}
@@ -50,8 +51,8 @@ func (d *Daemon) depart(ctx context.Context, s *session, next State) error {
 	return nil
 }
 
-// occupied reports whether a session's companion stands at path now.
-func (d *Daemon) occupied(path string) bool {
+// inUse reports whether path is the place of a session's companion now.
+func (d *Daemon) inUse(path string) bool {
 	for _, s := range d.sessions {
 		if s.state.Companion == path {
 			return true
@@ -60,15 +61,21 @@ func (d *Daemon) occupied(path string) bool {
 	return false
 }
 
-// vacateAll tries once in the daemon's life to remove what one before it could not.
-func (d *Daemon) vacateAll(ctx context.Context) {
-	if d.vacated {
+// cleanUp removes, once after the start, what a crash or an earlier daemon left beside companions.
+func (d *Daemon) cleanUp(ctx context.Context) {
+	if d.cleanedUp {
 		return
 	}
-	d.vacated = true
+	d.cleanedUp = true
 	for _, s := range d.sessions {
-		if ctx.Err() == nil && len(s.state.Earlier) > 0 {
-			d.alive()
+		if ctx.Err() != nil {
+			return
+		}
+		d.heartbeat()
+		if s.state.Companion != "" {
+			d.cleanTemporary(filepath.Dir(s.state.Companion))
+		}
+		if len(s.state.Earlier) > 0 {
 			d.removeEarlier(s)
 		}
 	}

@@ -74,8 +74,8 @@ func TestEarlierCompanionThatStays(t *testing.T) {
 					t.Errorf("noted %q", s.state.Earlier)
 				}
 			}
-			if n := strings.Count(log.String(), "cannot be removed"); n != 2 { // of two daemons
-				t.Errorf("told %d times by two daemons:\n%s", n, log.String())
+			if n := strings.Count(log.String(), "cannot remove companions"); n != 2 { // of two daemons
+				t.Errorf("logged %d times by two daemons:\n%s", n, log.String())
 			}
 			open()
 			h.once()
@@ -110,7 +110,7 @@ func TestEarlierPlaceInUse(t *testing.T) {
 	d := h.daemon()
 	one, two := d.sessions[key(h.path(0))], d.sessions[key(h.path(1))]
 	one.state.Earlier = []string{two.state.Companion}
-	d.vacateAll(t.Context())
+	d.cleanUp(t.Context())
 	if !exists(two.state.Companion) || len(one.state.Earlier) > 0 {
 		t.Errorf("another session's companion: there %v, noted %q", exists(two.state.Companion), one.state.Earlier)
 	}

@@ -9,7 +9,7 @@ import (
 // folds are the sessions whose fold is in memory, the least recently used first.
 type folds []*session
 
-// use notes that s was used, and drops the folds of others until all together stay below max bytes.
+// use marks s as used, and drops the least recently used folds until the rest is below max bytes.
 func (f *folds) use(s *session, max int64) {
 	list := slices.DeleteFunc(*f, func(o *session) bool { return o == s || !o.folded })
 	if s.folded && s.compactor != nil {
@@ -27,24 +27,24 @@ func (f *folds) use(s *session, max int64) {
 	*f = list
 }
 
-// size is the memory that a fold and its spans take, in bytes.
+// size returns the memory that a fold and its spans use, in bytes.
 func (s *session) size() int64 { return s.compactor.Size() + s.decoder.Kept() + s.spans.size }
 
 // maxSpans bounds the spans that are kept for each fold, in bytes.
 const maxSpans = 1_000_000
 
-// spanCost is what a span takes beside its bytes, about.
+// spanCost is the approximate memory of a span in addition to its bytes.
 const spanCost = 64
 
-// spans are the bytes of the transcript that a companion was made from. The next companion of the same fold shows most
-// of them again, and the archive would decode whole frames for them. They are a cache: what is missing is read.
+// spans caches the bytes of the transcript that a companion was made from. The next companion of the same fold shows
+// most of them again, and the archive would decode whole frames for them.
 type spans struct {
 	bytes map[transcript.Span][]byte
 	size  int64
 }
 
-// get returns the bytes of a span: its own, those of the spans before, or those that read gives. It keeps them while
-// there is room.
+// get returns the bytes of a span: its own, those of before, or else those that read returns. It keeps them if there is
+// room.
 func (s *spans) get(span transcript.Span, before spans, read func() ([]byte, error)) ([]byte, error) {
 	if b, ok := s.bytes[span]; ok {
 		return b, nil

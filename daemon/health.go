@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,29 +20,29 @@ import (
 	"ccd/watcher"
 )
 
-// RunInfo is what a running daemon tells of itself, in STATE/run.json. It is replaced when it changes, at most every
+// RunInfo is the status of a running daemon, written to STATE/run.json. It is replaced when it changes, at most every
 // five seconds.
 type RunInfo struct {
 	Pid      int            `json:"pid"`
 	Version  string         `json:"version"`
 	Start    time.Time      `json:"start"`            // of the process
-	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil where there was none
-	Config   string         `json:"config"`           // the file that it was configured by, "" for none
+	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil if there was none
+	Config   string         `json:"config"`           // path of the configuration file, "" for none
 	Archive  string         `json:"archive"`          // path of the file
-	Locked   string         `json:"locked,omitempty"` // who holds the archive's lock, while the daemon waits for it
+	Locked   string         `json:"locked,omitempty"` // the process that holds the archive's lock, while the daemon waits for it
 	LastPass time.Time      `json:"last_pass"`        // end of the last scan of all roots
 	Sessions int            `json:"sessions"`
 	Failing  int            `json:"failing"` // transcripts that fail now
-	Errors   []Failure      `json:"errors"`  // of them, newest last, at most 20
+	Errors   []Failure      `json:"errors"`  // of these transcripts, newest last, at most 20
 	Watch    watcher.Health `json:"watch"`
-	Stale    bool           `json:"-"` // ReadRun: the daemon that runs could not write it, so it tells of before
+	Stale    bool           `json:"-"` // set by ReadRun: the running daemon could not write run.json, so this is older
 }
 
-// Reload is what became of reading the configuration anew.
+// Reload is the result of the last configuration reload.
 type Reload struct {
 	Time  time.Time `json:"time"`
-	Error string    `json:"error,omitempty"` // why it was refused: the one before stays in force
-	Note  string    `json:"note,omitempty"`  // what is left to be done for it to hold
+	Error string    `json:"error,omitempty"` // why it was refused; the previous configuration stays in force
+	Note  string    `json:"note,omitempty"`  // what the user has to do for it to take effect
 }
 
 // Failure is a transcript that could not be brought up to date.
@@ -51,31 +52,39 @@ type Failure struct {
 	Time  time.Time `json:"time"`
 }
 
-const (
-	maxFailures = 20
-	maxLogged   = 20 // failures logged between two scans
-	tellEvery   = 5 * time.Second
-	maxRunFile  = 16 << 20 // bytes
+// String returns the error, preceded by the path if the error does not contain it.
+func (f Failure) String() string {
+	if strings.Contains(f.Error, f.Path) {
+		return f.Error
+	}
+	return f.Path + ": " + f.Error
+}
 
-	heartbeatSlack = time.Second // that run.lock may be touched after run.json was written
+const (
+	maxFailures  = 20
+	maxLogged    = 20 // failures logged between two scans
+	runInfoEvery = 5 * time.Second
+	maxRunFile   = 16 << 20 // bytes
+
+	heartbeatSlack = time.Second // how much later than run.json run.lock may be touched
 )
 
-// health is what run.json is made from. The work loop fills it; a refused reload comes from elsewhere, also while the
-// loop hangs.
+// health collects the content of run.json. The work loop fills it; ReloadRefused may be called from another goroutine
+// while the loop hangs.
 type health struct {
-	mu      sync.Mutex
-	info    RunInfo
-	told    time.Time
-	last    []byte
-	untold  bool            // run.json could not be written
-	failing map[string]bool // paths
-	logged  int             // failures logged since the last scan
+	mu          sync.Mutex
+	info        RunInfo
+	written     time.Time
+	lastWritten []byte
+	writeFailed bool            // run.json could not be written
+	failing     map[string]bool // paths
+	logged      int             // failures logged since the last scan
 }
 
 func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json") }
 
-// ReadRun returns what the daemon of a state directory last told of itself, and whether it runs: whether run.lock is
-// held. Whether it runs is told also beside an error, which says that run.json or run.lock cannot be read. It writes
+// ReadRun returns the status that the daemon of a state directory last wrote, and whether that daemon runs, which means
+// that run.lock is held. running is valid even if err says that run.json or run.lock cannot be read. ReadRun writes
 // nothing.
 func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
 	pid, touched, running, err := readLock(stateDir)
@@ -86,14 +95,14 @@ func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
 	if !running {
 		return info, false, err
 	}
-	if unread != nil || pid != 0 && info.Pid != pid { // of a daemon before
+	if unread != nil || pid != 0 && info.Pid != pid { // run.json is of an earlier daemon
 		info = RunInfo{Pid: pid, Stale: true}
 	}
 	info.Stale = info.Stale || touched.Sub(told) > heartbeatSlack
 	return info, true, err
 }
 
-// readRunFile reads run.json, and when it was written. That there is none is no error.
+// readRunFile reads run.json and its modification time. A missing file is no error.
 func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 	b, err := ownfile.Read(runFile(stateDir), maxRunFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +112,7 @@ func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 		err = json.Unmarshal(b, &info)
 	}
 	if err == nil && info.Pid <= 0 {
-		err = fmt.Errorf("%s: no daemon wrote this: its pid is %d", runFile(stateDir), info.Pid)
+		err = fmt.Errorf("%s: invalid pid %d", runFile(stateDir), info.Pid)
 	}
 	if err != nil {
 		return RunInfo{}, told, err
@@ -114,7 +123,7 @@ func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 	return info, told, nil
 }
 
-// readLock tells who holds run.lock, if anybody does, and when it was last touched.
+// readLock returns the process that holds run.lock, if any, and when the file was last touched.
 func readLock(stateDir string) (pid int, touched time.Time, held bool, err error) {
 	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,15 +139,16 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 	if file, err := f.Stat(); err == nil {
 		touched = file.ModTime()
 	}
-	return holder(f), touched, true, nil
+	return readPid(f), touched, true, nil
 }
 
-// longWait is the wait for the archive's lock that status tells of, and that ends a pass of Once.
+// longWait is the wait for the archive's lock after which status reports it and Once gives up.
 const longWait = 4 * time.Second
 
-// waits records who holds the archive lock (nil: released) and feeds the watchdog, because a restart would not help.
-func (d *Daemon) waits(locked *archive.LockedError) {
-	d.alive()
+// archiveLocked records who holds the archive lock (nil: released) and feeds the watchdog, because a restart would not
+// help.
+func (d *Daemon) archiveLocked(locked *archive.LockedError) {
+	d.heartbeat()
 	now := ""
 	if locked != nil {
 		if locked.Waited < longWait {
@@ -155,43 +165,44 @@ func (d *Daemon) waits(locked *archive.LockedError) {
 	case now == "":
 		d.Log.Info("archive no longer locked")
 	case h.Locked == "":
-		d.Log.Warn("waiting", "err", locked)
+		d.Log.Warn("waiting for the archive's lock", "err", locked)
 	}
 	h.Locked = now
-	d.tell()
+	d.writeRunInfo()
 }
 
-// Refused has run.json tell of a reload that changed nothing. It may be called from any goroutine while Run runs.
-func (d *Daemon) Refused(r Reload) {
+// ReloadRefused records in run.json that a reload failed. It may be called from any goroutine while Run runs.
+func (d *Daemon) ReloadRefused(r Reload) {
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	d.health.info.Reload = &r
-	d.tell()
+	d.writeRunInfo()
 }
 
-// note takes the outcome of one sync into account: errors are logged once and told until they are mended. A session that
-// was left alone, because what failed is not to be tried again yet, is not mended by that.
-func (d *Daemon) note(o watcher.Offer, err error, paused bool) {
-	d.alive()
+// report records the result of one sync. An error is logged once and listed until a sync succeeds; a sync that was
+// skipped because of the pause after a failure does not count as success.
+func (d *Daemon) report(o watcher.Offer, err error) {
+	d.heartbeat()
+	s := d.sessions[d.owners[o.Path]]
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	h := &d.health.info
 	before := len(h.Errors)
-	if err != nil || !paused {
-		d.fail(o.Path, err)
+	if err != nil || s == nil || s.failures == 0 {
+		d.setFailure(o.Path, err)
 	}
 	done := !o.More && h.Watch.Waiting > 0
 	if done {
 		h.Watch.Waiting = 0
 	}
-	if done || time.Since(d.health.told) >= tellEvery || before != len(h.Errors) {
-		d.tell()
+	if done || time.Since(d.health.written) >= runInfoEvery || before != len(h.Errors) {
+		d.writeRunInfo()
 	}
 }
 
-// fail lists what is wrong with a path, or that nothing is (nil). It is logged once until it is mended; where very many
-// fail, status tells how many. The caller holds health.mu.
-func (d *Daemon) fail(path string, err error) {
+// setFailure lists the error of a path, or removes it if err is nil. A failing path is logged once; the number of log
+// lines is limited. The caller must hold health.mu.
+func (d *Daemon) setFailure(path string, err error) {
 	h := &d.health
 	h.info.Errors = slices.DeleteFunc(h.info.Errors, func(f Failure) bool { return f.Path == path })
 	known := h.failing[path]
@@ -206,60 +217,59 @@ func (d *Daemon) fail(path string, err error) {
 	h.failing[path] = true
 	h.info.Failing = len(h.failing)
 	h.info.Errors = append(h.info.Errors, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
-	h.info.Errors = last(h.info.Errors, maxFailures)
+	h.info.Errors = newest(h.info.Errors, maxFailures)
 	if known {
 		return
 	}
 	if h.logged++; h.logged <= maxLogged {
-		d.Log.Error("not brought up to date", "path", path, "err", err)
+		d.Log.Error("cannot update session", "path", path, "err", err)
 	} else if h.logged == maxLogged+1 {
-		d.Log.Error("more are not brought up to date; no further one is logged until the next scan, see ccd status")
+		d.Log.Error("more sessions failed; not logging them until the next scan, see ccd status")
 	}
 }
 
-func last(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
+func newest(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
 
-// scanned takes a scan's end into account.
+// scanned records the result of a scan.
 func (d *Daemon) scanned(w watcher.Health) {
-	d.alive()
+	d.heartbeat()
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	h := &d.health.info
 	d.health.logged = 0
 	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
-	d.tell()
+	d.writeRunInfo()
 }
 
-// conversations counts the sessions that are not attachments.
+// conversations returns the number of sessions that are not attachments.
 func (d *Daemon) conversations() (n int) {
 	for _, s := range d.sessions {
-		if s.Class != transcript.Attachment && s.state.Skipped == "" {
+		if s.Class != transcript.Attachment && s.state.SkipReason == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// tell replaces run.json where it changed. That it cannot be written stops nothing: it only tells. Then run.lock is
-// touched, which needs no space on a full disk: newer than run.json, it says that run.json is old. The caller holds
-// health.mu.
-func (d *Daemon) tell() {
+// writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and touches run.lock, which needs
+// no disk space: a run.lock newer than run.json means that run.json is out of date. The caller must hold health.mu.
+func (d *Daemon) writeRunInfo() {
 	h := &d.health
-	h.told = time.Now()
+	h.written = time.Now()
 	b, err := json.MarshalIndent(h.info, "", "  ")
-	if err == nil && string(b) == string(h.last) && !h.untold {
+	if err == nil && string(b) == string(h.lastWritten) && !h.writeFailed {
 		return
 	}
 	if err == nil {
 		err = atomicfile.Write(runFile(d.StateDir), 0o600, b)
 	}
 	if err == nil {
-		h.last, h.untold = b, false
+		h.lastWritten, h.writeFailed = b, false
 		return
 	}
-	if !h.untold {
-		d.Log.Error("run state not written", "err", err)
+	if !h.writeFailed {
+		d.Log.Error("cannot write run.json", "err", err)
 	}
-	_ = os.Chtimes(lockFile(d.StateDir), h.told, h.told)
-	h.untold = true
+	_ = os.Chtimes(lockFile(d.StateDir), h.written, h.written)
+	h.writeFailed = true
 }

@@ -9,24 +9,24 @@ import (
 	"ccd/internal/ownfile"
 )
 
-// RunningError tells that another daemon has the state directory.
+// RunningError is returned if another daemon uses the state directory.
 type RunningError struct{ Pid int }
 
-// Error names the process.
+// Error includes the pid.
 func (e *RunningError) Error() string {
 	return fmt.Sprintf("run daemon: already running, pid %d", e.Pid)
 }
 
-// Held is run.lock of a state directory, held so that one daemon runs there. It outlives a Daemon: the one that takes
-// over with another configuration runs under the same.
-type Held struct {
+// RunLock is the locked run.lock of a state directory: only one daemon runs there. It outlives a Daemon, so that a
+// reload keeps the lock.
+type RunLock struct {
 	file  *os.File
 	start time.Time
 }
 
-// Hold takes run.lock, until Release or the end of the process, and makes the state directory (mode 0700) where it is
-// missing. It fails with *RunningError where another process holds it.
-func Hold(stateDir string) (*Held, error) {
+// LockRun locks run.lock until Release or the end of the process, and creates the state directory (mode 0700) if it is
+// missing. It fails with *RunningError if another process has the lock.
+func LockRun(stateDir string) (*RunLock, error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
@@ -36,22 +36,22 @@ func Hold(stateDir string) (*Held, error) {
 	}
 	if err := flock(f); err != nil {
 		defer f.Close()
-		return nil, &RunningError{Pid: holder(f)}
+		return nil, &RunningError{Pid: readPid(f)}
 	}
-	if err := sign(f); err != nil {
+	if err := writePid(f); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("write run lock: %w", err)
 	}
-	return &Held{file: f, start: time.Now().UTC()}, nil
+	return &RunLock{file: f, start: time.Now().UTC()}, nil
 }
 
-// Release gives the lock back.
-func (h *Held) Release() { h.file.Close() }
+// Release releases the lock.
+func (h *RunLock) Release() { h.file.Close() }
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 
-// sign writes this process's number into the lock that it holds.
-func sign(f *os.File) error {
+// writePid writes the pid of this process into the lock file.
+func writePid(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
@@ -59,8 +59,9 @@ func sign(f *os.File) error {
 	return err
 }
 
-// holder reads the number of the process that holds the lock. It may have taken it a moment ago and not signed yet.
-func holder(f *os.File) (pid int) {
+// readPid reads the pid of the process that holds the lock. It retries, because that process may not have written its
+// pid yet.
+func readPid(f *os.File) (pid int) {
 	for range 50 {
 		b := make([]byte, 32)
 		n, _ := f.ReadAt(b, 0)
@@ -72,19 +73,19 @@ func holder(f *os.File) (pid int) {
 	return 0
 }
 
-// begin takes run.lock, unless Options.Held has it already, and begins run.json anew. The returned function gives back
-// what it took.
-func (d *Daemon) begin() (func(), error) {
-	held, release := d.Held, func() {}
+// start takes run.lock, unless Options.Lock has it already, and starts a new run.json. The returned function releases
+// the lock.
+func (d *Daemon) start() (func(), error) {
+	held, release := d.Lock, func() {}
 	if held == nil {
 		var err error
-		if held, err = Hold(d.StateDir); err != nil {
+		if held, err = LockRun(d.StateDir); err != nil {
 			return nil, err
 		}
 		release = held.Release
 	}
-	if err := d.Archive.Restrict(); err != nil { // on a file system that keeps no modes, or as another's
-		d.Log.Warn("others may be able to read the archive", "err", err)
+	if err := d.Archive.MakePrivate(); err != nil { // the file system may have no modes, or the file another owner
+		d.Log.Warn("cannot restrict the archive's permissions", "err", err)
 	}
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
@@ -92,6 +93,6 @@ func (d *Daemon) begin() (func(), error) {
 		Pid: os.Getpid(), Version: d.Version, Start: held.start, Errors: []Failure{}, Reload: d.Reload,
 		Config: d.Config, Archive: d.Archive.Path(),
 	}
-	d.tell()
+	d.writeRunInfo()
 	return release, nil
 }

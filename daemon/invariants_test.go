@@ -63,7 +63,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	d := h.daemon()
 	s := syncTo(t, d, h.path(1), "before publication")
-	doc, c, _, err := d.document(context.Background(), s)
+	doc, c, _, err := d.makeCompanion(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,15 +91,15 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	t.Helper()
 	offer := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}
-	s, err := d.session(offer)
+	s, err := d.register(offer)
 	if err != nil || s == nil {
 		t.Fatalf("%s: session = %v, %v", what, s, err)
 	}
-	s.held = true
+	s.byCommand = true
 	if err := d.sync(context.Background(), offer); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	s.held = false
+	s.byCommand = false
 	return s
 }
 

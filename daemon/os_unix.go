@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// flock takes the file's lock without waiting; it is given back when the file is closed, also by a crash.
+// flock locks the file without waiting. The lock ends when the file is closed, also by a crash.
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// gone reports whether err says for certain that there is no such file.
+// gone reports whether err means that the file certainly does not exist.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 func inode(info fs.FileInfo) uint64 {

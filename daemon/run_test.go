@@ -231,8 +231,8 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.append(h.path(1), turns(12, 16))
-	for range attempts {
-		if err := d.bring(context.Background(), watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
+	for range 5 {
+		if err := d.syncFully(context.Background(), watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.saveAll(context.Background(), false); err != nil {

@@ -18,7 +18,7 @@ import (
 // alive counts the signs that work got on.
 func (h *house) alive() *atomic.Int64 {
 	var n atomic.Int64
-	h.o.Alive = func() { n.Add(1) }
+	h.o.Heartbeat = func() { n.Add(1) }
 	return &n
 }
 
@@ -59,7 +59,7 @@ func TestAliveWhileItWorks(t *testing.T) {
 func TestIdleGivesSignsOnlyWhereTheyAreWanted(t *testing.T) {
 	for _, every := range []time.Duration{0, 10 * time.Millisecond} {
 		h := newHouse(t)
-		h.o.Watch.ScanInterval, h.o.AliveEvery = time.Hour, every
+		h.o.Watch.ScanInterval, h.o.HeartbeatEvery = time.Hour, every
 		n, scans := h.alive(), 0
 		scanned := make(chan bool, 1)
 		h.o.Scanned = func(watcher.Health) error {
@@ -108,7 +108,7 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	const files = 10000
 	for range 3 {
 		for n := range files {
-			d.note(offer(n), errors.New("no space left on device"), false)
+			d.report(offer(n), errors.New("no space left on device"))
 		}
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != maxLogged+1 {
@@ -120,18 +120,18 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	log.Reset()
 	d.scanned(watcher.Health{})
 	for n := range files {
-		d.note(offer(n), errors.New("no space left on device"), false)
+		d.report(offer(n), errors.New("no space left on device"))
 	}
 	if log.Len() > 0 {
 		t.Errorf("what fails on is logged again: %s", log.String())
 	}
 	for n := range files {
-		d.note(offer(n), nil, false)
+		d.report(offer(n), nil)
 	}
 	if info := d.health.info; info.Failing != 0 || len(info.Errors) != 0 {
 		t.Errorf("mended, yet %d fail and %d are listed", info.Failing, len(info.Errors))
 	}
-	d.note(offer(1), errors.New("no space left on device"), false)
+	d.report(offer(1), errors.New("no space left on device"))
 	if strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("a new failure is one line: %s", log.String())
 	}
@@ -146,9 +146,9 @@ func TestRunStateThatCannotBeWrittenIsSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 5 {
-		d.Refused(Reload{Error: fmt.Sprint(n)})
+		d.ReloadRefused(Reload{Error: fmt.Sprint(n)})
 	}
-	if n := strings.Count(log.String(), "run state not written"); n != 1 {
+	if n := strings.Count(log.String(), "cannot write run.json"); n != 1 {
 		t.Errorf("said %d times: %s", n, log.String())
 	}
 }
@@ -156,12 +156,12 @@ func TestRunStateThatCannotBeWrittenIsSaidOnce(t *testing.T) {
 // TestRefusedIsToldWhileItRuns also when the loop has nothing to do.
 func TestRefusedIsToldWhileItRuns(t *testing.T) {
 	h := newHouse(t)
-	held, err := Hold(h.o.StateDir)
+	held, err := LockRun(h.o.StateDir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer held.Release()
-	h.o.Held, h.o.Reload = held, &Reload{Note: "at the start"}
+	h.o.Lock, h.o.Reload = held, &Reload{Note: "at the start"}
 	d := h.daemon()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -174,7 +174,7 @@ func TestRefusedIsToldWhileItRuns(t *testing.T) {
 		return info.Reload
 	}
 	eventually(t, "what brought the options", func() bool { r := reload(); return r != nil && r.Note == "at the start" })
-	d.Refused(Reload{Error: "line 3"})
+	d.ReloadRefused(Reload{Error: "line 3"})
 	if r := reload(); r == nil || r.Error != "line 3" {
 		t.Errorf("told %+v", r)
 	}

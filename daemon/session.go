@@ -13,60 +13,62 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
-	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
-// session is one session in memory: what was stored when it was last synced, what its files look like now, and, while
-// it is worth keeping, its fold.
+// session is a session in memory: its stored state, the last stat of its transcript and, unless it was dropped, its
+// fold.
 type session struct {
 	transcript.Session
-	state  State
-	raw    []byte // state as the archive has it, for compare-and-swap
-	placed string // path of the transcript as the archive has it
+	state        State
+	raw          []byte // state as stored, for compare-and-swap
+	archivedPath string // path of the transcript as stored
 
-	isNew     bool // the archive did not know it when the daemon started
-	rewritten bool // the file is not what is stored of it, from its first byte on: the next generation begins
+	isNew     bool // not in the archive when the daemon started
+	rewritten bool // the file's content differs from the archived bytes: a new generation begins
 
-	seen         Stat // of the transcript, by the last look
+	sourceStat   Stat // last stat of the transcript
 	missing      bool
-	lookErr      error             // of the last look
-	newSummaries bool              // summaries came that its companion does not hold
-	held         bool              // a person asked for a companion: sync brings the archive up to date, and leaves the rest to them
-	asked        *compactor.Manual // what stands from now on because they asked for it, nil where they asked for nothing new
+	statErr      error             // of the last stat
+	newSummaries bool              // there are summaries that its companion does not include
+	noticed      bool              // a notice was shown since the pressure rose to Options.NoticeAt
+	byCommand    bool              // sync only archives: the command makes the companion itself
+	requested    *compactor.Manual // options requested by the running command, nil if it requested none
 
 	folded    bool
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
-	spans     spans // that the last companion of this fold was made from
+	spans     spans // of the last companion made from this fold
 	failures  int
-	failedAt  Stat      // of the transcript when it failed last
-	retry     time.Time // an unchanged transcript is not tried again before
+	failedAt  Stat      // of the transcript at the last failure
+	retry     time.Time // an unchanged transcript is not tried before
 }
 
-// stored makes a session of what the archive knows. A state that cannot be read is as good as none: it is a cache.
-func (d *Daemon) stored(a archive.Session) *session {
-	s := &session{Session: a.Session, raw: a.State, placed: a.Path}
+// sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
+func (d *Daemon) sessionOf(a archive.Session) *session {
+	s := &session{Session: a.Session, raw: a.State, archivedPath: a.Path}
 	state, err := DecodeState(a.State)
+	s.noticed = state.Pressure >= d.NoticeAt // by the daemon that stored it
 	if s.state = state; err == nil {
 		err = a.StateDamage
 	}
 	if err != nil {
-		d.Log.Warn("session state unreadable, made anew", "session", s.ID, "err", err)
+		d.Log.Warn("session state unreadable; rebuilding it", "session", s.ID, "err", err)
 	}
 	return s
 }
 
-// session returns the session that the offered file belongs to, nil where it is nobody's or another file speaks for it.
-func (d *Daemon) session(o watcher.Offer) (*session, error) {
+// register returns the session of the offered file. It creates the session, or moves it to this file, if necessary. It
+// returns nil if the file belongs to no session, or if its session is read from another file.
+func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	key, known := d.owners[o.Path]
-	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // no root: a FILE that was given
+	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
 		return s, nil
 	}
-	found, ok := registry.Find(o.Root.Agent, o.Root.Path, o.Path)
-	if !ok || found.Packed && exists(plainPath(found.Path)) { // the plain file wins
+	found, ok := d.Agents.Find(o.Root.Agent, o.Root.Path, o.Path)
+	if !ok || found.Packed && exists(plainPath(found.Path)) { // the uncompressed file has priority
 		return nil, nil
 	}
 	if !known {
@@ -83,7 +85,7 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	}
 	if s.Path != o.Path {
 		if o.Gone {
-			delete(d.owners, o.Path) // it moved, and is known by its new path
+			delete(d.owners, o.Path) // it moved: the session is known by its new path
 			return nil, nil
 		}
 		s.moveTo(found)
@@ -92,8 +94,8 @@ func (d *Daemon) session(o watcher.Offer) (*session, error) {
 	return s, nil
 }
 
-// keyOf decides whose file a new path is: of the session that its name tells, unless that one's own file still stands
-// elsewhere below a watched root; then it is a session of its own, by its path.
+// keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below
+// a watched root. Then the new file becomes a session of its own, with its path as the ID.
 func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
 	if owner == nil || owner.Path == found.Path || !d.watched(owner.Session) || !exists(owner.Path) ||
@@ -109,7 +111,7 @@ func (d *Daemon) watched(s transcript.Session) bool {
 
 func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }
 
-// exists is false only where there is certainly nothing: what may not be looked at is not gone.
+// exists returns false only if the file certainly does not exist, not if it cannot be read.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !gone(err)
@@ -119,66 +121,65 @@ func (s *session) moveTo(found transcript.Session) {
 	key := s.Key
 	s.Session = found
 	s.Key = key
-	s.unfold() // the path below the root is part of what a companion is made from
+	s.unfold() // the companion depends on the path below the root
 }
 
-// options returns what decides the session's companion: the daemon's options and the session's own.
+// options returns the compaction options of a session.
 func (d *Daemon) options(s *session) compactor.Options {
-	return d.Compaction.With(s.manual())
+	return d.Compaction.With(s.manual()).Reading(d.Agents.Paths(s.Agent))
 }
 
-// manual is what a person asked of this session, now or before.
+// manual returns the options that were requested for this session, now or earlier.
 func (s *session) manual() compactor.Manual {
-	if s.asked != nil {
-		return *s.asked
+	if s.requested != nil {
+		return *s.requested
 	}
 	return s.state.Manual
 }
 
-// hash names the options of a session. Those of the daemon are hashed once: every session is looked at in every pass.
+// hash returns the hash of the session's options. The common one is computed once, because every scan compares it.
 func (d *Daemon) hash(s *session) string {
-	if s.manual().IsZero() {
-		return d.common
+	if s.manual().IsZero() && d.Agents.Paths(s.Agent) == "" {
+		return d.optionsHash
 	}
 	return d.options(s).Hash()
 }
 
-// look stats the source.
-func (s *session) look() {
-	s.seen, s.lookErr = stat(s.Path)
-	s.missing = gone(s.lookErr)
+func (s *session) statSource() {
+	s.sourceStat, s.statErr = stat(s.Path)
+	s.missing = gone(s.statErr)
 }
 
-// upToDate reports whether nothing is to be done since the last look. It costs one stat, of the companion: both are
-// compared with what was stored when each was last synced.
+// upToDate reports whether there is nothing to do. It costs one stat of the companion; the transcript was stat'ed
+// before.
 func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
-	seen := s.seen
+	seen := s.sourceStat
 	switch {
 	case s.missing:
 		return s.state.Gone && (!d.outdated(s) || s.failures > 0 && time.Now().Before(s.retry))
-	case s.lookErr != nil || s.held:
+	case s.statErr != nil || s.byCommand:
 		return false
-	case s.state.Skipped != "":
+	case s.state.SkipReason != "":
 		return true
 	case s.failures > 0 && seen == s.failedAt && time.Now().Before(s.retry):
 		return true
 	case seen != s.state.Source || s.state.Gone || s.rewritten:
 		return false
-	case s.behind() && o.Quiet >= d.Watch.Settle:
+	case s.tailMissing() && o.Quiet >= d.Watch.Settle:
 		return false
 	case s.Class == transcript.Attachment:
 		return true
 	case s.state.Options != d.hash(s):
 		return false
-	case s.state.Fired == "" || s.state.Foreign:
+	case s.state.Trigger == "" || s.state.UnknownFormat:
 		return true
-	case s.newSummaries || d.lacks(s):
+	case s.newSummaries || d.wantsSummaries(s):
 		return false
 	}
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
 }
 
-// companion is where the session's companion stands: once its transcript is gone, in the state directory.
+// companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
 	if s.state.Gone && d.CompanionDir == "" {
 		return sidecar.Path(s.Session, filepath.Join(d.StateDir, "companions"))
@@ -186,7 +187,7 @@ func (d *Daemon) companion(s *session) string {
 	return sidecar.Path(s.Session, d.CompanionDir)
 }
 
-// asWritten reports whether the companion stands at path as ccd last left it.
+// asWritten reports whether the companion at path is unchanged since ccd wrote it.
 func (s *session) asWritten(path string) bool {
 	if s.state.Companion != path {
 		return false
@@ -195,90 +196,98 @@ func (s *session) asWritten(path string) bool {
 	return err == nil && written == s.state.Written
 }
 
-// refreshDue reports whether the file is at rest and the companion does not cover all of it.
-// More bytes of a torn line that the companion covers in part do not make it due: a line that grows slowly would cost
-// a fold of the whole session each time.
+// refreshDue reports whether the file is at rest and the companion does not cover all of it. A companion that covers
+// part of a torn line is not due when that line grows: each time would cost a fold of the whole session.
 func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
 	at, covers := s.state.At, s.state.Covers
 	grows := at.Generation == covers.Generation && at.Offset-s.state.Torn < covers.Offset
 	return at != covers && !grows && o.Quiet >= idle
 }
 
-// behind reports whether the file, as it was when it was last synced, has bytes that were not taken: of a last line
-// without its end. A compressed file is always taken whole.
-func (s *session) behind() bool { return !s.Packed && s.state.Source.Size > s.state.At.Offset }
+// tailMissing reports whether the file had bytes at the last sync that were not read: a last line without a newline. A
+// compressed file is always read to its end.
+func (s *session) tailMissing() bool { return !s.Packed && s.state.Source.Size > s.state.At.Offset }
 
-// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger first fires, then when
-// there are enough new bytes, or the transcript is at rest; at once when it is not as written, or when the options
-// changed.
+// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then after
+// enough new bytes or when the transcript is at rest. It is due at once if the companion was changed or deleted, or if
+// the options changed.
 func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment {
 		return false
 	}
-	if c := s.compactor.Status(); foreign(c) || s.state.Fired == "" && c.Trigger == "" {
+	if c := s.compactor.Status(); unknownFormat(c) || s.state.Trigger == "" && c.Trigger == "" {
 		return false
 	}
-	return s.newSummaries || d.lacks(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
-		s.state.At.Generation != s.state.Covers.Generation || s.grown() >= s.enough() ||
+	return s.newSummaries || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
+		s.state.At.Generation != s.state.Covers.Generation || s.uncovered() >= s.refreshBytes() ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }
 
-// grown is how many bytes the companion does not cover yet.
-func (s *session) grown() int64 { return s.state.At.Offset - s.state.Covers.Offset }
+// uncovered returns how many bytes the companion does not cover yet.
+func (s *session) uncovered() int64 { return s.state.At.Offset - s.state.Covers.Offset }
 
-// enough is how many new bytes make the companion due: an eighth of what it covers, so that the cost of following a
-// session stays in proportion to its length, and at least a quarter of the companion's own size.
-func (s *session) enough() int64 { return max(1, s.state.Covers.Offset/8, s.state.Written.Size/4) }
+// refreshBytes returns how many new bytes make the companion due: an eighth of what it covers, so that the cost of
+// following a session is proportional to its length, and at least a quarter of the companion's own size.
+func (s *session) refreshBytes() int64 {
+	return max(1, s.state.Covers.Offset/8, s.state.Written.Size/4)
+}
 
-// fold brings the session's fold up to the archive's tip: it is cached, or folded anew.
-func (d *Daemon) fold(ctx context.Context, s *session) error {
+// open sets the cursor to the end of the archived bytes, unless the fold has it.
+func (d *Daemon) open(ctx context.Context, s *session) error {
 	if s.folded {
 		return nil
 	}
-	if s.isNew { // should another process know it meanwhile, Append says so
-		s.begin(d, transcript.Cursor{})
+	s.cursor = transcript.Cursor{}
+	if s.isNew { // if another process has archived it since, Append fails with ErrTip
 		return nil
 	}
-	a, err := d.Archive.Session(ctx, s.Key)
+	err := d.reload(ctx, s)
 	if errors.Is(err, archive.ErrNotFound) {
-		s.begin(d, transcript.Cursor{})
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	fresh := d.stored(a)
-	s.state, s.raw, s.placed = fresh.state, fresh.raw, fresh.placed
-	if len(a.Generations) == 0 {
-		s.begin(d, transcript.Cursor{})
-		return nil
-	}
-	last := a.Generations[len(a.Generations)-1]
 	if s.rewritten {
-		s.begin(d, transcript.Cursor{Generation: last.N + 1})
-		return nil
+		s.cursor = transcript.Cursor{Generation: s.cursor.Generation + 1}
 	}
-	s.begin(d, transcript.Cursor{Generation: last.N})
-	if s.Class != transcript.Attachment {
-		if err := d.replay(ctx, s, last); err != nil {
-			s.unfold()
-			return err
-		}
-	}
-	s.cursor = last.Tip
-	return nil
+	return err
 }
 
-// replay folds what the archive has of the session's last generation.
-func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) error {
-	for seg, err := range d.Archive.Reader(s.Key, g.N).Segments(ctx) {
+// fold brings the session's fold up to the end of the archived bytes.
+func (d *Daemon) fold(ctx context.Context, s *session) error {
+	if err := d.open(ctx, s); err != nil {
+		return err
+	}
+	return d.foldTo(ctx, s, s.cursor)
+}
+
+// foldTo makes the fold end at a cursor. It keeps the fold in memory if there is one, else it folds the archived bytes
+// up to there.
+func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor) (err error) {
+	if s.folded && at.Generation <= max(1, s.cursor.Generation) {
+		return nil
+	}
+	if was := s.cursor.Generation; at.Generation > max(1, was) && !s.Unlined() {
+		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", at.Generation)
+	}
+	s.begin(d, transcript.Cursor{Generation: at.Generation})
+	if at.Offset > 0 && s.Class != transcript.Attachment {
+		err = d.replay(ctx, s, at)
+	}
+	if s.cursor = at; err != nil {
+		s.unfold()
+	}
+	return err
+}
+
+// replay folds the archived bytes of a generation, which must end at end.
+func (d *Daemon) replay(ctx context.Context, s *session, end transcript.Cursor) error {
+	for seg, err := range d.Archive.Reader(s.Key, end.Generation).Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("fold session %s: %w", s.ID, err)
 		}
-		d.alive()
+		d.heartbeat()
 		s.take(seg)
 	}
-	if s.cursor.Offset != g.Tip.Offset { // another process went on meanwhile
+	if s.cursor.Offset != end.Offset { // another process appended
 		return archive.ErrTip
 	}
 	return nil
@@ -288,21 +297,18 @@ func (d *Daemon) replay(ctx context.Context, s *session, g archive.Generation) e
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
 	s.cursor, s.folded, s.spans = at, true, spans{}
 	if s.Class != transcript.Attachment {
-		s.decoder = registry.NewDecoder(s.Agent, s.Class)
+		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
 		s.compactor = compactor.New(d.options(s), s.Session)
 	}
 }
 
-// add folds a segment that the archive has taken.
+// add folds a segment after the archive has stored it.
 func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) error {
 	switch {
 	case s.Class == transcript.Attachment:
 		s.cursor = seg.End
 		return nil
-	case s.cursor.Generation != 0 && seg.Start.Generation != s.cursor.Generation:
-		d.Log.Info("transcript replaced, its earlier content stays in the archive", "session", s.ID, "generation", seg.Start.Generation)
-		s.begin(d, seg.Start)
-	case s.decoder.Reopens(seg):
+	case s.decoder.ContinuesLine(seg):
 		s.unfold()
 		return d.fold(ctx, s)
 	}
@@ -310,20 +316,20 @@ func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) er
 	return nil
 }
 
-// take folds a segment. A last line without its end is folded if it is whole JSON. A torn one waits for the rest of it,
-// or for finish: most torn lines go on, and a line that was folded too early costs another fold of the whole session.
+// take folds a segment. A last line without a newline is folded if it is whole JSON. A torn one waits for its end, or
+// for foldTail: most torn lines are completed, and a line folded too early costs another fold of the whole session.
 func (s *session) take(seg transcript.Segment) {
 	rest := seg.Rest
 	seg.Rest = false
 	s.feed(seg)
 	s.cursor = seg.End
 	if rest && s.decoder.Torn() == 0 {
-		s.finish()
+		s.foldTail()
 	}
 }
 
-// finish folds the last line as it stands, for a companion that covers all bytes.
-func (s *session) finish() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
+// foldTail folds a torn last line as it is, for a companion that covers all bytes.
+func (s *session) foldTail() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
 
 func (s *session) feed(seg transcript.Segment) {
 	for r := range s.decoder.Records(seg) {
@@ -335,27 +341,47 @@ func (s *session) unfold() {
 	s.folded, s.decoder, s.compactor, s.spans = false, nil, nil, spans{}
 }
 
-// forget drops what is in memory of a session after an error: the next sync folds it anew. That another process was
-// faster is no failure, and needs no pause.
-func (d *Daemon) forget(s *session, err error) {
-	if !errors.As(err, new(placeError)) {
+// finishSync records the result of a sync. After an error the fold is dropped, and the next sync folds the session
+// again. A conflict with another process is no failure and needs no pause.
+func (d *Daemon) finishSync(s *session, err error) {
+	if err == nil {
+		s.failures = 0
+	}
+	if err == nil || errors.Is(err, errMore) {
+		return
+	}
+	if raced(err) {
+		s.invalidate()
+		return
+	}
+	if !errors.As(err, new(notPlacedError)) {
 		s.unfold()
 		s.isNew = false
 	}
-	if raced(err) {
-		return
-	}
 	s.failures++
-	s.failedAt = s.seen
-	pause := d.Watch.ScanInterval / 2     // the next scan comes after it
-	if !errors.Is(err, archive.ErrFull) { // which costs one look at the file system, and ends without a change of ours
+	s.failedAt = s.sourceStat
+	pause := d.Watch.ScanInterval / 2     // so that the next scan tries again
+	if !errors.Is(err, archive.ErrFull) { // a full disk costs one check of the free space, and may end at any time
 		pause <<= min(s.failures-1, 3)
 	}
 	s.retry = time.Now().Add(pause)
 }
 
-// tail tells how the file is to be read: a last line without its end is taken from a file at rest, one that does not
-// parse from a file at rest for long.
-func (s *session) tail(d *Daemon, o watcher.Offer) watcher.TailOptions {
-	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch, Alive: d.Alive}
+// invalidate makes the next sync load the session from the archive again, even if its file has not changed: another
+// process has stored a change.
+func (s *session) invalidate() {
+	s.unfold()
+	s.isNew = false
+	s.state.Source = Stat{}
+}
+
+// offer returns the offer with which a command syncs the session: its file counts as at rest.
+func (s *session) offer() watcher.Offer {
+	return watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest}
+}
+
+// tailOptions returns how to read the end of the file. A last line without a newline is read if the file is at rest,
+// and a torn one if it has been at rest for RefreshIdle.
+func (s *session) tailOptions(d *Daemon, o watcher.Offer) watcher.TailOptions {
+	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch, Heartbeat: d.Heartbeat}
 }

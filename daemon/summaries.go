@@ -9,56 +9,54 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
-	"ccd/watcher"
 )
 
-// ErrUnavailable is what Options.Summarize fails with where no text is to blame: its command cannot be started.
+// ErrUnavailable is returned by Options.Summarize if its command cannot be started.
 var ErrUnavailable = errors.New("summaries cannot be written")
 
 const (
-	jobTime  = 5 * time.Minute  // after which no further summary of a job is begun
-	passTime = 10 * time.Minute // after which one pass begins no further job
-	maxPause = 5                // doublings of the pause after failures: half an hour with the default scan interval
-	enough   = 3                // failures one after the other that end a job: it is the command, not the texts
+	jobTime   = 5 * time.Minute  // after it no further summary of a job is started
+	passTime  = 10 * time.Minute // after it a pass starts no further job
+	maxPause  = 5                // doublings of the pause after failures: half an hour with the default scan interval
+	maxFailed = 3                // successive failures that end a job: the command is broken, not the texts
 )
 
-// Companions are first published with the compactor's own summaries. What they lack of the command's is then a job:
-// one at a time, done by one goroutine of Run that knows nothing of sessions; it keeps each text in the archive as it
-// comes. When it is done the session is offered again, and its companion made anew from what is kept. A session whose
-// companion lacks summaries is not current, so that a later scan, or a later start, finds what was left undone.
+// A companion is first published with the compactor's own summaries. A job then has the command write those that are
+// missing: one job at a time, in one goroutine of Run, which stores each summary in the archive. When the job is done,
+// the session is offered again and its companion made with the stored summaries. A session whose companion lacks
+// summaries is not up to date, so a later scan or start continues the work.
 
-// summaryJob is the inputs whose summaries a session's companion lacks.
+// summaryJob is the list of inputs whose summaries a session's companion lacks.
 type summaryJob struct {
 	path   string
 	key    transcript.Key
 	inputs []compactor.Input
 }
 
-// outcome is what came of a job.
+// outcome is the result of a job.
 type outcome struct {
 	summaryJob
-	taken, refused int
-	err            error // what ended it early
+	accepted, refused int
+	err               error // why it ended early
 }
 
-// writer writes summaries and keeps them. It is safe for use beside the daemon: both its parts are.
+// writer writes summaries and stores them. It is safe for concurrent use with the daemon.
 type writer struct {
 	archive   *archive.Archive
 	summarize func(ctx context.Context, input string) ([]byte, error)
 }
 
-// do writes the summaries of a job, the first ones first, and keeps what came of each before it begins the next.
-func (w writer) do(ctx context.Context, e summaryJob) outcome {
+// run writes the summaries of a job in order, and stores each before it starts the next.
+func (w writer) run(ctx context.Context, e summaryJob) outcome {
 	o := outcome{summaryJob: e}
 	end := time.Now().Add(jobTime)
 	failures := 0
 	for _, in := range e.inputs {
-		if failures == enough || time.Now().After(end) {
+		if failures == maxFailed || time.Now().After(end) {
 			break
 		}
-		s, failed, err := w.one(ctx, in)
+		s, failed, err := w.write(ctx, in)
 		if err == nil {
 			err = w.archive.KeepSummary(ctx, in.Hash, s)
 		}
@@ -70,7 +68,7 @@ func (w writer) do(ctx context.Context, e summaryJob) outcome {
 			failures = 0
 		}
 		if s.Text != "" {
-			o.taken++
+			o.accepted++
 		} else {
 			o.refused++
 		}
@@ -78,8 +76,8 @@ func (w writer) do(ctx context.Context, e summaryJob) outcome {
 	return o
 }
 
-// one writes one summary. Failed tells that the command failed, err that nothing is to be kept of it.
-func (w writer) one(ctx context.Context, in compactor.Input) (s archive.Summary, failed bool, err error) {
+// write writes one summary. failed means that the command failed, err that nothing is to be stored.
+func (w writer) write(ctx context.Context, in compactor.Input) (s archive.Summary, failed bool, err error) {
 	out, err := w.summarize(ctx, in.Text)
 	switch {
 	case ctx.Err() != nil:
@@ -90,28 +88,28 @@ func (w writer) one(ctx context.Context, in compactor.Input) (s archive.Summary,
 		return archive.Summary{Refused: 1, Why: err.Error()}, true, nil
 	}
 	if s.Text, s.Why = in.Take(out); s.Text == "" {
-		s.Refused = archive.Tries // another try would bring no better
+		s.Refused = archive.Tries // do not try again: the result would be the same
 	}
 	return s, false, nil
 }
 
-// jobs is Run's side of the goroutine that writes summaries.
+// jobs connects Run with the goroutine that writes summaries.
 type jobs struct {
-	todo    chan summaryJob
-	done    chan outcome
-	asked   chan string // paths to be offered again
-	busy    bool
-	pauses  int       // failures one after the other
-	resting time.Time // no job is begun before
+	todo        chan summaryJob
+	done        chan outcome
+	asked       chan string // paths to be offered again
+	busy        bool
+	pauses      int       // successive failures
+	pausedUntil time.Time // no job is started before
 }
 
-// startErrands starts the goroutine that writes summaries, where summaries are written at all. The returned function
-// waits for its end, which that of ctx brings.
-func (d *Daemon) startErrands(ctx context.Context) (wait func()) {
+// startSummaries starts the goroutine that writes summaries if there is a summarizer. The returned function waits for
+// it to end after ctx ends.
+func (d *Daemon) startSummaries(ctx context.Context) (wait func()) {
 	if d.Summarize == nil {
 		return func() {}
 	}
-	// One job at a time: there is always room in todo and done.
+	// There is one job at a time, so sending to todo and done never blocks.
 	e := &jobs{todo: make(chan summaryJob, 1), done: make(chan outcome, 1), asked: make(chan string, 1)}
 	d.jobs = e
 	w := writer{d.Archive, d.Summarize}
@@ -123,7 +121,7 @@ func (d *Daemon) startErrands(ctx context.Context) (wait func()) {
 			case <-ctx.Done():
 				return
 			case job := <-e.todo:
-				e.done <- w.do(ctx, job)
+				e.done <- w.run(ctx, job)
 				select {
 				case e.asked <- job.path:
 				case <-ctx.Done():
@@ -137,22 +135,21 @@ func (d *Daemon) startErrands(ctx context.Context) (wait func()) {
 	}
 }
 
-// lacks reports whether a session's companion lacks summaries that could be asked for now.
-func (d *Daemon) lacks(s *session) bool {
+// wantsSummaries reports whether a session's companion lacks summaries and a job could be started now.
+func (d *Daemon) wantsSummaries(s *session) bool {
 	e := d.jobs
-	return s.state.Wanted > 0 && e != nil && !e.busy && !time.Now().Before(e.resting)
+	return s.state.MissingSummaries > 0 && e != nil && !e.busy && !time.Now().Before(e.pausedUntil)
 }
 
-// ask begins the job of a session whose companion was just published, unless another one is on its way: a later
-// scan comes back to it then.
-func (d *Daemon) ask(s *session, inputs []compactor.Input) {
-	if len(inputs) > 0 && d.lacks(s) {
+// startJob starts the job of a session after its companion was published. If another job runs, a later scan starts it.
+func (d *Daemon) startJob(s *session, inputs []compactor.Input) {
+	if len(inputs) > 0 && d.wantsSummaries(s) {
 		d.jobs.busy = true
 		d.jobs.todo <- summaryJob{path: s.Path, key: s.Key, inputs: inputs}
 	}
 }
 
-// takeSummaries takes what came of the last job, if it is done.
+// takeSummaries processes the result of the last job, if it is done.
 func (d *Daemon) takeSummaries() {
 	e := d.jobs
 	if e == nil {
@@ -161,40 +158,40 @@ func (d *Daemon) takeSummaries() {
 	select {
 	case o := <-e.done:
 		e.busy = false
-		d.take(o)
+		d.recordOutcome(o)
 		if o.err == nil && o.refused == 0 {
 			e.pauses = 0
 			return
 		}
-		e.resting = time.Now().Add(d.Watch.ScanInterval << min(e.pauses, maxPause))
+		e.pausedUntil = time.Now().Add(d.Watch.ScanInterval << min(e.pauses, maxPause))
 		e.pauses++
 	default:
 	}
 }
 
-// summariesName is how what ails the summaries is listed beside the paths of what ails a session.
+// summariesName is the name under which failures of the summarizer are listed, instead of a path.
 const summariesName = "summarizer"
 
-// take notes what came of a job: the session's companion is made anew where something did.
-func (d *Daemon) take(o outcome) {
-	if s := d.sessions[o.key]; s != nil && o.taken+o.refused > 0 {
+// recordOutcome processes the result of a job. The session's companion is made again if there are new summaries.
+func (d *Daemon) recordOutcome(o outcome) {
+	if s := d.sessions[o.key]; s != nil && o.accepted+o.refused > 0 {
 		s.newSummaries = true
 	}
 	if o.err == nil || !errors.Is(o.err, context.Canceled) {
 		d.health.mu.Lock()
-		d.fail(summariesName, o.err)
+		d.setFailure(summariesName, o.err)
 		d.health.mu.Unlock()
 	}
-	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.taken, "refused", o.refused)
+	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.accepted, "refused", o.refused)
 }
 
-// fillIn asks for the summaries that companions lack, those of the sessions that grew last first, and makes them anew,
-// for passTime at most, and until a job brings nothing. It returns how many summaries were written, and how many
-// companions lack some.
-func (d *Daemon) fillIn(ctx context.Context) (written, lacking int, err error) {
+// writeMissing writes the summaries that companions lack, of the most recent sessions first, and updates these
+// companions. It stops after passTime, or when a job writes nothing. It returns how many summaries were written, and
+// how many companions still lack some.
+func (d *Daemon) writeMissing(ctx context.Context) (written, lacking int, err error) {
 	var all []*session
 	for _, s := range d.sessions {
-		if s.state.Wanted > 0 && !s.state.Gone {
+		if s.state.MissingSummaries > 0 && !s.state.Gone {
 			all = append(all, s)
 		}
 	}
@@ -203,14 +200,14 @@ func (d *Daemon) fillIn(ctx context.Context) (written, lacking int, err error) {
 	})
 	end := time.Now().Add(passTime)
 	for _, s := range all {
-		for d.Summarize != nil && s.state.Wanted > 0 && time.Now().Before(end) {
+		for d.Summarize != nil && s.state.MissingSummaries > 0 && time.Now().Before(end) {
 			var taken int
-			if taken, err = d.filled(ctx, s); taken == 0 {
+			if taken, err = d.writeMissingOf(ctx, s); taken == 0 {
 				end = time.Time{}
 			}
 			written += taken
 		}
-		if s.state.Wanted > 0 {
+		if s.state.MissingSummaries > 0 {
 			lacking++
 		}
 		s.unfold()
@@ -218,34 +215,33 @@ func (d *Daemon) fillIn(ctx context.Context) (written, lacking int, err error) {
 	return written, lacking, err
 }
 
-// filled does one job of a session and makes its companion anew.
-func (d *Daemon) filled(ctx context.Context, s *session) (taken int, err error) {
+// writeMissingOf runs one job of a session and updates its companion.
+func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err error) {
 	if err := d.fold(ctx, s); err != nil {
 		return 0, err
 	}
-	_, c, _, err := d.document(ctx, s)
+	_, c, _, err := d.makeCompanion(ctx, s)
 	if err != nil {
 		return 0, err
 	}
-	o := writer{d.Archive, d.Summarize}.do(ctx, summaryJob{s.Path, s.Key, c.Wanted})
+	o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, c.Wanted})
 	s.newSummaries = true
-	again := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest}
-	return o.taken, errors.Join(o.err, d.bring(ctx, again))
+	return o.accepted, errors.Join(o.err, d.syncFully(ctx, s.offer()))
 }
 
-// improve writes the summaries that a companion lacks while a person waits for it, and has it made anew, as often as
-// that brings more, for passTime at most. That none can be written leaves it as it is.
-func (d *Daemon) improve(ctx context.Context, s *session, made Compacted, again func() (Compacted, error)) (Compacted, error) {
+// addSummaries writes the summaries that a requested companion lacks and makes it again, until nothing is added or
+// passTime is over. If the summarizer fails, the companion stays as it is.
+func (d *Daemon) addSummaries(ctx context.Context, s *session, made Compacted, again func() (Compacted, error)) (Compacted, error) {
 	end := time.Now().Add(passTime)
 	for d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end) {
-		o := writer{d.Archive, d.Summarize}.do(ctx, summaryJob{s.Path, s.Key, made.Wanted})
+		o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, made.Wanted})
 		if ctx.Err() != nil {
 			return made, ctx.Err()
 		}
 		if o.err != nil || o.refused > 0 {
-			d.Log.Warn("summaries not written, ccd's own stand", "session", s.ID, "refused", o.refused, "err", o.err)
+			d.Log.Warn("summaries not written; using ccd's own", "session", s.ID, "refused", o.refused, "err", o.err)
 		}
-		if o.taken == 0 {
+		if o.accepted == 0 {
 			break
 		}
 		var err error
@@ -256,25 +252,25 @@ func (d *Daemon) improve(ctx context.Context, s *session, made Compacted, again 
 	return made, nil
 }
 
-// peeked is how far into a transcript the request may stand that tells a session of the summarizer's command, in bytes.
-const peeked = 256 << 10
+// maxPeek is how far into a transcript a summarizer's request is looked for, in bytes.
+const maxPeek = 256 << 10
 
-// skippedSummarizer is State.Skipped of the sessions of the summarizer's command.
+// skippedSummarizer is State.SkipReason of the summarizer's own sessions.
 const skippedSummarizer = "summarizer"
 
-// ours reports whether the new bytes of a session, or its parent, tell that the summarizer's command runs in it. What
-// such a session holds is a text of another one.
-func (d *Daemon) ours(s *session, seg transcript.Segment) bool {
-	if parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]; parent != nil && parent.state.Skipped != "" {
+// isSummarizer reports whether the new bytes of a session, or its parent, show that the summarizer's command runs in
+// it. Such a session only contains texts of other ones.
+func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
+	if parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]; parent != nil && parent.state.SkipReason != "" {
 		return true
 	}
-	if s.Class == transcript.Attachment || seg.Start.Offset >= peeked || s.compactor.Status().Asked.Len > 0 {
+	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.compactor.Status().Asked.Len > 0 {
 		return false
 	}
-	if len(seg.Data) > peeked {
-		seg.Data, seg.Rest = seg.Data[:peeked], false
+	if len(seg.Data) > maxPeek {
+		seg.Data, seg.Rest = seg.Data[:maxPeek], false
 	}
-	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range d.Agents.NewDecoder(s.Agent, s.Class).Records(seg) {
 		if asks, settled := compactor.Asks(r); settled {
 			return asks
 		}
@@ -282,10 +278,10 @@ func (d *Daemon) ours(s *session, seg transcript.Segment) bool {
 	return false
 }
 
-// skip notes that a session is not to be followed. Nothing of it is archived from here on.
+// skip marks a session as not followed. No more of it is archived.
 func (d *Daemon) skip(s *session) {
-	d.Log.Info("session of the summarizer's command, not followed", "session", s.ID)
-	s.state.Skipped, s.state.Source = skippedSummarizer, s.seen
+	d.Log.Info("skipping session of the summarizer's own command", "session", s.ID)
+	s.state.SkipReason, s.state.Source = skippedSummarizer, s.sourceStat
 	s.unfold()
 	d.unsaved[s] = true
 }

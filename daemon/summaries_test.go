@@ -217,7 +217,7 @@ func TestFailuresLeaveOurOwnSummaries(t *testing.T) {
 	for ; lacking > 0 && passes < 200; passes++ {
 		before := m.calls()
 		r := h.once()
-		if lacking = r.Lacking; m.calls()-before > enough {
+		if lacking = r.Lacking; m.calls()-before > maxFailed {
 			t.Fatalf("%d calls that fail in one pass", m.calls()-before)
 		}
 	}
@@ -312,7 +312,7 @@ func (h *house) lacksNothing(path string) func() bool {
 			return false
 		}
 		s, err := DecodeState(a.State)
-		return err == nil && s.Wanted == 0
+		return err == nil && s.MissingSummaries == 0
 	}
 }
 
@@ -376,11 +376,11 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := DecodeState(a.State)
-			if skipped := s.Skipped == skippedSummarizer; err != nil || skipped == want || skipped && a.Tip().Offset > 100 {
-				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.Skipped, a.Tip().Offset, err)
+			if skipped := s.SkipReason == skippedSummarizer; err != nil || skipped == want || skipped && a.Tip().Offset > 100 {
+				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.SkipReason, a.Tip().Offset, err)
 			}
 		}
-		found, _ := registry.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
+		found, _ := registry.Table{}.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
 		if a, err := h.o.Archive.Session(context.Background(), found.Key); err != nil || len(a.Generations) > 0 {
 			t.Errorf("its sub-agent's session is archived: %v, %v", a.Generations, err)
 		}
@@ -401,7 +401,7 @@ func TestNoSummarizerByDefault(t *testing.T) {
 		t.Error("a summarizer is on by default")
 	}
 	d := h.daemon()
-	d.startErrands(context.Background())()
+	d.startSummaries(context.Background())()
 	if d.jobs != nil {
 		t.Error("somebody waits to write summaries")
 	}

@@ -23,7 +23,7 @@ func (h *house) rest(d *Daemon, path string) *session {
 		h.t.Fatal(err)
 	}
 	s := d.sessions[d.owners[path]]
-	if s.look(); !s.upToDate(d, o) {
+	if s.statSource(); !s.upToDate(d, o) {
 		h.t.Fatalf("%s is at rest, and not current after a sync: each scan would read it", path)
 	}
 	return s

@@ -24,7 +24,7 @@ func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
 	more := line("u2", strings.Repeat("The ledger is long. ", 1000)) + line("u3", "Go on")
 	h.append(path, more)
 	d := h.daemon()
-	s, ok := d.Known(path)
+	s, ok := d.SessionAt(path)
 	if !ok {
 		t.Fatal("not known")
 	}
@@ -42,7 +42,7 @@ func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
 	if _, err := os.Stat(companion); err != nil {
 		t.Errorf("the companion that was due is not there: %v", err)
 	}
-	if err := d.Update(context.Background(), transcript.Key{Agent: "codex", ID: "x"}); !errors.Is(err, ErrUnknown) {
+	if err := d.Update(context.Background(), transcript.Key{Agent: "codex", ID: "x"}); !errors.Is(err, ErrUnknownSession) {
 		t.Errorf("of an unknown session: got %v, want ErrUnknown", err)
 	}
 }
@@ -53,7 +53,7 @@ func TestPublishIndexesIDs(t *testing.T) {
 	h.write(h.path(1), text)
 	h.once()
 	d := h.daemon()
-	s, _ := d.Known(h.path(1))
+	s, _ := d.SessionAt(h.path(1))
 	off := int64(strings.Index(text, `"Begin"`))
 	p := transcript.Pointer{
 		Hash: mark.Sum([]byte(`"Begin"`)), Record: 1, Last: 1,

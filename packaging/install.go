@@ -7,21 +7,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"ccd/internal/atomicfile"
 )
 
-// readyWithin is how long Install waits for the daemon to say that it watches.
+// readyWithin is how long Install waits for the daemon to report that it is ready.
 const readyWithin = 90 * time.Second
 
-// Install writes the service's files where they differ, enables the service, (re)starts it where anything changed or it
-// does not run, waits until the daemon says that it watches, and says what it did and how to undo it. Where the daemon
-// cannot start with the second layer of confinement, it is started without, and that is said. It fails, with a hint, for
-// root without a system service and its user, for a system service without root, where no manager answers, and where
-// the daemon does not start.
+// Install writes the service's files that differ, enables the service, (re)starts it if something changed or it is not
+// running, waits until the daemon is ready, and prints what it did and how to undo it. If the daemon does not start in
+// the sandbox, Install starts it without one and says so. It fails, with a hint, for root without --system and --user,
+// for a system service without root, if no service manager answers, and if the daemon does not start.
 func (s *Service) Install(ctx context.Context) error {
 	if err := s.install(ctx); err != nil {
 		return fmt.Errorf("install service: %w", err)
@@ -34,69 +35,72 @@ func (s *Service) install(ctx context.Context) error {
 		return hinted("go install ./cmd/ccd, then run install from there",
 			fmt.Errorf("%s is a build that `go run` will remove", s.o.Executable))
 	}
-	if err := account(s.o, s.host); err != nil {
+	if err := checkAccount(s.o, s.host); err != nil {
 		return err
 	}
-	if err := s.rouse(ctx); err != nil {
+	if s.o.Linger && s.endsAtLogout() { // this also starts the manager of a user who is not logged in
+		if err := s.enableLinger(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.CheckInstall(ctx); err != nil {
 		return err
 	}
-	if current, err := s.current(ctx); err != nil {
+	if current, err := s.Current(ctx); err != nil {
 		return err
 	} else if current {
 		s.say("service %s is up to date and running (%s)", name, s.mgr.name)
-	} else if err := s.bringUp(ctx); err != nil {
+	} else if err := s.installLayers(ctx); err != nil {
 		return err
 	}
-	err := s.keepOn(ctx)
+	if s.endsAtLogout() {
+		s.say("the service stops when you log out; to keep it running: ccd install --linger (%s)", s.lingerCommand())
+	}
 	s.say("undo with: ccd uninstall%s", s.flag())
+	return nil
+}
+
+// CheckInstall fails, with a hint, if Install cannot work: for root without --system and --user, for a system service
+// without root, if no service manager answers, and if the manager has the service of another home. It writes nothing.
+func (s *Service) CheckInstall(ctx context.Context) error {
+	if err := checkAccount(s.o, s.host); err != nil {
+		return err
+	}
+	if err := s.probe(ctx); err != nil {
+		if s.mgr.linger && !s.o.Linger && !errors.Is(err, exec.ErrNotFound) {
+			err = hinted("ccd install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
+		}
+		return err
+	}
+	st, err := s.Status(ctx)
+	if err == nil && st.OtherHome != "" {
+		err = hinted("log in as that user, or set HOME to that directory", fmt.Errorf("%s has the service of another home directory, %s", s.mgr.name, st.OtherHome))
+	}
 	return err
 }
 
 func (s *Service) say(format string, args ...any) { fmt.Fprintf(s.o.Out, format+"\n", args...) }
 
-// managerWithin is how long the manager of a user who is not logged in may take to come up.
-const managerWithin = 10 * time.Second
-
-// rouse fails where no manager answers. One that goes with the user's last session is not there for who has none: where
-// it is to go on without (Options.Linger), it is told so first, which starts it.
-func (s *Service) rouse(ctx context.Context) error {
-	err := s.probe(ctx)
-	if err == nil || !s.mgr.linger || ctx.Err() != nil {
-		return err
-	}
-	if !s.o.Linger {
-		return hinted("ccd install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
-	}
-	if !s.host.lingers(s.o.User) {
-		if err := s.enableLinger(ctx); err != nil {
-			return err
-		}
-	}
-	limited, cancel := context.WithTimeout(ctx, managerWithin)
-	defer cancel()
-	for {
-		if err = s.probe(limited); err == nil {
-			return nil
-		}
-		select {
-		case <-limited.Done():
-			return err
-		case <-time.After(patience):
-		}
-	}
-}
-
-// probe fails with a hint where no manager answers, before anything is written.
+// probe fails with a hint if no manager answers. A manager that lingering has just started needs some time.
 func (s *Service) probe(ctx context.Context) error {
-	if err := s.steps(ctx, s.mgr.probe); err != nil {
+	steps := slices.Clone(s.mgr.probe)
+	if s.o.Linger {
+		for i := range steps {
+			steps[i].tries = 50
+		}
+	}
+	if err := s.steps(ctx, steps); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return hinted(s.mgr.hint, fmt.Errorf("%s: %w", strings.Fields(s.mgr.name)[0], exec.ErrNotFound))
+		}
 		return hinted(s.mgr.hint, fmt.Errorf("%s does not answer: %w", s.mgr.name, err))
 	}
 	return nil
 }
 
-// current reports whether there is nothing to do: the files are as they should be, the manager has read them, and the
-// daemon runs from the executable that stands there now.
-func (s *Service) current(ctx context.Context) (bool, error) {
+// Current reports whether Install has nothing to do: the files are up to date, the manager has read them, and the
+// daemon runs from the current executable.
+func (s *Service) Current(ctx context.Context) (bool, error) {
 	st, err := s.Status(ctx)
 	if err != nil || !st.Enabled || !st.Active || st.Stale || s.mgr.file() == "" {
 		return false, err
@@ -105,23 +109,24 @@ func (s *Service) current(ctx context.Context) (bool, error) {
 	return err == nil && len(drift) == 0 && s.host.runs(st.Pid, s.o.Executable), err
 }
 
-// bringUp writes the files and starts the daemon: with the first layer, and where it does not start so, with the next.
-func (s *Service) bringUp(ctx context.Context) error {
+// installLayers writes the files of the first layer and starts the daemon. If it does not start, it tries the next
+// layer.
+func (s *Service) installLayers(ctx context.Context) error {
 	if err := s.directories(ctx); err != nil {
 		return err
 	}
 	if len(s.mgr.layers) == 0 {
-		return s.begin(ctx)
+		return s.startAndWait(ctx)
 	}
 	var first error
 	for i, layer := range s.mgr.layers {
 		if err := s.write(layer); err != nil {
 			return err
 		}
-		err := s.begin(ctx)
+		err := s.startAndWait(ctx)
 		if err == nil {
 			if i > 0 {
-				s.say("the sandbox cannot be had here (%v): what the daemon may write is not confined, all else is", first)
+				s.say("this machine does not support the sandbox (%v); the service runs without it", first)
 			}
 			return nil
 		}
@@ -132,10 +137,10 @@ func (s *Service) bringUp(ctx context.Context) error {
 			first = err
 		}
 		if i+1 < len(s.mgr.layers) {
-			s.say("it does not start: %v; trying without the sandbox", err)
+			s.say("the daemon did not start: %v; trying without the sandbox", err)
 		}
 	}
-	if len(s.mgr.layers) > 1 { // it was not for the sandbox: leave things as they should be
+	if len(s.mgr.layers) > 1 { // the sandbox was not the cause: restore the first layer
 		if err := s.write(s.mgr.layers[0]); err != nil {
 			return errors.Join(first, err)
 		}
@@ -146,8 +151,8 @@ func (s *Service) bringUp(ctx context.Context) error {
 	return hinted(s.mgr.logs, first)
 }
 
-// begin enables the service, starts it and waits until the daemon watches.
-func (s *Service) begin(ctx context.Context) error {
+// startAndWait enables and starts the service, and waits until the daemon is ready.
+func (s *Service) startAndWait(ctx context.Context) error {
 	if err := s.steps(ctx, s.mgr.enable); err != nil {
 		return err
 	}
@@ -167,7 +172,7 @@ func (s *Service) begin(ctx context.Context) error {
 	return nil
 }
 
-// directories makes what the service needs: the manager's as this process, ccd's own as the account that it runs as.
+// directories creates the manager's directories, and ccd's own as the account that the service runs as.
 func (s *Service) directories(ctx context.Context) error {
 	for _, dir := range s.mgr.dirs {
 		if err := os.MkdirAll(dir.path, dir.perm); err != nil {
@@ -176,7 +181,7 @@ func (s *Service) directories(ctx context.Context) error {
 	}
 	for _, dir := range s.o.Own {
 		if s.o.System {
-			// Never as root: what the user may replace by a link at any time leads anywhere.
+			// Never as root: the user could replace a parent by a symlink to any place.
 			if err := s.steps(ctx, s.mgr.make(dir)); err != nil {
 				return fmt.Errorf("create directory as %s: %w", s.o.User, err)
 			}
@@ -189,7 +194,7 @@ func (s *Service) directories(ctx context.Context) error {
 
 func (s *Service) write(layer []file) error {
 	for _, f := range layer {
-		if f.asWanted() {
+		if f.current() {
 			continue
 		}
 		if f.text == nil {
@@ -210,8 +215,8 @@ func (s *Service) write(layer []file) error {
 	return nil
 }
 
-// asWanted reports whether the file is as it should be; one that cannot be read is not.
-func (f file) asWanted() bool {
+// current reports whether the file has the wanted text. An unreadable file has not.
+func (f file) current() bool {
 	text, err := os.ReadFile(f.path)
 	if f.text == nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -219,16 +224,31 @@ func (f file) asWanted() bool {
 	return err == nil && bytes.Equal(text, f.text)
 }
 
-// Drift returns the paths of the service's files that are not what Install would leave there now: with another text,
-// missing, or there where none should be. What Install left out because the machine cannot have it is not missing. It
-// asks no manager, and says nothing of whether the service is installed at all.
+// Manager returns the command of the service manager, such as "systemctl --user".
+func (s *Service) Manager() string { return s.mgr.name }
+
+// Files returns the existing files and links of the service.
+func (s *Service) Files() (all []string) {
+	for _, layer := range s.mgr.layers {
+		for _, f := range layer {
+			if !slices.Contains(all, f.path) {
+				all = append(all, f.path)
+			}
+		}
+	}
+	return slices.DeleteFunc(append(all, s.mgr.links...), func(path string) bool { return !exists(path) })
+}
+
+// Drift returns the service's files that Install would change: files with another text, missing files, and files to be
+// removed. Files of a layer that this machine does not support do not count as missing. Drift does not call the
+// manager, and does not check whether the service is installed.
 func (s *Service) Drift() ([]string, error) {
 	if len(s.mgr.layers) == 0 {
 		return nil, nil
 	}
 	layer := s.mgr.layers[0]
 	for _, l := range s.mgr.layers {
-		if l[0].asWanted() {
+		if l[0].current() {
 			layer = l
 		}
 	}
@@ -237,32 +257,23 @@ func (s *Service) Drift() ([]string, error) {
 		if _, err := os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read service: %w", err)
 		}
-		if !f.asWanted() {
+		if !f.current() {
 			all = append(all, f.path)
 		}
 	}
 	return all, nil
 }
 
-// keepOn makes the user's services outlive the last logout where that was asked for, and else says that they do not.
-func (s *Service) keepOn(ctx context.Context) error {
-	if !s.mgr.linger || s.host.lingers(s.o.User) {
-		return nil
-	}
-	if !s.o.Linger {
-		s.say("it ends with your last session, and begins with the next; `ccd install --linger` keeps it running (%s)", strings.Join(s.lingerCommand(), " "))
-		return nil
-	}
-	return s.enableLinger(ctx)
-}
+// endsAtLogout reports whether the service ends with the user's last session.
+func (s *Service) endsAtLogout() bool { return s.mgr.linger && !s.host.lingers(s.o.User) }
 
-func (s *Service) lingerCommand() []string { return []string{"loginctl", "enable-linger", s.o.User} }
+func (s *Service) lingerCommand() string { return "loginctl enable-linger " + s.o.User }
 
-// enableLinger makes the user's services outlive the last logout, and says so.
+// enableLinger makes the user's services continue after the last logout, and prints it.
 func (s *Service) enableLinger(ctx context.Context) error {
-	if _, err := s.host.run(ctx, s.lingerCommand()); err != nil {
-		return hinted("sudo "+strings.Join(s.lingerCommand(), " "), fmt.Errorf("let it go on after logout: %w", err))
+	if _, err := s.host.run(ctx, strings.Fields(s.lingerCommand())); err != nil {
+		return hinted("sudo "+s.lingerCommand(), fmt.Errorf("enable lingering: %w", err))
 	}
-	s.say("it goes on after logout; undo with: loginctl disable-linger %s", s.o.User)
+	s.say("the service continues after logout; undo with: loginctl disable-linger %s", s.o.User)
 	return nil
 }

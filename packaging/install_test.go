@@ -37,12 +37,12 @@ func TestSandboxThatCannotBeHad(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no namespaces (226/NAMESPACE)", "the sandbox cannot be had here", "is enabled and running"} {
+	for _, want := range []string{"namespaces are not available (226/NAMESPACE)", "does not support the sandbox", "is enabled and running"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("install does not say %q: %s", want, out)
 		}
 	}
-	if st, err := s.Status(t.Context()); err != nil || st.Sandboxed || !st.Confined {
+	if st, err := s.Status(t.Context()); err != nil || st.Sandboxed || !st.BlocksCommands {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if drift, err := s.Drift(); err != nil || len(drift) > 0 {
@@ -77,7 +77,7 @@ func TestDaemonThatDoesNotStart(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, file := range s.mgr.layers[0] {
-		if !file.asWanted() {
+		if !file.current() {
 			t.Errorf("%s is not as it should be", file.path)
 		}
 	}
@@ -154,10 +154,10 @@ func TestLinger(t *testing.T) {
 		want               string
 		runs               bool
 	}{
-		"not asked":        {want: "it ends with your last session"},
-		"asked":            {asked: true, want: "it goes on after logout; undo with: loginctl disable-linger sam", runs: true},
+		"not asked":        {want: "the service stops when you log out"},
+		"asked":            {asked: true, want: "the service continues after logout; undo with: loginctl disable-linger sam", runs: true},
 		"on already":       {asked: true, on: true, want: "undo with: ccd uninstall"},
-		"asked, not given": {asked: true, refused: true, want: "let it go on after logout", runs: true},
+		"asked, not given": {asked: true, refused: true, want: "enable lingering", runs: true},
 	} {
 		o := options(t.TempDir())
 		o.Linger = c.asked
@@ -182,7 +182,7 @@ func TestLinger(t *testing.T) {
 		if got := slices.Contains(f.asked, "loginctl enable-linger sam"); got != c.runs {
 			t.Errorf("%s: enabled %v", name, got)
 		}
-		if st, err := s.Status(t.Context()); err != nil || st.Ends == c.on {
+		if st, err := s.Status(t.Context()); err != nil || st.EndsAtLogout == c.on {
 			t.Errorf("%s: %+v, %v", name, st, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestLingerFirst(t *testing.T) {
 		hint    string
 		enabled int
 	}{
-		"asked":     {true, 3, "it goes on after logout", "", 1},
+		"asked":     {true, 3, "the service continues after logout", "", 1},
 		"not asked": {false, 0, "does not answer", "ccd install --linger", 0},
 	} {
 		o := options(t.TempDir())
@@ -234,21 +234,13 @@ func TestLingerFirst(t *testing.T) {
 	}
 }
 
-// TestSessionVariables holds whose directory names a user's manager.
 func TestSessionVariables(t *testing.T) {
-	own, uid := t.TempDir(), os.Geteuid()
-	missing := filepath.Join(own, "no")
-	for _, c := range []struct {
-		has, usual string
-		uid        int
-		want       bool
-	}{
-		{"", own, uid, true}, {missing, own, uid, true}, {own, own, uid, false}, {"", missing, uid, false}, {"", own, uid + 1, false},
-	} {
-		got := session(c.has, c.usual, c.uid)
-		if (got != nil) != c.want || c.want && (got[0] != "XDG_RUNTIME_DIR="+own || got[1] != "DBUS_SESSION_BUS_ADDRESS=unix:path="+own+"/bus") {
-			t.Errorf("%+v: %q", c, got)
-		}
+	dir := t.TempDir()
+	if got := session(dir); len(got) != 2 || got[0] != "XDG_RUNTIME_DIR="+dir || got[1] != "DBUS_SESSION_BUS_ADDRESS=unix:path="+dir+"/bus" {
+		t.Errorf("%q", got)
+	}
+	if got := session(filepath.Join(dir, "no")); got != nil {
+		t.Errorf("without a directory: %q", got)
 	}
 }
 
@@ -273,7 +265,7 @@ func TestAccount(t *testing.T) {
 		}
 		o.System, o.User = true, "alice"
 		s, _ = serviceOn(t, o, goos, 0, &fake{answer: running})
-		if got := s.mgr.account(string(s.mgr.layers[0][0].text)); got != "alice" {
+		if got := s.mgr.patterns.accountIn(string(s.mgr.layers[0][0].text)); got != "alice" {
 			t.Errorf("%s: %q", goos, got)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // TestPackagedUnit holds the unit that packages ship to the one that install writes.
 func TestPackagedUnit(t *testing.T) {
-	text, err := packaged()
+	text, err := unitOf(byPackage, Options{Executable: "/usr/bin/ccd"}, scopeOf(Options{}, host{}), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 //go:embed ccd.plist.tmpl
 var plistText string
 
-// launchd is driven by bootstrap, bootout and kickstart: load and unload fail on recent systems.
+// launchd uses bootstrap, bootout and kickstart, because load and unload fail on recent systems.
 func launchd(o Options, h host) (manager, error) {
 	domain, path := "gui/"+strconv.Itoa(h.uid), filepath.Join(o.Home, "Library/LaunchAgents", name+".plist")
 	if o.System {
@@ -27,7 +28,7 @@ func launchd(o Options, h host) (manager, error) {
 	}
 	job := domain + "/" + name
 	do := func(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
-	may := func(args ...string) step { st := do(args...); st.may = true; return st }
+	may := func(args ...string) step { st := do(args...); st.optional = true; return st }
 	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
 	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, tries: 50}
 	return manager{
@@ -38,7 +39,7 @@ func launchd(o Options, h host) (manager, error) {
 		enable: []step{may("bootout", job), do("enable", job), load},
 		run:    []step{do("kickstart", job)},
 		remove: []step{may("bootout", job), may("disable", job)},
-		// A job that was stopped by bootout elsewhere is loaded again; one that is loaded refuses, and is kicked.
+		// bootstrap loads a job that is not loaded; it fails for a loaded one, which kickstart then starts.
 		start:   []step{may("bootstrap", domain, path), do("kickstart", job)},
 		stop:    []step{do("kill", "SIGTERM", job)},
 		restart: []step{may("bootstrap", domain, path), do("kickstart", "-k", job)},
@@ -52,14 +53,13 @@ func launchd(o Options, h host) (manager, error) {
 			_, err = run(ctx, do("print", domain).argv)
 			return err
 		},
-		account: func(text string) string {
-			_, after, _ := strings.Cut(text, "<key>UserName</key>\n\t<string>")
-			user, _, _ := strings.Cut(after, "</string>")
-			return user
+		patterns: filePatterns{
+			account:  regexp.MustCompile(`<key>UserName</key>\s*<string>(.*)</string>`),
+			config:   regexp.MustCompile(`<string>--config</string>\s*<string>(.*)</string>`),
+			variable: regexp.MustCompile(`<key>([A-Z][A-Z0-9_]*)</key>\s*<string>(.*)</string>`),
 		},
-		places: jobPlaces,
-		make:   func(string) []step { return nil }, // nothing keeps the daemon from making them
-		cause:  func(context.Context, runner) string { return "" },
+		make:  func(string) []step { return nil }, // the daemon can create them itself
+		cause: func(context.Context, runner) string { return "" },
 	}, nil
 }
 
@@ -85,8 +85,8 @@ func plistOf(o Options) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// withLog adds where the daemon keeps its log. launchd would append to a file for ever, and nobody would cut it: its own
-// streams lead nowhere, and the daemon writes a log of its own that is bounded in size.
+// withLog adds the path of the daemon's log. launchd would append to a file without limit, so the service discards its
+// output and the daemon writes a log of limited size.
 func withLog(o Options) []string {
 	env := environment(o)
 	if o.Log != "" && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, logVariable) }) {
@@ -100,37 +100,11 @@ const logVariable = "CCD_LOG_FILE="
 
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
-// jobPlaces are the settings of a plist that this package wrote which say where the daemon works.
-func jobPlaces(text string) (all []string) {
-	_, args, _ := strings.Cut(text, "<string>--config</string>")
-	if config := tagged(args, "string"); config != "" {
-		all = append(all, "--config "+config)
-	}
-	_, env, _ := strings.Cut(text, "<key>EnvironmentVariables</key>")
-	env, _, _ = strings.Cut(env, "</dict>")
-	for variable := range strings.SplitSeq(env, "<key>") {
-		if key, val, ok := strings.Cut(variable, "</key>"); ok {
-			all = append(all, key+"="+tagged(val, "string"))
-		}
-	}
-	return all
-}
-
-// tagged is what stands in the first element of a name.
-func tagged(text, name string) string {
-	_, text, _ = strings.Cut(text, "<"+name+">")
-	text, _, ok := strings.Cut(text, "</"+name+">")
-	if !ok {
-		return ""
-	}
-	return text
-}
-
-// readJob reads what `launchctl print` says of a loaded job.
+// readJob reads the output of `launchctl print` for a loaded job.
 func readJob(out string, st *State) {
 	st.Enabled = true
 	for line := range strings.Lines(out) {

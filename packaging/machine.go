@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// homeOf is an account's home directory as the machine's list of accounts has it, whatever $HOME says; "" where the list
-// does not tell.
+// homeOf returns the home directory of an account according to the user database, whatever $HOME says; "" if unknown.
 func homeOf(uid int) string {
 	u, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
@@ -22,8 +21,8 @@ func lingers(user string) bool {
 	return user != "" && filepath.Base(user) == user && exists(filepath.Join("/var/lib/systemd/linger", user))
 }
 
-// runs reports whether process pid runs the executable that stands at a path now, and not one that was replaced since.
-// Where that cannot be told it says no.
+// runs reports whether process pid runs the file that is now at executable, not an earlier one. It returns false if
+// that is unknown.
 func runs(pid int, executable string) bool {
 	if pid <= 0 {
 		return false
@@ -36,15 +35,11 @@ func runs(pid int, executable string) bool {
 	return err == nil && os.SameFile(running, there)
 }
 
-// session returns the variables by which a user's commands find the user's manager, where the environment names no
-// directory of theirs (has) and the usual one is there: cron gives none, and su and sudo leave another user's.
-func session(has, usual string, uid int) []string {
-	mine := func(dir string) bool {
-		info, err := os.Stat(dir)
-		return err == nil && info.IsDir() && ownedBy(info, uid)
-	}
-	if has != "" && mine(has) || !mine(usual) {
+// session returns the environment variables that systemctl needs to find the user's manager, or none if dir does not
+// exist. cron does not set them, and su and sudo leave those of another user.
+func session(dir string) []string {
+	if !exists(dir) {
 		return nil
 	}
-	return []string{"XDG_RUNTIME_DIR=" + usual, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(usual, "bus")}
+	return []string{"XDG_RUNTIME_DIR=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus")}
 }

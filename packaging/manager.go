@@ -6,47 +6,46 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-// manager is one service manager: which files it reads, and each verb as a row of steps.
+// manager describes one service manager: the files that it reads, and the steps of each verb.
 type manager struct {
 	name string
-	// layers are the files of the service, the first layer as it should be, the others for machines that cannot have
-	// that. The first file of each is the service's own. None: the manager keeps its services itself.
+	// layers are the service's files: the preferred layer first, then layers for machines that do not support it. The
+	// first file of each layer is the service's own. Without layers the manager stores its services itself.
 	layers  [][]file
-	sandbox string   // the file that stands in the first layer alone, "" where there is none
-	links   []string // what enabling leaves behind
-	dirs    []folder // made before files are written
-	made    []string // directories that go with the files where they are empty, an inner one first
-	linger  bool     // services of a user end with the last session, unless told otherwise
-	hint    string   // where it does not answer
-	logs    string   // the command that shows what the daemon said
-	probe   []step   // fail where it does not
+	sandbox string   // the file that only the first layer has, "" if none
+	links   []string // created by enabling the service
+	dirs    []folder // created before the files are written
+	made    []string // directories removed after the files if they are empty, inner ones first
+	linger  bool     // a user's services end with the last session, unless lingering is enabled
+	hint    string   // for the error if the manager does not answer
+	logs    string   // command that shows the daemon's log
+	probe   []step   // fail if the manager does not answer
 
 	enable, run, remove, removed, start, stop, restart []step
 
-	// make makes a directory as the account of a system service.
+	// make creates a directory as the account of a system service.
 	make func(dir string) []step
-	// status fills in what the manager knows; Installed is set where its file is there.
+	// status fills in what the manager knows. Installed is already set if the file exists.
 	status func(ctx context.Context, run runner, st *State) error
-	// account reads the account's name from a system service's file.
-	account func(text string) string
-	// places reads what a service's file says of where the daemon works, one setting each.
-	places func(text string) []string
-	// cause tells why the daemon did not start, as far as the manager knows; "" where it does not.
+	// patterns find settings in the service's own file.
+	patterns filePatterns
+	// cause returns why the daemon did not start, "" if the manager does not know.
 	cause func(ctx context.Context, run runner) string
 }
 
-// file is what is to stand at a path; nil text: nothing.
+// file is the wanted content of a path; a nil text means no file.
 type file struct {
 	path string
 	text []byte
 }
 
-// file is the path of the service's own file, "" where there is none.
+// file returns the path of the service's own file, "" if there is none.
 func (m manager) file() string {
 	if len(m.layers) == 0 {
 		return ""
@@ -54,24 +53,46 @@ func (m manager) file() string {
 	return m.layers[0][0].path
 }
 
+// filePatterns match settings in a file that this package wrote.
+type filePatterns struct{ account, config, variable *regexp.Regexp }
+
+// accountIn returns the account's name in a system service's file.
+func (g filePatterns) accountIn(text string) string {
+	if found := g.account.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// places returns the settings of a service's file that determine the daemon's files: configuration and environment.
+func (g filePatterns) places(text string) (all []string) {
+	if found := g.config.FindStringSubmatch(text); found != nil {
+		all = append(all, "--config "+found[1])
+	}
+	for _, found := range g.variable.FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.Join(found[1:], "="))
+	}
+	return all
+}
+
 type folder struct {
 	path string
 	perm fs.FileMode
 }
 
-// runner runs a command and returns what it printed.
+// runner runs a command and returns its output.
 type runner func(ctx context.Context, argv []string) (string, error)
 
-// step is one command, or one call.
+// step is one command or function call.
 type step struct {
-	argv  []string
-	do    func() error
-	may   bool // it may fail: what it undoes is perhaps not there
-	tries int  // how often it is tried, 200 ms apart; 0 is once
+	argv     []string
+	do       func() error
+	optional bool // failing is no error: there may be nothing to undo
+	tries    int  // number of attempts, 200 ms apart; 0 means 1
 }
 
-// patience is how long a manager gets between two tries of one step.
-const patience = 200 * time.Millisecond
+// retryPause is the pause between two attempts.
+const retryPause = 200 * time.Millisecond
 
 func (s *Service) steps(ctx context.Context, steps []step) error {
 	for _, st := range steps {
@@ -79,11 +100,11 @@ func (s *Service) steps(ctx context.Context, steps []step) error {
 		for n := 1; err != nil && n < st.tries && ctx.Err() == nil; n++ {
 			select {
 			case <-ctx.Done():
-			case <-time.After(patience):
+			case <-time.After(retryPause):
 				err = s.step(ctx, st)
 			}
 		}
-		if err != nil && (!st.may || ctx.Err() != nil) {
+		if err != nil && (!st.optional || ctx.Err() != nil) {
 			return err
 		}
 	}
@@ -98,8 +119,7 @@ func (s *Service) step(ctx context.Context, st step) error {
 	return err
 }
 
-// command runs argv, with more in its environment; its error carries what the command said on stderr, for that is the
-// cause.
+// command runs argv with additional environment variables. Its error contains stderr, which has the cause.
 func command(ctx context.Context, more, argv []string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), more...)
@@ -126,15 +146,15 @@ func managerOf(o Options, h host) (manager, error) {
 	return native(o)
 }
 
-// moves tells the variables that a shell may have and a service manager does not: without them the service would watch
-// other roots, or use another archive, than the same ccd in the foreground.
-func moves(variable string) bool {
+// isOurVariable reports whether an environment variable changes ccd's roots or archive. A service manager lacks the
+// shell's variables, so the service would use other places than ccd in the foreground.
+func isOurVariable(variable string) bool {
 	key, _, _ := strings.Cut(variable, "=")
 	known := []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 	return slices.Contains(known, key) || strings.HasPrefix(key, "CCD_") && key != "CCD_SUMMARIZER"
 }
 
-// accountOf is what the file of a system service says of its account; a user's own has no need to.
+// accountOf returns the account for the file of a system service; a user's service needs none.
 func accountOf(o Options) string {
 	if o.System {
 		return o.User
@@ -142,14 +162,15 @@ func accountOf(o Options) string {
 	return ""
 }
 
-// environment returns the variables that the service needs, sorted; a system service gets none of root's.
+// environment returns the variables that the service needs, sorted. A system service gets none, because they are
+// root's.
 func environment(o Options) []string {
 	if o.System {
 		return nil
 	}
 	var env []string
 	for _, v := range o.Environ {
-		if (moves(v) || o.Child && strings.HasPrefix(v, "PATH=")) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
+		if (isOurVariable(v) || o.Child && strings.HasPrefix(v, "PATH=")) && !(o.Config != "" && strings.HasPrefix(v, "CCD_CONFIG=")) {
 			env = append(env, v)
 		}
 	}
@@ -165,7 +186,7 @@ func arguments(o Options) []string {
 	return []string{o.Executable, "run", "--config", o.Config}
 }
 
-// hintError is an error with the command to try.
+// hintError is an error with a command to try.
 type hintError struct {
 	error
 	hint string
@@ -173,8 +194,7 @@ type hintError struct {
 
 func hinted(hint string, err error) error { return &hintError{err, hint} }
 
-// Hint returns the command to try; whoever prints the error finds it with errors.As and an interface of this method.
+// Hint returns the command to try. The caller that prints the error finds it with errors.As.
 func (e *hintError) Hint() string { return e.hint }
 
-// Unwrap returns the cause.
 func (e *hintError) Unwrap() error { return e.error }

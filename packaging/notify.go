@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Notify tells the service manager how the daemon fares: "READY=1", "WATCHDOG=1", "STOPPING=1", several separated by
-// newlines. Without a manager that listens ($NOTIFY_SOCKET) it does nothing.
+// Notify sends a state to the service manager: "READY=1", "WATCHDOG=1", "STOPPING=1", or "RELOADING=1" (which "READY=1"
+// ends). Without $NOTIFY_SOCKET it does nothing.
 func Notify(state string) error {
 	addr := os.Getenv("NOTIFY_SOCKET")
 	if addr == "" {
@@ -26,32 +26,27 @@ func Notify(state string) error {
 	return nil
 }
 
-// NotifyReloading tells the service manager that the configuration is being read anew; "READY=1" ends that.
-func NotifyReloading() error {
-	return Notify("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10))
-}
-
-// Before it is ready, a daemon whose work gets on asks for startLonger more, each startSign anew.
+// A daemon that is not ready yet but makes progress extends its start timeout by startExtension, every
+// startExtendEvery.
 const (
-	startSign   = 10 * time.Second
-	startLonger = time.Minute
+	startExtendEvery = 10 * time.Second
+	startExtension   = time.Minute
 )
 
-// Pulse tells the service manager that the daemon's work gets on, no oftener than the manager has use for. Whoever
-// does the work calls it, and nobody else: a ticker would call it also when the work hangs. It is not safe for
-// concurrent use.
+// Pulse reports the daemon's progress to the service manager, at a limited rate. It must only be called by the
+// goroutine that works: a ticker would also report progress while the work hangs. It is not safe for concurrent use.
 type Pulse struct {
-	tell    func(state string) error
-	listens bool          // a manager does
-	every   time.Duration // between two signs at the most, 0 where the manager does not watch
+	notify  func(state string) error
+	listens bool          // there is a manager that listens
+	every   time.Duration // longest time between two reports, 0 without a watchdog
 	ready   bool
-	last    time.Time // when it was told last
+	last    time.Time // last report
 }
 
-// NewPulse reads from the environment what the manager wants: $NOTIFY_SOCKET, and $WATCHDOG_USEC where $WATCHDOG_PID
-// is absent or this process.
+// NewPulse reads the manager's settings from the environment: $NOTIFY_SOCKET, and $WATCHDOG_USEC if $WATCHDOG_PID is
+// unset or this process.
 func NewPulse() *Pulse {
-	p := &Pulse{tell: Notify, listens: os.Getenv("NOTIFY_SOCKET") != ""}
+	p := &Pulse{notify: Notify, listens: os.Getenv("NOTIFY_SOCKET") != ""}
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return p
 	}
@@ -61,22 +56,21 @@ func NewPulse() *Pulse {
 	return p
 }
 
-// Every returns how often Beat is to be called at the least: a third of the time that the watchdog gives. It is 0 where
-// nobody watches, and nobody need wake up for it.
+// Every returns how often Beat has to be called: a third of the watchdog's timeout, or 0 without a watchdog.
 func (p *Pulse) Every() time.Duration { return p.every }
 
-// Ready tells that the daemon watches.
+// Ready reports that the daemon is watching.
 func (p *Pulse) Ready() error {
 	p.ready, p.last = true, time.Now()
-	return p.tell("READY=1")
+	return p.notify("READY=1")
 }
 
-// Beat tells that work got on: to the watchdog, or, before Ready, that the start takes longer. It may be called at any
-// rate; a datagram is sent twice in Every at the most.
+// Beat reports progress: to the watchdog or, before Ready, to extend the start timeout. It may be called at any rate,
+// and sends at most two datagrams per Every.
 func (p *Pulse) Beat() error {
 	state, gap := "WATCHDOG=1", p.every/2
 	if !p.ready {
-		state, gap = fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", startLonger.Microseconds()), startSign
+		state, gap = fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", startExtension.Microseconds()), startExtendEvery
 	}
 	if !p.listens || gap == 0 {
 		return nil
@@ -86,5 +80,5 @@ func (p *Pulse) Beat() error {
 		return nil
 	}
 	p.last = now
-	return p.tell(state)
+	return p.notify(state)
 }

@@ -39,7 +39,7 @@ func TestPulseReadsWhatTheManagerWants(t *testing.T) {
 // beats calls Beat every 100 ms for 30 s and returns how many datagrams were sent, and the longest silence.
 func beats(p *Pulse) (sent []string, silence time.Duration) {
 	last := time.Now()
-	p.tell = func(state string) error {
+	p.notify = func(state string) error {
 		sent, silence, last = append(sent, state), max(silence, time.Since(last)), time.Now()
 		return nil
 	}
@@ -82,7 +82,7 @@ func TestPulseIsNoFasterThanNeeded(t *testing.T) {
 
 func TestPulseIsReady(t *testing.T) {
 	var sent []string
-	p := Pulse{listens: true, every: time.Hour, tell: func(state string) error { sent = append(sent, state); return nil }}
+	p := Pulse{listens: true, every: time.Hour, notify: func(state string) error { sent = append(sent, state); return nil }}
 	for _, err := range []error{p.Beat(), p.Ready(), p.Beat()} {
 		if err != nil {
 			t.Error(err)

@@ -1,8 +1,8 @@
-// Package packaging makes ccd a service of the machine it runs on and runs the daemon under that service's manager.
+// Package packaging installs ccd as a service of the machine, and runs the daemon under that service's manager.
 //
-// It owns the text of the systemd unit and of the launchd plist, and the order of the manager's commands. Its
-// invariant: install is idempotent, and uninstall removes what install wrote and never touches the archive. It knows
-// nothing of what the daemon does.
+// It contains the systemd unit, the launchd plist and the order of the manager's commands. Its invariant: install is
+// idempotent, and uninstall removes what install wrote and never touches the archive. It does not know what the daemon
+// does.
 package packaging
 
 import (
@@ -21,71 +21,71 @@ import (
 	"unicode/utf8"
 )
 
-// name is the service's name to every manager: ccd.service, the launchd label, the Windows service.
+// name is the service's name for every manager: ccd.service, the launchd label, the Windows service.
 const name = "ccd"
 
-// ErrNotInstalled is what Start, Stop and Restart fail with where no service is installed.
+// ErrNotInstalled is returned by Start, Stop and Restart if no service is installed.
 var ErrNotInstalled = errors.New("the service is not installed")
 
-// Options says which service is meant. All paths are absolute.
+// Options describe the service. All paths are absolute.
 type Options struct {
-	Executable string   // the ccd binary; a symlink to it is kept as it is, so that upgrades reach the service
+	Executable string   // the ccd binary; a symlink is not resolved, so that upgrades reach the service
 	Config     string   // passed to the daemon as --config, "" for its default
-	StateDir   string   // where the archive lives: told to people
+	StateDir   string   // directory of the archive, shown to the user
 	Home       string   // the home directory of the account that the daemon runs as
-	Environ    []string // as os.Environ: what of it moves ccd's roots, state or options goes into the service
-	System     bool     // a service of the machine instead of the user's own; needs root
-	User       string   // the name of that account; a System service cannot be installed without
-	Writes     []string // directories that the daemon writes: its state, the archive's, and where companions go
-	Own        []string // those of Writes that are ccd's own: install makes them, and no others
-	Reads      []string // what it reads beside its configuration: the watched roots
-	Log        string   // the daemon's log where the manager keeps none (launchd), "" where the configuration names one
-	Linger     bool     // install has the user's services go on after the last logout
-	Child      bool     // the daemon runs a command that is not ccd's own: it is not confined to what ccd itself needs
+	Environ    []string // like os.Environ; the variables that change ccd's roots, state or options are passed to the service
+	System     bool     // a service of the machine instead of the user; needs root
+	User       string   // the name of that account; required for a System service
+	Writes     []string // directories that the daemon writes: its state, the archive, companions
+	Own        []string // those of Writes that belong to ccd: install creates only these
+	Reads      []string // what it reads besides its configuration: the watched roots
+	Log        string   // the daemon's log if the manager keeps none (launchd), "" if the configuration names one
+	Linger     bool     // install makes the user's services continue after the last logout
+	Child      bool     // the daemon runs a command that is not ccd's: it cannot be confined to what ccd needs
 	Out        io.Writer
 }
 
-// State is what the service manager says of the service.
+// State is the state of the service according to the service manager.
 type State struct {
-	Installed bool   // the file that Install writes is there, or the service is enabled without (by a package's own file)
-	Enabled   bool   // it starts with the session (or the machine)
-	Active    bool   // it runs now
-	Pid       int    // of the running daemon, 0 where none runs or the manager does not tell
-	Sandboxed bool   // the second layer is there too: what the daemon may write is named directory by directory
-	Ends      bool   // it ends with the user's last session: Options.Linger changes that
-	Stale     bool   // the manager has not read the files as they are now: they were changed since
-	Detail    string // in the manager's words: "active (running)", or why it cannot be asked
-	File      string // that the manager has the service from, "" where there is none or it does not tell
-	Foreign   string // the same, where that is another home's: this one's is not installed then
-	Confined  bool   // its file keeps it from running commands that are not ccd's own (Options.Child)
+	Installed      bool   // Install's file exists, or the service is enabled without it (by a package's file)
+	Enabled        bool   // it starts with the session (or the machine)
+	Active         bool   // it is running
+	Pid            int    // of the running daemon, 0 if none is running or the manager does not know
+	Sandboxed      bool   // the sandbox is installed: only listed directories are writable
+	EndsAtLogout   bool   // it ends with the user's last session (see Options.Linger)
+	Stale          bool   // the files have changed since the manager read them
+	Detail         string // as the manager prints it ("active (running)"), or why it does not answer
+	File           string // path that the manager loaded the service from, "" if none or unknown
+	OtherHome      string // File, if it belongs to another home: then this home's service is not installed
+	BlocksCommands bool   // its file prevents the daemon from running other commands (see Options.Child)
 }
 
-// Service is one installed, or installable, service. It holds nothing open.
+// Service is a service that is or can be installed. It keeps nothing open.
 type Service struct {
 	o    Options
 	host host
 	mgr  manager
 }
 
-// host is the machine as this package sees it; tests put their own in its place.
+// host is the machine; tests replace it.
 type host struct {
 	goos    string
 	uid     int
-	etc     string // where the machine's configuration stands
+	etc     string // directory of the machine's configuration
 	run     func(ctx context.Context, argv []string) (string, error)
-	runs    func(pid int, executable string) bool // whether a process runs the file that stands there now
+	runs    func(pid int, executable string) bool // whether a process runs the current file
 	lingers func(user string) bool
-	home    string // of the account in the machine's list of accounts, "" where it is not known
+	home    string // of the account in the user database, "" if unknown
 }
 
-// New prepares the service of o. It fails where o cannot be written into a service's file: a relative path, a control
-// character, bytes that are not UTF-8. Nothing is run and nothing is written yet.
+// New prepares the service of o. It fails if a value cannot be written to a service file: a relative path, a control
+// character, or bytes that are not UTF-8. It runs and writes nothing.
 func New(o Options) (*Service, error) {
 	h := host{goos: runtime.GOOS, uid: os.Geteuid(), etc: "/etc", runs: runs, lingers: lingers, home: homeOf(os.Geteuid())}
 	h.run = func(ctx context.Context, argv []string) (string, error) {
 		var more []string
 		if !o.System && h.goos == "linux" {
-			more = session(os.Getenv("XDG_RUNTIME_DIR"), filepath.Join("/run/user", strconv.Itoa(h.uid)), h.uid)
+			more = session(filepath.Join("/run/user", strconv.Itoa(h.uid)))
 		}
 		return command(ctx, more, argv)
 	}
@@ -118,7 +118,7 @@ func check(o Options) error {
 	}
 	for _, v := range slices.Concat(paths, []string{o.Config, o.User, o.Log}, environment(o)) {
 		if strings.ContainsFunc(v, isControl) || !utf8.ValidString(v) {
-			return fmt.Errorf("%q is not plain UTF-8 text, and no service file can carry it", v)
+			return fmt.Errorf("%q is not plain UTF-8 text; a service file cannot contain it", v)
 		}
 	}
 	return nil
@@ -126,8 +126,8 @@ func check(o Options) error {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// account fails where the service would run as nobody named, or as root by accident.
-func account(o Options, h host) error {
+// checkAccount fails if the service would run without a named user, or as root by accident.
+func checkAccount(o Options, h host) error {
 	switch {
 	case h.goos == "windows":
 		return nil
@@ -142,14 +142,14 @@ func account(o Options, h host) error {
 	return nil
 }
 
-// Status asks the manager. Where none answers it is no error: Detail says so, and Installed tells whether the file is
-// there. It writes nothing.
+// Status asks the manager. If none answers, Status does not fail: Detail has the cause, and Installed says whether the
+// file exists. It writes nothing.
 func (s *Service) Status(ctx context.Context) (State, error) {
-	st := State{Ends: s.mgr.linger && !s.host.lingers(s.o.User)}
+	st := State{EndsAtLogout: s.endsAtLogout()}
 	if s.mgr.file() != "" {
 		text, err := os.ReadFile(s.mgr.file())
 		st.Installed = err == nil || !errors.Is(err, fs.ErrNotExist)
-		st.Confined = bytes.Contains(text, []byte(confines))
+		st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
 		st.Sandboxed = st.Installed && s.mgr.sandbox != "" && exists(s.mgr.sandbox)
 	}
 	if err := s.mgr.status(ctx, s.host.run, &st); err != nil {
@@ -158,15 +158,15 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 		}
 		st.Detail = fmt.Sprintf("%s does not answer: %v", s.mgr.name, err)
 	}
-	st.Foreign = s.foreign(st)
-	st.Installed = st.Installed || st.Enabled && st.Foreign == ""
+	st.OtherHome = s.otherHome(st)
+	st.Installed = st.Installed || st.Enabled && st.OtherHome == ""
 	return st, nil
 }
 
-// System reports whether it is a service of the machine, not the user's own.
+// System reports whether it is a service of the machine, not of the user.
 func (s *Service) System() bool { return s.o.System }
 
-// Account returns the name of the account that the installed service runs as, "" where Install has not written one here.
+// Account returns the name of the account that the installed service runs as, "" if Install has not written one here.
 func (s *Service) Account() string {
 	text, err := os.ReadFile(s.mgr.file())
 	switch {
@@ -175,7 +175,7 @@ func (s *Service) Account() string {
 	case !s.o.System:
 		return s.o.User
 	}
-	return s.mgr.account(string(text))
+	return s.mgr.patterns.accountIn(string(text))
 }
 
 func exists(path string) bool {

@@ -269,7 +269,7 @@ func TestUnitConfinesUnlessAChildIsRun(t *testing.T) {
 		if err := s.Install(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := s.Status(t.Context()); err != nil || !st.Installed || st.Confined == child {
+		if st, err := s.Status(t.Context()); err != nil || !st.Installed || st.BlocksCommands == child {
 			t.Errorf("child %t: %+v, %v", child, st, err)
 		}
 	}
@@ -281,14 +281,14 @@ func TestStatus(t *testing.T) {
 		answer     func(string) (string, error)
 		want       State
 	}{
-		{"systemd", "linux", running, State{Installed: true, Enabled: true, Active: true, Ends: true, Pid: 42, Detail: "active (running)"}},
+		{"systemd", "linux", running, State{Installed: true, Enabled: true, Active: true, EndsAtLogout: true, Pid: 42, Detail: "active (running)"}},
 		{"launchd", "darwin", running, State{Installed: true, Enabled: true, Active: true, Pid: 42, Detail: "running"}},
 		{"failed", "linux", func(string) (string, error) {
 			return "UnitFileState=disabled\nActiveState=failed\nSubState=failed\nMainPID=0\nResult=exit-code\n", nil
-		}, State{Ends: true, Detail: "failed (failed), exit-code"}},
+		}, State{EndsAtLogout: true, Detail: "failed (failed), exit-code"}},
 		{
 			"silent", "linux", func(string) (string, error) { return "", errors.New("no bus") },
-			State{Ends: true, Detail: "systemctl --user does not answer: no bus"},
+			State{EndsAtLogout: true, Detail: "systemctl --user does not answer: no bus"},
 		},
 		{"not loaded", "darwin", func(c string) (string, error) {
 			if strings.HasSuffix(c, "/ccd") {

@@ -7,7 +7,7 @@ import (
 	"github.com/kardianos/service"
 )
 
-// native is the service library's own: Windows, where it is all there is to have.
+// native uses the service library's own support, for Windows.
 func native(o Options) (manager, error) {
 	args := arguments(o)
 	svc, err := service.New(program{}, &service.Config{
@@ -19,7 +19,7 @@ func native(o Options) (manager, error) {
 		return manager{}, err
 	}
 	do := func(f func() error) step { return step{do: f} }
-	may := func(f func() error) step { return step{do: f, may: true} }
+	may := func(f func() error) step { return step{do: f, optional: true} }
 	return manager{
 		name: svc.Platform(), hint: "run `ccd run` from the session's autostart",
 		enable: []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
@@ -32,24 +32,23 @@ func native(o Options) (manager, error) {
 			st.Active = got == service.StatusRunning
 			return err
 		},
-		account: func(string) string { return "" },
-		make:    func(string) []step { return nil },
-		cause:   func(context.Context, runner) string { return "" },
+		make:  func(string) []step { return nil },
+		cause: func(context.Context, runner) string { return "" },
 	}, nil
 }
 
-// program is the daemon as the service library drives it.
+// program is the daemon for the service library.
 type program struct{ start, stop func() error }
 
-// Start begins the loop and returns at once.
+// Start starts the loop and returns at once.
 func (p program) Start(service.Service) error { return p.start() }
 
-// Stop ends the loop and returns when it has ended.
+// Stop ends the loop and waits for it.
 func (p program) Stop(service.Service) error { return p.stop() }
 
-// Run runs loop and returns its error. Where a service manager started this process, it does so as the manager wants it
-// and cancels loop's context when the manager says stop; else it is a plain call. Signals are the caller's: it cancels
-// ctx, and Run returns when loop has ended.
+// Run runs loop and returns its error. If a service manager started this process, Run follows its protocol, and cancels
+// loop's context when the manager asks to stop. Signals are left to the caller: it cancels ctx, and Run returns when
+// loop has ended.
 func Run(ctx context.Context, loop func(context.Context) error) error {
 	if service.Interactive() {
 		return loop(ctx)
@@ -71,7 +70,7 @@ func managed(ctx context.Context, loop func(context.Context) error) error {
 	}
 	svc, err := service.New(p, &service.Config{
 		Name: name,
-		// In place of the library's own signal handling, which would swallow what ended the loop.
+		// Replaces the library's own signal handling, which would discard the cause.
 		Option: service.KeyValue{"RunWait": func() { _ = wait() }},
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ var sandboxText string
 
 const sandboxFile = "10-sandbox.conf"
 
-// secrets are the places below a home directory that a daemon of transcripts has no business in.
+// secrets are the places below a home directory that the daemon must not read.
 func secrets() []string {
 	return []string{
 		".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".password-store", ".netrc", ".git-credentials",
@@ -22,7 +22,7 @@ func secrets() []string {
 	}
 }
 
-// sockets are where programs listen that would act for whoever asks them, as systemd names the places.
+// sockets are the sockets, in systemd's notation, of programs that would act on behalf of any client.
 func sockets() []string {
 	return []string{
 		"-%t/bus", "-%t/systemd/private", "-%t/gnupg", "-%t/keyring", "-%t/docker.sock", "-%t/podman",
@@ -30,19 +30,19 @@ func sockets() []string {
 	}
 }
 
-// sandboxOf is the drop-in of the second layer. A user's manager applies most of it only in a user namespace of its own,
-// and without PrivateUsers= takes ProtectHome= and the like without a word and without effect.
+// sandboxOf returns the drop-in with the sandbox. A user's manager applies most of it only in a separate user
+// namespace, and without PrivateUsers= silently ignores ProtectHome= and others.
 func sandboxOf(o Options) ([]byte, error) {
 	seen := slices.Concat([]string{o.Executable, o.Config, o.StateDir}, o.Writes, o.Reads)
 	for _, p := range seen {
-		if real, err := filepath.EvalSymlinks(p); err == nil { // what is not there yet leads nowhere
+		if real, err := filepath.EvalSymlinks(p); err == nil { // a missing path has no target yet
 			seen = append(seen, real)
 		}
 	}
 	within := func(dir string) bool { return slices.ContainsFunc(seen, func(p string) bool { return below(p, dir) }) }
 	var writes, hidden []string
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(o.Writes))) {
-		writes = append(writes, unitWord("-"+dir, false)) // it may come later: the daemon then says what to do
+		writes = append(writes, unitWord("-"+dir, false)) // it may be created later: the daemon then says what to do
 	}
 	for _, dir := range secrets() {
 		if dir = filepath.Join(o.Home, dir); !within(dir) {
@@ -54,14 +54,14 @@ func sandboxOf(o Options) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	// With a /tmp or a /run of its own the service would not see what it shall read in the machine's.
+	// With a private /tmp or /run the service would not see watched roots that are below the machine's.
 	err = t.Execute(&b, map[string]any{
 		"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp"), "Run": !within("/run"), "Sockets": sockets(),
 	})
 	return b.Bytes(), err
 }
 
-// below reports whether path is dir or stands in it.
+// below reports whether path is dir or inside it.
 func below(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -15,14 +16,14 @@ var unitText string
 
 const unit = name + ".service"
 
-// confines stands in a unit that keeps the daemon from running commands that are not ccd's own.
-const confines = "\nRestrictAddressFamilies="
+// commandBlock is a line of units that prevent the daemon from running other commands.
+const commandBlock = "\nRestrictAddressFamilies="
 
-// scope is what differs between a user's manager and the machine's.
+// scope is the difference between a user's manager and the machine's.
 type scope struct {
 	dir, target, hint, logs string
 	ctl                     []string
-	made                    []string // directories that systemd and we make, and that go when they are empty
+	made                    []string // directories that systemd and ccd create; removed if empty
 }
 
 func scopeOf(o Options, h host) scope {
@@ -30,11 +31,11 @@ func scopeOf(o Options, h host) scope {
 		dir := filepath.Join(h.etc, "systemd/system")
 		return scope{
 			dir: dir, target: "multi-user.target", ctl: []string{"systemctl"},
-			hint: "ccd run, from what starts programs on this machine", logs: "journalctl -u ccd -n 20",
+			hint: "start `ccd run` from the machine's init system", logs: "journalctl -u ccd -n 20",
 			made: []string{filepath.Join(dir, unit+".d")},
 		}
 	}
-	// Not $XDG_CONFIG_HOME: the manager reads its own environment, and a shell's value is seldom in there.
+	// Not $XDG_CONFIG_HOME: the manager reads its own environment, which seldom has a shell's value.
 	dir := filepath.Join(o.Home, ".config/systemd/user")
 	return scope{
 		dir: dir, target: "default.target", ctl: []string{"systemctl", "--user"},
@@ -44,8 +45,8 @@ func scopeOf(o Options, h host) scope {
 	}
 }
 
-// systemd is the user's manager, or for a system service the machine's. Its unit is ours: the library's stock unit for
-// users names a target that user managers do not have, and never starts.
+// systemd is the user's manager or, for a system service, the machine's. The unit is our own, because the library's
+// unit for users names a target that user managers do not have, and never starts.
 func systemd(o Options, h host) (manager, error) {
 	sc := scopeOf(o, h)
 	layers, err := layersOf(o, sc)
@@ -53,15 +54,15 @@ func systemd(o Options, h host) (manager, error) {
 		return manager{}, err
 	}
 	do := func(args ...string) step { return step{argv: append(append([]string{}, sc.ctl...), args...)} }
-	may := func(args ...string) step { st := do(args...); st.may = true; return st }
+	may := func(args ...string) step { st := do(args...); st.optional = true; return st }
 	return manager{
 		name: strings.Join(sc.ctl, " "), layers: layers, sandbox: layers[0][1].path, linger: !o.System,
 		links: []string{filepath.Join(sc.dir, sc.target+".wants", unit)}, dirs: []folder{{sc.dir, 0o755}}, made: sc.made,
 		hint: sc.hint, logs: sc.logs,
 		probe:  []step{do("show", "--property=Version")},
 		enable: []step{do("daemon-reload"), do("enable", unit)},
-		// A start limit reached earlier would refuse the restart: reset it first. For Type=notify restart returns when
-		// the daemon has said that it watches.
+		// Reset the start limit, which would refuse the restart. With Type=notify restart returns when the daemon is
+		// ready.
 		run:     []step{may("reset-failed", unit), do("restart", unit)},
 		remove:  []step{may("stop", unit), may("disable", unit)},
 		removed: []step{do("daemon-reload"), may("reset-failed", unit)},
@@ -78,8 +79,10 @@ func systemd(o Options, h host) (manager, error) {
 			}
 			return err
 		},
-		account: func(text string) string { return setting(text, "User") },
-		places:  unitPlaces,
+		patterns: filePatterns{
+			account: regexp.MustCompile(`(?m)^User=(.+)$`), variable: regexp.MustCompile(`(?m)^Environment=(.+)$`),
+			config: regexp.MustCompile(`(?m)^ExecStart=.* run --config (.+)$`),
+		},
 		cause: func(ctx context.Context, run runner) string {
 			out, err := run(ctx, do("show", "--property=Result,ExecMainCode,ExecMainStatus", unit).argv)
 			if err != nil {
@@ -90,16 +93,16 @@ func systemd(o Options, h host) (manager, error) {
 	}, nil
 }
 
-// layersOf are the files of the service: the unit with the sandbox, and the unit alone for a machine that does not have
-// what the sandbox takes. A daemon that runs a command that is not ccd's own is never put into it: it would keep that
-// command from its own files.
+// layersOf returns the service's files: the unit with the sandbox, and the unit alone for a machine without the
+// necessary features. A daemon that runs another command is never sandboxed, because the command could not use its own
+// files.
 func layersOf(o Options, sc scope) ([][]file, error) {
 	unitPath, sandboxPath := filepath.Join(sc.dir, unit), filepath.Join(sc.dir, unit+".d", sandboxFile)
-	full, err := unitOf(o, sc, false)
+	full, err := unitOf(byInstall, o, sc, false)
 	if err != nil || o.Child {
 		return [][]file{{{unitPath, full}, {sandboxPath, nil}}}, err
 	}
-	bare, err := unitOf(o, sc, true)
+	bare, err := unitOf(byInstall, o, sc, true)
 	if err != nil {
 		return nil, err
 	}
@@ -107,21 +110,13 @@ func layersOf(o Options, sc scope) ([][]file, error) {
 	return [][]file{{{unitPath, full}, {sandboxPath, sandbox}}, {{unitPath, bare}, {sandboxPath, nil}}}, err
 }
 
-// Who has written a unit, in its first line.
+// The first line of a unit: who wrote it.
 const (
 	byInstall = "Written by `ccd install`, which replaces it"
 	byPackage = "Part of ccd's package; `ccd install` writes one in its place that knows your directories"
 )
 
-func unitOf(o Options, sc scope, bare bool) ([]byte, error) { return unitBy(byInstall, o, sc, bare) }
-
-// packaged is the unit that a package has in its own directory of units: the first layer alone, for nobody in particular.
-func packaged() ([]byte, error) {
-	o := Options{Executable: "/usr/bin/ccd"}
-	return unitBy(byPackage, o, scopeOf(o, host{}), false)
-}
-
-func unitBy(origin string, o Options, sc scope, bare bool) ([]byte, error) {
+func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {
 	args := arguments(o)
 	for i, a := range args {
 		args[i] = unitWord(a, i > 0)
@@ -142,8 +137,8 @@ func unitBy(origin string, o Options, sc scope, bare bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unitWord quotes one word for a unit file. Percent signs are specifiers everywhere; a dollar sign is a variable in
-// arguments only.
+// unitWord quotes one word for a unit file. Percent signs are specifiers everywhere; a dollar sign is a variable only
+// in arguments.
 func unitWord(s string, argument bool) string {
 	s = strings.ReplaceAll(s, "%", "%%")
 	if argument {
@@ -178,41 +173,15 @@ func properties(out string) map[string]string {
 	return v
 }
 
-// setting reads a key of a unit that this package wrote.
-func setting(text, key string) string {
-	for line := range strings.Lines(text) {
-		if val, ok := strings.CutPrefix(strings.TrimSpace(line), key+"="); ok {
-			return val
-		}
-	}
-	return ""
-}
-
-// unitPlaces are the settings of a unit that this package wrote which say where the daemon works.
-func unitPlaces(text string) (all []string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if exec, ok := strings.CutPrefix(line, "ExecStart="); ok {
-			if _, config, named := strings.Cut(exec, " run --config "); named {
-				all = append(all, "--config "+config)
-			}
-		}
-		if env, ok := strings.CutPrefix(line, "Environment="); ok {
-			all = append(all, env)
-		}
-	}
-	return all
-}
-
-// causeOf says in words why systemd gave up on a start.
+// causeOf returns why a start under systemd failed.
 func causeOf(out string) string {
 	v := properties(out)
 	status := v["ExecMainStatus"]
-	// What systemd itself fails at before the daemon has begun.
+	// Failures of systemd itself, before the daemon starts.
 	own := map[string]string{
-		"217": "this machine gives users no namespaces (217/USER)",
+		"217": "user namespaces are not available (217/USER)",
 		"203": "the executable cannot be run", "218": "capabilities cannot be dropped (218/CAPABILITIES)",
-		"226": "this machine gives users no namespaces (226/NAMESPACE)", "228": "system calls cannot be filtered (228/SECCOMP)",
+		"226": "user namespaces are not available (226/NAMESPACE)", "228": "system calls cannot be filtered (228/SECCOMP)",
 	}
 	switch {
 	case v["Result"] == "" || v["Result"] == "success":

@@ -13,9 +13,9 @@ import (
 	"ccd/internal/atomicfile"
 )
 
-// Uninstall stops and disables the service, whatever state it is in, and removes its files, the links to them and what a
-// killed Install left beside them. The archive stays. It succeeds where nothing is installed, and removes the files
-// also where no manager answers.
+// Uninstall stops and disables the service, in any state, and removes its files, the links to them and leftovers of a
+// killed Install. It keeps the archive. It succeeds if nothing is installed, and removes the files even if no manager
+// answers.
 func (s *Service) Uninstall(ctx context.Context) error {
 	if err := s.uninstall(ctx); err != nil {
 		return fmt.Errorf("uninstall service: %w", err)
@@ -32,7 +32,7 @@ func (s *Service) uninstall(ctx context.Context) error {
 		return err
 	}
 	probed := s.probe(ctx)
-	ours := probed == nil && st.Foreign == ""
+	ours := probed == nil && st.OtherHome == ""
 	if ours {
 		if err := s.steps(ctx, s.mgr.remove); err != nil {
 			return err
@@ -49,19 +49,21 @@ func (s *Service) uninstall(ctx context.Context) error {
 			return err
 		}
 	}
-	s.sayForeign(st)
+	if st.OtherHome != "" {
+		s.say("kept: the service that %s loads from %s, of another home directory", s.mgr.name, st.OtherHome)
+	}
 	if removed || ours && (st.Installed || st.Active) {
 		s.say("service %s is stopped and removed", name)
 	} else {
 		s.say("no service was installed (%s)", s.mgr.name)
 	}
 	if s.mgr.linger && removed && s.host.lingers(s.o.User) {
-		s.say("your services still go on after logout, others may rely on it; undo with: loginctl disable-linger %s", s.o.User)
+		s.say("lingering stays enabled, because other services may need it; undo with: loginctl disable-linger %s", s.o.User)
 	}
 	return nil
 }
 
-// unlink removes the service's files and the links to them, tells each, and clears up beside them.
+// unlink removes the service's files and the links to them, prints each, and removes leftovers beside them.
 func (s *Service) unlink() (removed bool, err error) {
 	paths := append([]string{}, s.mgr.links...)
 	dirs := append([]string{}, s.mgr.made...)
@@ -86,13 +88,13 @@ func (s *Service) unlink() (removed bool, err error) {
 		}
 	}
 	for _, dir := range s.mgr.made {
-		_ = os.Remove(dir) // not empty, or not there: it stays
+		_ = os.Remove(dir) // fails if the directory is not empty or missing
 	}
 	s.sayDropIns()
 	return removed, nil
 }
 
-// sayDropIns tells what the user has written beside the service's own files: it stays.
+// sayDropIns lists the user's own drop-ins, which are kept.
 func (s *Service) sayDropIns() {
 	if s.mgr.sandbox == "" {
 		return
@@ -103,25 +105,19 @@ func (s *Service) sayDropIns() {
 		return // there is none
 	}
 	for _, e := range entries {
-		s.say("stays: %s: not ccd's, and a later `ccd install` would use it", filepath.Join(dir, e.Name()))
+		s.say("kept: %s is not ccd's; a later `ccd install` would use it", filepath.Join(dir, e.Name()))
 	}
 }
 
-// sayForeign tells that the account's service is one that is not this one's to stop.
-func (s *Service) sayForeign(st State) {
-	if st.Foreign != "" {
-		s.say("stays: the service that %s has from %s, of another home directory", s.mgr.name, st.Foreign)
-	}
-}
-
-// foreign returns the file of a service that is another home's: the manager serves one account, whatever $HOME says.
-func (s *Service) foreign(st State) string {
+// otherHome returns the file of the service if it belongs to another home: the manager serves one account, whatever
+// $HOME says.
+func (s *Service) otherHome(st State) string {
 	own := s.mgr.file()
 	switch {
 	case s.o.System || own == "" || st.File == "" || st.File == os.DevNull || samePath(st.File, own):
 		return ""
 	case strings.HasPrefix(st.File, "/usr/") || strings.HasPrefix(st.File, "/lib/") || strings.HasPrefix(st.File, s.host.etc+"/"):
-		if s.host.home == "" || samePath(s.host.home, s.o.Home) { // a package's
+		if s.host.home == "" || samePath(s.host.home, s.o.Home) { // from a package
 			return ""
 		}
 	}
@@ -137,9 +133,9 @@ func samePath(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Differs returns the settings of the installed service's file that name other places for the daemon than Install would
-// write now, and those that it lacks: configuration, state, roots. None where no file of Install's is there.
-func (s *Service) Differs() ([]string, error) {
+// PlaceChanges returns the settings in the installed service's file that Install would change and that determine the
+// daemon's files: configuration, state, roots. It returns none if Install has not written a file.
+func (s *Service) PlaceChanges() ([]string, error) {
 	if s.mgr.file() == "" {
 		return nil, nil
 	}
@@ -150,23 +146,23 @@ func (s *Service) Differs() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read service: %w", err)
 	}
-	there, wanted := s.mgr.places(string(text)), s.mgr.places(string(s.mgr.layers[0][0].text))
+	there, wanted := s.mgr.patterns.places(string(text)), s.mgr.patterns.places(string(s.mgr.layers[0][0].text))
 	var all []string
 	for _, v := range there {
-		if !slices.Contains(wanted, v) && placing(v) {
+		if !slices.Contains(wanted, v) && namesPlace(v) {
 			all = append(all, v)
 		}
 	}
 	for _, v := range wanted {
-		if !slices.Contains(there, v) && placing(v) {
+		if !slices.Contains(there, v) && namesPlace(v) {
 			all = append(all, "not "+v)
 		}
 	}
 	return all, nil
 }
 
-// placing tells which settings have to do with where the daemon's files are.
-func placing(v string) bool {
+// namesPlace reports whether a setting determines where the daemon's files are.
+func namesPlace(v string) bool {
 	key, _, _ := strings.Cut(strings.TrimPrefix(v, `"`), "=")
 	return key != "PATH" && key != "CCD_LOG_LEVEL"
 }

@@ -27,7 +27,7 @@ func TestUninstallClearsUp(t *testing.T) {
 	if err := s.Uninstall(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "stays: "+others[1]) {
+	if !strings.Contains(out.String(), "kept: "+others[1]) {
 		t.Errorf("the user's drop-in is not told: %q", out)
 	}
 	if exists(own) {
@@ -79,7 +79,7 @@ func TestUninstallLeavesAnotherHomes(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopped := slices.Contains(f.asked, "systemctl --user stop ccd.service")
-		told := strings.Contains(out.String(), "stays: the service that systemctl --user has from "+c.file)
+		told := strings.Contains(out.String(), "kept: the service that systemctl --user loads from "+c.file)
 		st, err := s.Status(t.Context())
 		if stopped == c.foreign || told != c.foreign || err != nil || st.Installed == c.foreign {
 			t.Errorf("%s: stopped %v, installed %v, %v, says %q", name, stopped, st.Installed, err, out)
@@ -93,7 +93,7 @@ func TestDiffers(t *testing.T) {
 		o := options(t.TempDir())
 		o.Config = "/etc/my ccd.toml"
 		s, _ := serviceOn(t, o, goos, 1000, &fake{})
-		if got, err := s.Differs(); err != nil || len(got) > 0 {
+		if got, err := s.PlaceChanges(); err != nil || len(got) > 0 {
 			t.Errorf("%s: nothing is installed: %q, %v", goos, got, err)
 		}
 		if err := os.MkdirAll(filepath.Dir(s.mgr.file()), 0o700); err != nil {
@@ -114,7 +114,7 @@ func TestDiffers(t *testing.T) {
 			other := o
 			other.Config, other.Environ = c.config, c.environ
 			s, _ := serviceOn(t, other, goos, 1000, &fake{})
-			got, err := s.Differs()
+			got, err := s.PlaceChanges()
 			same := len(got) == len(c.want)
 			for n := range min(len(got), len(c.want)) {
 				same = same && strings.HasPrefix(strings.TrimPrefix(got[n], `"`), c.want[n])

@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// Start starts the installed service and returns when the manager says that it runs. It fails with ErrNotInstalled
-// where there is none.
+// Start starts the installed service and returns when the manager reports that it is running. It fails with
+// ErrNotInstalled if there is none.
 func (s *Service) Start(ctx context.Context) error { return s.verb(ctx, "start", s.mgr.start) }
 
-// Stop stops the service until it is started again or the session begins anew. ErrNotInstalled as for Start.
+// Stop stops the service until it is started again or the next session begins. It fails with ErrNotInstalled if there
+// is none.
 func (s *Service) Stop(ctx context.Context) error { return s.verb(ctx, "stop", s.mgr.stop) }
 
-// Restart stops the service, where it runs, and starts it. ErrNotInstalled as for Start.
+// Restart stops the service if it is running, and starts it. It fails with ErrNotInstalled if there is none.
 func (s *Service) Restart(ctx context.Context) error { return s.verb(ctx, "restart", s.mgr.restart) }
 
 func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
@@ -25,7 +26,7 @@ func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 		err = hinted(install, ErrNotInstalled)
 	}
 	if err == nil && verb == "stop" && !st.Active {
-		fmt.Fprintf(s.o.Out, "service %s does not run\n", name)
+		fmt.Fprintf(s.o.Out, "service %s is not running\n", name)
 		return nil
 	}
 	if err == nil {

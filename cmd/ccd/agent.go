@@ -23,21 +23,17 @@ func (a *app) agentCommand() *cobra.Command {
 		use: "agent restore|search|show", group: agents, short: "restore, search or show sessions of the current project (for agents)",
 		forms: []string{
 			"ccd agent restore [--raw | --full] ID|SESSION#N",
-			"ccd agent search [--session SESSION] [--agent AGENT] [--since TIME] [--tool NAME] [--path PATH] [--phrase] [--all] [--limit N] WORDS...",
-			"ccd agent show [--section NAME] [--agent AGENT] [SESSION]",
+			"ccd agent search [flags] WORDS...",
+			"ccd agent show [--section NAME] [SESSION]",
 		},
-		long: `These are the commands that hooks, the skill and the permission rules of ccd agents install name. They
-print what ccd restore, ccd search and ccd show print, but only of this project's sessions, and they take
-no --config and no flag that names a file to read or write.
-
-A session is of this project if it began in the same git repository as the current directory, in any of
-its worktrees, or, without git, in the current directory or below it. Its sub-agents and spilled outputs
-are included, and so is the session that runs the command. In the home directory and those above it,
-without git, only sessions started in exactly that directory are. Anything else is not found (exit 3).
-The user can let agents read all projects: ccd agents install --reach all.
-
-` + "`[ccd ID ...]`" + ` marks omitted text; restore prints it. Without SESSION, show prints the session with the
-newest record in this directory, or else in the project.`,
+		long: `The hooks, the skill and the permission rules of ccd agents install use only these commands. They print what
+ccd restore, search and show print, but only for sessions of the current project, and take no flag that names
+a file. Without SESSION, show prints the newest session of this directory, else of the project.`,
+		more: `A session belongs to the project if it began in the same git repository as the current directory, in any of
+its worktrees, or, without git, in the current directory or below it. Its sub-agents and spilled outputs are
+included, and so is the session that runs the command. In the home directory and those above it, without
+git, only sessions started in exactly that directory count. The user can let agents read all projects: ccd
+agents install --reach all.`,
 		examples: []example{
 			{"ccd agent restore 4tq9c1m7x2ka", "the original behind a marker [ccd 4tq9c1m7x2ka ...]"},
 			{"ccd agent search --since 7d overflow cents", "this project's sessions of the last 7 days with both words"},
@@ -50,7 +46,7 @@ newest record in this directory, or else in the project.`,
 	check := func(c *cobra.Command, args []string) error { return f.check(c, args, a.json) }
 	c := p.command(check, func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			writeHelp(a.out, c)
+			writeHelp(a.out, c, false)
 			return nil
 		}
 		a.agent = true
@@ -59,9 +55,9 @@ newest record in this directory, or else in the project.`,
 	c.ValidArgs = []string{"restore", "search", "show"}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) that hold the original")
+	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) with the original")
 	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the whole of a result that the agent saw cut")
-	f.search.add(c)
+	f.search.add(a, c)
 	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	return c
 }

@@ -11,58 +11,52 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
 	agentsetup "ccd/cmd/ccd/internal/setup"
-	"ccd/internal/agent/registry"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/config"
+	"ccd/internal/mark"
 )
 
 // agentsFlags are those of `ccd agents`.
 type agentsFlags struct {
-	live, allow, noAllow, dryRun bool
-	reach                        string
+	live, line, allow, noAllow, dryRun bool
+	reach                              string
 }
 
 func (a *app) agentsCommand() *cobra.Command {
 	p := page{
-		use: "agents [install|uninstall|status]", group: agents, short: "list agents; connect Claude Code and Codex to ccd",
+		use: "agents [install|uninstall|status]", group: agents, short: "list agents; connect them to ccd",
 		forms: []string{
 			"ccd agents",
-			"ccd agents install [claude|codex|all] [--live] [--allow|--no-allow] [--reach project|all] [--dry-run]",
-			"ccd agents uninstall [claude|codex|all] [--dry-run]",
-			"ccd agents status [claude|codex|all]",
+			"ccd agents install [AGENT|all] [--live] [--statusline] [--allow|--no-allow] [--reach project|all] [--dry-run]",
+			"ccd agents uninstall [AGENT|all] [--dry-run]",
+			"ccd agents status [AGENT|all]",
 		},
-		long: `Without an argument, ccd agents lists the agents that ccd knows: whether the agent's directory is on this
-machine, whether it has transcripts, and whether it is connected to ccd. It looks that up for Claude Code
-and Codex; for the others it says how to connect them.
+		long: `Without an argument it lists the agents that ccd knows: which are on this machine, have transcripts, and are
+connected to ccd. install merges hooks, the MCP server and a skill or an instruction block into the agent's
+own settings, and keeps a copy of each file as FILE.ccd-backup. Run it again to repair what is wrong.
+uninstall removes what ccd added. Without a name both mean every agent on this machine.
 
-install merges into the agent's own settings: hooks (at the start of a session, before a compaction, and
-at a prompt when the context is nearly full), the MCP server ` + "`ccd mcp`" + `, and a skill (Claude Code) or a
-block in AGENTS.md (Codex) that says what a companion is. Everything else in these files stays as it is,
-byte for byte; before its first change to a file it keeps a copy as FILE.ccd-backup. Run again, it mends
-what is amiss, such as the path of a binary that moved. uninstall removes what ccd added, nothing else;
-when the last agent goes, it also resets agents.reach (below).
-
-Without a name it means every agent whose directory is there (~/.claude or $CLAUDE_CONFIG_DIR, ~/.codex
-or $CODEX_HOME); install with a name makes what is missing. Rules that let Claude Code run ` + "`ccd agent`" + `
-without asking are shown and asked for, never added silently.
-
-An agent can read the sessions of its own project. --reach all lets agents read those of all projects,
---reach project undoes it; stored as agents.reach in the configuration.
+Agents can read the sessions of their own project, with --reach all those of all projects. Rules that let
+Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
+		more: `AGENT is one of ` + strings.Join(connectable(), ", ") + `. docs/AGENTS.md lists what each one gets. Everything
+else in these files stays as it is, byte for byte. Codex's config.toml is changed by codex mcp itself. install
+with a name creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
+another one is set. When the last agent is removed, agents.reach is reset.
 
 Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
-without a word, in ` + "`codex exec`" + ` too.`,
+silently, also in codex exec.`,
 		examples: []example{
 			{"ccd agents", "which agents are here, and how to connect them"},
-			{"ccd agents install", "every agent that is here"},
-			{"ccd agents install --dry-run", "show what would be changed, as a diff"},
-			{"ccd agents install claude --live --allow", "Claude Code, with live demotion and the rules"},
-			{"ccd agents install claude --live=false", "without live demotion again"},
-			{"ccd agents install --reach all", "let agents read the sessions of all projects"},
-			{"ccd agents status", "what is installed, and whether its binary still stands"},
-			{"ccd agents uninstall", "take it all out"},
+			{"ccd agents install --dry-run", "show the changes as a diff"},
+			{"ccd agents install claude --live --statusline", "Claude Code, with live demotion and the status line"},
+			{"ccd agents uninstall", "remove it all"},
 		},
 		json: "one array, an object an agent: agent, title, present (on this machine), roots, followed, installed,\n" +
 			"how (to connect it to ccd)\n\n(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
@@ -72,11 +66,12 @@ without a word, in ` + "`codex exec`" + ` too.`,
 	var f agentsFlags
 	c := p.command(cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error { return a.agents(c, args, f) })
 	c.ValidArgs = []string{"install", "uninstall", "status"}
-	c.Flags().BoolVar(&f.live, "live", false, "demote large outputs as they come (PostToolUse; Claude Code)")
+	c.Flags().BoolVar(&f.live, "live", false, "archive large outputs as they come (Claude Code)")
+	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no rules, do not ask")
-	c.Flags().StringVar(&f.reach, "reach", "", "let agents read the sessions of their own `project`, or of all (default: unchanged)")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a unified diff, write nothing")
+	c.Flags().StringVar(&f.reach, "reach", "", "sessions that agents read: `project` or all")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }
 
@@ -91,9 +86,9 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 		}
 		return a.agentsHere(s)
 	}
-	named, err := agentsNamed(args[1:])
+	named, err := a.agentsNamed(c, args[1:])
 	if err != nil {
-		return usage(c, err)
+		return err
 	}
 	switch args[0] {
 	case "install":
@@ -110,66 +105,74 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 }
 
 // agentsNamed returns the agents that an argument names, nil where it means those that are here.
-func agentsNamed(args []string) ([]string, error) {
-	switch arg := strings.Join(args, ""); arg {
-	case "", "all":
+func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
+	arg := strings.Join(args, "")
+	if arg == "" || arg == "all" {
 		return nil, nil
-	case "claude", agentsetup.Claude:
-		return []string{agentsetup.Claude}, nil
-	case agentsetup.Codex:
-		return []string{agentsetup.Codex}, nil
-	default:
-		return nil, fmt.Errorf("want claude, codex or all, got %s", arg)
 	}
+	if id, ok := agentsetup.Find(arg); ok {
+		return []string{id}, nil
+	}
+	if f, ok := a.Agents().Lookup(arg); ok {
+		how := cmp.Or(f.How, "tell it of the MCP server `ccd mcp` in its own settings")
+		return nil, words.Hint(words.Usage(fmt.Errorf("connect %s: ccd cannot edit its settings; its sessions are archived anyway", f.Title)), "%s", how)
+	}
+	return nil, usage(c, fmt.Errorf("want %s or all, got %s", strings.Join(connectable(), ", "), arg))
+}
+
+// connectable are the names that install takes.
+func connectable() (names []string) {
+	for _, id := range agentsetup.Agents() {
+		names = append(names, agentsetup.Name(id))
+	}
+	return names
 }
 
 // setup describes what this binary, with this configuration, is or would be to the user's agents; without a command line
 // c it is only asked for their status.
 func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) {
-	home, err := a.home()
+	home, err := a.Home()
 	if err != nil {
 		return nil, err
 	}
-	o := agentsetup.Options{Home: home, Getenv: a.getenv, Allow: f.allow}
-	if o.Executable, err = stableExecutable(); err != nil {
+	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program}
+	if o.Executable, err = account.Executable(); err != nil {
 		return nil, err
 	}
 	if c != nil && c.Flags().Changed("live") {
 		o.Live = &f.live
 	}
-	if conf, err := a.config(); err == nil {
+	if c != nil && c.Flags().Changed("statusline") {
+		o.Line = &f.line
+	}
+	if conf, err := a.Config(); err == nil {
 		o.Reach = conf.Agents.Reach
 	}
-	if a.configFile != "" {
-		if o.Config, err = filepath.Abs(a.configFile); err != nil {
+	if a.ConfigFile != "" {
+		if o.Config, err = filepath.Abs(a.ConfigFile); err != nil {
 			return nil, fmt.Errorf("find configuration: %w", err)
 		}
 	}
 	return agentsetup.New(o)
 }
 
-// stableExecutable is the path by which this program was called, made absolute: where that is a symlink, as of a package
-// manager, it outlives the version that it leads to today. Only where that path cannot be told it is the file itself.
-func stableExecutable() (string, error) {
-	exe, err := os.Executable()
+// program returns a function that runs a program of the user's, nil where none of that name is on PATH.
+func (a *app) program(name string) func(args ...string) error {
+	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
+		return nil
 	}
-	called, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return exe, nil
+	return func(args ...string) error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, path, args...)
+		c.Env = a.Vars
+		out, err := c.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, mark.Inline(string(out), 300))
+		}
+		return nil
 	}
-	if called, err = filepath.Abs(called); err != nil {
-		return exe, nil
-	}
-	x, err := os.Stat(called)
-	if err != nil {
-		return exe, nil
-	}
-	if y, err := os.Stat(exe); err != nil || !os.SameFile(x, y) {
-		return exe, nil
-	}
-	return called, nil
 }
 
 func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {
@@ -184,22 +187,28 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 		which = s.Present()
 	}
 	if len(which) == 0 && f.reach == "" {
-		return hint(fmt.Errorf("find agents: neither %s nor %s is here", s.Dir(agentsetup.Claude), s.Dir(agentsetup.Codex)), "ccd agents install claude")
+		return words.Hint(fmt.Errorf("find agents: the directory of none of them is here (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
 	}
 	switch {
 	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
 		return usage(c, errors.New("--reach must be project or all"))
-	case f.reach != "" && a.configFile != "": // ccd agent takes no --config: it would not see it
+	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config: it would not see it
 		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
-	if f.live && !slices.Contains(which, agentsetup.Claude) {
-		return usage(c, errors.New("--live goes with claude: Codex has no such hook"))
+	has := func(of func(live, rules bool) bool) bool {
+		return slices.ContainsFunc(which, func(id string) bool { return of(s.Has(id)) })
+	}
+	if f.live && !has(func(live, _ bool) bool { return live }) {
+		return usage(c, errors.New("--live goes with claude: no other agent has such a hook"))
+	}
+	if f.line && !slices.ContainsFunc(which, s.HasLine) {
+		return usage(c, errors.New("--statusline goes with claude"))
 	}
 	p, err := s.Install(which...)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(which, agentsetup.Claude) && !f.allow && !f.noAllow {
+	if has(func(_, rules bool) bool { return rules }) && !f.allow && !f.noAllow {
 		add, err := a.askRules(c.Context(), s, f.dryRun)
 		if err != nil {
 			return err
@@ -239,7 +248,7 @@ func (a *app) putReach(p *agentsetup.Plan, reach string) error {
 	if reach == "" {
 		return nil
 	}
-	file, err := a.usualConfig()
+	file, err := a.UsualConfig()
 	if err != nil {
 		return err
 	}
@@ -249,7 +258,7 @@ func (a *app) putReach(p *agentsetup.Plan, reach string) error {
 	}
 	now, err := config.Put(string(text), reach)
 	if err != nil {
-		return hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
+		return words.Hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
 	}
 	if now == string(text) {
 		return nil
@@ -285,7 +294,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.live || f.allow || f.noAllow || f.reach != "" {
+	if f.live || f.line || f.allow || f.noAllow || f.reach != "" {
 		return usage(c, errors.New("uninstall takes --dry-run alone"))
 	}
 	if named == nil {
@@ -296,20 +305,28 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 		return err
 	}
 	before := s.Reach()
-	after := before
-	other := func(agent string) bool { return !slices.Contains(named, agent) && len(s.Status(agent).Binaries) > 0 }
-	if before == config.ReachAll && a.configFile == "" && !slices.ContainsFunc(agentsetup.Agents(), other) {
-		if err := a.putReach(p, config.ReachProject); err != nil { // what agents have goes all the same
-			a.say("agents.reach is unchanged: %v", err)
-		} else {
-			after = config.ReachProject // else the next install would have it too
-		}
+	after, err := a.resetReach(s, p, named)
+	if err != nil { // what agents have goes all the same
+		a.say("agents.reach is unchanged: %v", err)
 	}
 	if err := a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named); err != nil || f.dryRun {
 		return err
 	}
 	a.sayReach(before, after)
 	return nil
+}
+
+// resetReach plans the default for agents.reach, if agents that are not named have nothing of ccd's: else the next install
+// would have it too. It returns what it is then.
+func (a *app) resetReach(s *agentsetup.Setup, p *agentsetup.Plan, named []string) (string, error) {
+	other := func(agent string) bool { return !slices.Contains(named, agent) && len(s.Status(agent).Binaries) > 0 }
+	if s.Reach() != config.ReachAll || a.ConfigFile != "" || slices.ContainsFunc(agentsetup.Agents(), other) {
+		return s.Reach(), nil
+	}
+	if err := a.putReach(p, config.ReachProject); err != nil {
+		return s.Reach(), err
+	}
+	return config.ReachProject, nil
 }
 
 // carryOut does what is planned, or shows it.
@@ -325,10 +342,12 @@ func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []
 		return err
 	}
 	if p.Empty() {
-		if len(done) == 0 {
+		if len(done) == 0 && len(p.Notes) == 0 {
 			a.say("%s (%s)", nothing, strings.Join(which, ", "))
 		}
-		return nil
+	}
+	if len(p.Started) > 0 {
+		a.say("Sessions of %s that start from now on use it.", strings.Join(p.Started, ", "))
 	}
 	for _, n := range p.Notes {
 		a.say("%s", n)
@@ -344,7 +363,7 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	for _, agent := range named {
 		all = append(all, s.Status(agent))
 	}
-	_, unread := a.config() // why the reach is unknown
+	_, unread := a.Config() // why the reach is unknown
 	if a.json {
 		return errors.Join(a.printJSON(all), unread)
 	}
@@ -376,7 +395,7 @@ func statusRows(st agentsetup.Status) [][]string {
 	case st.Installed:
 		word = "installed"
 	case len(st.Binaries) > 0:
-		word = "partly installed: `ccd agents install " + strings.TrimSuffix(st.Agent, "-code") + "` mends it"
+		word = "partly installed: `ccd agents install " + agentsetup.Name(st.Agent) + "` repairs it"
 	case !st.Present:
 		word = "not here"
 	}
@@ -402,28 +421,6 @@ func statusRows(st agentsetup.Status) [][]string {
 	return rows
 }
 
-// checkAgents looks at the agents that are set up: does what their settings name still stand?
-func checkAgents(_ context.Context, around *surroundings) (all []finding) {
-	s, err := around.a.setup(nil, agentsFlags{})
-	if err != nil {
-		return nil // what is wrong with the home directory, others tell
-	}
-	for _, agent := range s.Present() {
-		st := s.Status(agent)
-		check, mend := "agent "+agent, "ccd agents install "+strings.TrimSuffix(agent, "-code")
-		gone := slices.IndexFunc(st.Binaries, func(b agentsetup.Binary) bool { return !b.Exists })
-		switch {
-		case gone >= 0:
-			all = append(all, wrong(check, mend, "its settings name %s, which is gone", st.Binaries[gone].Path))
-		case st.Installed:
-			all = append(all, ok(check, "calls %s", st.Binaries[0].Path))
-		case len(st.Binaries) > 0:
-			all = append(all, note(check, mend, "not all of it is installed, or not by this ccd: ccd agents status"))
-		}
-	}
-	return all
-}
-
 // agentHere is one agent in the output of `ccd agents`.
 type agentHere struct {
 	Agent     string   `json:"agent"`
@@ -437,20 +434,21 @@ type agentHere struct {
 
 // agentsHere lists every agent that ccd knows: is it on this machine, has it transcripts, is it connected to ccd?
 func (a *app) agentsHere(s *agentsetup.Setup) error {
-	home, err := a.home()
+	home, err := a.Home()
 	if err != nil {
 		return err
 	}
-	conf, unread := a.config()
-	watched := a.roots(conf, home)
+	conf, unread := a.Config()
+	watched := a.Roots(conf, home)
+	missing := false
 	list, rows := []agentHere{}, [][]string{{"AGENT", "HERE", "TRANSCRIPTS", "CONNECTED"}}
-	for _, f := range registry.All() {
-		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How}
+	for _, f := range account.AgentsOf(conf).All() {
+		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How, Present: f.Connect != nil && disk.Exists(s.Dir(f.Agent))}
 		for _, r := range watched {
 			if r.Agent == f.Agent {
 				one.Roots = append(one.Roots, r.Path)
-				one.Followed = one.Followed || exists(r.Path)
-				one.Present = one.Present || exists(filepath.Dir(r.Path))
+				one.Followed = one.Followed || disk.Exists(r.Path)
+				one.Present = one.Present || disk.Exists(filepath.Dir(r.Path))
 			}
 		}
 		here, followed, knows := "no", "-", "-"
@@ -461,11 +459,14 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 			followed = "found"
 		}
 		if one.Present {
-			if knows = "not checked: " + one.How; slices.Contains(agentsetup.Agents(), f.Agent) {
-				one.Installed, knows = s.Status(f.Agent).Installed, "no: run ccd agents install "+strings.TrimSuffix(f.Agent, "-code")
-				if one.Installed {
-					knows = "yes"
-				}
+			switch knows = "not checked: " + one.How; {
+			case f.Connect == nil:
+			case s.Status(f.Agent).Installed:
+				one.Installed, knows = true, "yes"
+			default:
+				missing = true
+				one.How = "ccd agents install " + f.Connect.Name
+				knows = "no: run " + one.How
 			}
 		}
 		list = append(list, one)
@@ -474,5 +475,9 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 	if a.json {
 		return errors.Join(a.printJSON(list), unread)
 	}
-	return errors.Join(a.table(rows), unread)
+	if err := errors.Join(a.table(rows), unread); err != nil || !missing {
+		return err
+	}
+	a.say("ccd setup connects all of them")
+	return nil
 }

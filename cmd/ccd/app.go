@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/mark"
 )
 
@@ -27,24 +27,28 @@ type std struct {
 // app is what every command is given: the streams, the environment and the global flags.
 type app struct {
 	std
-	env        []string
-	configFile string
-	agent      bool // it serves an agent: only the sessions in its reach
-	json       bool
-	quiet      bool
-	verbose    bool
-	damaged    bool // it was said that damage leaves something out of the answer
+	account.Env
+	agent   bool // it serves an agent: only the sessions in its reach
+	json    bool
+	quiet   bool
+	verbose bool
+	noPager bool
+	damaged bool // it was said that damage leaves something out of the answer
 }
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, s std, env []string) int {
-	a := &app{std: s, env: env}
+	a := &app{std: s, Env: account.Env{Vars: env}}
 	if f, ok := s.err.(*os.File); ok && isTTY(f) {
 		a.err = guarded{f}
 	}
 	root := a.root()
 	root.SetArgs(args)
 	c, err := root.ExecuteContextC(ctx)
+	a.endPager()
+	if errors.Is(err, errPagerQuit) {
+		err = nil
+	}
 	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
 		err = cause
 	}
@@ -64,39 +68,18 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
 		a.restoreCommand(), a.searchCommand(), a.pathCommand(),
-		a.hookCommand(),
+		a.pinCommand(), a.tagCommand(), a.nameCommand(),
+		a.hookCommand(), a.statuslineCommand(),
 		a.agentCommand(),
 		a.agentsCommand(),
 		a.mcpCommand(),
-		a.demoCommand(), a.installCommand(), a.uninstallCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(),
+		a.setupCommand(), a.demoCommand(), a.serviceCommand(installVerb()), a.uninstallCommand(), a.serviceCommand(startService()), a.serviceCommand(stopService()), a.serviceCommand(restartService()),
 		a.configCommand(), a.completionCommand(),
 		a.resumeCommand(),
 		a.verifyCommand(), a.backupCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
 	)
+	a.completeSessions(root)
 	return root
-}
-
-// getenv is os.Getenv over the environment that the command was given.
-func (a *app) getenv(key string) string {
-	for _, e := range a.env {
-		if value, ok := strings.CutPrefix(e, key+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// home returns the home directory. It fails where there is none: nothing may then be guessed.
-func (a *app) home() (string, error) {
-	key := "HOME"
-	if os.PathSeparator == '\\' {
-		key = "USERPROFILE"
-	}
-	dir := a.getenv(key)
-	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("find home directory: $%s is %q, want an absolute path", key, dir)
-	}
-	return dir, nil
 }
 
 // say tells people something on stderr, unless they asked for quiet.
@@ -181,10 +164,23 @@ func writeTable(to io.Writer, rows [][]string) error {
 // terminal reports whether w is a terminal that takes control sequences: only there do colour and progress belong.
 func terminal(w io.Writer) bool { return isTTY(w) && os.Getenv("TERM") != "dumb" }
 
-// isTTY reports whether w is a terminal of any kind.
-func isTTY(w io.Writer) bool {
-	f, ok := unguarded(w).(*os.File)
-	if !ok {
+// fileOf is the file that a stream is, also where it is guarded or behind a pager; nil where it is none.
+func fileOf(stream any) *os.File {
+	switch s := stream.(type) {
+	case guarded:
+		return s.file
+	case *pager:
+		return s.screen
+	case *os.File:
+		return s
+	}
+	return nil
+}
+
+// isTTY reports whether a stream is a terminal of any kind.
+func isTTY(stream any) bool {
+	f := fileOf(stream)
+	if f == nil {
 		return false
 	}
 	info, err := f.Stat()
@@ -203,13 +199,15 @@ func (a *app) progress(what string) (show func(done, total int64), wipe func()) 
 	}
 	var last time.Time
 	show = func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && terminal(a.err) { // no pager has it now
 			last = now
-			fmt.Fprintf(unguarded(a.err), "\r%s %d%%\x1b[K", what, 100*done/max(total, 1))
+			percent := int(100 * done / max(total, 1))
+			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
+			fmt.Fprintf(unguarded(a.err), "\r%s [%-20s] %d%%\x1b[K", what, bar, percent)
 		}
 	}
 	return show, func() {
-		if !last.IsZero() {
+		if !last.IsZero() && terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K")
 		}
 	}

@@ -11,11 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -29,86 +32,74 @@ type compactFlags struct {
 
 // compactOutput is what compact prints with --json.
 type compactOutput struct {
-	Agent     string         `json:"agent"`
-	Session   string         `json:"session"`
-	Companion string         `json:"companion"`
-	Original  int64          `json:"original_tokens"`
-	Compacted int64          `json:"companion_tokens"`
-	About     int64          `json:"companion_about"`
-	Saved     float64        `json:"saved_percent"`
-	Reported  int64          `json:"reported_tokens"`
-	Level     string         `json:"level"`
-	Verified  bool           `json:"verified"`
-	Reason    string         `json:"reason"`
-	Kinds     []savingOutput `json:"kinds"`
-}
-
-type savingOutput struct {
-	Kind   string `json:"kind"`
-	Items  int    `json:"items"`
-	Tokens int64  `json:"tokens"`
+	Agent     string             `json:"agent"`
+	Session   string             `json:"session"`
+	Companion string             `json:"companion"`
+	Original  int64              `json:"original_tokens"`
+	Compacted int64              `json:"companion_tokens"`
+	About     int64              `json:"companion_about"`
+	Saved     float64            `json:"saved_percent"`
+	Reported  int64              `json:"reported_tokens"`
+	Level     string             `json:"level"`
+	Verified  bool               `json:"verified"`
+	Reason    string             `json:"reason"`
+	Kinds     []compactor.Saving `json:"kinds"`
 }
 
 func (a *app) compactCommand() *cobra.Command {
 	p := page{
-		use: "compact SESSION|FILE|-", group: everyday, short: "compact a session, a file or stdin now",
-		long: `ccd brings a SESSION's companion up to date, writes it, whatever its size, and prints its path. From
-then on it follows its session. --focus, --level and --max-tokens are saved for this session until
---reset: its front matter has them. Without --level the pressure of the session sets the level, and the
-level sets only the length of excerpts and summaries.
+		use: "compact [SESSION|FILE|-]", group: agents, short: "write a session's companion now; compact a file or stdin",
+		long: `Writes the companion of SESSION now and prints its path. --focus, --level and --max-tokens stay in effect
+for this session until --reset.
 
-A FILE, or stdin (-), is compacted to stdout: a transcript of a known agent, or a plain list of messages
-(a JSON array, or one {"role", "content"} a line). A FILE below a watched root is its SESSION: without
---stdout its companion is written.
-
-With a --format other than markdown (ccd help show tells what they are) the companion is printed and not
-written; as with --stdout, nothing is kept of what was asked.
+A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of messages (JSON array or JSONL of
+{"role", "content"}). A FILE that ccd watches is treated as its session.`,
+		more: `--level leaves out 70 % (gentle), 80 % (standard), 90 % (aggressive) or 95 % (maximum) of the older part: it
+sets only how long excerpts and summaries are. Without it the pressure of the session sets the level. With --stdout, or a --format other than markdown (see ccd help --all show), the companion is
+printed, not written, and the options are not kept.
 
 With --format messages a plain list is filtered: ccd prints a list of the same shape with older prose
-shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they
-are. A copy becomes a reference to the newest copy. Consecutive messages of one role become one summary
-under the first one's id. No message gets longer, tool calls and results stay together, and filtering a
-list twice changes nothing more. With --max-tokens, a list that fits is printed as it is. --json reports
-what happened to each message.
+shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they are.
+A copy becomes a reference to the newest copy. Consecutive messages of one role become one summary under
+the first one's id. No message gets longer, tool calls and results stay together, and filtering a list twice
+changes nothing more. With --max-tokens, a list that fits is printed as it is. --json reports what happened
+to each message.
 
-The input is archived first, so that the IDs in the text can be restored. With --no-archive nothing is
-written, and they cannot.`,
+The input is archived first, so that the IDs in the text can be restored. With --no-archive ccd writes
+nothing, and they cannot.`,
+		picks: true,
 		examples: []example{
-			{"ccd compact latest", "write the companion of the session with the newest record, now"},
-			{"ccd compact --max-tokens 20000 5d2f7a1e", "a shorter one, also from now on"},
-			{"ccd compact --focus 'invoice cents' --level gentle latest", "more of what is about invoices and cents, less left out"},
-			{"ccd compact --dry-run latest", "what would be saved, by kind"},
-			{"ccd compact messages.json > short.md", "a file, to stdout"},
-			{"my-agent export | ccd compact --no-archive --format messages -", "as a filter, leaving no trace"},
-			{"ccd compact --format messages --keep-recent 10 --keep-role system --keep-role tool list.json", "keep more messages as they are"},
+			{"ccd compact", "write the companion of this directory's session"},
+			{"ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e", "a shorter one, with more about invoices and cents"},
+			{"my-agent export | ccd compact --no-archive --format messages -", "filter a list, write nothing"},
 		},
-		json: `one object: agent, session, companion ("" where none was written), original_tokens and
+		json: `one object: agent, session, companion ("" if none was written), original_tokens and
 companion_tokens (estimated), companion_about (its real tokens, about), saved_percent, reported_tokens,
 level, verified, reason, kinds [{kind, items, tokens}] (what was saved); of a filtered list:
 original_tokens, tokens (estimated), saved_percent, messages (the list), decisions, one for each
-message that came: id, role, action, reason, importance (0 to 1), chars, in (the place where it stands
-now, from 0), in_id (the id there), marker (the ID of what was left out, "" where nothing was)`,
+input message: id, role, action, reason, importance (0 to 1), chars, in (position of the output message,
+from 0), in_id (its id), marker (the ID of what was left out, or "")`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f compactFlags
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		if err := f.check(a.json, args[0]); err != nil {
+	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+		if err := f.check(a.json, sessionOf(args)); err != nil {
 			return usage(c, err)
 		}
-		return a.compact(c.Context(), args[0], f)
+		return a.compact(c.Context(), sessionOf(args), f)
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(focusWords{&f.manual.Focus}, "focus", "what is about these `WORDS` is important; saved for this session until --reset")
-	flags.Var(levelName{&f.manual.Level}, "level", "share of what is not recent to leave out: `LEVEL` gentle (70 %), standard (80 %), aggressive (90 %),\nmaximum (95 %); saved for this session until --reset")
-	flags.Var(budget{&f.manual.MaxTokens, leastTokens, "nothing of a session"}, "max-tokens", "compact to `N` estimated tokens at most; saved for this session until --reset")
-	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be saved, by kind; write nothing")
-	flags.BoolVar(&f.stdout, "stdout", false, "print the text instead of writing a companion")
-	flags.Var(formName{&f.form}, "format", formUsage+"; any FORM but markdown goes to stdout")
-	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing at all: the IDs of the text cannot be restored")
+	flags.Var(focusWords{&f.manual.Focus}, "focus", "keep more about these `WORDS`")
+	flags.Var(levelName{&f.manual.Level}, "level", "`LEVEL` is gentle, standard, aggressive or maximum")
+	flags.Var(budget{&f.manual.MaxTokens, leastTokens, "nothing of a session"}, "max-tokens", "limit the companion to `N` estimated tokens")
+	flags.BoolVar(&f.reset, "reset", false, "drop this session's --focus, --level and --max-tokens")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be saved, by kind; write nothing")
+	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
+	flags.Var(formName{&f.form}, "format", formUsage+" to stdout")
+	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
 	f.filter.add(flags)
-	agentFlag(c, &f.agent)
+	a.agentFlag(c, &f.agent)
 	return c
 }
 
@@ -137,19 +128,19 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	if arg == "-" || isFile(arg) {
-		if s, ok := d.Known(absolute(arg)); ok && arg != "-" {
-			return a.compactSession(ctx, d, l, entry{Session: archive.Session{Session: s}}, f, asked)
+		if s, ok := d.SessionAt(disk.Absolute(arg)); ok && arg != "-" {
+			return a.compactSession(ctx, d, l, reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, l, arg, f, asked)
 	}
-	if err := l.load(ctx); err != nil {
+	if err := l.Load(ctx); err != nil {
 		return err
 	}
-	e, err := l.find(arg, f.agent)
+	e, err := a.choose(ctx, l, arg, f.agent)
 	if err != nil {
 		return err
 	}
-	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.present() {
+	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.Present() {
 		return a.compactPurged(ctx, l, e, f, asked)
 	}
 	return a.compactSession(ctx, d, l, e, f, asked)
@@ -158,14 +149,14 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 // writes reports whether a session's companion is put in place: printing it is all that is asked for otherwise.
 func (f compactFlags) writes() bool { return !f.stdout && (f.form == asMarkdown || f.form == "") }
 
-func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	s := e.Session.Session
 	filter, err := f.isFilter(s, a.json)
 	if err != nil {
 		return err
 	}
 	if s.Class == transcript.Attachment {
-		return hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", shellWord(s.ID))
+		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
 	}
 	switch {
 	case filter:
@@ -180,14 +171,14 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *library, 
 	case a.json:
 		return a.printJSON(outputOf(s, made))
 	case !o.Write:
-		return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s, f)
+		return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
 	}
-	a.say("%s", savedLine(made))
+	a.say("%s", a.savedLine(made))
 	return a.print(made.Path + "\n")
 }
 
 // compactFile compacts what lies below no watched root.
-func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg string, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
 	s, done, err := a.input(ctx, arg, f.form == asMessages)
 	if err != nil {
 		return err
@@ -210,7 +201,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *library, arg
 	if a.json {
 		return a.printJSON(outputOf(s, made))
 	}
-	return a.printMade(fresh(made, history.Records(ctx, d.Archive, s, made.At.Generation)), s, f)
+	return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
 }
 
 // previewed makes the text and writes nothing.
@@ -219,62 +210,50 @@ func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Sess
 	if err != nil {
 		return err
 	}
-	return a.printPreview(fresh(made, fileRecords(ctx, s)), s, f)
+	return a.printPreview(reader.Fresh(made, fileRecords(ctx, d.Agents, s)), s, f)
 }
 
 // compactPurged previews a session whose transcript is gone: the archive has it.
-func (a *app) compactPurged(ctx context.Context, l *library, e entry, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	switch filter, err := f.isFilter(e.Session.Session, a.json); {
 	case err != nil:
 		return err
 	case filter:
 		return a.filterArchived(ctx, l, e, f)
 	}
-	c, err := l.recompact(ctx, e, compactionOptions(l.config).With(o.After(e.state.Manual)), daemon.Place{})
+	c, err := l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
 	if err != nil {
 		return err
 	}
 	return a.printPreview(c, e.Session.Session, f)
 }
 
-func (a *app) printPreview(c companion, s transcript.Session, f compactFlags) error {
+func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFlags) error {
 	switch {
 	case a.json:
-		return a.printJSON(outputOf(s, *c.made))
+		return a.printJSON(outputOf(s, *c.Made))
 	case f.dryRun:
-		return a.printSavings(*c.made)
+		if err := a.printSaved("", "KIND", gains(*c.Made)); err != nil {
+			return err
+		}
+		return a.print(a.savedLine(*c.Made) + "\n")
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
 	return a.printMade(c, s, f)
 }
 
-func (a *app) printMade(c companion, s transcript.Session, f compactFlags) error {
-	a.say("%s: %s", registry.Title(s.Agent), savedLine(*c.made))
+func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags) error {
+	a.say("%s: %s", a.Agents().Title(s.Agent), a.savedLine(*c.Made))
 	return a.printForm(c, f.form, "")
 }
 
-func (a *app) printSavings(made daemon.Compacted) error {
-	rows := [][]string{{"KIND", "ITEMS", "TOKENS SAVED (est)"}}
-	for _, k := range made.Header.Saved {
-		rows = append(rows, []string{k.Kind, fmt.Sprint(k.Items), humanize.Comma(k.Tokens)})
-	}
-	if err := a.table(rows); err != nil {
-		return err
-	}
-	return a.print(savedLine(made) + "\n")
-}
-
-func savedLine(made daemon.Compacted) string {
+// savedLine is what a session has become, in real tokens.
+func (a *app) savedLine(made daemon.Compacted) string {
 	h := made.Header
-	original := sidecar.About(h.Tokens.Original*3/4, h.Tokens.CharsPerToken)
-	if made.Saved < 0 { // what a companion says of itself is more than there is to say
-		return fmt.Sprintf("%s tokens (est; about %s): too short to save anything, a companion has %s (about %s)", humanize.Comma(h.Tokens.Original),
-			humanize.Comma(original), humanize.Comma(made.Tokens), humanize.Comma(made.About))
-	}
-	line := fmt.Sprintf("%s -> %s tokens (est; about %s -> %s), %.1f %% saved, level %s", humanize.Comma(h.Tokens.Original),
-		humanize.Comma(made.Tokens), humanize.Comma(original), humanize.Comma(made.About), made.Saved, h.Level)
-	if h.Tokens.Reported > 0 {
-		line = humanize.Comma(h.Tokens.Reported) + " tokens reported; " + line
+	size := status.SizeOf(h.Tokens.Reported, sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Context, h.Window)
+	line := tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: made.About}) + ", level " + h.Level.String()
+	if a.verbose {
+		line += fmt.Sprintf(", est %s -> %s", humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens))
 	}
 	if h.Verified {
 		return line + ", verified"
@@ -282,15 +261,16 @@ func savedLine(made daemon.Compacted) string {
 	return line + ", not verified: " + strings.TrimSpace(h.Reason)
 }
 
+// gains are what the kinds saved, also in real tokens.
+func gains(made daemon.Compacted) []status.Gain {
+	return status.Gains(made.Header.Saved, func(n int64) int64 { return sidecar.About(n, made.Header.Tokens.CharsPerToken) })
+}
+
 func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
 	h := made.Header
-	out := compactOutput{
+	return compactOutput{
 		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens, About: made.About,
 		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
-		Kinds: []savingOutput{},
+		Kinds: append([]compactor.Saving{}, h.Saved...),
 	}
-	for _, k := range h.Saved {
-		out.Kinds = append(out.Kinds, savingOutput{k.Kind, k.Items, k.Tokens})
-	}
-	return out
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -8,7 +10,7 @@ func (a *app) completionCommand() *cobra.Command {
 	p := page{
 		use: "completion bash|zsh|fish|powershell", group: setup, short: "print a shell's completion script",
 		examples: []example{
-			{"d=~/.local/share/bash-completion/completions; mkdir -p $d && ccd completion bash > $d/ccd", "for bash, from the next shell on"},
+			{"ccd completion bash > ~/.local/share/bash-completion/completions/ccd", "for bash, from the next shell on"},
 			{"ccd completion fish | source", "for fish, at once"},
 		},
 	}
@@ -30,4 +32,29 @@ func (a *app) completionCommand() *cobra.Command {
 	})
 	c.ValidArgs = shells
 	return c
+}
+
+// completeSessions has a shell complete SESSION and the flags that take one: by ID, with what tells a session from others.
+func (a *app) completeSessions(root *cobra.Command) {
+	sessions := func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		l, err := a.library(c.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		all := []cobra.Completion{"latest"}
+		for _, e := range l.Latest("", "") {
+			if id := shortID(e.ID); strings.HasPrefix(id, typed) || strings.HasPrefix(e.ID, typed) {
+				all = append(all, cobra.CompletionWithDesc(id, told(e)))
+			}
+		}
+		return all, cobra.ShellCompDirectiveKeepOrder
+	}
+	for _, c := range root.Commands() {
+		if strings.Contains(c.Use, "SESSION") && c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = sessions
+		}
+		if c.Flags().Lookup("session") != nil {
+			_ = c.RegisterFlagCompletionFunc("session", sessions) // fails only if it was registered before
+		}
+	}
 }

@@ -19,7 +19,7 @@ func (a *app) configCommand() *cobra.Command {
 	p := page{
 		use: "config", group: setup, short: "print the effective configuration, and where each value comes from",
 		forms: []string{"ccd config [--default]"},
-		long: `Later wins: default, file, environment (CCD_SECTION_KEY), flag. The file is --config FILE, else
+		long: `A later source wins: default, file, environment (CCD_SECTION_KEY), flag. The file is --config FILE, else
 $CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml; none is needed.`,
 		examples: []example{
 			{"ccd config", "every key, its value and its source"},
@@ -37,7 +37,7 @@ func (a *app) showConfig(defaults bool) error {
 	if defaults {
 		return a.print(config.Example())
 	}
-	c, err := a.config()
+	c, err := a.Config()
 	if err != nil {
 		return err
 	}

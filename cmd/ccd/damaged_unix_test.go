@@ -234,7 +234,7 @@ func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
 		{"stats --json", 0, 4, `"cause": "read archive`, bad},
 		{"stats " + other, 0, 0, other, ""},
 		{"stats " + bad, 0, 4, "", "not found"},
-		{"score", 0, 4, "SESSION", bad},
+		{"score", 0, 4, "companions", bad},
 		{"score --json", 0, 4, `"cause": "read archive`, bad},
 		{"score " + other, 0, 0, other, ""},
 		{"score " + bad, 0, 4, "", "not found"},

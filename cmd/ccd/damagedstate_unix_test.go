@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/cmd/ccd/internal/status"
 )
 
 // Where the state of a session is damaged, readers say so and exit 4, and what needs no state is given all the same. The
@@ -80,9 +82,9 @@ func TestDamagedStateIsTold(t *testing.T) {
 }
 
 // session is one session as ls --json prints it.
-func (d *damageable) session(t *testing.T, id string) sessionOutput {
+func (d *damageable) session(t *testing.T, id string) status.Session {
 	t.Helper()
-	var all []sessionOutput
+	var all []status.Session
 	out, _, _ := outputs(t, d.home, "ls", "--json")
 	must(t, json.Unmarshal(out, &all))
 	for _, s := range all {
@@ -91,7 +93,7 @@ func (d *damageable) session(t *testing.T, id string) sessionOutput {
 		}
 	}
 	t.Fatalf("no session %s in %s", id, out)
-	return sessionOutput{}
+	return status.Session{}
 }
 
 // An agent still reaches the sessions of its project where their state is damaged, and is told of no damage elsewhere.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/atomicfile"
 )
 
@@ -31,7 +32,7 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 		}
 		return err
 	}
-	refuse := hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "--force overwrites it")
+	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "--force overwrites it")
 	if _, err := os.Lstat(file); err == nil && !force {
 		return refuse
 	}

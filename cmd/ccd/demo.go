@@ -34,13 +34,13 @@ refresh_idle = "1s"
 
 func (a *app) demoCommand() *cobra.Command {
 	p := page{
-		use: "demo", group: setup, short: "show the whole story in a few seconds, in a temporary directory",
-		long: `An invented session grows in a temporary home directory, this very program watches it, the companion
-appears, the daemon is killed with -9 and started again, an original is restored and compared byte for
-byte. Your own files are not looked at, and nothing is left behind.`,
+		use: "demo", group: setup, short: "show ccd at work, in a temporary directory",
+		long: `An invented session grows in a temporary home directory, ccd watches it and writes the companion, the daemon
+is killed and started again, and an original is restored and compared byte for byte. ccd does not read your
+own files and leaves nothing behind.`,
 		examples: []example{
-			{"ccd demo", "watch it happen"},
-			{"ccd demo -q && echo works here", "as a check"},
+			{"ccd demo", "see it work in a few seconds"},
+			{"ccd demo -q && echo ok", "use it as a check"},
 		},
 	}
 	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
@@ -134,7 +134,7 @@ func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, d.exe, args...)
 	c.Args[0] = os.Args[0]
 	c.Env = []string{
-		"HOME=" + d.home, "USERPROFILE=" + d.home, "PATH=" + d.getenv("PATH"), "SYSTEMROOT=" + d.getenv("SYSTEMROOT"),
+		"HOME=" + d.home, "USERPROFILE=" + d.home, "PATH=" + d.Getenv("PATH"), "SYSTEMROOT=" + d.Getenv("SYSTEMROOT"),
 		"XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "XDG_STATE_HOME=" + filepath.Join(d.home, "state"),
 	}
 	return c
@@ -164,7 +164,7 @@ func (d *demo) kill() {
 func (d *demo) killDaemon() error {
 	pid := d.daemon.Process.Pid
 	d.kill()
-	d.tell("kill -9 %d, and the session goes on without it", pid)
+	d.tell("kill -9 %d, and the session continues without it", pid)
 	return nil
 }
 

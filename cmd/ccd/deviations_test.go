@@ -56,7 +56,7 @@ func anyMatch(text string, patterns []string) bool {
 // which their condition holds; the others name a case.
 var deviations = []deviation{
 	{
-		"a word of SQL", "preserved hard_t0:sql_content", "compressed", "one word such as boolean or returning is no statement; a statement keeps its message here too",
+		"a word of SQL", "preserved hard_t0:sql_content", "compressed", "one word such as boolean or returning is not a statement; ccd also keeps statements",
 		none(`(?s)\bSELECT\b.*\bFROM\b`, `\bINSERT INTO\b`, `\bCREATE (TABLE|INDEX|VIEW)\b`, `\bDELETE FROM\b`, `\bUPDATE \w+ SET\b`, `\b(ALTER|DROP) TABLE\b`),
 	},
 	{
@@ -64,7 +64,7 @@ var deviations = []deviation{
 		none(`\\[a-z]{2,}\{`, `\$\$`, `\$[^$\n\d ][^$\n]*[\\^_=][^$\n]*\$`, `\\begin`),
 	},
 	{
-		"hashes and paths", "preserved hard_t0:base64_content", "compressed", "hexadecimal digits and paths are no encoded bytes",
+		"hashes and paths", "preserved hard_t0:base64_content", "compressed", "hexadecimal digits and paths are not encoded bytes",
 		func(d *difference) bool {
 			for _, run := range regexp.MustCompile(`[A-Za-z0-9+/=_-]{32,}`).FindAllString(d.text, -1) {
 				path := strings.Count(run, "/") >= 2
@@ -76,61 +76,61 @@ var deviations = []deviation{
 		},
 	},
 	{
-		"two lines of key and value", "preserved hard_t0:yaml_structure", "compressed", "two such lines are how people write; three with small keys are YAML",
+		"two lines of key and value", "preserved hard_t0:yaml_structure", "compressed", "people write two such lines; three with lower-case keys are YAML",
 		none(`(?m)^\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( .*)?\n\s*(- )?[a-z_][\w.-]*:( |$)`),
 	},
 	{
-		"ragged lines", "preserved hard_t0:high_line_length_variance", "compressed", "headings, bullets and paragraphs are how replies are written; ragged counts only for many lines that are no prose",
+		"ragged lines", "preserved hard_t0:high_line_length_variance", "compressed", "replies have headings, bullets and paragraphs; only many ragged lines that are not prose count",
 		func(d *difference) bool { return strings.Count(d.text, "\n") < 40 },
 	},
 	{
-		"report lines are no verse", "preserved hard_t0:verse_pattern", "compressed", "lines that begin with a status in capitals, hold a colon, digits or code, or end a sentence are no verse",
+		"report lines are not verse", "preserved hard_t0:verse_pattern", "compressed", "lines with a status in capitals, a colon, digits, code or the end of a sentence are not verse",
 		none(`(?m)^[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?\n[A-Z][a-z']*( [a-z'-]+){2,},?$`),
 	},
 	{
-		"an arrow", "preserved hard_t0:reasoning_chain", "compressed", "one arrow or one connective is no formal chain; three connectives, or steps with a conclusion, are",
+		"an arrow", "preserved hard_t0:reasoning_chain", "compressed", "one arrow or connective is not a formal chain; three connectives, or steps with a conclusion, are",
 		func(d *difference) bool {
 			links := regexp.MustCompile(`(?i)\b(therefore|thus|hence|consequently|as a result)\b`).FindAllString(d.text, -1)
 			return len(links) < 3 && !anyMatch(d.text, []string{`(?ms)^1[.)] .*^2[.)] .*^3[.)] .*\b(To summari[sz]e|In conclusion|In summary|Therefore|Thus|Hence)\b`})
 		},
 	},
 	{
-		"a wrapped list", "preserved hard_t0:indented_code", "compressed", "lines that go on below a bullet are no code, nor is a single one in the middle of prose",
+		"a wrapped list", "preserved hard_t0:indented_code", "compressed", "continuation lines of a bullet are not code, nor is a single line within prose",
 		func(d *difference) bool {
 			lone := !anyMatch(d.text, []string{`(?m)^(    |\t)\s*[^\s*+-].*\n(    |\t)\s*[^\s*+-]`, `(?m)(^\n|:\n)(    |\t)\s*[^\s*+-]`})
 			return lone || anyMatch(d.text, []string{`(?m)^ {0,3}([-*+]|\d+[.)]) .*\n(    |\t)`})
 		},
 	},
 	{
-		"a bracket", "preserved hard_t0:json_structure", "compressed", "a text that begins with a bracket is JSON only if it goes on as an object or an array",
+		"a bracket", "preserved hard_t0:json_structure", "compressed", "a text that begins with a bracket is JSON only if an object or an array follows",
 		none(`^\s*\{\s*("|\})`, `^\s*\[\s*[\[{"]`, `^\s*\[\s*-?\d+\s*,`),
 	},
 	{
-		"a word of failure", "preserved hard_t0:failure_signature", "compressed", "failed, error or killed alone is how replies talk, and a summary prefers the sentence; a failure's own words keep the message",
+		"a word of failure", "preserved hard_t0:failure_signature", "compressed", "replies use failed, error or killed alone, and a summary prefers such sentences; the text of a failure keeps the message",
 		none(`(?i)permission denied|segmentation fault|out of memory|no such file|command not found|connection refused|exit (code|status) [1-9]|\bE[A-Z]{4,}\b|core dumped`),
 	},
 	{
-		"a number of HTTP", "preserved hard_t0:http_error", "compressed", "a number from 400 to 599 is an error only where its status or HTTP is named",
+		"a number of HTTP", "preserved hard_t0:http_error", "compressed", "a number from 400 to 599 is an error only beside status or HTTP",
 		none(`(?i)HTTP(/\d(\.\d)?)? [45]\d\d`, `(?i)\bstatus( code)?:? [45]\d\d`, `(?i)\b[45]\d\d (not found|forbidden|unauthorized|bad request|internal server error|bad gateway|service unavailable)`),
 	},
 	{
-		"few symbols", "preserved hard_t0:high_special_char_ratio", "compressed", "marks of Markdown and of sentences are no symbols",
+		"few symbols", "preserved hard_t0:high_special_char_ratio", "compressed", "Markdown and punctuation are not symbols",
 		func(d *difference) bool { return symbolsIn(d.text)*8 < len(d.text) },
 	},
 	{
-		"code without a fence", "compressed", "preserved hard: code", "their sentences cut source code without a fence at its dots; it stays whole here, whatever its indentation",
+		"code without a fence", "compressed", "preserved hard: code", "their sentences cut source code without a fence at its dots; ccd keeps it whole at any indentation",
 		some(`(?m)([;{}]|\):)\s*$(?s:.*)(?m)([;{}]|\):|\breturn\b.*)\s*$`, `(?m)^\s*(def|for|if|import|const|let|var) .*\n\s+\S`),
 	},
-	{"a table", "compressed", "preserved hard: table", "a summary of rows without their head misleads", some(`(?m)\|.*\|\s*\n.*\|.*\|`, `(?m)\S(  +|\t)\S+(  +|\t)\S.*\n.*\S(  +|\t)\S`)},
+	{"a table", "compressed", "preserved hard: table", "a summary of rows without the header misleads", some(`(?m)\|.*\|\s*\n.*\|.*\|`, `(?m)\S(  +|\t)\S+(  +|\t)\S.*\n.*\S(  +|\t)\S`)},
 	{
-		"a key", "compressed", "preserved hard: secret", "keys of more issuers are known here, and values that stand behind password or token",
+		"a key", "compressed", "preserved hard: secret", "ccd knows keys of more issuers, and values after password or token",
 		some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`, `-----BEGIN`),
 	},
-	{"a secret beside a fence", "split", "preserved hard: secret", "their code rule comes first and loses what the prose holds; a secret is seen here", some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`)},
-	{"a failure", "compressed", "preserved hard: failure", "an exception or an exit status above 0 is a failure signature here", some(`\w(Error|Exception):`, `(?i)exit(ed)? (with )?(code|status)`, `(?i)denied|refused|fault|not found|fatal|assertion|error`)},
-	{"a chain by other words", "compressed", "preserved hard: reasoning", "connectives of a formal chain are a list of our own", some(`(?i)\b(therefore|thus|hence|consequently|as a result|it follows|implies|conclude|given that|for this reason)\b`)},
+	{"a secret beside a fence", "split", "preserved hard: secret", "their code rule comes first and loses a secret in the prose", some(`(?i)(password|passwd|secret|token|api_?key)["']?\s*[:=]`, `\b(sk|ghp|gho|xox[abps]|glpat|npm|hf|AKIA|ASIA|AIza|eyJ)`)},
+	{"a failure", "compressed", "preserved hard: failure", "for ccd an exception or an exit status above 0 is a failure", some(`\w(Error|Exception):`, `(?i)exit(ed)? (with )?(code|status)`, `(?i)denied|refused|fault|not found|fatal|assertion|error`)},
+	{"a chain by other words", "compressed", "preserved hard: reasoning", "ccd has its own list of connectives", some(`(?i)\b(therefore|thus|hence|consequently|as a result|it follows|implies|conclude|given that|for this reason)\b`)},
 	{
-		"a kind that is none of ours", "preserved hard_t0:", "compressed", "a reason beyond those that the design names: what it stands for is prose here",
+		"a kind that ccd does not have", "preserved hard_t0:", "compressed", "the design does not name this reason; for ccd the text is prose",
 		func(d *difference) bool {
 			for _, known := range []string{"sql", "latex", "base64", "yaml", "variance", "verse", "reasoning", "indented", "json", "failure", "http", "special", "key", "secret", "fence", "code", "trace", "table"} {
 				if strings.Contains(d.at.Reason, known) {
@@ -140,16 +140,16 @@ var deviations = []deviation{
 			return symbolsIn(d.text)*12 < len(d.text) && !strings.Contains(d.text, "\n    ")
 		},
 	},
-	{"a stack", "compressed", "preserved hard: traceback", "frames of a stack are a trace also without its heading", some(`(?m)^\s*at .*\n\s*at `, `(?i)exception|panicked|stack ?trace`, `(?m)^\s*File ".*", line`)},
-	{"tildes", "compressed", "split", "a fence of tildes is one too", some(`(?m)^\s*~~~`)},
+	{"a stack", "compressed", "preserved hard: traceback", "stack frames are a trace even without its heading", some(`(?m)^\s*at .*\n\s*at `, `(?i)exception|panicked|stack ?trace`, `(?m)^\s*File ".*", line`)},
+	{"tildes", "compressed", "split", "tildes are a fence too", some(`(?m)^\s*~~~`)},
 	{
-		"a fence that stays open", "split", "preserved code", "an open fence goes on to the end: what stands behind it is code, and the prose before it is too short",
+		"a fence that stays open", "split", "preserved code", "an open fence extends to the end: the text after it is code, and the prose before it is too short",
 		func(d *difference) bool {
 			return len(regexp.MustCompile("(?m)^\\s*(```|~~~)").FindAllString(d.text, -1))%2 == 1
 		},
 	},
 	{
-		"the marker's length", "compressed", "preserved reverted", "our marker carries an ID of 12 characters and needs more room; what would save less than that stays whole",
+		"the marker's length", "compressed", "preserved reverted", "ccd's marker has an ID of 12 characters; a text that would save less than that is kept",
 		func(d *difference) bool { return d.at.In-d.at.Out < 60 },
 	},
 	{
@@ -157,33 +157,33 @@ var deviations = []deviation{
 		func(d *difference) bool { return d.at.In-d.at.Out < 60 },
 	},
 	{
-		"a closer choice", "preserved single_reverted", "compressed", "other sentences are chosen, and they are shorter",
+		"a closer choice", "preserved single_reverted", "compressed", "ccd chooses other, shorter sentences",
 		func(d *difference) bool { return d.at.In < summaryRoom },
 	},
 	{
-		"reverted for another reason", "preserved hard_t0:", "preserved reverted", "no hard reason here, but a summary would not be shorter",
+		"reverted for another reason", "preserved hard_t0:", "preserved reverted", "not a hard reason for ccd, but a summary would not be shorter",
 		func(d *difference) bool { return d.at.In < summaryRoom },
 	},
 	{
-		"chars, not UTF-16 units", "preserved single_reverted", "preserved short", "lengths are Unicode characters here",
+		"chars, not UTF-16 units", "preserved single_reverted", "preserved short", "ccd counts Unicode characters",
 		func(d *difference) bool { return utf8.RuneCountInString(d.text) < 120 && d.at.In >= 120 },
 	},
 	{
 		"chars, not UTF-16 units, compressed", "compressed", "preserved short", "as before",
 		func(d *difference) bool { return utf8.RuneCountInString(d.text) < 120 && d.at.In >= 120 },
 	},
-	{"importance, by other words", "preserved importance", "compressed", "the words of decision, correction and constraint are lists of our own: one kind of them more or less changes a score by 0.25 at most", nearThreshold},
+	{"importance, by other words", "preserved importance", "compressed", "ccd has its own lists of words of decision, correction and constraint: one kind more or less changes a score by 0.25 at most", nearThreshold},
 	{"importance, by other words (2)", "compressed", "preserved importance", "as before", nearThreshold},
 	{
-		"a correction stays", "compressed", "preserved correction", "what supersedes another message is not swallowed by a merge",
+		"a correction stays", "compressed", "preserved correction", "a message that supersedes another is not merged",
 		func(d *difference) bool { return d.ask.corrects },
 	},
 	{
-		"what is superseded stays apart", "compressed merged_compressed", "contradicted", "a superseded message is tagged even between messages that are merged",
+		"what is superseded stays apart", "compressed merged_compressed", "contradicted", "a superseded message is marked even between merged messages",
 		func(d *difference) bool { return d.ask.corrects },
 	},
-	{"the forced fit", "truncated", "", "cutting to 512 chars comes after all rules, where --max-tokens is given; these cases are run with the window that their budget came to", func(*difference) bool { return true }},
-	{"error: compress()", "an error", "the list is taken", "IDs are optional in plain lists: a message is named by its place", nil},
+	{"the forced fit", "truncated", "", "ccd cuts to 512 chars after all rules, with --max-tokens; these cases run with the window of their budget", func(*difference) bool { return true }},
+	{"error: compress()", "an error", "the list is taken", "IDs are optional in plain lists: ccd names a message by its position", nil},
 }
 
 // summaryRoom is the length, in chars, below which a summary of the least length with its marker may be no shorter.
@@ -259,26 +259,26 @@ var foreign = []struct{ key, why string }{
 	{"classifier", "no model is asked about a message"},
 	{"agentToolPrepass", "lossy, before the rules"},
 	{"compressionDepth", "--level sets how hard"},
-	{"compressionThreshold", "a list is filtered when it is asked for; with --max-tokens one that fits stays"},
-	{"budgetStrategy", "the budget has its own order of giving way: the window, then the longest texts"},
-	{"adapters", "formats are rows of a table in internal/transcript"},
-	{"relevanceThreshold", "what holds a word of --focus is kept instead"},
-	{"conversationFlow", "not one of the three engines' joined rules"},
-	{"coreference", "not one of the three engines' joined rules"},
-	{"semanticClustering", "not one of the three engines' joined rules"},
+	{"compressionThreshold", "ccd filters a list on request; with --max-tokens a list that fits is unchanged"},
+	{"budgetStrategy", "the budget has its own order: the window, then the longest texts"},
+	{"adapters", "formats are packages in internal/agent"},
+	{"relevanceThreshold", "ccd keeps messages with a word of --focus instead"},
+	{"conversationFlow", "not among the rules that ccd took over"},
+	{"coreference", "not among the rules that ccd took over"},
+	{"semanticClustering", "not among the rules that ccd took over"},
 	{"clusterThreshold", "goes with semanticClustering"},
-	{"discourseAware", "not one of the three engines' joined rules"},
+	{"discourseAware", "not among the rules that ccd took over"},
 	{"entropyScorer", "asks a model"},
 	{"entropyScorerMode", "goes with entropyScorer"},
 	{"mlTokenClassifier", "asks a model"},
-	{"observationThreshold", "in a session tool results have strategies by kind; in a list the rules decide"},
+	{"observationThreshold", "in a session each kind of tool result has a strategy; in a list the rules decide"},
 	{"tokenCounter", "one estimator everywhere: chars*4/3"},
 }
 
 // goldenTable is the table of deviations as docs/GOLDENS.md shows it.
 func goldenTable() string {
 	var b strings.Builder
-	b.WriteString("| difference | they | we | why |\n|---|---|---|---|\n")
+	b.WriteString("| difference | they | ccd | why |\n|---|---|---|---|\n")
 	for _, d := range deviations {
 		cell := func(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.is, cell(d.theirs), cell(d.ours), cell(d.why))

@@ -14,6 +14,8 @@ import (
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
@@ -37,43 +39,43 @@ type diffOutput struct {
 
 func (a *app) diffCommand() *cobra.Command {
 	p := page{
-		use: "diff SESSION", group: everyday, short: "tell what the agent's own last compaction dropped",
-		long: `Key facts that the agent held before it compacted its own context, and that neither its summary nor
-what it kept beside it shows: what was asked, answers, questions, refusals, decisions, reports, files
-changed, commands with status and outcome, errors, git, the plan, and numbers and names in their
-sentences. Said in other words counts as dropped, and so does a name in a bare list. Counts first, then
-what was dropped, class by class, what a person named and the newest first: record, fact, ID;
-` + "`ccd restore ID`" + ` gives the original. Sub-agents are sessions of their own. It is told from the
-archive, so also where the transcript is gone; right after a compaction the archive may not hold it
-yet: --fresh archives what was added to the transcript first. A session that the agent has not compacted
-has dropped nothing: exit status 3.`,
+		use: "diff [SESSION]", group: everyday, short: "show what the agent's last compaction dropped",
+		long: `Lists the key facts that the agent knew before it compacted its own context and that its summary, and what
+it kept beside it, no longer show: requests, answers, decisions, changed files, commands and their outcome,
+errors, the plan, numbers and names. Counts come first, then the facts by class, each with its record and
+ID; ccd restore ID prints the original. Exits 3 if the agent has not compacted the session.`,
+		more: `A fact said in other words counts as dropped, and so does a name in a bare list. In each class what the
+user named comes first, then the newest. Sub-agents are sessions of their own. ccd reads the archive, so the
+transcript may be gone; right after a compaction the archive may lag behind: use --fresh.
+
+CLASS is one of ` + classNames() + ".",
+		picks: true,
 		examples: []example{
-			{"ccd diff latest", "what the session with the newest record forgot"},
-			{"ccd diff --fresh latest:.", "of the project in this directory, just after its agent compacted"},
+			{"ccd diff", "what this directory's agent forgot"},
+			{"ccd diff --fresh", "the same, right after the compaction"},
 			{"ccd diff 5d2f7a1e --class commands --all", "every command that is no longer known"},
-			{"ccd diff 5d2f7a1e --boundary 1 --json", "the first of several compactions, for a script"},
 		},
 		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), time,
 trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
-kept as they stood), chars (of the new context), facts, kept, dropped, earlier (dropped by earlier ones),
+kept unchanged), chars (of the new context), facts, kept, dropped, earlier (dropped by earlier ones),
 classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, output_id, strong}], more}]`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f diffFlags
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
 		if !slices.Contains(append(scorecard.Classes(), ""), scorecard.Class(f.class)) {
-			return usage(c, fmt.Errorf("--class %q is none of %s", f.class, classNames()))
+			return usage(c, fmt.Errorf("--class %q is not one of %s", f.class, classNames()))
 		}
 		if f.boundary < 0 {
 			return usage(c, errors.New("--boundary must be 1 or more"))
 		}
-		return a.diff(c.Context(), args[0], f)
+		return a.diff(c.Context(), sessionOf(args), f)
 	})
-	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only: "+classNames())
-	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all that was dropped, not %d of a class at most", mostDropped))
-	c.Flags().IntVar(&f.boundary, "boundary", 0, "take compaction number `N` of the session, not the last one")
+	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only")
+	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d of a class", mostDropped))
+	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the archive up to date first")
-	agentFlag(c, &f.agent)
+	a.agentFlag(c, &f.agent)
 	return c
 }
 
@@ -94,80 +96,75 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if f.all {
 		by.Most = 0
 	}
-	out, err := l.diff(ctx, e, by)
-	a.sayBehind(e)
+	out, err := diffOf(ctx, l, e, by)
+	if lag := e.Lag(); lag > 0 { // the newest compaction may stand in what is not archived yet
+		a.say("%s were added since; run ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Shell(e.ID))
+	}
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(out)
 	}
-	return a.print(diffText(out, f.class, a.agent))
-}
-
-// sayBehind tells of a transcript that has gone on: the newest compaction may stand in what is not archived yet.
-func (a *app) sayBehind(e entry) {
-	if lag := e.lag(); lag > 0 {
-		a.say("%s were added since; run ccd diff --fresh %s", humanize.IBytes(uint64(lag)), shellWord(e.ID))
+	if err := a.printHeading(e); err != nil {
+		return err
 	}
+	return a.print(diffText(out, f.class, a.agent, a.width() > 0))
 }
 
 // diffed finds the session, and first brings the archive up to date with it where that is asked for.
-func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *library, e entry, err error) {
+func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
 	if !f.fresh {
-		if l, err = a.library(ctx); err == nil {
-			e, err = l.find(arg, f.agent)
-		}
-		return l, e, err
+		return a.session(ctx, arg, f.agent)
 	}
 	d, l, err := a.daemonFor(ctx, false)
 	if err != nil {
 		return nil, e, err
 	}
-	if err = l.load(ctx); err != nil {
+	if err = l.Load(ctx); err != nil {
 		return nil, e, err
 	}
-	if e, err = l.find(arg, f.agent); err != nil {
+	if e, err = a.choose(ctx, l, arg, f.agent); err != nil {
 		return nil, e, err
 	}
 	return l, e, a.upToDate(ctx, d, l, &e)
 }
 
-// diff reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
-func (l *library) diff(ctx context.Context, e entry, by dropped.Choice) (diffOutput, error) {
+// diffOf reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
+func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID)}
 	if e.Class == transcript.Attachment {
-		return out, hint(fmt.Errorf("diff %s: %w: an attachment is no conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", shellWord(e.ID))
+		return out, words.Hint(fmt.Errorf("diff %s: %w: an attachment is no conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
-	g, err := e.generation(0)
+	g, err := e.Generation(0)
 	if err != nil {
 		return out, err
 	}
 	out.Report, err = dropped.Of(func() iter.Seq2[*transcript.Record, error] {
-		return history.Records(ctx, l.archive, e.Session.Session, g.N)
+		return history.Records(ctx, l.History(), e.Session.Session, g.N)
 	}, by)
 	var none *dropped.NoneError
 	if !errors.As(err, &none) {
 		return out, err
 	}
-	archived := count(none.Records, "archived record")
+	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
 		err = fmt.Errorf("diff session %s: %w: it begins with a summary, #%d, and what that dropped is not in this session", e.ID, history.ErrNotFound, none.Summary)
-		return out, hint(err, "ccd show %s", shellWord(e.ID))
+		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
 	if by.Boundary == 0 { // what came in the last seconds is not archived yet
-		err = fmt.Errorf("diff session %s: %w: its agent has not compacted it, in %s", e.ID, history.ErrNotFound, archived)
-		return out, hint(err, "ccd show %s", shellWord(e.ID))
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it yet, in %s", e.ID, history.ErrNotFound, archived)
+		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
 	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d, in %s", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
-	return out, hint(err, "ccd diff %s", shellWord(e.ID))
+	return out, words.Hint(err, "ccd diff %s", words.Shell(e.ID))
 }
 
 // diffText is a report for people and agents, of one class if that is all that was asked for. What stands in it of the
 // transcript is inert.
-func diffText(out diffOutput, class string, agent bool) string {
+func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
-	b.WriteString(diffHead(out))
+	b.WriteString(diffHead(out, local))
 	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "OF", "KEPT", "DROPPED")
 	for _, c := range out.Classes {
 		fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", c.Class, c.Facts, c.Kept, c.Dropped)
@@ -211,11 +208,15 @@ func droppedList(c dropped.Class, open map[string]bool) string {
 	return head + ":\n" + b.String()
 }
 
-// diffHead tells which compaction it was, and what stands after it.
-func diffHead(out diffOutput) string {
+// diffHead tells which compaction it was, when (in the zone of the reader if local), and what stands after it.
+func diffHead(out diffOutput, local bool) string {
 	said := []string{fmt.Sprintf("%s %s: compaction %d of %d, #%d", out.Agent, mark.Inline(out.Session, 200), out.Boundary, out.Boundaries, out.Record)}
 	if out.Time != nil {
-		said[0] += " " + minute(*out.Time)
+		when := words.Minute(*out.Time)
+		if local {
+			when = words.Local(*out.Time)
+		}
+		said[0] += " " + when
 	}
 	if out.Trigger != "" {
 		said = append(said, mark.Inline(out.Trigger, 20))
@@ -231,7 +232,7 @@ func diffHead(out diffOutput) string {
 		after += ", an encrypted part"
 	}
 	if out.Preserved > 0 {
-		after += ", " + "kept as before: " + count(out.Preserved, "record")
+		after += ", " + "kept as before: " + words.Count(out.Preserved, "record")
 	}
 	return fmt.Sprintf("%s\nafter it: %s; %s chars in all\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
 }
@@ -239,7 +240,7 @@ func diffHead(out diffOutput) string {
 // diffFoot tells what to do with it.
 func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
-	name := shellWord(out.Session)
+	name := words.Shell(out.Session)
 	if slices.ContainsFunc(out.Classes, func(c dropped.Class) bool { return len(c.List) > 0 }) {
 		restore := "ccd restore"
 		if agent {
@@ -257,7 +258,7 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 		fmt.Fprintf(&b, "All of them: ccd diff %s%s --all\n", name, class)
 	}
 	if out.Earlier > 0 {
-		fmt.Fprintf(&b, "%s had been dropped before: ccd diff %s --boundary %d\n", count(out.Earlier, "fact"), name, out.Boundary-1)
+		fmt.Fprintf(&b, "%s had been dropped before: ccd diff %s --boundary %d\n", words.Count(out.Earlier, "fact"), name, out.Boundary-1)
 	}
 	return b.String()
 }
@@ -267,7 +268,7 @@ func filesListed(c dropped.Class) bool {
 }
 
 // droppedLine is one fact: record, what it says, where it stands.
-func droppedLine(class scorecard.Class, one dropped.Fact) string {
+func droppedLine(class scorecard.Class, one scorecard.Fact) string {
 	chars := 160
 	if class == scorecard.Asked {
 		chars = 320

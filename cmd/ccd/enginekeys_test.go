@@ -113,6 +113,7 @@ func mixedList() plainList {
 	return plainList{}.add("assistant", prattle(1, 900)+"One line more.\n").add("user", prattle(1, 900)+"Another line.\n"+prattle(8, 250)).
 		add("assistant", "The export_job of ledger_main writes its cents to table_a with round_half. "+prattle(2, 300)).
 		add("user", "No, that was wrong: the export_job of ledger_main writes its cents to table_b, and of the rest of it nothing is known yet.").
+		add("assistant", prattle(5, 900)+"One line more.\n").add("user", prattle(5, 900)+"Another line.\n").add("user", walk(7, 400)+"\n"+fence+walk(8, 400)).
 		add("assistant", walk(1, 60000)).add("user", walk(2, 400)).add("assistant", walk(2, 400)).add("tool", walk(3, 400)).add("user", walk(4, 400)).add("user", walk(6, 400))
 }
 

@@ -89,17 +89,12 @@ func TestEngineHowHard(t *testing.T) {
 	})
 }
 
-// TestEngineCopiesOfASession holds copies, near copies and contradictions between what stands in a companion.
+// TestEngineCopiesOfASession holds copies within a companion.
 func TestEngineCopiesOfASession(t *testing.T) {
 	t.Parallel()
 	twice := newTale().asks("Look.").runs("cat a", prattle(1, 900)).runs("cat b", prattle(1, 900)).works(20)
-	corrected := newTale().asks("Export it.").says("The export_job of ledger_main writes its cents to table_a with round_half. " + walk(1, 300)).works(1).
-		says("No, that was wrong: the export_job of ledger_main writes its cents to table_b with round_half, not to table_a.").works(20)
-	near := newTale().asks("Tell.").says(prattle(1, 900) + "One line more.\n").works(1).says(prattle(1, 900) + "Another line.\n").works(20)
 	checkRows(t, []engineRow{
 		{"copies", twice.companion(""), twice.companion(compaction("dedup = false")), `\[ccd \w+ dup of #\d+, \d+ chars\]`, ``},
-		{"near copies", near.companion(compaction("near_dedup = true")), near.companion(""), `\[ccd \w+ near-dup of #\d+, \d+ chars, ~\d+%\]`, ``},
-		{"contradictions", corrected.companion(compaction("contradictions = true")), corrected.companion(""), `\[ccd \w+ superseded by #\d+ \(.*\)`, ``},
 	})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -14,8 +13,8 @@ const (
 	exampleDoc  = "../../docs/EXAMPLE.md"
 	exampleHead = `# A whole companion
 
-Made by ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive cmd/ccd/testdata/ledger.jsonl`" + ` from an invented session; a test holds it
-to what the program writes. docs/FORMAT.md explains each part.
+The output of ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive cmd/ccd/testdata/ledger.jsonl`" + ` for an invented session, checked
+by a test. docs/FORMAT.md explains each part.
 
 ` + "````markdown\n"
 	exampleFoot = "````\n"
@@ -67,37 +66,25 @@ func TestExampleIsReal(t *testing.T) {
 	}
 }
 
-// excerptOf is how many lines of a section the excerpt shows; of the others it shows all.
-var excerptOf = map[string]int{"## Files": 3, "## Commands": 3, "## Recent": 8}
+// excerptOf is how many lines of a section the excerpt shows.
+var excerptOf = map[string]int{"## Now": 9, "## Rules": 3, "## Conversation": 5}
 
 // excerpt is the part of a companion that README.md shows, with "…" for what it leaves out.
 func excerpt(text string) string {
 	var b strings.Builder
-	front := regexp.MustCompile(`^(---|ccd|covers|tokens|key_information|verified)\b`)
-	left := false
-	add := func(show bool, line string) {
+	section, n, left := "", 0, false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "## ") {
+			section, n = strings.TrimSuffix(line, "\n"), -1
+		}
+		n++
+		show := n <= excerptOf[section] && excerptOf[section] > 0
 		if !show && !left {
 			b.WriteString("…\n")
 		}
 		if left = !show; show {
 			b.WriteString(line)
 		}
-	}
-	section, n, rules := "", 0, 0
-	for line := range strings.Lines(text) {
-		switch {
-		case line == "---\n":
-			rules++
-		case strings.HasPrefix(line, "## "):
-			section, n = strings.TrimSuffix(line, "\n"), -1
-		}
-		n++
-		most, some := excerptOf[section]
-		show := !some || n <= most || line == "\n"
-		if section == "" {
-			show = line == "---\n" && rules == 1 || front.MatchString(line)
-		}
-		add(show, line)
 	}
 	return b.String()
 }

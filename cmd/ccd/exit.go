@@ -7,11 +7,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 )
 
@@ -39,34 +42,9 @@ var (
 	errDamaged = errors.New("damage found")
 )
 
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
-
-// Unwrap returns the cause.
-func (e usageError) Unwrap() error { return e.error }
-
-// hintError adds the command to try next.
-type hintError struct {
-	error
-	hint string
-}
-
-// Unwrap returns the cause.
-func (e hintError) Unwrap() error { return e.error }
-
-// Hint returns the command to try. Other packages' errors may have one too.
-func (e hintError) Hint() string { return e.hint }
-
-func hint(err error, format string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return hintError{err, fmt.Sprintf(format, args...)}
-}
-
 // exitCode is the one place where an error becomes a number.
 func exitCode(err error) int {
-	var usage usageError
+	var usage words.UsageError
 	var several *history.AmbiguousError
 	var damage *archive.DamageError
 	switch {
@@ -84,15 +62,6 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// plainLock gives the error of a locked archive one form, whatever the command was about to read.
-func plainLock(err error) error {
-	var locked *archive.LockedError
-	if errors.As(err, &locked) {
-		return fmt.Errorf("open archive: %w", locked)
-	}
-	return err
-}
-
 // report tells what went wrong in one line, with what matches and what to try below it.
 func report(w io.Writer, err error, forAgent bool) {
 	var several *history.AmbiguousError
@@ -100,7 +69,7 @@ func report(w io.Writer, err error, forAgent bool) {
 	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || exitCode(err) == exitInterrupted {
 		return
 	}
-	err = plainLock(err)
+	err = reader.Locked(err)
 	text := fmt.Sprintf("ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
@@ -138,3 +107,22 @@ func signals() (context.Context, func()) {
 	stops(brake)
 	return brake.Bind(ctx), func() { signal.Stop(c); cancel(nil) }
 }
+
+// agentHint turns a hint for people into one for an agent, which may run only the commands of ccd agent.
+func agentHint(line string) string {
+	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "ccd "), " ")
+	switch {
+	case line == "ccd help agent":
+		return "ccd agent restore --help"
+	case strings.HasPrefix(line, "ccd agent "), !actsOutside.MatchString(line):
+		return line
+	case !strings.HasPrefix(line, "ccd "):
+		return "ask the user: " + line
+	case (verb == "restore" || verb == "show") && !strings.HasPrefix(rest, "--session") && !strings.HasPrefix(rest, "--f"):
+		return "ccd agent " + verb + " " + rest
+	}
+	return "ask the user to run: " + line
+}
+
+// actsOutside matches a hint at what an agent may not do.
+var actsOutside = regexp.MustCompile(`^(ccd|kill|unset|the process is stopped|try again)\b`)

@@ -10,10 +10,11 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
 )
 
 func TestExitCode(t *testing.T) {
-	wrap := func(err error) error { return hint(fmt.Errorf("do this: %w", err), "ccd that") }
+	wrap := func(err error) error { return words.Hint(fmt.Errorf("do this: %w", err), "ccd that") }
 	tests := []struct {
 		name string
 		err  error
@@ -22,7 +23,7 @@ func TestExitCode(t *testing.T) {
 	}{
 		{"done", nil, 0, ""},
 		{"failed", wrap(fs.ErrPermission), 1, "ccd: do this: permission denied\nhint: ccd that\n"},
-		{"usage", wrap(usageError{errors.New("no such flag")}), 2, "ccd: do this: no such flag\nhint: ccd that\n"},
+		{"usage", wrap(words.Usage(errors.New("no such flag"))), 2, "ccd: do this: no such flag\nhint: ccd that\n"},
 		{"not found", wrap(history.ErrNotFound), 3, "ccd: do this: not found\nhint: ccd that\n"},
 		{"not in the archive", fmt.Errorf("read: %w", archive.ErrNotFound), 3, "ccd: read: not in the archive\n"},
 		{

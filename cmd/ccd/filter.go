@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"ccd/cmd/ccd/internal/form"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
@@ -25,10 +27,10 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.recent, "keep-recent", -1, "of a plain list, keep the newest `N` messages as they are (default: compaction.keep_recent, 4)")
+	flags.IntVar(&f.recent, "keep-recent", -1, "list: keep the newest `N` messages (default 4)")
 	flags.Lookup("keep-recent").DefValue = ""
-	flags.StringSliceVar(&f.roles, "keep-role", nil, "of a plain list, keep messages of this `ROLE`; repeatable (default: compaction.keep_roles, system)")
-	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "of a plain list, keep messages that match this regular `EXPRESSION`; repeatable\n(default: compaction.keep_patterns, none)")
+	flags.StringSliceVar(&f.roles, "keep-role", nil, "list: keep messages of this `ROLE`; repeatable")
+	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "list: keep messages that match `REGEXP`; repeatable")
 }
 
 // isFilter reports whether a plain list is to be filtered. It fails if anything else is given flags for lists.
@@ -37,13 +39,13 @@ func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 		return true, nil
 	}
 	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || json && f.form == asMessages {
-		return false, usageError{errors.New("--keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list")}
+		return false, words.Usage(errors.New("--keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list"))
 	}
 	return false, nil
 }
 
 // filterSession prints a plain list, filtered. It archives the list first, unless --no-archive is given.
-func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *library, s transcript.Session, f compactFlags) error {
+func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, s transcript.Session, f compactFlags) error {
 	if f.noArchive {
 		tail := watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true})
 		return a.filter(ctx, l, s.ID, tail, f, func([]transcript.Pointer) error {
@@ -65,22 +67,19 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *library, s
 }
 
 // filterArchived prints an archived list, filtered, and writes nothing.
-func (a *app) filterArchived(ctx context.Context, l *library, e entry, f compactFlags) error {
-	g, err := e.generation(0)
+func (a *app) filterArchived(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags) error {
+	g, err := e.Generation(0)
 	if err != nil {
 		return err
 	}
-	return a.filter(ctx, l, e.ID, l.archive.Reader(e.Key, g.N).Segments(ctx), f, func([]transcript.Pointer) error { return nil })
+	return a.filter(ctx, l, e.ID, l.Archive.Reader(e.Key, g.N).Segments(ctx), f, func([]transcript.Pointer) error { return nil })
 }
 
 // filter reads a list from segments and prints it, filtered. It calls publish with the pointers of the new IDs, if any.
-func (a *app) filter(ctx context.Context, l *library, name string, segments iter.Seq2[transcript.Segment, error], f compactFlags, publish func([]transcript.Pointer) error) error {
-	var data []byte
-	for seg, err := range segments {
-		if err != nil {
-			return fmt.Errorf("read list: %w", err)
-		}
-		data = append(data, seg.Data...)
+func (a *app) filter(ctx context.Context, l *reader.Library, name string, segments iter.Seq2[transcript.Segment, error], f compactFlags, publish func([]transcript.Pointer) error) error {
+	data, err := joined(segments)
+	if err != nil {
+		return fmt.Errorf("read list: %w", err)
 	}
 	list, err := form.ReadList(data)
 	if err != nil {
@@ -111,8 +110,8 @@ func (a *app) filter(ctx context.Context, l *library, name string, segments iter
 }
 
 // filterOptions returns the options of a list: the configuration, overridden by flags.
-func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o form.FilterOptions) {
-	c := l.config.Compaction
+func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFlags) (o form.FilterOptions) {
+	c := l.Config.Compaction
 	o.Options = prose.Options{
 		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
@@ -140,12 +139,12 @@ func (a *app) filterOptions(ctx context.Context, l *library, f compactFlags) (o 
 
 // listSummaries returns what asks the configured command for a summary, nil if none is configured. It asks once for each
 // text, and stops after three failures.
-func (a *app) listSummaries(ctx context.Context, l *library) func(text string) string {
+func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text string) string {
 	ask := a.summarize(l)
 	if ask == nil {
 		return nil
 	}
-	o, known, failures := compactionOptions(l.config), map[string]string{}, 0
+	o, known, failures := reader.Options(l.Config), map[string]string{}, 0
 	return func(text string) string {
 		in, ok := compactor.InputOf(o, text)
 		if s, asked := known[text]; asked || !ok || failures == 3 {

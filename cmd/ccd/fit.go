@@ -1,17 +1,193 @@
 package main
 
 import (
-	"os"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"ccd/internal/mark"
 )
 
-// column is one that may be cut where a table is too wide: which it is, and how many characters stay at the least.
-type column struct{ at, least int }
+// column is one column of a table whose rows are made of T.
+type column[T any] struct {
+	head  string
+	text  func(T) string
+	piped func(T) string // what stands in a pipe; nil: text
+	tone  func(T) tone   // nil: none
+	drop  int            // where the table is too wide, columns go in this order; 0 stays
+	least int            // the column takes what is left, and at least so many cells; 0: it is never cut
+}
+
+// printTable prints a table: fitted to a terminal; elsewhere one line a row, tab-separated, nothing cut.
+func printTable[T any](a *app, rows []T, columns []column[T]) error {
+	width := a.width()
+	if width <= 0 {
+		return a.print(tabbed(rows, columns))
+	}
+	return a.draw(strings.Join(fit(rows, columns, width, a.colours()), "\n") + "\n")
+}
+
+// tabbed is a table for programs.
+func tabbed[T any](rows []T, columns []column[T]) string {
+	var b strings.Builder
+	for at := -1; at < len(rows); at++ {
+		for i, c := range columns {
+			text := c.head
+			switch {
+			case at >= 0 && c.piped != nil:
+				text = c.piped(rows[at])
+			case at >= 0:
+				text = c.text(rows[at])
+			}
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// fit lays a table out in lines of at most width cells.
+func fit[T any](rows []T, columns []column[T], width int, colours bool) []string {
+	texts := make([][]string, len(columns)) // by column: the heading, then the rows
+	for i, c := range columns {
+		texts[i] = append(texts[i], c.head)
+		for _, r := range rows {
+			texts[i] = append(texts[i], mark.Visible(c.text(r)))
+		}
+	}
+	shown, widths := room(columns, texts, width)
+	lines := make([]string, len(rows)+1)
+	for at := range lines {
+		var b strings.Builder
+		for n, i := range shown {
+			cell, tone := cut(texts[i][at], widths[i]), noTone
+			if at > 0 && columns[i].tone != nil {
+				tone = columns[i].tone(rows[at-1])
+			}
+			b.WriteString(tone.paint(cell, colours))
+			if n < len(shown)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-cellsOf(cell)+gap))
+			}
+		}
+		lines[at] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}
+
+const (
+	gap    = 2 // blanks between two columns
+	fewest = 8 // cells that a column keeps where no other can go
+)
+
+// room decides which columns are shown and how wide each is. Columns go in their order until the others have the least
+// room that they need; those that can be cut share what is left, the last of them first.
+func room[T any](columns []column[T], texts [][]string, width int) (shown, widths []int) {
+	widths, natural := make([]int, len(columns)), make([]int, len(columns))
+	need := -gap
+	for i, c := range columns {
+		for _, text := range texts[i] {
+			natural[i] = max(natural[i], cellsOf(text))
+		}
+		widths[i] = natural[i]
+		if c.least > 0 {
+			widths[i] = min(widths[i], c.least)
+		}
+		shown = append(shown, i)
+		need += widths[i] + gap
+	}
+	for need > width {
+		at := -1 // in shown
+		for n, i := range shown {
+			if d := columns[i].drop; d > 0 && (at < 0 || d < columns[shown[at]].drop) {
+				at = n
+			}
+		}
+		if at < 0 {
+			break
+		}
+		need -= widths[shown[at]] + gap
+		shown = slices.Delete(shown, at, at+1)
+	}
+	for _, i := range slices.Backward(shown) { // none may go: those that can be cut get less, then the last ones go all the same
+		if less := min(need-width, widths[i]-fewest); less > 0 && columns[i].least > 0 {
+			widths[i] -= less
+			need -= less
+		}
+	}
+	for need > width && len(shown) > 1 {
+		need -= widths[shown[len(shown)-1]] + gap
+		shown = shown[:len(shown)-1]
+	}
+	if need > width {
+		widths[shown[0]] = width
+	}
+	for _, i := range slices.Backward(shown) {
+		if more := min(natural[i]-widths[i], width-need); more > 0 {
+			widths[i] += more
+			need += more
+		}
+	}
+	return shown, widths
+}
+
+// printFacts prints lines of a name and what is to be known of it; on a terminal, long ones go on below themselves.
+func (a *app) printFacts(rows [][]string) error {
+	width := a.width()
+	if width <= 0 {
+		return a.table(rows)
+	}
+	return a.draw(strings.Join(facts(rows, width, a.colours()), "\n") + "\n")
+}
+
+// facts are the lines of printFacts.
+func facts(rows [][]string, width int, colours bool) (lines []string) {
+	names := 0
+	for _, r := range rows {
+		names = max(names, cellsOf(r[0]))
+	}
+	for _, r := range rows {
+		tone := noTone
+		if r[0] == "degraded" || r[0] == "error" {
+			tone = bad
+		}
+		head := cut(r[0], width)
+		for _, part := range lined(mark.Visible(r[1]), max(width-names-gap, 8)) {
+			lines = append(lines, tone.paint(head, colours)+strings.Repeat(" ", names-cellsOf(head)+gap)+part)
+			head = ""
+		}
+	}
+	return lines
+}
+
+// lined breaks text into lines of at most width cells: between words, and within those that are longer.
+func lined(text string, width int) (lines []string) {
+	line, at := "", 0
+	for _, word := range strings.Fields(text) {
+		for n := cellsOf(word); ; n = cellsOf(word) {
+			if at > 0 && at+1+n <= width {
+				line, at = line+" "+word, at+1+n
+				break
+			}
+			if at > 0 {
+				lines = append(lines, line)
+			}
+			if line, at = word, n; n <= width {
+				break
+			}
+			line = strings.TrimSuffix(cut(word, width+1), "…")
+			word, at = word[len(line):], cellsOf(line)
+		}
+	}
+	return append(lines, line)
+}
 
 // width returns the width of the terminal that stdout is, 0 where it is none: then nothing is cut.
 func (a *app) width() int {
-	if f, ok := a.out.(*os.File); ok && terminal(a.out) {
-		columns, _ := screen(f)
+	if terminal(a.out) {
+		columns, _ := screen(fileOf(a.out))
 		return columns
 	}
 	return 0
@@ -32,62 +208,23 @@ func cut(line string, n int) string {
 	return line
 }
 
-// cells is how many cells of a terminal a character takes, about: two where it may be a wide one.
+// cellsOf is how many cells of a terminal a text takes.
+func cellsOf(text string) (n int) {
+	for _, r := range text {
+		n += cells(r)
+	}
+	return n
+}
+
+// cells is how many cells of a terminal a character takes, at most: two where it may be a wide one.
 func cells(r rune) int {
 	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f000) {
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f000) ||
+		r >= 0x231a && strings.ContainsRune(wideSigns, r) {
 		return 2
 	}
 	return 1
 }
 
-// fit cuts a table's cells in the middle until its lines are at most width characters: the given columns in their
-// order, each down to its least. Where that is not enough, whole columns go, from the right. A width of 0 cuts nothing.
-func fit(rows [][]string, width int, by ...column) [][]string {
-	if width <= 0 {
-		return rows
-	}
-	for _, c := range by {
-		over := lineWidth(rows) - width
-		if over <= 0 {
-			break
-		}
-		most := max(c.least, cellWidth(rows, c.at)-over)
-		for _, r := range rows {
-			r[c.at] = middle(r[c.at], most)
-		}
-	}
-	for len(rows[0]) > 1 && lineWidth(rows) > width {
-		for i, r := range rows {
-			rows[i] = r[:len(r)-1]
-		}
-	}
-	return rows
-}
-
-// lineWidth is the width of the widest line as columns make it, two blanks between them.
-func lineWidth(rows [][]string) int {
-	total := -2
-	for i := range rows[0] {
-		total += cellWidth(rows, i) + 2
-	}
-	return total
-}
-
-func cellWidth(rows [][]string, at int) int {
-	most := 0
-	for _, r := range rows {
-		most = max(most, utf8.RuneCountInString(r[at]))
-	}
-	return most
-}
-
-// middle cuts the middle out of text, so that n characters are left of it.
-func middle(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) <= n || n < 1 {
-		return text
-	}
-	head := (n - 1) / 2
-	return string(runes[:head]) + "…" + string(runes[len(runes)-(n-1-head):])
-}
+// wideSigns are the wide characters among narrow ones.
+const wideSigns = "⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗➕➖➗➰➿⬛⬜⭐⭕"

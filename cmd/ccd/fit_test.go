@@ -3,52 +3,74 @@ package main
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFit holds that a table is cut to a terminal's width where that can be, in the middle of the columns that may be
-// cut, and not at all where it is piped.
+// TestFit holds that a table fits a terminal: the columns that can be cut take what is left, the others go in their order,
+// and no line is wider than the terminal, whatever the characters.
 func TestFit(t *testing.T) {
-	rows := func() [][]string {
-		return [][]string{
-			{"AGENT", "SESSION", "PROJECT", "AGE"},
-			{"codex", "0199b261-401d-short", "/home/you/some/where/very/deep/ledger", "3d"},
-			{"codex", "s", "/é", "12d"},
-		}
+	at := func(i int) func([]string) string { return func(r []string) string { return r[i] } }
+	columns := []column[[]string]{
+		{head: "SESSION", text: at(0)},
+		{head: "TITLE", text: at(1), least: 10},
+		{head: "PROJECT", text: at(2), drop: 2},
+		{head: "AGE", text: at(3), drop: 1, piped: func(r []string) string { return "since " + r[3] }},
 	}
-	project, session := column{at: 2, least: 8}, column{at: 1, least: 13}
+	rows := [][]string{
+		{"0199b261-401d", "Fix the cents of invoice 48213", "ledger", "3h ago"},
+		{"0199b261-9999", "請求書の一セントを直す ✅", "ledger", "12 Nov"},
+	}
 	for _, c := range []struct {
 		width int
 		want  []string
 	}{
-		{0, []string{"codex", "0199b261-401d-short", "/home/you/some/where/very/deep/ledger", "3d"}},
-		{70, []string{"codex", "0199b261-401d-short", "/home/you/some/where/very/deep/ledger", "3d"}},
-		{55, []string{"codex", "0199b261-401d-short", "/home/you/…deep/ledger", "3d"}},
-		{40, []string{"codex", "0199b261…01d-short", "/ho…dger", "3d"}},
-		{30, []string{"codex", "0199b2…-short", "/ho…dger"}},
-		{21, []string{"codex", "0199b2…-short"}},
-		{1, []string{"codex"}},
+		{80, []string{
+			"SESSION        TITLE                           PROJECT  AGE",
+			"0199b261-401d  Fix the cents of invoice 48213  ledger   3h ago",
+			"0199b261-9999  請求書の一セントを直す ✅       ledger   12 Nov",
+		}},
+		{50, []string{
+			"SESSION        TITLE               PROJECT  AGE",
+			"0199b261-401d  Fix the cents of …  ledger   3h ago",
+			"0199b261-9999  請求書の一セント…   ledger   12 Nov",
+		}},
+		{40, []string{"SESSION        TITLE             PROJECT", "0199b261-401d  Fix the cents o…  ledger", "0199b261-9999  請求書の一セン…   ledger"}},
+		{30, []string{"SESSION        TITLE", "0199b261-401d  Fix the cents …", "0199b261-9999  請求書の一セン…"}},
+		{24, []string{"SESSION        TITLE", "0199b261-401d  Fix the …", "0199b261-9999  請求書の…"}},
+		{20, []string{"SESSION", "0199b261-401d", "0199b261-9999"}},
+		{5, []string{"SESS…", "0199…", "0199…"}},
 	} {
-		got := fit(rows(), c.width, project, session)
-		if diff := cmp.Diff(c.want, got[1]); diff != "" {
+		got := fit(rows, columns, c.width, false)
+		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("width %d (-want +got):\n%s", c.width, diff)
 		}
-		if c.width > 5 && lineWidth(got) > c.width {
-			t.Errorf("width %d: lines of %d characters", c.width, lineWidth(got))
+		for _, line := range got {
+			if cellsOf(line) > c.width {
+				t.Errorf("width %d: %d cells: %s", c.width, cellsOf(line), line)
+			}
 		}
+	}
+	if got, want := tabbed(rows[:1], columns), "SESSION\tTITLE\tPROJECT\tAGE\n0199b261-401d\tFix the cents of invoice 48213\tledger\tsince 3h ago\n"; got != want {
+		t.Errorf("piped: %q", got)
+	}
+	columns[0].tone = func([]string) tone { return bad }
+	if got := fit(rows, columns, 20, true)[1]; got != "\x1b[31m0199b261-401d\x1b[0m" {
+		t.Errorf("coloured: %q", got)
 	}
 }
 
-func TestMiddle(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 8, 20} {
-		got := middle("a naïve name of 23 char", n)
-		if utf8.RuneCountInString(got) != n || !strings.Contains(got, "…") {
-			t.Errorf("%d: %q", n, got)
-		}
+// TestFacts holds that a long fact goes on below itself, broken between words where that can be.
+func TestFacts(t *testing.T) {
+	got := facts([][]string{{"daemon", "not running"}, {"root", "codex /home/you/a/very/long/path/of/sessions, watched"}}, 30, false)
+	want := []string{"daemon  not running", "root    codex", "        /home/you/a/very/long/", "        path/of/sessions,", "        watched"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := middle("short", 5); got != "short" {
-		t.Errorf("%q", got)
+	for width := 1; width < 40; width++ {
+		text := "a word 請求書の一セントを直す and/a/long/one"
+		if lines := lined(text, max(width, 2)); strings.ReplaceAll(strings.Join(lines, ""), " ", "") != strings.ReplaceAll(text, " ", "") {
+			t.Errorf("width %d: %q", width, lines)
+		}
 	}
 }

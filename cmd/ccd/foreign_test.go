@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/cmd/ccd/internal/status"
 )
 
 // Invented files: none of them is a transcript that ccd knows, and the last keys and values must never be told.
@@ -129,10 +131,10 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	if code != exitDone || strings.Count(out, "unknown format") != 1 {
 		t.Errorf("ls: %s", out)
 	}
-	var status statusOutput
+	var report status.Report
 	_, out, _ = ccdIn(home, "", "status", "--json")
-	if err := json.Unmarshal([]byte(out), &status); err != nil || status.Foreign != 1 || status.Companions != 1 {
-		t.Errorf("status: %d not understood, %d companions, %v", status.Foreign, status.Companions, err)
+	if err := json.Unmarshal([]byte(out), &report); err != nil || report.Foreign != 1 || report.Companions != 1 {
+		t.Errorf("status: %d not understood, %d companions, %v", report.Foreign, report.Companions, err)
 	}
 }
 

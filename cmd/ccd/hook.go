@@ -12,8 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/config"
+	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // How long a hook may take in all. What is not ready then is not said.
@@ -30,32 +33,28 @@ func (a *app) hookCommand() *cobra.Command {
 		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
 		mute:  true,
 		forms: []string{"ccd hook EVENT [--agent AGENT] [--within TIME]"},
-		long: `An agent that was set up with ccd agents install calls it, with its event as JSON on stdin, and takes
-what it prints. EVENT is
+		long: `Agents call it after ccd agents install, with their event as JSON on stdin.
+On any error it exits 0 and prints nothing; hook.log in ccd's state directory
+has the reason.
 
-  SessionStart      a new session: one line that offers the newest earlier one of the project; one that
-                    goes on, was compacted or cleared: what neither the agent's context nor its own
-                    summary holds, in at most 9,800 characters (Codex: bytes), where the companion is,
-                    how to restore
-  UserPromptSubmit  above trigger.pressure: how full the context is, once for each session and level
-  PreCompact        the companion is brought up to date, in at most 2 seconds; Claude Code's summarizer
-                    is told what ccd will give the agent after the compaction, and is asked to keep IDs
-  PostToolUse       an output of 30,000 characters or more is archived; the agent gets its beginning,
-                    its error lines and its ID (only after ccd agents install --live)
-
-It never stands in an agent's way: whatever is wrong, it exits 0 and prints nothing. What became of
-each call stands in hook.log in ccd's state directory.`,
+  SessionStart      new session: offers the project's previous one. Resumed,
+                    compacted or cleared session: what the agent has forgotten
+  UserPromptSubmit  above trigger.pressure: how full the context is
+  PreCompact        updates the companion; asks Claude Code to keep IDs
+  PostToolUse       archives outputs of 30,000 characters or more; the agent
+                    gets the beginning, error lines and an ID (with --live)`,
+		more: `After a compaction SessionStart adds at most 9,800 characters (Codex: bytes): what neither the agent's context
+nor its summary contains, the companion's path, and how to restore. UserPromptSubmit speaks once for each
+session and level. PreCompact takes at most 2 seconds.`,
 		examples: []example{
-			{"ccd hook SessionStart --agent codex < event.json", "what Codex is told when a session begins"},
+			{"ccd hook SessionStart --agent codex < event.json", "what Codex gets when a session begins"},
 			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summarizer is asked"},
 		},
 	}
 	var call hookCall
 	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
-		c.DisableFlagParsing = false // it was only to keep wrong flags from being an error
-		call.err = c.ParseFlags(args)
-		call.args = c.Flags().Args()
-		if help, _ := c.Flags().GetBool("help"); help {
+		var help bool
+		if help, call.args, call.err = lenient(c, args); help {
 			return c.Help()
 		}
 		a.hook(c.Context(), call)
@@ -63,9 +62,17 @@ each call stands in hook.log in ccd's state directory.`,
 	})
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&call.agent, "agent", "", "the event is one of `AGENT`'s (claude-code, codex)")
-	c.Flags().DurationVar(&call.within, "within", 0, "say nothing after this `TIME` (default: 120ms; SessionStart of a session that goes on 950ms, PreCompact 2s, PostToolUse 850ms)")
+	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that calls")
+	c.Flags().DurationVar(&call.within, "within", 0, "print nothing after this `TIME` (default: 120ms to 2s)")
 	return c
+}
+
+// lenient parses the flags of a command that must not fail, whatever they are.
+func lenient(c *cobra.Command, args []string) (help bool, rest []string, err error) {
+	c.DisableFlagParsing = false // it only kept wrong flags from being an error
+	err = c.ParseFlags(args)
+	help, _ = c.Flags().GetBool("help")
+	return help, c.Flags().Args(), err
 }
 
 // hookCall is the command line of a hook, and what is wrong with it.
@@ -88,7 +95,7 @@ func (c hookCall) limits(e hook.Event, spent time.Duration) (answer, refresh tim
 		return c.within, c.within - c.within/8
 	case e.Name == hook.PreCompact:
 		return refreshTime + readingTime, refreshTime
-	case e.GoesOn():
+	case e.Continues():
 		return foldingTime - spent, 0
 	}
 	return readingTime, 0
@@ -114,8 +121,8 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 	if err != nil {
 		entry.Why = err.Error()
 	}
-	if home, err := a.home(); err == nil {
-		if dir, err := config.StateDir(a.getenv, home); err == nil {
+	if home, err := a.Home(); err == nil {
+		if dir, err := config.StateDir(a.Getenv, home); err == nil {
 			hook.Log(dir, entry)
 		}
 	}
@@ -179,11 +186,11 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 		return hook.Hooks{}, err
 	}
 	h := hook.Hooks{
-		Roots: map[string][]string{}, CompanionDir: l.config.Companion.Dir, StateDir: l.stateDir, Pressure: l.config.Trigger.Pressure,
-		Now: time.Now(), Program: program(), Keep: l.archive, Fold: l.foldFor,
+		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
+		Now: time.Now(), Program: program(), Keep: l.Archive,
 	}
-	for _, r := range l.roots {
-		h.Roots[r.Agent] = append(h.Roots[r.Agent], r.Path)
+	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+		return foldFor(ctx, l, s, m)
 	}
 	_, limit := call.limits(e, 0)
 	h.Refresh = func(ctx context.Context, path string) error {
@@ -191,6 +198,15 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 		return err
 	}
 	return h, nil
+}
+
+// rootsOf are the roots by agent.
+func rootsOf(all []watcher.Root) map[string][]string {
+	roots := map[string][]string{}
+	for _, r := range all {
+		roots[r.Agent] = append(roots[r.Agent], r.Path)
+	}
+	return roots
 }
 
 // program is how an agent's shell calls this ccd: as its settings do.
@@ -213,7 +229,7 @@ func (a *app) refresh(ctx context.Context, path string) error {
 		return err
 	}
 	d.Summarize = nil // a model's command takes its time: the daemon asks it later
-	s, ok := d.Known(path)
+	s, ok := d.SessionAt(path)
 	if !ok {
 		return errors.New("bring companion up to date: no session of a watched directory")
 	}

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -32,53 +32,24 @@ var errLate = errors.New("no time left")
 // hookFold folds the transcript of a session where it lies: the archive may be behind, and may be locked. It holds one
 // chunk of the file at a time.
 type hookFold struct {
-	file           *os.File
-	size           int64
-	begun          time.Time
-	deadline       time.Time // zero: none
-	fold           *compactor.Compactor
-	decoder        *transcript.Decoder
-	buffer, answer []byte
+	file     *os.File
+	begun    time.Time
+	deadline time.Time // zero: none
+	fold     *compactor.Compactor
+	decoder  *transcript.Decoder
+	answer   []byte
 }
 
-// foldFor implements hook.Hooks.Fold.
-func (l *library) foldFor(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+// foldFor folds a session for hook.Hooks.Fold.
+func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
-		begun: time.Now(), fold: compactor.New(compactionOptions(l.config).With(m), s), decoder: registry.NewDecoder(s.Agent, s.Class),
+		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class),
 	}
 	h.deadline, _ = ctx.Deadline()
-	err := h.open(s)
-	if err == nil {
-		err = h.read()
-	}
-	if err != nil {
-		h.close()
+	if err := h.read(s); err != nil {
 		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
 	}
-	return h.fold, h.text, h.close, nil
-}
-
-func (h *hookFold) close() {
-	if h.file != nil {
-		h.file.Close()
-	}
-}
-
-// open opens a transcript that is not packed: to unpack one takes a second copy of it, and time.
-func (h *hookFold) open(s transcript.Session) error {
-	if s.Packed {
-		return errors.New("it is packed")
-	}
-	var err error
-	if h.file, err = watcher.Open(s); err != nil {
-		return err
-	}
-	info, err := h.file.Stat()
-	if err != nil {
-		return err
-	}
-	h.size = info.Size()
-	return nil
+	return h.fold, h.text, func() { h.file.Close() }, nil
 }
 
 // late reports whether a part of the time is over.
@@ -89,15 +60,31 @@ func (h *hookFold) late(percent int) bool {
 	return time.Since(h.begun)*100 > h.deadline.Sub(h.begun)*time.Duration(percent)
 }
 
-// read folds the file as it was when it was opened. A last line that is torn waits for its end.
-func (h *hookFold) read() error {
-	h.buffer = make([]byte, min(hookChunk, h.size))
-	for at := int64(0); at < h.size; {
-		n, err := h.file.ReadAt(h.buffer[:min(hookChunk, h.size-at)], at)
+// read folds the file as it is when it is opened, and leaves it open. A last line that is torn waits for its end.
+func (h *hookFold) read(s transcript.Session) (err error) {
+	if s.Packed {
+		return errors.New("it is packed") // to unpack it takes a second copy of it, and time
+	}
+	if h.file, err = watcher.Open(s); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			h.file.Close()
+		}
+	}()
+	info, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	buffer := make([]byte, min(hookChunk, size))
+	for at := int64(0); at < size; {
+		n, err := h.file.ReadAt(buffer[:min(hookChunk, size-at)], at)
 		if n == 0 && err != nil {
 			return fmt.Errorf("read transcript: %w", err)
 		}
-		if err := h.take(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: h.buffer[:n]}); err != nil {
+		if err := h.take(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: buffer[:n]}); err != nil {
 			return err
 		}
 		at += int64(n)
@@ -105,7 +92,7 @@ func (h *hookFold) read() error {
 	if h.decoder.Torn() > 0 {
 		return nil
 	}
-	return h.take(transcript.Segment{Start: transcript.Cursor{Offset: h.size}, Rest: true})
+	return h.take(transcript.Segment{Start: transcript.Cursor{Offset: size}, Rest: true})
 }
 
 func (h *hookFold) take(seg transcript.Segment) error {

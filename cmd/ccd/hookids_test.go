@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -151,17 +152,17 @@ func TestALongTranscriptIsToldOfInTime(t *testing.T) {
 // TestAFoldEndsInTime: with the time over nothing is folded, nor read for a text.
 func TestAFoldEndsInTime(t *testing.T) {
 	p := newHookPlace(t, harbour(3, ""))
-	s, ok := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")
 	}
-	l := &library{config: config.Config{}}
+	l := &reader.Library{Place: &account.Place{}}
 	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	if _, _, _, err := l.foldFor(late, s, compactor.Manual{}); !errors.Is(err, errLate) {
+	if _, _, _, err := foldFor(late, l, s, compactor.Manual{}); !errors.Is(err, errLate) {
 		t.Errorf("behind the deadline: %v", err)
 	}
-	f, text, done, err := l.foldFor(context.Background(), s, compactor.Manual{})
+	f, text, done, err := foldFor(context.Background(), l, s, compactor.Manual{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestAFoldEndsInTime(t *testing.T) {
 		t.Errorf("a text behind the deadline: %v", err)
 	}
 	s.Packed = true
-	if _, _, _, err := l.foldFor(context.Background(), s, compactor.Manual{}); err == nil {
+	if _, _, _, err := foldFor(context.Background(), l, s, compactor.Manual{}); err == nil {
 		t.Error("a packed transcript is folded")
 	}
 }
@@ -187,8 +188,8 @@ func TestATornLineWaits(t *testing.T) {
 		want int
 	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
 		p := newHookPlace(t, data[:len(data)-c.cut])
-		s, _ := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-		f, _, done, err := (&library{config: config.Config{}}).foldFor(context.Background(), s, compactor.Manual{})
+		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+		f, _, done, err := foldFor(context.Background(), &reader.Library{Place: &account.Place{}}, s, compactor.Manual{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,12 +203,12 @@ func TestATornLineWaits(t *testing.T) {
 // TestAFoldStaysBelowItsRoot: a hook opens what the watcher would open, and nothing else.
 func TestAFoldStaysBelowItsRoot(t *testing.T) {
 	p := newHookPlace(t, harbour(2, ""))
-	s, ok := registry.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
+	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")
 	}
-	l := &library{config: config.Config{}}
-	_, _, done, err := l.foldFor(context.Background(), s, compactor.Manual{})
+	l := &reader.Library{Place: &account.Place{}}
+	_, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestAFoldStaysBelowItsRoot(t *testing.T) {
 	if err := os.Symlink(outside, project); err != nil {
 		t.Skip(err)
 	}
-	if _, _, done, err := l.foldFor(context.Background(), s, compactor.Manual{}); err == nil {
+	if _, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}); err == nil {
 		done()
 		t.Error("a transcript behind a link that leads out of the root is folded")
 	}

@@ -87,4 +87,4 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 }
 
 // colours are ccd's own, of search and doctor, and what wipes its progress.
-var colours = regexp.MustCompile("\x1b\\[(1;31|3[1239]|0)m|\r[a-z: ]*[0-9]*%?\x1b\\[K|\r\x1b\\[K")
+var colours = regexp.MustCompile("\x1b\\[(1;31|3[1239]|0)m|\r[a-z: ]*(\\[[# ]*\\] )?[0-9]*%?\x1b\\[K|\r\x1b\\[K")

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -25,7 +27,7 @@ const sniffed = 64 << 10
 // done removes. For anyList see agentOf.
 func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript.Session, done func(), err error) {
 	done = func() {}
-	s = transcript.Session{Path: absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
+	s = transcript.Session{Path: disk.Absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
 	place := sha256.Sum256([]byte(s.Path)) // two files of one name are two sessions
 	s.ID = fmt.Sprintf("file/%s-%x", strings.TrimSuffix(s.Source, ".jsonl"), place[:4])
@@ -36,7 +38,7 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 		done = func() { os.Remove(s.Path) }
 	}
 	unlined := false
-	if s.Agent, s.Class, unlined, err = agentOf(ctx, s, anyList); err != nil {
+	if s.Agent, s.Class, unlined, err = agentOf(ctx, a.Agents(), s, anyList); err != nil {
 		done()
 		return s, func() {}, err
 	}
@@ -64,7 +66,7 @@ func (a *app) spool() (transcript.Session, error) {
 
 // agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood. With
 // anyList an empty JSON array is a list, and so is one with a message that has content but no role.
-func agentOf(ctx context.Context, s transcript.Session, anyList bool) (agent string, class transcript.Class, unlined bool, err error) {
+func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, anyList bool) (agent string, class transcript.Class, unlined bool, err error) {
 	var d *transcript.Decoder
 	var seen sight
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
@@ -72,11 +74,11 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (agent str
 			return "", 0, false, fmt.Errorf("read transcript: %w", err)
 		}
 		if d == nil {
-			agent, class, _ = registry.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
-			d = registry.NewDecoder(cmp.Or(agent, transcript.Messages), class)
+			agent, class, _ = agents.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
+			d = agents.NewDecoder(cmp.Or(agent, transcript.Messages), class)
 		}
 		for r := range d.Records(seg) {
-			if seen.take(r); agent != "" && seen.grasp.Told > 0 {
+			if seen.take(r); agent != "" && seen.grasp.Content > 0 {
 				return agent, class, d.Unlined(), nil
 			}
 			if anyList && agent == transcript.Messages && (r.Long || slices.Contains(transcript.Keys(r.Raw), "content")) {
@@ -84,19 +86,19 @@ func agentOf(ctx context.Context, s transcript.Session, anyList bool) (agent str
 			}
 		}
 	}
-	if agent != "" && agent != transcript.Messages && seen.grasp.Strange == 0 {
-		return "", 0, false, fmt.Errorf("read %s: a transcript of %s in which nothing is said", mark.Inline(cmp.Or(s.Source, s.Path), maxName), registry.Title(agent))
+	if agent != "" && agent != transcript.Messages && seen.grasp.Unknown == 0 {
+		return "", 0, false, fmt.Errorf("read %s: a transcript of %s in which nothing is said", mark.Inline(cmp.Or(s.Source, s.Path), 0), agents.Title(agent))
 	}
 	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
 		return agent, class, d != nil && d.Unlined(), nil
 	}
-	return "", 0, false, hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), maxName), seen),
-		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(registry.Titles(), ", "))
+	return "", 0, false, words.Hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), 0), seen),
+		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(agents.Titles(), ", "))
 }
 
 // sight is what stands in a file of which nothing was understood: never more of it than names of keys.
 type sight struct {
-	grasp   transcript.Grasp
+	grasp   transcript.Understood
 	records int
 	keys    []string
 }
@@ -115,29 +117,16 @@ func (s sight) String() string {
 	case s.records == 0:
 		return "no record is in it"
 	case len(s.keys) == 0:
-		return fmt.Sprintf("not a transcript I know: no JSON object in %s", count(s.records, "line"))
+		return fmt.Sprintf("not a transcript I know: no JSON object in %s", words.Count(s.records, "line"))
 	}
 	var names []string
 	for _, k := range s.keys[:min(len(s.keys), 8)] {
 		names = append(names, mark.Inline(k, 40))
 	}
-	return fmt.Sprintf("not a transcript I know: %s, first keys %s", count(s.records, "line"), strings.Join(names, ", "))
+	return fmt.Sprintf("not a transcript I know: %s, first keys %s", words.Count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// absolute makes a path absolute; one that cannot be is left as it is, and whatever opens it will say so.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,7 +25,7 @@ func (a *app) logger(c config.Config) (*slog.Logger, error) {
 		return nil, err
 	}
 	if a.journalled(a.err) {
-		return slog.New(newJournalHandler(a.err, level, c.Log.Format)), nil
+		return slog.New(logHandler(journal{a.err}, &slog.HandlerOptions{Level: level, ReplaceAttr: untimed}, c.Log.Format)), nil
 	}
 	return slog.New(logHandler(a.err, &slog.HandlerOptions{Level: level}, c.Log.Format)), nil
 }
@@ -54,7 +53,7 @@ func logHandler(w io.Writer, o *slog.HandlerOptions, format string) slog.Handler
 // variable is there alone tells nothing: what the daemon starts, and a terminal of the session, inherits it.
 func (a *app) journalled(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	stream := a.getenv("JOURNAL_STREAM")
+	stream := a.Getenv("JOURNAL_STREAM")
 	if !ok || stream == "" {
 		return false
 	}
@@ -88,61 +87,24 @@ func (p prioritized) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// journalHandler has one handler for each priority. None writes a time: the journal has its own.
-type journalHandler [priorityDebug + 1]slog.Handler
+// journal gives each line of a log the priority of its level.
+type journal struct{ w io.Writer }
 
-func newJournalHandler(w io.Writer, level slog.Level, format string) journalHandler {
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}
-	var h journalHandler
-	for _, p := range []int{priorityError, priorityWarning, priorityInfo, priorityDebug} {
-		h[p] = logHandler(prioritized{w, p}, o, format)
-	}
-	return h
-}
-
-// priority is the journal's word for a level.
-func priority(l slog.Level) int {
-	switch {
-	case l >= slog.LevelError:
-		return priorityError
-	case l >= slog.LevelWarn:
-		return priorityWarning
-	case l >= slog.LevelInfo:
-		return priorityInfo
-	}
-	return priorityDebug
-}
-
-// Enabled implements slog.Handler.
-func (h journalHandler) Enabled(ctx context.Context, l slog.Level) bool {
-	return h[priority(l)].Enabled(ctx, l)
-}
-
-// Handle implements slog.Handler.
-func (h journalHandler) Handle(ctx context.Context, r slog.Record) error {
-	return h[priority(r.Level)].Handle(ctx, r)
-}
-
-// WithAttrs implements slog.Handler.
-func (h journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return h.each(func(one slog.Handler) slog.Handler { return one.WithAttrs(attrs) })
-}
-
-// WithGroup implements slog.Handler.
-func (h journalHandler) WithGroup(name string) slog.Handler {
-	return h.each(func(one slog.Handler) slog.Handler { return one.WithGroup(name) })
-}
-
-func (h journalHandler) each(f func(slog.Handler) slog.Handler) journalHandler {
-	for i, one := range h {
-		if one != nil {
-			h[i] = f(one)
+// Write implements io.Writer. It is given one line, whose first attribute is its level.
+func (j journal) Write(line []byte) (int, error) {
+	p := prioritized{j.w, priorityInfo}
+	for level, priority := range map[string]int{"ERROR": priorityError, "WARN": priorityWarning, "DEBUG": priorityDebug} {
+		if bytes.HasPrefix(line, []byte("level="+level)) || bytes.HasPrefix(line, []byte(`{"level":"`+level)) {
+			p.priority = priority
 		}
 	}
-	return h
+	return p.Write(line)
+}
+
+// untimed leaves out the time of a line: the journal has its own.
+func untimed(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
 }

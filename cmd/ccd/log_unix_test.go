@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/account"
 )
 
 // journalFile returns a file and the $JOURNAL_STREAM that names it.
@@ -32,11 +34,11 @@ func journalFile(t *testing.T) (*os.File, string) {
 func TestJournalPriorities(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		f, stream := journalFile(t)
-		a := &app{std: std{err: f, out: os.Stdout}, env: []string{stream}}
+		a := &app{std: std{err: f, out: os.Stdout}, Env: account.Env{Vars: []string{stream}}}
 		if !a.journalled(f) || a.journalled(os.Stdout) || a.journalled(&bytes.Buffer{}) {
 			t.Fatal("the journal is what the variable names, and nothing else")
 		}
-		log := slog.New(newJournalHandler(f, slog.LevelDebug, format)).With("a", 1).WithGroup("g")
+		log := slog.New(logHandler(journal{f}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: untimed}, format)).With("a", 1).WithGroup("g")
 		log.Error("broken", "n", 1)
 		log.Warn("worn")
 		log.Info("told\nagain")
@@ -162,10 +164,10 @@ func TestLogFileOfTheDaemon(t *testing.T) {
 	path := filepath.Join(home, "logs", "ccd.log")
 	configure(t, home, "[log]\nlevel = \"info\"\nfile = \""+path+"\"\n")
 	c.signal(t, syscall.SIGHUP)
-	eventually(t, "the reload is logged", logs(path, "configuration read anew"))
+	eventually(t, "the reload is logged", logs(path, "configuration reloaded"))
 	configure(t, home, "[log]\nfile = \""+filepath.Dir(transcriptPath(home, 1))+"/ccd.log\"\n")
 	c.signal(t, syscall.SIGHUP)
-	eventually(t, "a log among transcripts is refused", logs(path, "lies below the watched root"))
+	eventually(t, "a log among transcripts is refused", logs(path, "is below the watched root"))
 	if !logs(path, "config.toml:2")() {
 		t.Error("the place in the configuration is not named")
 	}

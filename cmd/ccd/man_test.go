@@ -79,6 +79,7 @@ func rootMan(root *cobra.Command) string {
 	b.term("CCD_SECTION_KEY", "one key of the configuration, such as CCD_WATCH_SETTLE=5s; it goes before the file")
 	b.term("CLAUDE_CONFIG_DIR, CODEX_HOME", "where the agents keep what is theirs, as they understand it themselves")
 	b.term("NO_COLOR", "no colours, on a terminal too")
+	b.term("CCD_PAGER, PAGER", "the pager for long output on a terminal (default: less, if installed; cat or nothing: none)")
 	b.section("FILES", "")
 	b.term("$XDG_CONFIG_HOME/ccd/config.toml, else ~/.config/ccd/config.toml", "the configuration; none is needed")
 	b.term("$XDG_STATE_HOME/ccd, else ~/.local/state/ccd; on macOS ~/Library/Application Support/ccd",

@@ -67,7 +67,7 @@ func (b budget) Set(text string) error {
 		return errors.New("not a whole number")
 	}
 	if n < b.least {
-		return fmt.Errorf("must be %d or more: less holds %s", b.least, b.holds)
+		return fmt.Errorf("must be %d or more: less has room for %s", b.least, b.holds)
 	}
 	if n > mostTokens {
 		return fmt.Errorf("must be %d or less", mostTokens)

@@ -14,17 +14,16 @@ import (
 func (a *app) mcpCommand() *cobra.Command {
 	p := page{
 		use: "mcp", group: agents, short: "serve the archive to an agent as an MCP server on stdio",
-		long: `An agent starts it, ` + "`ccd agents install`" + ` tells it how. Tools: restore (an original, in pages), companion,
-search, sessions, timeline and diff. They only read; the archive is opened for each call, and nothing is
-kept open between calls. They list only sessions of the project in the server's working directory,
-unless agents.reach is "all". SESSION defaults to latest: the session with the newest record in that
-directory, or else in its project. An answer says how to get the next page; it has at most 54,000
-characters, and fewer where an agent would cut it (Claude Code, Codex). An original is a
-block of its own, exact, between two that say what it is; images of up to 1 MiB come as images. The
-server ends when its stdin does.`,
+		long: `The agent starts it; ccd agents install configures that. The tools restore, companion, search, sessions,
+timeline and diff only read, and only sessions of the project that the server was started in, unless
+agents.reach is "all". The server ends when stdin is closed.`,
+		more: `SESSION defaults to the newest session in the server's directory, else in its project. The archive is opened
+for each call. An answer has at most 49,800 characters, fewer for agents that would cut it, and says how to
+get the next page. An original is a block of its own, between two that describe it; images of up to 1 MiB
+come as images.`,
 		examples: []example{
 			{"ccd mcp", "wait for an agent on stdin"},
-			{"ccd mcp -v 2> mcp.log", "with a line for each call, without anything of what was asked or answered"},
+			{"ccd mcp -v 2> mcp.log", "log each call, without its arguments and answers"},
 		},
 	}
 	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
@@ -57,7 +56,7 @@ func (a *app) archiveTools() tools.Archive {
 				return a.show(ctx, arg, showFlags{agent: q.Agent, section: q.Section})
 			})
 		},
-		Timeline: func(ctx context.Context, q tools.TimelineQuery, w io.Writer) (string, error) {
+		Timeline: func(ctx context.Context, q tools.OfSession, w io.Writer) (string, error) {
 			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error { return a.timeline(ctx, arg, q.Agent) })
 		},
 		Search: a.toolSearch,
@@ -68,6 +67,6 @@ func (a *app) archiveTools() tools.Archive {
 		},
 		Restore: a.toolRestore,
 		Secret:  secretIn,
-		Tell:    toolError,
+		Explain: toolError,
 	}
 }

@@ -236,7 +236,7 @@ func TestToolWarnsOfSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		head := r.Content[0].(*mcp.TextContent).Text
-		if strings.Contains(head, "Warning: this looks like it holds an AWS access key.") != want {
+		if strings.Contains(head, "Warning: this seems to contain an AWS access key.") != want {
 			t.Errorf("record %d: %s", n, head)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ccd/cmd/ccd/internal/status"
 )
 
 // TestNamesThatAreNotUTF8 holds that the name of a transcript may be any bytes: two names that differ only in bytes that
@@ -43,7 +45,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 			t.Errorf("%q: not UTF-8, or a name was changed:\n%q", args, out)
 		}
 	}
-	var all []sessionOutput
+	var all []status.Session
 	if err := json.Unmarshal([]byte(ask("ls", "--json")), &all); err != nil || len(all) != len(shown) {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
@@ -144,11 +146,11 @@ func TestControlCharactersInANameAreTold(t *testing.T) {
 	if code != exitFailed || !strings.Contains(out, `x1bname.jsonl`) || strings.Contains(out, "\x1b") {
 		t.Errorf("status: exit %d, %q", code, out)
 	}
-	if out := doctor(); strings.Contains(out, "all transcripts are archived") || !strings.Contains(out, `x1bname.jsonl`) || !strings.Contains(out, "but not 2 paths") {
+	if out := doctor(); strings.Contains(out, "all transcripts are archived") || !strings.Contains(out, `x1bname.jsonl`) || !strings.Contains(out, "2 paths not archived") {
 		t.Errorf("doctor: %q", out)
 	}
 	c := spawn(t, home, "run")
-	if s := statusWhen(t, c, func(s statusOutput) bool { return s.Unreadable == 2 }); len(s.Degraded) == 0 || s.Sessions != 1 {
+	if s := statusWhen(t, c, func(s status.Report) bool { return s.Unreadable == 2 }); len(s.Degraded) == 0 || s.Sessions != 1 {
 		t.Errorf("status: degraded %q, %d sessions", s.Degraded, s.Sessions)
 	}
 }

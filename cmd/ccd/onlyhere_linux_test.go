@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ccd/cmd/ccd/internal/disk"
 )
 
 // Purge counts what exists only in the archive, and wants that number.
@@ -51,7 +53,7 @@ func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
 		}
 	}
 	got, code := onTerminal(t, home, "4", "uninstall", "--purge")
-	if code != exitDone || exists(stateOf(t, home)) || !exists(transcriptPath(home, 0)) {
+	if code != exitDone || disk.Exists(stateOf(t, home)) || !disk.Exists(transcriptPath(home, 0)) {
 		t.Errorf("the number: exit %d: %s", code, fmt.Sprint(got))
 	}
 }

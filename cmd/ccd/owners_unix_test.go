@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/status"
 	"ccd/watcher"
 )
 
@@ -31,9 +32,9 @@ func TestHardLinksAreArchived(t *testing.T) {
 		t.Errorf("doctor does not tell of it:\n%s", out)
 	}
 	c := spawn(t, home, "run")
-	status := statusWhen(t, c, func(s statusOutput) bool { return s.Linked == 1 })
-	if status.Unreadable != 0 || status.Failing != 0 {
-		t.Errorf("status: %+v", status)
+	report := statusWhen(t, c, func(s status.Report) bool { return s.Linked == 1 })
+	if report.Unreadable != 0 || report.Failing != 0 {
+		t.Errorf("status: %+v", report)
 	}
 }
 
@@ -70,13 +71,13 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "compact", path(strangers)); code != exitFailed || !strings.Contains(said, watcher.ErrOwner.Error()) {
 		t.Errorf("compact: exit %d, %s", code, said)
 	}
-	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, strangers) || !strings.Contains(out, "it is not archived") {
+	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, strangers) || !strings.Contains(out, "not archived") {
 		t.Errorf("doctor does not tell of it:\n%s", out)
 	}
 	c := spawn(t, home, "run")
-	status := statusWhen(t, c, func(s statusOutput) bool { return s.Unreadable == 1 })
-	if len(status.Degraded) == 0 || status.Sessions != 2 {
-		t.Errorf("status: degraded %q, %d sessions", status.Degraded, status.Sessions)
+	report := statusWhen(t, c, func(s status.Report) bool { return s.Unreadable == 1 })
+	if len(report.Degraded) == 0 || report.Sessions != 2 {
+		t.Errorf("status: degraded %q, %d sessions", report.Degraded, report.Sessions)
 	}
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -98,12 +99,12 @@ func rooted(t *testing.T) (home, project string) {
 }
 
 // statusWhen waits until what status tells of a daemon is so.
-func statusWhen(t *testing.T, c *child, so func(statusOutput) bool) (status statusOutput) {
+func statusWhen(t *testing.T, c *child, so func(status.Report) bool) (report status.Report) {
 	t.Helper()
 	eventually(t, "status", func() bool {
 		_, out, _ := ccdIn(c.home, "", "status", "--json")
-		status = statusOutput{}
-		return json.Unmarshal([]byte(out), &status) == nil && so(status)
+		report = status.Report{}
+		return json.Unmarshal([]byte(out), &report) == nil && so(report)
 	})
-	return status
+	return report
 }

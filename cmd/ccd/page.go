@@ -5,6 +5,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"ccd/cmd/ccd/internal/words"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,23 +21,41 @@ const (
 	care     = "Care"
 )
 
+// helpColumns is how wide help is.
+const helpColumns = 80
+
 // sessionWords is what every page means by SESSION.
-const sessionWords = "SESSION is a session ID, a unique prefix of one, a transcript's path, latest (the one with the newest record),\n" +
-	"or latest:DIR. Before one that begins with a hyphen, write --. If several sessions have grown in the last 10\n" +
-	"minutes, latest is the one that runs the command in its shell; without one, it lists them and fails (exit status 3)"
+const sessionWords = `SESSION is a session ID or the beginning of one, a transcript's path, latest (the newest session, or the
+one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
+SESSION, or with a dot, a command is about the newest session of this directory's git repository or,
+without git, of this directory. If there is none, you pick one on a terminal; elsewhere ccd lists them and
+exits 3.`
+
+// sessionBrief is sessionWords as it is repeated for each command.
+const sessionBrief = "SESSION: ID, path, latest or latest:DIR; without it, this directory's newest."
+
+// timeWords is what every page means by TIME.
+const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (today, yesterday, monday),
+both (yesterday 14:00), or an age (3h, 90m, 2 days ago). It is your local time unless it names a zone.`
 
 var groups = []string{everyday, agents, setup, care}
 
-// page is what help, docs/COMMANDS.md and the man page say of a command.
+// firstHelp are the commands that help shows first; --all shows the others too.
+var firstHelp = []string{"status", "ls", "search", "show", "timeline", "diff", "restore", "resume", "compact", "setup", "run", "doctor"}
+
+// page is what help, docs/COMMANDS.md and the man page say of a command. Prose is wrapped where it is printed, but lines
+// that begin with a blank stand as they are.
 type page struct {
 	use      string   // "restore ID"
 	forms    []string // full synopses, where one is not enough
 	group    string
 	short    string // one line, lower case, no full stop
-	long     string // paragraphs; lines of at most 105 characters
+	long     string // a few short paragraphs
+	more     string // what only a reference needs: printed by help --all, docs/COMMANDS.md and the man page
 	examples []example
-	json     string // what --json prints; "" where the command takes no --json
+	json     string // what --json prints; "" where the command takes no --json. Printed like more
 	exits    []int  // beside 0, 1, 2 and 130
+	picks    bool   // without SESSION it is about the session of this directory, or the one that a person picks
 	mute     bool   // it exits 0 whatever becomes of it
 }
 
@@ -43,6 +64,8 @@ type example struct{ line, does string }
 
 const (
 	keyForms = "forms"
+	keyMore  = "more"
+	keyPicks = "picks"
 	keyJSON  = "json"
 	keyExits = "exits"
 )
@@ -62,11 +85,15 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 		exits = append(exits, fmt.Sprintf("%03d", code))
 	}
 	slices.Sort(exits)
+	picks := ""
+	if p.picks {
+		picks = sessionBrief
+	}
 	return &cobra.Command{
 		Use: p.use, GroupID: p.group, Short: p.short, Long: p.long, Example: strings.Join(lines, "\n"),
 		DisableFlagsInUseLine: true,
 		Annotations: map[string]string{
-			keyForms: strings.Join(p.forms, "\n"), keyJSON: p.json, keyExits: strings.Join(exits, " "),
+			keyForms: strings.Join(p.forms, "\n"), keyMore: p.more, keyPicks: picks, keyJSON: p.json, keyExits: strings.Join(exits, " "),
 		},
 		Args: func(c *cobra.Command, given []string) error {
 			if err := args(c, given); err != nil {
@@ -81,55 +108,86 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 // argumentError says which arguments a command takes where the parser only counts them.
 func argumentError(c *cobra.Command, given []string, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") {
-		return fmt.Errorf("want `ccd %s`, got %s", c.Use, count(len(given), "argument"))
+		return fmt.Errorf("want `ccd %s`, got %s", c.Use, words.Count(len(given), "argument"))
 	}
 	return err
 }
 
 func usage(c *cobra.Command, err error) error {
 	ask := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "ccd"))
-	return hint(usageError{fmt.Errorf("parse command line: %w", flagError(err))}, "%s", strings.TrimSpace("ccd help "+ask))
+	return words.Hint(words.Usage(fmt.Errorf("parse command line: %w", flagError(err))), "%s", strings.TrimSpace("ccd help "+ask))
 }
 
-// writeHelp prints one command's page: synopsis, what it does, flags, JSON, examples, exit status.
-func writeHelp(w io.Writer, c *cobra.Command) {
+// writeHelp prints one command's page: synopsis, what it does, flags, examples, exit status. With all it is the whole
+// reference, with what --json prints.
+func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	if !c.HasParent() {
-		writeRootHelp(w, c)
+		writeRootHelp(w, c, all)
 		return
 	}
 	fmt.Fprintf(w, "%s: %s\n\nUsage:\n", c.CommandPath(), c.Short)
 	for _, form := range forms(c) {
-		fmt.Fprintf(w, "  %s\n", form)
+		fmt.Fprint(w, hanging("  ", form, "      "))
 	}
-	if c.Long != "" {
-		fmt.Fprintf(w, "\n%s\n", c.Long)
+	for _, text := range []string{c.Long, brief(c)} {
+		if text != "" {
+			fmt.Fprintf(w, "\n%s", wrap(text, ""))
+		}
+	}
+	if more := c.Annotations[keyMore]; more != "" && all {
+		fmt.Fprintf(w, "\n%s", wrap(more, ""))
 	}
 	if flags := flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(w, "\nFlags:\n%s", flags)
 	}
-	if keys := c.Annotations[keyJSON]; keys != "" {
-		fmt.Fprintf(w, "\nWith --json:\n%s\n", indent(keys, "  "))
+	keys := c.Annotations[keyJSON]
+	if keys != "" && all {
+		fmt.Fprintf(w, "\nWith --json:\n%s", wrap(keys, "  "))
 	}
 	fmt.Fprint(w, "\nExamples:\n")
 	for _, e := range examplesOf(c) {
 		fmt.Fprintf(w, "  %s\n      %s\n", e.line, e.does)
 	}
-	fmt.Fprintf(w, "\nExit status: %s\n", exitLine(c))
+	fmt.Fprint(w, "\n"+hanging("Exit status: ", exitLine(c), "  "))
+	switch {
+	case all:
+	case keys != "":
+		fmt.Fprintf(w, "What --json prints: ccd help --all %s\n", c.Name())
+	case c.Annotations[keyMore] != "":
+		fmt.Fprintf(w, "More: ccd help --all %s\n", c.Name())
+	}
 }
 
-func writeRootHelp(w io.Writer, root *cobra.Command) {
-	fmt.Fprintf(w, "%s\n\nUsage:\n  ccd [flags] COMMAND [arguments]\n", root.Long)
+// brief is what SESSION means for a command that picks one, else "".
+func brief(c *cobra.Command) string {
+	return c.Annotations[keyPicks]
+}
+
+// writeRootHelp prints the help of ccd: the first commands on one screen or, with all, every command and flag.
+func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
+	fmt.Fprintf(w, "%s\nUsage: ccd COMMAND [SESSION] [flags]\n\n", wrap(root.Long, ""))
 	for _, g := range groups {
-		fmt.Fprintf(w, "\n%s:\n", g)
-		for _, c := range inGroup(root, g) {
-			fmt.Fprintf(w, "  %-11s %s\n", c.Name(), c.Short)
+		title, listed := g, inGroup(root, g)
+		if !all {
+			listed = slices.DeleteFunc(listed, func(c *cobra.Command) bool { return !slices.Contains(firstHelp, c.Name()) })
+			slices.SortFunc(listed, func(a, b *cobra.Command) int {
+				return slices.Index(firstHelp, a.Name()) - slices.Index(firstHelp, b.Name())
+			})
+		}
+		for _, c := range listed {
+			fmt.Fprint(w, hanging(fmt.Sprintf("%-10s %-10s ", title, c.Name()), c.Short, strings.Repeat(" ", 22)))
+			title = ""
 		}
 	}
+	if !all {
+		fmt.Fprint(w, "\n`ccd help COMMAND` shows a command's flags and examples, `ccd help --all` lists\n"+
+			"every command and flag. New here? `ccd demo` shows ccd at work in a few seconds.\n")
+		return
+	}
 	fmt.Fprintf(w, "\nFlags of every command:\n%s", flagLines(root.PersistentFlags()))
-	fmt.Fprintf(w, "\nWith --json: %s.\n", strings.Join(listing(root), ", "))
-	fmt.Fprintf(w, "\nExit status: %s\n", exitList([]int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted}))
-	fmt.Fprint(w, "\n"+sessionWords+".\n"+
-		"`ccd help COMMAND` tells more, with examples. New here? `ccd demo` shows it all in a few seconds.\n")
+	fmt.Fprint(w, "\n"+hanging("With --json: ", strings.Join(listing(root), ", "), "  "))
+	fmt.Fprint(w, "\n"+hanging("Exit status: ", exitList([]int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted}), "  "))
+	fmt.Fprintf(w, "\n%s\n%s", wrap(sessionWords, ""), wrap(timeWords, ""))
 }
 
 // listing names the commands that take --json.
@@ -193,7 +251,8 @@ func flagLines(flags *pflag.FlagSet) string {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" { // the parser adds it where it was asked for
 			name, text := flagText(f)
-			fmt.Fprintf(&b, "  %-20s %s\n", name, text)
+			name = fmt.Sprintf("  %-22s ", name)
+			b.WriteString(hanging(name, text, strings.Repeat(" ", 25)))
 		}
 	})
 	return b.String()
@@ -212,6 +271,46 @@ func flagText(f *pflag.Flag) (name, text string) {
 	return name, text
 }
 
-func indent(text, by string) string {
-	return by + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+by)
+// wrap breaks each paragraph of text into lines of at most helpColumns, each behind an indent. Lines that begin with a
+// blank stand as they are.
+func wrap(text, indent string) string {
+	var b strings.Builder
+	var run []string
+	flush := func() {
+		if len(run) > 0 {
+			b.WriteString(hanging(indent, strings.Join(run, " "), indent))
+		}
+		run = nil
+	}
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if line != "" && line[0] != ' ' {
+			run = append(run, line)
+			continue
+		}
+		flush()
+		if line != "" {
+			line = indent + line
+		}
+		b.WriteString(line + "\n")
+	}
+	flush()
+	return b.String()
+}
+
+// hanging is text behind a head, broken into lines of at most helpColumns; those after the first stand behind an indent.
+func hanging(head, text, indent string) string {
+	var b strings.Builder
+	line, begun := head, false
+	for _, word := range strings.Fields(text) {
+		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpColumns {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, begun = indent, false
+		}
+		if begun {
+			line += " "
+		}
+		line, begun = line+word, true
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+	return b.String()
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 )
@@ -24,48 +25,44 @@ type pathOutput struct {
 
 func (a *app) pathCommand() *cobra.Command {
 	p := page{
-		use: "path SESSION", group: agents, short: "print where a session's companion stands",
-		long: "It exits 3 where the session has no companion: none of its triggers has fired yet, or the file is gone\nor not yours to read.\n" +
-			"`ccd compact SESSION` makes one all the same, `ccd show SESSION` prints it anew.",
+		use: "path [SESSION]", group: agents, short: "print the path of a session's companion",
+		long: `Exits 3 if the session has no companion: nothing has triggered one yet, the file is gone, or you may not
+read it. ccd compact SESSION writes one, ccd show SESSION prints it from the archive.`,
+		picks: true,
 		examples: []example{
-			{"ccd path latest", "the companion of the session with the newest record"},
-			{"ccd path latest:.", "of the project in this directory"},
+			{"ccd path", "the companion of this directory's session"},
 			{"less $(ccd path 5d2f7a1e)", "read it"},
 		},
 		json:  "one object: agent, session, companion, source (the transcript), source_present",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		l, err := a.library(c.Context())
+	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+		l, e, err := a.session(c.Context(), sessionOf(args), agent)
 		if err != nil {
 			return err
 		}
-		e, err := l.find(args[0], agent)
-		if err != nil {
-			return err
+		if e.Kept.Companion == "" {
+			return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
+				"ccd compact %s", l.Argument(e)))
 		}
-		if e.state.Companion == "" {
-			return l.missing(hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
-				"ccd compact %s", l.argument(e)))
-		}
-		if err := readable(e.state.Companion); err != nil {
+		if err := disk.Readable(e.Kept.Companion); err != nil {
 			what := "is gone"
 			if errors.Is(err, fs.ErrPermission) {
-				what = "is not yours to read; of a session that is not here it would stand at " + sidecar.Path(e.Session.Session, filepath.Join(l.stateDir, "companions"))
+				what = "is not yours to read; of a session that is not here it would stand at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
 			}
-			return hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.state.Companion, what),
-				"ccd show %s", l.argument(e))
+			return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.Kept.Companion, what),
+				"ccd show %s", l.Argument(e))
 		}
 		if a.json {
-			return a.printJSON(pathOutput{e.Agent, mark.Name(e.ID), mark.Name(e.state.Companion), mark.Name(e.Path), e.present()})
+			return a.printJSON(pathOutput{e.Agent, mark.Name(e.ID), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
 		}
-		return a.print(e.state.Companion + "\n")
+		return a.print(e.Kept.Companion + "\n")
 	})
-	agentFlag(c, &agent)
+	a.agentFlag(c, &agent)
 	return c
 }
 
-func agentFlag(c *cobra.Command, agent *string) {
-	c.Flags().Var(agentName{agent}, "agent", "SESSION is one of `AGENT`'s ("+strings.Join(knownAgents(), ", ")+")")
+func (a *app) agentFlag(c *cobra.Command, agent *string) {
+	c.Flags().Var(agentName{agent, a}, "agent", "only sessions of `AGENT` (ccd agents lists them)")
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
 )
@@ -242,7 +243,7 @@ func TestAgentsAreRefused(t *testing.T) {
 			asked = probe[2]
 		}
 		r := p.run("a", append([]string{"agent"}, probe...)...)
-		want := "\nhint: " + widen + "\n"
+		want := "\nhint: " + reader.Widen + "\n"
 		if probe[0] == "search" && asked == "bravo" { // words belong to no project
 			want = "\n"
 		}

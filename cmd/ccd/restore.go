@@ -1,19 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 type restoreFlags struct {
@@ -24,39 +27,33 @@ type restoreFlags struct {
 }
 
 var restorePage = page{
-	use: "restore ID|SESSION#N", group: agents, short: "print an archived original, exactly",
+	use: "restore ID|SESSION#N", group: everyday, short: "print an archived original, exactly",
 	forms: []string{
 		"ccd restore [--raw | --full | --info] [-o FILE [--force]] ID|SESSION#N",
 		"ccd restore --session SESSION [--generation N] [--info] [-o FILE [--force]]",
 		"ccd restore --file PATH [--at TIME] [--info] [-o FILE [--force]] [SESSION]",
 	},
-	long: `ID is what a marker "[ccd ID ...]" names, a unique prefix of it of 4 or more characters, or the whole
-marker. SESSION#N is record number N of a session. ccd prints the original as the agent saw it:
-strings unescaped, text blocks joined by newline, images decoded, anything else as it stands; of a record
-its items in that way, or the line where it has none; of a range the lines as they stand.
+	long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it, or the whole marker.
+SESSION#N is record N of a session. ccd prints the original as the agent saw it, and fails if it does not
+match its hash. On a terminal control characters are shown as \xNN; pipes and files get the exact bytes.
 
-What comes out hashes to what went in, or the command fails and says so. An ID that no companion has
-published yet is looked for in all archived sessions, newest first. Pipes and files get the exact bytes;
-a terminal gets control characters, bidi overrides and bytes that are not UTF-8 as \xNN, unless --raw.
-Exits 4 instead of 3 if the item may be in a damaged part of the archive. Text that
-looks like a secret is printed all the same, with one line of warning on stderr. --session prints what
-is archived; if the transcript has more, a warning says how many bytes.
+--file prints a file as the agent last read or wrote it, from what the transcript shows: full reads and
+writes, then edits, patches, renames and simple shell commands. If the content is not certain, ccd fails and
+says which lines are known.`,
+	more: `Strings are unescaped, text blocks joined by newline, images decoded, anything else stays as it is. A record
+prints its items in that way, or its line if it has none; a range prints its lines. ccd looks for an ID that
+no companion has published yet in all archived sessions, newest first. It exits 4 instead of 3 if the item
+may be in a damaged part of the archive. Text that looks like a secret is printed, with a warning on stderr.
+--session prints what is archived; a warning says how many bytes the transcript has beyond that.
 
---file replays what the transcript tells of a file: the last read or write of all of it by then, and the
-edits, patches, renames and plain shell commands after it, those of the session's sub-agents with them.
-PATH is absolute, relative to the current or to the session's working directory, or the last elements of
-a path; without SESSION it is the newest session that touched that file. What cannot be told for certain
-(an edit that does not apply, the output of a program) is an error that says which lines are known, and
-until when the file was: nothing is made up. Line ends are printed as newlines, as reading tools show
-them; changes by other programs and people are seen only where the agent read the file again.`,
+The PATH of --file is absolute, relative to the current or the session's working directory, or the last
+elements of a path. Without SESSION ccd takes the newest session that touched the file; sub-agents count with
+their session. Line ends are printed as newlines. Changes by other programs and people show only if the
+agent read the file again.`,
 	examples: []example{
-		{"ccd restore 4tq9c1m7x2ka", "the original, to stdout"},
-		{"ccd restore 4tq9 | less", "a prefix will do while it is unique"},
-		{"ccd restore --info 4tq9c1m7x2ka", "what it is, where it stood, its SHA-256"},
-		{"ccd restore --raw 5d2f7a1e#611", "line 611 of a session, byte for byte"},
-		{"ccd restore --full 9h2rv0s8d4pe -o build.log", "the whole of an output that the agent saw cut, into a file"},
+		{"ccd restore 4tq9c1m7x2ka", "the original behind a marker"},
 		{"ccd restore --session latest -o session.jsonl", "a whole transcript, also when its file is gone"},
-		{"ccd restore --file src/money.py --at 2026-01-29T10:30Z", "a file as the agent had it then"},
+		{"ccd restore --file src/money.py --at yesterday", "a file as it was at the end of yesterday"},
 	},
 	json: `one object, with --info only: id, kind, shape ("single", "lines", "list"), agent, session,
 generation, path (of the transcript), record, last_record, time, offset and bytes (of the raw span),
@@ -79,15 +76,15 @@ func (a *app) restoreCommand() *cobra.Command {
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.raw, "raw", false, "print the transcript's line(s) that hold the original, byte for byte")
-	flags.BoolVar(&f.full, "full", false, "print the whole of a result that the agent saw cut: what was spilled, or demoted")
-	flags.BoolVar(&f.info, "info", false, "tell what it is instead of printing it")
-	flags.StringVar(&f.session, "session", "", "restore the whole transcript of `SESSION`")
-	flags.StringVar(&f.file, "file", "", "restore the file `PATH` as the agent last read or wrote it")
-	flags.StringVar(&f.at, "at", "", "with --file: as of `TIME`, as companions show it (UTC; a minute or a day means all of it)")
-	flags.IntVar(&f.generation, "generation", 0, "an earlier life `N` of that transcript's file (default: the last one)")
-	agentFlag(c, &f.agent)
-	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, whole or not at all; refuses to overwrite")
+	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
+	flags.BoolVar(&f.full, "full", false, "print the whole of a result that the agent saw cut")
+	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
+	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION` (. for here)")
+	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last had it")
+	flags.StringVar(&f.at, "at", "", "with --file: as it was at `TIME` (a day: at its end)")
+	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
+	a.agentFlag(c, &f.agent)
+	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of stdout; do not overwrite it")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
 }
@@ -122,62 +119,68 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if err != nil {
 		return err
 	}
-	var o original
+	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
+	if f.session == "" {
+		want.Name = reader.Unmark(args[0])
+	}
+	if err := a.settleSession(ctx, l, &want); err != nil {
+		return err
+	}
+	var o reader.Original
 	defer func() {
 		if !f.info {
-			l.noteRestore(f.kind(args), o.entry.Key, err)
+			l.NoteRestore(want.Kind(), o.Entry.Key, err)
 		}
 	}()
-	if o, err = a.original(ctx, l, f, args); err != nil {
+	show, wipe := a.progress("looking through the archive:")
+	o, err = l.Original(ctx, want, show)
+	wipe()
+	if err != nil {
 		return err
 	}
 	if f.info {
 		return a.restoreInfo(ctx, o)
 	}
 	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
-		watch := &secretWatch{w: w}
-		err := o.write(ctx, watch)
-		if watch.seen != "" {
-			fmt.Fprintf(a.err, "ccd: warning: this looks like it holds %s\n", watch.seen)
-		}
-		if lag := o.entry.lag(); err == nil && lag > 0 && o.session != nil && o.session.N == o.entry.Tip().Generation {
-			fmt.Fprintf(a.err, "ccd: warning: %s not archived yet\n", are(int(lag), "byte of "+o.entry.Path, "bytes of "+o.entry.Path))
+		err := a.warnOfSecrets(w, func(w io.Writer) error { return o.Write(ctx, w) })
+		if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
+			fmt.Fprintf(a.err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
 		}
 		return err
 	})
 }
 
-// original finds what the command line asks for.
-func (a *app) original(ctx context.Context, l *library, f restoreFlags, args []string) (original, error) {
-	if f.session != "" {
-		if err := l.load(ctx); err != nil {
-			return original{}, err
-		}
-		return l.wholeSession(f)
+// settleSession gives the session that latest or this directory means its own name, and says which it is.
+func (a *app) settleSession(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
+	name, number, isRecord := strings.Cut(want.Name, "#")
+	arg := cmp.Or(want.Session, name)
+	if _, latest := history.LatestIn(arg); arg != thisDir && !latest || want.Session == "" && !isRecord {
+		return nil
 	}
-	named := unmark(args[0])
-	name, number, isRecord := strings.Cut(named, "#")
-	o := original{library: l, raw: f.raw}
-	err := error(nil)
-	if isRecord || f.full {
-		err = l.load(ctx)
+	if err := l.Load(ctx); err != nil {
+		return err
 	}
+	e, err := a.choose(ctx, l, arg, want.Agent)
 	switch {
 	case err != nil:
+		return err
+	case want.Session != "":
+		want.Session = e.ID
 	case isRecord:
-		o, err = l.record(ctx, name, number, f)
-	default:
-		if o.found, err = a.lookup(ctx, l, named); err == nil {
-			o.entry = l.of(ctx, o.found.Key)
-		}
+		want.Name = e.ID + "#" + number
 	}
-	if err != nil {
-		return original{}, err
+	want.Agent = e.Agent
+	return nil
+}
+
+// warnOfSecrets has w written to, and says on stderr what passed that looks like a secret.
+func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
+	watch := &secretWatch{w: w}
+	err := write(watch)
+	if watch.seen != "" {
+		fmt.Fprintf(a.err, "ccd: warning: this seems to contain %s\n", watch.seen)
 	}
-	if f.full {
-		return o.spilled(ctx)
-	}
-	return o, nil
+	return err
 }
 
 // pasted makes one argument again of a marker that the shell split at its blanks.
@@ -188,103 +191,47 @@ func pasted(args []string) []string {
 	return args
 }
 
-// unmark takes the ID out of a whole marker, "[ccd ID ...]", as it is pasted from a companion.
-func unmark(arg string) string {
-	if rest, ok := strings.CutPrefix(strings.TrimSpace(arg), "[ccd "); ok {
-		if words := strings.Fields(strings.TrimSuffix(rest, "]")); len(words) > 0 {
-			return strings.TrimRight(words[0], "]")
-		}
+func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
+	i, err := o.Info(ctx)
+	if err != nil {
+		return err
 	}
-	return arg
+	if a.json {
+		return a.printJSON(i)
+	}
+	records := strconv.Itoa(i.Record)
+	if i.Last > i.Record {
+		records = fmt.Sprintf("%d to %d", i.Record, i.Last)
+	}
+	when := ""
+	if i.Time != nil {
+		when = i.Time.Format(time.RFC3339)
+	}
+	note := i.Note
+	if note == i.Kind {
+		note = ""
+	}
+	rows := [][]string{
+		{"id", string(i.ID)},
+		{"kind", i.Kind},
+		{"note", mark.Inline(note, 200)},
+		{"session", i.Agent + " " + i.Session},
+		{"generation", strconv.Itoa(i.Generation)},
+		{"path", i.Path},
+		{"record", records},
+		{"time", when},
+		{"offset", strconv.FormatInt(i.Offset, 10)},
+		{"bytes", exactSize(i.Bytes)},
+		{"size", exactSize(i.Size)},
+		{"sha256", i.SHA256},
+	}
+	return a.table(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
 }
 
-// lookup finds the one original that an ID, or a prefix of one, names.
-func (a *app) lookup(ctx context.Context, l *library, prefix string) (archive.Found, error) {
-	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		return archive.Found{}, hint(usageError{err}, "ccd restore --session %s, if that is a session", shellWord(prefix))
+// exactSize tells a size to the byte, and a large one also for people.
+func exactSize(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
 	}
-	var found []archive.Found
-	var err error
-	if l.reach == nil { // what a companion names stands in the index: nothing else need be read
-		found, err = l.archive.Lookup(ctx, prefix)
-	}
-	if len(found) == 0 {
-		show, wipe := a.progress("looking through the archive:")
-		defer wipe()
-		if err := l.load(ctx); err != nil {
-			return archive.Found{}, err
-		}
-		found, err = history.Find(ctx, l.search(show), prefix)
-		err = l.missing(err)
-	}
-	if len(found) > 0 {
-		err = nil // damage elsewhere in the index
-	}
-	switch {
-	case errors.Is(err, history.ErrNotFound) && l.limited():
-		return archive.Found{}, hint(err, widen)
-	case err != nil && len(l.sessions) == 0:
-		return archive.Found{}, hint(err, "ccd run --once (nothing is archived yet)")
-	case err != nil:
-		return archive.Found{}, err
-	case len(found) > 1:
-		return archive.Found{}, severalFound(prefix, found)
-	}
-	return found[0], nil
-}
-
-func severalFound(prefix string, found []archive.Found) error {
-	e := &history.AmbiguousError{What: "id " + prefix}
-	for _, f := range found {
-		line := fmt.Sprintf("%s  %s  %s#%d", f.Hash.ID(), f.Note, f.Key.ID, f.Record)
-		if len(found) > 1 && found[0].Hash.ID() == found[1].Hash.ID() {
-			line += "  sha256 " + f.Hash.String()
-		}
-		e.Matches = append(e.Matches, line)
-	}
-	return e
-}
-
-func (l *library) wholeSession(f restoreFlags) (original, error) {
-	e, err := l.find(f.session, f.agent)
-	if err != nil {
-		return original{}, err
-	}
-	if len(e.Generations) == 0 && f.generation == 0 { // an empty transcript comes back empty
-		return original{library: l, entry: e, session: &archive.Generation{Sum: mark.Sum(nil)}}, nil
-	}
-	g, err := e.generation(f.generation)
-	if err != nil {
-		return original{}, err
-	}
-	return original{library: l, entry: e, session: &g}, nil
-}
-
-// record finds SESSION#N.
-func (l *library) record(ctx context.Context, name, number string, f restoreFlags) (original, error) {
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
-		return original{}, usageError{fmt.Errorf("parse record %q: want a number from 1 on", number)}
-	}
-	e, err := l.find(name, f.agent)
-	if err != nil {
-		return original{}, err
-	}
-	g, err := e.generation(f.generation)
-	if err != nil {
-		return original{}, err
-	}
-	if e.Class == transcript.Attachment {
-		return original{}, hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, not lines", e.ID, n, history.ErrNotFound),
-			"ccd restore --session %s", shellWord(e.ID))
-	}
-	r, err := history.Record(ctx, l.archive, e.Session.Session, g.N, n)
-	if err != nil {
-		return original{}, err
-	}
-	found := archive.Found{Pointer: history.Whole(r), Key: e.Key, Generation: g.N}
-	if !f.raw {
-		found.Pointer = history.Items(r)
-	}
-	return original{library: l, entry: e, found: found, raw: f.raw}, nil
+	return fmt.Sprintf("%d B (%s)", n, humanize.IBytes(uint64(n)))
 }

@@ -13,8 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
@@ -52,29 +57,28 @@ type resumedTokens struct {
 
 func (a *app) resumeCommand() *cobra.Command {
 	p := page{
-		use: "resume SESSION", group: agents, short: "make a smaller copy of a session that its agent goes on with",
-		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] SESSION"},
-		long: `ccd writes a new session in the agent's own format beside the one it is made from, which stays as it
-is: a first message that stands for the older part (the sections of a companion but Recent, with their
-IDs), then the newest messages word by word, calls with their results. A result that has no room is
-"[ccd ID 7200 bytes: elided; read again before editing; ccd restore ID]". ccd prints the command that
-goes on with it. The agent's list of sessions shows it as "ccd: TITLE"; it never takes the place of the
-newest session (claude --continue) while that is not about to be purged, and never that of latest here,
-until somebody goes on with it.
+		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
+		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] [SESSION]"},
+		long: `Writes a new session in the agent's own format beside the original, which stays as it is: a first message
+with what a companion says of the older part, then the newest messages verbatim. Prints the command that
+continues it. --to writes the session for another agent.`,
+		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
+ID]". The agent lists the copy as "ccd: TITLE". It does not become the agent's newest session (claude
+--continue) unless that one is about to be purged, and not ccd's latest until you continue it.
 
-It is made from the archive, brought up to date first: also where the transcript was purged, or its
-agent could not read it any more. ccd writes sessions of Claude Code and Codex; a session of another
-agent needs --to. With --to it becomes a session of that agent: commands and reads become its calls,
-other calls are told in words. What the agent's API would refuse is not written; the error names the
-record.
+ccd brings the archive up to date and makes the copy from it, so the transcript may be gone or unreadable to
+its agent. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another
+agent needs --to. With --to, commands and reads become that agent's calls, other calls become text. ccd
+refuses to write what the agent's API would reject; the error names the record.
 
-Without --max-tokens it takes 40 % of the estimated tokens that the agent holds (characters * 4 / 3), at
-least 16,000, which a small session fits in whole, and at most 144,000.`,
+Without --max-tokens the copy takes 40 % of the estimated tokens in the agent's context (characters * 4 / 3),
+at least 16,000 and at most 144,000.`,
+		picks: true,
 		examples: []example{
-			{"ccd resume latest", "a smaller copy of the session with the newest record; prints how to go on with it"},
-			{"sh -c \"$(ccd resume latest:.)\"", "and go on with it at once"},
-			{"ccd resume --to codex 5d2f7a1e", "go on in Codex with what was begun in Claude Code"},
-			{"ccd resume --max-tokens 40000 --dry-run latest", "how large a smaller one would be"},
+			{"ccd resume", "a smaller copy of this directory's session"},
+			{`sh -c "$(ccd resume latest)"`, "continue it at once"},
+			{"ccd resume --to codex 5d2f7a1e", "continue a Claude Code session in Codex"},
+			{"ccd resume --max-tokens 40000 --dry-run", "the size that a smaller one would have"},
 		},
 		json: `one object: agent, session (the new ID), source (the ID of the one it is made from), title, path, cwd,
 command, tokens {before, after (estimated), about_before, about_after (real ones, about)}, records,
@@ -82,15 +86,15 @@ written (false with --dry-run)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f resumeFlags
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		return a.resume(c.Context(), args[0], f)
+	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+		return a.resume(c.Context(), sessionOf(args), f)
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude or codex")
-	flags.Var(budget{&f.maxTokens, resume.LeastTokens, "no session"}, "max-tokens", fmt.Sprintf("all that the model sees of it takes `N` estimated tokens at most; %d or more", resume.LeastTokens))
-	flags.BoolVar(&f.dryRun, "dry-run", false, "tell what would be written, from the archive as it is; write nothing")
-	agentFlag(c, &f.agent)
+	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude, codex, gemini, qwen or pi")
+	flags.Var(budget{&f.maxTokens, resume.LeastTokens, "no session"}, "max-tokens", fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
+	a.agentFlag(c, &f.agent)
 	return c
 }
 
@@ -105,15 +109,13 @@ func (target) Type() string { return "AGENT" }
 
 // Set implements pflag.Value.
 func (t target) Set(name string) error {
-	switch name {
-	case "claude", "claude-code":
-		*t.to = "claude-code"
-	case "codex":
-		*t.to = "codex"
-	default:
-		return errors.New("unknown agent, want claude or codex")
+	for _, f := range (registry.Table{}).All() {
+		if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
+			*t.to = f.Agent
+			return nil
+		}
 	}
-	return nil
+	return errors.New("unknown agent, want claude, codex, gemini, qwen or pi")
 }
 
 func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
@@ -121,7 +123,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if err != nil {
 		return err
 	}
-	e, err := l.resumable(ctx, d, arg, f.agent)
+	e, err := a.resumable(ctx, l, d, arg, f.agent)
 	if err != nil {
 		return err
 	}
@@ -137,20 +139,24 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if want.Agent == "" {
 		want.Agent = e.Agent
 	}
-	if _, ok := registry.Lookup(want.Agent); !ok {
-		return hint(fmt.Errorf("resume %s: a list of messages is no agent's session", e.ID), "ccd resume --to claude %s", l.argument(e))
+	if _, ok := l.Agents.Lookup(want.Agent); !ok {
+		return words.Hint(fmt.Errorf("resume %s: a list of messages is no agent's session", e.ID), "ccd resume --to claude %s", l.Argument(e))
 	}
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
 		return fmt.Errorf("make a session ID: %w", err)
 	}
-	family, c, err := l.copied(ctx, e, want)
+	want.Root = rootOf(l, e, want.Agent)
+	family, c, err := copyOf(ctx, l, e, want)
 	if errors.Is(err, resume.ErrNoFormat) {
-		return hint(err, "ccd resume --to claude %s", l.argument(e))
+		return words.Hint(err, "ccd resume --to claude %s", l.Argument(e))
 	}
 	if err != nil {
 		return err
 	}
-	path, command := l.resumedAt(e, want.Agent, &c)
+	path, command := resumedAt(l, e, want, &c)
+	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {
+		c.ID = s.ID // as ccd calls it
+	}
 	if !f.dryRun {
 		if err := a.putCopy(ctx, d, family, want.Agent, &c, path); err != nil {
 			return err
@@ -160,96 +166,98 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 }
 
 // resumable returns the session that an argument names, if it is one that an agent can go on with.
-func (l *library) resumable(ctx context.Context, d *daemon.Daemon, arg, agent string) (entry, error) {
-	if err := l.load(ctx); err != nil {
-		return entry{}, err
+func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (reader.Entry, error) {
+	if err := l.Load(ctx); err != nil {
+		return reader.Entry{}, err
 	}
-	var e entry
+	var e reader.Entry
 	var err error
-	if s, ok := d.Known(absolute(arg)); ok && isFile(arg) {
-		e = entry{Session: archive.Session{Session: s}}
-		if have, ok := l.entry(s.Key); ok {
+	if s, ok := d.SessionAt(disk.Absolute(arg)); ok && isFile(arg) {
+		e = reader.Entry{Session: archive.Session{Session: s}}
+		if have, ok := l.Entry(s.Key); ok {
 			e = have
 		}
-	} else if e, err = l.find(arg, agent); err != nil {
-		s, ok := l.unarchived(ctx, d, arg, agent)
-		if !ok || len(l.damage) > 0 || !errors.Is(err, history.ErrNotFound) { // what is damaged is archived, not new
+	} else if e, err = a.choose(ctx, l, arg, agent); err != nil {
+		s, ok := unarchived(ctx, l, d, arg, agent)
+		if !ok || len(l.Damage) > 0 || !errors.Is(err, history.ErrNotFound) { // what is damaged is archived, not new
 			return e, err
 		}
-		e = entry{Session: archive.Session{Session: s}}
+		e = reader.Entry{Session: archive.Session{Session: s}}
 	}
 	switch e.Class {
 	case transcript.Attachment:
-		return e, hint(fmt.Errorf("resume %s: an attachment is no session", e.ID), "ccd restore --session %s", shellWord(e.ID))
+		return e, words.Hint(fmt.Errorf("resume %s: an attachment is no session", e.ID), "ccd restore --session %s", words.Shell(e.ID))
 	case transcript.SubAgent:
-		return e, hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be gone on with", e.ID), "ccd resume %s", shellWord(e.Parent))
+		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.ID), "ccd resume %s", words.Shell(e.Parent))
 	}
 	return e, nil
 }
 
 // unarchived looks for a session that is not archived yet: a copy just made, where no daemon runs.
-func (l *library) unarchived(ctx context.Context, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
-	files, _ := watcher.Scan(ctx, l.watch) // what cannot be looked at holds nothing to resume
+func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
+	files, _ := watcher.Scan(ctx, l.Watch) // what cannot be looked at holds nothing to resume
 	for _, f := range files {
-		s, is := registry.Find(f.Root.Agent, f.Root.Path, f.Path)
+		s, is := l.Agents.Find(f.Root.Agent, f.Root.Path, f.Path)
 		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
 			continue
 		}
 		if ok { // several
 			return found, false
 		}
-		found, ok = d.Known(f.Path)
+		found, ok = d.SessionAt(f.Path)
 	}
 	return found, ok
 }
 
 // upToDate brings the archive up to date with the session. Damage there stops nothing: what can be read is taken.
-func (a *app) upToDate(ctx context.Context, d *daemon.Daemon, l *library, e *entry) error {
+func (a *app) upToDate(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry) error {
 	if err := d.Update(ctx, e.Key); err != nil {
 		if !errors.As(err, new(*archive.DamageError)) {
 			return err
 		}
 		a.say("ccd: warning: %v", err)
 	}
-	if err := l.load(ctx); err != nil {
+	if err := l.Load(ctx); err != nil {
 		return err
 	}
-	if fresh, ok := l.entry(e.Key); ok {
+	if fresh, ok := l.Entry(e.Key); ok {
 		*e = fresh
 	}
 	return nil
 }
 
-// resumedAt is where a copy belongs, and the command that goes on with it. A copy for the same agent stands beside its
-// source, while that directory is there.
-func (l *library) resumedAt(e entry, agent string, c *resume.Copy) (path, command string) {
-	root := ""
-	for _, r := range l.roots {
+// rootOf is the directory in which a session for the agent is made: for its own agent that of the source.
+func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
+	for _, r := range l.Roots {
 		if r.Agent == agent && (root == "" || r.Path == e.Root && e.Agent == agent && filepath.Base(r.Path) != "archived_sessions") {
 			root = r.Path
 		}
 	}
-	path = filepath.Join(root, filepath.FromSlash(c.Place))
-	at := "cd " + shellWord(c.Cwd) + " && "
-	if agent == "codex" {
-		return path, at + "codex resume " + c.ID
-	}
+	return root
+}
+
+// resumedAt is where a copy belongs, and the command that goes on with it. A copy for the same agent stands beside its
+// source, while that directory is there.
+func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
+	path = filepath.Join(want.Root, filepath.FromSlash(c.Place))
 	name := c.ID
-	if dir := filepath.Dir(e.Path); e.Agent == agent && dir != filepath.Dir(path) && e.Root != "" && exists(dir) {
+	row, _ := l.Agents.Lookup(want.Agent)
+	if dir := filepath.Dir(e.Path); e.Agent == want.Agent && e.Agent != "codex" && dir != filepath.Dir(path) && e.Root != "" && disk.Exists(dir) {
 		// The client looks for an ID in the directory that is named after where it runs, for a path anywhere.
-		path = filepath.Join(dir, filepath.Base(path))
-		name = path
+		if path = filepath.Join(dir, filepath.Base(path)); row.ByPath {
+			name = path
+		}
 	}
-	return path, at + "claude --resume " + shellWord(name)
+	return path, "cd " + words.Shell(c.Cwd) + " && " + strings.Join(row.Resume, " ") + " " + words.Shell(name)
 }
 
 // putCopy makes the copy's IDs resolve, then writes it.
-func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, agent string, c *resume.Copy, path string) error {
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Entry, agent string, c *resume.Copy, path string) error {
 	for i, e := range family {
 		if len(c.Pointers[i]) == 0 {
 			continue
 		}
-		g, err := e.generation(0)
+		g, err := e.Generation(0)
 		if err == nil {
 			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i])
 		}
@@ -261,12 +269,12 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []entry, age
 		}
 	}
 	source := ""
-	if len(family) > 0 && family[0].present() {
+	if len(family) > 0 && family[0].Present() {
 		source = family[0].Path
 	}
 	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
 	if newest {
-		a.say("ccd: warning: the sessions beside the copy are about to be purged: claude --continue goes on with the copy")
+		a.say("ccd: warning: the sessions beside the copy are about to be purged: claude --continue continues the copy")
 	}
 	return err
 }
@@ -278,25 +286,28 @@ func (a *app) purgeAge(agent string) time.Duration {
 	if agent != "claude-code" {
 		return 0
 	}
-	days, _, err := a.claudePurge()
-	if err != nil || days == nil || *days <= 0 {
-		return claudeKeeps * day
+	days, _, _, err := doctor.ClaudeKeeps(a.Env)
+	if err != nil || days <= 0 {
+		days = doctor.ClaudeDefault
 	}
-	return time.Duration(min(*days, most) * float64(day))
+	return time.Duration(min(days, most) * float64(day))
 }
 
-func (a *app) printResumed(e entry, agent string, c *resume.Copy, path, command string, written bool) error {
-	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before*3/4, c.PerToken), sidecar.About(c.After*3/4, c.PerToken)}
+func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, written bool) error {
+	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before, c.PerToken), sidecar.About(c.After, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Command: command,
 			Tokens: tokens, Records: len(c.Lines), Written: written,
 		})
 	}
-	a.say("%s -> %s tokens (est; about %s -> %s), %s word by word: %s", humanize.Comma(tokens.Before), humanize.Comma(tokens.After),
-		humanize.Comma(tokens.AboutBefore), humanize.Comma(tokens.AboutAfter), count(c.Verbatim, "message"), c.Title)
+	size := status.SizeOf(c.Reported, tokens.AboutBefore, c.Before, c.Window)
+	a.say("%s, %s verbatim: %s", tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: tokens.AboutAfter}), words.Count(c.Verbatim, "message"), c.Title)
+	if a.verbose {
+		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
+	}
 	if c.After >= c.Before && agent == e.Agent {
-		a.say("ccd: warning: the copy is no smaller than what the agent holds; going on with the session itself loses nothing")
+		a.say("ccd: warning: the copy is not smaller than the agent's context; continuing the session itself loses nothing")
 	}
 	if _, err := os.Stat(c.Cwd); err != nil {
 		a.say("ccd: warning: the session's directory %s is not here", mark.Inline(c.Cwd, 300))

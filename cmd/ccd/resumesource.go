@@ -7,6 +7,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/compactor"
 	"ccd/internal/transcript"
@@ -15,11 +16,11 @@ import (
 // mostCopies is how many copies of copies are followed back to the session that they began with.
 const mostCopies = 8
 
-// copied makes the copy of a session; family are the sessions that it is made from. Where the archive is damaged, it is
+// copyOf makes the copy of a session; family are the sessions that it is made from. Where the archive is damaged, it is
 // made from what can still be read.
-func (l *library) copied(ctx context.Context, e entry, want resume.Request) (family []entry, c resume.Copy, err error) {
-	family = l.lineage(e)
-	sources, err := l.copySources(ctx, family)
+func copyOf(ctx context.Context, l *reader.Library, e reader.Entry, want resume.Request) (family []reader.Entry, c resume.Copy, err error) {
+	family = lineage(l, e)
+	sources, err := copySources(ctx, l, family)
 	if err != nil {
 		return family, c, err
 	}
@@ -28,11 +29,11 @@ func (l *library) copied(ctx context.Context, e entry, want resume.Request) (fam
 		return family, c, err
 	}
 	for i, e := range family {
-		g, gerr := e.generation(0)
+		g, gerr := e.Generation(0)
 		if gerr != nil {
 			return family, c, gerr
 		}
-		if s, serr := l.salvaged(ctx, e, g, err); serr == nil {
+		if s, serr := l.Salvaged(ctx, e, g, err); serr == nil {
 			salvagedSource(ctx, &sources[i], s)
 		}
 	}
@@ -41,10 +42,10 @@ func (l *library) copied(ctx context.Context, e entry, want resume.Request) (fam
 }
 
 // lineage is a session and, where it is a copy that ccd wrote, the ones that it goes on from, as far as they are archived.
-func (l *library) lineage(e entry) []entry {
-	all := []entry{e}
+func lineage(l *reader.Library, e reader.Entry) []reader.Entry {
+	all := []reader.Entry{e}
 	for len(all) < mostCopies {
-		from, ok := l.resumed(all[len(all)-1])
+		from, ok := resumedFrom(l, all[len(all)-1])
 		if !ok {
 			break
 		}
@@ -53,42 +54,42 @@ func (l *library) lineage(e entry) []entry {
 	return all
 }
 
-// resumed returns the session that a copy of ccd's goes on from; ok is false for any other session, and where that one is
+// resumedFrom returns the session that a copy of ccd's goes on from; ok is false for any other session, and where that one is
 // not archived.
-func (l *library) resumed(e entry) (from entry, ok bool) {
-	if e.state.Resumed.Records < 1 {
+func resumedFrom(l *reader.Library, e reader.Entry) (from reader.Entry, ok bool) {
+	if e.Kept.Resumed.Records < 1 {
 		return from, false
 	}
-	i := slices.IndexFunc(l.sessions, func(o entry) bool {
-		return o.ID == e.state.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
+	i := slices.IndexFunc(l.Sessions, func(o reader.Entry) bool {
+		return o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
 	})
 	if i < 0 {
 		return from, false
 	}
-	return l.sessions[i], true
+	return l.Sessions[i], true
 }
 
 // copySources are the sessions of a family as a copy is made from them: of each, what the next one was made from.
-func (l *library) copySources(ctx context.Context, family []entry) ([]resume.Source, error) {
+func copySources(ctx context.Context, l *reader.Library, family []reader.Entry) ([]resume.Source, error) {
 	var all []resume.Source
 	for i, e := range family {
-		g, err := e.generation(0)
+		g, err := e.Generation(0)
 		if err != nil {
 			return nil, err
 		}
-		r := l.archive.Reader(e.Key, g.N)
+		r := l.Archive.Reader(e.Key, g.N)
 		s := resume.Source{
-			Session: e.Session.Session, Options: l.options(e), Records: history.Records(ctx, l.archive, e.Session.Session, g.N),
+			Session: e.Session.Session, Options: l.Options(e), Records: history.Records(ctx, l.History(), e.Session.Session, g.N),
 			Text:      func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) },
-			Summaries: l.archive.Summaries(ctx),
+			Summaries: l.Archive.Summaries(ctx),
 		}
 		if i > 0 {
-			s.Until = family[i-1].state.Resumed.Covers
+			s.Until = family[i-1].Kept.Resumed.Covers
 		}
 		if i+1 < len(family) {
-			s.Resumed = e.state.Resumed
+			s.Resumed = e.Kept.Resumed
 		} else {
-			s.Before = e.state.Resumed.ID
+			s.Before = e.Kept.Resumed.ID
 		}
 		all = append(all, s)
 	}
@@ -96,10 +97,10 @@ func (l *library) copySources(ctx context.Context, family []entry) ([]resume.Sou
 }
 
 // salvagedSource puts what can still be read of a session in the place of its records.
-func salvagedSource(ctx context.Context, to *resume.Source, s salvage) {
+func salvagedSource(ctx context.Context, to *resume.Source, s reader.Salvage) {
 	lost := 0
 	to.Records = func(yield func(*transcript.Record, error) bool) {
-		for r, err := range s.records(ctx) {
+		for r, err := range s.Records(ctx) {
 			if err == nil && lost == 0 && r.Broken && r.Span.Len == 0 {
 				lost = r.N
 			}
@@ -108,5 +109,5 @@ func salvagedSource(ctx context.Context, to *resume.Source, s salvage) {
 			}
 		}
 	}
-	to.Tell = func(c *compactor.Compaction) error { return s.tell(ctx, c, lost) }
+	to.Tell = func(c *compactor.Compaction) error { return s.Tell(ctx, c, lost) }
 }

@@ -13,8 +13,16 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/summarizer"
+	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // errStopped ends a daemon that was told to stop in an orderly way.
@@ -30,23 +38,21 @@ type runFlags struct{ once, dryRun bool }
 
 func (a *app) runCommand() *cobra.Command {
 	p := page{
-		use: "run", group: everyday, short: "watch, archive and compact: the daemon, in the foreground",
+		use: "run", group: setup, short: "watch, archive and compact: the daemon, in the foreground",
 		forms: []string{"ccd run [--once] [--dry-run]"},
-		long: `It says first what it watches, how many sessions and bytes there are, what the archive will need and
-what is written where. Then it follows every transcript until SIGINT (exit 130) or SIGTERM (exit 0),
-which end it within 5 seconds; a second one ends it at once. Nothing is lost by ending it in any way.
-On SIGHUP it reads its configuration again and goes on with it; one that is in error changes nothing,
-and the log and ` + "`ccd status`" + ` say what is wrong with it. Only one runs at a time.
-
-Under systemd it says when it watches and that its work gets on (Type=notify, WatchdogSec=), and the
-lines that it logs begin with a priority where stderr is the journal.
-
-Transcripts are only ever read. What is written: the archive and a few small files in ccd's own state
-directory, and one companion (*.ccd.md) beside each transcript whose trigger has fired.`,
+		long: `Prints what it watches and what it will write, then follows every transcript until SIGINT (exit 130) or
+SIGTERM (exit 0). It writes the archive, a few small files in its state directory, and a companion
+(*.ccd.md) beside each transcript that has filled enough of its context. It never writes transcripts. You
+can stop it at any time without losing data.`,
+		more: `SIGINT and SIGTERM end it within 5 seconds, a second signal at once. SIGHUP makes it read its configuration
+again; an invalid one changes nothing, and the log and ccd status show the error. Only one daemon runs at a
+time. Under systemd it reports when it watches and that it is alive (Type=notify, WatchdogSec=), and log
+lines begin with a priority if stderr is the journal. On a terminal it prints a line for each companion that
+it writes.`,
 		examples: []example{
-			{"ccd run", "watch until it is interrupted"},
-			{"ccd run --once", "bring everything up to date and exit; exit 1 if any session failed"},
-			{"ccd run --dry-run", "say what there is and what would be written; write nothing"},
+			{"ccd run", "watch until interrupted"},
+			{"ccd run --once", "archive everything and exit; exits 1 if a session failed"},
+			{"ccd run --dry-run", "show what would be written; write nothing"},
 		},
 		json: `with --dry-run, one object: roots [{agent, path, present, files, sessions, bytes}], files, sessions
 (conversations among them), bytes, archived_sessions, new_bytes, archive_bytes (about), companions
@@ -69,13 +75,13 @@ failed [{path, error, time}], skipped (what has a transcript's name and is no re
 
 func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if a.onBehalf() {
-		return hint(errors.New("run daemon: this is the environment of a summarizer's command, and nothing is followed on its behalf"), "unset %s", summarizer.Variable)
+		return words.Hint(errors.New("run daemon: this is the environment of a summarizer's command, and nothing is followed on its behalf"), "unset %s", summarizer.Variable)
 	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	defer a.endInTime(ctx, !f.once && !f.dryRun)()
 	if !f.once && !f.dryRun {
-		if a.getenv("NOTIFY_SOCKET") != "" {
+		if a.Getenv("NOTIFY_SOCKET") != "" {
 			// A panic, and the abort by which the watchdog ends a hang, would exit 2 like a wrong command line, and after
 			// that the unit is not restarted. This way they end by the signal.
 			debug.SetTraceback("crash")
@@ -86,15 +92,25 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, running, err := daemon.ReadRun(l.stateDir); err == nil && !running && !f.dryRun { // else Once says so
-		if err := a.upgrade(ctx, l, func() {}); err != nil {
-			return err
-		}
-	}
+	d.Published = a.companionTold()
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
 	return withStatusHint(a.runOnce(ctx, d))
+}
+
+// companionTold returns what prints a line for each companion that is written, nil where no person watches.
+func (a *app) companionTold() func(transcript.Session, daemon.State) {
+	if a.quiet || a.json || !isTTY(a.err) {
+		return nil
+	}
+	return func(of transcript.Session, kept daemon.State) {
+		s := status.Of(reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
+		if terminal(a.err) {
+			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // what a progress bar left there
+		}
+		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titled(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))
+	}
 }
 
 // grace is how long an end by signal may take. What still waits then, for a file system that does not answer, cannot be
@@ -108,7 +124,7 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 		select {
 		case <-done:
 		case <-time.After(grace):
-			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: still busy %s after the signal, ended all the same: nothing is lost\n", grace)
+			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: still busy %s after the signal, exits anyway: nothing is lost\n", grace)
 			if serving && errors.Is(context.Cause(ctx), errTerminated) {
 				os.Exit(exitDone)
 			}
@@ -122,13 +138,13 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 func withStatusHint(err error) error {
 	var running *daemon.RunningError
 	if errors.As(err, &running) {
-		return hint(err, "ccd status")
+		return words.Hint(err, "ccd status")
 	}
 	return err
 }
 
 // sayPlan tells what is watched and what will be written.
-func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFlags) error {
+func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, f runFlags) error {
 	if a.json && !f.dryRun || a.quiet && !f.dryRun {
 		return nil
 	}
@@ -139,9 +155,9 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *library, f runFl
 	if f.once && !f.dryRun {
 		plan.Errors = nil // the end of the pass tells them
 	}
-	out := planOutput{Plan: plan, ArchivePath: l.archivePath}
-	if len(l.config.Summarizer.Command) > 0 {
-		out.Summaries = summariesLine(l.config)
+	out := planOutput{Plan: plan, ArchivePath: l.ArchivePath, agents: l.Agents}
+	if s := l.Config.Summarizer; len(s.Command) > 0 {
+		out.Summaries = fmt.Sprintf("%s, at most %s for each", strings.Join(s.Command, " "), s.Timeout)
 	}
 	if a.json {
 		return a.printJSON(out)
@@ -163,27 +179,29 @@ type planOutput struct {
 	daemon.Plan
 	ArchivePath string `json:"archive"`
 	Summaries   string `json:"summarizer"`
+
+	agents registry.Table
 }
 
 func (p planOutput) text() string {
 	var b strings.Builder
-	var all []rootOutput
+	var roots []watcher.RootHealth
 	for _, r := range p.Roots {
-		all = append(all, rootOutput{Agent: r.Agent, Path: r.Path, Present: r.Present})
+		roots = append(roots, watcher.RootHealth{Root: watcher.Root{Agent: r.Agent, Path: r.Path}, Present: r.Present})
 		if !r.Present {
 			continue
 		}
-		fmt.Fprintf(&b, "watching   %s (%s): %s, %s, %s\n", r.Path, r.Agent, count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
+		fmt.Fprintf(&b, "watching   %s (%s): %s, %s, %s\n", r.Path, r.Agent, words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 	}
-	if absent := notThere(all); absent != "" {
+	if absent := account.Absent(p.agents, roots); absent != "" {
 		fmt.Fprintf(&b, "waiting    for %s\n", absent)
 	}
-	need := "nothing is new to it"
+	need := "up to date"
 	if p.New > 0 {
-		need = fmt.Sprintf("needs about %s for %s that are new to it", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
+		need = fmt.Sprintf("will grow by about %s (%s to archive)", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
 	}
 	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, need)
-	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are only ever read\n", p.Companion)
+	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are never changed\n", p.Companion)
 	if p.Summaries != "" {
 		fmt.Fprintf(&b, "summaries  are written by a command: %s\n", p.Summaries)
 	}
@@ -196,17 +214,22 @@ func (p planOutput) text() string {
 	}
 	switch {
 	case p.Files == 0 && p.Known == 0:
-		b.WriteString("There is nothing yet: no agent has left a transcript there. `ccd demo` shows it all in a few seconds.\n")
+		b.WriteString("No transcripts found. Try `ccd demo`.\n")
 	case p.Files == 0:
-		fmt.Fprintf(&b, "No transcripts are there now; the archive holds %s.\n", count(p.Known, "session"))
+		fmt.Fprintf(&b, "No transcripts found; the archive has %s.\n", words.Count(p.Known, "session"))
 	}
 	return b.String()
 }
 
-func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
+// pass brings everything up to date, and shows its progress on a terminal.
+func (a *app) pass(ctx context.Context, d *daemon.Daemon) (daemon.Report, error) {
 	show, wipe := a.progress("bringing up to date:")
-	report, err := d.Once(ctx, show)
-	wipe()
+	defer wipe()
+	return d.Once(ctx, show)
+}
+
+func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
+	report, err := a.pass(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -214,7 +237,7 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 		err = a.printJSON(report)
 	} else {
 		for _, f := range report.Failed {
-			fmt.Fprintf(a.err, "failed: %s\n", failureLine(f))
+			fmt.Fprintf(a.err, "failed: %s\n", f)
 		}
 		for _, s := range report.Skipped {
 			a.say("skipped: %s", strings.TrimPrefix(s, "skip "))
@@ -227,29 +250,21 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 	return err
 }
 
-// failureLine tells what failed, and its file where the error does not: that a directory cannot be read has none.
-func failureLine(f daemon.Failure) string {
-	if strings.Contains(f.Error, f.Path) {
-		return f.Error
-	}
-	return f.Path + ": " + f.Error
-}
-
 // onceLine tells what one pass found and left.
 func onceLine(r daemon.Report) string {
 	line := "up to date: "
 	if len(r.Failed) > 0 {
 		line = "not everything is up to date: "
 	}
-	line += fmt.Sprintf("%s, %s, %s", count(r.Sessions, "session"), count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
+	line += fmt.Sprintf("%s, %s, %s", words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 	if r.Attachments > 0 {
-		line += ", " + count(r.Attachments, "attachment")
+		line += ", " + words.Count(r.Attachments, "attachment")
 	}
 	if r.Summaries > 0 {
 		line += fmt.Sprintf(", summaries written: %d", r.Summaries)
 	}
 	if r.Lacking > 0 {
-		line += ", " + count(r.Lacking, "companion") + " without all of the summarizer's"
+		line += ", " + words.Count(r.Lacking, "companion") + " without all of the summarizer's"
 	}
-	return line + fmt.Sprintf(", %s, %d failed, in %s", count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
+	return line + fmt.Sprintf(", %s, %d failed, in %s", words.Count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
 }

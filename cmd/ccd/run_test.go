@@ -114,7 +114,7 @@ func TestRunEndsBySignal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := spawn(t, t.TempDir(), "run")
-			c.until(t, "There is nothing yet")
+			c.until(t, "No transcripts found")
 			eventually(t, "the daemon runs", func() bool { return c.running(t) })
 			begun := time.Now()
 			if err := c.Process.Signal(tt.signal); err != nil {

@@ -12,7 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// cmdSchema makes an archive one of another schema: `schema ARCHIVE 1` as the first release left it, or any newer one.
+// cmdSchema makes an archive one of another schema: `schema ARCHIVE N`.
 func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: schema ARCHIVE N")
@@ -20,13 +20,7 @@ func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	db, err := bolt.Open(ts.MkAbs(args[0]), 0o600, nil)
 	ts.Check(err)
 	err = db.Update(func(tx *bolt.Tx) error {
-		meta := tx.Bucket([]byte("meta"))
-		if args[1] == "1" {
-			if err := errors.Join(meta.Delete([]byte("id")), tx.DeleteBucket([]byte("summaries"))); err != nil {
-				return err
-			}
-		}
-		return meta.Put([]byte("schema"), []byte(args[1]))
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte(args[1]))
 	})
 	ts.Check(errors.Join(err, db.Close()))
 }

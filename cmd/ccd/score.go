@@ -4,14 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/score"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/compactor"
+	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // smallest is how many chars of content a session has that is scored without being named.
@@ -25,40 +33,31 @@ type scoreFlags struct {
 
 // scoreOutput is what score prints with --json.
 type scoreOutput struct {
-	Sessions []scoredSession `json:"sessions"`
-	Summary  scoredTotal     `json:"summary"`
-	Damage   []damageOutput  `json:"damage"`
-}
-
-type scoredSession struct {
-	*scorecard.Card
-	Red []string `json:"red"`
-}
-
-type scoredTotal struct {
-	scorecard.Total
-	Red []string `json:"red"`
+	Sessions []*scorecard.Card `json:"sessions"`
+	Summary  scorecard.Total   `json:"summary"`
+	Damage   []reader.Damage   `json:"damage"`
 }
 
 func (a *app) scoreCommand() *cobra.Command {
 	p := page{
-		use: "score [SESSION|FILE]...", group: care, short: "count what companions keep of what mattered",
-		long: `Counts the key facts of each session (what was asked, the agent's answers, questions, refusals,
-decisions, reports, files, commands and their outcomes, errors, git, numbers and names in their
-sentences, the plan) as visible in a text, recoverable through an ID in it, or lost. The texts are the
-default companion; a companion of the size of the agent's own summary, or of --size characters where
-the agent wrote none; one of half that size; the agent's own summary; what the hook adds after a
-compaction; and both together. Without an argument: all archived sessions over 40,000 characters that
-are no sub-agents. Prints counts only, writes nothing.`,
+		use: "score [SESSION|FILE]...", group: care, short: "compare what companions and the agent's summaries keep",
+		long: `Shows how much of what mattered in your sessions their companions show, and how much your agent's own
+summaries show: requests, answers, decisions, files, commands and their outcomes, errors, numbers and names.
+Without an argument it measures all archived sessions over 40,000 characters, without sub-agents. It prints
+counts only and writes nothing.`,
+		more: `A fact is visible in a text, recoverable through an ID in it, or lost. The texts are the companion; a
+companion of the size of the agent's own summary, or of --size characters where the agent wrote none; one
+of half that size; the agent's own summary; what the hook adds after a compaction; and both together.
+--verbose shows the share of each of them, by session and by kind.`,
 		examples: []example{
 			{"ccd score", "all archived sessions of some length"},
 			{"ccd score latest", "the session with the newest record"},
-			{"ccd score --size 6000 session.jsonl", "a file, at another size than 12,000 chars"},
+			{"ccd score --verbose", "each text of each session, as shares of 1"},
 			{"ccd score --least 40000 sessions/*.jsonl", "files, without the short ones"},
 		},
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
-companion, stretches [{summary_record, size, texts {ccd, half, agent, injection, both}}], red}],
-summary {sessions, texts, classes, saved_percent_median, lost, red}, damage (sessions that cannot be
+companion, stretches [{summary_record, size, texts {ccd, half, agent, injection, both}}]}],
+summary {sessions, texts, classes, saved_percent_median, lost}, damage (sessions that cannot be
 read, as in verify); docs/SCORE.md documents a grade`,
 		exits: []int{exitNotFound, exitDamage},
 	}
@@ -74,7 +73,7 @@ read, as in verify); docs/SCORE.md documents a grade`,
 	})
 	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters where the agent wrote no summary")
 	c.Flags().IntVar(&f.least, "least", 0, "leave out sessions of up to `CHARS` characters (without an argument: 40000)")
-	agentFlag(c, &f.agent)
+	a.agentFlag(c, &f.agent)
 	return c
 }
 
@@ -84,17 +83,17 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 		return err
 	}
 	if len(args) == 0 {
-		l.incomplete()
+		a.incomplete(l)
 	}
 	cards, failed := a.scoreAll(ctx, l, args, f)
 	if len(cards) == 0 && failed != nil {
 		return failed
 	}
-	return errors.Join(a.printScores(cards, f.least, l.damages()), failed)
+	return errors.Join(a.printScores(cards, f.least, l.Damages()), failed)
 }
 
 // scoreAll scores what the arguments name. What fails is told, and the others are scored all the same.
-func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFlags) (cards []*scorecard.Card, failed error) {
+func (a *app) scoreAll(ctx context.Context, l *reader.Library, args []string, f scoreFlags) (cards []*scorecard.Card, failed error) {
 	keep := func(c *scorecard.Card, err error) error {
 		if err == nil {
 			if c.Chars > int64(f.least) {
@@ -115,52 +114,166 @@ func (a *app) scoreAll(ctx context.Context, l *library, args []string, f scoreFl
 	}
 	show, wipe := a.progress("scoring")
 	defer wipe()
-	for i, e := range l.sessions {
-		show(int64(i), int64(len(l.sessions)))
+	for i, e := range l.Sessions {
+		show(int64(i), int64(len(l.Sessions)))
 		if e.Class != transcript.Main || e.Root == "" || e.Tip().Offset < int64(f.least) {
 			continue
 		}
-		if err := keep(l.scoreArchived(ctx, e, f.size)); err != nil {
+		if err := keep(scoreArchived(ctx, l, e, f.size)); err != nil {
 			return nil, err
 		}
 	}
 	return cards, failed
 }
 
-func (a *app) scoreOne(ctx context.Context, l *library, arg string, f scoreFlags) (*scorecard.Card, error) {
+func (a *app) scoreOne(ctx context.Context, l *reader.Library, arg string, f scoreFlags) (*scorecard.Card, error) {
 	if !isFile(arg) {
-		e, err := l.find(arg, f.agent)
+		e, err := a.find(l, arg, f.agent)
 		if err != nil {
 			return nil, err
 		}
 		if e.Class == transcript.Attachment {
-			return nil, hint(fmt.Errorf("score %s: an attachment has no companion", e.ID), "ccd restore --session %s", shellWord(e.ID))
+			return nil, words.Hint(fmt.Errorf("score %s: an attachment has no companion", e.ID), "ccd restore --session %s", words.Shell(e.ID))
 		}
-		return l.scoreArchived(ctx, e, f.size)
+		return scoreArchived(ctx, l, e, f.size)
 	}
 	s, done, err := a.input(ctx, arg, false)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return l.scoreFile(ctx, s, f.size)
+	return scoreOf(l, s, l.OptionsFor(s.Agent), watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}), f.size)
 }
 
-// printScores prints cards: as JSON, or one line each, then their classes, then what they do not reach.
-func (a *app) printScores(cards []*scorecard.Card, least int, damage []damageOutput) error {
+func scoreArchived(ctx context.Context, l *reader.Library, e reader.Entry, size int) (*scorecard.Card, error) {
+	g, err := e.Generation(0)
+	if err != nil {
+		return nil, err
+	}
+	return scoreOf(l, e.Session.Session, l.Options(e), l.Archive.Reader(e.Key, g.N).Segments(ctx), size)
+}
+
+func scoreOf(l *reader.Library, s transcript.Session, o compactor.Options, segments iter.Seq2[transcript.Segment, error], size int) (*scorecard.Card, error) {
+	data, err := joined(segments)
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", s.ID, err)
+	}
+	return (&score.Transcript{Session: s, Agents: l.Agents, Options: o, Data: data}).Card(size)
+}
+
+// joined are the bytes of a transcript.
+func joined(segments iter.Seq2[transcript.Segment, error]) (data []byte, err error) {
+	for seg, err := range segments {
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, seg.Data...)
+	}
+	return data, nil
+}
+
+// printScores prints cards: as JSON, or one line each, then their classes.
+func (a *app) printScores(cards []*scorecard.Card, least int, damage []reader.Damage) error {
 	sum := scorecard.Sum(cards)
 	if a.json {
-		out := scoreOutput{Sessions: []scoredSession{}, Summary: scoredTotal{sum, append([]string{}, sum.Red()...)}, Damage: damage}
-		for _, c := range cards {
-			out.Sessions = append(out.Sessions, scoredSession{c, append([]string{}, c.Red(c.Due())...)})
-		}
-		return a.printJSON(out)
+		return a.printJSON(scoreOutput{append([]*scorecard.Card{}, cards...), sum, damage})
 	}
 	if len(cards) == 0 {
 		a.say("no session has over %s characters", humanize.Comma(int64(least)))
 		return nil
 	}
-	return a.printTables(cards, sum)
+	if a.verbose {
+		return a.printTables(cards, sum)
+	}
+	return a.printPlain(cards, sum)
+}
+
+// printPlain prints in plain words what companions and the agents' own summaries show.
+func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
+	facts, own := 0, []scorecard.Stretch{}
+	for _, c := range cards {
+		facts += c.Companion.All.Facts
+		for _, s := range c.Stretches {
+			if _, ok := s.Texts[scorecard.Agent]; ok {
+				own = append(own, s)
+			}
+		}
+	}
+	rest := "the rest can be restored by ID"
+	if sum.Lost > 0 {
+		rest = words.Count(sum.Lost, "fact") + " cannot be restored"
+	}
+	summaries := "none of a size to compare with"
+	if len(own) > 0 {
+		summaries = fmt.Sprintf("%d compared: summaries show %s, companions of the same size %s, summaries with what ccd adds after a compaction %s",
+			len(own), percent(meanOf(own, scorecard.Agent)), percent(meanOf(own, scorecard.CCD)), percent(meanOf(own, scorecard.Both)))
+	}
+	which := []string{"sessions", strconv.Itoa(len(cards))}
+	if len(cards) == 1 {
+		which = []string{"session", mark.Inline(cards[0].Session, 0)}
+	}
+	err := a.printFacts([][]string{
+		{which[0], fmt.Sprintf("%s, with %s facts that matter", which[1], humanize.Comma(int64(facts)))},
+		{"companions", fmt.Sprintf("show %s; %s", percent(sum.Texts[scorecard.Companion].Mean), rest)},
+		{"agent summaries", summaries},
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.print("\n"); err != nil {
+		return err
+	}
+	columns := []column[kindShown]{
+		{head: "FACTS", least: 8, text: func(k kindShown) string { return strings.ReplaceAll(string(k.class), "_", " ") }},
+		{head: "NUMBER", text: func(k kindShown) string { return strconv.Itoa(k.facts) }},
+		{head: "COMPANION", text: func(k kindShown) string { return percent(sum.Classes[k.class][scorecard.Companion]) }},
+	}
+	if len(own) > 0 {
+		columns = append(columns, column[kindShown]{head: "AGENT'S SUMMARY", text: func(k kindShown) string {
+			if share, ok := sum.Classes[k.class][scorecard.Agent]; ok {
+				return percent(share)
+			}
+			return "-"
+		}})
+	}
+	var kinds []kindShown
+	for _, class := range scorecard.Classes() {
+		if n := factsOf(cards, class); n > 0 {
+			kinds = append(kinds, kindShown{class, n})
+		}
+	}
+	return printTable(a, kinds, columns)
+}
+
+// kindShown is a kind of facts, and how many of it the sessions have.
+type kindShown struct {
+	class scorecard.Class
+	facts int
+}
+
+func factsOf(cards []*scorecard.Card, class scorecard.Class) (n int) {
+	for _, c := range cards {
+		n += c.Companion.Count(class).Facts
+	}
+	return n
+}
+
+// meanOf is what a text of several stretches shows, as a share.
+func meanOf(all []scorecard.Stretch, name string) float64 {
+	sum := 0.0
+	for _, s := range all {
+		sum += s.Texts[name].Mean
+	}
+	return sum / float64(len(all))
+}
+
+// percent is a share for people. Only the whole is 100%.
+func percent(share float64) string {
+	n := math.Round(100 * share)
+	if share < 1 {
+		n = min(n, 99)
+	}
+	return fmt.Sprintf("%.0f%%", n)
 }
 
 func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
@@ -174,19 +287,7 @@ func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
 	if err := a.print("\n"); err != nil {
 		return err
 	}
-	if err := a.table(classRows(cards, sum)); err != nil {
-		return err
-	}
-	var red strings.Builder
-	for _, c := range cards {
-		for _, r := range c.Red(c.Due()) {
-			fmt.Fprintf(&red, "%s: %s\n", c.Session, r)
-		}
-	}
-	if red.Len() == 0 {
-		return nil
-	}
-	return a.print("\nBelow what is due:\n" + red.String())
+	return a.table(classRows(cards, sum))
 }
 
 // headings are the columns of the texts of a stretch.
@@ -229,10 +330,7 @@ func classRows(cards []*scorecard.Card, sum scorecard.Total) [][]string {
 		all = append(all, shareCell(s.Mean, ok))
 	}
 	for _, class := range append(scorecard.Classes(), scorecard.Traces()...) {
-		facts := 0
-		for _, c := range cards {
-			facts += c.Companion.Count(class).Facts
-		}
+		facts := factsOf(cards, class)
 		if class == scorecard.Traces()[0] {
 			rows = append(rows, all)
 		}

@@ -14,7 +14,9 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -43,36 +45,25 @@ type hitOutput struct {
 const searchLimit = 50
 
 var searchPage = page{
-	use: "search WORDS...", group: agents, short: "find what was said, run and read, in all archived sessions",
-	forms: []string{
-		"ccd search [--session SESSION | --agent AGENT] [--since TIME] [--tool NAME] [--path PATH] [--all] [--limit N] WORDS...",
-		"ccd search --phrase WORDS...",
-		"ccd search --tool NAME | --path PATH",
-	},
-	long: `A hit is an item of a transcript (a message, a call, a result) that holds all WORDS, in any order and in
-upper or lower case, also as parts of longer words. An argument with blanks, or words in double quotes,
-are a phrase: they stand in this order, with nothing but blanks and line ends between them; --phrase
-makes one of all WORDS. Searched is what the agent saw, with the escapes in a call's input undone: not
-the copies that a client keeps for its screen, nor images, nor encrypted reasoning.
-
-All archived sessions are searched, the one with the newest record first, all generations, also where the
-transcript is gone; in each the newest records first. Each hit is printed as soon as it is found: session
-and record (SESSION#N), time, kind and tool, its ID, which ccd restore takes, the line of what restore
-prints, and the text around the first match. Sub-agents, and the files in which long outputs were
-spilled, are searched with --all, or when --session names one; only with --all is found what ccd's hooks
-told an agent, and, without --session, what a copy made by ccd resume shares with its original.
-
-Where stored bytes are damaged the rest is searched all the same, and the exit status is 4.`,
+	use: "search WORDS...", group: everyday, short: "search all archived sessions",
+	forms: []string{"ccd search [flags] WORDS...", "ccd search --tool NAME | --path PATH"},
+	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, also inside longer
+words. Quoted words, or --phrase, must stand next to each other. ccd searches all archived sessions, newest
+first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
+	more: `ccd searches what the agent saw, with the escapes in a call's input undone, in all generations, also if the
+transcript is gone. It does not search copies that a client keeps for its screen, images and encrypted
+reasoning. Sub-agents and spilled outputs are searched with --all, or if --session names one. Only --all
+finds what ccd's hooks gave an agent and, without --session, what a copy by ccd resume shares with its
+original. If stored bytes are damaged, ccd searches the rest and exits 4.`,
 	examples: []example{
-		{"ccd search overflow cents", "items with both words, newest first"},
+		{"ccd search overflow cents", "items with both words"},
 		{`ccd search "exit status 2" --tool Bash`, "a phrase, in commands and their outputs"},
-		{"ccd search --path src/money.py --since 2026-01-29", "each read and change of a file since that day"},
-		{"ccd search --session latest --all --limit 0 panic", "every hit in the newest session and its sub-agents"},
-		{"ccd search --json TypeError | jq -r '.[].id'", "the IDs of what was found"},
+		{"ccd search --path src/money.py --since monday", "each read and change of a file since Monday"},
+		{"ccd search --session . --all --limit 0 panic", "every hit in this directory's session and its sub-agents"},
 	},
-	json: `one array, written while it is found, an object a hit: agent, session, generation, record (0 where
-it is not known, and of a spilled file), line (of the first match, in what restore prints), kind, tool
-("" where there is none), id, time, snippet (one line, at most 200 characters, control characters escaped)`,
+	json: `one array, written while it is found, an object a hit: agent, session, generation, record (0 if
+unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
+("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped)`,
 	exits: []int{exitNotFound, exitDamage},
 }
 
@@ -86,21 +77,21 @@ func (a *app) searchCommand() *cobra.Command {
 		return a.search(c.Context(), f, args)
 	})
 	c.Flags().SortFlags = false
-	f.add(c)
+	f.add(a, c)
 	return c
 }
 
 // add adds the flags of a search to a command.
-func (f *searchFlags) add(c *cobra.Command) {
+func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.BoolVar(&f.phrase, "phrase", false, "all WORDS are one phrase")
+	flags.BoolVar(&f.phrase, "phrase", false, "search for WORDS as one phrase")
 	flags.StringVar(&f.tool, "tool", "", "only calls of the tool `NAME`, and their results")
-	flags.StringVar(&f.path, "path", "", "only calls on `PATH`, and their results: a file, the end of its path, a directory, or a pattern with * and **")
-	flags.StringVar(&f.session, "session", "", "only in `SESSION`")
-	agentFlag(c, &f.agent)
-	flags.StringVar(&f.since, "since", "", "only from `TIME` on: 2026-01-29, 2026-01-29T10:30Z (UTC), or an age: 90m, 36h, 7d")
-	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits, not %d; 0 for all of them", searchLimit))
-	flags.BoolVar(&f.all, "all", false, "sub-agents and spilled files too")
+	flags.StringVar(&f.path, "path", "", "only calls on `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
+	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
+	a.agentFlag(c, &f.agent)
+	flags.StringVar(&f.since, "since", "", "only from `TIME` on (yesterday, 3h, 2026-01-29, ...)")
+	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits, not %d; 0 prints all", searchLimit))
+	flags.BoolVar(&f.all, "all", false, "include sub-agents and spilled outputs")
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
@@ -112,18 +103,18 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.sources(f)
+	in, err := a.sources(ctx, l, f)
 	if err != nil {
 		return err
 	}
-	p := a.hitPrinter(q, f.limit)
+	p := a.hitPrinter(l, q, f.limit)
 	if !f.all && f.session == "" {
-		p.copies = l.copies()
+		p.copies = copiesOf(l)
 	}
 	show, wipe := a.progress("searching:")
 	p.wipe = wipe
 	defer wipe()
-	for h, err := range (search.Search{Archive: l.archive, Sources: in, Query: q, Progress: show}).Hits(ctx) {
+	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: q, Progress: show}).Hits(ctx) {
 		more, err := p.take(h, err)
 		if err != nil {
 			return err
@@ -140,19 +131,19 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 }
 
 // searched tells how the search ended.
-func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) error {
+func (a *app) searched(p *hitPrinter, l *reader.Library, sources int, f searchFlags) error {
 	if f.session == "" {
-		l.incomplete()
+		a.incomplete(l)
 	}
 	switch {
 	case p.damage > 0:
-		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", count(p.damage, "damaged stretch"), p.first)
+		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged stretch"), p.first)
 		return errDamaged
 	case p.hits > 0 && p.hits == f.limit:
-		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", count(p.hits, "hit"), f.limit*4)
+		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:
-	case len(l.sessions) == 0 && !l.limited():
-		return hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
+	case len(l.Sessions) == 0 && !l.Limited():
+		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	default:
 		return f.none(l, sources)
 	}
@@ -160,10 +151,10 @@ func (a *app) searched(p *hitPrinter, l *library, sources int, f searchFlags) er
 }
 
 // none is the error of a search without hits, in so many sessions: what narrows it may hide what is looked for.
-func (f searchFlags) none(l *library, sources int) error {
-	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, count(sources, "archived session"))
-	if l.limited() {
-		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.scope(), sources)
+func (f searchFlags) none(l *reader.Library, sources int) error {
+	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
+	if l.Limited() {
+		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
 	}
 	var narrow []string
 	for name, set := range map[string]bool{
@@ -176,9 +167,9 @@ func (f searchFlags) none(l *library, sources int) error {
 	slices.Sort(narrow)
 	switch {
 	case len(narrow) > 0:
-		return hint(err, "search without %s", strings.Join(narrow, ", "))
+		return words.Hint(err, "search without %s", strings.Join(narrow, ", "))
 	case !f.all && sources > 0:
-		return hint(err, "--all also searches sub-agents and spilled files")
+		return words.Hint(err, "--all also searches sub-agents and spilled files")
 	}
 	return err
 }
@@ -189,7 +180,7 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 	if f.limit < 0 {
 		return q, errors.New("--limit counts from 0")
 	}
-	if q.Since, err = since(f.since, now); err != nil {
+	if q.Since, _, err = words.Instant(f.since, now); err != nil {
 		return q, err
 	}
 	if f.phrase {
@@ -205,32 +196,15 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 	return q, q.Check()
 }
 
-// since reads a time from which on something counts: a moment, or how long ago it was.
-func since(text string, now time.Time) (time.Time, error) {
-	if n, ok := strings.CutSuffix(text, "d"); ok {
-		if days, err := strconv.ParseFloat(n, 64); err == nil && days >= 0 && days < 1e5 {
-			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	t, _, err := instant(text)
-	if err != nil {
-		return t, fmt.Errorf("%w; or an age such as 36h or 7d", err)
-	}
-	return t, nil
-}
-
 // sources are the sessions that a search looks through, newest first.
-func (l *library) sources(f searchFlags) ([]search.Source, error) {
-	in := slices.Clone(l.sessions)
+func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]search.Source, error) {
+	in := slices.Clone(l.Sessions)
 	if f.session != "" {
-		e, err := l.find(f.session, f.agent)
+		e, err := a.choose(ctx, l, f.session, f.agent)
 		if err != nil {
 			return nil, err
 		}
-		in = slices.DeleteFunc(in, func(o entry) bool { return o.Key != e.Key && !(f.all && o.Agent == e.Agent && o.Parent == e.ID) })
+		in = slices.DeleteFunc(in, func(o reader.Entry) bool { return o.Key != e.Key && !(f.all && o.Agent == e.Agent && o.Parent == e.ID) })
 	}
 	var all []search.Source
 	for _, e := range in {
@@ -238,20 +212,20 @@ func (l *library) sources(f searchFlags) ([]search.Source, error) {
 			continue
 		}
 		all = append(all, search.Source{
-			Session: e.Session, Last: e.last(), Records: e.state.Records,
-			Taken: transcript.Cursor{Generation: e.state.At.Generation, Offset: e.state.At.Offset},
+			Session: e.Session, Last: e.Last(), Records: e.Kept.Records,
+			Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset},
 		})
 	}
 	return all, nil
 }
 
-// copies tells of the sessions that are copies made by ccd, of others that are archived here, how many of their records
+// copiesOf returns, of each session that is a copy made by ccd of another one that is archived here, how many of its records
 // ccd wrote.
-func (l *library) copies() map[transcript.Key]int {
+func copiesOf(l *reader.Library) map[transcript.Key]int {
 	all := map[transcript.Key]int{}
-	for _, e := range l.sessions {
-		if _, ok := l.resumed(e); ok {
-			all[e.Key] = e.state.Resumed.Records
+	for _, e := range l.Sessions {
+		if _, ok := resumedFrom(l, e); ok {
+			all[e.Key] = e.Kept.Resumed.Records
 		}
 	}
 	return all
@@ -260,18 +234,21 @@ func (l *library) copies() map[transcript.Key]int {
 // hitPrinter prints hits as they come.
 type hitPrinter struct {
 	*app
-	query  search.Query
-	limit  int
-	colour bool
-	wipe   func()
-	copies map[transcript.Key]int // of copies that ccd wrote: records that stand in their originals too
-	hits   int
-	damage int
-	first  error // damage
+	library *reader.Library
+	query   search.Query
+	limit   int
+	width   int // of the terminal, 0 elsewhere
+	colour  bool
+	last    transcript.Key // session of the hit before
+	wipe    func()
+	copies  map[transcript.Key]int // of copies that ccd wrote: records that stand in their originals too
+	hits    int
+	damage  int
+	first   error // damage
 }
 
-func (a *app) hitPrinter(q search.Query, limit int) *hitPrinter {
-	return &hitPrinter{app: a, query: q, limit: limit, colour: terminal(a.out) && a.getenv("NO_COLOR") == ""}
+func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
+	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.width(), colour: a.colours()}
 }
 
 // take prints a hit, or notes damage. It reports whether another one is wanted.
@@ -298,32 +275,63 @@ func (p *hitPrinter) take(h search.Hit, err error) (more bool, _ error) {
 	return p.hits != p.limit, err
 }
 
-// lines prints a hit for people: where it is, and below it the text.
+// lines prints a hit for people: where it is, and below it the text. On a terminal, hits stand below the session that they
+// are in; elsewhere, each names its session.
 func (p *hitPrinter) lines(h search.Hit) error {
+	if p.width > 0 {
+		return p.fitted(h)
+	}
 	where := h.Session.ID
 	if h.Record > 0 {
 		where += "#" + strconv.Itoa(h.Record)
 	}
-	parts := []string{mark.Inline(where, 0)}
-	if t := minute(h.Time); t != "" {
-		parts = append(parts, t)
+	return p.draw(strings.Join(append([]string{mark.Inline(where, 0)}, hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
+		"\n  > " + h.Snippet + "\n")
+}
+
+// fitted prints a hit on a terminal.
+func (p *hitPrinter) fitted(h search.Hit) error {
+	var b strings.Builder
+	if h.Session.Key != p.last {
+		if p.hits > 0 {
+			b.WriteString("\n")
+		}
+		e, _ := p.library.Entry(h.Session.Key)
+		b.WriteString(cut(described(e), p.width) + "\n")
+		p.last = h.Session.Key
+	}
+	parts := hitPlace(h, words.Local(h.Time))
+	if h.Record > 0 {
+		parts = append([]string{"#" + strconv.Itoa(h.Record)}, parts...)
+	}
+	id := " " + mark.New(h.ID, "")
+	b.WriteString(cut(strings.Join(parts, " · "), max(1, p.width-cellsOf(id))) + id + "\n")
+	before := "  > "
+	for _, line := range lined(h.Snippet, max(p.width-len(before), fewest)) {
+		b.WriteString(before + p.marked(line) + "\n")
+		before = "    "
+	}
+	return p.draw(b.String())
+}
+
+// hitPlace tells when and in what a hit was found.
+func hitPlace(h search.Hit, when string) (parts []string) {
+	if when != "" {
+		parts = append(parts, when)
 	}
 	parts = append(parts, strings.TrimSpace(h.Kind.String()+" "+mark.Inline(h.Tool, 60)))
 	if h.Line > 1 {
 		parts = append(parts, "line "+strconv.Itoa(h.Line))
 	}
-	return p.draw(strings.Join(parts, " · ") + " " + mark.New(h.ID, "") + "\n  > " + p.marked(h.Snippet) + "\n")
+	return parts
 }
 
 // marked marks what matches, on a terminal.
 func (p *hitPrinter) marked(snippet string) string {
-	if !p.colour {
-		return snippet
-	}
 	var b strings.Builder
 	at := 0
 	for _, s := range p.query.Spans(snippet) {
-		b.WriteString(snippet[at:s[0]] + "\x1b[1;31m" + snippet[s[0]:s[1]] + "\x1b[0m")
+		b.WriteString(snippet[at:s[0]] + match.paint(snippet[s[0]:s[1]], p.colour))
 		at = s[1]
 	}
 	return b.String() + snippet[at:]
@@ -336,7 +344,7 @@ func (p *hitPrinter) object(h search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, known(h.Time), h.Snippet,
+		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet,
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

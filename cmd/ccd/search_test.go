@@ -6,36 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/search"
 )
-
-func TestSince(t *testing.T) {
-	now := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"":                     {},
-		"2026-01-29":           time.Date(2026, 1, 29, 0, 0, 0, 0, time.UTC),
-		"2026-01-29T10:30Z":    time.Date(2026, 1, 29, 10, 30, 0, 0, time.UTC),
-		"2026-01-29T10:30:31Z": time.Date(2026, 1, 29, 10, 30, 31, 0, time.UTC),
-		"90m":                  now.Add(-90 * time.Minute),
-		"7d":                   now.Add(-7 * 24 * time.Hour),
-		"0.5d":                 now.Add(-12 * time.Hour),
-	} {
-		if got, err := since(text, now); err != nil || !got.Equal(want) {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"yesterday", "-3h", "7", "-1d", "1e9d"} {
-		if got, err := since(text, now); err == nil {
-			t.Errorf("%q is taken as %v", text, got)
-		}
-	}
-}
 
 // Matches are marked on a terminal, and nothing is elsewhere.
 func TestMatchesAreMarked(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{std: std{out: &out}, env: []string{"NO_COLOR="}}
-	p := a.hitPrinter(search.Query{Words: []string{"ink"}}, 1)
+	a := &app{std: std{out: &out}, Env: account.Env{Vars: []string{"NO_COLOR="}}}
+	p := a.hitPrinter(nil, search.Query{Words: []string{"ink"}}, 1)
 	if p.colour {
 		t.Error("a buffer is taken for a terminal")
 	}

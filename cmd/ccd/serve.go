@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -20,13 +22,13 @@ import (
 // brought, all under one run.lock.
 type server struct {
 	*app
-	held    *daemon.Held
+	held    *daemon.RunLock
 	pulse   *packaging.Pulse
 	notTold bool            // the service manager could not be told, and that was said
 	absent  map[string]bool // roots that were not there when the process began
 	hangup  chan os.Signal
-	file    *logFile // nil: the log goes to stderr
-	holds   *library // the configuration in force
+	file    *logFile        // nil: the log goes to stderr
+	holds   *reader.Library // the configuration in force
 }
 
 // serve runs the daemon until ctx ends.
@@ -64,11 +66,11 @@ func (s *server) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.held, err = daemon.Hold(l.stateDir); err != nil {
+	if s.held, err = daemon.LockRun(l.StateDir); err != nil {
 		return err
 	}
 	defer s.held.Release()
-	s.absent = absentRoots(l.roots)
+	s.absent = absentRoots(l.Roots)
 	d, err := s.daemon(ctx, l, nil)
 	if err != nil {
 		return err
@@ -77,29 +79,27 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	if terminal(s.err) { // a daemon with nothing to do is silent for hours
-		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows how it gets on")
+		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows progress")
 	}
 	return packaging.Run(ctx, func(ctx context.Context) error { return s.turns(ctx, d) })
 }
 
 // daemon makes a daemon of a configuration, which from then on is the one in force.
-func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*daemon.Daemon, error) {
+func (s *server) daemon(ctx context.Context, l *reader.Library, r *daemon.Reload) (*daemon.Daemon, error) {
 	log, err := s.openLog(l)
 	if err != nil {
 		return nil, err
 	}
 	beat := func() { s.tell(log, s.pulse.Beat()) }
-	if s.holds != nil || s.getenv("NOTIFY_SOCKET") != "" { // a person who starts it is told; else it would only be started again
-		ctx = archive.Patiently(ctx, func(*archive.LockedError) { beat() })
-	}
-	if err := s.upgrade(ctx, l, beat); err != nil {
-		return nil, err
+	if s.holds != nil || s.Getenv("NOTIFY_SOCKET") != "" { // a person who starts it is told; else it would only be started again
+		ctx = archive.WaitForLock(ctx, func(*archive.LockedError) { beat() })
 	}
 	o := s.daemonOptions(l, log)
-	o.Held, o.Reload = s.held, r
+	o.Lock, o.Reload = s.held, r
+	o.Published = s.companionTold()
 	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
-	o.Alive = beat
-	o.AliveEvery = s.pulse.Every()
+	o.Heartbeat = beat
+	o.HeartbeatEvery = s.pulse.Every()
 	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(l, h), s.moved(l)) }
 	d, err := daemon.New(ctx, o)
 	if err == nil {
@@ -111,28 +111,28 @@ func (s *server) daemon(ctx context.Context, l *library, r *daemon.Reload) (*dae
 // tell notes what came of telling the service manager something; that it cannot be told is said once.
 func (s *server) tell(log *slog.Logger, err error) {
 	if err != nil && !s.notTold {
-		log.Warn("service manager not told", "err", err)
+		log.Warn("service manager not notified", "err", err)
 		s.notTold = true
 	}
 }
 
 // openLog returns the log of a configuration. A file that is open already stays so.
-func (s *server) openLog(l *library) (*slog.Logger, error) {
-	if s.file != nil && s.file.path != l.config.Log.File {
+func (s *server) openLog(l *reader.Library) (*slog.Logger, error) {
+	if s.file != nil && s.file.path != l.Config.Log.File {
 		s.file.close()
 		s.file = nil
 	}
-	if l.config.Log.File == "" {
-		return s.logger(l.config)
+	if l.Config.Log.File == "" {
+		return s.logger(l.Config)
 	}
-	level, err := s.logLevel(l.config)
+	level, err := s.logLevel(l.Config)
 	if err != nil {
 		return nil, err
 	}
 	if s.file == nil {
-		s.file = openLogFile(l.config.Log.File, s.talk(s.err, priorityError))
+		s.file = openLogFile(l.Config.Log.File, s.talk(s.err, priorityError))
 	}
-	return slog.New(logHandler(s.file, &slog.HandlerOptions{Level: level}, l.config.Log.Format)), nil
+	return slog.New(logHandler(s.file, &slog.HandlerOptions{Level: level}, l.Config.Log.Format)), nil
 }
 
 // turns runs one daemon after the other until ctx ends or one of them fails. No file, no lock and no fold is handed
@@ -144,7 +144,7 @@ func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
 		d = nil // its sessions are not to stand in memory twice
 		switch {
 		case errors.Is(err, errMoved):
-			log.Error("the archive was taken away or another put in its place: all that is there is looked at anew", "archive", s.holds.archivePath)
+			log.Error("the archive was removed or replaced: reading everything again", "archive", s.holds.ArchivePath)
 			d, err = s.daemon(ctx, s.holds, last)
 		case next != nil:
 			d, err = s.change(ctx, log, next)
@@ -156,11 +156,11 @@ func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
 }
 
 // turn runs d until ctx ends, until d fails, or until a reload brings a configuration that can take over.
-func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *library, err error) {
+func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *reader.Library, err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	taken := make(chan *library, 1)
-	go s.listen(ctx, d, func(l *library, cause error) {
+	taken := make(chan *reader.Library, 1)
+	go s.listen(ctx, d, func(l *reader.Library, cause error) {
 		if l != nil {
 			taken <- l
 		}
@@ -177,11 +177,11 @@ func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *library, err
 }
 
 // errReload ends a daemon whose place another one takes.
-var errReload = errors.New("configuration read anew")
+var errReload = errors.New("configuration reloaded")
 
 // listen waits for SIGHUP, beside a daemon that may be busy for long. A configuration in error is told, and changes
 // nothing; a good one is handed to end. The end of the terminal is the end of what runs in it.
-func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*library, error)) {
+func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*reader.Library, error)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -192,7 +192,7 @@ func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*library
 			end(nil, errInterrupted)
 			return
 		}
-		err := packaging.NotifyReloading()
+		err := packaging.Notify("RELOADING=1")
 		l, wrong := s.check(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -202,9 +202,9 @@ func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*library
 			return
 		}
 		d.Log.Error("configuration refused; the previous one is in use", "err", wrong)
-		d.Refused(daemon.Reload{Time: time.Now().UTC(), Error: wrong.Error()})
+		d.ReloadRefused(daemon.Reload{Time: time.Now().UTC(), Error: wrong.Error()})
 		if err = errors.Join(err, packaging.Notify("READY=1")); err != nil {
-			d.Log.Warn("service manager not told", "err", err)
+			d.Log.Warn("service manager not notified", "err", err)
 		}
 	}
 }
@@ -219,24 +219,24 @@ func (s *server) terminalGone() bool {
 }
 
 // check reads the configuration as a start does and looks whether its archive can be read, and changes nothing.
-func (s *server) check(ctx context.Context) (*library, error) {
+func (s *server) check(ctx context.Context) (*reader.Library, error) {
 	l, err := s.locate(false)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.logLevel(l.config); err != nil {
+	if _, err := s.logLevel(l.Config); err != nil {
 		return nil, err
 	}
-	_, err = l.archive.ID(ctx)
+	_, err = l.Archive.ID(ctx)
 	return l, err
 }
 
 // change makes the daemon of the configuration that takes over. Where that fails after all, the one before holds on.
-func (s *server) change(ctx context.Context, log *slog.Logger, next *library) (*daemon.Daemon, error) {
+func (s *server) change(ctx context.Context, log *slog.Logger, next *reader.Library) (*daemon.Daemon, error) {
 	r := &daemon.Reload{Time: time.Now().UTC()}
 	d, err := s.daemon(ctx, next, r)
 	if err == nil {
-		d.Log.Info("configuration read anew", "file", next.configPath)
+		d.Log.Info("configuration reloaded", "file", next.Config.Path())
 		if r.Note = s.drift(next); r.Note != "" {
 			d.Log.Warn(r.Note)
 		}
@@ -252,11 +252,11 @@ func (s *server) change(ctx context.Context, log *slog.Logger, next *library) (*
 
 // drift tells where the service that this process is was installed for another configuration: its sandbox names the
 // directories that may be written, and a process cannot leave it.
-func (s *server) drift(l *library) string {
-	if s.getenv("NOTIFY_SOCKET") == "" {
+func (s *server) drift(l *reader.Library) string {
+	if s.Getenv("NOTIFY_SOCKET") == "" {
 		return ""
 	}
-	service, err := s.installedService(l)
+	service, err := l.Place.Installed(s.talkOut())
 	if err != nil || service.Account() == "" {
 		return "" // it runs under a manager, but not as ccd install would have it
 	}
@@ -273,7 +273,7 @@ func (s *server) drift(l *library) string {
 func absentRoots(roots []watcher.Root) map[string]bool {
 	absent := map[string]bool{}
 	for _, r := range roots {
-		absent[r.Path] = !exists(r.Path)
+		absent[r.Path] = !disk.Exists(r.Path)
 	}
 	return absent
 }
@@ -281,12 +281,12 @@ func absentRoots(roots []watcher.Root) map[string]bool {
 // checkRoots fails where a root has come into being after the sandbox of the service was made: what is not there then is
 // read-only in it for good, and only a new process gets a new one. A root that was there at the start is none of this,
 // so that a start which does not help is the last.
-func (s *server) checkRoots(l *library, h watcher.Health) error {
-	if s.getenv("NOTIFY_SOCKET") == "" || l.config.Companion.Dir != "" {
+func (s *server) checkRoots(l *reader.Library, h watcher.Health) error {
+	if s.Getenv("NOTIFY_SOCKET") == "" || l.Config.Companion.Dir != "" {
 		return nil
 	}
 	for _, r := range h.Roots {
-		if r.Present && s.absent[r.Path] && errors.Is(access(r.Path), syscall.EROFS) {
+		if r.Present && s.absent[r.Path] && errors.Is(disk.Writable(r.Path), syscall.EROFS) {
 			return &comeError{r.Path}
 		}
 	}
@@ -298,8 +298,8 @@ var errMoved = errors.New("the archive was moved")
 
 // moved fails with errMoved where another file, or none, stands where the archive stood: what the daemon remembers to be
 // archived is not, then.
-func (s *server) moved(l *library) error {
-	if l.archive.Moved() {
+func (s *server) moved(l *reader.Library) error {
+	if l.Archive.FileReplaced() {
 		return errMoved
 	}
 	return nil
@@ -310,5 +310,5 @@ type comeError struct{ root string }
 
 // Error says what is to become of it.
 func (e *comeError) Error() string {
-	return "watch " + e.root + ": it came after the start, and nothing can be written there in the sandbox of the service; it is to be started anew"
+	return "watch " + e.root + ": it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it"
 }

@@ -50,7 +50,7 @@ func TestRootThatComesIntoASandbox(t *testing.T) {
 				"READY=" + state, "NOTIFY_SOCKET=" + b.addr, "CCD_WATCH_SCAN_INTERVAL=1s", "CCD_WATCH_SETTLE=20ms",
 			}, tt.env...)
 			out, err := cmd.CombinedOutput()
-			if got := strings.Contains(string(out), "it came after the start"); got != tt.comes {
+			if got := strings.Contains(string(out), "it appeared after the start"); got != tt.comes {
 				t.Errorf("says so: %v, want %v: %v, %s", got, tt.comes, err, out)
 			}
 			if code := cmd.ProcessState.ExitCode(); tt.comes && code != exitFailed {
@@ -84,25 +84,31 @@ func TestReloadWithFilesOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// A terminal that is closed takes what runs in it with it; SIGHUP is then no wish for another configuration.
-func TestTerminalIsClosed(t *testing.T) {
-	t.Parallel()
+// pseudoTerminal returns both ends of a new terminal.
+func pseudoTerminal(t *testing.T) (ptmx, tty *os.File) {
+	t.Helper()
 	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("NOTICE: no terminals here: %v", err)
 	}
-	defer ptmx.Close()
+	t.Cleanup(func() { ptmx.Close() })
 	n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(ptmx.Fd()), unix.TIOCSPTLCK, 0)
 	}
+	if err == nil {
+		tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(n)), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
 	if err != nil {
 		t.Skipf("NOTICE: no terminals here: %v", err)
 	}
-	tty, err := os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(n)), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("NOTICE: no terminals here: %v", err)
-	}
+	return ptmx, tty
+}
+
+// A terminal that is closed takes what runs in it with it; SIGHUP is then no wish for another configuration.
+func TestTerminalIsClosed(t *testing.T) {
+	t.Parallel()
+	ptmx, tty := pseudoTerminal(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

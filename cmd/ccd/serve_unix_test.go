@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -184,7 +183,7 @@ func TestReload(t *testing.T) {
 	b.mu.Lock()
 	told := b.told[1]
 	b.mu.Unlock()
-	if !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(told) {
+	if told != "RELOADING=1" {
 		t.Errorf("told %q", told)
 	}
 	c.signal(t, syscall.SIGTERM)
@@ -353,7 +352,7 @@ func TestArchiveIsTakenAway(t *testing.T) {
 	eventually(t, "three sessions are archived again", whole)
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if !strings.Contains(c.stderr.String(), "the archive was taken away") {
+	if !strings.Contains(c.stderr.String(), "the archive was removed or replaced") {
 		t.Errorf("not a word of it: %s", c.stderr.String())
 	}
 }

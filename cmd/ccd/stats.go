@@ -3,264 +3,194 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
-
-// tally is what stats tells, of all sessions or of one. Tokens are estimates.
-type tally struct {
-	Original     int64          `json:"original_tokens"`
-	Compacted    int64          `json:"companion_tokens"`
-	Saved        float64        `json:"saved_percent"`
-	Strategies   []savingOutput `json:"strategies"`
-	Compactions  int            `json:"compactions"`
-	Milliseconds float64        `json:"milliseconds"`
-	Fallbacks    []wayOutput    `json:"fallbacks"`
-	Tried        int            `json:"restores_tried"`
-	Succeeded    int            `json:"restores_succeeded"`
-
-	gains map[string]savingOutput
-	ways  map[string]int
-}
-
-// wayOutput is how often a second way was taken because the first would not do.
-type wayOutput struct {
-	Kind  string `json:"kind"`
-	Items int    `json:"items"`
-}
-
-type statsOutput struct {
-	Sessions   int `json:"sessions"`
-	Companions int `json:"companions"`
-	tally
-	BySession []sessionTally `json:"by_session"`
-	Damage    []damageOutput `json:"damage"`
-}
-
-type sessionTally struct {
-	Agent   string `json:"agent"`
-	Session string `json:"session"`
-	Parent  string `json:"parent"`
-	Project string `json:"project"`
-	tally
-}
 
 func (a *app) statsCommand() *cobra.Command {
 	p := page{
-		use: "stats [SESSION]", group: everyday, short: "tell what was saved, by which strategy, and what it took",
-		long: `Of all sessions, or of one: tokens before and after, of what each companion covers and of the companion;
-what each strategy saved in the companions as they stand; how often companions were written and how long
-that took; how often a second way had to be taken (a check that failed, a short form that was not
-shorter, a cut to hold the budget, a summary that a command did not give); restores tried and succeeded.
-
-The strategies do not add up to the difference before and after: new text, such as headings,
-takes room that they have saved. Restores are counted where the state directory can be written, the
-newest ten thousand or so.`,
+		use: "stats [SESSION]", group: everyday, short: "show what was saved, by strategy",
+		long: `Shows the size of the sessions that have a companion and of the companions, in tokens as ` + "`ccd ls`" + ` shows
+them; what each strategy saved in the newest companions; how often companions were written and how long
+that took; fallbacks; restores tried and succeeded. With --by, sessions are added up by project or by the
+day of their last record (local time).`,
+		more: `Fallbacks: a check failed, a short form was not shorter, text was cut to fit the budget, or a summarizer
+gave no summary. The strategies do not add up to what was saved: they also count what the agent itself
+has dropped from its context, and a companion has text of its own. --verbose adds the estimates
+(chars*4/3).`,
 		examples: []example{
-			{"ccd stats", "of all sessions, and each"},
-			{"ccd stats latest", "of the session with the newest record"},
+			{"ccd stats", "all sessions together, and each one"},
+			{"ccd stats latest", "the session with the newest record"},
+			{"ccd stats --by day", "tokens by day"},
 			{"ccd stats --json | jq '.strategies'", "for a script"},
 		},
-		json: `one object: sessions, companions, original_tokens and companion_tokens (estimated), saved_percent,
-strategies [{kind, items, tokens}], compactions, milliseconds, fallbacks [{kind, items}],
-restores_tried, restores_succeeded, by_session [{agent, session, parent, project and, but for sessions
-and companions, the same}], damage (sessions that cannot be read, as in verify)`,
+		json: `one object: sessions, companions, size_tokens (of the sessions with a companion), size_about (some
+are converted from an estimate), companion_about, original_tokens and companion_tokens (estimated),
+saved_percent (of these), strategies [{kind, items, tokens, about_tokens}], compactions, milliseconds,
+fallbacks [{kind, items}], restores_tried, restores_succeeded, by_session [{agent, session, parent,
+project and, but for sessions and companions, the same}], by_day [{day, sessions, companions,
+size_tokens, size_about, saved_about}], by_project (the same, with project), damage (sessions that
+cannot be read, as in verify)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
-	var agent string
+	var f statsFlags
 	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
-		return a.stats(c.Context(), args, agent)
+		return a.stats(c.Context(), args, f)
 	})
-	agentFlag(c, &agent)
+	a.agentFlag(c, &f.agent)
+	c.Flags().Var(byFlag{&f.by}, "by", "add up by `day|project`")
 	return c
 }
 
-func (a *app) stats(ctx context.Context, args []string, agent string) error {
+type statsFlags struct{ agent, by string }
+
+func (a *app) stats(ctx context.Context, args []string, f statsFlags) error {
 	l, err := a.library(ctx)
 	if err != nil {
 		return err
 	}
-	sessions := slices.DeleteFunc(slices.Clone(l.sessions), func(e entry) bool { return agent != "" && e.Agent != agent })
-	var one *entry
+	sessions := slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return f.agent != "" && e.Agent != f.agent })
+	var one *reader.Entry
 	if len(args) > 0 {
-		e, err := l.find(args[0], agent)
+		e, err := a.find(l, args[0], f.agent)
 		if err != nil {
 			return err
 		}
-		sessions, one = []entry{e}, &e
+		sessions, one = []reader.Entry{e}, &e
 	}
 	if one == nil {
-		l.incomplete()
+		a.incomplete(l)
 	}
-	out := tallied(sessions, l.restores(), one == nil && agent == "")
-	out.Damage = l.damages()
+	out := status.StatsOf(sessions, l.Restores(), one == nil && f.agent == "")
+	out.Damage = l.Damages()
 	if a.json {
 		return a.printJSON(out)
 	}
 	if out.Sessions == 0 && !a.damaged {
 		a.say("nothing is archived yet; `ccd run --once` archives what there is")
 	}
+	switch f.by {
+	case "day":
+		return printTable(a, out.ByDay, groupColumns("DAY", func(g *status.Group) string { return cmp.Or(g.Day, "?") }))
+	case "project":
+		return printTable(a, out.ByProject, groupColumns("PROJECT", func(g *status.Group) string { return mark.Inline(g.Project, 0) }))
+	}
 	return a.printStats(out, one)
 }
 
-// tallied adds up. A restore that found no session counts only where all of them are asked for.
-func tallied(sessions []entry, restores []restored, strays bool) statsOutput {
-	out := statsOutput{BySession: []sessionTally{}}
-	tried := map[transcript.Key]tally{}
-	for _, r := range restores {
-		k := transcript.Key{Agent: r.Agent, ID: r.Session}
-		t := tried[k]
-		t.restored(r)
-		tried[k] = t
-		if strays {
-			out.restored(r)
-		}
-	}
-	for _, e := range sessions {
-		t := sessionTally{Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.state.Cwd, tally: tried[e.Key]}
-		if !strays {
-			out.Tried += t.Tried
-			out.Succeeded += t.Succeeded
-		}
-		if e.Class != transcript.Attachment {
-			out.Sessions++
-		}
-		if e.state.Companion != "" {
-			out.Companions++
-		}
-		t.add(e)
-		out.add(e)
-		t.finish()
-		if e.state.Work.Compactions > 0 || e.state.Companion != "" || t.Tried > 0 {
-			out.BySession = append(out.BySession, t)
-		}
-	}
-	out.finish()
-	return out
-}
-
-func (t *tally) restored(r restored) {
-	t.Tried++
-	if r.OK {
-		t.Succeeded++
+// groupColumns are the columns of --by.
+func groupColumns(head string, name func(*status.Group) string) []column[*status.Group] {
+	return []column[*status.Group]{
+		{head: head, least: 10, text: name},
+		{head: "SESSIONS", text: func(g *status.Group) string { return fmt.Sprint(g.Sessions) }},
+		{head: "TOKENS", text: func(g *status.Group) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},
+		{head: "COMPANIONS", drop: 1, text: func(g *status.Group) string { return fmt.Sprint(g.Companions) }},
+		{head: "SAVED", drop: 2, text: func(g *status.Group) string { return status.Size{Tokens: g.Saved, About: true}.Short() }},
 	}
 }
 
-func (t *tally) add(e entry) {
-	w := e.state.Work
-	t.Original += e.state.Original
-	t.Compacted += e.state.Compacted
-	t.Compactions += w.Compactions
-	t.Milliseconds += float64(w.Microseconds) / 1000
-	if t.gains == nil {
-		t.gains, t.ways = map[string]savingOutput{}, map[string]int{}
+// byFlag is --by.
+type byFlag struct{ to *string }
+
+// String implements pflag.Value.
+func (b byFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (byFlag) Type() string { return "WHAT" }
+
+// Set implements pflag.Value.
+func (b byFlag) Set(text string) error {
+	if text != "day" && text != "project" {
+		return errors.New("want day or project")
 	}
-	for kind, g := range w.Saved {
-		have := t.gains[kind]
-		t.gains[kind] = savingOutput{kind, have.Items + g.Items, have.Tokens + g.Tokens}
-	}
-	for kind, n := range w.Fallbacks {
-		t.ways[kind] += n
-	}
+	*b.to = text
+	return nil
 }
 
-// finish works out what the sums say. The strategy that saved most stands first.
-func (t *tally) finish() {
-	t.Strategies, t.Fallbacks = []savingOutput{}, []wayOutput{}
-	for _, g := range t.gains {
-		t.Strategies = append(t.Strategies, g)
-	}
-	slices.SortFunc(t.Strategies, func(x, y savingOutput) int {
-		return cmp.Or(cmp.Compare(y.Tokens, x.Tokens), cmp.Compare(x.Kind, y.Kind))
-	})
-	for kind, n := range t.ways {
-		t.Fallbacks = append(t.Fallbacks, wayOutput{kind, n})
-	}
-	slices.SortFunc(t.Fallbacks, func(x, y wayOutput) int { return cmp.Compare(x.Kind, y.Kind) })
-	if t.Original > 0 {
-		t.Saved = math.Round(1000*(1-float64(t.Compacted)/float64(t.Original))) / 10
-	}
-}
-
-func (a *app) printStats(out statsOutput, one *entry) error {
-	rows := [][]string{{"sessions", fmt.Sprintf("%d, %s", out.Sessions, count(out.Companions, "companion"))}}
+func (a *app) printStats(out status.Stats, one *reader.Entry) error {
+	rows := [][]string{{"sessions", fmt.Sprintf("%d, %s", out.Sessions, words.Count(out.Companions, "companion"))}}
+	before := out.Before()
 	if one != nil {
-		rows = [][]string{{"session", one.Agent + " " + mark.Inline(one.ID, maxName)}}
+		rows = [][]string{{"session", mark.Inline(one.ID, 0) + ", " + told(*one)}}
+		before = status.Of(*one).Size().String()
+	}
+	rows = append(rows, []string{"tokens", tokensLine(before, out.Saved)})
+	if a.verbose {
+		rows = append(rows, []string{"estimate", fmt.Sprintf("%s -> %s (chars*4/3, with what the agents dropped)", humanize.Comma(out.Original), humanize.Comma(out.Compacted))})
 	}
 	rows = append(rows,
-		[]string{"tokens", fmt.Sprintf("%s -> %s (est), %.1f %% saved", humanize.Comma(out.Original), humanize.Comma(out.Compacted), out.Saved)},
-		[]string{"time", count(out.Compactions, "compaction") + " in " + out.took()},
-		[]string{"fallbacks", waysOf(out.Fallbacks)},
+		[]string{"time", words.Count(out.Compactions, "compaction") + " in " + out.Took()},
+		[]string{"fallbacks", out.Fallen()},
 		[]string{"restores", fmt.Sprintf("%d tried, %d succeeded", out.Tried, out.Succeeded)})
-	if err := a.table(rows); err != nil {
+	if err := a.printFacts(rows); err != nil {
 		return err
 	}
 	if len(out.Strategies) > 0 {
-		if err := a.printStrategies("STRATEGY", out.Strategies); err != nil {
+		if err := a.printSaved("\n", "STRATEGY", out.Strategies); err != nil {
 			return err
 		}
 	}
 	if one != nil || len(out.BySession) == 0 {
 		return nil
 	}
-	width := a.width()
-	table := [][]string{{"AGENT", "SESSION", "PROJECT", "BEFORE (est)", "AFTER (est)", "SAVED", "COMPACTIONS", "TIME", "RESTORES"}}
-	for _, t := range out.BySession {
-		table = append(table, t.row(width > 0))
-	}
 	if err := a.print("\n"); err != nil {
 		return err
 	}
-	return a.table(fit(table, width, column{at: 2, least: 8}, column{at: 1, least: shortUUID}))
+	return printTable(a, out.BySession, savedColumns(time.Now()))
 }
 
-func (a *app) printStrategies(title string, all []savingOutput) error {
-	table := [][]string{{title, "ITEMS", "TOKENS SAVED (est)"}}
-	for _, s := range all {
-		table = append(table, []string{s.Kind, fmt.Sprint(s.Items), humanize.Comma(s.Tokens)})
+// tokensLine is what sessions of a size have become.
+func tokensLine(before string, s status.Saved) string {
+	if s.Real == 0 {
+		return before
 	}
-	if err := a.print("\n"); err != nil {
+	line := before + " -> " + s.After()
+	if smaller := status.Smaller(s.Size, s.Real); smaller != "" {
+		return line + ", " + smaller + " saved"
+	}
+	return line + ", nothing saved"
+}
+
+// savedColumns are the columns of what was saved by session.
+func savedColumns(now time.Time) []column[status.SessionSaved] {
+	return append(sessionColumns(now, func(s status.SessionSaved) status.Session { return s.Row }), []column[status.SessionSaved]{
+		{head: "SIZE", text: func(s status.SessionSaved) string { return s.Row.Size().String() }},
+		{head: "COMPANION", text: status.SessionSaved.After},
+		{head: "SAVED", text: func(s status.SessionSaved) string { return s.Row.Smaller() }},
+		{head: "WRITTEN", drop: 3, text: func(s status.SessionSaved) string { return fmt.Sprintf("%dx", s.Compactions) }},
+		{
+			head: "TIME", drop: 1, text: func(s status.SessionSaved) string { return fmt.Sprintf("%7s", s.Took()) }, // as wide whatever it took
+			piped: func(s status.SessionSaved) string { return s.Took() },
+		},
+		{head: "RESTORES", drop: 2, text: func(s status.SessionSaved) string { return fmt.Sprintf("%d of %d", s.Succeeded, s.Tried) }},
+		agentColumn(func(s status.SessionSaved) string { return s.Agent }),
+	}...)
+}
+
+// printSaved prints what was saved, by kind, behind text.
+func (a *app) printSaved(before, title string, all []status.Gain) error {
+	if err := a.print(before); err != nil {
 		return err
 	}
-	return a.table(table)
-}
-
-func (t sessionTally) row(brief bool) []string {
-	id := mark.Inline(t.Session, maxName)
-	if brief {
-		id = shortID(t.Session)
-	}
-	return []string{
-		t.Agent, id, mark.Inline(t.Project, maxName), humanize.Comma(t.Original), humanize.Comma(t.Compacted),
-		fmt.Sprintf("%.1f%%", t.Saved), fmt.Sprint(t.Compactions), t.took(), fmt.Sprintf("%d of %d", t.Succeeded, t.Tried),
-	}
-}
-
-// took is the time spent, as exactly as a person wants it.
-func (t tally) took() string {
-	d := time.Duration(t.Milliseconds * float64(time.Millisecond))
-	if d < time.Second {
-		return d.Round(time.Millisecond / 10).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
-
-func waysOf(all []wayOutput) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	var parts []string
-	for _, w := range all {
-		parts = append(parts, fmt.Sprintf("%s %d", w.Kind, w.Items))
-	}
-	return strings.Join(parts, ", ")
+	return printTable(a, all, []column[status.Gain]{
+		{head: title, least: 8, text: func(g status.Gain) string { return g.Kind }},
+		{head: "ITEMS", text: func(g status.Gain) string { return fmt.Sprint(g.Items) }},
+		{head: "TOKENS SAVED", text: func(g status.Gain) string {
+			text := status.Size{Tokens: g.About, About: true}.Short()
+			if a.verbose {
+				text += fmt.Sprintf(" (est %d)", g.Tokens)
+			}
+			return text
+		}},
+	})
 }

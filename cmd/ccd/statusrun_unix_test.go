@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/status"
 )
 
 // badRunFiles put something in the place of run.json that no daemon writes.
@@ -31,7 +33,7 @@ var badRunFiles = []struct {
 }
 
 // statusOf asks for status as JSON.
-func statusOf(t *testing.T, home string) (o statusOutput, code int) {
+func statusOf(t *testing.T, home string) (o status.Report, code int) {
 	t.Helper()
 	out, talk, code := outputs(t, home, "status", "--json")
 	if err := json.Unmarshal(out, &o); err != nil {
@@ -72,6 +74,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
 	sound, err := os.ReadFile(file)
 	must(t, err)
+	c.signal(t, syscall.SIGSTOP) // it writes its own run.json over what is put there, else
 	for _, tt := range badRunFiles {
 		must(t, os.RemoveAll(file))
 		must(t, tt.put(file))
@@ -80,6 +83,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	must(t, os.RemoveAll(file)) // that of a daemon which is no more, and what it said
 	put(t, file, strings.Replace(string(sound), fmt.Sprint(c.Process.Pid), "999999", 1))
 	check("of another daemon", true, c.Process.Pid)
+	c.signal(t, syscall.SIGCONT)
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 20*time.Second)
 }

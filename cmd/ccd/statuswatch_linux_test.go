@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"ccd/cmd/ccd/internal/status"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -55,7 +57,7 @@ func nextStatus(t *testing.T, lines *bufio.Reader, asJSON bool) string {
 			t.Fatal(err)
 		}
 		if asJSON {
-			var o statusOutput
+			var o status.Report
 			if err := json.Unmarshal([]byte(line), &o); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}

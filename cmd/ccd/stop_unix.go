@@ -11,7 +11,7 @@ import (
 	"ccd/archive"
 )
 
-// stopSoon is how long Ctrl-Z waits for a transaction. Only carrying an archive to a new schema takes longer.
+// stopSoon is how long Ctrl-Z waits for a transaction.
 const stopSoon = time.Second
 
 // stops lets Ctrl-Z stop the process between transactions, not within: one that is stopped with the archive's lock in its

@@ -23,3 +23,12 @@ func hungUp(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return errors.Is(err, unix.EIO)
 }
+
+// screen returns the width of a terminal in characters and its height in lines, 0 where they cannot be told.
+func screen(f *os.File) (columns, lines int) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0
+	}
+	return int(size.Col), int(size.Row)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -23,13 +24,14 @@ type turnOutput struct {
 
 func (a *app) timelineCommand() *cobra.Command {
 	p := page{
-		use: "timeline SESSION", group: everyday, short: "tell a session turn by turn, one line each",
-		long: `Each line: record, time, what was asked with its ID, tools, files changed (an edit that failed or was
-refused changed none), exit codes other than 0 with the ID of the output, calls that were refused. It is
-told from the archive, so also where the transcript is gone.`,
+		use: "timeline [SESSION]", group: everyday, short: "show a session turn by turn, one line per turn",
+		long: `Each line shows the record, the time, the request and its ID, the tools, the files changed, the commands
+that failed with the ID of their output, and refused calls. ccd reads the archive, so the transcript may be
+gone.`,
+		picks: true,
 		examples: []example{
-			{"ccd timeline latest", "what happened in the session with the newest record"},
-			{"ccd timeline 5d2f7a1e --json", "everything that is known of each turn"},
+			{"ccd timeline", "what happened in this directory's session"},
+			{"ccd timeline 5d2f7a1e --json", "all that is known of each turn"},
 		},
 		json: `one array, an object a turn: record, last, time, end, asked (at most 2000 characters), id,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
@@ -37,35 +39,34 @@ failed (tool results), refused, compactions`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		return a.timeline(c.Context(), args[0], agent)
+	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+		return a.timeline(c.Context(), sessionOf(args), agent)
 	})
-	agentFlag(c, &agent)
+	a.agentFlag(c, &agent)
 	return c
 }
 
 func (a *app) timeline(ctx context.Context, arg, agent string) error {
-	l, err := a.library(ctx)
+	l, e, err := a.session(ctx, arg, agent)
 	if err != nil {
 		return err
 	}
-	e, err := l.find(arg, agent)
+	g, err := e.Generation(0)
 	if err != nil {
 		return err
 	}
-	g, err := e.generation(0)
-	if err != nil {
+	if err := a.printHeading(e); err != nil {
 		return err
 	}
-	all, asked := []turnOutput{}, false
-	for t, err := range history.Turns(history.Records(ctx, l.archive, e.Session.Session, g.N)) {
+	all, asked, width := []turnOutput{}, false, a.width()
+	for t, err := range history.Turns(history.Records(ctx, l.History(), e.Session.Session, g.N)) {
 		if err != nil {
 			return err
 		}
 		asked = asked || t.ID != ""
 		if a.json {
-			all = append(all, turnOutput{t, known(t.Time), known(t.End)})
-		} else if err := a.print(turnLine(t) + "\n"); err != nil {
+			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
+		} else if err := a.print(turnLine(t, width) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -78,25 +79,41 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	return nil
 }
 
-func turnLine(t history.Turn) string {
-	parts := []string{strings.TrimSpace("#" + strconv.Itoa(t.Record) + " " + minute(t.Time))}
-	asked := "(nothing asked)"
-	if t.ID != "" {
-		asked = mark.Inline(t.Asked, 120) + mark.Added(t.Added) + " " + mark.New(t.ID, "")
+// leastAsked is how many cells of a request stay on the narrowest terminal.
+const leastAsked = 12
+
+// turnLine is a turn in one line: on a terminal of so many columns the request is cut first, then the end of the line;
+// with width 0, whole and with its time in UTC.
+func turnLine(t history.Turn, width int) string {
+	when, request := words.Local(t.Time), mark.Inline(t.Asked, 120)+mark.Added(t.Added)
+	if width <= 0 {
+		when = words.Minute(t.Time)
 	}
-	parts = append(parts, asked)
+	head := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+when) + " · "
+	tail := " " + mark.New(t.ID, "")
+	if t.ID == "" {
+		request, tail = "(nothing asked)", ""
+	}
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
 		if of != "" {
-			parts = append(parts, of)
+			tail += " · " + of
 		}
 	}
 	if t.Refused > 0 {
-		parts = append(parts, fmt.Sprintf("%d refused", t.Refused))
+		tail += fmt.Sprintf(" · %d refused", t.Refused)
 	}
 	if t.Compactions > 0 {
-		parts = append(parts, "compacted by the agent")
+		tail += " · compacted by the agent"
 	}
-	return strings.Join(parts, " · ")
+	if width <= 0 {
+		return head + request + tail
+	}
+	id := 0
+	if t.ID != "" {
+		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" behind it
+	}
+	room := max(leastAsked, width-cellsOf(head)-cellsOf(tail), min(width/2, width-cellsOf(head)-id))
+	return cut(head+cut(request, room)+tail, width)
 }
 
 func toolsOf(t history.Turn) string {

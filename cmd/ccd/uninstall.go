@@ -1,15 +1,21 @@
 package main
 
 import (
-	"cmp"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
+	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"ccd/internal/config"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/removal"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/packaging"
 )
 
@@ -23,22 +29,18 @@ func (a *app) uninstallCommand() *cobra.Command {
 	p := page{
 		use: "uninstall", group: setup, short: "stop the service and remove it; the archive stays",
 		forms: []string{"ccd uninstall [--purge [--yes]]", "ccd uninstall --system [--purge [--yes] [--user NAME]]"},
-		long: `Stops and disables the service, in whatever state it is, and removes its files and the links to them.
-Archive, configuration and companions stay, and so does what you wrote beside the service's files.
+		long: `Stops the service and removes its files. The archive, the configuration and the companions stay.
 
---purge removes everything else of ccd too: what it added to agents' settings, its companions, the
-archive and the copies that ccd made of it, what ccd wrote into its state directory, and its
-configuration. It lists what it removes and asks. If sessions exist only in the archive (the transcript
-is gone, shorter or another one, or the input was stdin), you must type their number. Without a terminal,
-it needs --yes.
-
-Transcripts stay, and so do sessions written by ` + "`ccd resume`" + `, files that others wrote under a name of
-ours or put into the state directory, and copies by ` + "`ccd backup`" + `. Companions that the archive knows from
-another home or machine stay and are listed. If a companion cannot be removed, archive, state and
-configuration stay too. After an interruption, run it again.`,
+--purge also removes what ccd added to agents' settings, its companions, the archive, its state directory
+and its configuration. It lists them and asks first; if sessions exist only in the archive, you must type
+their number. Without a terminal it needs --yes. Transcripts, sessions written by ccd resume and copies by
+ccd backup stay.`,
+		more: `Files that others wrote under a name of ccd's, or put into the state directory or beside the service's
+files, stay too. Companions that the archive knows from another home or machine stay and are listed. If a
+companion cannot be removed, archive, state and configuration stay. After an interruption, run it again.`,
 		examples: []example{
 			{"ccd uninstall", "your own service"},
-			{"ccd uninstall --purge", "all that is ccd's; it asks first"},
+			{"ccd uninstall --purge", "everything except transcripts; asks first"},
 			{"sudo ccd uninstall --system", "the machine's"},
 		},
 	}
@@ -59,8 +61,8 @@ configuration stay too. After an interruption, run it again.`,
 	})
 	c.Flags().BoolVar(&f.purge, "purge", false, "remove archive, state, configuration, hooks and companions too")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
-	c.Flags().StringVar(&f.user, "user", "", "whose the machine's service was, where it is gone already: `NAME`")
+	c.Flags().BoolVar(&f.system, "system", false, "remove the machine's service instead of your own (needs root)")
+	c.Flags().StringVar(&f.user, "user", "", "the user `NAME` of a machine's service that is already gone")
 	return c
 }
 
@@ -68,22 +70,14 @@ configuration stay too. After an interruption, run it again.`,
 // cannot be told.
 func (a *app) lostByPurge(ctx context.Context, f uninstallFlags) string {
 	i, err := a.installation(f)
-	if err != nil || i.library.load(ctx) != nil {
+	if err != nil || i.Load(ctx) != nil {
 		return ""
 	}
-	n, err := i.library.onlyHere(ctx)
+	n, err := removal.OnlyHere(ctx, i.Library)
 	if err != nil || n == 0 {
 		return ""
 	}
-	return onlyHereText(n) + "; "
-}
-
-// installation is a service, and the account that it runs as: the app as that account would be given it, what it has.
-type installation struct {
-	*packaging.Service
-	app     *app
-	library *library
-	user    string // of a service of the machine; "" for the user's own
+	return removal.OnlyHereText(n) + "; "
 }
 
 func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
@@ -92,81 +86,121 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 		return err
 	}
 	if f.purge {
-		return i.purge(ctx, f.yes)
+		return a.purge(ctx, i, f.yes)
 	}
-	if err := i.Uninstall(ctx); err != nil {
+	if err := i.Service.Uninstall(ctx); err != nil {
 		return err
 	}
-	switch path := i.library.archivePath; {
-	case path != "" && !exists(path):
-		a.say("there is no archive in %s; configuration and companions stay, where there are any", path)
-	case path != "":
-		a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", path)
-	default:
+	if f.system && i.User == "" {
 		a.say("the archive, the configuration and the companions stay")
+	} else {
+		a.sayStays(i.ArchivePath)
 	}
 	return nil
 }
 
+// sayStays says what is left when the service is gone.
+func (a *app) sayStays(archive string) {
+	if !disk.Exists(archive) {
+		a.say("there is no archive in %s; configuration and companions, if any, stay", archive)
+		return
+	}
+	a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", archive)
+}
+
 // installation finds what uninstall is about. Without --purge nothing of a configuration is needed, so that one which is
 // broken keeps no service from being removed.
-func (a *app) installation(f uninstallFlags) (i installation, err error) {
-	i.app = a
+func (a *app) installation(f uninstallFlags) (p removal.Purge, err error) {
+	p.Say = a.say
+	p.Problem = func(problem string) { fmt.Fprintf(a.err, "problem: %s\n", problem) } // an error, not talk
+	env := a.Env
 	if f.system {
-		if i.user, err = a.systemUser(f.user); err != nil {
-			return i, err
+		if p.User, err = env.MachineAccount(f.user); err != nil {
+			return p, err
 		}
 		switch {
-		case i.user == "" && f.purge:
-			return i, hint(errors.New("find account: no service of the machine is installed that would tell whose archive is meant"),
+		case p.User == "" && f.purge:
+			return p, words.Hint(errors.New("find account: no service of the machine is installed that would tell whose archive is meant"),
 				"ccd uninstall --system --purge --user NAME")
-		case i.user != "":
-			if i.app, err = a.as(i.user); err != nil {
-				return i, err
+		case p.User != "":
+			if env, err = env.As(p.User); err != nil {
+				return p, err
 			}
 		}
 	}
-	i.library, err = i.app.locate(true)
+	place, err := env.Place(true)
 	if err != nil && !f.purge {
-		i.library, err = i.app.stateOnly()
+		place, err = env.State()
 	}
-	if err == nil && f.system && i.user == "" {
-		i.library.archivePath = "" // whose it was is not known
+	if err != nil {
+		return p, err
 	}
-	if err == nil {
-		i.Service, err = i.app.serviceWith(i.library, packaging.Options{System: f.system, User: i.user})
+	if p.Library, err = reader.Open(place, false); err != nil {
+		return p, err
 	}
-	return i, err
+	p.Service, err = place.Service(packaging.Options{System: f.system, User: p.User, Out: a.talkOut()})
+	return p, err
 }
 
-// systemUser is the account that the machine's service runs as, else the one that was named, else none.
-func (a *app) systemUser(named string) (string, error) {
-	l, err := a.stateOnly()
-	if err != nil {
-		return "", err
+// purge shows all that is ccd's of one account, transcripts apart, asks, and removes it.
+func (a *app) purge(ctx context.Context, p removal.Purge, yes bool) error {
+	if err := p.Check(ctx); err != nil {
+		return err
 	}
-	s, err := a.serviceWith(l, packaging.Options{System: true})
+	as := *a
+	as.Env = p.Env
+	s, err := as.setup(nil, agentsFlags{})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return meant(s.Account(), named)
+	p.Agents = s
+	r, err := p.Find(ctx)
+	if err != nil {
+		return err
+	}
+	if !a.quiet || !yes {
+		fmt.Fprint(a.err, r.Text())
+	}
+	for _, problem := range r.Problems() {
+		p.Problem(problem)
+	}
+	if !yes {
+		if err := a.confirm(ctx, r.OnlyHere); err != nil {
+			return err
+		}
+	}
+	if err := p.Remove(ctx, r); !errors.Is(err, removal.ErrIncomplete) {
+		return err
+	}
+	return errSaid
 }
 
-// meant is the account whose service and archive go: that of the installed service, which no other name may stand for.
-func meant(installed, named string) (string, error) {
-	if installed != "" && named != "" && named != installed {
-		return "", hint(fmt.Errorf("purge: the machine's service runs as %s, not as %s", installed, named),
-			"as %s: ccd uninstall --purge", named)
+// confirm asks whether all that was shown is to be removed. If sessions exist nowhere else, their number is the answer.
+func (a *app) confirm(ctx context.Context, onlyHere int) error {
+	want, why := "yes", ""
+	if onlyHere > 0 {
+		want, why = strconv.Itoa(onlyHere), removal.OnlyHereText(onlyHere)+". "
 	}
-	return cmp.Or(installed, named), nil
+	fmt.Fprintf(a.err, "%sType %s to remove all of it: ", why, want)
+	switch given, err := answer(ctx, a.in); {
+	case err != nil:
+		fmt.Fprintln(a.err) // behind the question
+		return err
+	case !strings.EqualFold(given, want):
+		return fmt.Errorf("purge: answer was not %s; nothing removed", want)
+	}
+	return nil
 }
 
-// stateOnly is what is known without a configuration.
-func (a *app) stateOnly() (*library, error) {
-	home, err := a.home()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := config.StateDir(a.getenv, home)
-	return &library{app: a, stateDir: dir, archivePath: filepath.Join(dir, "archive.db")}, err
+// answers reports whether there is somebody to ask.
+func (a *app) answers() bool {
+	in, ok := a.in.(*os.File)
+	return ok && terminal(in) && terminal(a.err)
+}
+
+// answer reads a line, "" if there is none, without the space around it. An interrupted question has no answer: it fails
+// with what ended ctx, and what reads goes on until the process ends.
+func answer(ctx context.Context, in io.Reader) (string, error) {
+	text, err := readLine(ctx, bufio.NewReader(in))
+	return strings.TrimSpace(text), err
 }

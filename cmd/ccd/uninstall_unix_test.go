@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ccd/cmd/ccd/internal/account"
 )
 
 // TestPurgeRefuses holds what keeps purge from removing anything: a daemon that is not the service, transcripts in the
@@ -29,21 +31,21 @@ func TestPurgeRefuses(t *testing.T) {
 		}, "a daemon runs, pid 4711"},
 		"transcripts in its state": {func(t *testing.T, _, state string) []string {
 			return []string{"CODEX_HOME=" + filepath.Join(state, "codex")}
-		}, "is watched, and stands in the state directory"},
+		}, "is watched, and is in the state directory"},
 		"transcripts in its state by a symlink": {func(t *testing.T, home, state string) []string {
 			must(t, os.MkdirAll(filepath.Join(state, "t"), 0o700))
 			must(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
 			must(t, os.Symlink(filepath.Join(state, "t"), filepath.Join(home, ".claude", "projects")))
 			return nil
-		}, "is watched, and stands in the state directory"},
+		}, "is watched, and is in the state directory"},
 		"transcripts in its state by another way": {func(t *testing.T, home, state string) []string {
 			must(t, os.Rename(filepath.Dir(state), filepath.Join(home, "real")))
 			must(t, os.Symlink(filepath.Join(home, "real"), filepath.Dir(state)))
 			return []string{"CODEX_HOME=" + filepath.Join(home, "real", "ccd", "codex")}
-		}, "is watched, and stands in the state directory"},
+		}, "is watched, and is in the state directory"},
 		"transcripts among its companions": {func(t *testing.T, home, state string) []string {
 			return []string{"CCD_COMPANION_DIR=" + filepath.Join(home, "c"), "CODEX_HOME=" + filepath.Join(home, "c", "codex")}
-		}, "is watched, and stands in companion.dir"},
+		}, "is watched, and is in companion.dir"},
 		"a service with other places": {func(t *testing.T, home, _ string) []string {
 			if runtime.GOOS != "linux" {
 				t.Skip("NOTICE: the unit is one of systemd")
@@ -81,8 +83,7 @@ func TestPurgeRefuses(t *testing.T) {
 
 func stateOf(t *testing.T, home string) string {
 	t.Helper()
-	a := app{env: []string{"HOME=" + home}}
-	l, err := a.stateOnly()
+	p, err := account.Env{Vars: []string{"HOME=" + home}}.State()
 	must(t, err)
-	return l.stateDir
+	return p.StateDir
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/cmd/ccd/internal/status"
 )
 
 // reporting is a session of Claude Code of 20 replies, 2,000 characters each. Reply n reports reports[n] as its
@@ -149,10 +151,10 @@ func TestOneAbsurdWindowChangesNothing(t *testing.T) {
 }
 
 // statedIn archives a rollout, compacts it, and returns what ls tells of it and what the hook of a prompt answers.
-func statedIn(t *testing.T, rollout string) (s sessionOutput, hook string) {
+func statedIn(t *testing.T, rollout string) (s status.Session, hook string) {
 	t.Helper()
 	home, ask := statedHome(t, rollout)
-	var all []sessionOutput
+	var all []status.Session
 	code, out, said := ccdIn(home, "", "ls", "--json")
 	if err := json.Unmarshal([]byte(out), &all); code != exitDone || err != nil || len(all) != 1 {
 		t.Fatalf("ls: exit %d, %d sessions, %v, %s", code, len(all), err, said)
@@ -191,7 +193,7 @@ func statedHome(t *testing.T, rollout string) (home string, hook func(event, mor
 }
 
 // usageOf archives a transcript and returns what ls tells of it, and the beginning of its companion.
-func usageOf(t *testing.T, transcript string) (sessionOutput, string) {
+func usageOf(t *testing.T, transcript string) (status.Session, string) {
 	t.Helper()
 	const session = "11111111-2222-4333-8444-555555555555"
 	home := t.TempDir()
@@ -202,7 +204,7 @@ func usageOf(t *testing.T, transcript string) (sessionOutput, string) {
 	if err := os.WriteFile(path, []byte(transcript), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var all []sessionOutput
+	var all []status.Session
 	for _, args := range [][]string{{"run", "--once", "-q"}, {"ls", "--json"}} {
 		var out, talk bytes.Buffer
 		if code := run(context.Background(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home, "USERPROFILE=" + home}); code != exitDone {

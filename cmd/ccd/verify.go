@@ -11,47 +11,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 // verifyOutput is what verify prints. Unresolved are IDs that stand in a companion and that the index does not know.
 type verifyOutput struct {
-	Sessions    int            `json:"sessions"`
-	Attachments int            `json:"attachments"`
-	Generations int            `json:"generations"`
-	Frames      int            `json:"frames"`
-	Pieces      int            `json:"pieces"`
-	Pointers    int            `json:"pointers"`
-	Summaries   int            `json:"summaries"`
-	Bytes       int64          `json:"bytes"`
-	Companions  int            `json:"companions"`
-	IDs         int            `json:"ids"`
-	Unreadable  []string       `json:"unreadable"`
-	Damage      []damageOutput `json:"damage"`
+	Sessions    int             `json:"sessions"`
+	Attachments int             `json:"attachments"`
+	Generations int             `json:"generations"`
+	Frames      int             `json:"frames"`
+	Pieces      int             `json:"pieces"`
+	Pointers    int             `json:"pointers"`
+	Summaries   int             `json:"summaries"`
+	Bytes       int64           `json:"bytes"`
+	Companions  int             `json:"companions"`
+	IDs         int             `json:"ids"`
+	Unreadable  []string        `json:"unreadable"`
+	Damage      []reader.Damage `json:"damage"`
 
 	failed bool // a companion could not be read, and not for want of a permission
-}
-
-type damageOutput struct {
-	Session    string  `json:"session"`
-	Generation int     `json:"generation"`
-	Offset     int64   `json:"offset"`
-	ID         mark.ID `json:"id"`
-	Companion  string  `json:"companion"`
-	Cause      string  `json:"cause"`
-}
-
-func damageOf(d *archive.DamageError) damageOutput {
-	return damageOutput{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()}
 }
 
 func (a *app) verifyCommand() *cobra.Command {
 	p := page{
 		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
-		long: `It reads the whole archive and changes nothing. Damage is listed, one line each, and does not stop the
-rest: what is not damaged still restores exactly. A companion that is gone, or stands where you may not
-read, is no damage: ` + "`ccd show`" + ` makes it anew.`,
+		long: `Reads the whole archive and changes nothing. It lists each damaged place; everything else can still be
+restored exactly. A companion that is missing or unreadable is not damage: ccd show makes it again.`,
 		examples: []example{
 			{"ccd verify", "exit 0: all is well"},
 			{"ccd verify --json", "counts, and the list of what is damaged"},
@@ -71,24 +59,24 @@ func (a *app) verify(ctx context.Context) error {
 		return err
 	}
 	show, wipe := a.progress("verifying:")
-	report, err := l.archive.Verify(ctx, show)
+	report, err := l.Archive.Verify(ctx, show)
 	wipe()
 	if err != nil {
 		return fmt.Errorf("verify archive: %w", err)
 	}
 	out := verifyOutput{
 		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
-		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: []damageOutput{},
+		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: []reader.Damage{},
 	}
 	for _, d := range report.Damage {
-		out.Damage = append(out.Damage, damageOf(d))
+		out.Damage = append(out.Damage, reader.DamageOf(d))
 	}
-	for _, e := range l.sessions {
+	for _, e := range l.Sessions {
 		if e.Class == transcript.Attachment {
 			out.Attachments++
 			out.Sessions--
 		}
-		if err := l.verifyCompanion(ctx, e, &out); err != nil {
+		if err := verifyCompanion(ctx, l, e, &out); err != nil {
 			return err
 		}
 	}
@@ -97,43 +85,45 @@ func (a *app) verify(ctx context.Context) error {
 
 // verifyCompanion looks up every ID of one companion. That a companion is gone, or cannot be read, is no damage: it can
 // be made anew.
-func (l *library) verifyCompanion(ctx context.Context, e entry, out *verifyOutput) error {
-	if e.state.Companion == "" {
+func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out *verifyOutput) error {
+	if e.Kept.Companion == "" {
 		return nil
 	}
-	text, err := os.ReadFile(e.state.Companion)
+	text, err := os.ReadFile(e.Kept.Companion)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		out.Unreadable = append(out.Unreadable, mark.Name(e.state.Companion))
+		out.Unreadable = append(out.Unreadable, mark.Name(e.Kept.Companion))
 		out.failed = out.failed || !errors.Is(err, fs.ErrPermission)
 		return nil
 	}
 	out.Companions++
 	for _, id := range mark.IDs(string(text)) {
 		out.IDs++
-		found, err := l.archive.Lookup(ctx, string(id))
-		var damage *archive.DamageError
-		switch {
-		case errors.As(err, &damage):
-			out.Damage = append(out.Damage, damageOutput{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.state.Companion), Cause: err.Error()})
+		cause := ""
+		switch found, err := l.Archive.Lookup(ctx, string(id)); {
+		case errors.As(err, new(*archive.DamageError)):
+			cause = err.Error()
 		case err != nil && !errors.Is(err, archive.ErrNotFound):
 			return fmt.Errorf("look up %s: %w", id, err)
-		case len(found) == 0:
-			out.Damage = append(out.Damage, damageOutput{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.state.Companion), Cause: "the archive does not know this id"})
+		case len(found) > 0:
+			continue
+		default:
+			cause = "the archive does not know this id"
 		}
+		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.Kept.Companion), Cause: cause})
 	}
 	return nil
 }
 
 func verifiedLine(out verifyOutput) string {
-	line := "verified " + count(out.Sessions, "session")
+	line := "verified " + words.Count(out.Sessions, "session")
 	if out.Attachments > 0 {
-		line += ", " + count(out.Attachments, "attachment")
+		line += ", " + words.Count(out.Attachments, "attachment")
 	}
-	return line + fmt.Sprintf(", %s of transcripts, what %s stand for, %s in %s: %d damaged", humanize.IBytes(uint64(out.Bytes)),
-		count(out.Pointers, "ID"), count(out.IDs, "ID"), count(out.Companions, "companion"), len(out.Damage))
+	return line + fmt.Sprintf(", %s of transcripts, %s, %s in %s: %d damaged", humanize.IBytes(uint64(out.Bytes)),
+		words.Count(out.Pointers, "archived original"), words.Count(out.IDs, "ID"), words.Count(out.Companions, "companion"), len(out.Damage))
 }
 
 func (a *app) printVerify(out verifyOutput) error {

@@ -26,24 +26,26 @@ type versionOutput struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	p := page{
-		use: "version", group: care, short: "tell which ccd this is",
+		use: "version", group: care, short: "print the version",
 		json: "one object: version, revision, modified (built from a changed tree), go, platform,\ncompanion (version of its form), rules (version of what is compacted how)",
 		examples: []example{
 			{"ccd version", "version, revision, Go version, platform"},
 			{"ccd version --json", "the same for scripts"},
 		},
 	}
-	return p.command(cobra.NoArgs, func(*cobra.Command, []string) error {
-		v := version()
-		if a.json {
-			return a.printJSON(v)
-		}
-		text := "ccd " + v.Version
-		if v.Revision != "" {
-			text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
-		}
-		return a.print(fmt.Sprintf("%s %s %s, companion %d, rules %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
-	})
+	return p.command(cobra.NoArgs, func(*cobra.Command, []string) error { return a.printVersion() })
+}
+
+func (a *app) printVersion() error {
+	v := version()
+	if a.json {
+		return a.printJSON(v)
+	}
+	text := "ccd " + v.Version
+	if v.Revision != "" {
+		text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
+	}
+	return a.print(fmt.Sprintf("%s %s %s, companion %d, rules %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
 }
 
 func version() versionOutput {

@@ -10,12 +10,12 @@ import (
 // RequestLine begins the first line of an input for a summarizer; the ID of the text follows.
 const RequestLine = "ccd summarizer request "
 
-// maxRequest is how far into a message the line that marks an input may stand, in bytes: agents put a prompt of their
-// command line before what they read.
+// maxRequest is how far into a message the line that marks an input may be, in bytes, because agents put the prompt of their
+// command line before their standard input.
 const maxRequest = 4096
 
-// Asks reports whether a record asks for a summary: its session is then one of a summarizer's command, which is not to
-// be followed. Settled is false while nobody has said anything: the next record may tell.
+// Asks reports whether a record requests a summary. Its session is then one that a summarizer's command made and must not be
+// followed. settled is false if the record has neither a message nor a call, so that the next record must be checked too.
 func Asks(r *transcript.Record) (asks, settled bool) {
 	for i := range r.Items {
 		k := r.Items[i].Kind
@@ -27,7 +27,7 @@ func Asks(r *transcript.Record) (asks, settled bool) {
 	return false, settled
 }
 
-// isRequest looks for the line that marks an input.
+// isRequest reports whether a text contains the line that marks an input.
 func isRequest(text string) bool {
 	for line := range strings.Lines(text[:min(len(text), maxRequest)]) {
 		if id, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), RequestLine); ok && mark.IsID(id) {

@@ -131,7 +131,7 @@ func (s *session) fold(t testing.TB) *Fold {
 func (s *session) inPieces(t testing.TB, size int, asked func(*Fold)) *Fold {
 	t.Helper()
 	f := New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}})
-	d, data := registry.NewDecoder("claude-code", transcript.Main), s.buf.Bytes()
+	d, data := registry.Table{}.NewDecoder("claude-code", transcript.Main), s.buf.Bytes()
 	n := 0
 	for off := 0; off < len(data); off += size {
 		end := min(off+size, len(data))

@@ -7,38 +7,38 @@ import (
 	"ccd/internal/transcript"
 )
 
-// calibration measures how many chars of this session are a token: what was added between two reports of the context
-// against their difference.
+// calibration measures the chars per token of this session: the chars added between two reports of the context, divided by
+// the difference of the reports.
 type calibration struct {
 	total     int64 // chars of the context's items so far
-	odd       bool  // since the newest report came what has tokens and no chars
+	odd       bool  // something with tokens but no chars came after the newest report
 	was, now  report
 	intervals int
 	chars     int64 // of all intervals
 	tokens    int64
 }
 
-// report is what one reply reported, and the chars that there were by then.
+// report is the context that one reply reported, and the chars up to then.
 type report struct {
 	known  bool
-	reply  uint64 // hash of the reply's name, 0 where it has none
+	reply  uint64 // hash of the reply's name, 0 if it has none
 	tokens int64
 	chars  int64
-	odd    bool // between the report before and this one came what has tokens and no chars
+	odd    bool // something with tokens but no chars came between the previous report and this one
 }
 
-// Which intervals count, and how many are enough.
+// Which intervals count, and how many are needed.
 const (
 	minIntervals  = 3
 	minCalibrated = 4000 // chars
-	leastRatio    = 0.5  // chars a token; an interval below it grew by what the transcript does not show
+	leastRatio    = 0.5  // chars per token; an interval below it contains something that the transcript does not show
 	mostRatio     = 12
-	lowRatio      = 1.5 // what CharsPerToken gives at the least
+	lowRatio      = 1.5 // minimum of CharsPerToken
 	highRatio     = 6
 )
 
-// item counts an item of the context.
-func (c *calibration) item(row *Row) {
+// count counts an item of the context.
+func (c *calibration) count(row *Row) {
 	if row.Has(Side) {
 		return
 	}
@@ -48,8 +48,8 @@ func (c *calibration) item(row *Row) {
 	}
 }
 
-// take follows what a reply reports. The records of one reply report again and again, the last one counts; one without a
-// name that repeats the figure before tells nothing new.
+// take takes the report of a reply. All records of a reply have a report, and the last one counts. A report without a reply's
+// name that repeats the previous figure is ignored.
 func (c *calibration) take(u *transcript.Usage) {
 	if u.Context <= 0 {
 		return
@@ -71,13 +71,13 @@ func (c *calibration) take(u *transcript.Usage) {
 	c.odd = false
 }
 
-// cut begins a new interval: the context is another one.
+// cut begins a new interval, because the context was replaced.
 func (c *calibration) cut() {
 	c.intervals, c.chars, c.tokens = c.sums()
 	c.was, c.now, c.odd = report{}, report{}, false
 }
 
-// sums are the intervals so far, the newest one with them.
+// sums returns the totals of all intervals, including the newest one.
 func (c *calibration) sums() (intervals int, chars, tokens int64) {
 	intervals, chars, tokens = c.intervals, c.chars, c.tokens
 	if !c.was.known || !c.now.known || c.now.odd {
@@ -93,8 +93,8 @@ func (c *calibration) sums() (intervals int, chars, tokens int64) {
 	return intervals + 1, chars + added, tokens + grown
 }
 
-// CharsPerToken is how many chars of this session are a real token, by its own reports: between 1.5 and 6; 0 where fewer
-// than 3 intervals between reports or fewer than 4,000 chars tell it.
+// CharsPerToken returns the chars per real token of this session by its own reports: between 1.5 and 6, or 0 if there are
+// fewer than 3 intervals between reports or fewer than 4,000 chars.
 func (f *Fold) CharsPerToken() float64 {
 	intervals, chars, tokens := f.calibration.sums()
 	if intervals < minIntervals || chars < minCalibrated {
@@ -122,7 +122,7 @@ func (s *script) add(text string) {
 	}
 }
 
-// WideShare is the share of Chinese, Japanese and Korean characters in what people and the assistant said, 0..1.
+// WideShare returns the share of Chinese, Japanese and Korean characters in the messages, 0..1.
 func (f *Fold) WideShare() float64 {
 	if f.script.all == 0 {
 		return 0

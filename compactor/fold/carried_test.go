@@ -21,7 +21,7 @@ func TestCarriedOver(t *testing.T) {
 		line("response_item", said("Make the tests pass.")) + line("response_item", said("Keep the API.")) +
 		line("compacted", `{"message":"Summary: half is done.","replacement_history":[`+said("Keep the API.")+`]}`)
 	f := New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: "codex", ID: "s"}})
-	for r := range registry.NewDecoder("codex", transcript.Main).Records(transcript.Segment{Data: []byte(data)}) {
+	for r := range (registry.Table{}).NewDecoder("codex", transcript.Main).Records(transcript.Segment{Data: []byte(data)}) {
 		f.Add(r)
 	}
 	var carried []string

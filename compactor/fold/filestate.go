@@ -7,45 +7,45 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Step is a change of a file: the row of its call, and its place among the files of that call. Where a read gave the
-// content, it is the row of its result.
+// Step is a change of a file: the row of its call and the index among the files of that call. If a read gave the content, it
+// is the row of the read's result.
 type Step struct {
 	Row int32
 	N   int32
 }
 
-// NoStep is where nothing is known.
+// NoStep means that no step is known.
 var NoStep = Step{Row: -1}
 
 // File is the net effect of a session on one file.
 type File struct {
 	Key      uint64 // in the table
 	Path     string
-	From     string // what it was called before this session renamed it
-	To       string // it was renamed to
-	Created  bool   // by this session, as far as told
+	From     string // its name before this session renamed it
+	To       string // its new name if it was renamed away, else ""
+	Created  bool   // created by this session, as far as known
 	Deleted  bool
-	Wrote    bool // by a command that does not tell whether it was there
-	Again    bool // made anew after it was deleted
-	Reverted bool // put back, and not changed since
+	Wrote    bool // written by a command that does not show whether the file existed
+	Again    bool // created again after it was deleted
+	Reverted bool // reverted, and not changed since
 	Doubt    bool // a command may have changed it since its content was last known
-	Lost     bool // base and replay no longer give the content
-	Tried    int  // changes asked for
+	Lost     bool // base and replay no longer yield the content
+	Tried    int  // attempted changes
 	Reads    int
-	Edits    uint32 // changes made: a version
-	Before   uint32 // of them those that no longer count: what was put back, deleted or overwritten
+	Edits    uint32 // changes made, used as a version
+	Before   uint32 // those of them that no longer count, because the file was reverted, renamed away, or replaced by a renamed one
 	First    int32  // row of the first call that touched it
 	Changed  int32  // row of the last change's call, -1
 	Touched  int32  // row of the last call that read or changed it
 	Read     int32  // row of the last read's result, -1
-	Base     Step   // gives its whole content: a write, or a read
+	Base     Step   // a write or read with the whole content
 	Replay   []Step // the changes since base
 }
 
-// News is the changes that count: those since it was created, put back or last deleted.
+// News returns the number of changes that still count.
 func (f *File) News() uint32 { return f.Edits - f.Before }
 
-// file returns the state of a path, as the newest.
+// file returns the state of a path and makes it the newest.
 func (t *tables) file(path string, row int32) *File {
 	key := hashPath(path)
 	f := t.files.touch(key)
@@ -56,7 +56,7 @@ func (t *tables) file(path string, row int32) *File {
 	return f
 }
 
-// touch makes a file that is known the newest.
+// touch makes a known file the newest.
 func (t *tables) touch(f *File, row int32) *File {
 	if t.files.get(f.Key) == f {
 		t.files.touch(f.Key)
@@ -65,7 +65,7 @@ func (t *tables) touch(f *File, row int32) *File {
 	return f
 }
 
-// below gives the files that are known below a directory, the ones touched last first.
+// below returns the known files below a directory, most recently touched first.
 func (t *tables) below(dir string) []*File {
 	var all []*File
 	for e := t.files.newest; e != nil; e = e.older {
@@ -76,48 +76,48 @@ func (t *tables) below(dir string) []*File {
 	return all
 }
 
-// change is one file change that a result tells of.
+// change is one file change that a result reports.
 type change struct {
 	transcript.FileChange
 	at      Step  // its call
 	result  int32 // row of the result
 	partial bool  // a read of some lines
-	certain bool  // the tool makes sure that the file is as the agent last saw it
-	shell   bool  // a plain command: a move changes nothing in the file
-	amended bool  // what was written is not what the call says
-	fresh   bool  // a write: the tool says that the file is new
-	over    bool  // a write: the tool says that the file was there
+	certain bool  // the tool checks that the file is as the agent last saw it
+	shell   bool  // a shell command, whose move leaves the content unchanged
+	amended bool  // the written content differs from the call
+	fresh   bool  // a write: the tool reports a new file
+	over    bool  // a write: the tool reports that the file existed
 }
 
-// changed applies one change of a file.
-func (t *tables) changed(ch *change) {
+// applyChange applies one change of a file.
+func (t *tables) applyChange(ch *change) {
 	if ch.Op == transcript.Other {
-		t.doubted(ch)
+		t.doubt(ch)
 		return
 	}
 	t.changes++
 	switch ch.Op {
 	case transcript.Read:
-		t.file(ch.Path, ch.at.Row).wasRead(ch)
+		t.file(ch.Path, ch.at.Row).markRead(ch)
 	case transcript.Write:
-		t.file(ch.Path, ch.at.Row).written(ch)
+		t.file(ch.Path, ch.at.Row).markWritten(ch)
 	case transcript.Touch:
 		if f := t.file(ch.Path, ch.at.Row); (f.Reads == 0 && f.Edits == 0) || f.Deleted {
-			f.written(ch)
+			f.markWritten(ch)
 		}
 	case transcript.Edit:
-		t.file(ch.Path, ch.at.Row).edited(ch)
+		t.file(ch.Path, ch.at.Row).markEdited(ch)
 	case transcript.Delete:
-		t.removed(ch)
+		t.removeFiles(ch)
 	case transcript.Revert:
-		t.reverted(ch)
+		t.revertFiles(ch)
 	case transcript.Rename:
-		t.moved(ch)
+		t.moveFiles(ch)
 	}
 }
 
-// doubted takes note that files may have changed. What is not known stays so.
-func (t *tables) doubted(ch *change) {
+// doubt records that files may have changed. Unknown files are not added.
+func (t *tables) doubt(ch *change) {
 	if f := t.files.get(hashPath(ch.Path)); f != nil {
 		f.Doubt = true
 	}
@@ -125,13 +125,13 @@ func (t *tables) doubted(ch *change) {
 		for _, f := range t.below(ch.Path) {
 			f.Doubt = true
 		}
-		t.doubtGone(ch.Path)
+		t.doubtDeleted(ch.Path)
 		t.doubtDir, t.doubtAt = clip(ch.Path, maxPath), t.changes
 	}
 }
 
-// doubtGone takes note that what was deleted below a directory may have been put back.
-func (t *tables) doubtGone(dir string) {
+// doubtDeleted records that files deleted below a directory may have been restored.
+func (t *tables) doubtDeleted(dir string) {
 	for e := t.files.newest; e != nil; e = e.older {
 		if f := &e.value; f.Deleted && (dir == "" || dir == "." || strings.HasPrefix(f.Path, strings.TrimSuffix(dir, "/.")+"/") || strings.HasPrefix(f.Path, dir)) {
 			f.Doubt = true
@@ -139,7 +139,7 @@ func (t *tables) doubtGone(dir string) {
 	}
 }
 
-func (f *File) wasRead(ch *change) {
+func (f *File) markRead(ch *change) {
 	f.Reads++
 	f.Read, f.To = ch.result, ""
 	if f.Deleted {
@@ -158,7 +158,7 @@ func (f *File) count(ch *change) {
 	f.To, f.Reverted = "", false
 }
 
-func (f *File) written(ch *change) {
+func (f *File) markWritten(ch *change) {
 	switch {
 	case f.Deleted:
 		f.Again = true
@@ -178,7 +178,7 @@ func (f *File) written(ch *change) {
 	f.Base, f.Replay, f.Lost, f.Doubt = ch.at, nil, ch.amended, false
 }
 
-func (f *File) edited(ch *change) {
+func (f *File) markEdited(ch *change) {
 	if f.Deleted {
 		f.Deleted, f.Again = false, true
 		f.Base, f.Replay = NoStep, nil
@@ -196,8 +196,8 @@ func (f *File) edited(ch *change) {
 // forget gives up the content.
 func (f *File) forget() { f.Base, f.Replay, f.Lost, f.Doubt = NoStep, nil, false, false }
 
-// removed takes files as deleted: the one named, and what is known below it.
-func (t *tables) removed(ch *change) {
+// removeFiles takes files as deleted: the one named, and what is known below it.
+func (t *tables) removeFiles(ch *change) {
 	if ch.Tree {
 		for _, f := range slices.Backward(t.below(ch.Path)) {
 			t.touch(f, ch.at.Row).remove(ch)
@@ -213,10 +213,10 @@ func (f *File) remove(ch *change) {
 	f.Doubt = false
 }
 
-// reverted takes files as put back: the one named, or those below it that were changed.
-func (t *tables) reverted(ch *change) {
+// revertFiles takes files as put back: the one named, or those below it that were changed.
+func (t *tables) revertFiles(ch *change) {
 	below := t.below(ch.Path)
-	t.doubtGone(ch.Path)
+	t.doubtDeleted(ch.Path)
 	for _, f := range slices.Backward(below) {
 		if f.News() > 0 && !f.Created {
 			t.touch(f, ch.at.Row).putBack(ch)
@@ -234,13 +234,13 @@ func (f *File) putBack(ch *change) {
 	f.forget()
 }
 
-// maxMoved bounds the files that moves of directories are followed for, in all: a session that moves a large tree to
-// and fro keeps the names that it had.
+// maxMoved is for how many files moves of directories are followed in all, so that a session that moves a large tree back and
+// forth stays cheap. After that, files keep their old names and their content counts as unknown.
 const maxMoved = 50000
 
-// moved takes files as renamed: the one named, and what is known below it. What may be a directory is taken for one
-// where files below it are known.
-func (t *tables) moved(ch *change) {
+// moveFiles renames the named file and the known files below it. A path that may be a directory counts as one if files below
+// it are known.
+func (t *tables) moveFiles(ch *change) {
 	to := ch.To
 	if to == "" || transcript.SamePath(to, ch.Path) {
 		return
@@ -248,7 +248,7 @@ func (t *tables) moved(ch *change) {
 	if t.files.get(hashPath(to)) == nil && ch.Tree && len(t.below(to)) > 0 {
 		to = transcript.Join(to, transcript.Base(ch.Path))
 	} else if ch.Loose && t.files.get(hashPath(to)) == nil && len(t.below(ch.Path)) == 0 {
-		f := t.file(ch.Path, ch.at.Row) // it is gone from where it was; what it is now called is not certain
+		f := t.file(ch.Path, ch.at.Row) // it is no longer at its old path, and its new name is uncertain
 		f.count(ch)
 		f.To = clip(to, maxPath)
 		f.forget()

@@ -1,13 +1,14 @@
-// Package fold folds the records of a session into rows and tables: where each item stands, what it is, how items hang
-// together, and what they tell of files, commands, problems, the plan and the context. It keeps no text of a message.
+// Package fold folds the records of a session into rows and tables: where each item is, what it is, how items are related,
+// and the files, commands, problems, plan and context that they describe. It does not keep the text of messages.
 //
-// Its invariant: what it answers is a pure function of the records added, the options and the session's kind, however
-// the records were cut into calls. Its memory is bounded: what no table names and the budget cannot reach becomes past.
+// Invariant: its answers are a pure function of the records added, the options and the session's kind, however the records
+// were split into calls. Its memory is bounded: rows that no table refers to and that the budget cannot reach are dropped.
 // It knows nothing of files, the archive, clocks and goroutines.
 package fold
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"ccd/compactor/lexicon"
@@ -21,53 +22,55 @@ import (
 type Fold struct {
 	o       limits.Options
 	session transcript.Session
-	client  *transcript.Client // of the items
+	client  *transcript.Client // the client that wrote the items
 	status  Status
 
 	records recordRows
 	rows    itemRows
 	past    *past
-	reach   int                  // records that always stay
+	reach   int                  // how many of the newest records are kept, see overfull
 	humans  chunks[int32]        // rows of the human messages
 	names   names                // of tools
-	calls   *table[string, call] // that wait for their result, by the agent's name for them
-	held    held                 // what the agent still holds
+	calls   *table[string, call] // calls without a result yet, by call ID
+	held    held                 // what is still in the agent's context
 	gauge   gauge                // tokens reported, window, pressure
 	tables  tables               // files, commands, problems, agents, jobs, terms, the plan
-	lastRow int32                // newest assistant text, -1 while there is none
+	lastRow int32                // newest assistant text, -1 if there is none yet
 	texts   chunks[Text]         // the messages, and how often later ones refer to them
-	root    string               // Status.Start as paths are compared: paths are told from there, wherever the work goes
-	given   int32                // first text that was given to a session without human messages, -1
+	root    string               // Status.Start in the form in which paths are compared; paths are shown relative to it
+	given   int32                // first text given to a session without human messages, -1 if there is none
 
 	mostRefs    uint16      // of any message
-	calibration calibration // chars a token
-	script      script      // of what was said
+	calibration calibration // chars per token
+	script      script      // scripts of the messages
 }
 
-// Status is what the fold knows of its session so far. Tokens are estimated unless said otherwise.
+// Status is what the fold knows of its session so far. Token counts are estimates unless noted otherwise.
 type Status struct {
 	Records, Items  int
-	Broken, Unknown int // records that could not be parsed; of a type that is not known
-	Grasp           transcript.Grasp
-	Context         int64 // estimate of what the agent still holds
+	Broken, Unknown int // records that could not be parsed; records of an unknown type
+	Grasp           transcript.Understood
+	Context         int64 // estimate of the agent's context
 	Total           int64 // estimate of all items
-	Reported        int64 // real tokens of the context, as last reported since the last boundary; 0 where none
+	Reported        int64 // real tokens of the context as last reported since the last boundary, 0 if none
 	Window          int64 // real tokens
-	Assumed         bool  // the window is assumed: neither reported, nor configured, nor proven
+	Assumed         bool  // the window is neither reported, nor configured, nor proven
 	Outliers        Outliers
 	Pressure        float64
 	Highest         float64      // highest pressure so far
-	Level           limits.Level // by Highest, or as the options say; never ByPressure
-	Trigger         string       // "" while none fired, else the first: "threshold", "pressure" or "boundary"
+	Level           limits.Level // from Highest or the options; never ByPressure
+	Trigger         string       // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
 	First, Last     time.Time
+	Boundary        time.Time // when the agent last compacted its context, zero if it has not
 	Model           string
 	Start           string // the first working directory
 	Cwd             string // the newest one
 	Branch          string
-	Parent          string             // ID of the session that started this one, as its path or else its records tell
-	Title           string             // as given in the transcript, "" where none
-	Asked           transcript.Span    // the first human message, zero where there is none
-	Resumed         transcript.Resumed // what it is a copy of that ccd wrote, zero where it is none
+	Parent          string             // ID of the session that started this one, from its path or else its records
+	Title           string             // as in the transcript, "" if none
+	Asked           transcript.Span    // the first human message, zero if there is none
+	Ask             string             // the beginning of the first request, on one line; "" if there is none
+	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	SubAgents       []string           // IDs, in order of appearance, the newest 256
 }
 
@@ -90,7 +93,7 @@ func New(o limits.Options, s transcript.Session) *Fold {
 	return f
 }
 
-// Add folds one record in, in file order. It keeps nothing of r.
+// Add folds the next record. It does not keep r.
 func (f *Fold) Add(r *transcript.Record) {
 	rec := f.records.add(r, f.rows.n)
 	f.held.name(r.UUID, rec)
@@ -98,6 +101,7 @@ func (f *Fold) Add(r *transcript.Record) {
 	if r.Boundary != nil {
 		f.held.cut(f, rec, r.Boundary)
 		f.held.takeOver(r)
+		f.status.Boundary = f.status.Last // not all of its records have a time
 		f.gauge.cut(r.Boundary)
 		f.calibration.cut()
 	}
@@ -106,17 +110,17 @@ func (f *Fold) Add(r *transcript.Record) {
 		f.addItem(rec, r, &r.Items[i])
 	}
 	if r.Agent != "" {
-		f.tables.report(f, r.Agent, rec)
+		f.tables.linkReport(f, r.Agent, rec)
 	}
 	f.gauge.take(f.o, r, f.held.chars)
-	if u := r.Usage; u != nil && !u.Side && u.Context == f.gauge.reported { // no outlier
+	if u := r.Usage; u != nil && !u.Side && u.Context == f.gauge.reported { // not an outlier
 		f.calibration.take(u)
 	}
 	f.trigger(r.Boundary != nil)
 	f.settle()
 }
 
-// note takes what a record tells of its session.
+// note takes what a record says about its session.
 func (f *Fold) note(r *transcript.Record) {
 	s := &f.status
 	s.Records++
@@ -149,17 +153,17 @@ func (f *Fold) note(r *transcript.Record) {
 	}
 }
 
-// maxNote bounds the strings that a record tells of its session, in bytes.
+// maxNote is how much is kept of a string about the session, such as a directory or the title, in bytes.
 const maxNote = 1024
 
-// keep sets the string to a copy of the newer one, unless there is none.
+// keep sets *s to a copy of newer unless that is empty.
 func keep(s *string, newer string) {
 	if newer != "" && newer != *s {
 		*s = clip(newer, maxNote)
 	}
 }
 
-// Status returns what is known so far.
+// Status returns what is known of the session so far.
 func (f *Fold) Status() Status {
 	s := f.status
 	s.Items = f.rows.n
@@ -172,12 +176,12 @@ func (f *Fold) Status() Status {
 	return s
 }
 
-// Size returns about how many bytes of memory the fold holds.
+// Size returns about how many bytes of memory the fold takes.
 func (f *Fold) Size() int64 {
 	return f.records.bytes() + f.rows.bytes() + f.past.bytes() + f.humans.bytes() + f.texts.bytes() + f.tables.bytes() + f.held.bytes() + int64(f.calls.len())*256 + 4096
 }
 
-// addItem makes the row of one item and lets the tables learn from it while its text is at hand.
+// addItem makes the row of an item and updates the tables while the item's text is available.
 func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 	row := Row{
 		from: uint24Of(it.Span.Off - r.Span.Off), length: uint24Of(it.Span.Len), Key: mark.Sum(it.Raw).Key(),
@@ -206,13 +210,14 @@ func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 		f.addResult(i, it)
 	case transcript.Meta:
 		if bytes.Contains(it.Raw, []byte("task-notification")) {
-			f.notice(i, original(transcript.Text, it.Raw))
+			f.endJob(i, original(transcript.Text, it.Raw))
 		}
 		if f.given < 0 && f.session.Class == transcript.SubAgent && !r.Unknown && row.Chars > 0 {
 			f.given = i
+			f.ask(original(transcript.Text, it.Raw))
 		}
 	}
-	f.calibration.item(f.rows.at(int(i)))
+	f.calibration.count(f.rows.at(int(i)))
 }
 
 func (f *Fold) addHuman(i int32, it *transcript.Item) {
@@ -224,25 +229,37 @@ func (f *Fold) addHuman(i int32, it *transcript.Item) {
 		return
 	}
 	f.humans.push(i)
-	f.answer(i, it)
+	f.pairAnswer(i, it)
 	if f.status.Asked.Len == 0 {
 		f.status.Asked = it.Span
 	}
 	text, _ := it.Said()
+	f.ask(text)
 	row.Exit = int16(it.Frame)
 	f.script.add(text)
-	shape := prose.ShapeOf(text)
-	f.text(i, shape)
-	f.mention(i, text)
-	if f.humans.n > 1 && shape.Corrects() {
+	f.texts.push(Text{Row: i})
+	f.countTerms(i, text)
+	tells := prose.Tells(text)
+	if f.humans.n > 1 && tells.Corrects {
 		row.Flags |= Corrects
 	}
-	if shape.Constrains() {
+	if tells.Constrains {
 		row.Flags |= Constrains
 	}
 }
 
-// takeBack marks the last messages that still count as taken back by a record.
+// maxAsk bounds Status.Ask, in bytes.
+const maxAsk = 400
+
+// ask keeps the first request, by which people recognize a session that its agent gave no title.
+func (f *Fold) ask(text string) {
+	if f.status.Ask == "" {
+		f.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
+	}
+}
+
+// takeBack marks the last human messages, as many as turns, as taken back by record rec. It skips answers to calls and messages
+// that were taken back before.
 func (f *Fold) takeBack(rec, turns int) {
 	for n := f.humans.n - 1; n >= f.humans.from && turns > 0; n-- {
 		i := *f.humans.at(n)
@@ -257,16 +274,15 @@ func (f *Fold) takeBack(rec, turns int) {
 	}
 }
 
-// again reports whether a message is the one before, written once more: agents repeat a record when they go on with a
-// session.
+// again reports whether a message repeats the previous one. Agents repeat a record when they resume a session.
 func (f *Fold) again(before int32, row *Row) bool {
 	old := f.rows.at(int(before))
-	t := f.records.at(int(row.Rec)).milli()
-	return old.Key == row.Key && t != 0 && t == f.records.at(int(old.Rec)).milli()
+	t := f.records.at(int(row.Rec)).milli
+	return old.Key == row.Key && t != 0 && t == f.records.at(int(old.Rec)).milli
 }
 
-// answer pairs what a person said with the call that asked for it, or that was refused with these words.
-func (f *Fold) answer(i int32, it *transcript.Item) {
+// pairAnswer pairs a person's message with the call that asked for it or that it refused.
+func (f *Fold) pairAnswer(i int32, it *transcript.Item) {
 	if it.Call == "" {
 		return
 	}
@@ -295,14 +311,13 @@ func (f *Fold) addText(i int32, it *transcript.Item) {
 	if n := f.humans.n; n > 1 && owns(text) {
 		f.rows.at(int(*f.humans.at(n - 1))).Flags |= Corrects
 	}
-	shape := prose.ShapeOf(text)
-	if shape.Decides() {
+	if prose.Tells(text).Decides {
 		row.Flags |= Decides
 	}
 	f.script.add(text)
-	f.text(i, shape)
-	f.mention(i, text)
+	f.texts.push(Text{Row: i})
+	f.countTerms(i, text)
 }
 
-// original is the item's text as the agent saw it.
+// original returns the item's text as the agent saw it.
 func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }

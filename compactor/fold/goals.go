@@ -7,49 +7,49 @@ import (
 	"ccd/internal/transcript"
 )
 
-// goal is what a command is for: a program with its sub-command, on targets. A later success of the same goal makes a
-// failure good, though it is another command.
+// goal is the purpose of a command: a program with its sub-command, on targets. A later success of the same goal resolves a
+// failure even if the command differs.
 type goal struct {
 	what    string   // program and sub-command: "go test", "npm run build", "pytest"
-	dir     string   // where it runs, "" where not told
-	narrow  string   // the options that leave a part of the work out, as given
-	targets []string // its operands, seen from dir; none: all that there is
-	proved  bool     // a success of the whole line is one of this goal
-	piped   bool     // its status is not that of the line: an output that speaks of errors speaks against it
+	dir     string   // where it runs, "" if unknown
+	narrow  string   // the options that exclude a part of the work, as given
+	targets []string // its operands relative to dir; none means everything
+	proved  bool     // a success of the whole line proves a success of this goal
+	piped   bool     // its status is not that of the line, so error lines in the output count against it
 }
 
-// run is what a command line comes to.
+// run is the meaning of a command line.
 type run struct {
-	lookUp   bool   // every part of it only looks
-	compares bool   // the parts that do more compare
-	guarded  bool   // it begins with a look-up on which the rest depends
-	goals    []goal // of the rest; none where they cannot be told
+	lookUp   bool   // every part is a look-up
+	compares bool   // every part is a look-up or a comparison
+	guarded  bool   // it begins with a look-up that decides whether the rest runs
+	goals    []goal // goals of the other parts; none if they cannot be determined
 }
 
-// What is kept of a goal. One with more cannot be told.
+// Limits of a goal. Goals beyond them are not determined.
 const (
 	maxGoals   = 4
 	maxTargets = 8
 	maxTarget  = 200 // bytes
 )
 
-// runOf understands the command line of a call; the zero run where there is none, or it is too long.
+// runOf analyzes the command line of a call. It returns the zero run if there is none or it is too long.
 func runOf(a *transcript.Action) run {
 	if a.Op != transcript.Command || a.Stdin || a.Command == "" || len(a.Command) > maxPending {
 		return run{}
 	}
-	same := transcript.Same(a.Dir, a.Command)
+	same := transcript.NormalizeRun(a.Dir, a.Command)
 	parts, ok := transcript.SplitCommand(same.Command)
 	if !ok || len(parts) == 0 {
 		return run{}
 	}
-	chain := 0 // where the last chain begins: its status is that of the line
+	chain := 0 // start of the last chain, whose status is that of the line
 	for i := range parts {
 		if parts[i].Join == ";" || parts[i].Join == "&" {
 			chain = i
 		}
 	}
-	// Where the last chain has a choice, its success proves nothing for certain.
+	// If the last chain has a choice, its success does not prove which part succeeded.
 	proves := !slices.ContainsFunc(parts[chain:], func(p transcript.Simple) bool { return p.Join == "||" })
 	r := run{lookUp: true, compares: true, guarded: len(parts) > 1}
 	dir, told := transcript.Join("", same.Dir), true
@@ -82,25 +82,30 @@ func runOf(a *transcript.Action) run {
 	return r
 }
 
+// IsLookUp reports whether a command line only lists, reads, searches or tests for existence.
+func IsLookUp(command string) bool {
+	return runOf(&transcript.Action{Op: transcript.Command, Command: command}).lookUp
+}
+
 // direct are programs without sub-commands: their first operand is a target.
 var direct = set("pytest jest vitest mocha rspec phpunit tsc eslint prettier mypy black flake8 pylint pyright gcc g++ cc clang " +
 	"javac rustc curl wget shellcheck gofmt gofumpt golangci staticcheck")
 
-// interpreters run a program that is their first operand. What stands in the command itself has no goal to compare.
+// interpreters run the program in their first operand. Code within the command itself has no goal that could be compared.
 var interpreters = set("python python3 py node deno bun ruby perl php bash sh zsh tsx ts-node lua Rscript java osascript")
 
-// single are commands for which any success of the same will do, whatever the operands are: there is one thing to be done.
+// single are commands with a single purpose, so any later success resolves a failure, whatever the operands.
 var single = set("git-push git-commit git-pull git-fetch")
 
-// narrowing are options that leave the work, or a part of it, out. The word behind one counts as its value: where it is
-// none, the goal reaches less far. The value of any other option counts as a target.
+// narrowing are options that exclude the work or a part of it. The word after one counts as its value; if it is not, the goal
+// covers less, which can only leave a problem open. The value of any other option counts as a target.
 var narrowing = set("-run --run --grep --filter --package --project -skip --skip --deselect --ignore --testNamePattern --testPathPattern " +
 	"--workspace -k -m -t -g -p -w --lf --last-failed --ff --dry-run --collect-only --list --no-run -short --changed --onlyChanged")
 
 // dirOptions are options whose value is the directory to work in.
 var dirOptions = set("-C --prefix --cwd --dir --directory")
 
-// goalOf is the goal of a plain command that runs in dir. It fails where the words do not tell one.
+// goalOf returns the goal of a plain command that runs in dir. ok is false if it cannot be determined.
 func goalOf(c *plain, dir string) (goal, bool) {
 	g := goal{what: c.name, dir: dir}
 	levels := 1 // sub-commands that may follow
@@ -157,13 +162,13 @@ func goalOf(c *plain, dir string) (goal, bool) {
 	return g, true
 }
 
-// isVerb reports whether a word may be a sub-command: a plain word, no path and no figure.
+// isVerb reports whether a word may be a sub-command: a plain word, neither a path nor a number.
 func isVerb(w string) bool {
 	return w[:min(1, len(w))] >= "a" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_:") == ""
 }
 
-// covers reports whether a success of g makes a failure of the goal good: the same program and sub-command, nothing left
-// out that the failure had in, and no targets of its own, or such as the failure's are among or below.
+// covers reports whether a success of g resolves a failure of the goal failed: same program and sub-command, nothing excluded
+// that the failed run included, and no targets, or targets that include the failed ones.
 func (g *goal) covers(failed *goal) bool {
 	if g.what != failed.what || g.narrow != "" && g.narrow != failed.narrow {
 		return false
@@ -179,7 +184,7 @@ func (g *goal) covers(failed *goal) bool {
 	})
 }
 
-// within reports whether a target is the other one, or below it as far as the program works on what is below.
+// within reports whether a target equals base, or is below it and the program works recursively.
 func (g *goal) within(target, base string) bool {
 	if transcript.SamePath(target, base) || strings.HasPrefix(target, base+"::") {
 		return true

@@ -7,17 +7,17 @@ import (
 	"ccd/internal/transcript"
 )
 
-// held is what the agent still holds: everything since its own last compaction, with what that preserved.
+// held tracks the agent's context: everything since its own last compaction, and what that preserved.
 type held struct {
 	start     int             // index of the first record
 	named     []named         // the newest records since then that have a UUID, and those preserved
-	preserved []uint32        // indices of records before start that are held all the same, ascending
+	preserved []uint32        // indices of preserved records before start, ascending
 	copies    map[uint64]bool // keys of human messages before start that the boundary's record carries itself
-	chars     int64           // of the items held
-	total     int64           // of all items, those of inline sub-agents included
+	chars     int64           // of the items in context
+	total     int64           // of all items, including those of inline sub-agents
 	last      []int64         // chars of the newest messages, a ring
-	messages  int             // so far
-	message   uint64          // hash of the name of the newest message, 0 where it has none
+	messages  int             // number so far
+	message   uint64          // hash of the name of the newest message, 0 if it has none
 	kind      transcript.Kind
 }
 
@@ -27,7 +27,7 @@ type named struct {
 	rec uint32
 }
 
-// maxNamed bounds the records among which a boundary is looked up: agents preserve some of the newest.
+// maxNamed is how many records a boundary's UUIDs are searched in. Agents preserve only recent records.
 const maxNamed = 16384
 
 // name remembers the UUID of a record.
@@ -43,7 +43,7 @@ func (h *held) name(uuid string, rec int) {
 
 func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
 
-// maxPreserved bounds what a boundary may preserve, in records: agents preserve a handful.
+// maxPreserved is how many records a boundary may preserve. Agents preserve a handful.
 const maxPreserved = 4096
 
 // cut begins a new context with record rec.
@@ -79,10 +79,10 @@ func (h *held) takeOver(r *transcript.Record) {
 	}
 }
 
-// Carried reports whether the agent holds a human message from before its last boundary, as that carried it over.
+// Carried reports whether the last boundary carried a human message over into the agent's context.
 func (f *Fold) Carried(r *Row) bool { return f.held.copies[r.Key] }
 
-// find searches the records that the agent held before record rec for those with the given UUIDs, the newest first.
+// find searches the records in context before record rec for the given UUIDs, the newest first.
 func (h *held) find(rec int, uuids []string) []uint32 {
 	want := map[uint64]bool{}
 	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
@@ -99,7 +99,7 @@ func (h *held) find(rec int, uuids []string) []uint32 {
 	return found
 }
 
-// forget drops the UUIDs of what is no longer held: of the records before rec that are not kept.
+// forget drops the UUIDs of the records before rec that are not kept.
 func (h *held) forget(rec int, kept []uint32) {
 	h.named = slices.DeleteFunc(h.named, func(n named) bool {
 		_, found := slices.BinarySearch(kept, n.rec)
@@ -107,7 +107,7 @@ func (h *held) forget(rec int, kept []uint32) {
 	})
 }
 
-// add counts an item and tells its row whether it opens a message.
+// add counts an item and flags its row if it opens a message.
 func (h *held) add(it *transcript.Item, row *Row) {
 	h.total += int64(row.Chars)
 	if it.Side {
@@ -127,8 +127,8 @@ func (h *held) add(it *transcript.Item, row *Row) {
 	h.last[max(0, h.messages-1)%len(h.last)] += int64(row.Chars)
 }
 
-// isNew reports whether an item begins another message: blocks of one reply are one message, and so are results that
-// stand next to each other. What a machine adds belongs to the message that it stands beside.
+// isNew reports whether an item begins a message. The blocks of one reply are one message, and so are adjacent results.
+// What a program adds belongs to the message beside it.
 func (h *held) isNew(it *transcript.Item) bool {
 	switch {
 	case h.messages == 0:
@@ -143,7 +143,7 @@ func (h *held) isNew(it *transcript.Item) bool {
 	return true
 }
 
-// newest is the chars of the last messages, as many as the options call recent.
+// newest returns the chars of the last messages, as many as the options count as recent.
 func (h *held) newest() int64 {
 	var sum int64
 	for _, n := range h.last {
@@ -152,22 +152,22 @@ func (h *held) newest() int64 {
 	return sum
 }
 
-// Held returns the first record that the agent still holds, and those before it that its last compaction preserved,
+// Held returns the first record in the agent's context, and those before it that its last compaction preserved,
 // ascending. The indices of records count from 0.
 func (f *Fold) Held() (start int, preserved []uint32) {
 	return f.held.start, slices.Clone(f.held.preserved)
 }
 
-// Compacted tells the fold that the agent has just compacted its context, which a client may say before it writes its
-// boundary: where the agent has said or done something since the last boundary, it holds none of the records so far.
-// Records may be added as before.
+// Compacted tells the fold that the agent has just compacted its context, because a client may call a hook before it writes
+// the boundary. If the agent has said or done something since the last boundary, none of the records so far is in its
+// context any more. Records may be added as before.
 func (f *Fold) Compacted() {
 	if f.held.start == 0 || f.spoke(f.held.start) {
 		f.held.cut(f, f.records.n, &transcript.Boundary{})
 	}
 }
 
-// spoke reports whether the agent said or did something in record rec or behind it.
+// spoke reports whether the agent said or did something in record rec or later.
 func (f *Fold) spoke(rec int) bool {
 	from, to := f.Rows()
 	for i := to - 1; i >= from; i-- {
@@ -182,5 +182,5 @@ func (f *Fold) spoke(rec int) bool {
 	return f.records.from > rec
 }
 
-// HeldTotal is the chars of all items of the session, held or not, those of inline sub-agents included.
+// HeldTotal returns the chars of all items of the session, in context or not, including those of inline sub-agents.
 func (f *Fold) HeldTotal() int64 { return f.held.total }

@@ -7,20 +7,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// A look-up lists, reads, searches or tests for existence. Where it fails, that is its answer, and no problem. The lists
-// below name programs by what their manuals say of them.
+// A look-up lists, reads, searches or tests for existence. If it fails, that is its answer and not a problem. The lists below
+// follow the programs' manuals.
 
-// lookUps are programs that only look, and commands that only prepare or tell: beside look-ups these change nothing of
-// what a line is.
+// lookUps are programs that only look, and commands that only prepare or print. With these beside a look-up, a line is still
+// a look-up.
 var lookUps = set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
 	"ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
 	"date md5sum sha1sum sha256sum cksum xxd hexdump od strings jq yq sort uniq cut tr column awk comm diffstat man apropos " +
 	"cd pushd popd echo printf true : pwd set export unset sleep wait exit return local read for case select")
 
-// helpers are programs that prepare the work of others: they are no goal of their own.
+// helpers are programs that prepare the work of others and have no goal of their own.
 var helpers = set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
 
-// compares are programs that answer 1 where they find a difference.
+// compares are programs that exit with 1 if they find a difference.
 var compares = set("diff cmp")
 
 // looking are the sub-commands that only look, by program.
@@ -42,18 +42,12 @@ var looking = map[string]map[string]bool{
 	"command": set("-v -V"),
 }
 
-// lists are what git's branch, remote, stash and the like are given where they only list.
+// lists are the arguments with which git's branch, remote, stash and the like only list.
 var lists = set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
 
-// changing are the options with which a program that looks does more, by their beginnings.
+// changing are the prefixes of options with which a look-up program changes something.
 var changing = map[string][]string{
 	"sed": {"-i", "--in-place"}, "find": {"-exec", "-delete", "-ok", "-fprint"},
-}
-
-// keywords go before a command in a line of shell; those of conditions and loops tell that it may not have run.
-var keywords = map[string]bool{
-	"if": true, "then": true, "else": true, "elif": true, "fi": true, "do": true, "done": true, "while": true, "until": true,
-	"!": true, "{": false, "}": false, "time": false,
 }
 
 func set(list string) map[string]bool {
@@ -64,15 +58,15 @@ func set(list string) map[string]bool {
 	return m
 }
 
-// plain is a plain command by its program: without what only goes before it.
+// plain is a simple command without the words before its program.
 type plain struct {
-	name   string // of the program, without the directory of programs
+	name   string // of the program, without a directory such as /usr/bin
 	args   []string
 	writes bool
-	looped bool // it stands in a condition or a loop: it may not have run
+	looped bool // in a condition or loop, so it may not have run
 }
 
-// isLookUp reports whether a plain command only looks.
+// isLookUp reports whether a plain command is a look-up.
 func (c *plain) isLookUp() bool {
 	if c.writes {
 		return false
@@ -106,43 +100,41 @@ func (c *plain) isLookUp() bool {
 	return looking[c.name][args[0]]
 }
 
-// asks reports whether one of the words is given.
+// asks reports whether one of the words is among the arguments.
 func (c *plain) asks(words ...string) bool {
 	return slices.ContainsFunc(c.args, func(w string) bool { return slices.Contains(words, w) })
 }
 
-// plainOf takes off what goes before a program: variables, keywords, and programs that only run another one.
+// plainOf removes what precedes a program: variables, and programs that only run another one.
 func plainOf(p *transcript.Simple) plain {
-	c := plain{writes: p.Writes}
+	c := plain{writes: p.Writes, looped: p.Looped}
 	words := p.Words
 	for n := 1; n > 0 && len(words) > 0; words = words[n:] {
-		c.looped = c.looped || keywords[words[0]]
 		n = min(goesBefore(words), len(words))
 	}
 	if len(words) == 0 {
 		return c
 	}
 	c.name, c.args = words[0], words[1:]
-	c.looped = c.looped || c.name == "for" || c.name == "case" || c.name == "select"
 	if strings.Contains(c.name, "/bin/") || strings.Contains(c.name, "/.bin/") {
 		c.name = transcript.Base(c.name)
 	}
 	return c
 }
 
-// wrappers are programs that run the one named behind them.
+// wrappers are programs that run the program named after them.
 var wrappers = set("sudo bash sh env nohup exec nice command npx bunx")
 
-// runners are programs that run the one named behind them and this word.
+// runners are programs that run the program named after them and this word.
 var runners = map[string]string{
 	"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec",
 	"yarn": "exec", "npm": "exec", "python": "-m", "python3": "-m", "py": "-m",
 }
 
-// goesBefore is how many of the words go before a program, 0 for none.
+// goesBefore returns how many of the words precede a program.
 func goesBefore(words []string) int {
 	w := words[0]
-	if _, ok := keywords[w]; ok || transcript.IsAssignment(w) {
+	if transcript.IsAssignment(w) { // behind env
 		return 1
 	}
 	switch {

@@ -7,16 +7,16 @@ import (
 	"ccd/internal/mark"
 )
 
-// What the budget can never reach again becomes past: of 64 records only the hash, the place and the time are left,
-// which is all that their range's marker needs. Rows that a table names are kept. What goes when depends on the
-// records and the options alone.
+// Records that the budget can never reach again become past: only the hash, position and time of each block of 64 records are
+// kept, which is all that a range's marker needs. Rows that a table refers to are kept. When a record becomes past depends
+// only on the records and the options.
 const (
-	pastStep  = 4096    // records that go at once: a multiple of block
-	reach     = 1 << 16 // records that always stay
-	reachItem = 8       // items that may stay for each record of the reach
-	keepFirst = 16      // human messages that stay for being the first
-	keepLast  = 2048    // that stay for being the newest, at least
-	askLeast  = 40      // chars that a human message takes at least where it is shown
+	pastStep  = 4096    // records dropped at once, a multiple of block
+	reach     = 1 << 16 // how many of the newest records are kept, at least; see overfull
+	reachItem = 8       // items per record of the reach, above which fewer records are kept
+	keepFirst = 16      // first human messages that are kept
+	keepLast  = 2048    // newest human messages that are kept, at least
+	askLeast  = 40      // minimum chars of a human message that is shown
 )
 
 // block is the number of records of the smallest range whose hash outlives its records. Larger ranges are eight times
@@ -27,25 +27,20 @@ const (
 	blockRatio = 8
 )
 
-// stretch is a span of records [from, to).
-type stretch struct{ from, to int }
-
-// past is what is left of the first records.
+// past is what is kept of the first records.
 type past struct {
 	blocks []pastBlock
 	levels []pastLevel
-	chars  int64 // of the items, those of inline sub-agents left out
+	chars  int64 // of the items, without those of inline sub-agents
 }
 
-// pastBlock is 64 records.
+// pastBlock is a block of 64 records.
 type pastBlock struct {
-	place        // from the first byte of the first record to the last of the last one, and the first item
-	late  uint32 // as in recordRow, of the first record
-	early int16
-	items bool // they have items
+	recordRow      // that of the first record, without its key; the span ends with the last record
+	items     bool // the records have items
 }
 
-// pastLevel has the hashes of ranges of one size, as mark.Combine gives them.
+// pastLevel has the hashes of ranges of one size, as computed by mark.Combine.
 type pastLevel struct {
 	size int // records
 	done []mark.Hash
@@ -60,20 +55,19 @@ func newPast() *past {
 	return p
 }
 
-// take adds the records from..to of c, whole blocks that follow those taken before.
+// take adds the records [from, to), whole blocks that follow those added before.
 func (p *past) take(f *Fold, from, to int) {
 	for rec := from; rec < to; rec++ {
 		p.add(rec, mark.KeyID(f.records.at(rec).key))
 	}
 	for rec := from; rec < to; rec += block {
-		r, b := f.records.at(rec), pastBlock{place: f.records.place(rec)}
-		b.late, b.early = r.late, r.early
-		b.span.Len = f.Line(rec+block-1).End() - b.span.Off
-		b.items = b.first < f.records.place(rec+block).first
+		b := pastBlock{recordRow: *f.records.at(rec)}
+		b.key, b.span.Len = 0, f.Line(rec+block-1).End()-b.span.Off
+		b.items = b.first < f.records.at(rec+block).first
 		p.blocks = append(p.blocks, b)
 	}
-	for i := f.records.place(from).first; i < f.records.place(to).first; i++ {
-		if row := f.rows.at(i); !row.Has(Side) {
+	for i := f.records.at(from).first; i < f.records.at(to).first; i++ {
+		if row := f.Row(i); !row.Has(Side) {
 			p.chars += int64(row.Chars)
 		}
 	}
@@ -89,65 +83,58 @@ func (p *past) add(rec int, id mark.ID) {
 	}
 }
 
-// recordOf is the first record of the block that item i was in.
+// recordOf returns the first record of the block that contained item i.
 func (p *past) recordOf(i int) uint32 {
-	n := sort.Search(len(p.blocks), func(n int) bool { return p.blocks[n].first > i })
+	n := sort.Search(len(p.blocks), func(n int) bool { return int(p.blocks[n].first) > i })
 	return uint32(max(0, n-1) * block)
 }
 
 func (p *past) bytes() int64 {
-	n := int64(cap(p.blocks)) * 40
+	n := int64(cap(p.blocks)) * 48
 	for _, l := range p.levels {
 		n += int64(cap(l.done))*32 + 200
 	}
 	return n
 }
 
-// rangeHash is what mark.Combine gives of the records [s.from, s.to), and the range that it is of: where some of them are
-// past, the next larger one whose ends are fixed.
-func (f *Fold) rangeHash(s stretch) (mark.Hash, stretch) {
-	from, parts := s.from, mark.NewCombiner()
-	if from < f.records.from && !(s.to == from+1 && f.records.keeps(from)) {
-		l := f.past.level(s)
-		s.from = s.from / l.size * l.size
-		s.to = min(s.from+l.size, f.records.n)
-		if n := s.from / l.size; n < len(l.done) {
-			return l.done[n], s
+// Range returns the hash of the records [from, to), as computed by mark.Combine, and the range that it covers: if some of
+// them are past, the next larger range with fixed ends.
+func (f *Fold) Range(from, to int) (h mark.Hash, actualFrom, actualTo int) {
+	first, parts := from, mark.NewCombiner()
+	if from < f.records.from && !(to == from+1 && f.records.keeps(from)) {
+		l := f.past.level(from, to)
+		from = from / l.size * l.size
+		to = min(from+l.size, f.records.n)
+		if n := from / l.size; n < len(l.done) {
+			return l.done[n], from, to
 		}
-		from, parts = f.records.from, l.open.Clone()
+		first, parts = f.records.from, l.open.Clone()
 	}
-	for rec := from; rec < s.to; rec++ {
+	for rec := first; rec < to; rec++ {
 		parts.Add(mark.KeyID(f.records.at(rec).key))
 	}
-	return parts.Hash(), s
+	return parts.Hash(), from, to
 }
 
-// level is the one with the smallest ranges of which one holds s, else the last.
-func (p *past) level(s stretch) *pastLevel {
+// level returns the level with the smallest ranges of which one contains the records [from, to), else the last level.
+func (p *past) level(from, to int) *pastLevel {
 	for n := range p.levels {
-		if l := &p.levels[n]; s.from/l.size == (s.to-1)/l.size {
+		if l := &p.levels[n]; from/l.size == (to-1)/l.size {
 			return l
 		}
 	}
 	return &p.levels[len(p.levels)-1]
 }
 
-// Range returns the hash of the records [from, to), as mark.Combine gives it, and the range that it is of: where some of
-// them are past, the next larger one whose ends are fixed.
-func (f *Fold) Range(from, to int) (h mark.Hash, actualFrom, actualTo int) {
-	h, s := f.rangeHash(stretch{from, to})
-	return h, s.from, s.to
-}
-
-// PastChars is the chars of the items whose rows are gone, those of inline sub-agents left out.
+// PastChars returns the chars of the items whose rows were dropped, without those of inline sub-agents.
 func (f *Fold) PastChars() int64 { return f.past.chars }
 
-// settle makes the oldest records past, if there are too many.
+// settle makes the oldest records past if there are too many.
 func (f *Fold) settle() {
 	for f.overfull() {
 		from, to := f.records.from, f.records.from+pastStep
 		f.past.take(f, from, to)
-		first := f.records.place(to).first
+		first := int(f.records.at(to).first)
 		f.dropHumans(first)
 		keep := f.keepers(first)
 		f.dropTexts(first, keep)
@@ -160,7 +147,8 @@ func (f *Fold) settle() {
 	}
 }
 
-// overfull reports whether records have to go. Those of a message list never do: its ranges name each of them.
+// overfull reports whether records must become past, because there are too many of them or of their items. Those of a message
+// list never do, because its ranges name each of them.
 func (f *Fold) overfull() bool {
 	if f.session.Unlined() {
 		return false
@@ -169,8 +157,8 @@ func (f *Fold) overfull() bool {
 	return n >= f.reach+pastStep || n >= 2*pastStep && items >= f.reach*reachItem
 }
 
-// keepers are the items before the first one that stays that are still told of, ascending: those that the tables name,
-// with what they are paired with, and the calls of results that stay.
+// keepers returns the items before first that must be kept, ascending: those that tables refer to, their pairs, and the calls
+// of kept results.
 func (f *Fold) keepers(first int) []int32 {
 	var keep []int32
 	take := func(i int32) {
@@ -181,7 +169,7 @@ func (f *Fold) keepers(first int) []int32 {
 			keep = append(keep, i)
 		}
 	}
-	f.rowsTold(func(i int32) {
+	f.eachRow(func(i int32) {
 		take(i)
 		if i >= 0 {
 			take(f.rows.at(int(i)).Pair)
@@ -202,8 +190,8 @@ func (f *Fold) keepers(first int) []int32 {
 	return slices.Compact(keep)
 }
 
-// rowsTold gives the rows that the fold itself tells of; -1 among them.
-func (f *Fold) rowsTold(yield func(int32)) {
+// eachRow yields the rows that the fold refers to, and -1 for missing ones.
+func (f *Fold) eachRow(yield func(int32)) {
 	yield(f.lastRow)
 	yield(f.given)
 	for i := range min(keepFirst, f.humans.n) {
@@ -215,10 +203,10 @@ func (f *Fold) rowsTold(yield func(int32)) {
 	for e := f.calls.newest; e != nil; e = e.older {
 		yield(e.value.row)
 	}
-	f.tables.rowsTold(yield)
+	f.tables.eachRow(yield)
 }
 
-// HasItems reports whether a record has items; of one that is past, whether its block has.
+// HasItems reports whether a record has items. For a past record it reports whether the block has.
 func (f *Fold) HasItems(rec int) bool {
 	if rec < f.records.from {
 		return f.past.blocks[rec/block].items
@@ -227,7 +215,7 @@ func (f *Fold) HasItems(rec int) bool {
 	return from < to
 }
 
-// dropHumans lets go which rows the human messages before an item have, but for the first and the newest ones.
+// dropHumans drops the rows of the human messages before an item, except the first and the newest ones.
 func (f *Fold) dropHumans(first int) {
 	to := max(f.humans.from, f.humans.n-max(keepLast, f.o.Budget()/askLeast))
 	for to > f.humans.from && int(*f.humans.at(to - 1)) >= first {
@@ -240,7 +228,7 @@ func (f *Fold) dropHumans(first int) {
 	f.humans.drop(to, keep)
 }
 
-// dropTexts lets go what is known of the messages before an item, but for those kept.
+// dropTexts drops what is known of the messages before an item, except the kept ones.
 func (f *Fold) dropTexts(first int, keep []int32) {
 	var kept []int32
 	told := func(n int32, row int32) {

@@ -6,8 +6,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// planned applies a call that writes the plan. What it replaces is kept until its result tells that it was taken.
-func (t *tables) planned(i int32, a *transcript.Action) {
+// applyPlan applies a call that writes the plan. It keeps the old plan until the result shows that the call succeeded.
+func (t *tables) applyPlan(i int32, a *transcript.Action) {
 	if !a.Replace && len(a.Plan) == 0 {
 		return
 	}
@@ -22,7 +22,7 @@ func (t *tables) planned(i int32, a *transcript.Action) {
 	}
 }
 
-// putPlan adds an item to the plan or updates the one of its key.
+// putPlan adds an item to the plan or updates the one with its key.
 func putPlan(plan []PlanItem, p transcript.PlanItem, row int32) []PlanItem {
 	for i := range plan {
 		if q := &plan[i]; q.Key == clip(p.Key, maxText) && p.Key != "" {
@@ -47,15 +47,15 @@ func putPlan(plan []PlanItem, p transcript.PlanItem, row int32) []PlanItem {
 	return append(plan, PlanItem{Key: clip(p.Key, maxText), Text: clip(p.Text, maxText), Status: clip(p.Status, maxName), Row: row})
 }
 
-// planTold applies the result of a call about the plan: it names what was made, lists what there is, or tells that
-// nothing came of it.
-func (t *tables) planTold(p *call, out *transcript.Outcome, ok bool) {
+// applyPlanResult applies the result of a call about the plan, which names the new items, lists all items, or reports a
+// failure.
+func (t *tables) applyPlanResult(p *call, out *transcript.Outcome, ok bool) {
 	switch {
 	case !ok:
-		t.planFailed(p)
+		t.revertPlan(p)
 	case p.action.Replace:
 		t.oldPlan = nil
-	case len(p.action.Plan) == 0 && len(out.Plan) > 0: // it asked for the list
+	case len(p.action.Plan) == 0 && len(out.Plan) > 0: // the call requested the list
 		t.plan, t.planRow = t.plan[:0], p.row
 		for _, item := range out.Plan {
 			t.plan = putPlan(t.plan, item, p.row)
@@ -69,8 +69,8 @@ func (t *tables) planTold(p *call, out *transcript.Outcome, ok bool) {
 	}
 }
 
-// planFailed takes back what a call was to do.
-func (t *tables) planFailed(p *call) {
+// revertPlan undoes a call that failed.
+func (t *tables) revertPlan(p *call) {
 	switch {
 	case p.action.Replace && t.planRow == p.row:
 		t.plan, t.oldPlan, t.planRow = t.oldPlan, nil, t.oldRow

@@ -7,20 +7,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// gauge is the pressure on the context: reported tokens over the window; where nothing is ever reported, estimated ones.
+// gauge measures the pressure on the context: reported tokens over the window, or estimated ones if none are reported.
 type gauge struct {
 	reported int64 // since the last boundary
-	reports  bool  // the session reports at all
-	stated   int   // times that the transcript stated the window, counted up to provingReplies; 0 where it states none
+	reports  bool  // the session reports tokens
+	stated   int   // how often the transcript stated the window, up to provingReplies
 	window   int64
 	other    statement
 	assumed  bool
 	name     uint64 // hash of the model's name
-	named    int64  // window by that name
-	changed  bool   // the model is another than when the window was stated
+	named    int64  // window of that model
+	changed  bool   // the model changed since the window was stated
 	listed   bool   // the table of windows has that name
 	marked   bool   // the model was chosen with the mark of a large window
-	proven   int64  // window that reports proved, 0 where none did
+	proven   int64  // window proved by reports, 0 if none
 	claim    reported
 	ignored  Outliers
 	last     uint64 // reply whose report was ignored last
@@ -29,38 +29,38 @@ type gauge struct {
 	highest  float64
 }
 
-// statement is a window that the last reports stated and that is not believed, at least not yet.
+// statement is a window that the last reports stated and that is not accepted yet.
 type statement struct {
 	window int64
 	times  int // in a row
 }
 
-// reported is a larger window that reports speak for, but too few yet.
+// reported is a larger window that reports suggest, but too few of them yet.
 type reported struct {
-	window  int64 // 0 where nothing is claimed
-	context int64 // as reported last
+	window  int64 // 0 if there is no claim
+	context int64 // as last reported
 	reply   uint64
 	replies int
 }
 
-// Outliers are reports that cannot be true, or that the others contradict: a context that is no count or larger than any
-// window that the model is known to have, or a window that the other reports do not state. They are ignored.
+// Outliers counts reports that are impossible or contradicted by others: a context that is not a count or larger than any
+// known window of the model, or a window that other reports do not state. They are ignored.
 type Outliers struct {
 	Reports int   `json:"reports"`
-	Tokens  int64 `json:"tokens"` // what the last of them said, of the context or the window; 0 where it was no count
+	Tokens  int64 `json:"tokens"` // the context or window in the last of them, 0 if it was not a count
 }
 
 func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Reports+reports, tokens }
 
 const (
-	provingReplies = 3         // consecutive replies that prove another window
-	minWindow      = 8000      // a smaller window must be stated by as many before it is believed, tokens
-	maxStated      = 100000000 // a larger window is never believed, tokens
+	provingReplies = 3         // consecutive replies needed to prove another window
+	minWindow      = 8000      // a smaller window is accepted only after so many replies state it, tokens
+	maxStated      = 100000000 // a larger window is never accepted, tokens
 )
 
 func newGauge(o limits.Options) gauge { return gauge{window: o.Window, named: o.Window, assumed: true} }
 
-// size is the window that the pressure is measured against, assumed whether nothing makes it certain.
+// size returns the window that pressure is measured against. assumed reports that nothing has confirmed it.
 func (g *gauge) size() (window int64, assumed bool) {
 	if g.claim.window > 0 {
 		return g.claim.window, true
@@ -68,8 +68,8 @@ func (g *gauge) size() (window int64, assumed bool) {
 	return g.window, g.assumed
 }
 
-// cut forgets what was reported of a context that is no longer held. A compaction ends a claim: the size of the context
-// that it replaced tells whether it was true.
+// cut forgets the reports of a context that was replaced. A compaction also decides a claim of a larger window: the claim is
+// false if the replaced context is known to have fit the smaller window, else true.
 func (g *gauge) cut(b *transcript.Boundary) {
 	g.reported = 0
 	switch {
@@ -81,21 +81,21 @@ func (g *gauge) cut(b *transcript.Boundary) {
 	}
 }
 
-// take follows one record. Usage of one reply comes several times, the last one wins: as it replaces what was reported
-// before, nothing has to be remembered of it.
+// take takes the usage of one record. A reply reports its usage several times and the last report counts. Each report
+// replaces the previous one, so none has to be remembered.
 func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 	if r.Chosen != "" {
 		g.marked = isLarge(r.Chosen)
-		g.lookUp(o)
+		g.setWindow(o)
 	}
 	if n := modelOf(r); n != "" && hashOf(n) != g.name {
 		g.name = hashOf(n)
-		g.model(o, n)
+		g.takeModel(o, n)
 		g.changed = g.stated > 0
 	}
 	if u := r.Usage; u != nil && !u.Side {
-		g.state(o, u)
-		g.report(o, u)
+		g.takeWindow(o, u)
+		g.takeContext(o, u)
 	}
 	used := g.reported
 	if !g.reports {
@@ -119,10 +119,11 @@ func pressureOf(used, window int64) float64 {
 	return float64(used) / float64(window)
 }
 
-// state takes the window that a report states. The first one is believed if it is plausible; another one in its place
-// takes more reports in a row than have stated the first, but no more than provingReplies. One that is too small, larger
-// than all known ones, or contradicted by its own report, is an outlier until as many reports as that have stated it.
-func (g *gauge) state(o limits.Options, u *transcript.Usage) {
+// takeWindow takes the window that a report states. One report is enough for the known window of the model, and for a plausible
+// one if none was stated before or the model has changed since. Otherwise a plausible window needs one more consecutive report
+// than have stated the accepted one, at most provingReplies, and an implausible one always needs provingReplies. A window
+// above maxStated, or too small for the context in its own report, is never accepted. What is not accepted is an outlier.
+func (g *gauge) takeWindow(o limits.Options, u *transcript.Usage) {
 	w := u.Window
 	switch {
 	case w <= 0:
@@ -133,7 +134,7 @@ func (g *gauge) state(o limits.Options, u *transcript.Usage) {
 		return
 	case w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
 		g.doubt(0)
-		if w > maxStated || Plausible(u.Context, g.window) { // else it is the context that cannot be
+		if w > maxStated || Plausible(u.Context, g.window) { // otherwise the context is the impossible figure
 			g.ignored.add(1, w)
 		}
 		return
@@ -149,7 +150,7 @@ func (g *gauge) state(o limits.Options, u *transcript.Usage) {
 	if g.other.times < enough {
 		return
 	}
-	if g.stated == 1 && !g.changed { // it stood alone, and is contradicted
+	if g.stated == 1 && !g.changed { // a single statement, contradicted now
 		g.ignored.add(1, g.window)
 	}
 	if !Plausible(g.claim.context, w) {
@@ -159,7 +160,8 @@ func (g *gauge) state(o limits.Options, u *transcript.Usage) {
 	g.claim, g.other = reported{}, statement{}
 }
 
-// doubt counts a report of a window that is not the believed one. A window that others contradict was an outlier.
+// doubt counts a report of a window other than the accepted one, or 0 for a report that interrupts a series of them. If a series
+// ends without being accepted, its reports were outliers.
 func (g *gauge) doubt(window int64) {
 	if window != g.other.window {
 		if g.other.times > 0 {
@@ -172,10 +174,10 @@ func (g *gauge) doubt(window int64) {
 	}
 }
 
-// known reports whether the model has such a window by its name or by the choice of a person.
+// known reports whether the model has this window by its name: from the table of windows or the mark of a large window.
 func (g *gauge) known(window int64) bool { return g.listed && window == g.named }
 
-// plausible reports whether a model may have such a window, by the windows of others.
+// plausible reports whether a window is at least minWindow and at most the largest known window.
 func (g *gauge) plausible(o limits.Options, window int64) bool {
 	most := max(g.named, o.LargeWindow)
 	for _, w := range o.Windows {
@@ -184,7 +186,7 @@ func (g *gauge) plausible(o limits.Options, window int64) bool {
 	return window >= minWindow && window <= most
 }
 
-// outliers are what was ignored, and what is not believed so far.
+// outliers returns the ignored reports, including statements that are not accepted yet.
 func (g *gauge) outliers() Outliers {
 	all := g.ignored
 	if g.other.times > 0 {
@@ -193,8 +195,8 @@ func (g *gauge) outliers() Outliers {
 	return all
 }
 
-// report takes what a reply says of the context.
-func (g *gauge) report(o limits.Options, u *transcript.Usage) {
+// takeContext takes the context that a reply reports.
+func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
 	most := g.window
 	if g.stated == 0 {
 		most = max(most, o.LargeWindow)
@@ -210,19 +212,19 @@ func (g *gauge) report(o limits.Options, u *transcript.Usage) {
 		g.last = reply
 		return
 	case u.Context > g.window && g.stated == 0 && g.window < o.LargeWindow:
-		g.claimed(o.LargeWindow, u, reply)
+		g.countClaim(o.LargeWindow, u, reply)
 	default:
 		g.withdraw()
 	}
 	g.reported, g.reports = u.Context, true
 }
 
-// Plausible reports whether a context of so many tokens can be held in a window. A few more than the window are: agents
-// keep some of it back.
+// Plausible reports whether a context of so many tokens fits a window. It allows an eighth more, because agents reserve a part
+// of the real window and report the rest.
 func Plausible(context, window int64) bool { return context > 0 && context <= window+window/8 }
 
-// claimed counts a report above the known window.
-func (g *gauge) claimed(window int64, u *transcript.Usage, reply uint64) {
+// countClaim counts a report above the known window.
+func (g *gauge) countClaim(window int64, u *transcript.Usage, reply uint64) {
 	if u.ID == "" || reply != g.claim.reply {
 		g.claim.replies++
 	}
@@ -232,7 +234,7 @@ func (g *gauge) claimed(window int64, u *transcript.Usage, reply uint64) {
 	}
 }
 
-// withdraw ends a claim that turned out to be false.
+// withdraw drops a claim that turned out to be false.
 func (g *gauge) withdraw() {
 	if g.claim.window > 0 {
 		g.ignored.add(g.claim.replies, g.claim.context)
@@ -240,15 +242,16 @@ func (g *gauge) withdraw() {
 	}
 }
 
-// prove ends a claim that turned out to be true. The highest pressure was measured against the smaller window, and falls
-// with it.
+// prove accepts a claim that turned out to be true. It lowers the highest pressure, which was measured against the smaller
+// window.
 func (g *gauge) prove() {
 	g.highest *= float64(g.window) / float64(g.claim.window)
 	g.window, g.proven, g.assumed = g.claim.window, g.claim.window, false
 	g.claim = reported{}
 }
 
-// modelOf is the model that answers this session itself: an inline sub-agent may have another.
+// modelOf returns the model in a record, or "" for a record of an inline sub-agent, which may have another model than the
+// session.
 func modelOf(r *transcript.Record) string {
 	if (r.Usage != nil && r.Usage.Side) || (len(r.Items) > 0 && r.Items[0].Side) {
 		return ""
@@ -256,8 +259,8 @@ func modelOf(r *transcript.Record) string {
 	return r.Model
 }
 
-// model looks the window up by the name of the model.
-func (g *gauge) model(o limits.Options, model string) {
+// takeModel looks the window up by the name of the model.
+func (g *gauge) takeModel(o limits.Options, model string) {
 	best := -1
 	g.named = o.Window
 	for prefix, w := range o.Windows {
@@ -269,7 +272,7 @@ func (g *gauge) model(o limits.Options, model string) {
 	if isLarge(model) {
 		g.named, g.listed = max(g.named, o.LargeWindow), true
 	}
-	g.lookUp(o)
+	g.setWindow(o)
 }
 
 // isLarge reports whether a model's name has the mark of a large window.
@@ -277,9 +280,9 @@ func isLarge(model string) bool {
 	return strings.Contains(model, "[1m]") || strings.Contains(model, "1M context")
 }
 
-// lookUp sets the window that the model and the reports so far tell. One that the transcript states stays, and so does
-// one that was proven.
-func (g *gauge) lookUp(o limits.Options) {
+// setWindow sets the window from the model and the reports so far. It keeps a window that the transcript states or that was
+// proven.
+func (g *gauge) setWindow(o limits.Options) {
 	if g.stated > 0 {
 		return
 	}
@@ -290,7 +293,7 @@ func (g *gauge) lookUp(o limits.Options) {
 	g.assumed = !g.listed && !g.marked && g.proven == 0
 }
 
-// limit is the estimate of the context that triggers, in tokens.
+// limit returns the estimated context size that triggers, in tokens.
 func limit(o *limits.Options, window int64) int64 {
 	if o.Threshold > 0 {
 		return o.Threshold
@@ -298,7 +301,7 @@ func limit(o *limits.Options, window int64) int64 {
 	return window - min(o.MaxOutput, 20000) - 13000
 }
 
-// trigger fires at most once; what has fired stays.
+// trigger sets the session's trigger, at most once.
 func (f *Fold) trigger(boundary bool) {
 	s := &f.status
 	if s.Trigger != "" {
@@ -316,7 +319,7 @@ func (f *Fold) trigger(boundary bool) {
 	}
 }
 
-// Level is how hard the session is compacted: as the options say, or by the highest pressure so far; never ByPressure.
+// Level returns how strongly the session is compacted: from the options or the highest pressure so far; never ByPressure.
 func (f *Fold) Level() limits.Level {
 	switch h := f.gauge.highest; {
 	case f.o.Level != limits.ByPressure:

@@ -7,25 +7,24 @@ import (
 	"ccd/internal/transcript"
 )
 
-// A problem is a run that failed, or a change of a file that failed. It is made good by a success of the same command,
-// by a change of the same file, or by successes of the goals that it had. It is dropped with the file that it was to
-// change. What only looks is no problem: its failure is an answer.
+// A problem is a failed run or a failed change of a file. A success of the same command, a change of the same file, or
+// successes of all its goals resolve it. It is dropped if its file is deleted. A failed look-up is an answer, not a problem.
 
-// Problem is a failure that nothing has made good yet, by its rows.
+// Problem is an unresolved failure, by its rows.
 type Problem struct {
 	Call   int32
-	Result int32 // that tells of the failure
+	Result int32 // the result that reports the failure
 }
 
-// problem is a Problem with what may make it good.
+// problem is a Problem with what can resolve it.
 type problem struct {
 	Problem
-	goals []goal // that are not made good; none where only its own command does it
-	path  string // of the file that it was to change, "" for a run
+	goals []goal // unresolved goals; none if only its own command can resolve it
+	path  string // the file that it should have changed, "" for a run
 }
 
-// closeOrOpen keeps the list of problems. A status that is a filter's proves nothing where the output speaks of errors.
-func (t *tables) closeOrOpen(i int32, p *call, row *Row, out *transcript.Outcome) {
+// updateProblems updates the problems. The exit status of a filter proves nothing if the output has error lines.
+func (t *tables) updateProblems(i int32, p *call, row *Row, out *transcript.Outcome) {
 	fault, call, r, path := p.fault, p.row, p.run, ""
 	if j := t.jobs.get(p.action.Job); j != nil && p.action.Stdin {
 		fault, call, r = j.key, j.row, j.run
@@ -36,18 +35,18 @@ func (t *tables) closeOrOpen(i int32, p *call, row *Row, out *transcript.Outcome
 	switch {
 	case row.Has(Rejected) || out.Running:
 	case !row.Has(Failed):
-		if !row.Has(ErrorLines) || p.action.Op != transcript.Command || !transcript.Same("", p.action.Command).Filtered {
+		if !row.Has(ErrorLines) || p.action.Op != transcript.Command || !transcript.NormalizeRun("", p.action.Command).Filtered {
 			t.close(fault, i)
 		}
-		t.madeGood(r, row.Has(ErrorLines), i)
+		t.closeGoals(r, row.Has(ErrorLines), i)
 	case p.action.Op == transcript.Read || p.action.Op == transcript.Search, transcript.NotCalled(out.Text):
 	case !r.answers(row, out.Text):
 		t.open(fault, r, path, Problem{Call: call, Result: i})
 	}
 }
 
-// answers reports whether a status other than 0 is an answer, not a problem: of a look-up, of a comparison that finds a
-// difference, of a condition that the rest of the line waits for and that says nothing, of a program that is not there.
+// answers reports whether a non-zero status is an answer and not a problem: of a look-up, of a comparison that found a
+// difference, of a silent condition that the rest of the line depends on, or of a missing program.
 func (r *run) answers(row *Row, text string) bool {
 	if r.lookUp || row.Has(Exits) && row.Exit == notFound {
 		return true
@@ -58,24 +57,24 @@ func (r *run) answers(row *Row, text string) bool {
 	return r.compares || r.guarded && strings.TrimSpace(text) == ""
 }
 
-// notFound is the exit status of a shell that finds no such program.
+// notFound is the exit status of a shell that cannot find a program.
 const notFound = 127
 
-// close drops a problem that a result makes good.
+// close drops a problem that a result resolves.
 func (t *tables) close(fault uint64, by int32) {
 	if p := t.problems.get(fault); p != nil {
-		*t.mended.touch(p.Result) = by
+		*t.resolved.touch(p.Result) = by
 		t.problems.remove(fault)
 	}
 }
 
-// open takes a problem in; one of the same call, or of the same command, is no longer told.
+// open adds a problem in place of one with the same call or command.
 func (t *tables) open(fault uint64, r run, path string, p Problem) {
 	*t.problems.touch(fault) = problem{Problem: p, goals: slices.Clone(r.goals), path: clip(path, maxPath)}
 }
 
-// madeGood closes the problems whose goals a success has reached, and takes the goals that it has reached off the others.
-func (t *tables) madeGood(r run, speaksOfErrors bool, by int32) {
+// closeGoals removes the goals that a success covers from all problems, and closes problems without goals left.
+func (t *tables) closeGoals(r run, speaksOfErrors bool, by int32) {
 	for n := range r.goals {
 		g := &r.goals[n]
 		if !g.proved || g.piped && speaksOfErrors {
@@ -94,8 +93,8 @@ func (t *tables) madeGood(r run, speaksOfErrors bool, by int32) {
 	}
 }
 
-// dropped closes the problems of files that were deleted: the one named, and those below it.
-func (t *tables) dropped(path string) {
+// dropProblems closes the problems of a deleted path and of the files below it.
+func (t *tables) dropProblems(path string) {
 	for e := t.problems.newest; e != nil; {
 		older := e.older
 		if p := e.value.path; p != "" {

@@ -8,7 +8,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// addResult pairs a result with its call and applies what the call has now done.
+// addResult pairs a result with its call and applies the call's effects.
 func (f *Fold) addResult(i int32, it *transcript.Item) {
 	row := f.rows.at(int(i))
 	row.Tool = f.names.number(it.Tool)
@@ -31,7 +31,7 @@ func (f *Fold) addResult(i int32, it *transcript.Item) {
 	}
 	out := it.Explain(it.Tool, row.Op)
 	if it.Refused {
-		out.Rejected, out.Claimed = true, false
+		out.Rejected, out.Faked = true, false
 	}
 	explainRow(row, &out)
 	if p != nil && p.run.lookUp {
@@ -40,13 +40,13 @@ func (f *Fold) addResult(i int32, it *transcript.Item) {
 	if row.Has(Side) || p == nil {
 		return
 	}
-	f.tables.done(f, i, p, &a, &out)
+	f.tables.applyResult(f, i, p, &a, &out)
 	if !out.Running {
 		f.calls.remove(it.Call)
 	}
 }
 
-// explainRow keeps in the row what an outcome tells.
+// explainRow stores an outcome in the row.
 func explainRow(row *Row, out *transcript.Outcome) {
 	if out.Failed {
 		row.Flags |= Failed
@@ -61,7 +61,7 @@ func explainRow(row *Row, out *transcript.Outcome) {
 	if out.Rejected {
 		row.Flags |= Rejected
 	}
-	if out.Claimed {
+	if out.Faked {
 		row.Flags |= Claimed
 	}
 	if !out.HasExit && !out.Running && !row.Has(Failed|Rejected) && acts(row.Op) && saysFailed(out.Text) {
@@ -75,8 +75,8 @@ func explainRow(row *Row, out *transcript.Outcome) {
 	}
 }
 
-// acts reports whether a call of this kind answers with its own words, not with what it was asked for: what these begin
-// with tells how it went where no status does.
+// acts reports whether the result of such a call is the tool's own message and not requested content. If there is no status,
+// the beginning of that message shows whether the call failed.
 func acts(op transcript.Op) bool {
 	switch op {
 	case transcript.Command, transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
@@ -85,30 +85,30 @@ func acts(op transcript.Op) bool {
 	return false
 }
 
-// saysFailed reports whether a text opens with an error.
+// saysFailed reports whether a text begins with an error.
 func saysFailed(text string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(lexicon.Head(text, 400)), "\n")
 	return first != "" && lexicon.IsError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
 }
 
-// done applies a result to the tables.
-func (t *tables) done(f *Fold, i int32, p *call, a *transcript.Action, out *transcript.Outcome) {
+// applyResult applies a result to the tables.
+func (t *tables) applyResult(f *Fold, i int32, p *call, a *transcript.Action, out *transcript.Outcome) {
 	row := f.rows.at(int(i))
 	ok := !row.Has(Failed | Rejected)
-	t.touched(f, i, p, out)
+	t.applyChanges(f, i, p, out)
 	switch a.Op {
 	case transcript.Command:
-		t.ended(row, p, out, kills(f.names.name(row.Tool)))
+		t.endCommand(row, p, out, kills(f.names.name(row.Tool)))
 	case transcript.Plan:
-		t.planTold(p, out, ok)
+		t.applyPlanResult(p, out, ok)
 	case transcript.Agent:
-		t.agentDone(i, p.row, out)
+		t.setReport(i, p.row, out)
 	}
-	t.closeOrOpen(i, p, row, out)
+	t.updateProblems(i, p, row, out)
 }
 
-// touched applies the changes of files that a result proves, and closes the errors that they make good.
-func (t *tables) touched(f *Fold, i int32, p *call, out *transcript.Outcome) {
+// applyChanges applies the file changes that a result proves, and closes the problems that they resolve.
+func (t *tables) applyChanges(f *Fold, i int32, p *call, out *transcript.Outcome) {
 	row, a := f.rows.at(int(i)), &p.action
 	seen := *out
 	seen.Failed = row.Has(Failed)
@@ -117,10 +117,11 @@ func (t *tables) touched(f *Fold, i int32, p *call, out *transcript.Outcome) {
 		result: i, certain: tool == "edit" || tool == "multiedit", amended: out.Amended,
 		shell: a.Op == transcript.Command, fresh: out.Created, over: out.Replaced,
 	}
+	client := f.client
 	for n, f := range a.Changes(&seen) {
 		ch.FileChange, ch.at = f, Step{p.row, int32(n)}
-		ch.partial = f.Op == transcript.Read && (row.Has(Partial) || !whole(tool, a, &seen))
-		t.changed(&ch)
+		ch.partial = f.Op == transcript.Read && (row.Has(Partial) || !whole(client, tool, a, &seen))
+		t.applyChange(&ch)
 		if f.Op == transcript.Other {
 			continue
 		}
@@ -128,22 +129,22 @@ func (t *tables) touched(f *Fold, i int32, p *call, out *transcript.Outcome) {
 			t.close(changeFault(f.Path), i)
 		}
 		if f.Op == transcript.Delete {
-			t.dropped(f.Path)
+			t.dropProblems(f.Path)
 		}
 	}
 }
 
-// whole reports whether a read gives all of the file. Of the reading tool, the number of lines tells it well enough.
-func whole(tool string, a *transcript.Action, out *transcript.Outcome) bool {
+// whole reports whether a read returned the whole file. For the reading tool, the number of lines shows it well enough.
+func whole(c *transcript.Client, tool string, a *transcript.Action, out *transcript.Outcome) bool {
 	if a.Op == transcript.Read {
 		return strings.Count(out.Text, "\n") < 2000
 	}
-	_, ok := transcript.Reading(tool, a, out).Text()
+	_, ok := c.Reading(tool, a, out).Text()
 	return ok
 }
 
-// ended keeps the exit status of a command, or that it goes on.
-func (t *tables) ended(row *Row, p *call, out *transcript.Outcome, stops bool) {
+// endCommand stores the exit status of a command, or that it is still running.
+func (t *tables) endCommand(row *Row, p *call, out *transcript.Outcome, stops bool) {
 	at := &job{row: p.row, key: p.key, run: p.run}
 	if p.action.Stdin {
 		j := t.jobs.get(p.action.Job)
@@ -165,13 +166,13 @@ func (t *tables) ended(row *Row, p *call, out *transcript.Outcome, stops bool) {
 	}
 }
 
-// kills reports whether a tool ends a command that goes on.
+// kills reports whether a tool ends a background command.
 func kills(tool string) bool {
 	tool = strings.ToLower(tool)
 	return strings.HasPrefix(tool, "kill") || tool == "taskstop"
 }
 
-// end keeps how a command ended.
+// end stores how a command ended.
 func (s *Command) end(exit int16) {
 	s.Exit, s.Ended, s.Pending, s.Stopped = exit, true, false, false
 	if s.HadOther && s.Other == s.Exit {
@@ -179,8 +180,8 @@ func (s *Command) end(exit int16) {
 	}
 }
 
-// notice takes a message of the client that a command in the background has ended.
-func (f *Fold) notice(i int32, text string) {
+// endJob handles the client's message that a background command has ended.
+func (f *Fold) endJob(i int32, text string) {
 	name, exit, ok := transcript.Notice(text)
 	t := &f.tables
 	j := t.jobs.get(name)
@@ -197,7 +198,7 @@ func (f *Fold) notice(i int32, text string) {
 	switch {
 	case exit == 0:
 		t.close(j.key, i)
-		t.madeGood(j.run, row.Has(ErrorLines), i)
+		t.closeGoals(j.run, row.Has(ErrorLines), i)
 	case exit > 0:
 		row.Flags |= Failed | Exits
 		row.Exit = int16(min(exit, math.MaxInt16))
@@ -206,7 +207,7 @@ func (f *Fold) notice(i int32, text string) {
 	t.jobs.remove(name)
 }
 
-func (t *tables) agentDone(i, callRow int32, out *transcript.Outcome) {
+func (t *tables) setReport(i, callRow int32, out *transcript.Outcome) {
 	g := t.agents.get(agentKey(callRow))
 	if g == nil {
 		return
@@ -217,8 +218,8 @@ func (t *tables) agentDone(i, callRow int32, out *transcript.Outcome) {
 	}
 }
 
-// report takes a record that launches a sub-agent or brings its report: the newest text of it is what it reported.
-func (t *tables) report(f *Fold, id string, rec int) {
+// linkReport links a record that starts a sub-agent or carries its report. The last text in the record is the report.
+func (t *tables) linkReport(f *Fold, id string, rec int) {
 	from, to := f.Items(rec)
 	best := int32(-1)
 	for i := from; i < to; i++ {

@@ -1,7 +1,7 @@
 package fold
 
-// table is a map that holds at most max entries: the one touched longest ago goes first, so that what is kept depends
-// on the records alone.
+// table is a map with a maximum number of entries. It drops the least recently touched entry first, so that its contents
+// depend only on the records.
 type table[K comparable, V any] struct {
 	max     int
 	entries map[K]*entry[K, V]
@@ -22,7 +22,7 @@ func newTable[K comparable, V any](most int) *table[K, V] {
 
 func (t *table[K, V]) len() int { return len(t.entries) }
 
-// get returns the value of key without touching it, nil where there is none.
+// get returns the value of key without touching it, nil if there is none.
 func (t *table[K, V]) get(key K) *V {
 	if e := t.entries[key]; e != nil {
 		return &e.value
@@ -30,7 +30,7 @@ func (t *table[K, V]) get(key K) *V {
 	return nil
 }
 
-// touch returns the value of key, made if need be, as the newest.
+// touch returns the value of key, which it creates if missing and makes the newest.
 func (t *table[K, V]) touch(key K) *V {
 	e := t.entries[key]
 	if e == nil {
@@ -74,7 +74,7 @@ func (t *table[K, V]) unlink(e *entry[K, V]) {
 	}
 }
 
-// newestFirst returns the values, the one touched last first.
+// newestFirst returns the values, most recently touched first.
 func (t *table[K, V]) newestFirst() []*V {
 	all := make([]*V, 0, len(t.entries))
 	for e := t.newest; e != nil; e = e.older {
@@ -83,13 +83,13 @@ func (t *table[K, V]) newestFirst() []*V {
 	return all
 }
 
-// names numbers a few short strings: the tools of a session. Number 0 stands for "none" and for those beyond the most.
+// names numbers a few short strings: the tools of a session. Number 0 means none, or one beyond the maximum.
 type names struct {
 	list  []string
 	index map[string]uint16
 }
 
-// maxNames bounds the different tools of a session; maxName their names, in bytes.
+// maxNames is the maximum number of tools of a session, maxName the maximum length of a name in bytes.
 const (
 	maxNames = 1024
 	maxName  = 120

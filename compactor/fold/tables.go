@@ -6,9 +6,9 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The tables are capped; what goes first was touched longest ago.
+// The tables have maximum sizes and drop the least recently touched entries first.
 const (
-	maxCalls    = 1024 // calls that wait for their result
+	maxCalls    = 1024 // calls without a result yet
 	maxFiles    = 4096
 	maxCommands = 1024
 	maxProblems = 256
@@ -16,23 +16,23 @@ const (
 	maxPlan     = 200
 	maxAgents   = 256
 	maxJobs     = 256
-	maxPending  = 4096 // bytes kept of a command that waits for its result; a longer one is not looked at again
-	maxPath     = 1024 // bytes; a longer one is cut and told apart by its hash
+	maxPending  = 4096 // bytes; the text of a longer command is not kept until its result, and not analyzed
+	maxPath     = 1024 // bytes; a longer one is cut and identified by its hash
 	maxCommand  = 400  // bytes kept of a command
 	maxText     = 300  // bytes kept of a plan item or a task
 	maxEdits    = 32   // edits kept for replaying a file's content
 )
 
-// call is a tool call that waits for its result.
+// call is a tool call without a result yet.
 type call struct {
 	row    int32
 	action transcript.Action
 	key    uint64 // of its subject
-	fault  uint64 // of the problem that it is if it fails, and that a later success closes
+	fault  uint64 // key of the problem if it fails, which a later success closes
 	run    run    // of a command
 }
 
-// job is a command that goes on in the background.
+// job is a command that runs in the background.
 type job struct {
 	row  int32 // of its call
 	key  uint64
@@ -40,10 +40,10 @@ type job struct {
 	over bool // it has ended
 }
 
-// Command is what a command did when it last ran.
+// Command is a distinct command with its last run.
 type Command struct {
 	Text     string
-	Dir      string // where it ran, "" where not told
+	Dir      string // where it ran, "" if unknown
 	Row      int32  // of the last call
 	Exit     int16
 	Ended    bool // exit is known
@@ -59,28 +59,28 @@ type Command struct {
 type Agent struct {
 	ID     string
 	Task   string
-	Call   int32 // -1 where not seen
-	Report int32 // row of its report, -1 while there is none
+	Call   int32 // -1 if not seen
+	Report int32 // row of its report, -1 if there is none yet
 }
 
-// PlanItem is one line of the plan as it stands.
+// PlanItem is one line of the current plan.
 type PlanItem struct {
 	Key, Text, Status string
 	Row               int32 // of the call that made it
 }
 
 type tables struct {
-	followed int // files that moves of directories were followed for
+	followed int // number of files for which moves of directories were followed
 	files    *table[uint64, File]
 	commands *table[uint64, Command]
 	problems *table[uint64, problem]
-	mended   *table[int32, int32] // by the row of a failed result: the one that made it good
+	resolved *table[int32, int32] // by the row of a failed result: the row of the one that resolved it
 	agents   *table[string, Agent]
 	jobs     *table[string, job]
 	terms    *table[uint64, termState]
 	plan     []PlanItem
 	planRow  int32      // of the last call that changed the plan, -1
-	oldPlan  []PlanItem // what it replaced, while its result is not known
+	oldPlan  []PlanItem // the plan before that call, until its result is known
 	oldRow   int32      // of the last call before it
 	changes  int        // reads and changes of files so far
 	doubtDir string     // the directory below which all files were last put in doubt
@@ -92,7 +92,7 @@ func newTables() tables {
 		files:    newTable[uint64, File](maxFiles),
 		commands: newTable[uint64, Command](maxCommands),
 		problems: newTable[uint64, problem](maxProblems),
-		mended:   newTable[int32, int32](maxMended),
+		resolved: newTable[int32, int32](maxMended),
 		agents:   newTable[string, Agent](maxAgents),
 		jobs:     newTable[string, job](maxJobs),
 		terms:    newTable[uint64, termState](maxTerms),
@@ -106,8 +106,8 @@ func (t *tables) bytes() int64 {
 		int64(len(t.plan)+len(t.oldPlan))*300
 }
 
-// rowsTold gives the rows that the tables name; -1 among them. All others may become past.
-func (t *tables) rowsTold(yield func(int32)) {
+// eachRow yields the rows that the tables refer to, and -1 for missing ones. All others may become past.
+func (t *tables) eachRow(yield func(int32)) {
 	each := func(rows ...int32) {
 		for _, i := range rows {
 			yield(i)
@@ -147,7 +147,7 @@ func (t *tables) agentIDs() []string {
 	return ids
 }
 
-// addCall understands a call and remembers what its result will be about.
+// addCall analyzes a call and remembers it until its result.
 func (f *Fold) addCall(i int32, it *transcript.Item) {
 	row := f.rows.at(int(i))
 	row.Tool = f.names.number(it.Tool)
@@ -163,7 +163,7 @@ func (f *Fold) addCall(i int32, it *transcript.Item) {
 	if row.Has(Side) {
 		pending.action.Files, pending.action.Plan = nil, nil
 	} else {
-		f.tables.called(row, &pending, &a)
+		f.tables.applyCall(row, &pending, &a)
 	}
 	if a.Replace {
 		pending.action.Plan = nil
@@ -173,11 +173,12 @@ func (f *Fold) addCall(i int32, it *transcript.Item) {
 	}
 }
 
-// subjectOf names what a call is about: two calls of one subject do the same thing again. Paths are as resolved.
+// subjectOf returns the key of what a call is about: a command in its directory, else its first file, else the tool and its
+// query. Paths are resolved.
 func subjectOf(tool string, a *transcript.Action) uint64 {
 	switch {
 	case a.Op == transcript.Command && a.Command != "" && !a.Stdin:
-		same := transcript.Same(a.Dir, a.Command)
+		same := transcript.NormalizeRun(a.Dir, a.Command)
 		return hashOf("command", same.Dir, same.Command)
 	case len(a.Files) > 0:
 		return hashPath(a.Files[0].Path)
@@ -187,7 +188,7 @@ func subjectOf(tool string, a *transcript.Action) uint64 {
 	return hashOf(tool)
 }
 
-// faultOf names the problem that a call is if it fails: of a file, that it cannot be changed.
+// faultOf returns the key of the problem if a call fails. For a change, it is the same for all changes of that file.
 func faultOf(a *transcript.Action, key uint64) uint64 {
 	if a.Op == transcript.Command || a.Op == transcript.Read || len(a.Files) == 0 {
 		return key
@@ -197,9 +198,9 @@ func faultOf(a *transcript.Action, key uint64) uint64 {
 
 func changeFault(path string) uint64 { return hashOf("change", transcript.PathKey(path)) }
 
-// called takes what a call tells before its result is known. What a plain command does to files is known by its result
-// alone.
-func (t *tables) called(row *Row, p *call, a *transcript.Action) {
+// applyCall applies what is known of a call before its result. The effect of a shell command on files is known only from its
+// result.
+func (t *tables) applyCall(row *Row, p *call, a *transcript.Action) {
 	for n, ch := range a.Files {
 		if a.Op == transcript.Command {
 			break
@@ -219,16 +220,16 @@ func (t *tables) called(row *Row, p *call, a *transcript.Action) {
 	}
 	switch a.Op {
 	case transcript.Command:
-		t.ran(p, a)
+		t.startCommand(p, a)
 	case transcript.Plan:
-		t.planned(p.row, a)
+		t.applyPlan(p.row, a)
 	case transcript.Agent:
 		g := t.agents.touch(agentKey(p.row))
 		*g = Agent{Task: clip(a.Query, maxText), Call: p.row, Report: -1}
 	}
 }
 
-func (t *tables) ran(p *call, a *transcript.Action) {
+func (t *tables) startCommand(p *call, a *transcript.Action) {
 	if a.Stdin || a.Command == "" {
 		return
 	}
@@ -244,6 +245,3 @@ func (t *tables) ran(p *call, a *transcript.Action) {
 func agentKey(i int32) string {
 	return "row " + string([]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
 }
-
-// PlainCommand is a command without what changes neither its meaning nor its status.
-func PlainCommand(cmd string) string { return transcript.Same("", cmd).Command }

@@ -2,10 +2,10 @@ package lexicon
 
 import "strings"
 
-// LineBulk is how many chars a line counts at least.
+// LineBulk is the minimum number of chars that a line counts.
 const LineBulk = 50
 
-// Bulk is what a text takes of the room: its chars, short lines counted as longer ones.
+// Bulk returns how much room a text takes: its chars, with a minimum per line.
 func Bulk(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -14,10 +14,10 @@ func Bulk(text string) int {
 	return n
 }
 
-// bulkOfLine is what one line takes, in chars.
+// bulkOfLine returns how much room one line takes, in chars.
 func bulkOfLine(line string) int { return max(LineBulk, Chars(line)) }
 
-// BulkHead is the beginning of a text that takes at most n: whole lines where more than one fits.
+// BulkHead returns the beginning of a text with a bulk of at most n: whole lines if more than one fits.
 func BulkHead(text string, n int) string {
 	end := 0
 	for line := range strings.Lines(text) {
@@ -34,7 +34,7 @@ func BulkHead(text string, n int) string {
 	return strings.TrimSuffix(text[:end], "\n")
 }
 
-// BulkTail is the end of a text that takes at most n: whole lines where more than one fits.
+// BulkTail returns the end of a text with a bulk of at most n: whole lines if more than one fits.
 func BulkTail(text string, n int) string {
 	from := len(text)
 	for from > 0 {
@@ -53,7 +53,7 @@ func BulkTail(text string, n int) string {
 	return text[from:]
 }
 
-// HeadAt is the beginning of a text in at most n chars, up to the end of a line, a sentence or a word where one is near.
+// HeadAt returns the beginning of a text, at most n chars, up to the end of a line, sentence or word if one is near.
 func HeadAt(text string, n int) string {
 	h := Head(text, n)
 	if len(h) == len(text) {
@@ -67,7 +67,7 @@ func HeadAt(text string, n int) string {
 	return h
 }
 
-// TailAt is the end of a text in at most n chars, from the begin of a line, a sentence or a word on where one is near.
+// TailAt returns the end of a text, at most n chars, from the beginning of a line, sentence or word if one is near.
 func TailAt(text string, n int) string {
 	t := Tail(text, n)
 	if len(t) == len(text) {

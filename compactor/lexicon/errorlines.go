@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// mostDistinct bounds the distinct error lines of one output that are told apart.
+// mostDistinct is how many distinct error lines of one output are compared.
 const mostDistinct = 400
 
-// ErrorLines gives the distinct error and warning lines of an output, at most n of them, in order: those that name a
-// place or a cause before those in which a runner only says that something failed. Hidden counts the others. A message
-// that one of them has told is not told again by the next.
+// ErrorLines returns at most n distinct error and warning lines of an output, in order. It prefers lines that name a place or
+// cause to those in which a runner only reports a failure. hidden counts the others. A message in one line is not repeated in
+// the next.
 func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -41,7 +41,7 @@ func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
 			wrappers++
 		}
 	}
-	spare := max(0, n-(len(lines)-wrappers)) // wrappers that there is room for
+	spare := max(0, n-(len(lines)-wrappers)) // number of wrapper lines that fit
 	last := lines[len(lines)-1]
 	for _, l := range lines {
 		if isWrapper(l) {
@@ -60,7 +60,7 @@ func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
 	return kept, hidden
 }
 
-// wrapperParts are in lines in which a runner says that what it ran has failed, not why.
+// wrapperParts occur in lines in which a runner reports that a command failed, but not why.
 var wrapperParts = []string{
 	"task failed", "command failed", "exit status", "exit code", "make: ***", "make[", "npm err", "elifecycle", "error: process completed",
 	"test failed.", "build failed", "tests failed",
@@ -76,10 +76,11 @@ func isWrapper(line string) bool {
 	return false
 }
 
-// minMessage is the length from which a message that comes again is taken for the same one, in bytes.
+// minMessage is the length from which a repeated message counts as the same one, in bytes.
 const minMessage = 16
 
-// untold is what a line tells that those before it do not: test runners repeat a message behind the name of its test.
+// untold returns the part of a line that the lines before do not have, because test runners repeat a message after the name of
+// its test.
 func untold(line string, before []string) string {
 	for _, b := range before {
 		msg := strings.TrimSpace(strings.TrimPrefix(b, "E "))
@@ -96,8 +97,7 @@ func untold(line string, before []string) string {
 	return strings.TrimSpace(line)
 }
 
-// NumberedErrors yields the lines of an output that tell of something wrong, with their numbers from 1 on, as they stand
-// but without their line ends. Strict is as IsError has it.
+// NumberedErrors yields the error lines of an output with their numbers from 1, without line ends. strict is as in IsError.
 func NumberedErrors(output string, strict bool) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		n := 0

@@ -2,24 +2,24 @@ package lexicon
 
 import "strings"
 
-// errorStarts begin a line that reports something wrong.
+// errorStarts are the beginnings of error lines.
 var errorStarts = []string{
 	"error", "err:", "fatal", "panic", "traceback", "exception", "fail", "--- fail", "e   ", "assert", "warning", "warn:",
 	"undefined", "syntaxerror", "typeerror", "✗", "✕", "×", "caused by", "npm err",
 }
 
-// errorParts make a line one that reports something wrong wherever they stand.
+// errorParts mark an error line wherever they occur in it.
 var errorParts = []string{
 	"error:", "error[", " error ", " errors ", "exception:", "panic:", "failed", "failure", "fatal:", "cannot ", "can't ",
 	"not found", "no such file", "permission denied", "undefined", "unexpected", "assertion", "timed out", "timeout",
 	"refused", "invalid", "unable to", "segmentation", "warning:", "does not exist", "command not found",
 }
 
-// errorNots take a line out again: counts of nothing.
+// errorNots exclude lines with a count of zero errors.
 var errorNots = []string{"0 error", "no error", "0 failed", "0 failure", "errors: 0", "0 warning", "failed: 0", "failures: 0"}
 
-// IsError reports whether a line tells of something wrong. A strict look takes only lines that begin so, after a place
-// such as `a.go:12:3:`; it is meant for the output of commands that succeeded, where source text is likely.
+// IsError reports whether a line reports an error. With strict, the error must be at the beginning, perhaps after a place such
+// as `a.go:12:3:`. strict is for the output of successful commands, which often contains source text.
 func IsError(line string, strict bool) bool {
 	if isBanner(line) {
 		return false
@@ -53,8 +53,7 @@ func IsError(line string, strict bool) bool {
 	return false
 }
 
-// isBanner reports whether a line is a heading between two rules, such as `==== FAILURES ====`: it names what follows and
-// says nothing itself.
+// isBanner reports whether a line is a heading between two rules, such as `==== FAILURES ====`, which is not an error itself.
 func isBanner(line string) bool {
 	line = strings.TrimSpace(line)
 	if len(line) < 6 || !strings.ContainsRune("=-_*#~+", rune(line[0])) {
@@ -64,7 +63,7 @@ func isBanner(line string) bool {
 	return strings.HasPrefix(line, rule) && strings.HasSuffix(line, rule)
 }
 
-// afterPlace is a line without a leading `path:line:col:`.
+// afterPlace returns a line without a leading `path:line:col:`.
 func afterPlace(line string) string {
 	first, rest, ok := strings.Cut(line, ": ")
 	if ok && strings.Contains(first, ":") && !strings.Contains(first, " ") {
@@ -73,13 +72,13 @@ func afterPlace(line string) string {
 	return line
 }
 
-// errorWords are what tools write where something is wrong; they are looked for as they stand.
+// errorWords are what tools write about errors. They are searched case-sensitively.
 var errorWords = []string{"rror", "FAIL", "ailed", "panic", "xception", "raceback", "atal", "ssert"}
 
-// errorEnd is how much of each end of an output is searched for them, in bytes: tools tell at an end what went wrong.
+// errorEnd is how much of each end of an output is searched for them, in bytes, because tools report errors at an end.
 const errorEnd = 8 << 10
 
-// HasErrorWord reports whether a text may hold error lines: cheap, for every result.
+// HasErrorWord reports whether a text may contain error lines. It is cheap enough for every result.
 func HasErrorWord(text string) bool {
 	ends := [2]string{text}
 	if len(text) > 2*errorEnd {

@@ -2,9 +2,9 @@ package lexicon
 
 import "strings"
 
-// FenceOf is the fence that a line consists of or begins with, "" where it is none: three or more backticks or tildes,
-// at any depth. Open is the fence that is open before the line, "" where none is: a closing fence is at least as long and
-// stands alone.
+// FenceOf returns the fence that a line consists of or begins with, "" if there is none: three or more backticks or tildes, at
+// any indentation. open is the fence that is open before the line, or "". A closing fence is at least as long and alone in its
+// line.
 func FenceOf(line, open string) string {
 	t := strings.TrimLeft(line, " \t>")
 	if len(t) < 3 || t[0] != '`' && t[0] != '~' {
@@ -25,11 +25,10 @@ func FenceOf(line, open string) string {
 	return t[:n]
 }
 
-// Fences follows which lines of a text are fenced code. The zero value stands at the start of a text.
+// Fences tracks which lines of a text are fenced code. Its zero value is for the start of a text.
 type Fences struct{ open string }
 
-// Line takes the next line. Fence tells that it is a fence itself; code, that one is open behind it: of a fence, that it
-// opens code and does not close it.
+// Line takes the next line. fence reports that it is a fence; code, that a fence is open after it.
 func (f *Fences) Line(line string) (fence, code bool) {
 	if found := FenceOf(line, f.open); found != "" {
 		if f.open != "" {
@@ -41,7 +40,7 @@ func (f *Fences) Line(line string) (fence, code bool) {
 	return false, f.open != ""
 }
 
-// BulletLen is how many bytes of a trimmed line are its bullet or its number, 0 where it has none.
+// BulletLen returns the length in bytes of the bullet or number of a trimmed line, 0 if it has none.
 func BulletLen(t string) int {
 	if len(t) > 1 && (t[0] == '-' || t[0] == '*' || t[0] == '+') && t[1] == ' ' {
 		return 2
@@ -52,10 +51,10 @@ func BulletLen(t string) int {
 	return NumberLen(t)
 }
 
-// mostDigits is how many digits the number of a list item may have; a year has more.
+// mostDigits is the maximum number of digits of a list item's number, less than a year has.
 const mostDigits = 3
 
-// NumberLen is how many bytes of a trimmed line are the number of a step: `1. ` or `2) `.
+// NumberLen returns the length in bytes of a step's number in a trimmed line: `1. ` or `2) `.
 func NumberLen(t string) int {
 	i := 0
 	for i < len(t) && i < mostDigits && t[i]-'0' < 10 {
@@ -70,8 +69,8 @@ func NumberLen(t string) int {
 // IsRule reports whether a trimmed line is a rule, or the rule below the head of a table.
 func IsRule(t string) bool { return strings.Trim(t, "-=*_|:+ ") == "" }
 
-// LeadLen is how many bytes the marks of a bullet, a heading or a quote take at the start of a trimmed line; 0 where
-// nothing follows them.
+// LeadLen returns the length in bytes of the bullet, heading or quote marks at the start of a trimmed line, 0 if nothing follows
+// them.
 func LeadLen(t string) int {
 	rest := strings.TrimLeft(t, "#> \t")
 	if n := BulletLen(rest); n > 0 && n < len(rest) {
@@ -86,7 +85,7 @@ func LeadLen(t string) int {
 	return len(t) - len(rest)
 }
 
-// IsFrame reports whether a trimmed line is a frame of a stack.
+// IsFrame reports whether a trimmed line is a stack frame.
 func IsFrame(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "at "):

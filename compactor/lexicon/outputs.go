@@ -1,6 +1,9 @@
 package lexicon
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // counted are the nouns of a summary line: `38 passed`, `3 files changed`.
 var counted = map[string]bool{
@@ -16,7 +19,7 @@ var summaryStarts = []string{
 	"All checks passed", "Build succeeded",
 }
 
-// IsSummaryLine reports whether a line sums up an output: it begins as one, or counts something.
+// IsSummaryLine reports whether a line sums up an output, by its beginning or by a count in it.
 func IsSummaryLine(line string) bool {
 	for _, s := range summaryStarts {
 		if strings.HasPrefix(line, s) {
@@ -24,7 +27,7 @@ func IsSummaryLine(line string) bool {
 		}
 	}
 	number := false
-	for field := range strings.FieldsFuncSeq(line, parts) {
+	for field := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t,;:=()[]", r) }) {
 		if number && counted[strings.ToLower(strings.Trim(field, "(+-).!"))] {
 			return true
 		}
@@ -33,19 +36,10 @@ func IsSummaryLine(line string) bool {
 	return false
 }
 
-// parts reports whether a sign stands between the fields of a line that sums up.
-func parts(r rune) bool {
-	switch r {
-	case ' ', '\t', ',', ';', ':', '=', '(', ')', '[', ']':
-		return true
-	}
-	return false
-}
-
-// summaryLines are the lines at the end of an output among which those that sum it up are looked for.
+// summaryLines is how many lines at the end of an output are searched for a summary line.
 const summaryLines = 40
 
-// SummaryLine is the newest line of an output that sums it up, among its last 40; "" where there is none.
+// SummaryLine returns the last summary line among the last 40 lines of an output, "" if there is none.
 func SummaryLine(text string) string {
 	lines := LastLines(text, summaryLines)
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -56,7 +50,7 @@ func SummaryLine(text string) string {
 	return ""
 }
 
-// LastLines gives the last n lines that are not blank, in order.
+// LastLines returns the last n lines that are not blank, in order.
 func LastLines(text string, n int) []string {
 	var lines []string
 	for text != "" && len(lines) < n {
@@ -66,9 +60,7 @@ func LastLines(text string, n int) []string {
 		}
 		text = text[:i+1]
 	}
-	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
-		lines[i], lines[j] = lines[j], lines[i]
-	}
+	slices.Reverse(lines)
 	return lines
 }
 
@@ -83,7 +75,7 @@ func CountLines(text string) int {
 	return n
 }
 
-// AllLines counts the lines of a text, blank ones too.
+// AllLines counts the lines of a text, including blank ones.
 func AllLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

@@ -2,14 +2,14 @@ package lexicon
 
 import "strings"
 
-// Piece is what is shown of an answer or left out as one: a sentence, or a list or a table with the line that leads to it.
+// Piece is a part of an answer that is shown or omitted as a whole: a sentence, or a list or table with its introducing line.
 type Piece struct {
 	Text string
-	Lead string // of a list: the line before it, which may stand without it
+	Lead string // of a list: the line before it, which may be shown without it
 	Part int    // paragraph
 }
 
-// Pieces cuts an answer into its pieces. Code in fences is in none. Linear in the text.
+// Pieces splits an answer into its pieces, without fenced code. Linear in the text.
 func Pieces(text string) []Piece {
 	c := cutter{src: text}
 	at := 0
@@ -27,12 +27,12 @@ type cutter struct {
 	all     []Piece
 	fences  Fences
 	part    int
-	from    int // of the list that goes on, with to; equal where none does
+	from    int // the open list is [from, to); equal if there is none
 	to      int
 	table   bool   // it is a table
-	titled  bool   // a label stands right above it
-	heading string // that no piece has yet
-	spaced  bool   // a blank line came since
+	titled  bool   // a label is right above it
+	heading string // a heading that no piece has yet
+	spaced  bool   // a blank line followed
 }
 
 func (c *cutter) line(line string, at int) {
@@ -60,7 +60,7 @@ func (c *cutter) line(line string, at int) {
 	}
 }
 
-// flush ends a list: with the line that leads to it, it is one piece. Of a table only that line can stand in one of ours.
+// flush ends a list, which is one piece with its introducing line. Of a table only that line is kept.
 func (c *cutter) flush() {
 	if c.from == c.to {
 		return
@@ -83,22 +83,22 @@ func (c *cutter) flush() {
 	}
 }
 
-// leastLead is how long a line that leads to a list must be to stand without it, in bytes.
+// leastLead is how long the line before a list must be to be shown without the list, in bytes.
 const leastLead = 24
 
-// Leads reports whether a line ends in a colon: it says little without what follows.
+// Leads reports whether a line ends in a colon, so that it means little without what follows.
 func Leads(s string) bool {
 	s = strings.TrimRight(s, "*_ ")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
-// IsLabel reports whether a line is a few words without an end: it says little without what follows.
+// IsLabel reports whether a line is a few words without a mark at their end, which mean little without what follows.
 func IsLabel(s string) bool {
 	t := strings.TrimRight(s, "*_` ")
 	return len(s) < mostLabel && !strings.Contains(s, "\n") && !EndsSentence(t) && !strings.HasSuffix(t, ";") && !strings.HasSuffix(t, "；")
 }
 
-// mostLabel is how long a line without an end may be that is read as a label, in bytes.
+// mostLabel is the maximum length of a label, in bytes.
 const mostLabel = 60
 
 func (c *cutter) sentences(t string) {
@@ -117,7 +117,7 @@ func (c *cutter) sentences(t string) {
 	}
 }
 
-// add takes a piece, with the heading right above it.
+// add adds a piece, with the heading right above it.
 func (c *cutter) add(s string) {
 	if c.heading != "" {
 		s, c.heading = strings.TrimRight(c.heading, ":")+": "+s, ""

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// SentenceEnd is the length of the first sentence of a line, in bytes: up to a full stop, a question or an exclamation
-// mark that a space follows, or up to one of a script that puts no space behind it. A dot within a name, a number or an
-// abbreviation ends nothing.
+// SentenceEnd returns the length of the first sentence of a line, in bytes: up to a full stop, question mark or exclamation mark
+// followed by a space, or up to one of a script that uses no spaces. A dot in a name, number or abbreviation does not end a
+// sentence.
 func SentenceEnd(line string) int {
 	for i := 0; i < len(line); i++ {
 		if maybeEnd[line[i]] {
@@ -21,7 +21,7 @@ func SentenceEnd(line string) int {
 	return len(line)
 }
 
-// endAt is the length of a sentence that ends with the character at i, 0 where none does.
+// endAt returns the length of the sentence that ends with the character at i, 0 if none does.
 func endAt(line string, i int) int {
 	switch {
 	case line[i] >= utf8.RuneSelf:
@@ -41,14 +41,14 @@ func endAt(line string, i int) int {
 	return i + 1
 }
 
-// maybeEnd tells the bytes that may end a sentence: full stops, and the first bytes of those of other scripts.
+// maybeEnd contains the bytes that may end a sentence: full stops, and the first bytes of those of other scripts.
 var maybeEnd = byteSet(".!?\xd8\xe0\xe3\xef")
 
-// closers are the quotes and brackets that belong to the full stop before them.
+// closers are the quotes and brackets that belong to a preceding full stop.
 const closers = `」』）”’"'`
 
-// foreignEnd is how many bytes a full stop of another script at the beginning of a text takes, with the quotes and
-// brackets behind it; 0 where there is none.
+// foreignEnd returns the length in bytes of a full stop of another script at the beginning of a text, with following quotes and
+// brackets; 0 if there is none.
 func foreignEnd(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	rest := s[n:]
@@ -78,7 +78,7 @@ func EndsSentence(s string) bool {
 	return false
 }
 
-// abbreviates reports whether what stands before a dot ends in an abbreviation, or in the number of a list item.
+// abbreviates reports whether the text before a dot ends in an abbreviation or in the number of a list item.
 func abbreviates(before string) bool {
 	word := before[strings.LastIndexAny(before, " (")+1:]
 	switch strings.ToLower(word) {
@@ -88,59 +88,71 @@ func abbreviates(before string) bool {
 	return IsNumber(word) && len(word) <= mostDigits && strings.TrimSpace(before) == word
 }
 
-// Sentences gives the sentences of a text in order: a line that is not prose (a bullet, a heading) is one of its own,
-// and a dot within a name or a number ends nothing. Fenced code is left out. Linear in the text.
-func Sentences(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// Lines between these lengths, in bytes, may have been wrapped. They are joined with the next line up to a limit.
+const (
+	leastWrapped = 50
+	mostWrapped  = 130
+	mostJoined   = 600
+)
+
+// Sentences yields the sentences of a text in order, each with the number of its paragraph. A line that is not prose (a bullet,
+// a heading) is a sentence of its own, wrapped lines are joined, and a dot in a name or number does not end a sentence. It
+// omits fenced code. Linear in the text.
+func Sentences(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
 		var fences Fences
+		part, open, long := 0, "", false // open is an incomplete sentence
+		say := func(s string) bool {
+			s = bare(strings.TrimSpace(s))
+			return s == "" || yield(part, s)
+		}
 		for line := range strings.Lines(text) {
-			if fence, code := fences.Line(line); fence || code {
-				continue
-			}
-			line = strings.TrimSpace(line)
-			for line != "" {
-				n := SentenceEnd(line)
-				s := strings.TrimSpace(line[:n])
-				line = strings.TrimSpace(line[n:])
-				if s = bare(s); s != "" && !yield(s) {
+			fence, code := fences.Line(line)
+			t := strings.TrimSpace(line)
+			goesOn := long && !fence && t != "" && ClassOf(t[0])&(Small|Digit) != 0 && NumberLen(t) == 0
+			if open != "" && !goesOn {
+				if !say(open) {
 					return
 				}
+				open = ""
 			}
+			switch {
+			case fence, code:
+				continue
+			case t == "":
+				part++
+				continue
+			case open != "":
+				t = open + " " + t
+			}
+			for open = ""; t != ""; {
+				n := SentenceEnd(t)
+				if n == len(t) && !EndsSentence(t) {
+					open = t
+				} else if !say(t[:n]) {
+					return
+				}
+				t = strings.TrimSpace(t[n:])
+			}
+			long = leastWrapped <= len(line) && len(line) <= mostWrapped && len(open) < mostJoined
 		}
+		say(open)
 	}
 }
 
-// bare is a sentence without its bullet or heading mark; "" where nothing but marks is there.
+// bare returns a sentence without its bullet or heading mark, "" if there is nothing else.
 func bare(s string) string {
-	if strings.Trim(s, "#>•*+- ") == "" {
+	if strings.Trim(s, "#>•") == "" || IsRule(s) {
 		return ""
 	}
 	return strings.TrimSpace(s[LeadLen(s):])
 }
 
-// SentenceHead is a line of text in at most n chars: up to the end of a sentence where one is near, else of a word.
+// SentenceHead returns the beginning of a line, at most n chars, up to the end of a sentence if one is near, else of a word.
 func SentenceHead(s string, n int) string {
-	if Chars(s) <= n {
-		return s
-	}
-	h := Head(s, max(0, n-1))
-	end := 0
-	for i := 0; i < len(h); {
-		step := SentenceEnd(h[i:])
-		if i+step == len(h) {
-			break
-		}
-		i += step
-		end = i
-		for i < len(h) && h[i] == ' ' {
-			i++
-		}
-	}
-	if end > len(h)/2 {
-		return h[:end]
-	}
-	if i := strings.LastIndexByte(h, ' '); i > len(h)/2 {
-		h = h[:i]
+	h := HeadAt(s, max(0, n-1))
+	if len(h) == len(s) || EndsSentence(h) {
+		return h
 	}
 	return h + "…"
 }

@@ -2,10 +2,10 @@ package lexicon
 
 import "strings"
 
-// Terms calls yield with the words of a text that say something on their own, in order, until it returns false: names
-// of code, paths, addresses, hashes, versions, and numbers with what they count. Linear in the text.
+// Terms calls yield with the words of a text that are meaningful on their own, in order, until it returns false: names in code,
+// paths, addresses, hashes, versions, and numbers with the noun that they count. Linear in the text.
 func Terms(text string, yield func(term string) bool) {
-	number, end := -1, 0 // where the number before begins and ends
+	number, end := -1, 0 // beginning and end of the preceding number
 	for lx := Lex(text); lx.Next(); {
 		w := &lx.Word
 		begin := number
@@ -33,7 +33,7 @@ func Terms(text string, yield func(term string) bool) {
 	}
 }
 
-// notUnits are words that follow a number without being what it counts.
+// notUnits are words that follow a number but are not what it counts.
 var notUnits = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("and or of to in is the a an as at by for on with from was were are be but if so than that this then it its per not no") {
@@ -42,8 +42,8 @@ var notUnits = func() map[string]bool {
 	return m
 }()
 
-// Name is the last word's core without what a name is called with, listBoats(harbour -> listBoats, and of a link of
-// Markdown where it leads; and what it names.
+// Name returns the core of the last word without call arguments, listBoats(harbour -> listBoats, or the target if it is a
+// Markdown link, and its kind.
 func (l *Lexer) Name() (string, Kind) {
 	s, has := l.Core(), l.Word.Has
 	if has&(Paired|Equals) != 0 {

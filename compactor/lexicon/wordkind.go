@@ -13,18 +13,18 @@ const (
 	IdentWord        // camelCase, PascalCase, snake_case, a dotted name, a call
 	NumberWord       // digits, perhaps with a unit glued to them
 	VersionWord      // 1.2, v3.0.1-rc2
-	NetWord          // of the network: 10.0.0.1
+	NetWord          // a network address: 10.0.0.1
 	DigestWord       // hexadecimal digits of a commit or a sum
 	MailWord         // somebody@example.org
 	WebWord          // https://...
 	PathWord         // of a file
-	PlaceWord        // of a line in a file: a.go:12
+	PlaceWord        // a line in a file: a.go:12
 )
 
-// LongestName is how long a word may be that names something, in bytes; only the address of a page may be longer.
+// LongestName is the maximum length of a word that names something, in bytes. Only web addresses may be longer.
 const LongestName = 300
 
-// KindOf tells what a word names by its look. Has is the class of its bytes.
+// KindOf returns the kind of a word by its form. has is the class of its bytes.
 func KindOf(s string, has Class) Kind {
 	switch {
 	case len(s) > LongestName && has&Colon == 0:
@@ -41,9 +41,15 @@ func KindOf(s string, has Class) Kind {
 	case has&Slash != 0:
 		return slashKind(s)
 	case has&At != 0:
-		return mailKind(s)
+		if i := strings.IndexByte(s, '@'); i > 0 && strings.IndexByte(s[i:], '.') > 1 {
+			return MailWord
+		}
+		return PlainWord
 	case has&Under != 0:
-		return underKind(s)
+		if hasLetter(s) {
+			return IdentWord
+		}
+		return PlainWord
 	case has&Digit != 0 && has&^(Letters|Digit|High) == 0:
 		return mixedKind(s)
 	}
@@ -52,7 +58,7 @@ func KindOf(s string, has Class) Kind {
 
 var isVowel = byteSet("aeiouy")
 
-// isVowelless reports whether a word of small letters is an abbreviation: two to six consonants.
+// isVowelless reports whether a lower-case word is an abbreviation: two to six consonants.
 func isVowelless(s string) bool {
 	if len(s) < 2 || len(s) > 6 {
 		return false
@@ -65,7 +71,7 @@ func isVowelless(s string) bool {
 	return s != "vs" && s != "mr" && s != "dr" && s != "st" && s != "th" && s != "nd" && s != "rd"
 }
 
-// caseKind looks at where the capitals of a word of letters stand.
+// caseKind returns the kind of a word of letters by the positions of its capitals.
 func caseKind(s string) Kind {
 	ups, inner := 0, false
 	for i := range len(s) {
@@ -144,23 +150,7 @@ func afterColon(s string) bool {
 	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && IsNumber(s[i+1:])
 }
 
-func mailKind(s string) Kind {
-	i := strings.IndexByte(s, '@')
-	if i > 0 && strings.IndexByte(s[i:], '.') > 1 {
-		return MailWord
-	}
-	return PlainWord
-}
-
-// underKind is an identifier, where letters stand at both sides of an underscore or a name begins with one.
-func underKind(s string) Kind {
-	if !hasLetter(s) {
-		return PlainWord
-	}
-	return IdentWord
-}
-
-// mixedKind is a word of letters and digits only.
+// mixedKind returns the kind of a word of letters and digits.
 func mixedKind(s string) Kind {
 	hex, digits := true, 0
 	for i := range len(s) {
@@ -182,7 +172,7 @@ func mixedKind(s string) Kind {
 	return IdentWord // sha256, Http2
 }
 
-// dottedKind is a word with dots, colons, hyphens or other marks in it.
+// dottedKind returns the kind of a word that contains dots, colons, hyphens or other marks.
 func dottedKind(s string, has Class) Kind {
 	i := strings.IndexByte(s, '.')
 	if i < 0 && has&Colon != 0 && afterColon(s) {
@@ -195,8 +185,10 @@ func dottedKind(s string, has Class) Kind {
 	switch {
 	case afterColon(s):
 		return PlaceWord
+	case s[0]-'0' < 10 && strings.Count(s, ".") == 1 && !strings.Contains(s, "-"):
+		return NumberWord // 1.5x
 	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
-		return dottedNumber(s)
+		return VersionWord
 	case before != "" && classOf[before[0]]&(Letters|Digit|Under|High) == 0:
 		return PlainWord
 	case hasExtension(s, has):
@@ -207,14 +199,6 @@ func dottedKind(s string, has Class) Kind {
 		return PlainWord
 	}
 	return IdentWord
-}
-
-// dottedNumber is 1.2-beta, v3.1, or 1.5x.
-func dottedNumber(s string) Kind {
-	if s[0] == 'v' || strings.Count(s, ".") > 1 || strings.Contains(s, "-") {
-		return VersionWord
-	}
-	return NumberWord
 }
 
 // hasExtension reports whether a word is a name with an extension of up to five letters or digits.
@@ -245,7 +229,7 @@ func isAbbreviated(s string) bool {
 	return true
 }
 
-// hyphenKind is a word without a dot inside: flags and other marks.
+// hyphenKind returns the kind of a word without an inner dot: flags and other marks.
 func hyphenKind(s string, has Class) Kind {
 	switch {
 	case has&(Equals|Paired|Other) != 0 && has&Letters != 0 && strings.ContainsAny(s, "=(<$\\"):

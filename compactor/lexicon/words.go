@@ -1,6 +1,6 @@
 package lexicon
 
-// Class is what a byte is; of a word, what its bytes are.
+// Class is the class of a byte, or the set of classes of a word's bytes.
 type Class uint16
 
 // The classes of bytes.
@@ -17,21 +17,18 @@ const (
 	Equals
 	Quote  // ' " and the backtick
 	Paired // brackets of all kinds
-	High   // of a character beyond ASCII
-	Other  // all else that prints
+	High   // part of a character beyond ASCII
+	Other  // other printable characters
 	Gap    // white space and control characters
 )
 
 // Letters are the letters of ASCII.
 const Letters = Upper | Small
 
-// ClassOf tells the class of a byte.
+// ClassOf returns the class of a byte.
 func ClassOf(c byte) Class { return classOf[c] }
 
-// Opens reports whether a sentence or a clause may begin behind a byte.
-func Opens(c byte) bool { return opensOf[c] }
-
-// Fold is the small letter of a capital one, and any other byte as it is.
+// Fold returns a capital letter in lower case and any other byte unchanged.
 func Fold(c byte) byte {
 	if c-'A' < 26 {
 		return c | 0x20
@@ -66,7 +63,7 @@ var classOf = func() (t [256]Class) {
 	return t
 }()
 
-// foldOf is the small letter for each letter, 0 for all other bytes.
+// foldOf has the lower-case letter for each letter, 0 for all other bytes.
 var foldOf = func() (t [256]uint8) {
 	for c := byte('a'); c <= 'z'; c++ {
 		t[c], t[c-0x20] = c, c
@@ -74,10 +71,10 @@ var foldOf = func() (t [256]uint8) {
 	return t
 }()
 
-// opensOf tells which bytes let a sentence or a clause begin behind them.
+// opensOf has the bytes after which a sentence or clause may begin.
 var opensOf = byteSet("\n.!?:;,-#>\"(")
 
-// headOf and tailOf tell which bytes stand around words without being part of them.
+// headOf and tailOf have the bytes around words that are not part of them.
 var (
 	headOf = byteSet("([{<\"'`*,;!?)]}>|#=")
 	tailOf = byteSet(".,;:!?)]}>\"'`*([{<|=")
@@ -100,18 +97,18 @@ type Word struct {
 	Opens      bool  // a sentence, a clause or a line begins here
 }
 
-// Lexer walks over the words of a text. Each byte is looked at once or twice, whatever the text.
+// Lexer iterates over the words of a text. It reads each byte once or twice, whatever the text.
 type Lexer struct {
 	Text string
 	Word Word // the last one that Next has moved to
 	at   int
-	end  byte // how the word before ended: its last byte, '\n' where a line began since
+	end  byte // last byte of the previous word, '\n' if a new line began since
 }
 
-// Lex is a lexer at the start of a text.
+// Lex returns a lexer at the start of a text.
 func Lex(text string) Lexer { return Lexer{Text: text, end: '\n'} }
 
-// Next moves to the next word; false at the end.
+// Next moves to the next word. It returns false at the end.
 func (l *Lexer) Next() bool {
 	s, i := l.Text, l.at
 	for i < len(s) && classOf[s[i]] == Gap {
@@ -148,7 +145,7 @@ func (l *Lexer) Next() bool {
 	return true
 }
 
-// trim takes the punctuation off both ends of the word's core.
+// trim removes the punctuation at both ends of the word's core.
 func (w *Word) trim(s string) {
 	head, tail := w.Head, w.Tail
 	for head < tail && headOf[s[head]] {
@@ -164,32 +161,19 @@ func (w *Word) trim(s string) {
 	w.Head, w.Tail, w.Has = head, tail, has
 }
 
-// Core is the word without the punctuation around it.
+// Core returns the word without the punctuation around it.
 func (l *Lexer) Core() string { return l.Text[l.Word.Head:l.Word.Tail] }
 
-// Run is the word with it.
+// Run returns the word with the punctuation around it.
 func (l *Lexer) Run() string { return l.Text[l.Word.From:l.Word.To] }
 
-// WordHash names a word by its letters, in any case and without apostrophes.
+// WordHash returns a hash of a word's letters, ignoring case and apostrophes.
 func WordHash(s string) uint32 {
 	h := uint32(0)
 	for i := range len(s) {
 		if v := foldOf[s[i]]; v != 0 {
 			h = (h<<5 | h>>27) ^ uint32(v)
 		}
-	}
-	return h
-}
-
-// TermHash names a term by all its bytes, in any case.
-func TermHash(s string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(s) {
-		c := s[i]
-		if c-'A' < 26 {
-			c |= 0x20
-		}
-		h = (h ^ uint32(c)) * 16777619
 	}
 	return h
 }

@@ -1,9 +1,7 @@
 package lexicon
 
 import (
-	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestWordKinds(t *testing.T) {
@@ -19,14 +17,6 @@ func TestWordKinds(t *testing.T) {
 		lx.Next()
 		if got := KindOf(lx.Core(), lx.Word.Has); got != want {
 			t.Errorf("%q is %d, want %d", text, got, want)
-		}
-	}
-}
-
-func TestCharsCountsAsUTF8Does(t *testing.T) {
-	for _, s := range []string{"", "a", "abcdefgh", "abcdefghi", "日本語", "abcdefgh日abcdefghij", "\xff\xfeabc", "a\xe6\x97", "🙂🙂🙂", strings.Repeat("x", 63) + "é"} {
-		if Chars(s) != utf8.RuneCountInString(s) {
-			t.Errorf("Chars(%q) = %d", s, Chars(s))
 		}
 	}
 }

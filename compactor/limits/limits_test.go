@@ -119,7 +119,4 @@ func TestDerived(t *testing.T) {
 	if !o.On("file") {
 		t.Error("what is not named is off")
 	}
-	if got := o.Prose(); !got.Dedup || got.SummaryChars != o.SummaryChars {
-		t.Errorf("Prose: %+v", got)
-	}
 }

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Manual is what a person asks of one session's companion by hand. The zero Manual asks for nothing.
+// Manual holds the options that a person set for one session's companion. The zero Manual sets none.
 type Manual struct {
-	Focus     []string `json:"focus,omitempty"`      // words, as FocusWords gives them
-	Level     Level    `json:"level,omitempty"`      // ByPressure: not asked for
-	MaxTokens int      `json:"max_tokens,omitempty"` // estimated tokens; 0: not asked for
+	Focus     []string `json:"focus,omitempty"`      // words, as returned by FocusWords
+	Level     Level    `json:"level,omitempty"`      // ByPressure if not set
+	MaxTokens int      `json:"max_tokens,omitempty"` // estimated tokens, 0 if not set
 }
 
-// IsZero reports whether nothing is asked for.
+// IsZero reports whether no option is set.
 func (m Manual) IsZero() bool { return len(m.Focus) == 0 && m.Level == ByPressure && m.MaxTokens == 0 }
 
-// Over returns m, and what it does not ask for as earlier asked for it.
+// Over returns m with its unset options taken from earlier.
 func (m Manual) Over(earlier Manual) Manual {
 	if len(m.Focus) == 0 {
 		m.Focus = earlier.Focus
@@ -31,7 +31,7 @@ func (m Manual) Over(earlier Manual) Manual {
 	return m
 }
 
-// With returns the options with what is asked for by hand in the place of their own.
+// With returns o with the options that m sets in place of its own.
 func (o Options) With(m Manual) Options {
 	own := Manual{Focus: o.Focus, Level: o.Level, MaxTokens: o.MaxTokens}
 	o.Manual = m
@@ -40,8 +40,14 @@ func (o Options) With(m Manual) Options {
 	return o
 }
 
-// ParseLevel returns the level of a name as Level.String gives it. It fails for any other name, and for by-pressure:
-// that is what stands where no level is asked for.
+// Reading returns the options for an agent whose records are read by the given paths of the configuration ("" if by none).
+func (o Options) Reading(paths string) Options {
+	o.Paths = paths
+	return o
+}
+
+// ParseLevel returns the level with a name as in Level.String. It fails for any other name and for by-pressure, which means
+// that no level is set.
 func ParseLevel(name string) (Level, error) {
 	i := slices.Index(levelNames[:], name)
 	if i <= int(ByPressure) {
@@ -50,15 +56,15 @@ func ParseLevel(name string) (Level, error) {
 	return Level(i), nil
 }
 
-// What a focus may hold: its words stand in the front matter, and each is looked for in every message.
+// The limits of a focus. Its words are in the front matter, and each is searched for in every message.
 const (
 	maxFocus     = 32 // words
 	maxFocusWord = 64 // chars
 )
 
-// FocusWords takes a text apart into the words of a focus: lower case, each once, in the order of the alphabet, so that
-// the same words are the same options. Words end at white space, commas and semicolons. It fails where there is none,
-// where there are more than 32, and where one has more than 64 chars.
+// FocusWords splits a text into the words of a focus: lower case, distinct and sorted, so that the same words give the same
+// options. White space, commas and semicolons separate words. It fails if there are none, more than 32, or one with more
+// than 64 chars.
 func FocusWords(text string) ([]string, error) {
 	words := strings.FieldsFunc(strings.ToLower(strings.ToValidUTF8(text, " ")), func(r rune) bool {
 		return r <= ' ' || r == ',' || r == ';' || r == 0x7f || r == 0xa0

@@ -1,7 +1,7 @@
-// Package plan chooses what a text says.
+// Package plan chooses the contents of a text.
 //
-// It is a pure function: units, a room, and how long a text is to its reader. It knows nothing of sessions, files and
-// Markdown. Its invariant: what it chooses for a room it also chooses for twice that room.
+// It is a pure function of units, a room, and the reader's measure of length. It knows nothing of sessions, files and
+// Markdown. Invariant: whatever it chooses for a room it also chooses for twice that room.
 package plan
 
 import (
@@ -10,42 +10,42 @@ import (
 	"slices"
 )
 
-// Unit is one thing to say. It has levels, each of which says all that the one before says, and more.
+// Unit is one thing that a text can contain. Each of its levels contains everything in the level before, and more.
 type Unit struct {
-	Section int // where it stands
+	Section int // its section
 	Turn    int // of the conversation; 0 elsewhere
-	Order   int // its place in the section, or in the turn
+	Order   int // its position in the section or turn
 	Kind    string
-	Seen    int   // the level from which on its key fact is visible
-	Must    bool  // its first level is tried before any second level; a pool may still refuse it
-	Pool    *Pool // that it draws on beside the room, but for excerpts; may be nil
+	Seen    int   // the first level at which its key fact is visible
+	Must    bool  // its first level is tried before any second level, although a pool may reject it
+	Pool    *Pool // a further limit besides the room, except for excerpts; may be nil
 
-	// Worth is what a char of each level is worth. A unit has as many levels.
+	// Worth is the value per char of each level, one entry per level.
 	Worth []float64
-	// Excerpt is the first level that is an excerpt of what another ID gives whole; 0: none is. Such levels are chosen
-	// only while the text is shorter than Room.Excerpts.
+	// Excerpt is the first level that is an excerpt of an original with its own ID; 0 if none is. Such levels are chosen only
+	// while the text is shorter than Room.Excerpts.
 	Excerpt int
-	// Form makes the text of a level. It is asked for when the level may be chosen, at most once in a plan.
+	// Form makes the text of a level. It is called when the level may be chosen, at most once per plan.
 	Form func(level int) Form
 }
 
 // Form is a unit at one level.
 type Form struct {
-	Text     string  // whole lines; "": nothing is gained by this level
-	Shows    string  // what of it is a key fact: visible if it stands in the text
-	Strategy string  // the strategy that made it, "" for none
-	Saved    int     // chars that it saves of the original
-	Rows     []int32 // what stands whole in it
+	Text     string  // whole lines; "" if this level adds nothing
+	Shows    string  // its key fact, which is visible if the text contains it
+	Strategy string  // the strategy that made it, "" if none
+	Saved    int     // chars saved compared with the original
+	Rows     []int32 // rows that it contains in full
 }
 
-// Pool is a part of the room that some units share.
+// Pool is a limit that some units share.
 type Pool struct {
-	Most func(room int) int // chars, of a room
-	Soft bool               // it holds only until nothing else is left to say
+	Most func(room int) int // the limit in chars for a room
+	Soft bool               // ignored in the last round of a step, when nothing else is left to add
 	used int
 }
 
-// left is how many chars a pool has left, of a room.
+// left returns how many chars a pool has left for a room.
 func (p *Pool) left(room int) int { return p.Most(room) - p.used }
 
 func (u *Unit) isExcerpt(level int) bool { return u.Excerpt > 0 && level >= u.Excerpt }
@@ -57,33 +57,33 @@ type Choice struct {
 	Level int
 }
 
-// Plan is what was chosen, in the order of the text.
+// Plan lists the chosen forms in the order of the text.
 type Plan struct {
 	Chosen []*Choice
-	Left   []*Unit // of which nothing was chosen
+	Left   []*Unit // units of which nothing was chosen
 	Used   int     // chars
 }
 
 const (
-	smallest  = 1000 // chars: a room that is not halved further
-	leastStep = 40   // chars left in a pool below which nothing of it is tried
-	misses    = 120  // levels in a row that do not fit, after which no more are tried
-	poolMiss  = 16   // the same of a pool, after which no more of it are tried
-	builds    = 10   // times the room: chars of forms that are made for a plan, chosen or not
+	smallest  = 1000 // chars; a smaller room is not halved further
+	leastStep = 40   // chars; a pool with less left is not tried
+	misses    = 120  // consecutive levels that do not fit the room, after which no more are tried
+	poolMiss  = 16   // the same for a pool, after which no more of it is tried
+	builds    = 10   // times the room: chars of forms made for a plan, chosen or not
 )
 
-// Room is what a text may take, as its reader counts.
+// Room is the maximum length of a text, in the reader's measure.
 type Room struct {
 	Most     int
-	Frame    int // of it, what stands around the units
-	Excerpts int // length from which on no excerpt is added
+	Frame    int // part of it for what surrounds the units
+	Excerpts int // length from which no excerpt is added
 }
 
-// Choose fills a room. Size is the length of a text as its reader counts it, in chars or bytes.
+// Choose fills a room. size returns the length of a text in the reader's measure, chars or bytes.
 //
-// It first chooses for half the room, and so on down, then adds to that: so a smaller text never says what a larger one
-// does not. In each step every unit that must stand gets its first level, those worth most first; then whatever is worth
-// most by the char.
+// It first chooses for half the room, recursively, then adds to that, so that a text for twice the room contains everything
+// in this one. Each step adds what fits: first the first levels of Must units, then the next levels of all units, then what
+// soft pools kept out, always the most valuable per char first.
 func Choose(units []*Unit, room Room, size func(string) int) Plan {
 	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]*Choice, len(units)), next: make([]*formed, len(units))}
 	for i, u := range units {
@@ -100,11 +100,11 @@ type chooser struct {
 	size     func(string) int
 	frame    int
 	excerpts int
-	at       []*Choice // by unit
-	next     []*formed // of each unit, the next level if it was made and did not fit
+	at       []*Choice // choice of each unit
+	next     []*formed // next level of each unit, if it was made and did not fit
 	used     int
 	made     int  // chars of all forms
-	lifted   bool // soft pools hold no longer
+	lifted   bool // soft pools no longer apply
 }
 
 // formed is a form that was made.
@@ -127,7 +127,7 @@ func (c *chooser) fill(room int) {
 	c.round(room, func(a *Choice) bool { return a.Pool != nil && a.Pool.Soft })
 }
 
-// round chooses levels of the units that may have one, those worth most first, while they fit.
+// round chooses levels of the units accepted by may, most valuable first, while they fit.
 func (c *chooser) round(room int, may func(*Choice) bool) {
 	var q queue
 	for i, a := range c.at {
@@ -136,7 +136,7 @@ func (c *chooser) round(room int, may func(*Choice) bool) {
 		}
 	}
 	heap.Init(&q)
-	full := map[*Pool]int{} // levels in a row that a pool had no room for
+	full := map[*Pool]int{} // consecutive levels for which a pool had no room
 	for missed := 0; len(q) > 0 && missed < misses && c.made < builds*max(room, smallest); {
 		s := heap.Pop(&q).(step)
 		a := c.at[s.unit]
@@ -146,7 +146,7 @@ func (c *chooser) round(room int, may func(*Choice) bool) {
 		}
 		m := c.form(s.unit, a.Level+1)
 		switch {
-		case m.form.Text == "" && a.Level+2 < len(a.Worth): // nothing is gained: the next one may
+		case m.form.Text == "" && a.Level+2 < len(a.Worth): // this level adds nothing, but the next one may
 			a.Level++
 			c.next[s.unit] = nil
 			heap.Push(&q, step{s.unit, a.Worth[a.Level+1]})
@@ -176,7 +176,7 @@ func (c *chooser) round(room int, may func(*Choice) bool) {
 	}
 }
 
-// form makes the form of a level, and tells what it costs beyond the level before.
+// form makes the form of a level and returns its cost beyond the level before.
 func (c *chooser) form(unit, level int) *formed {
 	if m := c.next[unit]; m != nil && m.level == level {
 		return m
@@ -211,7 +211,7 @@ type step struct {
 	worth float64
 }
 
-// queue is a heap of steps, the one worth most first.
+// queue is a heap of steps, most valuable first.
 type queue []step
 
 func (q queue) Len() int { return len(q) }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// longText is how long a text may be that stands twice, in bytes; blanks count as one.
+// longText is the length from which a repeated text is dropped, in bytes; a run of blanks counts as one.
 const longText = 200
 
-// DropRepeats finds long texts that two units show, and takes the levels that show them from the unit worth less. It
-// reports whether it found any. It skips units for which may is true, and takes nothing from those for which stays is
-// true. The next plan shows each such text once.
+// DropRepeats finds long texts that two units contain and removes the levels with them from the less valuable unit, so that
+// the next plan shows each text once. Units for which may is true may repeat texts; those for which stays is true keep all
+// their levels. It reports whether it removed any.
 func DropRepeats(p Plan, may, stays func(*Unit) bool) bool {
 	by := slices.Clone(p.Chosen)
 	rank := func(c *Choice) float64 {
@@ -43,7 +43,7 @@ func DropRepeats(p Plan, may, stays func(*Unit) bool) bool {
 	return found
 }
 
-// shorten takes the levels from the chosen one on from a unit, of an excerpt all that are excerpts.
+// shorten removes the levels from the chosen one on from a unit; of an excerpt, all levels that are excerpts.
 func (c *Choice) shorten() {
 	to := c.Level
 	if c.isExcerpt(to) {
@@ -52,7 +52,7 @@ func (c *Choice) shorten() {
 	c.Unit.Worth = c.Unit.Worth[:to]
 }
 
-// runs yields the long texts in a unit: from each word on, as much as is too long to stand twice.
+// runs yields the texts of longText bytes in a unit, one from the beginning of each word.
 func runs(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var b strings.Builder

@@ -1,3 +1,7 @@
+// Package prose filters lists of messages: it classifies texts, chooses which to keep, and shortens the others. The fold uses
+// it to classify the wording of a message.
+//
+// It is deterministic and, except for sorting, linear in the text. It knows nothing of transcripts, records and archives.
 package prose
 
 import (
@@ -10,13 +14,13 @@ import (
 	"ccd/internal/mark"
 )
 
-// Message is one message of a list as the filter looks at it.
+// Message is one message of a list, as the filter reads it.
 type Message struct {
 	Role  string
-	ID    string  // by which markers may name it; "" where it has none
-	Calls bool    // it calls tools: it stays as it is
-	Lone  bool    // it says more than one text, or is a tool's result: it is never merged with its neighbours
-	Texts []Piece // that may be shortened
+	ID    string  // for markers; "" if it has none
+	Calls bool    // it calls tools, so it is left as it is
+	Lone  bool    // it has several texts or is a tool's result, so it is never merged with its neighbours
+	Texts []Piece // the texts that may be shortened
 }
 
 // Piece is one text of a message.
@@ -28,29 +32,28 @@ type Piece struct {
 // ListOptions are the options of Filter.
 type ListOptions struct {
 	Options
-	KeepRoles []string // messages of these roles stay
-	Off       []string // what is switched off of "merge", "entities" and "code-split"
-	Recent    int      // newest messages that stay
-	Budget    int      // chars of all texts: shorten no more than they need, and as much; 0: there is no budget
-	Least     int      // with a budget: newest messages that stay whatever it is
-	Percent   int      // of a text, that its summary has; 30 is the shipped share
-	Focus     []string // small letters: texts that hold one of these stay
-	// Summarize, if not nil, gives another summary of a text, "" where it has none; it is taken where it fits.
+	KeepRoles []string // messages of these roles are kept
+	Off       []string // disabled parts: "merge", "entities" and "code-split"
+	Recent    int      // newest messages that are kept
+	Budget    int      // maximum chars of all texts; no more is shortened than needed; 0 for no budget
+	Least     int      // with a budget: newest messages that are always kept
+	Percent   int      // length of a summary in percent of its text; the default is 30
+	Focus     []string // lower case: texts with one of these are kept
+	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
 	Summarize func(text string) string
 }
 
-// Fate is what became of one text of a list.
+// Fate is what Filter did to one text of a list.
 type Fate struct {
 	Decision           // Of is the index of a message
 	Importance float64 // 0..1
-	Text       string  // that stands for it, or for it and those merged with it; "" where it is as it was, or merged
-	Into       int     // index of the message that it was merged into, -1 where it was not
+	Text       string  // its replacement, also for texts merged with it; "" if it is unchanged or was merged
+	Into       int     // index of the message that it was merged into, -1 if none
 	Merged     []mark.ID
 }
 
-// Filter decides what becomes of the texts of a list, in the order of the messages: each stays, or a shorter one that
-// begins with a marker stands for it. No text grows, in chars or as JSON. What comes back is filtered no further: with
-// the same options a second time changes nothing.
+// Filter decides about the texts of a list, in the order of the messages: each is kept or replaced by a shorter one that begins
+// with a marker. No text grows, in chars or as JSON. Filtering the result again with the same options changes nothing.
 func Filter(list []Message, o ListOptions) []Fate {
 	if o.Budget <= 0 {
 		return filtered(list, o, o.Recent).fates()
@@ -81,18 +84,10 @@ type filter struct {
 	o     ListOptions
 	list  []Message
 	gone  []bool // messages that were merged into another
-	texts []listText
-	live  []Text         // in a round: the texts that are left
-	at    []int          // their indices in texts
-	place []int          // in a round: of each message among those that are left
+	texts []*entry
+	live  []*entry       // in a round: the remaining texts
+	place []int          // in a round: index of each message among the remaining ones
 	named map[string]int // how many messages have an id
-}
-
-type listText struct {
-	Piece
-	fate  Fate
-	msg   int
-	shape Shape // of what stands for it
 }
 
 func newFilter(list []Message, o ListOptions, window int) *filter {
@@ -101,14 +96,14 @@ func newFilter(list []Message, o ListOptions, window int) *filter {
 	for i, m := range list {
 		f.named[m.ID]++
 		for _, p := range m.Texts {
-			f.texts = append(f.texts, listText{Piece: p, msg: i, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}})
+			f.texts = append(f.texts, &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}, chars: lexicon.Chars(p.Text)})
 		}
 	}
 	return f
 }
 
-// rounds bounds how often a list is looked at. What is shortened in one round may change what the rules say of the
-// rest, as with importance; nearly always the second round changes nothing.
+// rounds is the maximum number of passes over a list. A shortened text may change how the rules rate the rest; nearly always the
+// second pass changes nothing.
 const rounds = 64
 
 func filtered(list []Message, o ListOptions, window int) *filter {
@@ -119,29 +114,23 @@ func filtered(list []Message, o ListOptions, window int) *filter {
 }
 
 func (f *filter) fates() (all []Fate) {
-	for i := range f.texts {
-		all = append(all, f.texts[i].fate)
+	for _, t := range f.texts {
+		all = append(all, t.fate)
 	}
 	return all
 }
 
-// text is what stands for a text now.
-func (t *listText) text() string {
-	return cmp.Or(t.fate.Text, t.Text)
-}
-
-// chars is what all texts have now.
-func (f *filter) chars() int {
-	n := 0
-	for i := range f.texts {
-		if t := &f.texts[i]; t.fate.Into < 0 {
-			n += lexicon.Chars(t.text())
+// chars returns the current length of all texts.
+func (f *filter) chars() (n int) {
+	for _, t := range f.texts {
+		if t.fate.Into < 0 {
+			n += t.chars
 		}
 	}
 	return n
 }
 
-// round applies the rules once; it reports whether that changed anything.
+// round applies the rules once and reports whether that changed anything.
 func (f *filter) round() bool {
 	f.look()
 	changed := false
@@ -153,79 +142,71 @@ func (f *filter) round() bool {
 	return changed
 }
 
-// look decides on the texts that are left.
+// look decides about the remaining texts.
 func (f *filter) look() {
-	f.live, f.at = f.live[:0], f.at[:0]
+	f.live = f.live[:0]
 	left := 0
 	for i := range f.list {
 		if f.place[i] = left; !f.gone[i] {
 			left++
 		}
 	}
-	for i := range f.texts {
-		t := &f.texts[i]
+	for _, t := range f.texts {
 		if f.gone[t.msg] {
 			continue
 		}
-		f.at = append(f.at, i)
-		if t.shape == (Shape{}) {
-			t.shape = ShapeOf(t.text())
+		if t.shape == nil {
+			t.shape = shapeOf(t.now())
 		}
-		f.live = append(f.live, Text{Role: f.list[t.msg].Role, Text: t.text(), Shape: t.shape, Marker: true, Kept: f.kept(t, left)})
+		t.kept = f.kept(t, left)
+		f.live = append(f.live, t)
 	}
 	weigh(f.live)
 	f.corrections()
-	for n, d := range Decide(f.live, f.o.Options) {
-		t := &f.texts[f.at[n]]
-		if t.fate.Text != "" {
-			continue
+	for n, d := range decide(f.live, f.o.Options) {
+		if t := f.live[n]; t.fate.Text == "" {
+			t.fate.Decision, t.fate.Importance = d, min(1, t.importance)
 		}
-		if d.Of >= 0 {
-			d.Of = f.at[d.Of]
-		}
-		t.fate.Decision, t.fate.Importance = d, min(1, f.live[n].Importance)
 	}
 }
 
-// kept tells why no rule applies to a text.
-func (f *filter) kept(t *listText, left int) string {
-	m := &f.list[t.msg]
+// kept says why no rule applies to a text.
+func (f *filter) kept(t *entry, left int) string {
 	switch {
-	case slices.Contains(f.o.KeepRoles, m.Role):
+	case slices.Contains(f.o.KeepRoles, t.role):
 		return "role"
 	case f.place[t.msg] >= left-f.o.Recent:
 		return "recent"
-	case m.Calls:
+	case f.list[t.msg].Calls:
 		return "tool call"
-	case lexicon.HoldsOne(t.text(), f.o.Focus):
+	case lexicon.HoldsOne(t.now(), f.o.Focus):
 		return "focus"
 	}
 	return ""
 }
 
-// superseding opens the part of a marker that names a correction.
+// superseding begins the part of a marker that names a correction.
 const superseding = "superseded by "
 
-// corrections finds the texts that have superseded another one already: its marker names them.
+// corrections finds the texts that markers already name as corrections.
 func (f *filter) corrections() {
 	if !f.o.Contradictions {
 		return
 	}
 	names := map[string]bool{}
-	for n := range f.live {
-		rest, ok := strings.CutPrefix(afterID(f.live[n].Text), " "+superseding)
+	for _, t := range f.live {
+		rest, ok := strings.CutPrefix(afterID(t.now()), " "+superseding)
 		if name, _, end := strings.Cut(rest, " ("); ok && end {
 			names[name] = true
 		}
 	}
-	for n := range f.live {
-		t := &f.texts[f.at[n]]
-		f.live[n].done = names[string(t.ID)] || f.list[t.msg].ID != "" && names[f.list[t.msg].ID]
+	for _, t := range f.live {
+		t.done = names[string(t.ID)] || f.list[t.msg].ID != "" && names[f.list[t.msg].ID]
 	}
 }
 
-// name is what a marker calls the message of a text: its id where that names it alone, else other.
-func (f *filter) name(t *listText, other string) string {
+// name returns how a marker names the message of a text: its id if that is unique, else other.
+func (f *filter) name(t *entry, other string) string {
 	id := f.list[t.msg].ID
 	if id == "" || f.named[id] > 1 || len(id) > 40 || strings.ContainsAny(id, "()[]") || mark.Inline(id, 0) != id {
 		return other
@@ -233,16 +214,16 @@ func (f *filter) name(t *listText, other string) string {
 	return id
 }
 
-// apply does with the text at n what was decided. It returns how many texts that was, and whether one was replaced.
+// apply carries out the decision about the text at n. It returns how many texts it handled and whether one was replaced.
 func (f *filter) apply(n int) (took int, changed bool) {
-	t := &f.texts[f.at[n]]
+	t := f.live[n]
 	if t.fate.Text != "" {
 		return 1, false
 	}
-	d, chars, note := t.fate.Decision, lexicon.Chars(t.Text), ""
-	var by *listText
+	d, chars, note := t.fate.Decision, t.chars, ""
+	var by *entry
 	if d.Of >= 0 {
-		by = &f.texts[d.Of]
+		by = f.live[d.Of]
 		t.fate.Of = by.msg
 	}
 	switch d.Action {
@@ -251,7 +232,7 @@ func (f *filter) apply(n int) (took int, changed bool) {
 	case NearDuped:
 		note = fmt.Sprintf("near-dup of %s, %d chars, ~%d%%", f.name(by, fmt.Sprintf("#%d", by.msg+1)), chars, int(100*d.Like))
 	case Contradicted:
-		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), d.Signal)
+		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), d.Reason)
 		if said := mark.Inline(t.Text, shortText); lexicon.Chars(note)+lexicon.Chars(said) < chars-20 {
 			note += ": " + said
 		}
@@ -269,44 +250,45 @@ func (f *filter) apply(n int) (took int, changed bool) {
 	return 1, f.replace(t, mark.New(t.ID, note))
 }
 
-// off reports whether a part of the rules is switched off.
+// off reports whether a part of the rules is disabled.
 func (f *filter) off(name string) bool { return slices.Contains(f.o.Off, name) }
 
-// replace lets a text stand for another one if it is shorter.
-func (f *filter) replace(t *listText, text string) bool {
-	was := strings.ToValidUTF8(t.Text, "?") // a surrogate that stands alone counts once, whatever its bytes
+// replace replaces a text if the new one has fewer chars and is not longer as JSON, and reports whether it did. Otherwise the
+// text is kept.
+func (f *filter) replace(t *entry, text string) bool {
+	was := strings.ToValidUTF8(t.Text, "?") // a lone surrogate counts as one character, whatever its bytes
 	if text == "" || lexicon.Chars(text) >= lexicon.Chars(was) || jsonSize(text) > jsonSize(was) {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
-	t.fate.Text, t.shape = text, Shape{}
+	t.fate.Text, t.chars, t.shape = text, lexicon.Chars(text), nil
 	return true
 }
 
-// split is a text with its fences as they stand and its prose in short. What could be taken for a marker in a fence, or
-// is not UTF-8, keeps the text whole.
-func (f *filter) split(t *listText) string {
+// split returns a text with its fences unchanged and its prose shortened. A text with something like a marker in a fence, or
+// with invalid UTF-8, is kept whole.
+func (f *filter) split(t *entry) string {
 	if strings.Contains(t.Text, "[ccd") || strings.ToValidUTF8(t.Text, "") != t.Text {
 		return ""
 	}
-	body := SplitCode(t.Text, func(part string) string { return f.summary([]string{part}, f.budget(lexicon.Chars(part))) })
+	body := splitCode(t.Text, func(part string) string { return f.summary([]string{part}, f.budget(lexicon.Chars(part))) })
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
 const (
-	// mergedFrame is what the marker of merged messages takes beside their summary, in chars, at the most.
+	// mergedFrame is the maximum length of the marker of merged messages without their summary, in chars.
 	mergedFrame = len("[ccd 0123456789ab summary:  (1000000 messages merged)]")
-	namesFrame  = 80 // chars that are left for what they name, if there is room
+	namesFrame  = 80 // chars reserved for names in them, if there is room
 )
 
-// compress summarizes the text at n together with those of the messages that follow it. The first one carries the
-// summary and must not grow: where it is too short for that, it is left to itself.
+// compress summarizes the text at n together with those of the following messages. The first one gets the summary and must not
+// grow; if it is too short for that, it is summarized by itself.
 func (f *filter) compress(n int) (took int, changed bool) {
-	first := &f.texts[f.at[n]]
+	first := f.live[n]
 	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
 	room := chars - mergedFrame
 	for m := n + 1; !f.off("merge") && room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
-		t := &f.texts[f.at[m]]
+		t := f.live[m]
 		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
 	}
 	if len(texts) == 1 {
@@ -315,8 +297,8 @@ func (f *filter) compress(n int) (took int, changed bool) {
 	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
 	room = min(f.budget(chars), max(f.budget(0), room-namesFrame))
 	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, room, tail))
-	for _, i := range f.at[n+1 : n+len(texts)] {
-		if t := &f.texts[i]; changed {
+	for _, t := range f.live[n+1 : n+len(texts)] {
+		if changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
 		} else {
 			t.fate.Decision = keptBecause("reverted")
@@ -328,18 +310,20 @@ func (f *filter) compress(n int) (took int, changed bool) {
 	return len(texts), changed
 }
 
-// follows reports whether the text at m is merged with the one before it.
+// follows reports whether the text at m can be merged with the one before it.
 func (f *filter) follows(m int) bool {
-	a, b := &f.texts[f.at[m-1]], &f.texts[f.at[m]]
-	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && f.list[a.msg].Role == f.list[b.msg].Role &&
+	a, b := f.live[m-1], f.live[m]
+	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && a.role == b.role &&
 		f.place[b.msg] == f.place[a.msg]+1
 }
 
-// budget is how many chars the summary of a text may have.
-func (f *filter) budget(chars int) int { return f.o.Options.Budget(chars) * f.o.Percent / 30 }
+// budget returns how many chars the summary of a text may have.
+func (f *filter) budget(chars int) int {
+	return Budget(chars, f.o.SummaryChars, f.o.LongCap) * f.o.Percent / 30
+}
 
-// summed is the marker with the summary of texts, and with what they name besides where there is room for it.
-func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, tail string) string {
+// summed returns the marker with the summary of texts and, if there is room, further names in them.
+func (f *filter) summed(first *entry, id mark.ID, texts []string, room int, tail string) string {
 	s := f.summary(texts, room)
 	if s == "" {
 		return ""
@@ -348,7 +332,7 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 	if f.off("entities") {
 		return mark.New(id, note)
 	}
-	for _, e := range Entities(strings.Join(texts, "\n"), 0) {
+	for _, e := range entities(strings.Join(texts, "\n"), 0) {
 		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
 			note, sep = named, ", "
 		}
@@ -356,7 +340,7 @@ func (f *filter) summed(first *listText, id mark.ID, texts []string, room int, t
 	return mark.New(id, note)
 }
 
-// summary is what the option writes, if it is any good, else our own.
+// summary returns the summary from the option if it is usable, else prose's own.
 func (f *filter) summary(texts []string, room int) string {
 	all := strings.Join(texts, "\n\n")
 	if f.o.Summarize != nil && !isStructured(all, lexicon.Chars(all)) {
@@ -364,30 +348,45 @@ func (f *filter) summary(texts []string, room int) string {
 			return s
 		}
 	}
-	return Summarize(texts, f.o.Options, room)
+	return summarize(texts, room)
 }
 
-// fit cuts the longest texts that the rules have kept to their beginning, until the budget holds them.
+// fit cuts texts that the rules have left whole to their beginning, the longest first, until all texts fit the budget. It does
+// not cut messages that call tools, nor what roles, recency or focus protect.
 func (f *filter) fit() (changed bool) {
-	var order []*listText
-	for n, i := range f.at {
-		if t := &f.texts[i]; t.fate.Text == "" && !f.gone[t.msg] && f.live[n].Kept == "" && f.live[n].Chars > maxCut && !startsWithMarker(t.Text) {
+	var order []*entry
+	for _, t := range f.live {
+		if t.fate.Text == "" && !f.gone[t.msg] && t.kept == "" && t.chars > maxCut && !startsWithMarker(t.Text) {
 			order = append(order, t)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *listText) int { return cmp.Compare(lexicon.Chars(b.Text), lexicon.Chars(a.Text)) })
+	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(b.chars, a.chars) })
 	over := f.chars() - f.o.Budget
 	for _, t := range order {
-		chars := lexicon.Chars(t.Text)
+		chars := t.chars
 		note := fmt.Sprintf("cut, %d chars: %s", chars, mark.Inline(t.Text, maxCut))
 		if over <= 0 || !f.replace(t, mark.New(t.ID, note)) {
 			continue
 		}
-		over -= chars - lexicon.Chars(t.fate.Text)
+		over -= chars - t.chars
 		t.fate.Decision, changed = Decision{Action: Cut, Reason: "the budget", Of: -1}, true
 	}
 	return changed
 }
 
-// maxCut is how much stays of a text that is cut because the budget cannot hold it, in chars.
+// maxCut is how much is kept of a text that is cut to fit the budget, in chars.
 const maxCut = 512
+
+// jsonSize returns the length of a text as a JSON string in bytes, without its quotes.
+func jsonSize(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':
+			n++
+		case c < ' ':
+			n += len(`\u0000`) - 1
+		}
+	}
+	return n
+}

@@ -34,7 +34,7 @@ func TestShortLeadsStayAlone(t *testing.T) {
 
 // TestBudgetOfAList has a list that fits, one that fits with a smaller window, and one of which the longest text is cut.
 func TestBudgetOfAList(t *testing.T) {
-	var texts []Text
+	var texts []entry
 	for _, what := range []string{"gate", "mill", "pond", "barn", "roof", "door"} {
 		texts = append(texts, message(what, strings.Repeat(orchard(what), 4)))
 	}
@@ -92,7 +92,7 @@ func TestLevelsOfAList(t *testing.T) {
 		o.Percent = percent
 		f := Filter(listed(message("a", text)), o)[0]
 		n := lexicon.Chars(f.Text)
-		if f.Action != Compressed || n >= last || n > o.Options.Budget(lexicon.Chars(text))*percent/30+lexicon.Chars("[ccd 0123456789ab summary: ] | entities: ") {
+		if f.Action != Compressed || n >= last || n > Budget(lexicon.Chars(text), o.SummaryChars, o.LongCap)*percent/30+lexicon.Chars("[ccd 0123456789ab summary: ] | entities: ") {
 			t.Errorf("%d %%: %d chars, %v", percent, n, f.Action)
 		}
 		last = n

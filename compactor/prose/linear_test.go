@@ -36,22 +36,21 @@ func TestTextStagesAreLinear(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("takes processor time")
 	}
-	o := shipped()
 	for name := range hardTexts(64) {
 		small, large := hardTexts(8 << 10)[name], hardTexts(64 << 10)[name]
 		growth := grows(func(n int) {
-			text := small
+			what := small
 			if n > 1 {
-				text = large
+				what = large
 			}
-			ShapeOf(text)
-			Summarize([]string{text}, o, 0)
-			Entities(text, 0)
-			nearHeadOf(text)
-			topicsOf(text, topicTerms)
-			weigh([]Text{{Text: text}})
-			SplitCode(text, func(p string) string { return p[:len(p)/2] })
-			alike(text, text)
+			shapeOf(what)
+			summarize([]string{what}, 600)
+			entities(what, 0)
+			topicsOf(what)
+			weigh([]*entry{{Piece: Piece{Text: what}, shape: shapeOf(what)}})
+			splitCode(what, func(p string) string { return p[:len(p)/2] })
+			l := linesOf(what)
+			l.alike(&l)
 		}, 1)
 		if growth > mostGrowth {
 			t.Errorf("%s: eight times the text takes %.0f times the time", name, growth)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
@@ -23,12 +24,22 @@ func ruled(change func(*Options)) Options {
 	return o
 }
 
-func message(role, text string) Text { return Text{Role: role, Text: text} }
+func message(role, s string) entry { return entry{role: role, Piece: Piece{Text: s}} }
+
+// decided are the decisions of the rules on texts that were not yet looked at.
+func decided(all []entry, o Options) []Decision {
+	list := make([]*entry, len(all))
+	for i := range all {
+		list[i] = &all[i]
+		all[i].shape, all[i].chars = shapeOf(all[i].Text), lexicon.Chars(all[i].Text)
+	}
+	return decide(list, o)
+}
 
 // listed is a list of messages as the filter sees them, each named by its place.
-func listed(texts ...Text) (list []Message) {
+func listed(texts ...entry) (list []Message) {
 	for i, t := range texts {
-		list = append(list, Message{Role: t.Role, ID: fmt.Sprintf("m%d", i), Texts: []Piece{{t.Text, mark.Sum([]byte(t.Text)).ID()}}})
+		list = append(list, Message{Role: t.role, ID: fmt.Sprintf("m%d", i), Texts: []Piece{{t.Text, mark.Sum([]byte(t.Text)).ID()}}})
 	}
 	return list
 }
@@ -74,43 +85,37 @@ func TestWhatNoRuleTouches(t *testing.T) {
 func TestThirteenRules(t *testing.T) {
 	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
 	long := func(n int) string { return strings.Repeat("x", n-1) + "." }
-	human := message("user", orchard("gate"))
-	human.Kept = Human
 	marker := message("assistant", "[ccd 0123456789ab cut, 900 chars: "+orchard("gate")+"]")
-	ours := marker
-	ours.Marker = true
 	weighty := message("assistant", orchard("gate"))
-	weighty.Importance = 0.65
+	weighty.importance = 0.65
 	keeps := func(o *Options) { o.KeepImportance = 0.65 }
 	corrects := func(o *Options) { o.Contradictions = true }
 	dull := message("assistant", orchard("gate"))
-	dull.Importance = 0.64
+	dull.importance = 0.64
 	for _, c := range []struct {
 		name   string
 		change func(*Options)
-		all    []Text
+		all    []entry
 		action Action
 		reason string
 	}{
-		{"human", nil, []Text{human}, Preserved, "human"},
-		{"4 short", nil, []Text{message("assistant", long(119))}, Preserved, "short"},
-		{"4 no longer short", nil, []Text{message("assistant", orchard("gate")[:120])}, Compressed, "T3"},
-		{"5 our marker in a plain list", nil, []Text{ours}, Preserved, "marker"},
-		{"5 in a transcript it is content", nil, []Text{marker}, Compressed, "T0 soft: hash,units"},
-		{"6 important", keeps, []Text{weighty}, Preserved, "importance 0.65"},
-		{"6 less important", keeps, []Text{dull}, Compressed, "T3"},
-		{"6 off", nil, []Text{weighty}, Compressed, "T3"},
-		{"7 duplicate", nil, []Text{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Deduped, "duplicate"},
-		{"7 off", func(o *Options) { o.Dedup = false }, []Text{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Compressed, "T3"},
-		{"8 superseded", corrects, []Text{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Contradicted, "negation"},
-		{"8 off", nil, []Text{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Compressed, "T3"},
-		{"9 code and prose", nil, []Text{message("assistant", orchard("gate")+fence)}, Split, "code"},
-		{"10 code, less prose", nil, []Text{message("assistant", "Do it so, with care."+fence+"```go\n"+long(200)+"\n```")}, Preserved, "code"},
-		{"11 hard reason", nil, []Text{message("assistant", orchard("gate")+"\nTraceback (most recent call last)\n")}, Preserved, "hard: traceback"},
-		{"12 JSON", nil, []Text{message("assistant", `{"gate": "`+orchard("gate")+`"}`)}, Preserved, "hard: json"},
-		{"13 the rest", nil, []Text{message("assistant", orchard("gate"))}, Compressed, "T3"},
+		{"4 short", nil, []entry{message("assistant", long(119))}, Preserved, "short"},
+		{"4 no longer short", nil, []entry{message("assistant", orchard("gate")[:120])}, Compressed, "T3"},
+		{"5 our marker in a plain list", nil, []entry{marker}, Preserved, "marker"},
+		{"6 important", keeps, []entry{weighty}, Preserved, "importance 0.65"},
+		{"6 less important", keeps, []entry{dull}, Compressed, "T3"},
+		{"6 off", nil, []entry{weighty}, Compressed, "T3"},
+		{"7 duplicate", nil, []entry{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Deduped, "duplicate"},
+		{"7 off", func(o *Options) { o.Dedup = false }, []entry{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Compressed, "T3"},
+		{"8 superseded", corrects, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Contradicted, "negation"},
+		{"8 off", nil, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Compressed, "T3"},
+		{"9 code and prose", nil, []entry{message("assistant", orchard("gate")+fence)}, Split, "code"},
+		{"10 code, less prose", nil, []entry{message("assistant", "Do it so, with care."+fence+"```go\n"+long(200)+"\n```")}, Preserved, "code"},
+		{"11 hard reason", nil, []entry{message("assistant", orchard("gate")+"\nTraceback (most recent call last)\n")}, Preserved, "hard: traceback"},
+		{"12 JSON", nil, []entry{message("assistant", `{"gate": "`+orchard("gate")+`"}`)}, Preserved, "hard: json"},
+		{"13 the rest", nil, []entry{message("assistant", orchard("gate"))}, Compressed, "T3"},
 	} {
-		if d := Decide(c.all, ruled(c.change))[0]; d.Action != c.action || d.Reason != c.reason {
+		if d := decided(c.all, ruled(c.change))[0]; d.Action != c.action || d.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
 		}
 	}
@@ -123,25 +128,25 @@ func TestFirstRuleWins(t *testing.T) {
 	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
 	copied := message("assistant", orchard("gate")+trace)
 	weighty := copied
-	weighty.Importance = 0.9
+	weighty.importance = 0.9
 	kept := weighty
-	kept.Kept = "recent"
+	kept.kept = "recent"
 	secret := message("assistant", orchard("gate")+" It has API_TOKEN=s3cr3ts3cr3t set."+fence)
 	for _, c := range []struct {
 		name   string
-		all    []Text
+		all    []entry
 		action Action
 		reason string
 	}{
-		{"2 before 6", []Text{kept, copied}, Preserved, "recent"},
-		{"6 before 7", []Text{weighty, copied}, Preserved, "importance 0.90"},
-		{"7 before 8", []Text{message("assistant", orchard("gate")), message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Deduped, "duplicate"},
-		{"7 before 11", []Text{copied, copied}, Deduped, "duplicate"},
-		{"8 before 9", []Text{message("assistant", orchard("gate")+fence), message("user", "Instead, "+orchard("gate"))}, Contradicted, "instead"},
-		{"9 before 11", []Text{message("assistant", orchard("gate")+trace+fence)}, Split, "code"},
-		{"a secret before 9", []Text{secret}, Preserved, "hard: secret"},
+		{"2 before 6", []entry{kept, copied}, Preserved, "recent"},
+		{"6 before 7", []entry{weighty, copied}, Preserved, "importance 0.90"},
+		{"7 before 8", []entry{message("assistant", orchard("gate")), message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Deduped, "duplicate"},
+		{"7 before 11", []entry{copied, copied}, Deduped, "duplicate"},
+		{"8 before 9", []entry{message("assistant", orchard("gate")+fence), message("user", "Instead, "+orchard("gate"))}, Contradicted, "instead"},
+		{"9 before 11", []entry{message("assistant", orchard("gate")+trace+fence)}, Split, "code"},
+		{"a secret before 9", []entry{secret}, Preserved, "hard: secret"},
 	} {
-		if d := Decide(c.all, o)[0]; d.Action != c.action || d.Reason != c.reason {
+		if d := decided(c.all, o)[0]; d.Action != c.action || d.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
 		}
 	}
@@ -165,12 +170,12 @@ func TestSoftReasonsNeverKeep(t *testing.T) {
 		"quote":      {`She said "leave it open" to the keeper. `, hasQuote},
 		"units":      {"It takes 12 seconds, and 40 % of the days it sticks. ", hasUnits},
 	} {
-		text := c.text + orchard("gate")
-		s := ShapeOf(text)
-		if s.soft()&c.why == 0 || s.hard() != 0 {
-			t.Errorf("%s: soft for %q, hard for %q", name, s.soft(), s.hard())
+		said := c.text + orchard("gate")
+		s := shapeOf(said)
+		if s.why.soft()&c.why == 0 || s.why.hard() != 0 {
+			t.Errorf("%s: soft for %q, hard for %q", name, s.why.soft(), s.why.hard())
 		}
-		if d := Decide([]Text{message("assistant", text)}, ruled(nil))[0]; d.Action != Compressed {
+		if d := decided([]entry{message("assistant", said)}, ruled(nil))[0]; d.Action != Compressed {
 			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
 		}
 	}
@@ -186,7 +191,7 @@ func TestTiers(t *testing.T) {
 		"T2 below 20 words":   {strings.TrimSpace(strings.Repeat("word ", 19)) + ".", "T2"},
 		"T3 from 20 words on": {strings.TrimSpace(strings.Repeat("word ", 20)) + ".", "T3"},
 	} {
-		if got := ShapeOf(c.text).tier(); !strings.HasPrefix(got, c.want) {
+		if got := shapeOf(c.text).why.tier(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: tier %q, want %q", name, got, c.want)
 		}
 	}
@@ -206,7 +211,7 @@ func TestLittleThingsKeepNoMessage(t *testing.T) {
 		"one quoted string": `The sign says "closed" in red. `,
 	} {
 		all := text + orchard("gate")
-		if d := Decide([]Text{message("assistant", all)}, ruled(nil))[0]; d.Action != Compressed {
+		if d := decided([]entry{message("assistant", all)}, ruled(nil))[0]; d.Action != Compressed {
 			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
 		}
 	}
@@ -218,7 +223,7 @@ func TestRunsAreBroken(t *testing.T) {
 	fence := "\n```go\nfunc gate() bool { return open }\n```\n"
 	a, b := message("assistant", strings.Repeat(orchard("gate"), 2)), message("assistant", strings.Repeat(orchard("mill"), 2))
 	for name, c := range map[string]struct {
-		between Text
+		between entry
 		into    []int // of the messages
 	}{
 		"nothing":    {message("assistant", orchard("pond")), []int{-1, 0, 0}},

@@ -17,16 +17,16 @@ func TestExactCopies(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		all  []Text
+		all  []entry
 		want []Action
 	}{
-		{"199 chars", []Text{message("assistant", text(199)), message("assistant", text(199))}, []Action{Compressed, Compressed}},
-		{"200 chars", []Text{message("assistant", text(200)), message("assistant", text(200))}, []Action{Deduped, Compressed}},
-		{"any role", []Text{message("user", text(200)), message("assistant", text(200))}, []Action{Deduped, Compressed}},
-		{"the newest stays", []Text{message("assistant", text(200)), message("user", text(200)), message("assistant", text(200))}, []Action{Deduped, Deduped, Compressed}},
-		{"another byte", []Text{message("assistant", text(200)), message("assistant", text(199)+"!")}, []Action{Compressed, Compressed}},
+		{"199 chars", []entry{message("assistant", text(199)), message("assistant", text(199))}, []Action{Compressed, Compressed}},
+		{"200 chars", []entry{message("assistant", text(200)), message("assistant", text(200))}, []Action{Deduped, Compressed}},
+		{"any role", []entry{message("user", text(200)), message("assistant", text(200))}, []Action{Deduped, Compressed}},
+		{"the newest stays", []entry{message("assistant", text(200)), message("user", text(200)), message("assistant", text(200))}, []Action{Deduped, Deduped, Compressed}},
+		{"another byte", []entry{message("assistant", text(200)), message("assistant", text(199)+"!")}, []Action{Compressed, Compressed}},
 	} {
-		ds := Decide(c.all, ruled(nil))
+		ds := decided(c.all, ruled(nil))
 		for i, want := range c.want {
 			if ds[i].Action != want || want == Deduped && ds[i].Of != len(c.all)-1 {
 				t.Errorf("%s: message %d is %v of %d, want %v", c.name, i, ds[i].Action, ds[i].Of, want)
@@ -74,18 +74,18 @@ func TestNearCopies(t *testing.T) {
 		{"case, blanks and blank lines", "\n\n" + strings.ReplaceAll(strings.ToUpper(base), " ", "   "), NearDuped},
 		{"half as long", lined(lines/2, lines, ""), Compressed},
 	} {
-		all := []Text{message("assistant", base), message("assistant", c.newer)}
-		d := Decide(all, ruled(func(o *Options) { o.NearDedup = true }))[0]
+		all := []entry{message("assistant", base), message("assistant", c.newer)}
+		d := decided(all, ruled(func(o *Options) { o.NearDedup = true }))[0]
 		if d.Action != c.want {
 			t.Errorf("%s: %v, like %.2f, want %v", c.name, d.Action, d.Like, c.want)
 		}
-		if d := Decide(all, ruled(nil))[0]; d.Action != Compressed {
+		if d := decided(all, ruled(nil))[0]; d.Action != Compressed {
 			t.Errorf("%s: %v where it is switched off", c.name, d.Action)
 		}
 	}
 	// The ratio of lengths alone: the same distinct lines, one text says them twice.
-	all := []Text{message("assistant", base), message("assistant", base+base)}
-	if d := Decide(all, ruled(func(o *Options) { o.NearDedup = true }))[0]; d.Action != Compressed {
+	all := []entry{message("assistant", base), message("assistant", base+base)}
+	if d := decided(all, ruled(func(o *Options) { o.NearDedup = true }))[0]; d.Action != Compressed {
 		t.Errorf("a text of half the length is %v", d.Action)
 	}
 }
@@ -104,10 +104,10 @@ func TestSignalsOfCorrection(t *testing.T) {
 		selfCorrection:     "I meant the gate of the mill.",
 		rephrase:           "Let me rephrase: the gate opens at nine.",
 	} {
-		all := []Text{message("assistant", orchard("gate")), message("assistant", opening+" "+orchard("gate")), message("assistant", orchard("kettle"))}
-		ds := Decide(all, ruled(func(o *Options) { o.Contradictions = true }))
-		if ds[0].Action != Contradicted || ds[0].Of != 1 || ds[0].Signal != want.String() {
-			t.Errorf("%s: the older one is %v by %d, %q", want, ds[0].Action, ds[0].Of, ds[0].Signal)
+		all := []entry{message("assistant", orchard("gate")), message("assistant", opening+" "+orchard("gate")), message("assistant", orchard("kettle"))}
+		ds := decided(all, ruled(func(o *Options) { o.Contradictions = true }))
+		if ds[0].Action != Contradicted || ds[0].Of != 1 || ds[0].Reason != string(want) {
+			t.Errorf("%s: the older one is %v by %d, %q", want, ds[0].Action, ds[0].Of, ds[0].Reason)
 		}
 		if ds[1].Action != Preserved || ds[1].Reason != "correction" {
 			t.Errorf("%s: the correction is %v, %q", want, ds[1].Action, ds[1].Reason)
@@ -143,23 +143,23 @@ func TestOverlapOfTopics(t *testing.T) {
 		{"0.12 across roles", "user", 12, Contradicted},
 		{"0.08 across roles", "user", 8, Compressed},
 	} {
-		all := []Text{
+		all := []entry{
 			message("assistant", topical(c.shared, 100-c.shared, "older")),
 			message(c.role, "Actually, "+topical(c.shared, 100-c.shared, "newer")),
 		}
-		if d := Decide(all, ruled(func(o *Options) { o.Contradictions = true }))[0]; d.Action != c.want {
+		if d := decided(all, ruled(func(o *Options) { o.Contradictions = true }))[0]; d.Action != c.want {
 			t.Errorf("%s: %v, want %v", c.name, d.Action, c.want)
 		}
 	}
 	// One correction supersedes one text, the one with most in common; without a signal there is none.
 	near, far := topical(60, 40, "near"), topical(40, 60, "far")
-	all := []Text{message("assistant", near), message("assistant", far), message("user", "Actually, "+topical(60, 40, "newer"))}
-	ds := Decide(all, ruled(func(o *Options) { o.Contradictions = true }))
+	all := []entry{message("assistant", near), message("assistant", far), message("user", "Actually, "+topical(60, 40, "newer"))}
+	ds := decided(all, ruled(func(o *Options) { o.Contradictions = true }))
 	if ds[0].Action != Contradicted || ds[1].Action != Compressed {
 		t.Errorf("%v and %v: one correction supersedes one text", ds[0].Action, ds[1].Action)
 	}
 	all[2] = message("user", topical(60, 40, "newer"))
-	if d := Decide(all, ruled(func(o *Options) { o.Contradictions = true }))[0]; d.Action != Compressed {
+	if d := decided(all, ruled(func(o *Options) { o.Contradictions = true }))[0]; d.Action != Compressed {
 		t.Errorf("%v without a signal", d.Action)
 	}
 }
@@ -173,13 +173,13 @@ func TestImportance(t *testing.T) {
 		"nothing":                {Matter{Most: 4}, 0},
 		"references":             {Matter{References: 4, Most: 4}, 0.5},
 		"half of the references": {Matter{References: 2, Most: 4}, 0.25},
-		"decision":               {Matter{Decides: true}, 0.15},
-		"correction":             {Matter{Corrects: true}, 0.25},
-		"constraint":             {Matter{Constrains: true}, 0.10},
-		"words at most":          {Matter{Decides: true, Corrects: true, Constrains: true}, 0.4},
+		"decision":               {Matter{Told: Told{Decides: true}}, 0.15},
+		"correction":             {Matter{Told: Told{Corrects: true}}, 0.25},
+		"constraint":             {Matter{Told: Told{Constrains: true}}, 0.10},
+		"words at most":          {Matter{Told: Told{true, true, true}}, 0.4},
 		"recency":                {Matter{Newness: 1}, 0.1},
 		"focus":                  {Matter{Focused: true}, 0.6},
-		"all but focus":          {Matter{Newness: 1, References: 4, Most: 4, Decides: true, Corrects: true, Constrains: true}, 1},
+		"all but focus":          {Matter{Newness: 1, References: 4, Most: 4, Told: Told{true, true, true}}, 1},
 	} {
 		if got := Importance(c.m); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %.3f, want %.3f", name, got, c.want)

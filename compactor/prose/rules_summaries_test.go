@@ -13,7 +13,7 @@ import (
 func TestSentenceScores(t *testing.T) {
 	for _, c := range []struct {
 		name, with, without string
-		want                int32
+		want                int
 	}{
 		{"camelCase", "so then we open parseFeed by hand", "so then we open the gate by hand", 3},
 		{"PascalCase", "so then we open RowBuffer by hand", "so then we open the gate by hand", 3},
@@ -36,7 +36,7 @@ func TestSentenceScores(t *testing.T) {
 			t.Errorf("%s: %+d, want %+d", c.name, got, c.want)
 		}
 	}
-	for chars, want := range map[int]int32{39: 0, 40: 2, 120: 2, 121: 0} {
+	for chars, want := range map[int]int{39: 0, 40: 2, 120: 2, 121: 0} {
 		if got := scoreOf("so then we open the gate", chars); got != want {
 			t.Errorf("a sentence of %d chars: %+d, want %+d", chars, got, want)
 		}
@@ -47,13 +47,13 @@ func TestSentenceScores(t *testing.T) {
 func TestSummaryBudget(t *testing.T) {
 	o := shipped()
 	for chars, want := range map[int]int{0: 200, 600: 200, 667: 200, 670: 201, 1000: 300, 1005: 302, 2000: 600, 5000: 600, 100000: 600} {
-		if got := o.Budget(chars); got != want {
+		if got := Budget(chars, o.SummaryChars, o.LongCap); got != want {
 			t.Errorf("a text of %d chars: %d, want %d", chars, got, want)
 		}
 	}
 	o.LongCap = "log"
 	for chars, want := range map[int]int{5000: 600, 9999: 600, 10000: 900, 20000: 1200, 40000: 1500} {
-		if got := o.Budget(chars); got != want {
+		if got := Budget(chars, o.SummaryChars, o.LongCap); got != want {
 			t.Errorf("with long_cap, a text of %d chars: %d, want %d", chars, got, want)
 		}
 	}
@@ -69,11 +69,11 @@ func TestEntitiesByLength(t *testing.T) {
 		return b.String()[:chars]
 	}
 	for chars, want := range map[int]int{100: 3, 699: 3, 700: 4, 1000: 5, 2899: 14, 2900: 15, 20000: 15} {
-		if got := len(Entities(text(chars), 0)); got != want {
+		if got := len(entities(text(chars), 0)); got != want {
 			t.Errorf("a text of %d chars: %d entities, want %d", chars, got, want)
 		}
 	}
-	all := Entities("Then Margaret Holt ran parseFeed over grpc for 40 seconds on /srv/feed/a.csv, see https://example.org/x and v2.14.1.", 15)
+	all := entities("Then Margaret Holt ran parseFeed over grpc for 40 seconds on /srv/feed/a.csv, see https://example.org/x and v2.14.1.", 15)
 	for _, want := range []string{"Margaret Holt", "parseFeed", "grpc", "40 seconds", "/srv/feed/a.csv", "https://example.org/x", "v2.14.1"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("no entity %q in %q", want, all)
@@ -102,8 +102,7 @@ func TestStructuredOutput(t *testing.T) {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
-	o := shipped()
-	sum := Summarize([]string{lines(20, 0) + "FAIL src/row_test.go:40: the row is lost\n"}, o, 200)
+	sum := summarize([]string{lines(20, 0) + "FAIL src/row_test.go:40: the row is lost\n"}, 200)
 	if !strings.Contains(sum, "files: src/feed_test.go, src/row_test.go") || !strings.Contains(sum, "FAIL src/row_test.go:40: the row is lost") {
 		t.Errorf("%q", sum)
 	}
@@ -111,16 +110,15 @@ func TestStructuredOutput(t *testing.T) {
 
 // TestSummaryOfProse has the shape of a summary: the best of each paragraph before the rest, in reading order.
 func TestSummaryOfProse(t *testing.T) {
-	o := shipped()
 	first := "The bug is in parseFeed at feed.go:120. Nothing more is to be said of the weather of that day. RowBuffer drops the last row."
 	second := "We walked on for some time and sat down. It was important that the fix was to keep the cursor."
 	third := "- the docs still say so\n- the suite passed in 12 seconds"
-	sum := Summarize([]string{first + "\n\n" + second, third}, o, 145)
+	sum := summarize([]string{first + "\n\n" + second, third}, 145)
 	want := "The bug is in parseFeed at feed.go:120. ... It was important that the fix was to keep the cursor. ... the suite passed in 12 seconds"
 	if sum != want {
 		t.Errorf("%q, want %q", sum, want)
 	}
-	if got := Summarize([]string{first + "\n\n" + second, third}, o, 200); !strings.Contains(got, "RowBuffer drops the last row.") {
+	if got := summarize([]string{first + "\n\n" + second, third}, 200); !strings.Contains(got, "RowBuffer drops the last row.") {
 		t.Errorf("the rest does not come after the best: %q", got)
 	}
 }
@@ -135,12 +133,12 @@ func TestSentencesEndWhereTheyEnd(t *testing.T) {
 		"a dot in a number":        {"It took 3.5 seconds in version v1.2.3 of it. Then it was done at last.", []string{"It took 3.5 seconds in version v1.2.3 of it.", "Then it was done at last."}},
 		"bullets":                  {"- open the gate of the mill\n- close the gate of the mill\n", []string{"open the gate of the mill", "close the gate of the mill"}},
 		"lines without an end":     {"open the gate\n\nclose the gate\n", []string{"open the gate", "close the gate"}},
-		"a line that goes on":      {"We open the gate of the mill in the morning, and then in the\nevening we close it again. That is all of it.", []string{"We open the gate of the mill in the morning, and then in the\nevening we close it again.", "That is all of it."}},
+		"a line that goes on":      {"We open the gate of the mill in the morning, and then in the\nevening we close it again. That is all of it.", []string{"We open the gate of the mill in the morning, and then in the evening we close it again.", "That is all of it."}},
 		"exclamation and question": {"Open the gate at once! Is it open by now? It is open.", []string{"Open the gate at once!", "Is it open by now?", "It is open."}},
 	} {
 		var got []string
-		for _, u := range unitsOf(c.text) {
-			got = append(got, c.text[u.from:u.to])
+		for _, s := range lexicon.Sentences(c.text) {
+			got = append(got, s)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -153,8 +151,7 @@ func TestCodeStaysInPlace(t *testing.T) {
 	prose := "The fix is in parseFeed. " + strings.Repeat("There is more to be said about the weather of that day. ", 8)
 	code := "```go\nfunc gate() bool { return open.parseFeed }\n```\n"
 	text := prose + "\n" + code + prose + "\n~~~\n  raw  \n~~~\nThe end."
-	o := shipped()
-	got := SplitCode(text, func(p string) string { return Summarize([]string{p}, o, 120) })
+	got := splitCode(text, func(p string) string { return summarize([]string{p}, 120) })
 	parts := strings.Split(got, code)
 	if len(parts) != 2 || !strings.Contains(parts[0], "The fix is in parseFeed.") || !strings.HasSuffix(parts[1], "\n~~~\n  raw  \n~~~\nThe end.") ||
 		lexicon.Chars(got) > lexicon.Chars(text)/2 {
@@ -164,7 +161,7 @@ func TestCodeStaysInPlace(t *testing.T) {
 
 // A secret beside a fence is seen, and a correction is not swallowed by the merge of what stands around it.
 func TestNothingIsSwallowed(t *testing.T) {
-	all := []Text{
+	all := []entry{
 		message("assistant", orchard("gate")), message("assistant", orchard("mill")),
 		message("assistant", "Sorry, that was wrong: "+orchard("mill")), message("assistant", orchard("pond")),
 	}
@@ -173,14 +170,14 @@ func TestNothingIsSwallowed(t *testing.T) {
 		t.Errorf("the correction is %v, %q, in %d", f.Action, f.Reason, f.Into)
 	}
 	secret := message("assistant", "The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a. "+orchard("gate")+"\n```\ncode\n```\n")
-	if d := Decide([]Text{secret}, o)[0]; d.Action != Preserved {
+	if d := decided([]entry{secret}, o)[0]; d.Action != Preserved {
 		t.Errorf("a secret beside a fence is %v, %q", d.Action, d.Reason)
 	}
 }
 
 // Names, figures and places of one sentence count four times at the most.
 func TestNamesOfOneSentence(t *testing.T) {
-	for n, want := range map[int]int32{0: 0, 1: 3, 4: 12, 5: 12, 9: 12} {
+	for n, want := range map[int]int{0: 0, 1: 3, 4: 12, 5: 12, 9: 12} {
 		text := "so then we open"
 		for i := range n {
 			text += fmt.Sprintf(" openGate%c", 'A'+i)
@@ -195,7 +192,7 @@ func TestNamesOfOneSentence(t *testing.T) {
 func TestShortProseStays(t *testing.T) {
 	for chars, want := range map[int]bool{119: true, 120: false} {
 		text := strings.Repeat("x", chars-1) + "."
-		if got := SplitCode("```\na\n```\n"+text+"\n```\nb\n```\n", func(string) string { return "short" }); strings.Contains(got, text) != want {
+		if got := splitCode("```\na\n```\n"+text+"\n```\nb\n```\n", func(string) string { return "short" }); strings.Contains(got, text) != want {
 			t.Errorf("prose of %d chars: %q", chars, got)
 		}
 	}

@@ -28,7 +28,7 @@ func TestThresholdsOfReasons(t *testing.T) {
 		{"a place in 1540 chars", hit(1540), hasFailure, false},
 		{"two places in 2900 chars", hit(1450) + hit(1450), hasFailure, true},
 	} {
-		if got := ShapeOf(c.text).why&c.why != 0; got != c.want {
+		if got := shapeOf(c.text).why&c.why != 0; got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
 		}
 	}
@@ -39,26 +39,26 @@ func TestThresholdsOfRules(t *testing.T) {
 	fence := "\n```go\nfunc gate() bool { return open && long && enough && to && be && no && short && text && at && all }\n```\n"
 	for prose, want := range map[int]Action{79: Preserved, 80: Split} {
 		text := strings.Repeat("x", prose) + fence
-		if s := ShapeOf(text); s.prose() != prose {
-			t.Fatalf("%d chars of prose, want %d", s.prose(), prose)
+		if s := shapeOf(text); s.prose != prose {
+			t.Fatalf("%d chars of prose, want %d", s.prose, prose)
 		}
-		if d := Decide([]Text{message("assistant", text)}, ruled(nil))[0]; d.Action != want {
+		if d := decided([]entry{message("assistant", text)}, ruled(nil))[0]; d.Action != want {
 			t.Errorf("%d chars of prose: %v, want %v", prose, d.Action, want)
 		}
 	}
 	// Of 20 terms one is shared: as a word it is too little, as a name that weighs 2 it is enough across roles.
 	for name, shared := range map[string]string{"a word": "gatekeeper", "a name": "gate_keeper"} {
 		older, newer := topical(0, 16, "older")+" "+shared, "Actually, "+topical(0, 16, "newer")+" "+shared
-		d := Decide([]Text{message("assistant", older+strings.Repeat(" of it", 20)), message("user", newer)}, ruled(func(o *Options) { o.Contradictions = true }))[0]
+		d := decided([]entry{message("assistant", older+strings.Repeat(" of it", 20)), message("user", newer)}, ruled(func(o *Options) { o.Contradictions = true }))[0]
 		if got := d.Action == Contradicted; got != (name == "a name") {
 			t.Errorf("what shares %s is superseded: %t", name, got)
 		}
 	}
 	long := strings.Repeat("aB", lexicon.LongestName/2)
-	if got := Entities("See "+long+" here.", 0); len(got) != 1 {
+	if got := entities("See "+long+" here.", 0); len(got) != 1 {
 		t.Errorf("a name of %d bytes is %d entities", len(long), len(got))
 	}
-	if got := Entities("See "+long+"a here.", 0); len(got) != 0 {
+	if got := entities("See "+long+"a here.", 0); len(got) != 0 {
 		t.Errorf("a name of %d bytes is an entity", len(long)+1)
 	}
 }

@@ -8,345 +8,343 @@ import (
 	"ccd/internal/mark"
 )
 
-// Shape is what a text is, learnt once while it is at hand: its reasons, how it corrects and decides, and how much of
-// it is prose outside of fences. It fits into 8 bytes, so that a row can keep it.
-type Shape struct {
-	why  reasons
-	rest uint32 // chars of prose, and above them bits
-}
+// reasons is a set of properties of a text.
+type reasons uint32
 
+// Hard reasons keep a text whole. Soft ones only show that it is not clean prose.
 const (
-	proseMask  = 1<<26 - 1 // chars of prose are counted up to here
-	choiceBit  = 1 << 26
-	boundBit   = 1 << 27
-	signalBits = 28
+	hasFence reasons = 1 << iota
+	hasIndentedCode
+	hasCode
+	hasJSON
+	hasYAML
+	hasSQL
+	hasLaTeX
+	hasSecret
+	hasBase64
+	hasTrace
+	hasHTTPError
+	hasFailure
+	hasReasoning
+	hasVerse
+	hasTable
+	hasSymbols
+	hasRagged
+
+	hasWeb
+	hasMail
+	hasPhone
+	hasVersion
+	hasDigest
+	hasPath
+	hasNet
+	hasQuotedKey
+	hasLegal
+	hasQuote
+	hasUnits
+
+	isMarker // begins with one of ccd's markers
+	isJSON   // the whole of it is valid JSON
+	isLong   // proseWords words or more
 )
 
-// prose is how many chars of the text stand outside of fences.
-func (s Shape) prose() int { return int(s.rest & proseMask) }
+const (
+	hardReasons = hasWeb - 1
+	softReasons = isMarker - hasWeb
+	local       = hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning // of one place each
+)
 
-// Decides reports whether the text tells a decision, by its words.
-func (s Shape) Decides() bool { return s.rest&choiceBit != 0 }
-
-// Constrains reports whether the text tells what must hold, by its words.
-func (s Shape) Constrains() bool { return s.rest&boundBit != 0 }
-
-// Corrects reports whether the text corrects what was said before, by its words.
-func (s Shape) Corrects() bool { return s.signal() != noSignal }
-
-// signal is how the text corrects what was said before.
-func (s Shape) signal() signal { return signal(s.rest >> signalBits) }
-
-// ShapeOf looks at a text once, line by line. Linear.
-func ShapeOf(text string) Shape {
-	l := scanner{text: text, blank: true}
-	for line := range strings.Lines(text) {
-		l.line(line)
-	}
-	return l.shape()
+var reasonNames = [...]string{
+	"code fence", "indented code", "code", "json", "yaml", "sql", "latex", "secret", "base64", "traceback", "http error",
+	"failure", "reasoning", "verse", "table", "symbols", "ragged lines",
+	"url", "mail", "phone", "version", "hash", "path", "ip", "quoted key", "legal", "quote", "units",
 }
 
-// scanner collects what the lines of a text tell.
-type scanner struct {
-	text   string
-	why    reasons
-	sense  sense
-	signal signal
+// String returns the names of the reasons, separated by commas.
+func (r reasons) String() string {
+	var names []string
+	for i, n := range reasonNames {
+		if r>>i&1 != 0 {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// hard returns the reasons for which a text is kept, except a fence, which has its own rules.
+func (r reasons) hard() reasons { return r & hardReasons &^ hasFence }
+
+// soft returns the reasons that never keep a text.
+func (r reasons) soft() reasons { return r & softReasons &^ hardReasons }
+
+// tier returns how a text may be shortened: T0 for structure, T2 for short clean prose, T3 for long prose.
+func (r reasons) tier() string {
+	switch {
+	case r.soft() != 0:
+		return "T0 soft: " + r.soft().String()
+	case r.hard() != 0:
+		return "T0 hard: " + r.hard().String()
+	case r&isLong == 0:
+		return "T2"
+	}
+	return "T3"
+}
+
+// The thresholds of the rules.
+const (
+	proseWords    = 20   // words from which clean prose is long
+	codeLines     = 3    // lines of source code that make a text code
+	indentedLines = 2    // lines in a row indented as code that make a text code
+	keyLines      = 3    // `key: value` lines in a row that are YAML
+	tableRows     = 2    // rows in a row that are a table
+	columnRows    = 3    // rows in a row that are a table by their columns alone
+	verseLines    = 3    // lines in a row that are verse
+	chainWords    = 3    // connectives of a formal chain of reasoning
+	chainSteps    = 3    // numbered steps before a conclusion that are one
+	base64Run     = 40   // bytes from which a word may be base64
+	secretRun     = 16   // bytes from which a word may be a key
+	symbolShare   = 0.12 // share of symbols in a text's bytes from which it is symbol-heavy
+	raggedLines   = 8    // lines that are not prose from which a text may be ragged
+	raggedSpread  = 0.9  // standard deviation over mean of their length from which it is
+	charsPerHit   = 1500 // chars of prose; a text is kept whole if it has SQL, a failure or the like once per so many
+)
+
+// shape is the classification of a text, computed line by line in one pass.
+type shape struct {
+	why   reasons
+	prose int // chars outside of fences
+	told  Told
+	how   signal // of the correction
+
+	all    sense
 	fences lexicon.Fences
 	blank  bool // the line before is blank, or there is none
 	listed bool // within a list
 	lead   bool // the line before ends in a colon
-	first  bool // the word is the first one of its line
 
-	prose, bytes, words, symbols int
-	hits, links, looks           int // local reasons; connectives; looks for SQL
-	keys, rows, wide, verse      int // lines in a row
-	inset, steps, frames, code   int
-	ragged, lines                int
-	sum, squares                 int64 // of the ragged lines' lengths
+	bytes, words, symbols   int
+	hits, links, looks      int // local reasons; connectives; looks for SQL
+	keys, rows, wide, verse int // lines in a row
+	inset, steps, code      int
+	ragged, lines           int
+	sum, squares            int64 // of the ragged lines' lengths
 }
 
-// line looks at one line with its end.
-func (l *scanner) line(line string) {
-	switch fence, code := l.fences.Line(line); {
-	case fence:
-		l.why |= hasFence
-		return
-	case code:
-		return
+// shapeOf classifies a text. Linear.
+func shapeOf(text string) *shape {
+	s := &shape{blank: true}
+	for line := range strings.Lines(text) {
+		switch fence, code := s.fences.Line(line); {
+		case fence:
+			s.why |= hasFence
+		case !code:
+			s.line(line)
+		}
 	}
+	if s.hits*charsPerHit < s.prose {
+		s.why &^= local
+	}
+	if s.links >= chainWords && s.links*charsPerHit >= s.prose*chainWords {
+		s.why |= hasReasoning
+	}
+	if s.prose >= shortText && float64(s.symbols) > symbolShare*float64(s.bytes) {
+		s.why |= hasSymbols
+	}
+	if n := int64(s.ragged); s.ragged >= raggedLines && s.ragged*5 > s.lines*3 &&
+		float64(n*s.squares-s.sum*s.sum) > raggedSpread*raggedSpread*float64(s.sum)*float64(s.sum) {
+		s.why |= hasRagged
+	}
+	if s.words >= proseWords {
+		s.why |= isLong
+	}
+	if looksJSON.MatchString(text[:min(len(text), 4096)]) {
+		s.why |= hasJSON
+		if json.Valid([]byte(text)) {
+			s.why |= isJSON
+		}
+	}
+	if startsWithMarker(text) {
+		s.why |= isMarker
+	}
+	s.told = told(s.all, s.how)
+	return s
+}
+
+// line classifies one line outside of fences.
+func (s *shape) line(line string) {
 	t := strings.TrimSpace(line)
 	if t == "" {
-		l.keys, l.wide, l.verse, l.blank = 0, 0, 0, true
+		s.keys, s.wide, s.verse, s.blank = 0, 0, 0, true
 		return
 	}
-	l.prose += lexicon.Chars(t)
-	if l.lines > 0 {
-		l.prose++ // the white space between
+	s.prose += lexicon.Chars(t)
+	if s.lines > 0 {
+		s.prose++ // the white space between lines
 	}
-	l.bytes += len(line)
-	l.lines++
-	l.block(t, indentOf(line))
-	l.inline(line)
-	l.blank, l.lead = false, t[len(t)-1] == ':'
+	s.bytes += len(line)
+	s.lines++
+	s.block(t, indentOf(line))
+	s.inline(line)
+	s.blank, s.lead = false, t[len(t)-1] == ':'
 }
 
-// block follows what only several lines together are.
-func (l *scanner) block(t string, indent int) {
+// block detects what takes several lines.
+func (s *shape) block(t string, indent int) {
 	bullet := lexicon.BulletLen(t)
-	l.indented(t, indent, bullet)
-	l.coded(t, indent)
-	count(&l.keys, isKeyLine(t), keyLines, &l.why, hasYAML)
-	count(&l.rows, isRow(t), tableRows, &l.why, hasTable)
-	count(&l.wide, bullet == 0 && hasColumns(t), columnRows, &l.why, hasTable)
-	count(&l.verse, isVerse(t), verseLines, &l.why, hasVerse)
+	s.run(&s.inset, indent >= 4 && bullet == 0 && !s.listed, indentedLines, hasIndentedCode)
+	if s.inset > 0 && (s.lead || s.blank && s.lines > 1) { // after a blank line or a colon, one line is enough
+		s.why |= hasIndentedCode
+	}
+	s.run(&s.code, isCode(t) || s.code > 0 && indent >= 2, codeLines, hasCode)
+	s.run(&s.keys, keyLine.MatchString(t), keyLines, hasYAML)
+	s.run(&s.rows, isRow(t), tableRows, hasTable)
+	s.run(&s.wide, bullet == 0 && hasColumns(t), columnRows, hasTable)
+	s.run(&s.verse, isVerse(t), verseLines, hasVerse)
 	if lexicon.IsFrame(t) {
-		if l.frames++; l.frames == frameLines {
-			l.why |= hasTrace
-		}
+		s.why |= hasTrace
 	}
 	if lexicon.NumberLen(t) > 0 {
-		l.steps++
+		s.steps++
 	}
-	if bullet == 0 && indent == 0 {
-		l.listed = false
-	} else if bullet > 0 {
-		l.listed = true
+	if bullet > 0 {
+		s.listed = true
+	} else if indent == 0 {
+		s.listed = false
 	}
 	if bullet == 0 && t[0] != '#' && t[0] != '>' && !lexicon.EndsSentence(t) {
-		l.ragged++
+		s.ragged++
 		n := int64(len(t))
-		l.sum, l.squares = l.sum+n, l.squares+n*n
+		s.sum, s.squares = s.sum+n, s.squares+n*n
 	}
 }
 
-// count follows how many lines in a row are something, and notes the reason once they are enough.
-func count(n *int, is bool, enough int, why *reasons, r reasons) {
-	if !is {
+// run counts consecutive lines of a kind and adds the reason once there are enough.
+func (s *shape) run(n *int, is bool, enough int, r reasons) {
+	if *n++; !is {
 		*n = 0
-		return
 	}
-	if *n++; *n >= enough {
-		*why |= r
-	}
-}
-
-// indented follows code that is told by its indentation alone: two lines in a row, or one that a blank line or a colon
-// leads in, outside of lists.
-func (l *scanner) indented(t string, indent, bullet int) {
-	if indent < 4 || bullet > 0 || l.listed {
-		l.inset = 0
-		return
-	}
-	l.inset++
-	if l.inset >= indentedLines || l.lead || l.blank && l.lines > 1 {
-		l.why |= hasIndentedCode
+	if *n >= enough {
+		s.why |= r
 	}
 }
 
-// coded follows lines of source code: what is indented deeper between them goes on.
-func (l *scanner) coded(t string, indent int) {
-	if isCode(t) {
-		l.code++
-	} else if indent < 2 {
-		l.code = 0
-	}
-	if l.code >= codeLines {
-		l.why |= hasCode
-	}
-}
-
-// inline looks at the words of a line.
-func (l *scanner) inline(line string) {
+// inline classifies the words of a line.
+func (s *shape) inline(line string) {
 	lx := lexicon.Lex(line)
-	number, odd := false, false
-	for l.first = true; lx.Next(); l.first = false {
-		w := &lx.Word
-		odd = odd || w.All&lexicon.Other != 0
+	number := false
+	for first := true; lx.Next(); first = false {
+		w, run := &lx.Word, lx.Run()
 		if w.All&(lexicon.Other|lexicon.Paired|lexicon.Equals) != 0 {
-			l.symbols += symbolsIn(lx.Run())
+			s.symbols += symbolsIn(run)
 		}
-		if w.All&lexicon.Quote != 0 && lx.Text[w.From] == '"' {
-			l.quoted(lx.Run())
+		if run[0] == '"' {
+			s.why |= hasQuote
+			if strings.Contains(run, `":`) {
+				s.why |= hasQuotedKey
+			}
 		}
-		if w.Head == w.Tail {
-			if number && lx.Run() == "%" {
-				l.why |= hasUnits
+		switch {
+		case w.Head == w.Tail:
+			if number && run == "%" {
+				s.why |= hasUnits
 			}
 			continue
+		case strings.HasPrefix(run, "-----BEGIN"):
+			s.why |= hasSecret
 		}
-		l.words++
-		if w.All&lexicon.Hyphen != 0 && strings.HasPrefix(lx.Run(), "-----BEGIN") {
-			l.why |= hasSecret
-		}
-		if w.Has&^(lexicon.Letters|lexicon.High|lexicon.Quote|lexicon.Hyphen) == 0 && w.Tail-w.Head < secretRun {
-			l.plain(&lx, number)
+		s.words++
+		if isPlain(w) {
+			s.plain(&lx, first, number)
 			number = false
-			continue
-		}
-		number = l.special(&lx)
-	}
-	if odd && isLaTeX(line) {
-		l.hit(hasLaTeX)
-	}
-}
-
-// hit notes a local reason: one place of it keeps a short text whole, a long one needs more.
-func (l *scanner) hit(r reasons) {
-	l.why |= r
-	l.hits++
-}
-
-// plain looks at a word of letters.
-func (l *scanner) plain(lx *lexicon.Lexer, afterNumber bool) {
-	if afterNumber {
-		if s, _ := manner.at(lx); s&unitWord != 0 {
-			l.why |= hasUnits
+		} else {
+			number = s.special(&lx)
 		}
 	}
-	s, sig := turns.at(lx)
-	if s|sense(sig) == 0 {
-		if lx.Word.Has&lexicon.Upper != 0 && isException(lx) {
-			l.hit(hasFailure)
-		}
-		return
-	}
-	l.sense |= s
-	if l.signal == noSignal {
-		l.signal = sig
-	}
-	if s&(failure|traceHead|connective|conclusion|statement|legalese) != 0 {
-		l.matched(s, lx)
+	if strings.ContainsAny(line, `\$`) && latex.MatchString(line) {
+		s.hit(hasLaTeX)
 	}
 }
 
-// quoted looks at a word in double quotes, or the first of several.
-func (l *scanner) quoted(run string) {
-	l.why |= hasQuote
-	if strings.Contains(run, `":`) {
-		l.why |= hasQuotedKey
-	}
+// hit counts an occurrence of a local reason: one keeps a short text whole, a long text needs more.
+func (s *shape) hit(r reasons) {
+	s.why |= r
+	s.hits++
 }
 
-// matched notes the reasons that a phrase gives.
-func (l *scanner) matched(s sense, lx *lexicon.Lexer) {
-	if s&failure != 0 {
-		l.hit(hasFailure)
+// plain classifies a word of letters.
+func (s *shape) plain(lx *lexicon.Lexer, first, afterNumber bool) {
+	is, sig := sensesAt(lx)
+	s.all |= is
+	if s.how == "" {
+		s.how = sig
 	}
-	if s&traceHead != 0 {
-		l.why |= hasTrace
+	if afterNumber && is&unitWord != 0 {
+		s.why |= hasUnits
 	}
-	if s&legalese != 0 {
-		l.why |= hasLegal
+	if is&failure != 0 || lx.Word.Has&lexicon.Upper != 0 && isException(lx) {
+		s.hit(hasFailure)
 	}
-	if s&connective != 0 {
-		l.links++
+	if is&traceHead != 0 {
+		s.why |= hasTrace
 	}
-	if s&conclusion != 0 && l.steps >= chainSteps {
-		l.hit(hasReasoning)
+	if is&legalese != 0 {
+		s.why |= hasLegal
 	}
-	if s&statement != 0 && l.looks*maxStatement <= 64*maxStatement+4*l.bytes {
-		l.looks++
-		if isSQL(lx.Text[lx.Word.Head:], l.first) {
-			l.hit(hasSQL)
+	if is&connective != 0 {
+		s.links++
+	}
+	if is&conclusion != 0 && s.steps >= chainSteps {
+		s.hit(hasReasoning)
+	}
+	if is&statement != 0 && s.looks*maxStatement <= 64*maxStatement+4*s.bytes {
+		s.looks++
+		if isSQL(lx.Text[lx.Word.Head:], first) {
+			s.hit(hasSQL)
 		}
 	}
 }
 
-// isException reports whether a word names an exception that is thrown: KeyError: ...
-func isException(lx *lexicon.Lexer) bool {
-	core := lx.Core()
-	colon := lx.Word.Tail < lx.Word.To && lx.Text[lx.Word.Tail] == ':'
-	return colon && len(core) > 6 && (strings.HasSuffix(core, "Error") || strings.HasSuffix(core, "Exception"))
+// softKinds has the soft reasons for kinds of words.
+var softKinds = [lexicon.PlaceWord + 1]reasons{
+	lexicon.VersionWord: hasVersion, lexicon.NetWord: hasNet, lexicon.DigestWord: hasDigest, lexicon.MailWord: hasMail,
+	lexicon.WebWord: hasWeb, lexicon.PathWord: hasPath, lexicon.PlaceWord: hasPath,
 }
 
-// softKinds are the soft reasons that words give.
-var softKinds = [...]reasons{
-	lexicon.VersionWord: hasVersion, lexicon.NetWord: hasNet, lexicon.DigestWord: hasDigest, lexicon.MailWord: hasMail, lexicon.WebWord: hasWeb, lexicon.PathWord: hasPath,
-	lexicon.PlaceWord: hasPath,
-}
-
-// special looks at a word that is more than letters; true where it is a number.
-func (l *scanner) special(lx *lexicon.Lexer) bool {
+// special classifies a word with other characters than letters and reports whether it is a number.
+func (s *shape) special(lx *lexicon.Lexer) bool {
 	w, core, run := &lx.Word, lx.Core(), lx.Run()
 	k := lexicon.KindOf(core, w.Has)
-	l.why |= softKinds[k]
-	if len(run) >= secretRun {
-		l.lengthy(core, run, w.All)
+	s.why |= softKinds[k]
+	if isKey(core) {
+		s.why |= hasSecret
+	}
+	if len(core) >= base64Run && isBase64(core) || w.All&lexicon.Other != 0 && strings.Contains(run[:min(len(run), lexicon.LongestName)], ";base64,") {
+		s.hit(hasBase64)
 	}
 	if k != lexicon.NumberWord {
 		if isAssigned(lx) {
-			l.why |= hasSecret
+			s.why |= hasSecret
 		}
 		return false
 	}
-	if isHTTPError(lx) {
-		l.hit(hasHTTPError)
+	if len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError.MatchString(lx.Text[max(0, w.Head-24):min(len(lx.Text), w.Tail+40)]) {
+		s.hit(hasHTTPError)
 	}
-	if w.Has&lexicon.Letters != 0 || w.To > w.Tail && lx.Text[w.Tail] == '%' || strings.HasSuffix(core, "%") {
-		l.why |= hasUnits
+	if w.Has&lexicon.Letters != 0 || strings.HasPrefix(lx.Text[w.Tail:], "%") || strings.HasSuffix(core, "%") {
+		s.why |= hasUnits
 	}
-	if isPhone(core) {
-		l.why |= hasPhone
+	if phone.MatchString(core) {
+		s.why |= hasPhone
 	}
 	return true
 }
 
-// lengthy looks at a long word: a key, a blob.
-func (l *scanner) lengthy(core, run string, all lexicon.Class) {
-	if isSecret(core) {
-		l.why |= hasSecret
-	}
-	if len(core) >= base64Run && isBase64(core) || all&lexicon.Other != 0 && strings.Contains(run[:min(len(run), lexicon.LongestName)], ";base64,") {
-		l.hit(hasBase64)
-	}
-}
-
-// shape sums up.
-func (l *scanner) shape() Shape {
-	why := l.why
-	local := hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning
-	if l.hits*charsPerHit < l.prose {
-		why &^= local
-	}
-	if l.links >= chainWords && l.links*charsPerHit >= l.prose*chainWords {
-		why |= hasReasoning
-	}
-	if l.prose >= shortText && float64(l.symbols) > symbolShare*float64(l.bytes) {
-		why |= hasSymbols
-	}
-	if n := int64(l.ragged); l.ragged >= raggedLines && l.ragged*5 > l.lines*3 &&
-		float64(n*l.squares-l.sum*l.sum) > raggedSpread*raggedSpread*float64(l.sum)*float64(l.sum) {
-		why |= hasRagged
-	}
-	if l.words >= proseWords {
-		why |= isLong
-	}
-	if looksJSON(l.text) {
-		why |= hasJSON
-		if json.Valid([]byte(l.text)) {
-			why |= isJSON
-		}
-	}
-	if startsWithMarker(l.text) {
-		why |= isMarker
-	}
-	s := Shape{why: why, rest: uint32(min(l.prose, proseMask)) | uint32(l.signal)<<signalBits}
-	if l.sense&choice != 0 {
-		s.rest |= choiceBit
-	}
-	if l.sense&constraint != 0 {
-		s.rest |= boundBit
-	}
-	return s
-}
-
-// startsWithMarker reports whether a text begins with a marker of ours, or is the compressed part of a list.
+// startsWithMarker reports whether a text begins with one of ccd's markers, or is the compressed part of a list.
 func startsWithMarker(text string) bool {
 	return afterID(text) != "" || strings.HasPrefix(text, "[Conversation compressed]")
 }
 
-// afterID is what follows the ID of the marker that a text begins with, "" where it begins with none.
+// afterID returns what follows the ID of the marker at the beginning of a text, "" if there is no marker.
 func afterID(text string) string {
 	const open = "[ccd "
 	n := len(open) + mark.IDLen

@@ -78,7 +78,7 @@ func TestShapeOfText(t *testing.T) {
 		{"ragged", strings.Repeat("gate\n"+strings.Repeat("east of the mill and the pond ", 8)+"\n", 6), hasRagged},
 		{"symbols", strings.Repeat("{a<b>=|c^d~e&f;} ", 9), hasSymbols},
 	} {
-		if got := ShapeOf(c.text).hard(); got != c.hard && (c.hard == 0 || got&c.hard == 0) {
+		if got := shapeOf(c.text).why.hard(); got != c.hard && (c.hard == 0 || got&c.hard == 0) {
 			t.Errorf("%s: hard for %q, want %q", c.name, got, c.hard)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 )
 
 func shortened(text string, most int) string {
-	o := shipped()
-	return Summarize([]string{text}, o, most)
+	return summarize([]string{text}, most)
 }
 
 func TestSummaryTakesTheBestOfEachParagraphFirst(t *testing.T) {
@@ -54,8 +53,7 @@ func TestSummaryOfWhatIsNoSentence(t *testing.T) {
 
 // TestMergedSummary: consecutive messages are summarized as one text.
 func TestMergedSummary(t *testing.T) {
-	o := shipped()
-	got := Summarize([]string{"The gate failed at noon today.", "We fixed openGate after that."}, o, 0)
+	got := summarize([]string{"The gate failed at noon today.", "We fixed openGate after that."}, 200)
 	if got != "The gate failed at noon today. ... We fixed openGate after that." {
 		t.Errorf("%q", got)
 	}
@@ -80,11 +78,11 @@ func TestStructuredSummaries(t *testing.T) {
 func TestEntities(t *testing.T) {
 	text := "The keeper told Anna Berg that openGate in src/gate.go:12 takes 40 retries since v1.2.3. " +
 		"See https://example.org/mill, mail dock@example.org, the grpc client at 10.0.0.12 and [the plan](https://example.org/plan). It was 80% full."
-	want := []string{"Anna Berg", "openGate", "src/gate.go:12", "40 retries", "v1.2.3", "https://example.org/mill", "dock@example.org", "grpc", "10.0.0.12", "https://example.org/plan", "80%"}
-	if got := Entities(text, 20); !slices.Equal(got, want) {
+	want := []string{"openGate", "src/gate.go:12", "40 retries", "v1.2.3", "https://example.org/mill", "dock@example.org", "10.0.0.12", "https://example.org/plan", "80%", "grpc", "Anna Berg"}
+	if got := entities(text, 20); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Entities(text, 2); !slices.Equal(got, []string{"src/gate.go:12", "https://example.org/mill"}) && len(got) != 2 {
+	if got := entities(text, 2); !slices.Equal(got, []string{"src/gate.go:12", "https://example.org/mill"}) && len(got) != 2 {
 		t.Errorf("two: %q", got)
 	}
 	for chars, most := range map[int]int{100: 3, 700: 4, 2000: 10, 9000: 15} {
@@ -92,12 +90,12 @@ func TestEntities(t *testing.T) {
 		for i := 0; b.Len() < chars; i++ {
 			fmt.Fprintf(&b, "gateKeeper%d ", i)
 		}
-		if got := Entities(b.String()[:chars], 0); len(got) != most {
+		if got := entities(b.String()[:chars], 0); len(got) != most {
 			t.Errorf("%d of %d chars, want %d", len(got), chars, most)
 		}
 	}
 	for _, plain := range []string{"Nothing is here. People came. And then they went.", "he and/or she", ""} {
-		if got := Entities(plain, 9); len(got) != 0 {
+		if got := entities(plain, 9); len(got) != 0 {
 			t.Errorf("%q of %q", got, plain)
 		}
 	}
@@ -106,14 +104,14 @@ func TestEntities(t *testing.T) {
 func TestSplitTakesNoLongerProse(t *testing.T) {
 	prose := strings.Repeat("This is what was said of it. ", 6)
 	text := prose + "\n\n```go\na := 1\n\n```\n" + prose + "\n  ~~~~\n  b\n  ```\n  ~~~~\nshort end.\n\n````\nopen"
-	got := SplitCode(text, func(p string) string { return "<" + p[:10] + ">" })
+	got := splitCode(text, func(p string) string { return "<" + p[:10] + ">" })
 	want := "<This is wh> \n\n```go\na := 1\n\n```\n<This is wh> \n  ~~~~\n  b\n  ```\n  ~~~~\nshort end.\n\n````\nopen"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	// What would be longer, or would open a fence, is not taken.
 	for _, bad := range []string{prose + "and more of it", "```\n"} {
-		if got := SplitCode(text, func(string) string { return bad }); got != text {
+		if got := splitCode(text, func(string) string { return bad }); got != text {
 			t.Errorf("%q is taken: %q", bad, got)
 		}
 	}

@@ -43,17 +43,17 @@ func benchText(b *testing.B, f func(string)) {
 	}
 }
 
-func BenchmarkTextShape(b *testing.B) { benchText(b, func(s string) { ShapeOf(s) }) }
+func BenchmarkTextShape(b *testing.B) { benchText(b, func(s string) { shapeOf(s) }) }
 func BenchmarkTextSummary(b *testing.B) {
-	o := shipped()
-	benchText(b, func(s string) { Summarize([]string{s}, o, 0) })
+	benchText(b, func(s string) { summarize([]string{s}, 600) })
 }
-func BenchmarkTextEntities(b *testing.B) { benchText(b, func(s string) { Entities(s, 0) }) }
-func BenchmarkTextNear(b *testing.B)     { benchText(b, func(s string) { alike(s, s) }) }
+func BenchmarkTextEntities(b *testing.B) { benchText(b, func(s string) { entities(s, 0) }) }
+func BenchmarkTextNear(b *testing.B)     { benchText(b, func(s string) { l := linesOf(s); l.alike(&l) }) }
+
 func BenchmarkTextNames(b *testing.B) {
 	benchText(b, func(s string) {
 		for _, m := range messagesOf(s, 2000) {
-			weigh([]Text{{Text: m.Texts[0].Text}})
+			weigh([]*entry{{Piece: Piece{Text: m.Texts[0].Text}, shape: &shape{}}})
 		}
 	})
 }
@@ -61,13 +61,13 @@ func BenchmarkTextNames(b *testing.B) {
 func BenchmarkTextTopics(b *testing.B) {
 	benchText(b, func(s string) {
 		for _, m := range messagesOf(s, 2000) {
-			topicsOf(m.Texts[0].Text, topicTerms)
+			topicsOf(m.Texts[0].Text)
 		}
 	})
 }
 
 func BenchmarkTextSplit(b *testing.B) {
-	benchText(b, func(s string) { SplitCode(s, func(p string) string { return p[:len(p)/2] }) })
+	benchText(b, func(s string) { splitCode(s, func(p string) string { return p[:len(p)/2] }) })
 }
 
 // BenchmarkTextAll is the filter on messages of 2,000 bytes.

@@ -34,51 +34,44 @@ func fencesOf(text string) (all []string) {
 func checkText(t *testing.T, text string) {
 	t.Helper()
 	o := shipped()
-	s := ShapeOf(text)
-	if s != ShapeOf(text) {
-		t.Error("two looks give two shapes")
+	s := shapeOf(text)
+	if s.prose > lexicon.Chars(text) {
+		t.Errorf("%d chars of prose in %d", s.prose, lexicon.Chars(text))
 	}
-	if s.prose() > lexicon.Chars(text) {
-		t.Errorf("%d chars of prose in %d", s.prose(), lexicon.Chars(text))
-	}
-	for _, most := range []int{0, 1, 40, 200, 1000} {
-		sum := Summarize([]string{text}, o, most)
-		limit := most
-		if most == 0 {
-			limit = o.Budget(lexicon.Chars(text))
-		}
-		if n := lexicon.Chars(sum); n > limit {
-			t.Errorf("summary of %d chars in a budget of %d", n, limit)
+	for _, most := range []int{1, 40, 200, 1000} {
+		sum := summarize([]string{text}, most)
+		if n := lexicon.Chars(sum); n > most {
+			t.Errorf("summary of %d chars in a budget of %d", n, most)
 		}
 		if strings.IndexByte(sum, '\n') >= 0 {
 			t.Error("summary of two lines")
 		}
 	}
-	for _, e := range Entities(text, 5) {
+	for _, e := range entities(text, 5) {
 		if e == "" || len(e) > lexicon.LongestName+40 {
 			t.Errorf("entity %q", e)
 		}
 	}
-	checkSplit(t, text, o)
-	all := []Text{{Role: "a", Text: text}, {Role: "a", Text: text + "\nActually, no."}, {Role: "b", Text: text}}
+	checkSplit(t, text)
+	all := []entry{message("a", text), message("a", text+"\nActually, no."), message("b", text)}
 	o.NearDedup, o.Contradictions, o.KeepImportance = true, true, 0.5
-	for i, d := range Decide(all, o) {
+	for i, d := range decided(all, o) {
 		if d.Of >= len(all) || d.Of == i || (d.Action == Deduped || d.Action == NearDuped || d.Action == Contradicted) && d.Of <= i {
 			t.Errorf("item %d: %v of %d", i, d.Action, d.Of)
 		}
 	}
 }
 
-func checkSplit(t *testing.T, text string, o Options) {
+func checkSplit(t *testing.T, text string) {
 	t.Helper()
-	got := SplitCode(text, func(p string) string { return Summarize([]string{p}, o, 0) })
+	got := splitCode(text, func(p string) string { return summarize([]string{p}, 300) })
 	if lexicon.Chars(got) > lexicon.Chars(text) {
 		t.Errorf("split of %d chars, text of %d", lexicon.Chars(got), lexicon.Chars(text))
 	}
 	if want := fencesOf(text); !slices.Equal(fencesOf(got), want) {
 		t.Errorf("fences %q, want %q", fencesOf(got), want)
 	}
-	if same := SplitCode(text, func(p string) string { return p }); same != text {
+	if same := splitCode(text, func(p string) string { return p }); same != text {
 		t.Errorf("a Split that shortens nothing gives %q", same)
 	}
 }

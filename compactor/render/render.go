@@ -14,12 +14,12 @@ type Section struct {
 	Body string // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
 }
 
-// Names are the names of the sections, in the order in which they stand.
+// Names returns the names of the sections in order.
 func Names() []string {
 	return []string{"Now", "Rules", "Conversation", "Files", "Commands", "Problems", "Recent", "Rest"}
 }
 
-// Sections prints what was chosen of a set; sections that say nothing are left out.
+// Sections prints the plan as sections and leaves out empty ones.
 func Sections(p plan.Plan, s *unit.Set) []Section {
 	bodies := make([]strings.Builder, len(Names()))
 	c := conversation{set: s, turn: -1, next: 1}
@@ -40,12 +40,12 @@ func Sections(p plan.Plan, s *unit.Set) []Section {
 	return all
 }
 
-// conversation prints the turns, with a heading above each, and one line for messages of which nothing is said.
+// conversation prints the turns with a heading above each, and one line for omitted messages.
 type conversation struct {
 	set  *unit.Set
 	b    strings.Builder
-	turn int // that is being printed, -1 before the first
-	next int // the turn that no line has told of yet
+	turn int // the current turn, -1 before the first
+	next int // the first turn that no line covers yet
 }
 
 func (c *conversation) add(one *plan.Choice) {
@@ -59,7 +59,7 @@ func (c *conversation) add(one *plan.Choice) {
 	c.b.WriteString(one.Text)
 }
 
-// skip tells of the messages before a turn.
+// skip prints the line for the omitted messages before a turn.
 func (c *conversation) skip(to int) { c.b.WriteString(c.set.Gap(c.next, to)) }
 
 func (c *conversation) finish() string {

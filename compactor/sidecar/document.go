@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -16,10 +17,10 @@ import (
 	"ccd/internal/mark"
 )
 
-// Version is the version of the companion's form: the value of `ccd:` in the front matter.
+// Version is the version of the companion's format: the value of `ccd:` in the front matter.
 const Version = 1
 
-// Front is the front matter: what the compactor tells, and where it comes from.
+// Front is the front matter: the compactor's figures and the source.
 type Front struct {
 	compactor.Header
 	Options string // hash of the options that made the text
@@ -39,15 +40,15 @@ type Front struct {
 type Document struct {
 	Text   []byte
 	Tokens int64   // of the text after the front matter, estimated
-	About  int64   // of the same text, by the chars that a token of the session has
-	Saved  float64 // percent of the original tokens; negative where the text is longer
+	About  int64   // of the same text, by the session's chars per token
+	Saved  float64 // percent of the original tokens; negative if the text is longer
 }
 
-// readMost is how many tokens agents' reading tools give in one call.
+// readMost is how many tokens agents' reading tools return in one call.
 const readMost = 25000
 
-// Lead returns the three lines that tell a reader what a companion is. Records of the session are named by its ID, or by
-// a prefix of it. About is the tokens of the text, lead and all; 0 leaves its size out.
+// Lead returns the three lines that explain a companion to its reader. session, an ID or a prefix of one, is for naming
+// records. about is the number of tokens of the text including the lead; 0 omits the size.
 func Lead(host, session string, about int64) string {
 	size := ""
 	switch {
@@ -67,8 +68,8 @@ var (
 	safe = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]{0,39}$`)
 )
 
-// shortName is a session's ID as a shell takes it: of a UUID its beginning, which lists show too. An ID that would need
-// quotes, or is long, stands in the front matter alone.
+// shortName returns a session's ID for a command line: the beginning of a UUID, as in lists. It returns a placeholder for an
+// ID that is long or needs quotes; the front matter has that in full.
 func shortName(session string) string {
 	switch {
 	case uuid.MatchString(session):
@@ -79,12 +80,14 @@ func shortName(session string) string {
 	return "SESSION"
 }
 
-// Tokens estimates the tokens of text: characters * 4 / 3 (docs/ENGINE.md; it over-estimates on purpose).
+// Tokens estimates the tokens of text as characters * 4 / 3, which overestimates on purpose (docs/ENGINE.md).
 func Tokens(text string) int64 { return int64(utf8.RuneCountInString(text)) * 4 / 3 }
 
-// About is how many real tokens so many chars are, about: to 100 where it is more than 1,000. Where perToken, the chars
-// that a token has, is not known (0), it is the estimate.
-func About(chars int64, perToken float64) int64 {
+// About converts estimated tokens to real ones, rounded to 100 above 1,000. perToken is the chars per token; if it is unknown
+// (0), About returns the estimate.
+func About(estimated int64, perToken float64) int64 { return about(estimated*3/4, perToken) }
+
+func about(chars int64, perToken float64) int64 {
 	if perToken <= 0 {
 		perToken = 0.75
 	}
@@ -95,17 +98,16 @@ func About(chars int64, perToken float64) int64 {
 	return n
 }
 
-// sized is the lead with the size of the whole text, and that size. The size is counted until the digits that tell it
-// change nothing any more: a longer number never makes a shorter text.
-func sized(f Front, body string) (lead string, about int64) {
-	chars := utf8.RuneCountInString(body)
+// sized returns the lead with the size of the whole text, and that size. It counts again until the digits of the size no longer
+// change the size, which ends because a longer number never makes the text shorter.
+func sized(f Front, body string) (lead string, size int64) {
 	for {
-		lead = Lead(f.Host, f.Session, about)
-		n := About(int64(utf8.RuneCountInString(lead)+chars), f.Tokens.CharsPerToken)
-		if n <= about {
-			return lead, about
+		lead = Lead(f.Host, f.Session, size)
+		n := about(int64(utf8.RuneCountInString(lead+body)), f.Tokens.CharsPerToken)
+		if n <= size {
+			return lead, size
 		}
-		about = n
+		size = n
 	}
 }
 
@@ -121,8 +123,8 @@ func Render(f Front, sections []compactor.Section) Document {
 		body.WriteString(part)
 		lines += strings.Count(part, "\n")
 	}
-	lead, about := sized(f, body.String())
-	doc := Document{Tokens: Tokens(lead + body.String()), About: about}
+	lead, size := sized(f, body.String())
+	doc := Document{Tokens: Tokens(lead + body.String()), About: size}
 	if f.Tokens.Original > 0 {
 		doc.Saved = 100 * (1 - float64(doc.Tokens)/float64(f.Tokens.Original))
 	}
@@ -179,7 +181,7 @@ func front(f Front, doc Document, sections string) string {
 	return b.String()
 }
 
-// missing counts the key facts that are not visible: {asked: 3, open-errors: 1}.
+// missing formats the numbers of key facts that are not visible: {asked: 3, open-errors: 1}.
 func missing(all []compactor.Missing) string {
 	parts := make([]string, 0, len(all))
 	for _, m := range all {
@@ -188,10 +190,10 @@ func missing(all []compactor.Missing) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// KindName is a kind of key facts as one word: a hyphen for each blank.
+// KindName returns a kind of key facts as one word, with hyphens for blanks.
 func KindName(kind string) string { return strings.ReplaceAll(kind, " ", "-") }
 
-// manual is what was asked for by hand: {focus: [a, b], level: maximum, max_tokens: 14000}, each only where it was.
+// manual formats the options set by hand: {focus: [a, b], level: maximum, max_tokens: 14000}, only those that are set.
 func manual(m compactor.Manual) string {
 	var parts []string
 	if len(m.Focus) > 0 {
@@ -210,7 +212,7 @@ func manual(m compactor.Manual) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// item writes a string within a list: in quotes also where YAML would take it for a number, a truth or nothing.
+// item formats a string within a list. It also quotes what YAML would read as a number, a boolean or null.
 func item(s string) string {
 	if word.MatchString(s) && !reserved.MatchString(s) {
 		return s
@@ -225,7 +227,7 @@ var (
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*$`)
 
-// scalar writes a string as a YAML scalar: plain where that is safe, else in double quotes as JSON does.
+// scalar formats a string as a YAML scalar: plain if that is safe, else in double quotes as JSON does.
 func scalar(s string) string {
 	if plain.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
@@ -233,10 +235,21 @@ func scalar(s string) string {
 	return quoted(s)
 }
 
+// quoted returns s as a JSON string. It escapes what could pass for a marker and what is invisible.
 func quoted(s string) string {
 	q, err := json.Marshal(strings.ToValidUTF8(s, "\ufffd"))
 	if err != nil {
 		return `""`
 	}
-	return string(q)
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(string(q), "[ccd", `\u005bccd`) {
+		if c := string(r); r < utf8.RuneSelf || mark.Visible(c) == c {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }

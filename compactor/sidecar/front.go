@@ -10,9 +10,9 @@ import (
 	"ccd/internal/mark"
 )
 
-// Front reads the front matter back: what Render was given, but for the host, the fallbacks and what was saved by kind,
-// which do not stand there, nor do the chars that a token has. Tokens.Companion, Tokens.SavedPercent and About are as
-// Render found them; About is 0 in a companion that an older ccd wrote. It fails on a value that Render does not write.
+// Front parses the front matter: the input of Render except the host, the fallbacks, the savings by kind and the chars per
+// token, which are not written. Tokens.Companion, Tokens.SavedPercent and About are those that Render counted; About is 0 in
+// a companion written by an older ccd. It fails on a value that Render does not write.
 func (p Parsed) Front() (Front, error) {
 	r := reader{fields: p.Fields}
 	covers, tokens, key := r.flow("covers"), r.flow("tokens"), r.flow("key_information")
@@ -45,7 +45,7 @@ func (p Parsed) Front() (Front, error) {
 	return f, nil
 }
 
-// reader reads values; its first fault sticks.
+// reader parses values and keeps the first error.
 type reader struct {
 	fields map[string]string
 	err    error
@@ -119,7 +119,7 @@ func (r *reader) missing() (all []compactor.Missing) {
 	return all
 }
 
-// flow reads `{a: b, c: [d, e]}`: the values as they stand.
+// flow parses `{a: b, c: [d, e]}` into unparsed values.
 func (r *reader) flow(key string) map[string]string {
 	all := map[string]string{}
 	for _, part := range r.list(key) {
@@ -129,7 +129,7 @@ func (r *reader) flow(key string) map[string]string {
 	return all
 }
 
-// list reads the same in its order: `a: b`, `c: [d, e]`.
+// list parses the same into its entries in order: `a: b`, `c: [d, e]`.
 func (r *reader) list(key string) []string {
 	s, opened := strings.CutPrefix(r.fields[key], "{")
 	s, closed := strings.CutSuffix(s, "}")
@@ -139,7 +139,7 @@ func (r *reader) list(key string) []string {
 	return parts(s)
 }
 
-// parts cuts a list at its commas, but not within brackets and quotes.
+// parts splits a list at its commas, except within brackets and quotes.
 func parts(s string) (all []string) {
 	depth, quoted, from := 0, false, 0
 	for i := 0; i < len(s); i++ {
@@ -164,7 +164,7 @@ func parts(s string) (all []string) {
 	return all
 }
 
-// plainScalar undoes the quotes of a scalar, where it has any.
+// plainScalar removes the quotes of a scalar, if it has any.
 func plainScalar(s string) string {
 	var plain string
 	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &plain) == nil {

@@ -8,14 +8,14 @@ import (
 	"ccd/compactor"
 )
 
-// Parsed is a companion taken apart. Joining Front, Lead and the sections gives the text back.
+// Parsed is a parsed companion. Front matter, lead and sections, joined, are its text.
 type Parsed struct {
 	Fields   map[string]string // front matter: key to value as it stands, quotes undone
 	Lead     string
 	Sections []compactor.Section
 }
 
-// Parse takes a companion apart. It fails where text is not one of ours.
+// Parse parses a companion. It fails if ccd did not write it.
 func Parse(text []byte) (Parsed, error) {
 	s := string(text)
 	if !strings.HasPrefix(s, magic) {
@@ -34,7 +34,7 @@ func Parse(text []byte) (Parsed, error) {
 	return p, nil
 }
 
-// split cuts a body at its headings. Quoted text cannot hold one: each of its lines begins with the quote sign.
+// split splits a body at its headings. Quoted text contains none, because each of its lines begins with the quote sign.
 func split(body string) (lead string, sections []compactor.Section) {
 	var b strings.Builder
 	name := ""
@@ -58,8 +58,8 @@ func split(body string) (lead string, sections []compactor.Section) {
 	return lead, sections
 }
 
-// Check reports what is missing of a companion: every section that the front matter names must stand in its place, and
-// the text must have the tokens that it says.
+// Check returns an error if a companion is incomplete: every section in the front matter must be in its place, and the text
+// must have the stated number of tokens.
 func (p Parsed) Check() error {
 	var names []string
 	body := p.Lead

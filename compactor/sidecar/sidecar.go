@@ -1,15 +1,13 @@
-// Package sidecar owns the companion as a file: its name, its Markdown, and its replacement in one step.
+// Package sidecar handles the companion as a file: its name, its Markdown, and its atomic replacement.
 //
-// Invariant: a companion is whole or absent, and a file that is not ours is never touched, whatever its name. The
-// package knows its own files (Is, Ours) and what stands in their front matter; it knows nothing of the archive or of
-// how agents write transcripts. docs/FORMAT.md is the specification.
+// Invariant: a companion is complete or absent, and a file that ccd did not write is never touched, whatever its name. The
+// package recognizes ccd's files (Is, Ours) and parses their front matter. It knows nothing of the archive or of how agents
+// write transcripts. docs/FORMAT.md is the specification.
 package sidecar
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,28 +24,28 @@ import (
 // Suffix ends the name of every companion. It is never a second *.jsonl: agents list those as sessions.
 const Suffix = ".ccd.md"
 
-// perm is the mode of companions: they hold what transcripts hold.
+// perm is the mode of companions, which are as private as transcripts.
 const perm fs.FileMode = 0o600
 
-// magic begins every companion, and nothing else that ccd would meet.
+// magic begins every companion and no other file that ccd could find there.
 const magic = "---\nccd: "
 
-// maxName is how long a file's name may be on the file systems in use, in bytes.
+// maxName is the longest file name on common file systems, in bytes.
 const maxName = 255
 
-// maxFront is how far, in bytes, front matter is looked for its keys.
+// maxFront is how much of a file is read to find the keys of the front matter, in bytes.
 const maxFront = 1 << 16
 
-// ErrForeign tells that a file with a companion's name was not written by ccd. It is left alone.
-var ErrForeign = errors.New("a file of that name is not ours")
+// ErrForeign reports that a file with a companion's name was not written by ccd. ccd leaves it alone.
+var ErrForeign = errors.New("a file of that name exists that ccd did not write")
 
-// Is reports whether a file of this name is a companion or one on its way to become one.
+// Is reports whether a file name is that of a companion, possibly a temporary one.
 func Is(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasSuffix(base, Suffix) || strings.HasPrefix(base, ".ccd-")
 }
 
-// Path returns where the companion of s stands: beside its transcript, or in the same tree below dir/AGENT.
+// Path returns the path of the companion of s: beside its transcript, or in the same tree below dir/AGENT.
 func Path(s transcript.Session, dir string) string {
 	if dir == "" {
 		return place(s.Path)
@@ -55,8 +53,8 @@ func Path(s transcript.Session, dir string) string {
 	return filepath.Join(dir, s.Agent, place(filepath.FromSlash(s.Source)))
 }
 
-// place is the path of a transcript with a companion's name instead of its own. Where that would be longer than file
-// systems take, it is cut, and a hash of the whole stands at its end.
+// place returns the path of a transcript with a companion's name instead of its own. A name that is too long for file systems
+// is cut and ends with a hash of the whole name.
 func place(path string) string {
 	path = stem(path)
 	base := filepath.Base(path)
@@ -75,7 +73,7 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".jsonl")
 }
 
-// Ours reports whether the file at path is a companion that ccd wrote. It fails with fs.ErrNotExist where there is none.
+// Ours reports whether ccd wrote the file at path. It fails with fs.ErrNotExist if there is none.
 func Ours(path string) (bool, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -94,37 +92,38 @@ func Ours(path string) (bool, error) {
 	return bytes.Equal(head[:n], []byte(magic)), nil
 }
 
-// Source returns the path of the transcript, below its agent's home, that the companion at path names in its front
-// matter: "" where it names none.
+// there is like Ours but returns false without an error if there is no file.
+func there(path string) (bool, error) {
+	ours, err := Ours(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return ours, err
+}
+
+// Source returns the path of the transcript, below its agent's home, in the front matter of the companion at path, "" if there
+// is none.
 func Source(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read companion: %w", err)
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, maxFront))
-	lines.Scan() // the mark that front matter begins with
-	for lines.Scan() && lines.Text() != "---" {
-		if val, ok := strings.CutPrefix(lines.Text(), "source: "); ok {
-			if plain := ""; json.Unmarshal([]byte(val), &plain) == nil {
-				return plain, nil
-			}
-			return val, nil
-		}
-	}
-	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+	head, err := io.ReadAll(io.LimitReader(f, maxFront))
+	if err != nil {
 		return "", fmt.Errorf("read companion: %w", err)
 	}
-	return "", nil
+	p, _ := Parse(head) // empty if it is not a companion
+	return p.Fields["source"], nil
 }
 
-// Named reports whether a file has the name that a companion of the transcript source has.
+// Named reports whether a file has the name of the companion of the transcript source.
 func Named(path, source string) bool {
 	return source != "" && filepath.Base(path) == filepath.Base(place(filepath.FromSlash(source)))
 }
 
-// Prepare writes doc beside path, durable but not yet in place: Commit of what it returns replaces the companion.
-// It fails with ErrForeign where a file that is not ours stands at path.
+// Prepare writes doc durably beside path. Commit on the result replaces the companion. It fails with ErrForeign if the file at
+// path was not written by ccd.
 func Prepare(path string, doc []byte) (*atomicfile.Pending, error) {
 	if err := checkTarget(path); err != nil {
 		return nil, err
@@ -147,12 +146,9 @@ func checkTarget(path string) error {
 	return nil
 }
 
-// Copy writes a companion of ours at another place too. Where there is none at from, or one that is not ours, it does nothing.
+// Copy copies a companion. It does nothing if there is none at from or ccd did not write it.
 func Copy(from, to string) error {
-	if ours, err := Ours(from); err != nil || !ours {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if ours, err := there(from); !ours {
 		return err
 	}
 	doc, err := os.ReadFile(from)
@@ -167,12 +163,9 @@ func Copy(from, to string) error {
 	return p.Commit()
 }
 
-// Remove removes a companion of ours; where there is none, or one that is not ours, it does nothing.
+// Remove removes a companion. It does nothing if there is none or ccd did not write it.
 func Remove(path string) error {
-	if ours, err := Ours(path); err != nil || !ours {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if ours, err := there(path); !ours {
 		return err
 	}
 	if err := os.Remove(path); err != nil {

@@ -67,11 +67,11 @@ func TestRenderAndParse(t *testing.T) {
 // TestAbout: the size that the reader is told is that of the text that tells it, by the chars that a token has.
 func TestAbout(t *testing.T) {
 	for chars, want := range map[int64]int64{0: 0, 32: 10, 3200: 1000, 3210: 1000, 3400: 1100, 30000: 9400, 172800: 54000} {
-		if got := About(chars, 3.2); got != want {
+		if got := about(chars, 3.2); got != want {
 			t.Errorf("%d chars are %d, want %d", chars, got, want)
 		}
 	}
-	if got := About(3000, 0); got != 4000 {
+	if got := about(3000, 0); got != 4000 {
 		t.Errorf("without a measure %d, want the estimate", got)
 	}
 	for n := range 3000 {
@@ -83,7 +83,7 @@ func TestAbout(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, body, _ := strings.Cut(string(doc.Text), "\n---\n")
-		if want := About(int64(utf8.RuneCountInString(body)), f.Tokens.CharsPerToken); doc.About != want {
+		if want := about(int64(utf8.RuneCountInString(body)), f.Tokens.CharsPerToken); doc.About != want {
 			t.Fatalf("%d chars, %v a token: about %d, want %d", utf8.RuneCountInString(body), f.Tokens.CharsPerToken, doc.About, want)
 		}
 		calls := "one call"

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"time"
 
-	"ccd/compactor/fold"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/plan"
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// steps are how much of an answer or a report its levels show, as lexicon.Width counts; the last level has it whole.
+// steps lists how much of an answer or report each level shows, as lexicon.Width counts. The last level shows all of it.
 var steps = []int{120, 240, 480, 1280, 2560, 5120}
 
-// wholeShare is the part of a text that one answer may take at its last level, as a divisor.
+// wholeShare is the share of a text that one answer may take at its last level, as a divisor.
 const wholeShare = 2
 
-// answer adds what the agent said last in a turn.
+// answer adds the agent's last message in a turn.
 func (w *writer) answer(t *turn) {
 	i := t.answer
 	if i < 0 || w.holds(int(w.row(i).Rec)) || !w.o.On("answers") {
@@ -50,9 +50,9 @@ func (w *writer) answer(t *turn) {
 	w.add(u)
 }
 
-// addText gives a unit the levels of a text: its best pieces in more and more chars, then all of it. First is what a char
-// of the first level is worth, more what one of the next is; of the others each is worth less. What the agent's own
-// summary says is left out, but not of Now.
+// addText gives a unit the levels of a text: its best pieces in more and more chars, then all of it. first is the worth per
+// char of the first level, more that of the next; each further level is worth less. Outside of Now it leaves out what the agent's
+// own summary contains.
 func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
 	u.Worth = []float64{first}
 	var skip func(string) bool
@@ -64,7 +64,7 @@ func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() st
 		u.Worth = append(u.Worth, more)
 		more = more * 7 / 10
 	}
-	var pieces [][]string // by level
+	var pieces [][]string // per level
 	last := len(u.Worth) - 1
 	u.Form = func(level int) plan.Form {
 		text := get()
@@ -115,10 +115,10 @@ func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() st
 	}
 }
 
-// said is the word before a text that stands whole in its line: the notes of markers are those of longer ones.
+// said returns the word before a text that is complete in its line. For longer texts, the note of the marker is that word.
 func said(note string, now bool) string {
 	switch {
-	case now: // its head says so
+	case now: // the head says it
 		return ""
 	case note == "summary":
 		return " said"
@@ -126,10 +126,10 @@ func said(note string, now bool) string {
 	return " " + note
 }
 
-// between stands between two chosen pieces of a text.
+// between separates two chosen pieces of a text.
 const between = " ... "
 
-// excerpt is chosen pieces of a text behind its ID, in as many lines as they need.
+// excerpt returns chosen pieces of a text after its ID, in as many lines as they need.
 func (w *writer) excerpt(i int32, head, first, note string, said []string) string {
 	var b strings.Builder
 	line := ""
@@ -155,10 +155,10 @@ func (w *writer) excerpt(i int32, head, first, note string, said []string) strin
 	return b.String()
 }
 
-// maxPiece is how many chars of pieces stand in one line, and of one of them.
+// maxPiece is the maximum chars of the pieces in one line, and of one piece.
 const maxPiece = mark.MaxLine - 500
 
-// chosen gives the best pieces of a text at each level, in their order: each level has those of the one before.
+// chosen returns the best pieces of a text for each level, in text order. Each level includes those of the level before.
 func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string {
 	all := w.scored(i, text)
 	seen := map[string]bool{}
@@ -192,7 +192,7 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 			}
 		}
 		said := slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return s == "" })
-		if len(said) == 0 && len(all) > 0 { // its beginning, which every larger level goes on with
+		if len(said) == 0 && len(all) > 0 { // the beginning of a piece, which every larger level continues
 			head := lexicon.SentenceHead(all[order[0]].Text, most)
 			shown[order[0]], used, said = head, lexicon.Width(head)+len(between), []string{head}
 		}
@@ -201,13 +201,13 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 	return levels
 }
 
-// scored is a piece of a text with what it is worth.
+// scored is a piece of a text with its score.
 type scored struct {
 	lexicon.Piece
 	score int
 }
 
-// The scores of pieces: by where they stand and what they are made of; words add least, so that any language will do.
+// The scores of pieces, by position and form. Words of a language add least, so that scoring works for any language.
 const (
 	scoreFirst  = 8 // the first sentence
 	scoreLast   = 5 // the last one
@@ -216,14 +216,14 @@ const (
 	scoreBold   = 2 // begins in bold
 	scoreList   = 2
 	scoreOnly   = 2 // a name, a number or a path that no other message has, each
-	mostOnly    = 3 // of them that count
+	mostOnly    = 3 // how many of them count
 	scoreChoice = 2 // a word of decision
 	scoreOffer  = -6
-	scoreOpen   = -8 // a label, or a line that ends in a colon, and what follows is not with it
+	scoreOpen   = -8 // a label, or a line that ends in a colon, without what follows
 	leastPiece  = 12 // bytes; a shorter piece says little
 )
 
-// scored gives the pieces of a text in order, with their scores.
+// scored returns the pieces of a text in order, with their scores.
 func (w *writer) scored(i int32, text string) []scored {
 	var all []scored
 	for _, p := range lexicon.Pieces(text) {
@@ -247,14 +247,14 @@ func (w *writer) scored(i int32, text string) []scored {
 			p.score = scoreOpens
 		}
 		p.score += scoreOf(&p.Piece) + w.onlyHere(i, p.Text)
-		if w.o.On("decisions") && fold.IsDecision(p.Text) {
+		if w.o.On("decisions") && prose.Tells(p.Text).Decides {
 			p.score += scoreChoice
 		}
 	}
 	return all
 }
 
-// onlyHere is what a piece gains by the names and numbers that no other message has.
+// onlyHere returns the score for names and numbers that no other message has.
 func (w *writer) onlyHere(i int32, text string) int {
 	only := map[string]bool{}
 	lexicon.Terms(text, func(term string) bool {
@@ -266,7 +266,7 @@ func (w *writer) onlyHere(i int32, text string) int {
 	return scoreOnly * len(only)
 }
 
-// scoreOf is what a piece is worth by what it is made of.
+// scoreOf returns the score of a piece by its form.
 func scoreOf(p *lexicon.Piece) int {
 	score, s := 0, p.Text
 	switch {
@@ -300,7 +300,7 @@ func isOffer(s string) bool {
 	return false
 }
 
-// agents adds the sub-agents, each where it was started, with what it reported.
+// agents adds the sub-agents, each where it was started, with its report.
 func (w *writer) agents() {
 	if !w.o.On("agents") {
 		return
@@ -333,7 +333,7 @@ func (w *writer) agents() {
 	}
 }
 
-// reported is what a sub-agent reported, without the notice in which it came.
+// reported returns a sub-agent's report, without the notice around it.
 func (w *writer) reported(i int32) string {
 	text := w.outcome(i).Text
 	if text == "" {

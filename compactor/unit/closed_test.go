@@ -25,7 +25,7 @@ func TestClosedWork(t *testing.T) {
 	do("Bash", `{"command":"make mended"}`, `fine`, false)
 	do("Task", `{"description":"look","prompt":"look"}`, `seen`, false)
 	f := fold.New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}})
-	for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(b.String()), Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(b.String()), Rest: true}) {
 		f.Add(r)
 	}
 	w := &writer{Source: NewSource(f, limits.Defaults(), nil)}

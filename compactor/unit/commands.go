@@ -12,15 +12,15 @@ import (
 	"ccd/internal/transcript"
 )
 
-// How much of a command is shown: where there is little room, and where there is more.
+// How much of a command is shown, with little room and with more.
 const (
 	shortCommand = 110
 	longCommand  = 200
-	maxOutcome   = 200 // chars of the line that tells what came out
-	mustRun      = 8   // newest runs that have a line before anything else competes
+	maxOutcome   = 200 // chars shown of the line with the outcome
+	mustRun      = 8   // newest runs that get a line before anything else competes
 )
 
-// commands adds the distinct commands, newest first, with the status they last ended with and what came out.
+// commands adds the distinct commands, newest first, with their last status and outcome.
 func (w *writer) commands() {
 	if !w.o.On("commands") {
 		return
@@ -42,12 +42,12 @@ func (w *writer) commands() {
 			runs++
 		}
 		most := longCommand
-		if strings.Contains(c.Text, "<<") { // more of a script that is cut says nothing more
+		if strings.Contains(c.Text, "<<") { // more of a truncated script adds nothing
 			most = shortCommand
 		}
 		u.Form = func(level int) plan.Form {
 			line := "- " + w.command(c, []int{shortCommand, most}[level], level > 0 && !w.spent()) + "\n"
-			return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+			return shows(line)
 		}
 		w.add(u)
 	}
@@ -58,10 +58,10 @@ func (w *writer) commands() {
 	}
 }
 
-// command is a command and how it ended, with where it ran if that is not the working directory; told adds what came out.
+// command returns a command with its status, and its directory if that is not the working directory; told adds the outcome.
 func (w *writer) command(c *fold.Command, most int, told bool) string {
 	var b strings.Builder
-	same := transcript.Same(c.Dir, c.Text)
+	same := transcript.NormalizeRun(c.Dir, c.Text)
 	fmt.Fprintf(&b, "#%d %s", w.row(c.Row).Record(), code(same.Command, most))
 	if same.Dir != "" && !transcript.SamePath(same.Dir, w.f.Root()) {
 		b.WriteString(" in " + code(w.short(same.Dir), 100))
@@ -88,7 +88,7 @@ func (w *writer) command(c *fold.Command, most int, told bool) string {
 		fmt.Fprintf(&b, " (%dx)", c.Runs)
 	}
 	if told && result >= 0 && w.row(result).Kind == transcript.Result {
-		out := w.outcome(result) // of one that went on, only how it began
+		out := w.outcome(result) // for a background command, only its beginning
 		if line := outcomeLine(out.Text, w.row(result).Has(fold.Failed)); line != "" && !out.Running {
 			b.WriteString(": " + code(line, maxOutcome))
 		}
@@ -99,11 +99,11 @@ func (w *writer) command(c *fold.Command, most int, told bool) string {
 	return b.String()
 }
 
-// masked are lines whose status is not that of the work: something stands behind it that always succeeds.
+// masked matches lines whose status is not that of the work, because they end with something that always succeeds.
 var masked = regexp.MustCompile(`\|\| *(?:true|:|echo\b[^|&;]*)(?: |$)|; *(?:true|echo\b[^|&;]*)$`)
 
-// outcomeLine is the line of an output that tells what came of a command: of a failure its error, else a commit, a push,
-// the line that sums it up, or the only line.
+// outcomeLine returns the line of an output that shows the outcome: the error of a failure, else a commit, a push, the
+// summary line, or the only line.
 func outcomeLine(text string, failed bool) string {
 	if failed {
 		if lines, _ := lexicon.ErrorLines(text, 1, false); len(lines) > 0 {
@@ -128,7 +128,7 @@ func outcomeLine(text string, failed bool) string {
 	return ""
 }
 
-// forgotten counts what a table was too small for; it stands under the ranges all the same.
+// forgotten returns the line for the entries that a table dropped, which the ranges still cover.
 func forgotten(n int, what string) string {
 	if n == 0 {
 		return ""
@@ -136,19 +136,19 @@ func forgotten(n int, what string) string {
 	return fmt.Sprintf("- before them %d more %s, under the ranges below\n", n, what)
 }
 
-// maxMended bounds the failures that are looked at.
-const maxMended = 200
+// maxResolved is how many failures are looked at.
+const maxResolved = 200
 
-// mended adds the failures that something later made good, newest first: what was tried, and what it said. What an open
-// problem or a newer failure said is not said again; what a look-up did not find is no failure.
-func (w *writer) mended() {
+// resolved adds the failures that were resolved later, newest first: the call and its error. It does not repeat the error of
+// an open problem or of a newer failure, and skips look-ups that found nothing.
+func (w *writer) resolved() {
 	if !w.o.On("errors") {
 		return
 	}
 	seen := map[string]bool{}
 	from, to := w.f.Rows()
 	n := 0
-	for i := to - 1; i >= from && n < maxMended; i-- {
+	for i := to - 1; i >= from && n < maxResolved; i-- {
 		row := w.row(i)
 		if row.Kind != transcript.Result || !row.Has(fold.Failed) || row.Has(fold.Side|fold.Rejected|fold.Looks) || row.Pair < 0 || w.f.IsOpen(i) || w.holds(int(row.Rec)) ||
 			row.Op == transcript.Read || row.Op == transcript.Search {
@@ -156,7 +156,7 @@ func (w *writer) mended() {
 		}
 		newer := n
 		n++
-		u := &plan.Unit{Section: Problems, Order: newer, Kind: "errors", Worth: []float64{worthMended * fresh(newer), worthMended / 2 * fresh(newer)}}
+		u := &plan.Unit{Section: Problems, Order: newer, Kind: "errors", Worth: []float64{worthResolved * fresh(newer), worthResolved / 2 * fresh(newer)}}
 		said := map[int]string{}
 		u.Form = func(level int) plan.Form {
 			v := []detail{terse, full}[level]
@@ -169,26 +169,25 @@ func (w *writer) mended() {
 			if what == "" {
 				return plan.Form{}
 			}
-			a := w.action(row.Pair)
 			if level > 0 {
 				what, _ = w.wrong(i, v)
 			}
-			line := fmt.Sprintf("- #%d %s%s: %s%s\n", w.row(row.Pair).Record(), w.label(w.row(row.Pair), &a, []int{40, 120}[level]), w.status(i), what, w.mendedBy(i))
-			return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+			line := fmt.Sprintf("- #%d %s%s: %s%s\n", w.row(row.Pair).Record(), w.label(row.Pair, []int{40, 120}[level]), w.status(i), what, w.resolvedBy(i))
+			return shows(line)
 		}
 		w.add(u)
 	}
 }
 
-// mendedBy tells what made a failure good, "" where that is not known.
-func (w *writer) mendedBy(result int32) string {
-	if by := w.f.MendedBy(result); by >= 0 && !w.row(by).Gone() {
+// resolvedBy names the record that resolved a failure, "" if unknown.
+func (w *writer) resolvedBy(result int32) string {
+	if by := w.f.ResolvedBy(result); by >= 0 && !w.row(by).Gone() {
 		return fmt.Sprintf(" (made good by #%d)", w.row(by).Record())
 	}
 	return ""
 }
 
-// unsaid is what a failure says that no newer one has said; it marks it as said.
+// unsaid returns the part of a failure's error that no newer failure had, and adds it to seen.
 func (w *writer) unsaid(i int32, v detail, seen map[string]bool) string {
 	text := w.outcome(i).Text
 	lines, _ := lexicon.ErrorLines(text, 2*v.errors, false)
@@ -205,7 +204,7 @@ func (w *writer) unsaid(i int32, v detail, seen map[string]bool) string {
 	return faults(left, 0, "", v)
 }
 
-// numberless is a line without its numbers: lines that differ in nothing else say the same again.
+// numberless returns a line without its numbers, because lines that differ only in numbers are repetitions.
 func numberless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

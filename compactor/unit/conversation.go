@@ -3,7 +3,6 @@ package unit
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +15,12 @@ import (
 )
 
 const (
-	longAsk  = 2000 // chars from which on a human message stands as head, tail and ID
+	longAsk  = 2000 // chars from which a human message is shown as head, tail and ID
 	askHead  = 1200
 	askTail  = 500
 	asksMost = 45  // percent of a text that the messages between the first and the last may take
-	briefAsk = 300 // chars up to which a message always stands whole
-	shortAsk = 200 // chars of a longer one for which there is no room
+	briefAsk = 300 // chars up to which a message is always whole
+	shortAsk = 200 // chars shown of a longer one if there is no room for it
 )
 
 // turn adds the ask, what was done and the answer of a turn.
@@ -33,7 +32,7 @@ func (w *writer) turn(t *turn) {
 	w.answer(t)
 }
 
-// isLast reports whether a turn's ask is the last one, which stands under Now.
+// isLast reports whether a turn's ask is the last one, which is under Now.
 func (w *writer) isLast(t *turn) bool { return t.ask >= 0 && t == &w.turns[len(w.turns)-1] }
 
 // ask adds the human message of a turn.
@@ -53,7 +52,7 @@ func (w *writer) ask(t *turn) {
 	}
 	if n := int(w.row(t.ask).Chars); n > briefAsk {
 		u.Seen = 1
-		if t.n == 1 { // what the session is for
+		if t.n == 1 { // the purpose of the session
 			newer = 0
 		}
 		u.Worth = append(u.Worth, worthWhole*fresh(newer))
@@ -79,25 +78,19 @@ func (w *writer) ask(t *turn) {
 	w.add(u)
 }
 
-// newer is how many turns follow one.
-func (w *writer) newer(t *turn) int { return len(w.turns) - 1 - w.placeOf(t) }
-
-// placeOf is the place of a turn among those that are left.
-func (w *writer) placeOf(t *turn) int {
-	return slices.IndexFunc(w.turns, func(o turn) bool { return o.n == t.n })
-}
+// newer returns how many turns follow t.
+func (w *writer) newer(t *turn) int { return len(w.turns) - 1 - t.place }
 
 func (w *writer) time(i int32) time.Time { return w.f.Time(int(w.row(i).Rec)) }
 
-// heading is the line above a turn.
+// heading returns the line above a turn.
 func (w *writer) heading(t *turn) string {
 	if t.ask < 0 {
 		return "### Before the first request\n"
 	}
-	n := w.placeOf(t)
 	before := time.Time{}
-	if n > 0 && w.turns[n-1].ask >= 0 {
-		before = w.time(w.turns[n-1].ask)
+	if t.place > 0 && w.turns[t.place-1].ask >= 0 {
+		before = w.time(w.turns[t.place-1].ask)
 	}
 	what := ""
 	if w.f.Given() == t.ask {
@@ -106,7 +99,7 @@ func (w *writer) heading(t *turn) string {
 	return fmt.Sprintf("### %d · #%d%s%s%s%s\n", t.n, w.row(t.ask).Record(), moment(w.time(t.ask), before), what, w.question(t.ask), w.added(t.ask)+w.takenBack(t.ask))
 }
 
-// takenBack tells where the person took a message back, "" where they did not.
+// takenBack says where the person took a message back, "" if they did not.
 func (w *writer) takenBack(i int32) string {
 	row := w.row(i)
 	if !row.Has(fold.Back) {
@@ -115,7 +108,7 @@ func (w *writer) takenBack(i int32) string {
 	return fmt.Sprintf(", taken back at #%d%s", row.Subject+1, moment(w.f.Time(int(row.Subject)), w.time(i)))
 }
 
-// asked is a human message at a level, quoted; whole tells that nothing is left out.
+// asked returns a human message at a level, quoted. whole reports that nothing is left out.
 func (w *writer) asked(i int32, level int) (text string, whole bool) {
 	if newer, ok := w.askedAgain(i); ok {
 		return mark.New(w.id(i), fmt.Sprintf("dup of #%d, %d chars", newer, w.row(i).Chars)) + "\n", false
@@ -140,7 +133,7 @@ func (w *writer) asked(i int32, level int) (text string, whole bool) {
 	return cut(askHead, askTail), false
 }
 
-// askedAgain finds a newer copy of a message, which then stands for both.
+// askedAgain finds a newer copy of a message, which is then shown for both.
 func (w *writer) askedAgain(i int32) (record int, ok bool) {
 	r := w.row(i)
 	if r.Chars < prose.DupChars || !w.o.Dedup {
@@ -155,17 +148,17 @@ func (w *writer) askedAgain(i int32) (record int, ok bool) {
 }
 
 const (
-	shortReply  = 60  // chars up to which a message is read as a reply to a question of the agent
-	maxQuestion = 300 // chars shown of that
-	maxBack     = 40  // items looked back for it
+	shortReply  = 60  // chars up to which a message counts as a reply to the agent's question
+	maxQuestion = 300 // chars shown of the question
+	maxBack     = 40  // how many items back it is searched
 )
 
-// question is what a message answers: the question that a tool put, the plan or the call that it refuses, or what the
-// agent asked before a short reply. Without it, "yes please" says nothing.
+// question returns what a message answers: a tool's question, the plan or call that it refuses, or what the agent asked
+// before a short reply such as "yes please", which means nothing alone.
 func (w *writer) question(i int32) string {
 	row := w.row(i)
 	if p := row.Pair; p >= 0 && w.row(p).Kind == transcript.Call {
-		a, call := w.action(p), w.row(p)
+		call := w.row(p)
 		options, plan := w.put(p)
 		switch {
 		case plan != "" && transcript.Approves(w.text(i)):
@@ -173,11 +166,11 @@ func (w *writer) question(i int32) string {
 		case plan != "":
 			return fmt.Sprintf(", refused the plan #%d %s %s", call.Record(), code(plan, 120), mark.New(w.id(p), "cut, the plan"))
 		case call.Has(fold.Rejected):
-			return fmt.Sprintf(", refused #%d %s", call.Record(), w.label(call, &a, 160))
+			return fmt.Sprintf(", refused #%d %s", call.Record(), w.label(p, 160))
 		case options != "":
 			return fmt.Sprintf(", to #%d (options: %s)", call.Record(), options)
 		}
-		return fmt.Sprintf(", to #%d %s", call.Record(), w.label(call, &a, maxQuestion))
+		return fmt.Sprintf(", to #%d %s", call.Record(), w.label(p, maxQuestion))
 	}
 	if row.Chars > shortReply {
 		return ""
@@ -198,7 +191,7 @@ func (w *writer) question(i int32) string {
 	return ""
 }
 
-// put tells what a call put to the human: the options of its questions, or the first line of the plan that it showed.
+// put returns what a call presented to the human: the options of its questions, or the first line of its plan.
 func (w *writer) put(call int32) (options, plan string) {
 	var in struct {
 		Questions []struct {
@@ -221,10 +214,10 @@ func (w *writer) put(call int32) (options, plan string) {
 	return strings.Join(labels, " · "), plan
 }
 
-// asks is the last questions of a text, or its last offers.
+// asks returns the last questions of a text, or its last offers.
 func asks(text string) string {
 	last := ""
-	for s := range lexicon.Sentences(text) {
+	for _, s := range lexicon.Sentences(text) {
 		switch is := isQuestion(s) || isOffer(s); {
 		case is && last != "" && lexicon.Chars(last)+lexicon.Chars(s) < maxQuestion:
 			last += " " + s
@@ -260,11 +253,11 @@ func (w *writer) did(t *turn) {
 	})
 }
 
-// The places of units in a turn: by row, with the line of what was done behind the ask.
+// The order of units in a turn: by row, with the line of what was done after the ask.
 func orderRow(i int32) int { return 2 * (int(i) + 1) }
 func orderDid(t *turn) int { return orderRow(max(t.ask, t.from-1)) + 1 }
 
-// moment is when a record was written: with the day where it differs from the one before.
+// moment returns when a record was written, with the day if that differs from before.
 func moment(t, before time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -275,12 +268,12 @@ func moment(t, before time.Time) string {
 	return " " + t.Format("2006-01-02T15:04Z")
 }
 
-// Gap names the messages of turns of which nothing is said: those between two places.
+// Gap returns the line for the omitted messages of the turns [from, to).
 func (s *Set) Gap(from, to int) string {
 	var rows []int32
 	var turns []int
-	for n := range s.turns {
-		if t := &s.turns[n]; t.n >= from && t.n < to && t.ask >= 0 {
+	for n := range s.w.turns {
+		if t := &s.w.turns[n]; t.n >= from && t.n < to && t.ask >= 0 {
 			rows, turns = append(rows, t.ask), append(turns, t.n)
 		}
 	}
@@ -301,16 +294,16 @@ func (s *Set) Gap(from, to int) string {
 		said += int(s.w.row(i).Chars)
 	}
 	m := mark.New(s.w.list(rows, "messages"), fmt.Sprintf("range of %d messages", len(rows)))
-	if lexicon.Chars(m) > said { // a marker is never longer than what it replaces
+	if lexicon.Chars(m) > said { // a marker must not be longer than what it replaces
 		m = fmt.Sprintf("%d messages, under the ranges below", len(rows))
 	}
 	return before + fmt.Sprintf("### %d-%d · #%d-#%d %s\n", first, last, s.w.row(rows[0]).Record(), s.w.row(rows[len(rows)-1]).Record(), m)
 }
 
-// Heading is the line above a turn whose message does not stand there.
+// Heading returns the line above a turn whose message is not shown there.
 func (s *Set) Heading(n int) string {
-	for i := range s.turns {
-		if t := &s.turns[i]; t.n == n {
+	for i := range s.w.turns {
+		if t := &s.w.turns[i]; t.n == n {
 			head := strings.TrimSuffix(s.w.heading(t), "\n")
 			if s.w.isLast(t) {
 				head = fmt.Sprintf("### %d · #%d (asked: see Now)", t.n, s.w.row(t.ask).Record())
@@ -324,9 +317,9 @@ func (s *Set) Heading(n int) string {
 // Asked is the kind of units that begin a turn.
 const Asked = "asked"
 
-// Last is the turn whose message stands under Now, or one more than there are.
+// Last returns the turn whose message is under Now, or the number of turns plus one.
 func (s *Set) Last() int {
-	last := &s.turns[len(s.turns)-1]
+	last := &s.w.turns[len(s.w.turns)-1]
 	if s.w.isLast(last) {
 		return last.n
 	}

@@ -12,8 +12,8 @@ import (
 	"ccd/internal/mark"
 )
 
-// files adds what became of files: the changed ones in longer and longer lists, the ones only read, and the content of
-// those touched last.
+// files adds the changed files in longer and longer lists, the files that were only read, and the content of those touched
+// last.
 func (w *writer) files() {
 	if w.o.On("files") {
 		w.fileLists()
@@ -25,8 +25,8 @@ func (w *writer) fileLists() {
 	var changed, read []*fold.File
 	for _, f := range w.f.Files() {
 		switch {
-		case w.beside(int(w.row(f.First).Rec)): // all of it is told otherwise
-		case f.To != "" && (f.From != "" || w.follows(f)): // told with the name that it now has
+		case w.beside(int(w.row(f.First).Rec)): // the reader has all of it already
+		case f.To != "" && (f.From != "" || w.follows(f)): // listed under its current name
 		case f.Tried > 0 || f.Edits > 0:
 			changed = append(changed, f)
 		case f.Reads > 0:
@@ -35,7 +35,7 @@ func (w *writer) fileLists() {
 	}
 	if len(changed) > 0 {
 		worth := []float64{worthFiles, worthFileLine}
-		if len(changed)*fileLine > w.Room/fileLines { // by their number alone, so that the list does not change its shape to and fro
+		if len(changed)*fileLine > w.Room/fileLines { // decided by their number alone, so that the list does not keep changing its form
 			worth = worth[:1]
 		}
 		w.add(&plan.Unit{
@@ -53,7 +53,7 @@ func (w *writer) fileLists() {
 	}
 }
 
-// elsewhere names the sub-agents with a transcript of their own, which has their edits; "" where there are none.
+// elsewhere names the sub-agents whose edits are in transcripts of their own, "" if there are none.
 func (w *writer) elsewhere() string {
 	var parts []string
 	for _, g := range w.f.Agents() {
@@ -67,26 +67,26 @@ func (w *writer) elsewhere() string {
 	return "- what sub-agents edited stands in their own sessions: " + strings.Join(parts, ", ") + "\n"
 }
 
-// mostElsewhere bounds the sub-agents that are named so.
+// mostElsewhere is how many such sub-agents are named.
 const mostElsewhere = 12
 
-// Changed files stand one a line where that takes about this part of a text at most, as a divisor.
+// Changed files get one line each if that takes at most this share of a text, as a divisor.
 const (
 	fileLine  = 45 // chars, about
 	fileLines = 8
 )
 
-// namesMost is the part of a text that the names of changed files may take, as a divisor.
+// namesMost is the share of a text that the names of changed files may take, as a divisor.
 const namesMost = 2
 
-// mostFiles bounds the changed files that are named in one list.
+// mostFiles is how many changed files are named in one list.
 const mostFiles = 400
 
-// changedFiles tells what became of files. What is more than can be named stands under an ID.
+// changedFiles lists what happened to files. Files beyond the limit are under an ID.
 func (w *writer) changedFiles(files []*fold.File, apart bool) plan.Form {
 	room := w.Room / namesMost
 	named := files[:0:0]
-	for _, f := range files[:min(len(files), mostFiles)] { // by their names alone, so that both levels name the same
+	for _, f := range files[:min(len(files), mostFiles)] { // measured by names alone, so that both levels name the same files
 		if room -= lexicon.Chars(w.filePath(f)) + len(" · "); room < 0 && len(named) > 0 {
 			break
 		}
@@ -107,28 +107,27 @@ func (w *writer) changedFiles(files []*fold.File, apart bool) plan.Form {
 	return plan.Form{Text: text + forgotten(w.f.FilesForgotten(), "files"), Shows: strings.Join(names, "\x00")}
 }
 
-// follows reports whether the file that this one was renamed to is told.
+// follows reports whether the file that this one was renamed to is listed.
 func (w *writer) follows(f *fold.File) bool {
 	g := w.f.File(f.To)
 	return g != nil && (g.From != "" || g.Created || g.To != "")
 }
 
-// listFiles lists files: apart the newest first; in groups in the order in which they came up, so that what comes later
-// stands behind.
+// listFiles lists files: one per line with the newest first (apart), or in groups in the order of their first use, so that
+// later ones are added at the end.
 func (w *writer) listFiles(files []*fold.File, apart bool) string {
+	var b strings.Builder
 	if apart {
-		pieces := make([]string, 0, len(files))
 		for _, f := range files {
-			pieces = append(pieces, w.changedText(f))
+			b.WriteString("- " + w.changedText(f) + "\n")
 		}
-		return bullets(pieces)
+		return b.String()
 	}
 	groups := map[string][]*fold.File{}
 	for _, f := range files {
 		e := w.effect(f)
 		groups[e] = append(groups[e], f)
 	}
-	var b strings.Builder
 	for _, e := range effects {
 		group := groups[e]
 		slices.SortStableFunc(group, func(a, b *fold.File) int { return cmp.Compare(a.First, b.First) })
@@ -141,7 +140,7 @@ func (w *writer) listFiles(files []*fold.File, apart bool) string {
 	return b.String()
 }
 
-// filePath is how a file is named: with what it was called before, where it was renamed.
+// filePath returns a file's name, with its former name if it was renamed.
 func (w *writer) filePath(f *fold.File) string {
 	path := code(w.short(f.Path), 300)
 	switch {
@@ -153,7 +152,7 @@ func (w *writer) filePath(f *fold.File) string {
 	return path
 }
 
-// last is the row of the last change, or of the last call where none was made.
+// lastRow returns the row of the last change, or of the last call if there was no change.
 func lastRow(f *fold.File) int32 {
 	if f.Changed >= 0 {
 		return f.Changed
@@ -161,13 +160,13 @@ func lastRow(f *fold.File) int32 {
 	return f.Touched
 }
 
-// effects are what can become of a file, in the order in which groups of them are told.
+// effects lists what can happen to a file, in the order in which groups are printed.
 var effects = []string{
 	"edited", "written", "created", "created, then edited", "renamed", "renamed and edited", "deleted", "created, then deleted",
 	"renamed, then deleted", "deleted, perhaps put back since", "deleted, then made anew", "put back", "not changed",
 }
 
-// effect is what became of a file, in words of effects.
+// effect returns what happened to a file, one of effects.
 func (w *writer) effect(f *fold.File) string {
 	switch {
 	case f.Deleted && f.Doubt:
@@ -200,10 +199,10 @@ func (w *writer) effect(f *fold.File) string {
 	return "edited"
 }
 
-// changedText is what became of one file.
+// changedText returns what happened to one file.
 func (w *writer) changedText(f *fold.File) string {
 	path, effect := w.filePath(f), w.effect(f)
-	at := fmt.Sprintf("#%d", w.f.Row(lastRow(f)).Record())
+	at := fmt.Sprintf("#%d", w.row(lastRow(f)).Record())
 	n := f.News()
 	switch {
 	case effect == "not changed":
@@ -218,18 +217,18 @@ func (w *writer) changedText(f *fold.File) string {
 	return effect + " " + path + " (" + at + ")"
 }
 
-// why tells what became of a change that was not made.
+// why says why a change was not made.
 func (w *writer) why(call int32) string {
-	switch pair := w.f.Row(call).Pair; {
+	switch pair := w.row(call).Pair; {
 	case pair < 0:
 		return "no result yet"
-	case w.f.Row(call).Has(fold.Rejected), w.f.Row(pair).Has(fold.Rejected):
+	case w.row(call).Has(fold.Rejected), w.row(pair).Has(fold.Rejected):
 		return "refused by the human"
 	}
 	return "the edit failed"
 }
 
-// readFiles names the files that were only read, at most so many of those read last, in the order in which they came up.
+// readFiles names the files that were only read: at most so many of the last read, in the order of their first use.
 func (w *writer) readFiles(files []*fold.File, most int) string {
 	shown := slices.Clone(files[:min(len(files), most)])
 	var left []int32
@@ -247,7 +246,7 @@ func (w *writer) readFiles(files []*fold.File, most int) string {
 	return flow("read: ", pieces)
 }
 
-// flow joins pieces by " · " to list lines of about 1000 chars, each of which says what they are.
+// flow joins pieces by " · " into list lines of about 1000 chars, each with the label what.
 func flow(what string, pieces []string) string {
 	var b strings.Builder
 	n := 0
@@ -271,20 +270,11 @@ func flow(what string, pieces []string) string {
 	return b.String()
 }
 
-// bullets lists pieces one a line: what is added later leaves the other lines as they are.
-func bullets(pieces []string) string {
-	var b strings.Builder
-	for _, p := range pieces {
-		b.WriteString("- " + p + "\n")
-	}
-	return b.String()
-}
-
-// rest names the items that a list has no room for. An injection is not kept, so nothing could tell later what its list
-// held: there they stand in their ranges alone.
+// rest names the items that do not fit into a list: at most maxList of them by a list's ID, and their ranges cover all of
+// them. An injection gets no list ID, because its text is not stored and the ID could not be resolved later.
 func (w *writer) rest(items []int32, what string) string {
-	if w.Brief && len(items) > 0 {
+	if w.Brief {
 		return fmt.Sprintf("%d more, in the ranges at the end", len(items))
 	}
-	return w.Source.rest(items, what)
+	return mark.New(w.list(items[:min(len(items), maxList)], what), fmt.Sprintf("range of %d more", len(items)))
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	minFile   = 400 // chars of room below which no file is restored
-	fileShare = 5   // the part of a text that the content of files may take, as a divisor
-	nearFiles = 10  // files touched last among which edited ones come before those only read
+	minFile   = 400 // chars; with less room no file is restored
+	fileShare = 5   // the share of a text that the content of files may take, as a divisor
+	nearFiles = 10  // last touched files, among which edited ones come before those only read
 )
 
-// contents brings back the files that were touched last, newest first, from what the transcript itself tells of their
-// content: edited ones before those only read. What stands under Recent is left out.
+// contents adds the content of the files touched last, newest first, as far as the transcript has it: edited files before
+// those only read. It leaves out what is under Recent.
 func (w *writer) contents() {
 	if w.Brief {
 		return
@@ -55,13 +55,13 @@ func (w *writer) contents() {
 	}
 }
 
-// restored is one file within most chars, and the row whose content it shows whole; "" where the content is not known or
-// stands under Recent.
+// restored returns one file in at most most chars, and the row whose content it shows in full; "" if the content is unknown or
+// under Recent.
 func (w *writer) restored(f *fold.File, most int) (text string, whole []int32) {
 	content, from, title := w.content(f)
-	if f.News() > 0 && (title == "" || strings.HasPrefix(title, "lines ")) { // of an edited file the edit says more than a part
+	if f.News() > 0 && (title == "" || strings.HasPrefix(title, "lines ")) { // for an edited file the edit is more useful than a part of the file
 		if text, call := w.lastEdit(f); text != "" && !w.inRecent(call) {
-			content, from, title = text, call, fmt.Sprintf("last edit at #%d (its whole content is not known)", w.f.Row(call).Record())
+			content, from, title = text, call, fmt.Sprintf("last edit at #%d (its whole content is not known)", w.row(call).Record())
 		}
 	}
 	if title == "" || content == "" || (w.inRecent(from) && len(f.Replay) == 0) {
@@ -90,8 +90,8 @@ func (w *writer) restored(f *fold.File, most int) (text string, whole []int32) {
 	}
 }
 
-// restMarker names what the part of a file that is shown was taken from: its content as read or written, with the edits
-// since.
+// restMarker returns the marker for the rest of a file that is shown in part: its content as read or written, with later
+// edits.
 func (w *writer) restMarker(f *fold.File, from int32, left int) string {
 	if len(f.Replay) == 0 {
 		return mark.New(w.id(from), fmt.Sprintf("cut, %d more chars", left))
@@ -101,10 +101,10 @@ func (w *writer) restMarker(f *fold.File, from int32, left int) string {
 		rows = append(rows, s.Row)
 	}
 	return mark.New(w.list(slices.Compact(rows), "file and edits"),
-		fmt.Sprintf("cut, %d more chars: the content of #%d and the %d edits since", left, w.f.Row(from).Record(), len(f.Replay)))
+		fmt.Sprintf("cut, %d more chars: the content of #%d and the %d edits since", left, w.row(from).Record(), len(f.Replay)))
 }
 
-// windowStart is where the shown part of a file begins that does not fit: a little before its last change.
+// windowStart returns where the shown part of a long file begins: a little before its last change.
 func (w *writer) windowStart(f *fold.File, content string, room int) int {
 	if len(f.Replay) == 0 {
 		return 0
@@ -125,5 +125,5 @@ func (w *writer) windowStart(f *fold.File, content string, room int) int {
 	return max(0, strings.LastIndexByte(content[:at], '\n')+1)
 }
 
-// inRecent reports whether a row stands in the part that Recent shows word by word.
+// inRecent reports whether Recent shows a row verbatim.
 func (w *writer) inRecent(i int32) bool { return int(w.row(i).Rec) >= w.until }

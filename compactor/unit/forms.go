@@ -11,20 +11,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// detail is how much of an item its short form shows, in chars and numbers of lines.
+// detail is how much of an item its short form shows, in chars and lines.
 type detail struct {
-	keep   float64 // part of a text that stays
-	text   int     // of a message or an output: what keep comes to
+	keep   float64 // share of a text that is kept
+	text   int     // of a message or an output: keep in chars
 	cmd    int     // of a command, a path or a query
 	err    int     // of an error line
 	errors int     // error lines
 	hits   int     // of a search
-	whole  bool    // content stands whole where it is not too long
+	whole  bool    // content is shown in full if it is not too long
 }
 
 const (
 	wholeText = 120  // chars below which assistant text is never shortened
-	maxStand  = 2000 // chars up to which content may stand whole in a line of Conversation
+	maxStand  = 2000 // chars up to which a line of Conversation may show content in full
 )
 
 // details are the sizes of a short form by the third of its score: the reductions are 90, 70 and 50 %.
@@ -34,13 +34,13 @@ var details = [...]detail{
 	{keep: 0.5, text: 600, cmd: 180, err: 200, errors: 8, hits: 4},
 }
 
-// full and terse are the sizes of a line for which there is room, and of one for which there is little.
+// full and terse are the sizes of a line with room and of a line with little room.
 var (
 	full  = detail{text: 320, cmd: 180, err: 200, errors: 5, hits: 4}
 	terse = detail{text: wholeText, cmd: 90, err: 140, errors: 2, hits: 0}
 )
 
-// at is the detail for a level: harder levels show less of what is said, and as much of what went wrong.
+// at returns the detail for a level. Stronger levels show less of messages but as much of errors.
 func (v detail) at(l limits.Level) detail {
 	switch l {
 	case limits.Standard:
@@ -54,12 +54,11 @@ func (v detail) at(l limits.Level) detail {
 	return v
 }
 
-// callForm is a call and its result as one line.
+// callForm returns a call and its result as one line.
 func (w *writer) callForm(u pair, v detail) form {
-	row := w.f.Row(u.first)
-	a := w.action(u.first)
-	start := fmt.Sprintf("- #%d %s", row.Record(), w.label(row, &a, v.cmd))
-	switch a.Op {
+	row := w.row(u.first)
+	start := fmt.Sprintf("- #%d %s", row.Record(), w.label(u.first, v.cmd))
+	switch w.row(u.first).Op {
 	case transcript.Plan:
 		return form{}
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
@@ -68,7 +67,7 @@ func (w *writer) callForm(u pair, v detail) form {
 	if u.result < 0 {
 		return form{line: start + " (no result)"}
 	}
-	if w.f.Row(u.result).Kind == transcript.Human {
+	if w.row(u.result).Kind == transcript.Human {
 		return form{line: start + w.reply(u)}
 	}
 	return w.resultForm(u.result, start, v)
@@ -78,8 +77,9 @@ var verbs = map[transcript.Op]string{
 	transcript.Write: "write", transcript.Edit: "edit", transcript.Delete: "delete", transcript.Rename: "rename",
 }
 
-// label is the tool and what it was about: Bash `pytest -q`.
-func (w *writer) label(row *fold.Row, a *transcript.Action, most int) string {
+// label returns the tool and its subject: Bash `pytest -q`.
+func (w *writer) label(call int32, most int) string {
+	row, a := w.row(call), w.action(call)
 	tool := mark.Inline(w.f.Tool(row), 60)
 	if verb := verbs[a.Op]; verb != "" && a.Command != "" {
 		tool = verb // a patch that came through the shell
@@ -97,7 +97,7 @@ func (w *writer) label(row *fold.Row, a *transcript.Action, most int) string {
 	return tool
 }
 
-// nearText is text in which paths below the first working directory are relative, as those of the labels.
+// nearText makes the paths below the first working directory relative, as in labels.
 func (w *writer) nearText(s string) string {
 	root := w.f.Root()
 	if len(root) < 2 {
@@ -132,7 +132,7 @@ func (w *writer) paths(files []transcript.FileChange, most int) string {
 	return b.String()
 }
 
-// short is a path relative to the first working directory, where it lies below it.
+// short returns a path relative to the first working directory if it is below it.
 func (w *writer) short(path string) string {
 	if rest, ok := transcript.Below(path, w.f.Root()); ok {
 		return rest
@@ -140,8 +140,8 @@ func (w *writer) short(path string) string {
 	return path
 }
 
-// near is a path as lines of work name it: one outside of the first working directory by its last elements, because Files
-// and the originals have all of it.
+// near returns a path as lines of work show it: one outside of the first working directory by its last elements only,
+// because Files and the originals have the full path.
 func (w *writer) near(path string) string {
 	s := w.short(transcript.Join("", path))
 	if !transcript.IsAbs(s) {
@@ -160,12 +160,12 @@ func (w *writer) near(path string) string {
 
 // editForm shows that a file was changed; Files tells the net effect, and the ID restores the input.
 func (w *writer) editForm(u pair, start string, v detail) form {
-	row := w.f.Row(u.first)
+	row := w.row(u.first)
 	var b strings.Builder
 	b.WriteString(start)
-	if u.result >= 0 && w.f.Row(u.result).Kind == transcript.Human {
+	if u.result >= 0 && w.row(u.result).Kind == transcript.Human {
 		b.WriteString(w.reply(u))
-	} else if u.result >= 0 && w.f.Row(u.result).Has(fold.Failed|fold.Rejected) {
+	} else if u.result >= 0 && w.row(u.result).Has(fold.Failed|fold.Rejected) {
 		said, _ := w.wrong(u.result, v)
 		b.WriteString(w.status(u.result) + ": " + said)
 	}
@@ -179,15 +179,15 @@ func (w *writer) editForm(u pair, start string, v detail) form {
 	return form{line: b.String() + " " + m, kind: "cut", saved: int(row.Chars) - lexicon.Chars(m)}
 }
 
-// reply tells where the human's answer to a call stands.
+// reply names the record of the human's answer to a call.
 func (w *writer) reply(u pair) string {
-	if w.f.Row(u.first).Has(fold.Rejected) {
-		return fmt.Sprintf(" -> refused by the human (#%d)", w.f.Row(u.result).Record())
+	if w.row(u.first).Has(fold.Rejected) {
+		return fmt.Sprintf(" -> refused by the human (#%d)", w.row(u.result).Record())
 	}
-	return fmt.Sprintf(" -> answered by the human (#%d)", w.f.Row(u.result).Record())
+	return fmt.Sprintf(" -> answered by the human (#%d)", w.row(u.result).Record())
 }
 
-// changeGist is the first line that a change takes out for good and the first new one that it puts in.
+// changeGist returns the first line that a change removes and the first one that it adds, without lines that it only moves.
 func changeGist(text string) string {
 	signed := map[string]bool{}
 	for l := range strings.Lines(text) {
@@ -206,13 +206,13 @@ func changeGist(text string) string {
 	return strings.Join(parts, " ")
 }
 
-// wrong is what a failed result says, in short; all reports that nothing of it is left out.
+// wrong returns the error of a failed result, shortened. all reports that nothing is left out.
 func (w *writer) wrong(i int32, v detail) (said string, all bool) {
 	text := w.outcome(i).Text
 	if _, fits := mark.Fits(text, v.err); fits {
 		return faults(lexicon.LastLines(text, v.err), 0, "", v), true
 	}
-	if w.f.Row(i).Has(fold.Rejected) {
+	if w.row(i).Has(fold.Rejected) {
 		return mark.Inline(text, v.err), false
 	}
 	lines, hidden := lexicon.ErrorLines(text, v.errors, false)
@@ -223,7 +223,7 @@ func (w *writer) wrong(i int32, v detail) (said string, all bool) {
 	return faults(lexicon.WithTop(text, lines), hidden, sum, v), false
 }
 
-// faults lists error lines, how many more there are, and the line that sums them up.
+// faults joins error lines, the number of further ones, and the summary line.
 func faults(lines []string, hidden int, sum string, v detail) string {
 	parts := make([]string, 0, len(lines)+2)
 	for _, l := range lines {
@@ -238,15 +238,14 @@ func faults(lines []string, hidden int, sum string, v detail) string {
 	return strings.Join(parts, "; ")
 }
 
-// resultForm is a result behind the line's start, by the strategy for what the call does.
+// resultForm returns a result after the line's start, by the strategy for its kind of call.
 func (w *writer) resultForm(i int32, start string, v detail) form {
-	row := w.f.Row(i)
-	if at, ok := w.copyOf(i); ok {
-		m := mark.New(w.id(i), fmt.Sprintf("dup of #%d, %d chars", at, row.Chars))
-		return form{line: start + w.status(i) + " " + m, kind: "dup", saved: int(row.Chars) - lexicon.Chars(m)}
+	row, out := w.row(i), w.outcome(i)
+	if f, ok := w.dup(i, start+w.status(i)); ok {
+		return f
 	}
 	if w.stands(i, v) {
-		text := w.outcome(i).Text
+		text := out.Text
 		if content, _, ok := transcript.FileText(text); ok && row.Op == transcript.Read {
 			text = strings.TrimSuffix(content, "\n") // without the numbers and the reminders that the tool adds
 		}
@@ -256,28 +255,45 @@ func (w *writer) resultForm(i int32, start string, v detail) form {
 			}
 		}
 	}
-	strategy := "result"
+	start += w.status(i)
+	strategy, kind := "result", "result, "
 	switch {
 	case row.Op == transcript.Read && !row.Has(fold.Failed|fold.Rejected):
 		strategy = "file"
 	case row.Op == transcript.Command:
-		strategy = "output"
+		strategy, kind = "output", fmt.Sprintf("output, %d lines, ", lexicon.CountLines(out.Text))
 	}
+	whole, fits := mark.Fits(out.Text, mark.MaxLine/2-1)
+	n := lexicon.Chars(whole)
 	switch {
 	case !w.o.On(strategy):
-		return form{line: start + w.status(i), quote: mark.Quote("  ", w.outcome(i).Text)}
+		return form{line: start, quote: mark.Quote("  ", out.Text)}
 	case strategy == "file":
 		return w.fileForm(i, start)
-	case strategy == "output":
-		return w.outputForm(i, start, v)
+	case strategy == "result" && row.Has(fold.Rejected) && !row.Has(fold.Claimed):
+		return form{line: start + reason(out.Text)}
+	case strategy == "result" && out.Text == "" && row.Has(fold.Pictured):
+		return form{line: start + " " + w.imageMarker(i), kind: "image", saved: int(row.Chars)}
+	case out.Text == "":
+		return form{line: start}
+	case fits && (n <= wholeText || strategy == "output" && n <= v.text && int(row.Chars) < w.o.OutputChars):
+		return form{line: start + ": " + whole}
 	}
-	return w.answerForm(i, start, v)
+	gist := w.gistOf(i, &out, v)
+	m := mark.New(w.id(i), kind+bytesText(row.Size())+wholeOf(transcript.Demoted(out.Text)))
+	if fits && lexicon.Chars(gist)+lexicon.Chars(m) >= n {
+		return form{line: start + ": " + whole}
+	}
+	if gist != "" {
+		start += ": " + gist
+	}
+	return form{line: start + " " + m, kind: strategy, saved: int(row.Chars) - (lexicon.Chars(m) + lexicon.Chars(gist))}
 }
 
-// stands reports whether no strategy is due for a result, so that its content stays: the newest results, outputs below
-// the limit, small content of files that are as they were read, and other small results.
+// stands reports whether no strategy applies to a result, so that its content is kept: the newest results, outputs below the
+// limit, small content of unchanged files, and other small results.
 func (w *writer) stands(i int32, v detail) bool {
-	row, o := w.f.Row(i), &w.o
+	row, o := w.row(i), &w.o
 	chars := int(row.Chars)
 	switch {
 	case !v.whole || chars <= wholeText || chars > maxStand || row.Has(fold.Pictured):

@@ -10,12 +10,12 @@ import (
 	"ccd/internal/transcript"
 )
 
-// git is the repository as the outputs of git told it last.
+// git is the state of the repository by git's last outputs.
 type git struct {
 	branch, commit, subject, stash string
 	committed, pushed, stashed     int      // records
-	dirty                          []string // paths that are not committed, as git status told them
-	status                         int      // its record
+	dirty                          []string // uncommitted paths, from git status
+	status                         int      // the record of that git status
 }
 
 var (
@@ -25,11 +25,11 @@ var (
 	gitStash   = regexp.MustCompile(`(?m)^Saved working directory and index state (?:WIP )?[Oo]n [^:]+: (.+)$`)
 	gitBranch  = regexp.MustCompile(`\bgit (?:checkout|switch)(?: -[bcBCqf]+)* ([\w./-]*[\w/-])\s*(?:$|&&|;|\|)`)
 	gitOneLine = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) (?:\([^)]*\) )?(\S.*)$`)
-	gitBack    = regexp.MustCompile(`(?m)^Updated \d+ path`) // files, no branch, were checked out
+	gitBack    = regexp.MustCompile(`(?m)^Updated \d+ path`) // files were checked out, not a branch
 	gitPush    = regexp.MustCompile(`(?m)\S+ -> \S+|Everything up-to-date`)
 )
 
-// maxGit bounds the commands that are looked at for git's outputs.
+// maxGit is how many commands are searched for git's outputs.
 const maxGit = 64
 
 // git reads what the newest commands of git printed.
@@ -49,7 +49,7 @@ func (w *writer) git() git {
 	return g
 }
 
-// ran takes what one command printed.
+// ran takes the output of one command.
 func (g *git) ran(command, out string, record int) {
 	if all := gitSwitch.FindAllStringSubmatch(out, -1); all != nil {
 		g.branch = all[len(all)-1][1] + all[len(all)-1][2]
@@ -81,7 +81,7 @@ func (g *git) ran(command, out string, record int) {
 	}
 }
 
-// maxDirty bounds the uncommitted paths that are named.
+// maxDirty is how many uncommitted paths are named.
 const maxDirty = 10
 
 func (g *git) text(w *writer) string {

@@ -12,12 +12,12 @@ import (
 	"ccd/internal/mark"
 )
 
-// imageHead is how much of an image is read for its kind and dimensions, in bytes.
+// imageHead is how much of an image is read for its format and dimensions, in bytes.
 const imageHead = 64 << 10
 
-// imageMarker stands for an item that is an image or holds one. Only its beginning is read, unless it is small.
+// imageMarker returns the marker for an item that is or contains an image. It reads only the beginning of a large one.
 func (w *writer) imageMarker(i int32) string {
-	row := w.f.Row(i)
+	row := w.row(i)
 	s := w.f.Span(row)
 	s.Len = min(s.Len, imageHead)
 	kind, size := "image", ""
@@ -27,7 +27,7 @@ func (w *writer) imageMarker(i int32) string {
 	return mark.New(w.id(i), fmt.Sprintf("%s%s, %s", kind, size, bytesText(row.Size()*3/4)))
 }
 
-// imageBytes decodes the first base64 text of a JSON value, as far as it goes.
+// imageBytes decodes the first base64 text of a JSON value as far as possible.
 func imageBytes(raw []byte) []byte {
 	for _, before := range []string{`;base64,`, `"data":"`, `"data": "`} {
 		_, data, ok := bytes.Cut(raw, []byte(before))
@@ -38,7 +38,7 @@ func imageBytes(raw []byte) []byte {
 			data = data[:end]
 		}
 		out := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
-		// An error at the cut end is expected: what came before it is there.
+		// An error at the truncated end is expected; the bytes before it are decoded.
 		n, _ := base64.StdEncoding.Decode(out, data[:len(data)/4*4])
 		return out[:n]
 	}

@@ -8,7 +8,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// changeText is a change as - and + lines, a new file as its content, and a patch as it stands.
+// changeText returns a change as - and + lines, a new file as its content, and a patch as written.
 func (w *writer) changeText(i int32) string {
 	raw := w.body(i).raw
 	content, steps, ok := transcript.Edits(raw)
@@ -35,8 +35,8 @@ func signed(b *strings.Builder, sign, text string) {
 	}
 }
 
-// fieldsOf gives an input that holds text of several lines as `name: value` lines, the text as it was meant: as JSON it
-// would be one line with escapes. It is "" for any other input.
+// fieldsOf returns an input with multi-line text as `name: value` lines, because as JSON the text would be one line with
+// escapes. It returns "" for any other input.
 func fieldsOf(raw []byte) string {
 	if !bytes.Contains(raw, []byte(`\n`)) {
 		return ""

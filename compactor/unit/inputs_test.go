@@ -88,7 +88,7 @@ func TestFieldsAndPatches(t *testing.T) {
 			t.Errorf("fieldsOf(%q) = %q", none, got)
 		}
 	}
-	row, _ := registry.Lookup("codex")
+	row, _ := registry.Table{}.Lookup("codex")
 	patch := "*** Begin Patch\n*** Add File: a\n+b\n*** End Patch"
 	for _, in := range []any{map[string]string{"input": patch}, map[string][]string{"command": {"apply_patch", patch}}} {
 		raw, err := json.Marshal(in)

@@ -13,7 +13,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The places of what stands under Now.
+// The order of the units under Now.
 const (
 	orderPlace = iota
 	orderAsked
@@ -24,10 +24,10 @@ const (
 	orderProblems
 )
 
-// nowMost is the part of a text that Now may take with the last ask and answer, as a divisor.
+// nowMost is the share of a text that Now may take, including the last ask and answer, as a divisor.
 const nowMost = 4
 
-// now adds where the work stands: the place, what is under way, the plan, git, open problems.
+// now adds the state of the work: the place, running work, the plan, git, open problems.
 func (w *writer) now() {
 	w.add(&plan.Unit{Section: Now, Order: orderPlace, Must: true, Worth: []float64{worthRange}, Form: func(int) plan.Form {
 		return plan.Form{Text: w.place()}
@@ -36,8 +36,8 @@ func (w *writer) now() {
 		return plan.Form{Text: w.underWay()}
 	}})
 	if items, row := w.f.Plan(); len(items) > 0 && row >= 0 && w.o.On("plan") {
-		w.add(&plan.Unit{Section: Now, Order: orderPlan, Kind: "plan", Must: true, Worth: []float64{worthNow, worthNow / 2, worthNow / 3}, Form: func(level int) plan.Form {
-			text := w.plan(items, row, []int{600, 1500, 3000}[level])
+		w.add(&plan.Unit{Section: Now, Order: orderPlan, Kind: "plan", Must: true, Worth: []float64{worthNow, worthNow / 2}, Form: func(level int) plan.Form {
+			text := w.plan(items, row, []int{600, 3000}[level])
 			return plan.Form{Text: text, Shows: text}
 		}})
 	}
@@ -50,7 +50,7 @@ func (w *writer) now() {
 	}
 }
 
-// place tells as of when a text is, and where the session works.
+// place says up to which record and time the text goes, and where the session works.
 func (w *writer) place() string {
 	s := w.f.Status()
 	parts := []string{fmt.Sprintf("As of #%d", s.Records)}
@@ -70,13 +70,13 @@ func (w *writer) place() string {
 	return strings.Join(parts, ", ") + ".\n"
 }
 
-// mostUnderWay bounds the calls, jobs and sub-agents that are told as under way.
+// mostUnderWay is how many running calls, jobs and sub-agents are listed.
 const mostUnderWay = 6
 
-// shortMeta is how long what a client writes of an interruption is at the most, in chars.
+// shortMeta is the maximum length of a client's notice of an interruption, in chars.
 const shortMeta = 400
 
-// underWay tells what has no result yet, "" where nothing is.
+// underWay lists what has no result yet, "" if nothing.
 func (w *writer) underWay() string {
 	var said []string
 	seen := map[int32]bool{}
@@ -87,8 +87,7 @@ func (w *writer) underWay() string {
 		}
 	}
 	for _, j := range w.f.Jobs() {
-		a := w.action(j.Row)
-		add(j.Row, w.label(w.row(j.Row), &a, 160)+" (in the background)")
+		add(j.Row, w.label(j.Row, 160)+" (in the background)")
 	}
 	for _, g := range w.f.Agents() {
 		if g.Report < 0 && g.Call >= 0 {
@@ -111,8 +110,7 @@ func (w *writer) underWay() string {
 			continue
 		}
 		if row.Pair < 0 {
-			a := w.action(i)
-			add(i, w.label(row, &a, 160)+" (no result)")
+			add(i, w.label(i, 160)+" (no result)")
 		}
 	}
 	if len(said) == 0 {
@@ -121,7 +119,7 @@ func (w *writer) underWay() string {
 	return "Under way: " + strings.Join(said, "; ") + "\n"
 }
 
-// plan is the plan as last left. Where not all of it fits, what is still open stays, then what was done last.
+// plan returns the current plan. If not all of it fits, open items come first, then those done last.
 func (w *writer) plan(items []fold.PlanItem, row int32, room int) string {
 	title := fmt.Sprintf("Plan as last left (#%d%s), in the agent's own words:\n", w.row(row).Record(), w.turnsAgo(row))
 	room -= len(title)
@@ -142,7 +140,7 @@ func (w *writer) plan(items []fold.PlanItem, row int32, room int) string {
 	return b.String()
 }
 
-// turnsAgo tells in which turn something was left, where that is not the last.
+// turnsAgo names the turn of a row if it is not the last one.
 func (w *writer) turnsAgo(i int32) string {
 	if t := w.turnOf(i); t.n > 0 && t.n < w.turns[len(w.turns)-1].n {
 		return fmt.Sprintf(", in turn %d", t.n)
@@ -153,7 +151,7 @@ func (w *writer) turnsAgo(i int32) string {
 // maxPlanItem is how much of a plan's item is shown, in chars.
 const maxPlanItem = 300
 
-// planShown chooses the lines of a plan that fit into room chars, by their place.
+// planShown chooses the lines of a plan that fit into room chars, by index.
 func planShown(items []fold.PlanItem, room int) map[int]string {
 	shown := map[int]string{}
 	for _, done := range []bool{false, true} {
@@ -174,7 +172,7 @@ func planShown(items []fold.PlanItem, room int) map[int]string {
 	return shown
 }
 
-// box is the check box of a plan item.
+// box returns the check box of a plan item.
 func box(status string) string {
 	switch status {
 	case "completed":
@@ -185,11 +183,11 @@ func box(status string) string {
 	return "[ ] "
 }
 
-// manyOpen is from how many open problems on their number is told: not all of them may have a line.
+// manyOpen is from how many open problems their number is shown, because not all of them may get a line.
 const manyOpen = 12
 
-// open adds the problems that nothing has made good, newest first: one line each, then more of what each said. They share
-// what Now may take, so that many of them leave room for the conversation.
+// open adds the unresolved problems, newest first: one line each, then more of each error. They share the limit of Now, so
+// that many of them leave room for the conversation.
 func (w *writer) open() {
 	all := slices.DeleteFunc(slices.Clone(w.f.Problems()), func(e *fold.Problem) bool { return w.beside(int(w.row(e.Call).Rec)) })
 	if len(all) >= manyOpen {
@@ -203,11 +201,9 @@ func (w *writer) open() {
 			Section: Now, Order: orderProblems + 1 + n, Kind: "open errors", Must: true, Pool: pool,
 			Worth: []float64{worthProblem + fresh(n), worthNow / 3 * fresh(n), worthNow / 6 * fresh(n)},
 			Form: func(level int) plan.Form {
-				v := []detail{terse, full, full}[level]
-				line := "Open: " + w.errorLine(e, v)
-				f := plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+				f := shows("Open: " + w.errorLine(e, []detail{terse, full, full}[level]))
 				if level == 2 {
-					f.Text += w.moreErrors(e.Result, v, 1500)
+					f.Text += w.moreErrors(e.Result, 1500)
 				}
 				return f
 			},
@@ -215,11 +211,11 @@ func (w *writer) open() {
 	}
 }
 
-// errorLine is a failure in one line: the call, its status, what it said.
+// errorLine returns a failure in one line: the call, its status and its error.
 func (w *writer) errorLine(e *fold.Problem, v detail) string {
 	row := w.row(e.Call)
 	a := w.action(e.Call)
-	label := w.label(row, &a, v.cmd)
+	label := w.label(e.Call, v.cmd)
 	if len(a.Files) > 0 && !strings.Contains(label, "`") {
 		label += " " + w.paths(a.Files, v.cmd)
 	}
@@ -230,26 +226,21 @@ func (w *writer) errorLine(e *fold.Problem, v detail) string {
 	return fmt.Sprintf("#%d %s%s: %s\n", row.Record(), label, w.status(e.Result), said)
 }
 
-// mostErrors bounds the error lines of one open problem.
+// mostErrors is how many error lines of one open problem are shown.
 const mostErrors = 40
 
-// moreErrors quotes the error lines that the line of an open problem has no room for.
-func (w *writer) moreErrors(i int32, v detail, room int) string {
+// moreErrors quotes the error lines that do not fit into the line of an open problem.
+func (w *writer) moreErrors(i int32, room int) string {
 	if w.row(i).Has(fold.Rejected) {
 		return ""
 	}
-	said, _ := w.wrong(i, v)
+	said, _ := w.wrong(i, full)
 	lines, _ := lexicon.ErrorLines(w.outcome(i).Text, mostErrors, false)
-	var b strings.Builder
+	more := ""
 	for _, line := range lines {
-		if strings.Contains(said, mark.Inline(line, v.err)) {
-			continue
+		if q := mark.Quote("  ", lexicon.Head(line, 2*full.err)); !strings.Contains(said, mark.Inline(line, full.err)) && lexicon.Chars(more)+lexicon.Chars(q) <= room {
+			more += q
 		}
-		q := mark.Quote("  ", lexicon.Head(line, 2*v.err))
-		if room -= lexicon.Chars(q); room < 0 {
-			break
-		}
-		b.WriteString(q)
 	}
-	return b.String()
+	return more
 }

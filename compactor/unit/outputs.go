@@ -13,9 +13,9 @@ import (
 	"ccd/internal/transcript"
 )
 
-// status is the exit status of a command, or that a tool failed.
+// status returns the exit status of a command, or that a tool failed.
 func (w *writer) status(i int32) string {
-	row := w.f.Row(i)
+	row := w.row(i)
 	said := ""
 	switch {
 	case row.Has(fold.Rejected) && w.carriedOut(row.Pair):
@@ -33,27 +33,27 @@ func (w *writer) status(i int32) string {
 	return said
 }
 
-// handedOver is how Claude Code begins the message in which it hands an approved plan over to a cleared context.
+// handedOver begins the message with which Claude Code passes an approved plan to a cleared context.
 const handedOver = "Implement the following plan:"
 
-// carriedOut reports whether the next human message hands over the plan that a call showed: Claude Code writes that the
-// call was refused where the human approves a plan and has the context cleared.
+// carriedOut reports whether the next human message contains the plan of a call, which means that it was approved. If the human
+// approves a plan and has the context cleared, Claude Code records the call as refused.
 func (w *writer) carriedOut(call int32) bool {
 	if call < 0 || w.row(call).Op != transcript.Ask || len(w.turns) == 0 {
 		return false
 	}
 	_, plan := w.put(call)
 	t := w.turnOf(call)
-	if plan == "" || w.placeOf(t)+1 >= len(w.turns) {
+	if plan == "" || t.place+1 >= len(w.turns) {
 		return false
 	}
-	next := w.turns[w.placeOf(t)+1].ask
+	next := w.turns[t.place+1].ask
 	return next >= 0 && strings.HasPrefix(w.text(next), handedOver) && strings.Contains(lexicon.Head(w.text(next), 1000), plan)
 }
 
-// fileForm stands for the content of a file that was read.
+// fileForm returns the line that replaces the content of a file that was read.
 func (w *writer) fileForm(i int32, start string) form {
-	row := w.f.Row(i)
+	row := w.row(i)
 	out := w.outcome(i)
 	if row.Has(fold.Pictured) && out.Text == "" {
 		m := w.imageMarker(i)
@@ -77,7 +77,7 @@ func (w *writer) fileForm(i int32, start string) form {
 	if t := w.f.Time(int(row.Rec)); !t.IsZero() {
 		what += ", read " + t.Format("2006-01-02T15:04Z")
 	}
-	// Nothing is said where no edit is known: a checkout or a formatter may have changed the file all the same.
+	// Without a known edit it does not say "unchanged", because a checkout or a formatter may have changed the file.
 	if f := w.fileOf(row); f != nil && f.Edits > uint32(row.Edits) {
 		what += fmt.Sprintf(", edited %dx later", f.Edits-uint32(row.Edits))
 	}
@@ -88,33 +88,7 @@ func (w *writer) fileForm(i int32, start string) form {
 	return form{line: start + " " + m, kind: "file", saved: int(row.Chars) - lexicon.Chars(m)}
 }
 
-// outputForm stands for the output of a command: status, duration, what went wrong, the line that sums it up.
-func (w *writer) outputForm(i int32, start string, v detail) form {
-	row := w.f.Row(i)
-	out := w.outcome(i)
-	start += w.status(i)
-	whole, fits := mark.Fits(out.Text, mark.MaxLine/2-1)
-	if n := lexicon.Chars(whole); fits && (n <= wholeText || (n <= v.text && int(row.Chars) < w.o.OutputChars)) {
-		if whole == "" {
-			return form{line: start}
-		}
-		return form{line: start + ": " + whole}
-	}
-	gist := gistOf(w.commandOf(row), row.Has(fold.Failed), out.Text, v)
-	m := mark.New(w.id(i), fmt.Sprintf("output, %d lines, %s%s", lexicon.CountLines(out.Text), bytesText(row.Size()), wholeOf(transcript.Demoted(out.Text))))
-	if out.Duration > 0 {
-		gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
-	}
-	if fits && lexicon.Chars(gist)+lexicon.Chars(m) >= lexicon.Chars(whole) {
-		return form{line: start + ": " + whole}
-	}
-	if gist == "" {
-		return form{line: start + " " + m, kind: "output", saved: int(row.Chars) - lexicon.Chars(m)}
-	}
-	return form{line: start + ": " + gist + " " + m, kind: "output", saved: int(row.Chars) - (lexicon.Chars(m) + lexicon.Chars(gist))}
-}
-
-// wholeOf tells how the whole of a demoted output comes back: the transcript itself has only its beginning.
+// wholeOf returns how to restore all of a demoted output, of which the transcript has only the beginning.
 func wholeOf(id mark.ID) string {
 	if id == "" {
 		return ""
@@ -122,7 +96,7 @@ func wholeOf(id mark.ID) string {
 	return fmt.Sprintf("; the whole: `ccd agent restore %s`", id)
 }
 
-// commandOf is the command that a result answers, "" where it is not known.
+// commandOf returns the command of a result, "" if unknown.
 func (w *writer) commandOf(row *fold.Row) string {
 	if row.Pair < 0 {
 		return ""
@@ -130,34 +104,53 @@ func (w *writer) commandOf(row *fold.Row) string {
 	return w.action(row.Pair).Command
 }
 
-// gistOf is what an output says, in short: its error lines and its summary; where it has neither, how it begins or, of
-// a failure, how it ends. What a command merely shows of files is no error of its own.
-func gistOf(command string, bad bool, text string, v detail) string {
+// gistOf returns the gist of a result: why it failed, the hits of a search, the addresses of a page, or its beginning.
+func (w *writer) gistOf(i int32, out *transcript.Outcome, v detail) string {
+	row := w.row(i)
+	switch failed := row.Has(fold.Failed); {
+	case row.Op == transcript.Command:
+		gist := outputGist(w.commandOf(row), failed, out.Text, v)
+		if out.Duration > 0 {
+			gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
+		}
+		return gist
+	case failed:
+		gist, _ := w.wrong(i, v)
+		return gist
+	case row.Op == transcript.Search && out.Spilled == "":
+		return w.searchGist(out.Text, v)
+	case row.Op == transcript.Web:
+		return webGist(out.Text, v)
+	}
+	return mark.Inline(out.Text, max(60, v.text/2))
+}
+
+// outputGist returns the gist of an output: its error lines and its summary or, if it has neither, its beginning or, for a
+// failure, its end. Error lines in the content of printed files do not count.
+func outputGist(command string, bad bool, text string, v detail) string {
+	begins := mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
 	n := v.errors
 	if !bad {
 		n = min(n, 2)
-	}
-	switch shows, file := showsText(command); {
-	case bad:
-	case file:
-		return "" // how a file begins tells nothing
-	case shows:
-		return mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
+		if shows, file := showsText(command); file {
+			return "" // the beginning of a file is no gist
+		} else if shows {
+			return begins
+		}
 	}
 	lines, hidden := lexicon.ErrorLines(text, n, !bad)
-	sum := lexicon.SummaryLine(text)
-	if said := faults(lexicon.WithTop(text, lines), hidden, sum, v); said != "" {
+	if said := faults(lexicon.WithTop(text, lines), hidden, lexicon.SummaryLine(text), v); said != "" {
 		return said
 	}
 	if bad {
 		return mark.Inline(strings.Join(lexicon.LastLines(text, 3), " / "), v.text)
 	}
-	return mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
+	return begins
 }
 
-// showsText reports whether a command prints what files hold; file, that it prints a file or a part of it.
+// showsText reports whether a command prints the content of files. file reports that it prints a file or a part of one.
 func showsText(command string) (shows, file bool) {
-	words := append(strings.Fields(fold.PlainCommand(command)), "", "")
+	words := append(strings.Fields(transcript.NormalizeRun("", command).Command), "", "")
 	switch words[0] {
 	case "cat", "sed", "head", "tail", "nl", "less", "bat":
 		return true, true
@@ -169,43 +162,10 @@ func showsText(command string) (shows, file bool) {
 	return false, false
 }
 
-// answerForm stands for the result of a search, of the web or of any other tool.
-func (w *writer) answerForm(i int32, start string, v detail) form {
-	row := w.f.Row(i)
-	out := w.outcome(i)
-	start += w.status(i)
-	if row.Has(fold.Rejected) && !row.Has(fold.Claimed) {
-		return form{line: start + reason(out.Text)}
-	}
-	whole, fits := mark.Fits(out.Text, mark.MaxLine/2-1)
-	if fits && lexicon.Chars(whole) <= wholeText {
-		if whole == "" && row.Has(fold.Pictured) {
-			return form{line: start + " " + w.imageMarker(i), kind: "image", saved: int(row.Chars)}
-		}
-		return form{line: start + ": " + whole}
-	}
-	kind, gist := "result", ""
-	switch {
-	case row.Has(fold.Failed):
-		gist, _ = w.wrong(i, v)
-	case row.Op == transcript.Search && out.Spilled == "":
-		gist = w.searchGist(out.Text, v)
-	case row.Op == transcript.Web:
-		gist = webGist(out.Text, v)
-	default:
-		gist = mark.Inline(out.Text, max(60, v.text/2))
-	}
-	m := mark.New(w.id(i), fmt.Sprintf("%s, %s%s", kind, bytesText(row.Size()), wholeOf(transcript.Demoted(out.Text))))
-	if fits && lexicon.Chars(gist)+lexicon.Chars(m) >= lexicon.Chars(whole) {
-		return form{line: start + ": " + whole}
-	}
-	return form{line: start + ": " + gist + " " + m, kind: kind, saved: int(row.Chars) - (lexicon.Chars(m) + lexicon.Chars(gist))}
-}
-
-// reasonMark is what Claude Code puts before what a person said of a call that they refused.
+// reasonMark is what Claude Code puts before a person's reason for refusing a call.
 const reasonMark = "the user said:"
 
-// reason is what a person said of a call that they refused, as the client's report of it tells; "" where they said nothing.
+// reason returns a person's reason for refusing a call from the client's report, "" if they gave none.
 func reason(report string) string {
 	_, said, ok := strings.Cut(report, reasonMark)
 	if said = strings.TrimSpace(said); !ok || said == "" {
@@ -214,11 +174,10 @@ func reason(report string) string {
 	return ": " + mark.Inline(said, maxRule)
 }
 
-// numbered is a line of a search that names the line it was found in. Where a result has such lines, the others only
-// surround them.
+// numbered matches a line of a search result with a line number. If a result has such lines, the others are context.
 var numbered = regexp.MustCompile(`(?:^|[^:]:)\d+:`)
 
-// searchGist counts the hits of a search, as the tool does where it does, and names the first ones.
+// searchGist returns the number of hits of a search, the tool's own count if it gives one, and the first hits.
 func (w *writer) searchGist(text string, v detail) string {
 	var all, hits []string
 	said := ""
@@ -246,7 +205,7 @@ func (w *writer) searchGist(text string, v detail) string {
 	return said
 }
 
-// webGist is how a page or a list of finds begins, and its first addresses.
+// webGist returns the beginning of a page or list of hits, and its first addresses.
 func webGist(text string, v detail) string {
 	s := mark.Inline(text, max(60, v.text/2))
 	for _, a := range webAddress.FindAllString(lexicon.Head(text, 20000), v.hits) {
@@ -257,5 +216,5 @@ func webGist(text string, v detail) string {
 	return s
 }
 
-// webAddress is an address, without the quote or bracket that it stands in.
+// webAddress matches an address without surrounding quotes or brackets.
 var webAddress = regexp.MustCompile("https?://[^\\s\"'<>(){}|\\\\`\\[\\],]+")

@@ -13,7 +13,7 @@ import (
 )
 
 // block is the number of records of the smallest range. Larger ranges are eight times the next smaller one, so that
-// records added behind change only the last.
+// appended records change only the last range.
 const (
 	block      = 64
 	largest    = block << 12
@@ -21,7 +21,7 @@ const (
 )
 
 // cut divides the records [0, to) into ranges of at least so many records (the last may have fewer) whose ends are
-// fixed: as large as the place allows.
+// fixed, each as large as its position allows.
 func cut(to, least int) []Range {
 	var all []Range
 	for from := 0; from < to; {
@@ -57,23 +57,23 @@ func stretches(to, least, most int) []Range {
 	return all
 }
 
-// rangeChars is about what a range takes with what is in it.
+// rangeChars is about how long the line of a range is.
 const rangeChars = 160
 
-// ranges adds the ranges that cover all records: few, then more of them, with what is in each.
+// ranges adds the ranges that cover all records: a few, then more of them, each with a gist.
 func (w *writer) ranges() {
 	_, last := w.f.Records()
 	if last == 0 {
 		return
 	}
-	worth := []float64{worthRange, worthWork, worthLook}
+	worth := []float64{worthRange, worthWork}
 	if w.Brief {
 		worth = worth[:1]
 	}
 	w.add(&plan.Unit{Section: Rest, Must: true, Worth: worth, Form: func(level int) plan.Form {
 		least, most := block<<3, 8
 		if level > 0 {
-			least, most = block, max(8, w.Room/rangeChars/[]int{1, 40, 16}[level])
+			least, most = block, max(8, w.Room/rangeChars/16)
 		}
 		var b strings.Builder
 		for _, s := range stretches(last, least, most) {
@@ -83,7 +83,7 @@ func (w *writer) ranges() {
 	}})
 }
 
-// rangeMarker names the records of a range, all that is in them; told adds a few words of what they are about.
+// rangeMarker returns the marker of a range of records; told adds a gist of them.
 func (w *writer) rangeMarker(s Range, told bool) string {
 	n := s.To - s.From
 	size := w.f.Line(s.To-1).End() - w.f.Line(s.From).Off
@@ -106,120 +106,119 @@ func (w *writer) rangeMarker(s Range, told bool) string {
 }
 
 const (
-	gistNames = 4  // files and commands that a gist names, each
+	gistNames = 4  // number of files, and of commands, in a gist
 	gistWords = 24 // chars of a command
 )
 
-// gist tells in a few words what was done in the rows [from, to): how many calls of which kind, the files last changed or
-// read there, the commands last run there.
+// deeds are the nouns for what a gist counts, singular and plural, in the order in which they are printed.
+var deeds = [...][2]string{
+	{"request", "requests"},
+	{"read", "reads"},
+	{"search", "searches"},
+	{"edit", "edits"},
+	{"command", "commands"},
+	{"call refused", "calls refused"},
+	{"sub-agent", "sub-agents"},
+	{"other call", "other calls"},
+}
+
+var deedOf = map[transcript.Op]string{
+	transcript.Read: "read", transcript.Search: "search", transcript.Web: "search", transcript.Write: "edit", transcript.Edit: "edit",
+	transcript.Delete: "edit", transcript.Rename: "edit", transcript.Command: "command", transcript.Agent: "sub-agent",
+	transcript.Plan: "", transcript.Ask: "",
+}
+
+// gist summarizes the rows [from, to) in a few words: number and kinds of calls, the files last changed or read, the commands
+// last run.
 func (w *writer) gist(from, to int32, ask bool) string {
-	var asks, reads, searches, edits, runs, failed, refused, agents, others int
+	counts, failed := map[string]int{}, 0
 	for i := from; i < to; i++ {
 		row := w.row(i)
 		if row.Has(fold.Side) || row.Gone() {
 			continue
 		}
 		if row.Kind == transcript.Human {
-			asks++
+			counts["request"]++
+		}
+		if deed, ok := deedOf[row.Op]; row.Kind == transcript.Call {
+			if !ok {
+				deed = "other call"
+			}
+			if deed != "edit" || !row.Has(fold.Rejected) && (row.Pair < 0 || !w.row(row.Pair).Has(fold.Failed|fold.Rejected)) {
+				counts[deed]++
+			}
 		}
 		if row.Kind == transcript.Result && row.Op == transcript.Command && row.Has(fold.Failed) {
 			failed++
 		}
-		if row.Kind == transcript.Call && row.Has(fold.Rejected) || row.Kind == transcript.Result && row.Has(fold.Rejected) {
-			refused++
+		if (row.Kind == transcript.Call || row.Kind == transcript.Result) && row.Has(fold.Rejected) {
+			counts["call refused"]++
 		}
-		if row.Kind != transcript.Call {
-			continue
-		}
-		switch row.Op {
-		case transcript.Read:
-			reads++
-		case transcript.Search, transcript.Web:
-			searches++
-		case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
-			if p := row.Pair; !row.Has(fold.Rejected) && (p < 0 || !w.row(p).Has(fold.Failed|fold.Rejected)) {
-				edits++
-			}
-		case transcript.Command:
-			runs++
-		case transcript.Agent:
-			agents++
-		case transcript.Plan, transcript.Ask:
-		default:
-			others++
+	}
+	names := map[string][]string{}
+	name := func(deed, text string, most int) {
+		if all := names[deed]; len(all) < gistNames {
+			names[deed] = append(all, code(text, most))
 		}
 	}
 	in := func(i int32) bool { return i >= from && i < to }
-	var changed, read, ran []string
 	for _, f := range w.f.Files() {
-		switch name := code(lastOf(w.short(f.Path)), 60); {
-		case f.Changed >= 0 && in(f.Changed) && len(changed) < gistNames:
-			changed = append(changed, name)
-		case f.Edits == 0 && in(f.Touched) && len(read) < gistNames:
-			read = append(read, name)
+		switch {
+		case f.Changed >= 0 && in(f.Changed) && len(names["edit"]) < gistNames:
+			name("edit", lastOf(w.short(f.Path)), 60)
+		case f.Edits == 0 && in(f.Touched):
+			name("read", lastOf(w.short(f.Path)), 60)
 		}
 	}
 	for _, c := range w.f.Commands() {
-		if in(c.Row) && len(ran) < gistNames && (runs == 1 || !fold.IsLookUp(c.Text)) {
-			if name := code(words(fold.PlainCommand(c.Text)), gistWords); !slices.Contains(ran, name) {
-				ran = append(ran, name)
+		if in(c.Row) && (counts["command"] == 1 || !fold.IsLookUp(c.Text)) {
+			if text := words(transcript.NormalizeRun("", c.Text).Command); !slices.Contains(names["command"], code(text, gistWords)) {
+				name("command", text, gistWords)
 			}
 		}
 	}
+	if !ask {
+		delete(counts, "request")
+	}
 	var parts []string
-	add := func(n int, one, many string, names []string) {
-		if n == 0 {
-			return
+	for _, called := range deeds {
+		deed := called[0]
+		if n := counts[deed]; n > 0 {
+			part := fmt.Sprintf("%d %s", n, called[min(n, 2)-1])
+			if all := names[deed]; len(all) > 0 {
+				part += " (" + strings.Join(all, " ") + ")"
+			}
+			parts = append(parts, part)
 		}
-		what := many
-		if n == 1 {
-			what = one
+		if deed != "command" || failed == 0 {
+			continue
 		}
-		part := fmt.Sprintf("%d %s", n, what)
-		if len(names) > 0 {
-			part += " (" + strings.Join(names, " ") + ")"
+		if said := fmt.Sprintf("%d failed", failed); counts[deed] > 0 {
+			parts[len(parts)-1] += ", " + said
+		} else { // of commands run before
+			parts = append(parts, said)
 		}
-		parts = append(parts, part)
 	}
-	if ask {
-		add(asks, "request", "requests", nil)
-	}
-	add(reads, "read", "reads", read)
-	add(searches, "search", "searches", nil)
-	add(edits, "edit", "edits", changed)
-	add(runs, "command", "commands", ran)
-	switch {
-	case failed > 0 && runs > 0:
-		parts[len(parts)-1] += fmt.Sprintf(", %d failed", failed)
-	case failed > 0: // of commands run before
-		parts = append(parts, fmt.Sprintf("%d failed", failed))
-	}
-	add(refused, "call refused", "calls refused", nil)
-	add(agents, "sub-agent", "sub-agents", nil)
-	add(others, "other call", "other calls", nil)
 	return strings.Join(parts, ", ")
 }
 
-// lastOf is the last element of a path.
+// lastOf returns the last element of a path.
 func lastOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// words are the first two words of a command: the program and its sub-command.
+// words returns the first two words of a command: the program and its sub-command.
 func words(cmd string) string {
 	all := strings.Fields(cmd)
 	return strings.Join(all[:min(len(all), 2)], " ")
 }
 
-// bytesText is a number of bytes for people: 1.2 MB.
+// bytesText formats a number of bytes for people: 1.2 MB.
 func bytesText(n int64) string {
-	switch {
-	case n < 1000:
+	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
-	case n < 1000*1000:
-		return trimZero(fmt.Sprintf("%.1f", float64(n)/1000)) + " KB"
-	case n < 1000*1000*1000:
-		return trimZero(fmt.Sprintf("%.1f", float64(n)/1e6)) + " MB"
 	}
-	return trimZero(fmt.Sprintf("%.1f", float64(n)/1e9)) + " GB"
+	x, unit := float64(n)/1000, 0
+	for ; x >= 1000 && unit < 2; unit++ {
+		x /= 1000
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") + [...]string{" KB", " MB", " GB"}[unit]
 }
-
-func trimZero(s string) string { return strings.TrimSuffix(s, ".0") }

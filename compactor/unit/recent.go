@@ -9,15 +9,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The part of a text that Recent may take: a quarter of a roomy one, less where everything competes.
+// The share of a text that Recent may take: a quarter of a roomy text, less if room is short.
 const (
 	recentMost = 4
-	noRecent   = 8000  // chars up to which a text has no room for it
-	roomy      = 40000 // chars from which on it may have its whole part
-	leastCut   = 140   // chars of a record below which it is not cut further
+	noRecent   = 8000  // chars up to which a text has no Recent
+	roomy      = 40000 // chars from which Recent may take its whole share
+	leastCut   = 140   // chars; a record is not cut below this
 )
 
-// recent adds the newest records word by word, and notes where they begin. Its levels are one record more each.
+// recent adds the newest records verbatim, one record more at each level. It sets w.until to the first of them, or to the first
+// that the reader has in full anyway.
 func (w *writer) recent() {
 	from, last := w.f.Records()
 	w.until = last
@@ -33,17 +34,17 @@ func (w *writer) recent() {
 	for rec := last - 1; rec >= max(limit, from) && w.Err == nil; rec-- {
 		room := budget - w.Size(texts[len(texts)-1])
 		block := w.verbatimRecord(rec, w.most)
-		for m := min(w.most, room); w.Size(block.text) > room && m >= leastCut; m = m * 7 / 8 {
+		for m := min(w.most, room); w.Size(block.Text) > room && m >= leastCut; m = m * 7 / 8 {
 			block = w.verbatimRecord(rec, m)
 		}
-		if w.Size(block.text) > room {
+		if w.Size(block.Text) > room {
 			break
 		}
 		w.until = rec
-		if block.text != "" {
+		if block.Text != "" {
 			rows := whole[len(whole)-1]
-			texts, starts = append(texts, block.text+texts[len(texts)-1]), append(starts, rec)
-			whole = append(whole, append(rows[:len(rows):len(rows)], block.whole...))
+			texts, starts = append(texts, block.Text+texts[len(texts)-1]), append(starts, rec)
+			whole = append(whole, append(rows[:len(rows):len(rows)], block.Rows...))
 		}
 	}
 	if len(texts) == 1 {
@@ -60,7 +61,7 @@ func (w *writer) recent() {
 	w.add(u)
 }
 
-// Begins is the first record that stands under Recent at a level of it; below 0 none does.
+// Begins returns the first record under Recent at a level. At a level below 0 there is none.
 func (s *Set) Begins(level int) int {
 	if _, last := s.w.f.Records(); level < 0 || level >= len(s.w.starts) {
 		return last
@@ -68,8 +69,8 @@ func (s *Set) Begins(level int) int {
 	return s.w.starts[level]
 }
 
-// recentStart is the first record of what should stay word by word: the newest part of the context's text, at least the
-// last messages, and the tool results of the last minutes. The room may still send the older ones away.
+// recentStart returns the first record of what should be kept verbatim: the newest share of the context, at least the last
+// messages, and the tool results of the last minutes. If room is short, older ones are left out.
 func (w *writer) recentStart() int {
 	share := int64(w.o.RecentShare * float64(w.heldChars()))
 	young := w.youngResults(w.o.RecentResults.Milliseconds())
@@ -92,8 +93,8 @@ func (w *writer) recentStart() int {
 	return rec
 }
 
-// cappedChars is the text of items [from, to), of each at most what one thing may take: what one huge item holds beyond
-// what is ever shown of it must not push the others out.
+// cappedChars returns the chars of items [from, to), counting of each at most what one thing may take, so that the rest of
+// one huge item, which is never shown, does not push others out.
 func (w *writer) cappedChars(from, to int32) int64 {
 	var sum int64
 	for i := from; i < to; i++ {
@@ -104,7 +105,7 @@ func (w *writer) cappedChars(from, to int32) int64 {
 	return sum
 }
 
-// heldChars is the text that the agent still holds, of each item at most what one thing may take.
+// heldChars returns the chars in the agent's context, counting of each item at most what one thing may take.
 func (w *writer) heldChars() int64 {
 	var sum int64
 	start, preserved := w.f.Held()
@@ -120,12 +121,12 @@ func (w *writer) heldChars() int64 {
 	return sum
 }
 
-// maxPause is how much of the time between two records counts, in milliseconds, where what is young is told: work grows
-// old by what is done since, not by the hours that a person is away.
+// maxPause is how much of the time between two records counts toward the age of a result, in milliseconds. Work ages by what
+// is done since, not by the hours that a person is away.
 const maxPause = 30 * 1000
 
-// youngResults is the first record that holds a tool result younger than so many milliseconds, in one stretch with the
-// end.
+// youngResults returns the first record with a tool result younger than limit milliseconds, or the number of records if there
+// is none. A record with items but no time ends the search.
 func (w *writer) youngResults(limit int64) int {
 	start, _ := w.f.Held()
 	oldest, first := w.f.Records()
@@ -150,7 +151,7 @@ func (w *writer) youngResults(limit int64) int {
 	return first
 }
 
-// Whole is the session word by word, with ranges where it has items that are never shown.
+// Whole returns the session verbatim, with ranges for items that are never shown.
 func Whole(s *Source) string {
 	w := &writer{Source: s, most: math.MaxInt32, plainly: true}
 	w.Room, w.level = math.MaxInt32, s.f.Level()
@@ -159,13 +160,13 @@ func Whole(s *Source) string {
 	if from > 0 {
 		return ""
 	}
-	w.turns = w.divide() // what became of a plan is told by the message behind it
+	w.turns = w.divide() // the message after a plan shows what became of it
 	var b strings.Builder
 	shown := map[int32]bool{}
 	for rec := range last {
 		block := w.verbatimRecord(rec, w.most)
-		b.WriteString(block.text)
-		for _, i := range block.whole {
+		b.WriteString(block.Text)
+		for _, i := range block.Rows {
 			shown[i] = true
 		}
 	}

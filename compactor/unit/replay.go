@@ -9,8 +9,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// content is what a file holds as far as the transcript knows, the row it comes from and what it is; no title where it
-// is not known.
+// content returns a file's content as far as the transcript has it, the row that it is from, and its title. The title is
+// empty if the content is unknown.
 func (w *writer) content(f *fold.File) (text string, from int32, title string) {
 	if f.Doubt { // a checkout or a formatter may have changed it since
 		return "", 0, ""
@@ -21,10 +21,10 @@ func (w *writer) content(f *fold.File) (text string, from int32, title string) {
 			if n := len(f.Replay); n > 0 {
 				at = f.Replay[n-1].Row
 			}
-			return text, f.Base.Row, fmt.Sprintf("as of #%d (%d lines)", w.f.Row(at).Record(), lexicon.AllLines(text))
+			return text, f.Base.Row, fmt.Sprintf("as of #%d (%d lines)", w.row(at).Record(), lexicon.AllLines(text))
 		}
 	}
-	if f.Read < 0 || uint32(w.f.Row(f.Read).Edits) != f.Edits || w.f.Row(f.Read).Has(fold.Failed|fold.Pictured) || w.f.Row(f.Read).Op != transcript.Read {
+	if f.Read < 0 || uint32(w.row(f.Read).Edits) != f.Edits || w.row(f.Read).Has(fold.Failed|fold.Pictured) || w.row(f.Read).Op != transcript.Read {
 		return "", 0, ""
 	}
 	body, first, ok := transcript.FileText(w.outcome(f.Read).Text)
@@ -32,26 +32,26 @@ func (w *writer) content(f *fold.File) (text string, from int32, title string) {
 		return "", 0, ""
 	}
 	n := lexicon.AllLines(body)
-	return body, f.Read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, w.f.Row(f.Read).Record())
+	return body, f.Read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, w.row(f.Read).Record())
 }
 
-// lastEdit is the last change of a file as - and + lines, and its call.
+// lastEdit returns the last change of a file as - and + lines, and its call.
 func (w *writer) lastEdit(f *fold.File) (string, int32) {
-	if f.Changed < 0 || w.f.Row(f.Changed).Kind != transcript.Call || w.f.Row(f.Changed).Op == transcript.Command {
+	if f.Changed < 0 || w.row(f.Changed).Kind != transcript.Call || w.row(f.Changed).Op == transcript.Command {
 		return "", 0
 	}
 	return w.changeText(f.Changed), f.Changed
 }
 
-// replayed is the whole content that a write or a read gave, with the later changes applied. ok is false where one of
-// them does not apply cleanly.
+// replayed returns the whole content from a write or read with the later changes applied. ok is false if one of them does not
+// apply cleanly.
 func (w *writer) replayed(f *fold.File) (string, bool) {
 	var c transcript.Content
-	if w.f.Row(f.Base.Row).Kind == transcript.Call {
+	if w.row(f.Base.Row).Kind == transcript.Call {
 		c = w.after(f.Base, c)
-	} else if row := w.f.Row(f.Base.Row); row.Pair >= 0 && w.body(f.Base.Row).whole {
+	} else if row := w.row(f.Base.Row); row.Pair >= 0 && w.body(f.Base.Row).whole {
 		a, out := w.action(row.Pair), w.outcome(f.Base.Row)
-		c = transcript.Reading(w.f.Tool(row), &a, &out)
+		c = w.f.Client().Reading(w.f.Tool(row), &a, &out)
 	}
 	for _, s := range f.Replay {
 		if _, ok := c.Text(); !ok || w.Err != nil {
@@ -62,11 +62,11 @@ func (w *writer) replayed(f *fold.File) (string, bool) {
 	return c.Text()
 }
 
-// after applies a step to what was known of a file.
+// after returns the content after a step.
 func (w *writer) after(s fold.Step, before transcript.Content) transcript.Content {
 	b := w.body(s.Row)
 	if !b.whole || w.Err != nil {
 		return transcript.Content{}
 	}
-	return w.f.Client().After(w.f.Tool(w.f.Row(s.Row)), b.raw, int(s.N), before)
+	return w.f.Client().After(w.f.Tool(w.row(s.Row)), b.raw, int(s.N), before)
 }

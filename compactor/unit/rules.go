@@ -7,20 +7,21 @@ import (
 	"ccd/compactor/fold"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/plan"
+	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 const (
 	maxRule   = 300 // chars shown of a rule
-	maxOfAsk  = 4   // rules taken of one message
-	rulesMost = 8   // the part of a text that they may take, as a divisor
-	maxRules  = 60  // of all, newest first
-	leastRule = 12  // chars; a shorter sentence says nothing alone
-	longRule  = 600 // chars from which on a message is a paste, of which only the words tell a rule
+	maxOfAsk  = 4   // rules taken from one message
+	rulesMost = 8   // the share of a text for rules, as a divisor
+	maxRules  = 60  // rules in all, newest first
+	leastRule = 12  // chars; a shorter sentence means nothing alone
+	longRule  = 600 // chars from which a message counts as a paste, in which only wording identifies rules
 )
 
-// rules adds what the human set for good: constraints, corrections, and the reasons of refusals, newest first, each once.
+// rules adds the human's lasting instructions: constraints, corrections and reasons for refusals, newest first, each once.
 func (w *writer) rules() {
 	if !w.o.On("corrections") {
 		return
@@ -41,46 +42,45 @@ func (w *writer) rules() {
 			seen[key] = true
 			line := fmt.Sprintf("- \"%s\" (#%d)\n", mark.Inline(r, maxRule), w.row(i).Record())
 			if row := w.row(i); w.refused(i) {
-				a := w.action(row.Pair)
-				line = fmt.Sprintf("- Refused %s (#%d): \"%s\"\n", w.label(w.row(row.Pair), &a, 160), w.row(row.Pair).Record(), mark.Inline(r, maxRule))
+				line = fmt.Sprintf("- Refused %s (#%d): \"%s\"\n", w.label(row.Pair, 160), w.row(row.Pair).Record(), mark.Inline(r, maxRule))
 			}
 			w.add(&plan.Unit{
 				Section: Rules, Order: count, Kind: "rules", Must: true, Pool: pool, Worth: []float64{worthRule + fresh(count)},
-				Form: func(int) plan.Form { return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")} },
+				Form: func(int) plan.Form { return shows(line) },
 			})
 			count++
 		}
 	}
 }
 
-// rulesOf are the rules in a human message: why a call was refused; else its sentences that correct or constrain.
+// rulesOf returns the rules in a human message: the reason for a refusal, else the sentences that correct or constrain.
 func (w *writer) rulesOf(t *turn) []string {
 	i, row := t.ask, w.row(t.ask)
 	if w.refused(i) || w.undone(t) {
 		return []string{lexicon.SentenceHead(w.text(i), maxRule)}
 	}
-	if !row.Has(fold.Corrects|fold.Constrains) || row.Pair >= 0 { // what answers a question is no rule
+	if !row.Has(fold.Corrects|fold.Constrains) || row.Pair >= 0 { // an answer to a question is not a rule
 		return nil
 	}
 	text := w.text(i)
-	if lexicon.Chars(text) > longRule { // of a paste only what stands around it is the person's own
+	if lexicon.Chars(text) > longRule { // in a paste, only the text around it is the person's own
 		text = lexicon.HeadAt(text, longRule/3) + "\n" + lexicon.TailAt(text, longRule/3)
 	}
 	var all []string
-	for s := range lexicon.Sentences(text) {
-		if len(all) < maxOfAsk && (fold.IsConstraint(s) || t.n > 1 && fold.IsCorrection(s)) {
+	for _, s := range lexicon.Sentences(text) {
+		if told := prose.Tells(s); len(all) < maxOfAsk && (told.Constrains || t.n > 1 && told.Corrects) {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 && row.Has(fold.Corrects) && lexicon.Chars(text) < longRule {
-		for s := range lexicon.Sentences(text) {
+		for _, s := range lexicon.Sentences(text) {
 			return []string{s}
 		}
 	}
 	return all
 }
 
-// refused reports whether a human message is why a call or a plan was refused.
+// refused reports whether a human message refuses a call or a plan.
 func (w *writer) refused(i int32) bool {
 	p := w.row(i).Pair
 	if p < 0 || w.row(p).Kind != transcript.Call {
@@ -90,8 +90,8 @@ func (w *writer) refused(i int32) bool {
 	return w.row(p).Has(fold.Rejected) || plan != "" && !transcript.Approves(w.text(i))
 }
 
-// undone reports whether the first edit after a human message takes the one before it back: what the human said was a
-// correction, in any language.
+// undone reports whether the first edit after a human message undoes the edit before it, which makes the message a
+// correction in any language.
 func (w *writer) undone(t *turn) bool {
 	if t.n < 2 {
 		return false
@@ -109,11 +109,11 @@ func (w *writer) undone(t *turn) bool {
 	return now[0].Old == last.New && now[0].New == last.Old
 }
 
-// swapSlack is by how much two inputs may differ that only swap their texts: by a flag that one of them gives, in bytes.
+// swapSlack is how much two inputs that only swap their texts may differ in length because of a flag, in bytes.
 const swapSlack = 64
 
-// maySwap reports whether an edit may take another one back, by their rows alone: it is of the same file and about as
-// long. Only then both are read.
+// maySwap reports by their rows alone whether an edit may undo another one: same file and about the same length. Only then are
+// both read.
 func (w *writer) maySwap(now, was int32) bool {
 	a, b := w.row(now), w.row(was)
 	if a.Subject != b.Subject {
@@ -123,10 +123,10 @@ func (w *writer) maySwap(now, was int32) bool {
 	return -swapSlack <= n && n <= swapSlack || w.f.Tool(a) == "MultiEdit" || w.f.Tool(b) == "MultiEdit"
 }
 
-// maxEditBack bounds the rows looked at for an edit.
+// maxEditBack is how many rows are searched for an edit.
 const maxEditBack = 400
 
-// edit is the first edit of a file from a row on, in steps of one row, before another; -1 where there is none near.
+// edit returns the first edit of a file from row from towards row to, in steps of step; -1 if there is none near.
 func (w *writer) edit(from, to, step int32) int32 {
 	first, last := w.f.Rows()
 	for i, n := from, 0; i != to && i >= first && i < last && n < maxEditBack; i, n = i+step, n+1 {

@@ -1,9 +1,9 @@
-// Package unit makes what a text may say of a session: an ask with its answer, a command with its outcome, what became
-// of a file, a problem, a rule, a stretch of the newest records word by word, a range.
+// Package unit makes the things that a text can contain: an ask with its answer, a command with its outcome, a changed file,
+// a problem, a rule, a verbatim stretch of the newest records, a range.
 //
-// It reads the fold's rows, and of the transcript only the spans that it shows. Its invariant: equal rows, options and
-// bytes give equal units, and every ID in a unit's text has a pointer. It chooses nothing (package plan does) and knows
-// nothing of files, archives and clocks.
+// It reads the fold's rows and, of the transcript, only the spans that it shows. Invariant: equal rows, options and bytes
+// give equal units, and every ID in a unit's text has a pointer. It does not choose (package plan does) and knows nothing of
+// files, archives and clocks.
 package unit
 
 import (
@@ -18,18 +18,17 @@ import (
 )
 
 const (
-	giant     = 256 << 10 // bytes of an item beyond which only its ends are read
+	giant     = 256 << 10 // bytes; of a longer item only both ends are read
 	giantEnd  = 32 << 10  // bytes read of each end
-	cacheSize = 12 << 20  // bytes of fetched items kept for one text
+	cacheSize = 12 << 20  // bytes of fetched items cached for one text
 )
 
-// Source reads the items of a fold and names what it reads. The first fetch that fails stops it: later ones give nothing
-// and Err stays.
+// Source reads the items of a fold and makes their pointers. After a failed fetch, Err is set and later reads return nothing.
 type Source struct {
 	Err   error
-	Known map[mark.ID]transcript.Pointer // whatever an ID may be printed for
-	Named map[mark.ID]map[Range]bool     // the records that a range's ID stands for: equal bytes share one
-	Fell  int                            // items that failed their check and stand as they were
+	Known map[mark.ID]transcript.Pointer // pointers of all IDs that may be printed
+	Named map[mark.ID]map[Range]bool     // the ranges behind an ID; ranges with equal bytes share one
+	Fell  int                            // items that failed their check and were left unchanged
 
 	f     *fold.Fold
 	o     limits.Options
@@ -44,14 +43,14 @@ type Source struct {
 // Range is the records [From, To), counted from 0.
 type Range struct{ From, To int }
 
-// body is an item's raw bytes as fetched: the whole span, or, of a giant, a JSON value made of its two ends.
+// body is an item's raw bytes: the whole span or, for a giant, a JSON value made of both ends.
 type body struct {
 	raw   []byte
 	hash  mark.Hash
 	whole bool
 }
 
-// NewSource reads the items of f through fetch, which gives the bytes of a span of the transcript, valid until its next
+// NewSource returns a Source for the items of f. fetch returns the bytes of a span of the transcript, valid until its next
 // call.
 func NewSource(f *fold.Fold, o limits.Options, fetch func(transcript.Span) ([]byte, error)) *Source {
 	s := &Source{
@@ -65,7 +64,7 @@ func NewSource(f *fold.Fold, o limits.Options, fetch func(transcript.Span) ([]by
 
 func (s *Source) row(i int32) *fold.Row { return s.f.Row(i) }
 
-// age is how much older than the last record an item is, in milliseconds; an item without a time is older than
+// age returns how much older than the last record an item is, in milliseconds. An item without a time counts as older than
 // everything.
 func (s *Source) age(row *fold.Row) int64 {
 	t := s.f.Milli(int(row.Rec))
@@ -82,7 +81,7 @@ func (s *Source) span(at transcript.Span) []byte {
 	data, err := s.fetch(at)
 	s.fetched += at.Len
 	if err == nil && int64(len(data)) != at.Len {
-		err = fmt.Errorf("%d bytes came", len(data))
+		err = fmt.Errorf("got %d bytes", len(data))
 	}
 	if err != nil {
 		s.Err = fmt.Errorf("read %d bytes at offset %d: %w", at.Len, at.Off, err)
@@ -107,7 +106,7 @@ func (s *Source) body(i int32) body {
 		raw := s.span(s.f.Span(row))
 		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
 		if s.Err == nil && b.hash.Key() != row.Key {
-			s.Err = fmt.Errorf("read item at offset %d: its bytes are not those that were folded", s.f.Span(row).Off)
+			s.Err = fmt.Errorf("read item at offset %d: its bytes have changed since they were folded", s.f.Span(row).Off)
 		}
 	}
 	b.raw = bytes.Clone(b.raw)
@@ -118,7 +117,7 @@ func (s *Source) body(i int32) body {
 	return b
 }
 
-// ends reads the two ends of a giant and makes a JSON string of what they hold.
+// ends reads both ends of a giant and makes a JSON string of their text.
 func (s *Source) ends(row *fold.Row) body {
 	at := s.f.Span(row)
 	head := bytes.Clone(s.span(transcript.Span{Off: at.Off, Len: giantEnd}))
@@ -141,10 +140,10 @@ func (s *Source) ends(row *fold.Row) body {
 	return body{raw: raw}
 }
 
-// original is the item's text as the agent saw it.
+// original returns the item's text as the agent saw it.
 func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }
 
-// text is an item's text as the agent saw it; of a human message, what the person typed.
+// text returns an item's text as the agent saw it; for a human message, what the person typed.
 func (s *Source) text(i int32) string {
 	row := s.row(i)
 	text := original(row.Kind, s.body(i).raw)
@@ -154,7 +153,7 @@ func (s *Source) text(i int32) string {
 	return text
 }
 
-// added tells how much a client added to a human message that the message's text leaves out.
+// added says how much the client added to a human message, because text leaves that out.
 func (s *Source) added(i int32) string {
 	row := s.row(i)
 	if row.Kind != transcript.Human {
@@ -173,7 +172,7 @@ func (s *Source) outcome(i int32) transcript.Outcome {
 	return s.f.Client().Explain(s.f.Tool(row), row.Op, s.body(i).raw, row.Has(fold.Failed))
 }
 
-// fileOf is the state of the file that a result's call names first, nil where there is none.
+// fileOf returns the state of the first file of a result's call, nil if there is none.
 func (s *Source) fileOf(result *fold.Row) *fold.File {
 	if result.Pair < 0 {
 		return nil
@@ -185,7 +184,7 @@ func (s *Source) fileOf(result *fold.Row) *fold.File {
 	return nil
 }
 
-// id makes the pointer of an item and returns its ID. A giant is named by its whole line, whose hash is known.
+// id makes the pointer of an item and returns its ID. A giant gets the ID of its whole line, whose hash is known.
 func (s *Source) id(i int32) mark.ID {
 	row := s.row(i)
 	b := s.body(i)
@@ -204,8 +203,8 @@ func (s *Source) id(i int32) mark.ID {
 	return id
 }
 
-// lines makes the pointer of a range of records and returns its ID. Nothing is read for it.
-// The records of a message list may be the elements of a JSON array, not lines: they make a list, whose ID is the same.
+// lines makes the pointer of a range of records and returns its ID, without reading the transcript.
+// The records of a message list may be elements of a JSON array instead of lines. They make a list with the same ID.
 func (s *Source) lines(at Range) mark.ID {
 	hash, from, to := s.f.Range(at.From, at.To)
 	p := transcript.Pointer{
@@ -230,17 +229,17 @@ func (s *Source) lines(at Range) mark.ID {
 	return id
 }
 
-// maxList bounds the items of one list.
+// maxList is the maximum number of items in one list.
 const maxList = 512
 
-// list makes the pointer of several items, at most maxList, in the order given. Nothing is read for it.
+// list makes the pointer of at most maxList items in the given order, without reading the transcript.
 func (s *Source) list(items []int32, note string) mark.ID {
 	ids := make([]mark.ID, 0, len(items))
 	p := transcript.Pointer{Shape: transcript.List, Note: note}
 	for _, i := range items {
 		row := s.row(i)
 		if row.Gone() {
-			continue // it stands under its range
+			continue // its range covers it
 		}
 		ids = append(ids, mark.KeyID(row.Key))
 		p.Parts = append(p.Parts, transcript.Part{Span: s.f.Span(row), Kind: row.Kind})
@@ -254,14 +253,5 @@ func (s *Source) list(items []int32, note string) mark.ID {
 	return p.Hash.ID()
 }
 
-// rest names the items that a list could not hold: at most maxList of them have an ID of their own, all of them stand
-// in their ranges.
-func (s *Source) rest(items []int32, what string) string {
-	if len(items) == 0 {
-		return ""
-	}
-	return mark.New(s.list(items[:min(len(items), maxList)], what), fmt.Sprintf("range of %d more", len(items)))
-}
-
-// code is a piece of the transcript as inline code of a line of ours.
+// code returns transcript text as inline code for one of ccd's lines.
 func code(text string, most int) string { return "`" + mark.Inline(text, most) + "`" }

@@ -1,10 +1,11 @@
 package unit
 
 import (
+	"strings"
+
 	"ccd/compactor/fold"
 	"ccd/compactor/limits"
 	"ccd/compactor/plan"
-	"ccd/compactor/prose"
 	"ccd/internal/transcript"
 )
 
@@ -20,21 +21,20 @@ const (
 	Rest
 )
 
-// Reader is for whom a text is made.
+// Reader describes the reader of a text.
 type Reader struct {
 	Room  int              // chars of the text
-	Size  func(string) int // what a text takes of it
-	Begin int              // Recent begins at this record at the earliest
-	First int              // number of the first record that the reader gets in full by other means; 0: there is none
-	Brief bool             // it is an injection: neither Recent nor the content of files, and few ranges
-	Holds bool             // the reader is the session's agent: it has its own summary and what it still holds
+	Size  func(string) int // the length of a text in that room
+	Begin int              // the first record at which Recent may begin
+	First int              // number of the first record that the reader also gets in full; 0 if none
+	Brief bool             // an injection: neither Recent nor the content of files, and few ranges
+	Holds bool             // the reader is the session's agent, which has its own summary and its context
 }
 
-// Set is all that may be said.
+// Set is everything that a text can contain.
 type Set struct {
 	Units []*plan.Unit
-	Until int // the first record that stands under Recent
-	turns []turn
+	Until int // the first record under Recent
 	w     *writer
 }
 
@@ -43,34 +43,34 @@ type writer struct {
 	*Source
 	Reader
 	level   limits.Level
-	most    int   // chars that one thing may take, as lexicon.Bulk counts them
-	keep    int32 // first row of the newest results, which microcompact leaves alone
+	most    int   // maximum chars of one thing, as lexicon.Bulk counts them
+	keep    int32 // first of the newest results, which microcompact leaves alone
 	until   int   // first record of Recent
-	starts  []int // of its levels
-	plainly bool  // everything stands word by word
+	starts  []int // first records of its levels
+	plainly bool  // everything is verbatim
 	turns   []turn
-	asks    *plan.Pool // that the messages between the first and the last draw on
+	asks    *plan.Pool // limits the messages between the first and the last
 	own     own
 
 	units     []*plan.Unit
 	at        map[int32]*plan.Unit // the units of calls and messages, by row
-	decided   map[int32]prose.Decision
 	copies    map[uint64]int32
 	summaries summaries
 }
 
-// turn is what stands between one human message and the next.
+// turn is one human message and everything up to the next.
 type turn struct {
-	n        int   // the place of the human message, from 1 on; 0 of what comes before the first
-	ask      int32 // its row, -1 where there is none
+	place    int   // index among the kept turns
+	n        int   // number of the human message, from 1; 0 for what comes before the first
+	ask      int32 // row of the message, -1 if there is none
 	from, to int32 // rows [from, to)
-	answer   int32 // the last that the agent said, -1 where it said nothing
+	answer   int32 // the agent's last message, -1 if there is none
 	early    bool  // calls follow the answer
 	calls    int
 }
 
-// Most of a text that one thing may take, as a divisor, and at least. One more record must leave most lines of a
-// text as they are: what it pushes out, and what goes with it when it goes itself, is bounded by this.
+// The share of a text that one thing may take, as a divisor, and its minimum. It bounds how much one more record can push out,
+// so that most lines of a text stay the same when the session grows.
 const (
 	oneShare = 18
 	oneLeast = 500
@@ -96,21 +96,25 @@ func All(s *Source, r Reader, kept Summaries) *Set {
 	w.work()
 	w.files()
 	w.commands()
-	w.mended()
+	w.resolved()
 	w.ranges()
-	return &Set{Units: w.units, Until: w.until, turns: w.turns, w: w}
+	return &Set{Units: w.units, Until: w.until, w: w}
 }
 
-// add takes a unit in.
+// shows returns the form of a line that is a key fact.
+func shows(line string) plan.Form {
+	return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
+}
+
 func (w *writer) add(u *plan.Unit) *plan.Unit {
 	w.units = append(w.units, u)
 	return u
 }
 
-// beside reports whether a record stands word by word beside the text.
+// beside reports whether the reader gets a record in full beside the text.
 func (w *writer) beside(rec int) bool { return w.First > 0 && rec+1 >= w.First }
 
-// holds reports whether the reader has a record otherwise.
+// holds reports whether the reader already has a record.
 func (w *writer) holds(rec int) bool {
 	if w.beside(rec) {
 		return true
@@ -130,14 +134,14 @@ func (w *writer) holds(rec int) bool {
 	return false
 }
 
-// divide cuts the session into turns. Of human messages that are past only the first ones are left.
+// divide splits the session into turns. Of dropped human messages only the first ones are kept.
 func (w *writer) divide() []turn {
 	var all []turn
 	begin := func(n int, ask int32, from int32) {
 		if len(all) > 0 {
 			all[len(all)-1].to = from
 		}
-		all = append(all, turn{n: n, ask: ask, from: from, answer: -1})
+		all = append(all, turn{place: len(all), n: n, ask: ask, from: from, answer: -1})
 	}
 	first, to := w.f.Rows()
 	begin(0, -1, first)
@@ -174,7 +178,7 @@ func (w *writer) scan(t *turn) {
 	}
 }
 
-// turnOf is the turn that a row stands in.
+// turnOf returns the turn of a row.
 func (w *writer) turnOf(i int32) *turn {
 	lo, hi := 0, len(w.turns)-1
 	for lo < hi {
@@ -188,7 +192,7 @@ func (w *writer) turnOf(i int32) *turn {
 	return &w.turns[lo]
 }
 
-// keepFrom is the row of the oldest of the newest results that microcompact leaves alone.
+// keepFrom returns the oldest of the newest results that microcompact leaves alone.
 func (w *writer) keepFrom() int32 {
 	from, i := w.f.Rows()
 	for left := w.o.MicroKeep; i > from && left > 0; {

@@ -1,90 +1,72 @@
 package unit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"ccd/compactor/fold"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
+	"ccd/compactor/plan"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// shown is what Recent shows of a unit, or of a record's units.
-type shown struct {
-	text  string
-	whole []int32 // rows whose originals stand exactly as they are
-	files []int32 // rows whose file content stands whole, without what the tool adds to it
-	cut   bool    // something was left out for its length
-}
-
-func (s *shown) add(o shown) {
-	s.text += o.text
-	s.whole = append(s.whole, o.whole...)
-	s.files = append(s.files, o.files...)
-	s.cut = s.cut || o.cut
-}
-
-func (w *writer) verbatimRecord(rec, most int) shown {
-	var all shown
+// verbatimRecord renders the pairs of a record whole, or cut if they are longer than most. Rows lists those whose originals are
+// shown exactly.
+func (w *writer) verbatimRecord(rec, most int) (all plan.Form) {
 	for _, u := range w.pairs(rec) {
-		all.add(w.verbatim(u, most))
+		one := w.verbatim(u, most)
+		all.Text += one.Text
+		all.Rows = append(all.Rows, one.Rows...)
 	}
 	return all
 }
 
-// verbatim renders a unit whole, or cut where it is longer than most.
-func (w *writer) verbatim(u pair, most int) shown {
-	row := w.f.Row(u.first)
-	if hidden(row.Kind) {
-		return shown{}
-	}
+func (w *writer) verbatim(u pair, most int) plan.Form {
+	row := w.row(u.first)
+	text, head := w.text(u.first), ""
 	switch row.Kind {
 	case transcript.Human:
-		if !w.plainly {
-			return shown{} // it stands in the conversation
+		head = "human" + w.added(u.first)
+		if !w.plainly { // the conversation has it
+			return plan.Form{}
 		}
-		return w.verbatimText(u.first, "human", most)
 	case transcript.Text:
+		head = "assistant"
 		if !w.plainly && w.isAnswer(u.first) {
-			return shown{}
+			return plan.Form{}
 		}
-		return w.verbatimText(u.first, "assistant", most)
 	case transcript.Summary:
-		return w.verbatimText(u.first, "summary by the agent", most)
+		head = "summary by the agent"
 	case transcript.Image:
-		return shown{text: fmt.Sprintf("#%d %s\n", row.Record(), w.imageMarker(u.first))}
+		return plan.Form{Text: fmt.Sprintf("#%d %s\n", row.Record(), w.imageMarker(u.first))}
 	case transcript.Call:
 		return w.verbatimCall(u, most)
+	case transcript.Result:
+		head, text = "result"+w.status(u.first), w.outcome(u.first).Text
+	default: // its range covers it
+		return plan.Form{}
 	}
-	text := w.outcome(u.first).Text
-	s := w.quoted(u.first, text, text == w.text(u.first), most)
-	s.text = fmt.Sprintf("#%d result%s\n", row.Record(), w.status(u.first)) + s.text
-	return s
+	f := w.quoted(u.first, text, most)
+	f.Text = fmt.Sprintf("#%d %s\n", row.Record(), head) + f.Text
+	return f
 }
 
-func (w *writer) verbatimText(i int32, who string, most int) shown {
-	s := w.quoted(i, w.text(i), true, most)
-	s.text = fmt.Sprintf("#%d %s%s\n", w.f.Row(i).Record(), who, w.added(i)) + s.text
-	return s
-}
-
-// quoted quotes an item's text; where that is longer than most, its head, a marker, what went wrong in the rest, and
-// its end. Exact tells that the text is the original as it is.
-func (w *writer) quoted(i int32, text string, exact bool, most int) shown {
-	b := w.body(i)
-	all := shown{}
-	if exact {
-		all.whole = []int32{i}
+// quoted quotes an item. If it is longer than most: its head, a marker, the error lines in the rest, and its end.
+func (w *writer) quoted(i int32, text string, most int) plan.Form {
+	b, whole := w.body(i), plan.Form{}
+	if w.row(i).Kind == transcript.Call || text == w.text(i) { // its original is shown exactly
+		whole.Rows = []int32{i}
 	}
 	if q, ok := quotedWhole(text, most); ok && b.whole {
-		all.text = q
-		return all
+		whole.Text = q
+		return whole
 	}
 	first := lexicon.BulkHead(text, w.headOf(i, most))
 	rest := strings.TrimPrefix(text[len(first):], "\n")
-	m := mark.New(w.id(i), fmt.Sprintf("cut, %d chars", w.f.Row(i).Chars))
+	m := mark.New(w.id(i), fmt.Sprintf("cut, %d chars", w.row(i).Chars))
 	var s strings.Builder
 	s.WriteString(mark.Quote("", first) + m + "\n")
 	wrong := w.wrongIn(i, rest, most*3/8/lexicon.LineBulk)
@@ -95,30 +77,30 @@ func (w *writer) quoted(i int32, text string, exact bool, most int) shown {
 		s.WriteString(mark.Quote("", lexicon.BulkTail(rest, min(400, most/8))))
 	}
 	if len(text) < 4*most && lexicon.Chars(s.String()) >= lexicon.Chars(text) && b.whole {
-		all.text = mark.Quote("", text)
-		return all
+		whole.Text = mark.Quote("", text)
+		return whole
 	}
-	return shown{text: s.String(), cut: true}
+	return plan.Form{Text: s.String()}
 }
 
-// headOf is how many chars of an item stand before its marker where it is cut to most chars.
+// headOf returns how many chars of an item are shown before its marker if it is cut to most chars.
 func (w *writer) headOf(i int32, most int) int {
 	n := most * 5 / 8
-	if row := w.f.Row(i); row.Kind == transcript.Result && w.isLarge(row) {
+	if row := w.row(i); row.Kind == transcript.Result && w.isLarge(row) {
 		n = min(n, w.o.LargeChars)
 	}
 	return n
 }
 
-// isLarge reports whether a result is demoted to its beginning and its error lines wherever it stands.
+// isLarge reports whether a result is reduced to its beginning and its error lines everywhere.
 func (w *writer) isLarge(row *fold.Row) bool {
 	return w.o.On("large") && limits.Tokens(int(row.Chars)) > w.o.LargeTokens
 }
 
-// wrongIn is the error lines in the part of a result that is not shown, at most so many. What a command that succeeded
-// prints of files has none.
+// wrongIn returns the error lines in the part of a result that is not shown, at most most. Content that a
+// read, a search or a successful command printed does not count, because an error line in it is not an error of the call.
 func (w *writer) wrongIn(i int32, rest string, most int) []string {
-	row := w.f.Row(i)
+	row := w.row(i)
 	bad := row.Has(fold.Failed)
 	if shows, _ := showsText(w.commandOf(row)); row.Kind != transcript.Result || row.Op == transcript.Read || row.Op == transcript.Search || shows && !bad {
 		return nil
@@ -132,70 +114,53 @@ func (w *writer) wrongIn(i int32, rest string, most int) []string {
 }
 
 // verbatimCall renders a call and its result.
-func (w *writer) verbatimCall(u pair, most int) shown {
-	row := w.f.Row(u.first)
-	a := w.action(u.first)
-	input := w.input(u.first, &a, most)
-	s := shown{text: fmt.Sprintf("#%d %s", row.Record(), w.callLabel(u, &a, input.text != "")), whole: input.whole, cut: input.cut}
-	if len(input.whole) > 0 && len(a.Files) == 1 {
-		s.files = append(s.files, u.first)
+func (w *writer) verbatimCall(u pair, most int) plan.Form {
+	row, a := w.row(u.first), w.action(u.first)
+	all := w.input(u.first, &a, most)
+	label := 300
+	if all.Text != "" && a.Op == transcript.Command { // its input follows
+		label = 80
+	}
+	head := fmt.Sprintf("#%d %s", row.Record(), w.label(u.first, label))
+	if a.Op == transcript.Read && len(a.Files) > 0 {
+		head += " " + w.paths(a.Files, 300) + w.readLines(u.result)
 	}
 	switch {
 	case u.result < 0:
-		s.text += " (no result)\n" + input.text
-		return s
-	case w.f.Row(u.result).Kind == transcript.Human:
-		s.text += w.reply(u) + "\n" + input.text
-		return s
+		head += " (no result)"
+	case w.row(u.result).Kind == transcript.Human:
+		head += w.reply(u)
+	default:
+		head += w.status(u.result)
 	}
-	s.text += w.status(u.result)
-	res := w.f.Row(u.result)
-	out := w.outcome(u.result)
-	s.text += "\n" + input.text
-	if input.text != "" && out.Text != "" && !trivial(&a, res) {
-		s.text += fmt.Sprintf("#%d result\n", res.Record())
+	all.Text = head + "\n" + all.Text
+	if u.result < 0 || w.row(u.result).Kind == transcript.Human {
+		return all
+	}
+	res, text := w.row(u.result), w.outcome(u.result).Text
+	says := text != "" && !trivial(&a, res)
+	if says && all.Text != head+"\n" {
+		all.Text += fmt.Sprintf("#%d result\n", res.Record())
 	}
 	if res.Has(fold.Pictured) {
-		s.text += w.imageMarker(u.result) + "\n"
+		all.Text += w.imageMarker(u.result) + "\n"
 	}
-	if out.Text == "" || trivial(&a, res) {
-		return s
+	if !says {
+		return all
 	}
-	s.add(w.verbatimResult(u.result, &a, out.Text, most))
-	return s
-}
-
-// verbatimResult renders what a call gave.
-func (w *writer) verbatimResult(i int32, a *transcript.Action, text string, most int) shown {
-	if a.Op == transcript.Read && !w.f.Row(i).Has(fold.Failed) {
+	if a.Op == transcript.Read && !res.Has(fold.Failed) {
 		// The file's own lines, without the numbers and the reminders that the tool adds.
 		if content, _, ok := transcript.FileText(text); ok {
-			s := w.quoted(i, strings.TrimSuffix(content, "\n"), false, most)
-			if !s.cut {
-				s.files = []int32{i}
-			}
-			return s
+			text = strings.TrimSuffix(content, "\n")
 		}
 	}
-	return w.quoted(i, text, text == w.text(i), most)
+	out := w.quoted(u.result, text, most)
+	return plan.Form{Text: all.Text + out.Text, Rows: append(all.Rows, out.Rows...)}
 }
 
-// callLabel is a call's label; where its input follows, a command needs no more than its beginning.
-func (w *writer) callLabel(u pair, a *transcript.Action, follows bool) string {
-	most := 300
-	if follows && a.Op == transcript.Command {
-		most = 80
-	}
-	label := w.label(w.f.Row(u.first), a, most)
-	if a.Op == transcript.Read && len(a.Files) > 0 {
-		label += " " + w.paths(a.Files, 300) + w.readLines(u.result)
-	}
-	return label
-}
-
-// readLines tells which lines of a file a read gave, where not all.
+// readLines names the lines of a file that a read returned, if not all.
 func (w *writer) readLines(i int32) string {
-	if i < 0 || !w.f.Row(i).Has(fold.Partial) {
+	if i < 0 || !w.row(i).Has(fold.Partial) {
 		return ""
 	}
 	content, first, ok := transcript.FileText(w.outcome(i).Text)
@@ -205,7 +170,7 @@ func (w *writer) readLines(i int32) string {
 	return fmt.Sprintf(", lines %d-%d", first, first+strings.Count(strings.TrimSuffix(content, "\n"), "\n"))
 }
 
-// trivial reports whether a result says only that a change was made, or repeats what was changed.
+// trivial reports whether a result only confirms or repeats a change.
 func trivial(a *transcript.Action, res *fold.Row) bool {
 	switch a.Op {
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename, transcript.Plan:
@@ -214,27 +179,20 @@ func trivial(a *transcript.Action, res *fold.Row) bool {
 	return false
 }
 
-// input shows what a call was given, where its label does not.
-func (w *writer) input(i int32, a *transcript.Action, most int) shown {
-	row := w.f.Row(i)
+// input shows the input of a call if its label does not.
+func (w *writer) input(i int32, a *transcript.Action, most int) plan.Form {
 	text := ""
 	switch {
+	case a.Op == transcript.Read, a.Op == transcript.Plan,
+		a.Op == transcript.Command && a.Command != "" && !strings.Contains(a.Command, "\n") && lexicon.Chars(a.Command) <= 300,
+		a.Command == "" && len(a.Files) == 0 && int(w.row(i).Chars) <= lexicon.Chars(a.Query)+60:
+		return plan.Form{Rows: []int32{i}}
 	case a.Op == transcript.Command && a.Command != "":
-		if !strings.Contains(a.Command, "\n") && lexicon.Chars(a.Command) <= 300 {
-			return shown{whole: []int32{i}}
-		}
 		text = a.Command
-	case a.Op == transcript.Read, a.Op == transcript.Plan:
-		return shown{whole: []int32{i}}
 	case len(a.Files) > 0:
 		text = w.changeText(i)
-	case int(row.Chars) <= lexicon.Chars(a.Query)+60:
-		return shown{whole: []int32{i}}
 	default:
 		text = fieldsOf(w.body(i).raw)
 	}
-	if text == "" {
-		text = string(w.body(i).raw)
-	}
-	return w.quoted(i, text, true, most)
+	return w.quoted(i, cmp.Or(text, string(w.body(i).raw)), most)
 }

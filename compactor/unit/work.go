@@ -16,14 +16,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// pair is what is shown together: a call with its result, or an item of its own.
+// pair is a call with its result, or a single item.
 type pair struct {
 	first  int32
-	result int32 // of a call, -1 where there is none
+	result int32 // of a call, -1 if there is none
 }
 
-// pairs gives the pairs of a record in order. Results whose call stands elsewhere belong to that, and items of inline
-// sub-agents to none.
+// pairs returns the pairs of a record in order. A result belongs to the record of its call, and items of inline sub-agents to
+// none.
 func (w *writer) pairs(rec int) []pair {
 	from, to := w.f.Items(rec)
 	var all []pair
@@ -46,26 +46,26 @@ func (w *writer) pairs(rec int) []pair {
 	return all
 }
 
-// hidden reports whether items of this kind are never shown: they stand under their range.
+// hidden reports whether items of this kind are never shown, so that only their range covers them.
 func hidden(k transcript.Kind) bool {
 	return k == transcript.Meta || k == transcript.Thinking || k == transcript.System || k == transcript.File
 }
 
-// candidate is a pair of the compression zone with what its score is made of.
+// candidate is a pair of the compression zone with the inputs of its score.
 type candidate struct {
 	pair
 	chars      int64
-	copies     int // of the same content or, of a read, of the same file, that follow
+	copies     int // later copies of the same content or, for a read, of the same file
 	importance float64
-	closed     bool // nothing hangs on it any more
+	closed     bool // finished: nothing depends on it any more
 	points     int64
-	third      int // of the scores: 0 for the highest, whose forms are the shortest
-	newer      int // candidates that follow
+	third      int // third of the scores, 0 for the highest, which get the shortest forms
+	newer      int // number of later candidates
 }
 
 const (
-	mostFetched    = 200   // times the room: bytes fetched, after which no more work is looked at
-	maxCandidates  = 20000 // pairs that may get a line; older ones stand under their range
+	mostFetched    = 200   // times the room: bytes fetched, after which no more work is read
+	maxCandidates  = 20000 // pairs that may get a line; only ranges cover older ones
 	keptImportance = 0.75  // above it an item is never compressed, as long as it fits
 )
 
@@ -73,7 +73,6 @@ const (
 func (w *writer) work() {
 	all := w.candidates()
 	w.thirds(all)
-	w.decide(all)
 	zone := w.zone()
 	for n := range all {
 		c := &all[n]
@@ -90,7 +89,7 @@ func (w *writer) work() {
 	}
 }
 
-// zone is the pool of the compression zone where a level was given by hand; nil else: a companion's room is its budget.
+// zone returns the pool of the compression zone if a level was set by hand, else nil, because the room is limit enough.
 func (w *writer) zone() *plan.Pool {
 	if w.o.Level == limits.ByPressure {
 		return nil
@@ -106,7 +105,7 @@ func (w *writer) zone() *plan.Pool {
 	return &plan.Pool{Most: func(room int) int { return min(most, room) }}
 }
 
-// call adds the line of a call with its result; at its last level, the result whole.
+// call adds the line of a call with its result; the last level has the whole result.
 func (w *writer) call(u *plan.Unit, c *candidate) {
 	more := c.importance * 6
 	if c.closed {
@@ -123,7 +122,7 @@ func (w *writer) call(u *plan.Unit, c *candidate) {
 		content := worthContent * fresh(c.newer) * float64(1+c.third)
 		if w.due(c) {
 			u.Excerpt = 1
-		} else { // its content stays, as far as there is room
+		} else { // its content is kept, as far as there is room
 			content *= 2
 		}
 		u.Worth = append(u.Worth, content)
@@ -148,35 +147,35 @@ func (w *writer) call(u *plan.Unit, c *candidate) {
 	}
 }
 
-// spent reports whether so much was read for this text that no more originals are looked at: what is read depends on the
-// room, not on how long the session is.
+// spent reports whether so much was read for this text that no more originals are read. It makes the time depend on the room
+// and not on the length of the session.
 func (w *writer) spent() bool { return w.fetched > mostFetched*int64(w.Room) }
 
-// due reports whether a strategy replaces the result of a call: an output that is long enough, or any old result that is.
+// due reports whether a strategy replaces the result of a call: a long output, or any long result that is old.
 func (w *writer) due(c *candidate) bool {
 	row := w.row(c.result)
 	return row.Op == transcript.Command && int(row.Chars) >= w.o.OutputChars || c.result < w.keep && w.isMicro(int(row.Chars))
 }
 
-// wholeMay reports whether the result of a call may stand in more than a line: by its row alone, as nothing is read for
-// this. What a file held is told under Files.
+// wholeMay reports whether the result of a call may take more than a line. It decides by the rows, so that nothing is read for
+// it. Reads never do, because the content of files is under Files.
 func (w *writer) wholeMay(c *candidate) bool {
 	return c.result >= 0 && c.copies == 0 && w.row(c.result).Chars > wholeText && !w.row(c.result).Has(fold.Rejected) && w.row(c.first).Op != transcript.Read && w.row(c.result).Kind == transcript.Result
 }
 
-// whole is a call with its result, as far as one thing may go.
+// whole returns a call with its result, up to the maximum of one thing.
 func (w *writer) whole(c *candidate) plan.Form {
 	a := w.action(c.first)
 	text := w.outcome(c.result).Text
 	if text == "" || w.row(c.result).Has(fold.Pictured) || trivial(&a, w.row(c.result)) {
 		return plan.Form{}
 	}
-	s := w.quoted(c.result, text, text == w.text(c.result), w.most)
-	line := fmt.Sprintf("- #%d %s%s\n", w.row(c.first).Record(), w.label(w.row(c.first), &a, details[2].cmd), w.status(c.result))
-	return plan.Form{Text: line + s.text, Shows: strings.TrimSuffix(line, "\n"), Rows: s.whole}
+	s := w.quoted(c.result, text, w.most)
+	line := fmt.Sprintf("- #%d %s%s\n", w.row(c.first).Record(), w.label(c.first, details[2].cmd), w.status(c.result))
+	return plan.Form{Text: line + s.Text, Shows: strings.TrimSuffix(line, "\n"), Rows: s.Rows}
 }
 
-// message adds what the agent said between its calls.
+// message adds a message of the agent between its calls.
 func (w *writer) message(u *plan.Unit, c *candidate) {
 	first := (2*worthWork + 16*w.references(c.first)) * fresh(c.newer)
 	u.Kind = "decisions"
@@ -187,28 +186,25 @@ func (w *writer) message(u *plan.Unit, c *candidate) {
 	}
 	head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
 	more := first / 2
-	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // young talk stands in more words
+	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // recent messages are shortened less
 		more = first
 	}
 	told := &plan.Unit{Section: u.Section}
 	w.addText(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
 	u.Worth = told.Worth
 	u.Form = func(level int) plan.Form {
-		if f, ok := w.refer(c.first, head); ok {
+		if f, ok := w.dup(c.first, head); ok {
 			return f.plan()
 		}
 		text := w.text(c.first)
 		if !w.o.On("talk") {
 			return form{line: head, quote: mark.Quote("  ", text)}.plan()
 		}
-		if f, ok := w.byRule(c.first, head, text, level); ok {
-			return f.plan()
-		}
 		return told.Form(level)
 	}
 }
 
-// form is a pair in short: one line, what stands quoted below it, and what it saved.
+// form is a shortened pair: one line, quoted lines below it, and what it saved.
 type form struct {
 	line  string
 	quote string
@@ -222,8 +218,7 @@ func (f form) plan() plan.Form {
 	return plan.Form{Text: line + f.quote, Shows: strings.TrimSuffix(line, "\n"), Strategy: f.kind, Saved: f.saved, Rows: f.rows}
 }
 
-// form gives the line of a pair that is no message; "" where it needs none: its records are under their range all the
-// same.
+// form returns the line of a pair that is not a message, "" if it needs none because its range covers it.
 func (w *writer) form(u pair, v detail) form {
 	row := w.row(u.first)
 	switch row.Kind {
@@ -240,7 +235,7 @@ func (w *writer) form(u pair, v detail) form {
 	return form{}
 }
 
-// candidates gives the pairs before Recent that may get a line, newest first.
+// candidates returns the pairs before Recent that may get a line, newest first.
 func (w *writer) candidates() []candidate {
 	var all []candidate
 	seen := map[uint64]int{}
@@ -285,12 +280,12 @@ func (w *writer) lined(u pair) bool {
 	return !hidden(row.Kind) && row.Kind != transcript.Human && row.Op != transcript.Plan && !w.isAnswer(u.first)
 }
 
-// isAnswer reports whether a message is the last one of its turn, which stands in a line of its own.
+// isAnswer reports whether a message is the last one of its turn, which has its own unit.
 func (w *writer) isAnswer(i int32) bool {
 	return w.row(i).Kind == transcript.Text && w.turnOf(i).answer == i && w.o.On("answers")
 }
 
-// isClosed reports whether nothing hangs on a pair any more: a failure made good since, a sub-agent that reported.
+// isClosed reports whether nothing depends on a pair any more: a resolved failure, a sub-agent that has reported.
 func (w *writer) isClosed(u pair) bool {
 	if u.result < 0 {
 		return false
@@ -302,7 +297,7 @@ func (w *writer) isClosed(u pair) bool {
 	return row.Has(fold.Failed) && !row.Has(fold.Rejected) && !w.f.IsOpen(u.result)
 }
 
-// thirds divides the pairs by their score. The highest scores give way most.
+// thirds divides the pairs by their score. The highest scores are shortened most.
 func (w *writer) thirds(all []candidate) {
 	if !w.o.On("score") {
 		return
@@ -317,7 +312,7 @@ func (w *writer) thirds(all []candidate) {
 	}
 }
 
-// detailOf is how much of a pair its line shows: less of those with a high score, and less at a hard level.
+// detailOf returns how much of a pair its line shows: less for a high score and at a stronger level.
 func (w *writer) detailOf(c *candidate) detail {
 	v := details[c.third]
 	v.text = min(max(int(float64(c.chars)*v.keep), wholeText), w.o.SummaryChars)
@@ -325,8 +320,8 @@ func (w *writer) detailOf(c *candidate) detail {
 	return v.at(w.level)
 }
 
-// importance of a row, 0..1: for messages by what later ones take up, by what kind of words they hold, and a little by
-// how new they are; for work by what it did.
+// importance returns the importance of a row, 0..1: for messages by later references to their terms, by their wording, and a
+// little by how new they are; for work by what it did.
 func (w *writer) importance(i int32) float64 {
 	row := w.row(i)
 	_, rows := w.f.Rows()
@@ -336,14 +331,14 @@ func (w *writer) importance(i int32) float64 {
 		if t := w.f.Text(i); t != nil {
 			m.References, m.Most = int(t.Refs), int(w.f.MostRefs())
 		}
-		m.Decides, m.Corrects, m.Constrains = row.Has(fold.Decides) && w.o.On("decisions"), row.Has(fold.Corrects), row.Has(fold.Constrains)
+		m.Told = prose.Told{Decides: row.Has(fold.Decides) && w.o.On("decisions"), Corrects: row.Has(fold.Corrects), Constrains: row.Has(fold.Constrains)}
 		return min(1, prose.Importance(m))
 	}
 	return min(1, prose.Importance(m)+w.workImportance(row))
 }
 
-// references is how often later messages take up what one brought up, 0..1: the part of its importance that no word of a
-// language decides.
+// references returns how often later messages refer to terms that a message introduced, 0..1. It is the part of importance
+// that does not depend on a language.
 func (w *writer) references(i int32) float64 {
 	t := w.f.Text(i)
 	if t == nil || w.f.MostRefs() == 0 {
@@ -356,19 +351,18 @@ func (w *writer) references(i int32) float64 {
 	return share
 }
 
-// scale is importance as the score uses it: 1..5, in power-of-two buckets.
+// scale returns importance as the score uses it: 1, 2 or 4.
 func scale(importance float64) int64 { return 1 << (bits.Len(uint(1+4*importance)) - 1) }
 
-// ageStep is the age up to which everything is equally old, in milliseconds; from there on ages count in powers of two.
+// ageStep is the age up to which all items count as equally old, in milliseconds. Above it, ages count in powers of two.
 const ageStep = 15 * 60 * 1000
 
-// ageOf is an item's age in quarters of an hour, as a power of two, 1 to 4096.
+// ageOf returns an item's age in quarters of an hour, as a power of two from 1 to 4096.
 func (w *writer) ageOf(row *fold.Row) int64 {
 	return 1 << min(12, bits.Len64(uint64(w.age(row)/ageStep)))
 }
 
-// score tells how soon an item gives way: the larger, older, more often said again and the less important, the sooner.
-// Closed work gives way twice as soon.
+// score is higher for items to shorten first: large, old, repeated and unimportant ones. It is doubled for closed work.
 func (w *writer) score(c *candidate) int64 {
 	s := limits.Tokens(c.chars) * w.ageOf(w.row(c.first)) * int64(1+c.copies) / scale(c.importance)
 	if c.closed {
@@ -377,8 +371,8 @@ func (w *writer) score(c *candidate) int64 {
 	return s
 }
 
-// checked is a pair's line, or its original where the line does not hold what must never be elided: the status of what
-// failed, and the first line that tells why.
+// checked returns a pair's line, or its original if the line lacks what must never be elided: the status of a failure and the
+// first line of its reason.
 func (w *writer) checked(u pair, f form, v detail) form {
 	i := u.result
 	if i < 0 || f.line == "" || f.kind == "dup" || f.quote != "" || !w.row(i).Has(fold.Failed) || w.row(i).Has(fold.Rejected) {

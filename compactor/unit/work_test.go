@@ -71,7 +71,7 @@ func (j *journal) read(path, content string) {
 // writer has all units of the session made for a companion.
 func (j *journal) writer(o limits.Options) *writer {
 	f := fold.New(o, transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}})
-	for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: j.buf.Bytes(), Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: j.buf.Bytes(), Rest: true}) {
 		f.Add(r)
 	}
 	data := bytes.Clone(j.buf.Bytes())

@@ -7,10 +7,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// What a char of a thing is worth. A must unit's first level is only weighed against other must units. Between two
-// things of one kind the newer one is worth more: see fresh.
+// The worth per char of each kind of thing. The first level of a Must unit is tried before all other levels, so its worth only
+// matters among Must units. Of two things of one kind the newer one is worth more: see fresh.
 const (
-	worthRange    = 99.0 // of the ranges that cover all records
+	worthRange    = 99.0 // the ranges that cover all records
 	worthLastAsk  = 98.0
 	worthLast     = 92.0 // the last answer; as the newest one it comes to 96
 	worthNow      = 94.0 // what was under way, the plan, git
@@ -23,24 +23,24 @@ const (
 	worthAnswer   = 58.0
 	worthDid      = 5.0
 
-	worthWhole   = 50.0 // an ask whole
-	worthRun     = 70.0 // a command that is no look-up, with its outcome
-	worthMore    = 52.0 // more of an answer
-	worthReport  = 14.0
-	worthVerb    = 12.0 // the newest records word by word
-	worthMended  = 30.0
-	worthFile    = 6.0  // the content of a file
-	worthWork    = 10.0 // one call in a line
-	worthLook    = 7.0  // a look-up among the commands
-	worthFocus   = 4.0  // what is in focus is worth so many times as much
-	worthContent = 1.0  // a result whole
+	worthWhole    = 50.0 // an ask whole
+	worthRun      = 70.0 // a command that is not a look-up, with its outcome
+	worthMore     = 52.0 // more of an answer
+	worthReport   = 14.0
+	worthVerb     = 12.0 // the newest records verbatim
+	worthResolved = 30.0
+	worthFile     = 6.0  // the content of a file
+	worthWork     = 10.0 // one call in a line
+	worthLook     = 7.0  // a look-up among the commands
+	worthFocus    = 4.0  // factor for things in focus
+	worthContent  = 1.0  // a whole result
 )
 
-// fresh is 1 for the newest of things of a kind and less for older ones: by powers of two of how many are newer, so
-// that one more record moves few.
+// fresh returns 1 for the newest thing of a kind and less for older ones. It changes at powers of two of how many are newer, so
+// that one more record changes few values.
 func fresh(newer int) float64 { return 1 / (1 + 0.2*float64(bits.Len(uint(newer)))) }
 
-// workImportance is how much a call or a result matters by what it did.
+// workImportance returns the importance of a call or result by what it did.
 func (w *writer) workImportance(row *fold.Row) float64 {
 	switch {
 	case row.Has(fold.Failed | fold.Rejected):

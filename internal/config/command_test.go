@@ -22,7 +22,7 @@ func TestSummarizerCommand(t *testing.T) {
 		{`command = [" "]`, nil, "names no program"},
 		{`command = ["x", "a\nb"]`, nil, "control characters"},
 		{`command = "claude -p"`, nil, "want a list of strings"},
-		{`command = ["x", 1]`, nil, "want strings"},
+		{`command = ["x", 1]`, nil, "want a string"},
 		{`timeout = "10ms"`, nil, "less than 1s"},
 		{`timeout = "0s"`, nil, "less than 1s"},
 		{`comand = []`, nil, `the nearest is "summarizer.command"`},

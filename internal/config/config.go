@@ -1,116 +1,133 @@
-// Package config reads ccd's configuration: defaults, then a strict TOML file, then the environment, then flags.
+// Package config reads ccd's configuration: defaults, then a strict TOML file, then the environment.
 //
 // It owns the keys, their units and their limits; its invariant is that nothing is taken silently: an unknown key, a
 // wrong type or a value outside its limits is an error that names the place and, for keys, the nearest one that
-// exists. config.toml.example is made of the same table. It holds plain values and knows nothing of what they are for.
+// exists. The fields of Config are the keys; default.toml, which config.toml.example copies, has their defaults and
+// meanings. The package holds plain values and knows nothing of what they are for.
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"ccd/internal/agent/generic"
 	"ccd/internal/ownfile"
 )
 
-// Config is the whole configuration. Start from Load.
+// Config is the whole configuration. Use Load to get one. Its fields are the keys, in the order of the example; their
+// tags restrict the values (see rule).
 type Config struct {
-	Watch      Watch
-	Trigger    Trigger
-	Models     Models
-	Compaction Compaction
-	Companion  Companion
-	Archive    Archive
-	Summarizer Summarizer
-	Agents     Agents
-	Log        Log
+	Watch      Watch      `toml:"watch"`
+	Trigger    Trigger    `toml:"trigger"`
+	Models     Models     `toml:"models"`
+	Compaction Compaction `toml:"compaction"`
+	Companion  Companion  `toml:"companion"`
+	Archive    Archive    `toml:"archive"`
+	Summarizer Summarizer `toml:"summarizer"`
+	Notice     Notice     `toml:"notice"`
+	Agents     Agents     `toml:"agents"`
+	Log        Log        `toml:"log"`
 
 	path    string            // the file that was read
 	home    string            // what ~ stands for
-	sources map[string]string // key -> where its value comes from; no entry: default
+	sources map[string]string // key -> source of its value; no entry means default
 }
 
 // Watch is [watch]: which transcripts are followed, and when a change counts.
 type Watch struct {
-	Roots        map[string][]string // agent -> directories, absolute, in addition to the agent's own
-	Ignore       []string            // globs on the path below a root, or on the base name
-	Settle       time.Duration
-	MaxWait      time.Duration
-	ScanInterval time.Duration
-	Poll         bool
+	Ignore       []string            `toml:"ignore" is:"glob"` // on the path below a root, or on the base name
+	Settle       time.Duration       `toml:"settle" min:"10ms"`
+	MaxWait      time.Duration       `toml:"max_wait" min:"10ms"`
+	ScanInterval time.Duration       `toml:"scan_interval" min:"1s"`
+	Poll         bool                `toml:"poll"`
+	Roots        map[string][]string `toml:"roots" is:"path"` // agent -> directories, absolute, in addition to the agent's own
 }
 
 // Trigger is [trigger]: when a companion is first written.
 type Trigger struct {
-	Threshold  int64   // estimated tokens of the context; 0: "auto", from the model's window
-	Pressure   float64 // part of the context window, 0..1
-	MinSavings int64   // estimated tokens
+	Threshold  int64   `toml:"threshold" is:"auto"`    // estimated tokens of the context; 0: "auto", from the model's window
+	Pressure   float64 `toml:"pressure" is:"positive"` // part of the context window, 0..1
+	MinSavings int64   `toml:"min_savings"`            // estimated tokens
 }
 
-// Models is [models]: what is known of models.
+// Models is [models]: facts about models.
 type Models struct {
-	Windows map[string]int64 // prefix of a model's name -> context window in real tokens
+	Windows map[string]int64 `toml:"windows" min:"1"` // prefix of a model's name -> context window in real tokens
 }
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
 type Compaction struct {
-	RecentShare        float64 // part of the context that stays verbatim, 0..1
-	RecentMessages     int
-	RecentResults      time.Duration
-	FileAge            time.Duration
-	TalkAge            time.Duration
-	OutputChars        int
-	MicrocompactKeep   int // tool results
-	MicrocompactTokens int // estimated tokens
-	Dedup              bool
-	NearDedup          bool
-	Contradictions     bool
-	KeepImportance     float64 // 0..1; 0: off
+	RecentShare        float64       `toml:"recent_share"` // part of the context that stays verbatim, 0..1
+	RecentMessages     int           `toml:"recent_messages"`
+	RecentResults      time.Duration `toml:"recent_results"`
+	FileAge            time.Duration `toml:"file_age"`
+	TalkAge            time.Duration `toml:"talk_age"`
+	OutputChars        int           `toml:"output_chars"`
+	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
+	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
+	Dedup              bool          `toml:"dedup"`
+	NearDedup          bool          `toml:"near_dedup"`
+	Contradictions     bool          `toml:"contradictions"`
+	KeepImportance     float64       `toml:"keep_importance"` // 0..1; 0: off
 	// Of plain lists of messages.
-	KeepRecent             int
-	KeepRoles              []string
-	KeepPatterns           []string // regular expressions
-	NearThreshold          float64  // 0..1
-	ContradictionThreshold float64  // 0..1
-	LargeOutputTokens      int      // estimated tokens
-	LargeOutputChars       int
-	SummaryChars           int
-	LongCap                string   // "off" or "log"
-	RestoreFileTokens      int      // estimated tokens
-	RestoreTotalTokens     int      // estimated tokens
-	Off                    []string // strategies, as the compactor names them
+	KeepRecent             int      `toml:"keep_recent"`
+	KeepRoles              []string `toml:"keep_roles"`
+	KeepPatterns           []string `toml:"keep_patterns" is:"regexp"`
+	NearThreshold          float64  `toml:"near_threshold" is:"positive"`          // 0..1
+	ContradictionThreshold float64  `toml:"contradiction_threshold" is:"positive"` // 0..1
+	LargeOutputTokens      int      `toml:"large_output_tokens"`                   // estimated tokens
+	LargeOutputChars       int      `toml:"large_output_chars"`
+	SummaryChars           int      `toml:"summary_chars" min:"100"`
+	LongCap                string   `toml:"long_cap" of:"off log"`
+	RestoreFileTokens      int      `toml:"restore_file_tokens"`  // estimated tokens
+	RestoreTotalTokens     int      `toml:"restore_total_tokens"` // estimated tokens
+	Off                    []string `toml:"off" is:"strategy"`    // as the compactor names them
 }
 
-// Companion is [companion]: where companions stand and what they hold.
+// Companion is [companion]: where companions are written and what they contain.
 type Companion struct {
-	Dir            string // absolute; "": beside the transcript
-	MaxTokens      int    // estimated tokens
-	RefreshIdle    time.Duration
-	RestoreFiles   int
-	KeepAfterPurge time.Duration
-	Host           string // "": the machine's name
+	Dir            string        `toml:"dir" is:"path"`         // absolute; "": beside the transcript
+	MaxTokens      int           `toml:"max_tokens" min:"2000"` // estimated tokens
+	RefreshIdle    time.Duration `toml:"refresh_idle" min:"10ms"`
+	RestoreFiles   int           `toml:"restore_files"`
+	KeepAfterPurge time.Duration `toml:"keep_after_purge"`
+	Host           string        `toml:"host"` // "": the machine's name
 }
 
-// Archive is [archive]: the file that keeps the originals.
+// Archive is [archive]: the file with the originals.
 type Archive struct {
-	Path    string // absolute; "": archive.db in the state directory
-	MaxSize int64  // bytes; 0: no limit
-	MinFree int64  // bytes
+	Path    string `toml:"path" is:"path"`     // absolute; "": archive.db in the state directory
+	MaxSize int64  `toml:"max_size" is:"size"` // bytes; 0: no limit
+	MinFree int64  `toml:"min_free" is:"size"` // bytes
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.
 type Summarizer struct {
-	Command []string // program and arguments; none: no command is ever run
-	Timeout time.Duration
+	Command []string      `toml:"command" is:"command"` // program and arguments; none: no command is ever run
+	Timeout time.Duration `toml:"timeout" min:"1s"`
 }
 
-// Agents is [agents]: what agents may see.
+// Notice is [notice]: the command that shows a notice when the context of a session is nearly full.
+type Notice struct {
+	Command  []string `toml:"command" is:"command"`   // program and arguments, title and text are added; none: no notices
+	Pressure float64  `toml:"pressure" is:"positive"` // part of the context window, 0..1
+}
+
+// RunsCommands reports whether the daemon may start a program.
+func (c Config) RunsCommands() bool { return len(c.Summarizer.Command)+len(c.Notice.Command) > 0 }
+
+// Agents is [agents]: what agents may see, and additional agents.
 type Agents struct {
-	Reach string // ReachProject or ReachAll
+	Reach   string                   `toml:"reach" of:"project all"` // ReachProject or ReachAll
+	Formats map[string]generic.Agent `toml:"formats"`                // by the name of the agent
 }
 
 // The values of agents.reach: an agent sees the sessions of its own project, or of all projects.
@@ -121,29 +138,37 @@ const (
 
 // Log is [log].
 type Log struct {
-	Level  string // "debug", "info", "warn", "error"
-	Format string // "text", "json"
-	File   string // absolute; "": stderr
+	Level  string `toml:"level" of:"debug info warn error"`
+	Format string `toml:"format" of:"text json"`
+	File   string `toml:"file" is:"path"` // absolute; "": stderr
 }
 
-// Value is one key as it is in force.
+// Value is the effective value of one key.
 type Value struct {
 	Key    string // "watch.settle"
 	Value  any    // as in TOML: string, integer, float, bool, list or table; durations and sizes as strings
-	Source string // "default", "FILE:LINE", "environment CCD_WATCH_SETTLE" or "flag"
+	Source string // "default", "FILE:LINE" or "environment CCD_WATCH_SETTLE"
 }
 
-// Load reads the configuration: the defaults, then file, then the environment (env as os.Environ gives it:
-// CCD_SECTION_KEY; an empty one counts as not set). A file that does not exist is an error only if it was asked for
-// by name (explicit). Errors name file, line, key and the nearest key, and never what the file says.
+// Load reads the configuration: the defaults, then file, then the environment (env as from os.Environ: CCD_SECTION_KEY;
+// an empty value counts as unset). A missing file is only an error if it was requested explicitly. Errors contain file,
+// line, key and the nearest key, and nothing else of the file's content.
 func Load(file string, explicit bool, env []string) (Config, error) {
 	c := defaults()
-	c.home = lookup(env, homeVariable)
+	for _, e := range env {
+		if home, ok := strings.CutPrefix(e, homeVariable+"="); ok {
+			c.home = home
+			break
+		}
+	}
 	text, err := read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !explicit:
 	case err != nil:
-		return Config{}, fmt.Errorf("read config %s: %w", file, cause(err))
+		if p := new(fs.PathError); errors.As(err, &p) {
+			err = p.Err // it names the file too
+		}
+		return Config{}, fmt.Errorf("read config %s: %w", file, err)
 	default:
 		c.path = file
 		if err := c.decode(string(text)); err != nil {
@@ -159,149 +184,77 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 	return c, nil
 }
 
-// maxFile is what a configuration may have, in bytes.
-const maxFile = 1 << 20
-
-// read reads a file. What is none, and is named as such, may be read too, as /dev/null or what a shell makes of <(...).
-func read(file string) ([]byte, error) {
-	if file != os.DevNull && !strings.HasPrefix(file, "/dev/") {
-		return ownfile.Read(file, maxFile)
+func defaults() Config {
+	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, sources: map[string]string{}}
+	if err := c.decode(example); err != nil {
+		panic("default.toml: " + err.Error()) // a test would have found it
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("over %d bytes", maxFile)
-	}
-	return text, err
+	clear(c.sources)
+	return c
 }
 
-// Path returns the file that was read, "" where there was none.
+// read reads a file. It accepts irregular files such as /dev/null or a shell's <(...).
+func read(file string) ([]byte, error) {
+	if strings.HasPrefix(file, "/dev/") {
+		return os.ReadFile(file)
+	}
+	return ownfile.Read(file, 1<<20)
+}
+
+// Path returns the file that was read, "" if none.
 func (c *Config) Path() string { return c.path }
 
-// Set gives a key a value, as a flag does: "watch.settle", "5s". Lists are separated by commas; tables cannot be set.
-func (c *Config) Set(key, value string) error {
-	if err := c.set(key, fromText(value), "flag"); err != nil {
-		return fmt.Errorf("set %s: %w", key, err)
-	}
-	if err := c.check(); err != nil {
-		return fmt.Errorf("set %s: %w", key, err)
-	}
-	return nil
-}
-
-// Values lists every key in the order of the example, with where its value comes from.
+// Values returns every key in the order of the example, with the source of its value.
 func (c *Config) Values() []Value {
 	var all []Value
-	for _, s := range sections() {
-		for _, k := range s.keys {
-			name := s.name + "." + k.name
-			all = append(all, Value{name, k.in(c).shown(), c.source(name)})
-		}
+	for _, k := range c.keys() {
+		all = append(all, Value{k.String(), k.shown(), c.source(k.String())})
 	}
 	return all
 }
 
-func (c *Config) source(key string) string {
-	if s := c.sources[key]; s != "" {
-		return s
-	}
-	return "default"
-}
+func (c *Config) source(key string) string { return cmp.Or(c.sources[key], "default") }
 
-// set finds a key by its full name and gives it a value.
-func (c *Config) set(name string, v any, source string) error {
-	k, ok := find(name)
-	if !ok {
-		return unknownKey(name)
-	}
-	if err := k.in(c).set(v); err != nil {
-		return err
-	}
-	c.sources[name] = source
-	return nil
-}
-
-// environment takes CCD_SECTION_KEY. Other variables that begin with CCD_ are somebody else's.
+// environment applies CCD_SECTION_KEY. It ignores other variables that begin with CCD_.
 func (c *Config) environment(env []string) error {
-	names := map[string]string{} // variable -> key
-	for _, s := range sections() {
-		for _, k := range s.keys {
-			if !k.table && s.name != "agents" { // who sets a variable for an agent must not widen its reach
-				names[variable(s.name+"."+k.name)] = s.name + "." + k.name
-			}
+	keys, sections := map[string]key{}, map[string]bool{}
+	for _, k := range c.keys() {
+		sections[variable(k.section)+"_"] = true
+		if k.field.Kind() != reflect.Map {
+			keys[variable(k.String())] = k
 		}
 	}
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		if value == "" || !ours(name) {
+		k, ok := keys[name]
+		ours := slices.ContainsFunc(slices.Collect(maps.Keys(sections)), func(s string) bool { return strings.HasPrefix(name, s) })
+		switch {
+		case value == "" || !ours:
 			continue
-		}
-		key, ok := names[name]
-		if name == variable("agents.reach") {
-			return reachVariable{}
-		}
-		if !ok {
+		case k.String() == "agents.reach": // an environment must not give an agent more reach
+			return fmt.Errorf("%s: agents.reach cannot be set in the environment", name)
+		case !ok:
 			err := fmt.Errorf("%w %q", errUnknown, name)
-			if near, _ := nearest(name, keysOf(names)); near != "" {
+			if near, _ := Nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
 				err = fmt.Errorf("%w, the nearest is %q", err, near)
 			}
 			return err
 		}
-		if err := c.set(key, fromText(value), "environment "+name); err != nil {
+		if err := k.set(k.field, k.parse(value)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		c.sources[k.String()] = "environment " + name
 	}
 	return nil
 }
 
-// reachVariable is the error of a variable that would widen an agent's reach.
-type reachVariable struct{}
-
-// Error says what is wrong.
-func (reachVariable) Error() string { return "agents.reach cannot be set in the environment" }
-
-// Hint returns what to do about it.
-func (reachVariable) Hint() string { return "unset " + variable("agents.reach") }
-
 // variable is the environment's name of a key.
 func variable(key string) string { return "CCD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
 
-// ours reports whether a variable has the form of a key of one of the sections.
-func ours(name string) bool {
-	for _, s := range sections() {
-		if strings.HasPrefix(name, variable(s.name)+"_") {
-			return true
-		}
-	}
-	return false
-}
-
-func lookup(env []string, name string) string {
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
-// check looks at what no single key can tell.
+// check checks rules between keys.
 func (c *Config) check() error {
 	if c.Watch.MaxWait < c.Watch.Settle {
 		return fmt.Errorf("watch.max_wait (%s) is less than watch.settle (%s)", c.source("watch.max_wait"), c.source("watch.settle"))
 	}
 	return nil
-}
-
-// cause strips what an error says of the path: the caller names it.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

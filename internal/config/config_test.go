@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/agent/generic"
+
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
@@ -51,7 +53,8 @@ func TestDefaults(t *testing.T) {
 		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
 		Archive:    Archive{MinFree: 256_000_000},
 		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},
-		Agents:     Agents{Reach: "project"},
+		Notice:     Notice{Command: []string{}, Pressure: 0.8},
+		Agents:     Agents{Reach: "project", Formats: map[string]generic.Agent{}},
 		Log:        Log{Level: "warn", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, exported); diff != "" {
@@ -62,7 +65,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The example at the root of the project is what Example says, and reading it changes nothing.
+// The example at the root of the project is what Example says, it sets every key, and reading it changes nothing.
 func TestExampleEqualsDefaults(t *testing.T) {
 	file := filepath.Join("..", "..", "config.toml.example")
 	if *update {
@@ -75,7 +78,7 @@ func TestExampleEqualsDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Example(), string(text)); diff != "" {
-		t.Errorf("config.toml.example is out of date, `go test ./internal/config -update` mends it (-want +got):\n%s", diff)
+		t.Errorf("config.toml.example differs from default.toml, `go test ./internal/config -update` copies it (-want +got):\n%s", diff)
 	}
 	got, err := load(t, string(text))
 	if err != nil {
@@ -91,28 +94,45 @@ func TestExampleEqualsDefaults(t *testing.T) {
 	}
 }
 
-// Every field of a Config has a key, and every key a meaning.
-func TestEveryFieldHasAKey(t *testing.T) {
-	fields := 0
-	for _, s := range exportedFields(reflect.TypeFor[Config]()) {
-		for range exportedFields(s.Type) {
-			fields++
+// Every key of the example has a meaning: it stands in a comment above the key.
+func TestEveryKeyHasAMeaning(t *testing.T) {
+	before := ""
+	for line := range strings.Lines(Example()) {
+		if line != "\n" && line[0] != '#' && !strings.HasPrefix(before, "#") && !strings.HasPrefix(line, `"`) && !strings.HasPrefix(before, "[models.windows]") {
+			t.Errorf("no comment above %s", line)
 		}
-	}
-	if n := len(allKeys()); n != fields {
-		t.Errorf("%d keys for %d fields", n, fields)
-	}
-	for _, s := range sections() {
-		for _, k := range s.keys {
-			if s.doc == "" || len(k.doc) < 10 || !strings.HasSuffix(strings.TrimRight(k.doc, `"]`), ".") && !k.table {
-				t.Errorf("%s.%s: meaning %q", s.name, k.name, k.doc)
-			}
-		}
+		before = line
 	}
 }
 
-func exportedFields(t reflect.Type) []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return !f.IsExported() })
+// format begins a file with an agent of its own.
+const format = "[agents.formats.mine]\nroots = ['~/mine']\n"
+
+// TestFormats: the agent that the example shows, and one with the least that is needed.
+func TestFormats(t *testing.T) {
+	var shown strings.Builder
+	_, rest, _ := strings.Cut(Example(), "\n# [agents.formats.tinker]\n")
+	shown.WriteString("[agents.formats.tinker]\n")
+	for line := range strings.Lines(rest) {
+		if line, ok := strings.CutPrefix(line, "# "); ok {
+			shown.WriteString(line)
+		} else {
+			break
+		}
+	}
+	c, err := load(t, shown.String()+format+"role = '/role'\ncontent = '/text'\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[generic.Agent]()) {
+		if reflect.ValueOf(c.Agents.Formats["tinker"]).Field(i).IsZero() {
+			t.Errorf("the example does not show agents.formats.tinker.%s", f.Tag.Get("toml"))
+		}
+	}
+	want := generic.Agent{Roots: []string{"/home/me/mine"}, Role: []string{"/role"}, Content: []string{"/text"}}
+	if diff := cmp.Diff(want, c.Agents.Formats["mine"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestBadFiles(t *testing.T) {
@@ -121,30 +141,40 @@ func TestBadFiles(t *testing.T) {
 		{"key in another section", "[trigger]\nsettle = \"2s\"", `line 2: unknown key "trigger.settle", the nearest is "watch.settle"`},
 		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: unknown key "wacth", the nearest is "watch"`},
 		{"nothing near", "[zzzzzzzzz]\n", `line 1: unknown key`},
-		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: settle: unknown key, it belongs under [watch]`},
+		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: unknown key "settle", the nearest is "watch.settle"`},
 		{"section as a value", "watch = 3", `line 1: watch: want a section, [watch]`},
-		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: got an integer, want a duration such as "2s"`},
+		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: want a duration such as "2s"`},
 		{"bad duration", "[watch]\nsettle = \"2 seconds\"", `line 2: watch.settle: not a duration such as "500ms", "2s", "15m", "1h" or "90d"`},
 		{"duration too small", "[watch]\nscan_interval = \"1ms\"", `line 2: watch.scan_interval: less than 1s`},
-		{"string for integer", "[companion]\nmax_tokens = \"many\"", `line 2: companion.max_tokens: got a string, want a whole number`},
-		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: got a float, want a whole number`},
+		{"string for integer", "[companion]\nmax_tokens = \"many\"", `line 2: companion.max_tokens: want a whole number`},
+		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: want a whole number`},
 		{"too small", "[companion]\nmax_tokens = 7", `line 2: companion.max_tokens: less than 2000`},
-		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: got a string, want true or false`},
-		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: not above 0 and at most 1`},
-		{"not a number", "[trigger]\npressure = nan", `line 2: trigger.pressure: not above 0 and at most 1`},
-		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: not above 0 and at most 1`},
-		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: got a string, want "auto" or a whole number above 0`},
+		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: want true or false`},
+		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: want a number above 0 and at most 1`},
+		{"not a number", "[trigger]\npressure = nan", `line 2: trigger.pressure: want a number above 0 and at most 1`},
+		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: want a number above 0 and at most 1`},
+		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: want "auto" or a whole number above 0`},
 		{"bad size", "[archive]\nmax_size = \"20 giga\"", `line 2: archive.max_size: not a size such as "256MB" or "20GB"`},
-		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: got an integer, want a size such as "256MB"`},
+		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: want a size such as "256MB"`},
 		{"relative path", "[companion]\ndir = \"here\"", `line 2: companion.dir: not an absolute path`},
-		{"level", "[log]\nlevel = \"loud\"", `line 2: log.level: got a string, want one of debug, info, warn, error`},
-		{"glob", "[watch]\nignore = [\"a\", \"[\"]", `line 2: watch.ignore: entry 2 is not a glob`},
-		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: entry 1 is an integer, want strings`},
-		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: got a string, want a list of strings such as ["a", "b"]`},
+		{"level", "[log]\nlevel = \"loud\"", `line 2: log.level: want one of debug, info, warn, error`},
+		{"glob", "[watch]\nignore = [\"a\", \"[\"]", `line 2: watch.ignore: entry 2: not a glob`},
+		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: entry 1: want a string`},
+		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: want a list of strings such as ["a", "b"]`},
 		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots: unknown key (of an agent)`},
 		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown key "claude-cod", the nearest is "claude-code" (of an agent)`},
-		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: codex: not an absolute path`},
-		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: got a string, want a whole number of tokens above 0`},
+		{"empty root", "[watch]\nroots.codex = [\"\"]", `line 2: watch.roots: entry 1: want a path`},
+		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: entry 1: not an absolute path`},
+		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats.mine.content: entry 1: want a JSON Pointer such as "/message/role"`},
+		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats.mine.content: entry 2: want a JSON Pointer`},
+		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats.mine.role: want a list of strings`},
+		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats.mine.role is missing`},
+		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: agents.formats.mine: unknown key "calls_id", the nearest is "call_id"`},
+		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats.mine.roots: entry 1: not an absolute path`},
+		{"name of another agent", "[agents.formats.codex]\nroots = ['/x']\n", `line 1: agents.formats: want a name of small letters, digits and hyphens that no other agent has`},
+		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats: want a name`},
+		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats.mine.`},
+		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: want a whole number`},
 		{"syntax", "[watch]\nsettle = 2s\n", `line 2: not valid TOML`},
 		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: `},
 		{"first of two", "[log]\nlevel = 1\n[watch]\nsettle = 2\n", `line 2: log.level`},
@@ -172,12 +202,9 @@ func TestPrecedenceAndSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Set("watch.max_wait", "3m"); err != nil {
-		t.Fatal(err)
-	}
 	want := map[string]Value{
 		"watch.settle":         {Value: "4s", Source: "environment CCD_WATCH_SETTLE"},
-		"watch.max_wait":       {Value: "3m", Source: "flag"},
+		"watch.max_wait":       {Value: "2m", Source: "environment CCD_WATCH_MAX_WAIT"},
 		"watch.poll":           {Value: true, Source: file + ":4"},
 		"watch.ignore":         {Value: []string{"a*", "b"}, Source: "environment CCD_WATCH_IGNORE"},
 		"watch.scan_interval":  {Value: "60s", Source: "default"},
@@ -199,7 +226,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 			}
 		}
 	}
-	if seen != len(want) || c.Watch.MaxWait != 3*time.Minute || c.Path() != file {
+	if seen != len(want) || c.Watch.MaxWait != 2*time.Minute || c.Path() != file {
 		t.Errorf("%d of %d keys, %v, path %q", seen, len(want), c.Watch.MaxWait, c.Path())
 	}
 	if w := c.Models.Windows; w["my-model-2.5"] != 50000 || w["claude-"] != 200000 {
@@ -218,15 +245,6 @@ func TestBadEnvironment(t *testing.T) {
 	} {
 		if _, err := load(t, "", c.env); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.env, err, c.want)
-		}
-	}
-}
-
-func TestSet(t *testing.T) {
-	c := defaults()
-	for _, bad := range [][2]string{{"watch.setle", "1s"}, {"watch.settle", "soon"}, {"watch.roots", "/x"}, {"watch.settle", "1h"}} {
-		if err := c.Set(bad[0], bad[1]); err == nil || !strings.HasPrefix(err.Error(), "set "+bad[0]+": ") {
-			t.Errorf("Set(%q, %q) = %v", bad[0], bad[1], err)
 		}
 	}
 }
@@ -278,10 +296,10 @@ func TestDurations(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	var n int64
 	for in, want := range map[string]string{"256MB": "256MB", "256 MiB": "256MiB", "20GB": "20GB", "1500000": "1500kB", "0": "0", "1": "1"} {
-		if err := (size{&n}).set(in); err != nil || (size{&n}).shown() != want {
-			t.Errorf("%s: %v, %v; want %s", in, (size{&n}).shown(), err, want)
+		n, err := rule{is: "size"}.integer(in)
+		if err != nil || size(n) != want {
+			t.Errorf("%s: %s, %v; want %s", in, size(n), err, want)
 		}
 	}
 }

@@ -3,170 +3,179 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 )
 
-// place is where a key stands in the file.
-type place struct {
+type decoder struct {
+	c      *Config
+	md     *toml.MetaData
+	text   string
+	faults []fault
+}
+
+// fault is an error at one place of the file.
+type fault struct {
 	line int
 	err  error
 }
 
-// decode takes a file's text over what is there. Of several faults the first in the file is told.
+// decode applies a file's text. If there are several faults, it returns the first one in the file.
 func (c *Config) decode(text string) error {
-	var raw map[string]toml.Primitive
-	md, err := toml.Decode(text, &raw)
+	var sections map[string]toml.Primitive
+	md, err := toml.Decode(text, &sections)
 	if err != nil {
-		return syntax(err, text)
+		return c.syntax(err, text)
 	}
 	d := decoder{c: c, md: &md, text: text}
-	for name, prim := range raw {
+	for name, prim := range sections {
 		d.section(name, prim)
 	}
 	if len(d.faults) == 0 {
 		return nil
 	}
-	slices.SortFunc(d.faults, func(a, b place) int { return a.line - b.line })
-	return fmt.Errorf("line %d: %w", d.faults[0].line, d.faults[0].err)
+	first := slices.MinFunc(d.faults, func(a, b fault) int { return a.line - b.line })
+	return fmt.Errorf("line %d: %w", first.line, first.err)
 }
 
-// syntax tells the place of a fault and nothing else: the library's own error quotes the file, which may be any file that
-// somebody named as the configuration.
-func syntax(err error, text string) error {
+// syntax returns only the place of a fault: the library's error quotes the file, which may be any file that the user
+// named by mistake.
+func (c *Config) syntax(err error, text string) error {
+	line := 1 + strings.Count(text, "\n") // the library has no position for a fault at the end of the file
 	var p toml.ParseError
-	line := 0
-	if errors.As(err, &p) {
+	if errors.As(err, &p) && p.Position.Line > 0 {
 		line = p.Position.Line
 	}
-	if line == 0 {
-		line = 1 + strings.Count(text, "\n") // the library gives no place to a fault at the end of the file
+	if _, ok := c.find(p.LastKey); ok {
+		return fmt.Errorf("line %d: %s: not valid TOML", line, p.LastKey)
 	}
-	return fmt.Errorf("line %d: %w", line, known(p.LastKey, errors.New("not valid TOML")))
+	return fmt.Errorf("line %d: not valid TOML", line)
 }
 
-// known puts a key before what is wrong with it, if there is such a key.
-func known(key string, err error) error {
-	if _, ok := find(key); ok {
-		return fmt.Errorf("%s: %w", key, err)
+func (d *decoder) section(name string, prim toml.Primitive) {
+	if !slices.ContainsFunc(d.c.keys(), func(k key) bool { return k.section == name }) {
+		d.fault(prim, d.c.unknownKey(name))
+		return
 	}
-	return err
+	entries := d.table(prim)
+	if entries == nil {
+		d.fault(prim, fmt.Errorf("%s: want a section, [%s]", name, name))
+	}
+	for k, prim := range entries {
+		d.key(name+"."+k, prim)
+	}
 }
 
-type decoder struct {
-	c      *Config
-	md     *toml.MetaData
-	text   string
-	faults []place
+func (d *decoder) key(name string, prim toml.Primitive) {
+	k, ok := d.c.find(name)
+	if !ok {
+		d.fault(prim, d.c.unknownKey(name))
+		return
+	}
+	source := fmt.Sprintf("%s:%d", d.c.path, d.line(prim))
+	if k.field.Kind() != reflect.Map {
+		if err := d.set(k, k.field, prim); err != nil {
+			d.fault(prim, fmt.Errorf("%s: %w", name, err))
+			return
+		}
+		d.c.sources[name] = source
+		return
+	}
+	entries := d.table(prim)
+	if entries == nil {
+		d.fault(prim, fmt.Errorf("%s: want a table", name))
+		return
+	}
+	for entry, prim := range entries {
+		v := reflect.New(k.field.Type().Elem()).Elem()
+		if v.Kind() == reflect.Struct {
+			d.named(name, entry, v, prim)
+			k.field.SetMapIndex(reflect.ValueOf(entry), v)
+			continue
+		}
+		switch err := d.set(k, v, prim); {
+		case name == "watch.roots" && !slices.Contains(agents(), entry):
+			d.fault(prim, fmt.Errorf("%s: %w (of an agent)", name, unknown(entry, agents())))
+		case err != nil:
+			d.fault(prim, fmt.Errorf("%s: %w", name, err))
+		default:
+			k.field.SetMapIndex(reflect.ValueOf(entry), v)
+		}
+	}
+	d.c.sources[name] = source
 }
 
-func (d *decoder) fault(at toml.Primitive, format string, args ...any) {
-	d.faults = append(d.faults, place{d.line(at), fmt.Errorf(format, args...)})
+// named decodes a table with a name chosen by the user. Its keys are the fields of v.
+func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primitive) {
+	if !agentName.MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
+		d.fault(prim, fmt.Errorf("%s: want a name of small letters, digits and hyphens that no other agent has", section))
+		return
+	}
+	section += "." + name
+	entries, all := d.table(prim), keysOf(section, v, d.c.home)
+	var names []string
+	for _, k := range all {
+		names = append(names, k.name)
+		value, ok := entries[k.name]
+		if !ok && k.need {
+			d.fault(prim, fmt.Errorf("%s is missing", k))
+		}
+		if !ok {
+			continue
+		}
+		if err := d.set(k, k.field, value); err != nil {
+			d.fault(value, fmt.Errorf("%s: %w", k, err))
+		}
+	}
+	for entry, prim := range entries {
+		if !slices.Contains(names, entry) {
+			d.fault(prim, fmt.Errorf("%s: %w", section, unknown(entry, names)))
+		}
+	}
 }
 
-// line finds where a value stands: the library tells it with the error of a type that refuses everything. It does
-// not know the places of tables that are only implied (a.b = 1, [a.b]): those begin where their first entry does.
+var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+
+func (d *decoder) set(k key, field reflect.Value, prim toml.Primitive) error {
+	var v any
+	if d.md.PrimitiveDecode(prim, &v) != nil {
+		return errors.New("not valid TOML")
+	}
+	return k.set(field, v)
+}
+
+// table returns the entries of a table, nil for other values.
+func (d *decoder) table(prim toml.Primitive) (entries map[string]toml.Primitive) {
+	if d.md.PrimitiveDecode(prim, &entries) != nil {
+		return nil
+	}
+	return entries
+}
+
+func (d *decoder) fault(at toml.Primitive, err error) {
+	d.faults = append(d.faults, fault{d.line(at), err})
+}
+
+// line finds the line of a value, with the error of a type that refuses everything. The library has no position for
+// implied tables (a.b = 1, [a.b]): those begin where their name first occurs.
 func (d *decoder) line(at toml.Primitive) int {
 	var p toml.ParseError
 	if errors.As(d.md.PrimitiveDecode(at, &refuser{}), &p) && p.Position.Line > 0 {
 		return p.Position.Line
 	}
-	first := 0
-	for _, e := range d.entries(at) {
-		if n := d.line(e); first == 0 || n < first {
-			first = n
-		}
+	name := p.LastKey[strings.LastIndexByte(p.LastKey, '.')+1:]
+	found := regexp.MustCompile(`(?m)^[^#\n]*` + regexp.QuoteMeta(name)).FindStringIndex(d.text)
+	if found == nil {
+		return 1
 	}
-	if first > 0 {
-		return first
-	}
-	last := p.LastKey[strings.LastIndexByte(p.LastKey, '.')+1:]
-	before, _, _ := strings.Cut(d.text, last)
-	return 1 + strings.Count(before, "\n")
-}
-
-// entries are those of a table, or of the tables of a list.
-func (d *decoder) entries(at toml.Primitive) []toml.Primitive {
-	var list []map[string]toml.Primitive
-	var table map[string]toml.Primitive
-	if d.md.PrimitiveDecode(at, &table) == nil && table != nil {
-		list = append(list, table)
-	} else if d.md.PrimitiveDecode(at, &list) != nil {
-		return nil
-	}
-	var all []toml.Primitive
-	for _, t := range list {
-		all = slices.AppendSeq(all, maps.Values(t))
-	}
-	return all
+	return 1 + strings.Count(d.text[:found[1]], "\n")
 }
 
 type refuser struct{}
 
-var errRefused = errors.New("refused")
-
-// UnmarshalTOML is BurntSushi/toml's.
-func (*refuser) UnmarshalTOML(any) error { return errRefused }
-
-func (d *decoder) section(name string, prim toml.Primitive) {
-	i := slices.IndexFunc(sections(), func(s section) bool { return s.name == name })
-	if i < 0 {
-		d.fault(prim, "%w", d.noSection(name))
-		return
-	}
-	var keys map[string]toml.Primitive
-	if d.md.PrimitiveDecode(prim, &keys) != nil || keys == nil { // the library leaves the map nil for what is no table
-		d.fault(prim, "%s: want a section, [%s]", name, name)
-		return
-	}
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
-		d.key(name+"."+k, keys[k])
-	}
-}
-
-// noSection names the nearest section, or where the name is that of a key, the key.
-func (d *decoder) noSection(name string) error {
-	var names []string
-	for _, s := range sections() {
-		names = append(names, s.name)
-		for _, k := range s.keys {
-			if k.name == name {
-				return fmt.Errorf("%s: %w, it belongs under [%s]", name, errUnknown, s.name)
-			}
-		}
-	}
-	return unknown(name, names)
-}
-
-func (d *decoder) key(name string, prim toml.Primitive) {
-	var v any
-	if d.md.PrimitiveDecode(prim, &v) != nil {
-		d.fault(prim, "%w", known(name, errors.New("not valid TOML")))
-		return
-	}
-	line := d.line(prim)
-	if err := d.c.set(name, v, fmt.Sprintf("%s:%d", d.c.path, line)); err != nil {
-		d.faults = append(d.faults, place{d.inner(prim, v, name, line), known(name, err)})
-	}
-}
-
-// inner finds the line of the first entry of a table that is at fault, else gives the table's.
-func (d *decoder) inner(prim toml.Primitive, v any, name string, line int) int {
-	table, ok := v.(map[string]any)
-	k, known := find(name)
-	var entries map[string]toml.Primitive
-	if !ok || !known || !k.table || d.md.PrimitiveDecode(prim, &entries) != nil {
-		return line
-	}
-	scratch := defaults()
-	scratch.home = d.c.home
-	for _, e := range slices.Sorted(maps.Keys(table)) {
-		if k.in(&scratch).set(map[string]any{e: table[e]}) != nil {
-			return d.line(entries[e])
-		}
-	}
-	return line
-}
+// UnmarshalTOML implements toml.Unmarshaler.
+func (*refuser) UnmarshalTOML(any) error { return errors.New("refused") }

@@ -3,17 +3,15 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
 var errUnknown = errors.New("unknown key")
 
-// unknown tells of a key that there is none of, and which one was most likely meant. The key may come from any file that
-// somebody named as the configuration, so it is repeated only if no more than two of its characters differ from one of ours.
+// unknown returns the error for an unknown key, with the nearest known one. The key may come from any file that the
+// user named by mistake, so it is only repeated if it differs from a known key by at most two characters.
 func unknown(name string, known []string) error {
-	best, away := nearest(name, known)
+	best, away := Nearest(name, known)
 	switch {
 	case best == "":
 		return errUnknown
@@ -23,8 +21,8 @@ func unknown(name string, known []string) error {
 	return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, best)
 }
 
-// nearest returns the name that another one is most like, and how far away that is; "" if none is near enough.
-func nearest(name string, known []string) (best string, away int) {
+// Nearest returns the name most similar to another one, and their distance; "" if none is similar enough.
+func Nearest(name string, known []string) (best string, away int) {
 	away = len(name)/2 + 1
 	for _, k := range known {
 		if d := distance(name, k); d < away {
@@ -34,20 +32,23 @@ func nearest(name string, known []string) (best string, away int) {
 	return best, away
 }
 
-// unknownKey is unknown for a full name: a key of that name in another section is nearer than any other.
-func unknownKey(name string) error {
-	_, last, _ := strings.Cut(name, ".")
-	for _, s := range sections() {
-		for _, k := range s.keys {
-			if k.name == last {
-				return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, s.name+"."+k.name)
-			}
-		}
+// unknownKey is unknown for a section or a key. It prefers the same key in another section.
+func (c *Config) unknownKey(name string) error {
+	_, last, found := strings.Cut(name, ".")
+	if !found {
+		last = name
 	}
-	return unknown(name, allKeys())
+	var names []string
+	for _, k := range c.keys() {
+		if k.name == last {
+			return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, k)
+		}
+		names = append(names, k.section, k.String())
+	}
+	return unknown(name, names)
 }
 
-// distance is the number of characters to insert, delete, replace or swap with their neighbour.
+// distance returns the number of characters to insert, delete, replace or swap.
 func distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -70,5 +71,3 @@ func distance(a, b string) int {
 	}
 	return last[len(b)]
 }
-
-func keysOf(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// File returns where the configuration is looked for: $XDG_CONFIG_HOME/ccd/config.toml, by default below
-// home/.config. It fails where neither variable nor home is an absolute path.
+// File returns the path of the configuration: $XDG_CONFIG_HOME/ccd/config.toml, by default below home/.config. It fails
+// if neither the variable nor home is an absolute path.
 func File(getenv func(string) string, home string) (string, error) {
 	dir, err := base(getenv("XDG_CONFIG_HOME"), home, ".config")
 	if err != nil {
@@ -17,7 +17,7 @@ func File(getenv func(string) string, home string) (string, error) {
 }
 
 // StateDir returns ccd's own directory: $XDG_STATE_HOME/ccd, by default home/.local/state/ccd (macOS:
-// home/Library/Application Support/ccd, Windows: %LOCALAPPDATA%\ccd). It fails where neither variable nor home is an
+// home/Library/Application Support/ccd, Windows: %LOCALAPPDATA%\ccd). It fails if neither the variable nor home is an
 // absolute path.
 func StateDir(getenv func(string) string, home string) (string, error) {
 	return stateDir(runtime.GOOS, getenv, home)
@@ -41,8 +41,8 @@ func stateDir(goos string, getenv func(string) string, home string) (string, err
 	return filepath.Join(dir, "ccd"), nil
 }
 
-// base is what the variable says, where that is absolute (a relative one is to be ignored, says the XDG text), else
-// a place below home.
+// base returns the variable's value if it is absolute (XDG says to ignore relative ones), otherwise a directory below
+// home.
 func base(set, home, below string) (string, error) {
 	if filepath.IsAbs(set) {
 		return set, nil

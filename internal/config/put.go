@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Put returns the text of a configuration with agents.reach set, and everything else as it is. It fails if the text is
-// not a configuration, or sets the key in another form than on a line of its own below [agents].
+// Put returns the text of a configuration with agents.reach set and everything else unchanged. It fails if the text is
+// not a valid configuration, or sets the key in any form other than on a line of its own below [agents].
 func Put(text, reach string) (string, error) {
 	before := defaults()
 	if err := before.decode(text); err != nil {
@@ -29,32 +29,20 @@ func Put(text, reach string) (string, error) {
 }
 
 var (
-	agentsHeader = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*agents[ \t]*\][ \t\r]*(?:#.*)?$\n?`)
-	anyHeader    = regexp.MustCompile(`(?m)^[ \t]*\[`)
-	reachLine    = regexp.MustCompile(`(?m)^[ \t]*reach[ \t]*=[ \t]*[^ \t\r\n#]*`)
+	agentsHeader = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*agents[ \t]*\][ \t\r]*(?:#.*)?(?:\n|\z)`)
+	reachLine    = regexp.MustCompile(`(?m)^[ \t]*reach[ \t]*=[ \t]*[^ \t\r\n#]*`) // no other section has such a key
 )
 
-// withLine puts the line in the place of the one for its key, below the section's header, or behind everything.
+// withLine replaces the line of its key, or adds it below the section's header or at the end.
 func withLine(text, line string) string {
-	at := agentsHeader.FindStringIndex(text)
-	if at == nil {
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		if text != "" {
-			text += "\n"
-		}
-		return text + "[agents]\n" + line + "\n"
+	if old := reachLine.FindStringIndex(text); old != nil {
+		return text[:old[0]] + line + text[old[1]:]
 	}
-	head, section, rest := text[:at[1]], text[at[1]:], ""
-	if !strings.HasSuffix(head, "\n") {
-		head += "\n"
+	if at := agentsHeader.FindStringIndex(text); at != nil {
+		return strings.TrimSuffix(text[:at[1]], "\n") + "\n" + line + "\n" + text[at[1]:]
 	}
-	if next := anyHeader.FindStringIndex(section); next != nil {
-		section, rest = section[:next[0]], section[next[0]:]
+	if text = strings.TrimSuffix(text, "\n"); text != "" {
+		text += "\n\n"
 	}
-	if old := reachLine.FindStringIndex(section); old != nil {
-		return head + section[:old[0]] + line + section[old[1]:] + rest
-	}
-	return head + line + "\n" + section + rest
+	return text + "[agents]\n" + line + "\n"
 }

@@ -1,8 +1,8 @@
 package gen
 
 import (
-	"io"
-	"strconv"
+	"bufio"
+	"fmt"
 	"strings"
 )
 
@@ -11,45 +11,36 @@ type claude struct {
 	r     rng
 	v     *vocabulary
 	out   *sink
-	files *workspace
+	files []*file
 	now   int64
 
 	id, cwd, version, branch, model, slug string
 	agent                                 string // ID of the sub-agent whose file this is, "" in a main session
 	parent                                string // uuid of the last record of the chain
-	held                                  int    // bytes that the model sees
-	cached                                int    // of them in the cache, in tokens
-	old                                   bool   // a version that still writes progress rows
-	todos                                 []byte
-	mirror                                *mirror // of a sub-agent: where its records are repeated
-	beside                                func(name string) (io.WriteCloser, error)
+	held                                  int    // bytes in the model's context
+	cached                                int    // tokens of them in the cache
+	old                                   bool   // a version that still writes progress records
+	todos                                 string
+
+	echo   func(typ, message, uuid string) // of a sub-agent: repeats a message in its parent's file, as versions with progress records do
+	beside func(name, text string) error   // writes a file into the session's directory; nil if it has none
 }
 
-// mirror repeats a sub-agent's messages in its parent's file, as versions with progress rows do.
-type mirror struct {
-	parent         *claude
-	agent          string
-	call, reply    string // IDs of the call and of the message that made it
-	from, to       int    // of the message in the sub-agent's buffer
-	uuid, typ, now string
-}
-
-func newClaude(id identity, v *vocabulary, out *sink) *claude {
-	c := &claude{r: id.r, v: v, out: out, now: id.now}
+func newClaude(r rng, now int64, v *vocabulary, out *sink) *claude {
+	c := &claude{r: r, v: v, out: out, now: now, todos: "[]"}
 	project := v.words[40+c.r.n(30)] + "-" + v.words[80+c.r.n(30)]
 	c.id, c.cwd = c.r.uuid(), "/home/sam/src/"+project
-	c.old = c.r.chance(600)
 	c.version, c.model = "2.1.112", "claude-opus-4-7"
-	if c.old {
+	if c.old = c.r.chance(600); c.old {
 		c.version, c.model = "2.1.34", "claude-opus-4-6"
 	}
 	c.branch = "feature/" + v.words[40+c.r.n(3000)]
 	c.slug = v.words[100+c.r.n(900)] + "-" + v.words[100+c.r.n(900)] + "-" + v.words[100+c.r.n(900)]
-	c.files = newWorkspace(v, &c.r, c.cwd, 30)
+	c.files = newFiles(v, &c.r, c.cwd, 30)
 	return c
 }
 
-// run writes turns until the file holds size bytes.
+// run writes turns until the file has size bytes.
 func (c *claude) run(size int64) {
 	c.begin()
 	for first := true; first || c.out.n < size && c.out.err == nil; first = false {
@@ -62,156 +53,178 @@ func (c *claude) run(size int64) {
 
 func (c *claude) begin() {
 	if c.r.chance(200) {
-		b := append(c.out.b, `{"type":"summary","summary":"`...)
-		b = c.v.prose(b, &c.r, 6)
-		c.out.end(fill(b, `","leafUuid":"@"}`+"\n", c.r.uuid()))
+		c.out.line(`{"type":"summary","summary":"` + c.v.prose(&c.r, 6) + `","leafUuid":"` + c.r.uuid() + `"}`)
 	}
 	if c.old {
 		c.hook("SessionStart")
 		return
 	}
-	c.plainRecord(`{"type":"permission-mode","permissionMode":"default","sessionId":"@"}`, c.id)
-	c.attachment(`{"type":"skill_listing","content":"`, 900)
+	c.out.line(`{"type":"permission-mode","permissionMode":"default","sessionId":"` + c.id + `"}`)
+	c.record("attachment", `,"attachment":{"type":"skill_listing","content":"`+c.v.prose(&c.r, 900)+`"}`, "")
 }
 
-func (c *claude) plainRecord(pattern string, args ...string) {
-	c.out.end(append(fill(c.out.b, pattern, args...), '\n'))
-}
-
-// open begins a record of the chain; what follows is its own part, then shut.
-func (c *claude) open(typ string) []byte {
-	parent := "null"
-	if c.parent != "" {
-		parent = `"` + c.parent + `"`
-	}
-	b := fill(c.out.b, `{"parentUuid":@,"isSidechain":@,"userType":"external","cwd":"@","sessionId":"@","version":"@","gitBranch":"@"`,
-		parent, strconv.FormatBool(c.agent != ""), c.cwd, c.id, c.version, c.branch)
+// record writes a record of the chain and returns its uuid. body and extra are members, each with a comma before it;
+// body comes before the time and extra after it.
+func (c *claude) record(typ, body, extra string) string {
+	parent, agent, slug := "null", "", ""
 	if c.agent != "" {
-		b = fill(b, `,"agentId":"@"`, c.agent)
+		agent = `,"agentId":"` + c.agent + `"`
 	}
 	if c.parent != "" {
-		b = fill(b, `,"slug":"@"`, c.slug)
+		parent, slug = `"`+c.parent+`"`, `,"slug":"`+c.slug+`"`
 	}
-	return fill(b, `,"type":"@"`, typ)
+	c.now += int64(c.r.between(20, 4000))
+	c.parent = c.r.uuid()
+	c.out.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":%t,"userType":"external","cwd":"%s","sessionId":"%s","version":"%s","gitBranch":"%s"%s%s,"type":"%s"%s,"uuid":"%s","timestamp":"%s"%s}`,
+		parent, c.agent != "", c.cwd, c.id, c.version, c.branch, agent, slug, typ, body, c.parent, stamp(c.now), extra))
+	return c.parent
 }
 
-// shut ends a record; extra are members behind the time, escaped, beginning with a comma.
-func (c *claude) shut(b []byte, extra ...string) string {
-	c.now += int64(c.r.between(20, 4000))
-	uuid := c.r.uuid()
-	b = fill(b, `,"uuid":"@","timestamp":"`, uuid)
-	at := len(b)
-	b = stamp(b, c.now)
-	c.remember(uuid, b[at:])
-	b = append(b, '"')
-	for _, e := range extra {
-		b = append(b, e...)
+// say writes a record with a message, and repeats it in the parent's file if there is one.
+func (c *claude) say(typ, message, rest, extra string) string {
+	uuid := c.record(typ, `,"message":`+message+rest, extra)
+	if c.echo != nil {
+		c.echo(typ, message, uuid)
 	}
-	c.parent = uuid
-	c.end(append(b, '}', '\n'))
 	return uuid
 }
 
-func (c *claude) end(b []byte) {
-	if c.mirror != nil && c.mirror.to > 0 {
-		c.mirror.write(b)
-	}
-	c.out.end(b)
-}
-
-func (c *claude) remember(uuid string, now []byte) {
-	if c.mirror != nil {
-		c.mirror.uuid, c.mirror.now = uuid, string(now)
-	}
-}
-
-// write repeats the message that stands in b as a progress row of the parent.
-func (m *mirror) write(b []byte) {
-	p := m.parent
-	o := p.open("progress")
-	o = fill(o, `,"data":{"message":{"type":"@","message":`, m.typ)
-	o = append(o, b[m.from:m.to]...)
-	o = fill(o, `,"uuid":"@","timestamp":"@"},"normalizedMessages":[],"type":"agent_progress","agentId":"@"},"toolUseID":"agent_@","parentToolUseID":"@"`,
-		m.uuid, m.now, m.agent, m.reply, m.call)
-	m.to = 0
-	p.shut(o)
-}
-
 func (c *claude) hook(event string) {
-	b := c.open("progress")
-	c.shut(fill(b, `,"data":{"type":"hook_progress","hookEvent":"@","hookName":"@:startup","command":"make -s hook-@"},"parentToolUseID":"@","toolUseID":"@"`,
-		event, event, strings.ToLower(event), c.r.uuid(), c.r.uuid()))
-}
-
-// attachment writes a record whose content, n words long, goes into the middle of body.
-func (c *claude) attachment(body string, n int) {
-	b := fill(c.open("attachment"), `,"attachment":@`, body)
-	c.shut(append(c.v.prose(b, &c.r, n), '"', '}'))
-}
-
-// user writes a user record with a string for content.
-func (c *claude) user(words int, extra ...string) {
-	b := append(c.open("user"), `,"message":{"role":"user","content":"`...)
-	from := len(b)
-	b = c.v.prose(b, &c.r, words)
-	c.held += len(b) - from
-	c.shut(append(b, `"}`...), extra...)
+	c.record("progress", fmt.Sprintf(`,"data":{"type":"hook_progress","hookEvent":"%s","hookName":"%s:startup","command":"make -s hook-%s"},"parentToolUseID":"%s","toolUseID":"%s"`,
+		event, event, strings.ToLower(event), c.r.uuid(), c.r.uuid()), "")
 }
 
 var promptWords = quantiles{{0, 3}, {500, 25}, {900, 120}, {1000, 900}}
 
-// turn is a prompt and everything until the agent rests.
+// turn writes a prompt and everything until the agent stops.
 func (c *claude) turn(size int64) {
 	c.now += int64(c.r.between(5, 600)) * 1000
-	c.user(promptWords.draw(&c.r), `,"permissionMode":"default"`)
-	if c.agent == "" {
-		c.snapshot()
-	}
+	prompt := c.v.prose(&c.r, promptWords.draw(&c.r))
+	c.held += len(prompt)
+	c.record("user", `,"message":{"role":"user","content":"`+prompt+`"}`, `,"permissionMode":"default"`)
+	c.snapshot()
 	for range 1 + c.r.skewed(24) {
 		c.reply()
 		if c.out.n >= size {
 			break
 		}
 	}
-	m := c.message()
-	c.text(m, true)
-	if c.agent != "" {
-		return
-	}
+	c.text(c.message(), true)
 	if c.old {
 		c.hook("Stop")
 	}
-	b := fill(c.open("system"), `,"subtype":"turn_duration","durationMs":@,"isMeta":false`, strconv.Itoa(c.r.between(2000, 900000)))
-	c.shut(b)
+	c.record("system", fmt.Sprintf(`,"subtype":"turn_duration","durationMs":%d,"isMeta":false`, c.r.between(2000, 900000)), "")
 }
 
 func (c *claude) snapshot() {
 	id := c.r.uuid()
-	b := fill(c.out.b, `{"type":"file-history-snapshot","messageId":"@","snapshot":{"messageId":"@","trackedFileBackups":{`, id, id)
+	var backups []string
 	for i := range c.r.skewed(8) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = fill(b, `"@":{"backupFileName":"@@v@","version":@}`, c.files.files[i].path, c.r.hex(16), "\\u0040", strconv.Itoa(i+1), strconv.Itoa(i+1))
+		backups = append(backups, fmt.Sprintf(`"%s":{"backupFileName":"%s\u0040v%d","version":%d}`, c.files[i].path, c.r.chars(hexDigits, 16), i+1, i+1))
 	}
-	b = append(b, `},"timestamp":"`...)
-	b = stamp(b, c.now)
-	c.out.end(append(b, `"},"isSnapshotUpdate":false}`+"\n"...))
+	c.out.line(fmt.Sprintf(`{"type":"file-history-snapshot","messageId":"%s","snapshot":{"messageId":"%s","trackedFileBackups":{%s},"timestamp":"%s"},"isSnapshotUpdate":false}`,
+		id, id, strings.Join(backups, ","), stamp(c.now)))
 }
 
-// compact writes the agent's own compaction: the boundary, and the summary that replaces what stands before.
+// compact writes the agent's own compaction: the boundary, and the summary that replaces the earlier messages.
 func (c *claude) compact() {
 	last := c.parent
 	c.parent = ""
-	b := fill(c.open("system"), `,"logicalParentUuid":"@","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"level":"info","compactMetadata":{"trigger":"auto","preTokens":@}`,
-		last, strconv.Itoa(c.tokens()))
-	c.shut(b)
-	c.held, c.cached = 0, 0
-	b = append(c.open("user"), `,"message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context. `...)
-	b = c.v.prose(b, &c.r, 1200)
-	c.held += 8000
-	c.shut(append(b, `"}`...), `,"isVisibleInTranscriptOnly":true,"isCompactSummary":true`)
+	c.record("system", fmt.Sprintf(`,"logicalParentUuid":"%s","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"level":"info","compactMetadata":{"trigger":"auto","preTokens":%d}`,
+		last, c.tokens()), "")
+	c.held, c.cached = 8000, 0
+	c.record("user", `,"message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context. `+c.v.prose(&c.r, 1200)+`"}`,
+		`,"isVisibleInTranscriptOnly":true,"isCompactSummary":true`)
 }
 
-// tokens is what the model holds now: about four bytes each, and what every session carries.
+// tokens returns the size of the context: one token per four bytes, and a part that every session has.
 func (c *claude) tokens() int { return 16000 + c.held/4 }
+
+// message is one reply of the model: one record per block, all with the same IDs.
+type message struct {
+	id, request string
+	fresh       int // tokens new to the cache
+	n           int // blocks so far
+}
+
+func (c *claude) message() *message {
+	m := &message{id: "msg_01" + c.r.chars(base62, 22), request: "req_011C" + c.r.chars(base62, 20), fresh: max(0, c.tokens()-c.cached)}
+	c.cached = c.tokens()
+	return m
+}
+
+// block writes an assistant record of m with one content block.
+func (c *claude) block(m *message, content, stop string) string {
+	m.n++
+	return c.say("assistant", fmt.Sprintf(`{"model":"%s","id":"%s","type":"message","role":"assistant","content":[%s],"stop_reason":%s,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation":{"ephemeral_5m_input_tokens":%d,"ephemeral_1h_input_tokens":0},"output_tokens":%d,"service_tier":"standard"}}`,
+		c.model, m.id, content, stop, c.r.between(2, 10), m.fresh, c.cached-m.fresh, m.fresh, m.n*c.r.between(1, 300)), `,"requestId":"`+m.request+`"`, "")
+}
+
+func (c *claude) text(m *message, last bool) {
+	stop, words := "null", c.r.between(6, 60)
+	if last {
+		stop, words = `"end_turn"`, c.r.between(30, 300)
+	}
+	text := c.v.prose(&c.r, words)
+	if c.r.chance(66) {
+		dialect := c.v.dialect(&c.r)
+		text += "```go" + newline + prefixed("", c.v.listing(&c.r, dialect, c.r.between(3, 20))) + "```" + newline
+	}
+	c.held += len(text)
+	c.block(m, `{"type":"text","text":"`+text+`"}`, stop)
+}
+
+var thinkingWords = quantiles{{0, 0}, {300, 20}, {800, 120}, {1000, 900}}
+
+// reply writes one reply that calls tools, and their results.
+func (c *claude) reply() {
+	m := c.message()
+	if c.r.chance(450) {
+		thought := c.v.prose(&c.r, thinkingWords.draw(&c.r))
+		c.block(m, `{"type":"thinking","thinking":"`+thought+`","signature":"`+c.r.chars(base64, c.r.between(300, 1400))+`=="}`, "null")
+	}
+	if c.r.chance(350) {
+		c.text(m, false)
+	}
+	for range 1 + c.r.skewed(3) {
+		t := c.tool()
+		c.held += len(t.input) + 1
+		called := c.block(m, `{"type":"tool_use","id":"`+t.id+`","name":"`+t.name+`","input":`+t.input+`}`, "null")
+		if t.before != nil {
+			t.before(m.id)
+		}
+		if t.image == 0 {
+			c.held += len(t.content)
+		}
+		failed := ""
+		if t.failed {
+			failed = `,"is_error":true`
+		}
+		c.say("user", `{"role":"user","content":[{"tool_use_id":"`+t.id+`","type":"tool_result","content":`+t.content+failed+`}]}`,
+			`,"toolUseResult":`+t.copy, `,"sourceToolAssistantUUID":"`+called+`"`)
+	}
+}
+
+// subAgent returns the text of the sub-agent's file. Older versions also write its messages into the parent's file as
+// they come.
+func (c *claude) subAgent(agent, call, reply, prompt, report string, size int64) string {
+	var text strings.Builder
+	s := &claude{
+		r: mix(c.r.next(), 3), v: c.v, out: &sink{w: bufio.NewWriter(&text)}, files: c.files, now: c.now, todos: "[]",
+		id: c.id, cwd: c.cwd, version: c.version, branch: c.branch, model: c.model, slug: c.slug, agent: agent, old: c.old,
+	}
+	if c.old {
+		s.echo = func(typ, message, uuid string) {
+			c.record("progress", fmt.Sprintf(`,"data":{"message":{"type":"%s","message":%s,"uuid":"%s","timestamp":"%s"},"normalizedMessages":[],"type":"agent_progress","agentId":"%s"},"toolUseID":"agent_%s","parentToolUseID":"%s"`,
+				typ, message, uuid, stamp(s.now), agent, reply, call), "")
+		}
+	}
+	s.record("user", `,"message":{"role":"user","content":"`+prompt+`"}`, "")
+	for s.out.n < size {
+		s.reply()
+	}
+	s.block(s.message(), `{"type":"text","text":"`+report+`"}`, `"end_turn"`)
+	c.now = s.now
+	s.out.w.Flush() // a strings.Builder never fails
+	return text.String()
+}

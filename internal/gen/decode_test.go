@@ -12,8 +12,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestDecodes shows that ccd takes the invented transcripts for what they imitate: nothing unknown, nothing broken,
-// every result answers a call.
+// TestDecodes checks that ccd decodes the invented transcripts like real ones: no record is unknown or broken, and
+// every result has a call.
 func TestDecodes(t *testing.T) {
 	for _, agent := range []string{gen.Claude, gen.Codex} {
 		for seed := range uint64(13) {
@@ -23,7 +23,7 @@ func TestDecodes(t *testing.T) {
 			}
 			kinds, calls := map[transcript.Kind]int{}, map[string]bool{}
 			usage := 0
-			d := registry.NewDecoder(agent, transcript.Main)
+			d := registry.Table{}.NewDecoder(agent, transcript.Main)
 			for r := range d.Records(transcript.Segment{Data: b.Bytes(), Rest: true}) {
 				if r.Unknown || r.Broken {
 					t.Errorf("%s seed %d record %d: unknown %v, broken %v: %.120s", agent, seed, r.N, r.Unknown, r.Broken, r.Raw)
@@ -55,7 +55,7 @@ func TestDecodes(t *testing.T) {
 	}
 }
 
-// TestTreeIsFound shows that every file of a tree is one that ccd looks for.
+// TestTreeIsFound checks that ccd finds every file of a tree.
 func TestTreeIsFound(t *testing.T) {
 	home := t.TempDir()
 	if err := gen.Tree(home, 9, 8<<20); err != nil {
@@ -70,7 +70,7 @@ func TestTreeIsFound(t *testing.T) {
 		if strings.Contains(path, ".codex") {
 			agent, root = gen.Codex, filepath.Join(home, ".codex/sessions")
 		}
-		s, ok := registry.Find(agent, root, path)
+		s, ok := registry.Table{}.Find(agent, root, path)
 		if !ok {
 			t.Errorf("not found: %s", path)
 		}

@@ -38,8 +38,8 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestWriteStaysTheSame pins the bytes: figures measured on them are compared between versions and machines. Whoever
-// changes the generator on purpose changes the sums with it, and measures again.
+// TestWriteStaysTheSame pins the bytes, because figures measured on them are compared between versions and machines. A
+// deliberate change of the generator changes the sums too, and needs new measurements.
 func TestWriteStaysTheSame(t *testing.T) {
 	want := map[string]string{Claude: "acd7d1f3f5633b8f", Codex: "8423b302f76322e1"}
 	for agent, sum := range want {
@@ -66,7 +66,7 @@ func TestEveryLineParses(t *testing.T) {
 	}
 }
 
-// TestShape holds the shares that were measured in real homes within wide bounds.
+// TestShape checks the measured shares of real homes within wide bounds.
 func TestShape(t *testing.T) {
 	data := write(t, Claude, 3, 8<<20)
 	count := func(s string) int { return bytes.Count(data, []byte(s)) }
@@ -92,8 +92,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestCompressesLikeReal holds the ratio of zstd level 1 where real transcripts have it: text that compresses too well
-// would flatter every figure measured on it.
+// TestCompressesLikeReal checks that zstd level 1 compresses the text as much as real transcripts. Text that compresses
+// better would make every figure measured on it look too good.
 func TestCompressesLikeReal(t *testing.T) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// List returns a plain list of so many messages of any shape, as JSON: odd roles and ids, all kinds of content, copies,
-// corrections, markers. Equal arguments give equal bytes.
+// List returns a plain list of n messages as JSON, with unusual roles and IDs, all kinds of content, copies,
+// corrections and markers. Equal arguments give equal bytes.
 func List(seed uint64, n int) []byte {
 	l := lister{rand.New(rand.NewPCG(seed, 11))}
 	all := []any{}
@@ -17,21 +17,21 @@ func List(seed uint64, n int) []byte {
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // nothing here is what JSON lacks
+		panic(err) // every value can be written as JSON
 	}
 	return data
 }
 
 type lister struct{ *rand.Rand }
 
-// one is one of several values.
+// one returns one of several values.
 func (l lister) one(of ...any) any { return of[l.IntN(len(of))] }
 
 func walk(what string, n int) string {
 	return strings.Repeat(fmt.Sprintf("We walked by the %s in the evening and sat down for a while. Nobody was there, and so the %s was quiet. ", what, what), n)
 }
 
-// said are texts that the rules of the compactor treat each in its own way.
+// said returns texts that different rules of the compactor apply to.
 func said() []any {
 	listing := ""
 	for i := range 30 {
@@ -66,7 +66,7 @@ func (l lister) block() any {
 	)
 }
 
-// element is a message, or something that is none.
+// element returns a message, or sometimes a value that is no message.
 func (l lister) element(i int) any {
 	if l.IntN(12) == 0 {
 		return l.one(nil, 7, "text", []any{}, true)

@@ -2,13 +2,14 @@ package gen
 
 import (
 	"encoding/binary"
-	"slices"
+	"fmt"
 )
 
-// rng is splitmix64: small, fast and the same everywhere. No floating point is used anywhere, for the same reason.
+// rng is splitmix64: small, fast and the same on every machine. The package uses no floating point, whose results may
+// differ between machines.
 type rng uint64
 
-// mix gives the generator of the n-th thing made from seed.
+// mix returns the generator for the n-th thing made from seed.
 func mix(seed, n uint64) rng {
 	r := rng(seed*0x9e3779b97f4a7c15 ^ n*0xd1342543de82ef95)
 	r.next()
@@ -29,19 +30,20 @@ func (r *rng) n(n int) int { return int(r.next() >> 32 * uint64(n) >> 32) }
 // between returns a number in [lo, hi].
 func (r *rng) between(lo, hi int) int { return lo + r.n(hi-lo+1) }
 
-// chance is true in p of 1000 cases.
+// chance returns true in p of 1000 cases.
 func (r *rng) chance(p int) bool { return r.n(1000) < p }
 
-// skewed returns an index in [0, n) that prefers the low ones, as words of a language are.
+// skewed returns an index in [0, n) and prefers low ones, as a language prefers some words.
 func (r *rng) skewed(n int) int {
 	x := r.next()
 	a := x >> 32 * uint64(n) >> 32
 	return int(a * (x & 0xffffffff) >> 32)
 }
 
-func pick[T any](r *rng, from []T) T { return from[r.n(len(from))] }
+func pick[T any](r *rng, from ...T) T { return from[r.n(len(from))] }
 
-// quantiles is a distribution given by some of its quantiles: pairs of (per mille, value), both rising, from 0 to 1000.
+// quantiles is a distribution given by some of its quantiles: pairs of (per mille, value), both increasing, from 0 to
+// 1000.
 type quantiles [][2]int
 
 func (q quantiles) draw(r *rng) int {
@@ -61,8 +63,8 @@ const (
 	base62    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aa"
 )
 
-func (r *rng) chars(b []byte, alphabet string, n int) []byte {
-	b = slices.Grow(b, n)
+func (r *rng) chars(alphabet string, n int) string {
+	b := make([]byte, 0, n)
 	for n > 0 {
 		x := r.next()
 		for range min(n, 10) {
@@ -71,12 +73,8 @@ func (r *rng) chars(b []byte, alphabet string, n int) []byte {
 		}
 		n -= 10
 	}
-	return b
+	return string(b)
 }
-
-func (r *rng) hex(n int) string { return string(r.chars(nil, hexDigits, n)) }
-
-func (r *rng) id(prefix string, n int) string { return string(r.chars([]byte(prefix), base62, n)) }
 
 // uuid returns a version 4 UUID.
 func (r *rng) uuid() string {
@@ -84,12 +82,5 @@ func (r *rng) uuid() string {
 	binary.BigEndian.PutUint64(raw[:], r.next())
 	binary.BigEndian.PutUint64(raw[8:], r.next())
 	raw[6], raw[8] = raw[6]&0x0f|0x40, raw[8]&0x3f|0x80
-	b := make([]byte, 0, 36)
-	for i, c := range raw {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			b = append(b, '-')
-		}
-		b = append(b, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return string(b)
+	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }

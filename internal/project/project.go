@@ -18,9 +18,10 @@ import (
 // Project is the project of one directory.
 type Project struct {
 	dir   string   // real path
-	alone bool     // what is below dir does not belong to it
-	repo  string   // the repository that dir is in, "" for none
-	trees []string // worktrees that the repository lists and that are gone
+	tree  string   // the working tree that dir is in, "" without git
+	alone bool     // directories below dir do not belong to it
+	repo  string   // the repository of dir, "" for none
+	trees []string // worktrees listed by the repository that no longer exist
 	known map[string]bool
 }
 
@@ -28,7 +29,7 @@ type Project struct {
 // stand for themselves, without what is below them.
 func Of(dir, home string) *Project {
 	p := &Project{dir: real(dir), known: map[string]bool{}}
-	p.repo = repository(p.dir)
+	p.repo, p.tree = repository(p.dir)
 	p.alone = within(real(home), p.dir)
 	p.trees = gone(p.repo)
 	return p
@@ -48,6 +49,15 @@ func (p *Project) Has(dir string) bool {
 	return has
 }
 
+// InTree reports whether dir belongs to the project and, with git, to the worktree of the directory that the project is of.
+func (p *Project) InTree(dir string) bool {
+	if !p.Has(dir) {
+		return false
+	}
+	_, tree := repository(real(dir))
+	return tree == p.tree
+}
+
 func (p *Project) has(dir string) bool {
 	switch {
 	case p.repo == "" && p.alone:
@@ -60,26 +70,27 @@ func (p *Project) has(dir string) bool {
 			return true
 		}
 	}
-	repo := repository(dir)
+	repo, _ := repository(dir)
 	return repo == p.repo || repo == "" && p.usual(dir)
 }
 
-// usual reports whether dir was a worktree in one of the directories that people keep worktrees in, beside the
-// repository: git forgets the place of a worktree that it removes.
+// usual reports whether dir was a worktree in a usual place beside the repository: git forgets the path of a worktree
+// that it removes.
 func (p *Project) usual(dir string) bool {
 	root := filepath.Dir(p.repo)
 	return filepath.Base(p.repo) == ".git" && !exists(dir) && (within(dir, root+".worktrees") || within(dir, root+"-worktrees"))
 }
 
-// repository names the repository that a directory is in, by the path of what all its worktrees share, "" for none.
-func repository(dir string) string {
+// repository names the repository that a directory is in, by the path of what all its worktrees share, and where the
+// directory's worktree begins; "" for none.
+func repository(dir string) (repo, tree string) {
 	for {
 		if repo := at(dir); repo != "" {
-			return repo
+			return repo, dir
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
-			return ""
+			return "", ""
 		}
 		dir = above
 	}
@@ -111,7 +122,7 @@ func at(dir string) string {
 	return dot
 }
 
-// tree is the working tree that a repository notes for one of its worktrees, "" if it notes none.
+// tree returns the path recorded for one of a repository's worktrees, "" if none.
 func tree(worktree string) string {
 	dot := line(filepath.Join(worktree, "gitdir"))
 	if dot == "" {
@@ -120,7 +131,7 @@ func tree(worktree string) string {
 	return real(filepath.Dir(from(worktree, dot)))
 }
 
-// gone lists the worktrees of a repository that were removed without git.
+// gone returns the worktrees of a repository that were removed without git.
 func gone(repo string) (trees []string) {
 	entries, err := os.ReadDir(filepath.Join(repo, "worktrees"))
 	if err != nil || repo == "" {
@@ -134,7 +145,7 @@ func gone(repo string) (trees []string) {
 	return trees
 }
 
-// line is the text of a small file without its line end, "" if it cannot be read.
+// line returns the text of a small file without its newline, "" if it cannot be read.
 func line(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
 		return ""
@@ -151,7 +162,7 @@ func line(path string) string {
 	return strings.TrimRight(string(text), "\r\n")
 }
 
-// from is a path as it is meant from within dir.
+// from resolves a path relative to dir.
 func from(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -159,7 +170,7 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// real is a path without symbolic links. What does not exist is named below what does.
+// real resolves symbolic links. For a missing path it resolves the existing part.
 func real(path string) string {
 	path = filepath.Clean(path)
 	if p, err := filepath.EvalSymlinks(path); err == nil {

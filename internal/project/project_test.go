@@ -72,6 +72,29 @@ func TestWorktreesOfGit(t *testing.T) {
 	}
 }
 
+// TestInTree: of several worktrees of a repository, also one inside another, a directory is in one.
+func TestInTree(t *testing.T) {
+	top := real(t.TempDir())
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	mkdir(t, at("a/sub"), at("plain/sub"))
+	git(t, at("a"), "init", "-q")
+	git(t, at("a"), "commit", "-q", "--allow-empty", "-m", "x")
+	git(t, at("a"), "worktree", "add", "-q", "../b")
+	git(t, at("a"), "worktree", "add", "-q", "inside")
+	for dir, others := range map[string]map[string]bool{
+		"a/sub":    {"a": true, "a/sub": true, "a/gone": true, "b": false, "a/inside": false, "plain": false},
+		"b":        {"b": true, "b/gone": true, "a": false, "a/inside": false},
+		"a/inside": {"a/inside": true, "a": false, "b": false},
+		"plain":    {"plain": true, "plain/sub": true, "a": false},
+	} {
+		for other, want := range others {
+			if got := Of(at(dir), at("home")).InTree(at(other)); got != want {
+				t.Errorf("%s is in the working tree of %s: %v", other, dir, got)
+			}
+		}
+	}
+}
+
 // TestWithoutGit: a directory and what is below it; the home directory and those above it stand for themselves.
 func TestWithoutGit(t *testing.T) {
 	top := real(t.TempDir())

@@ -13,7 +13,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// log is an invented session in the shape of Claude Code's transcripts.
+// log is an invented session in the form of Claude Code's transcripts.
 type log struct {
 	lines []string
 	dir   string
@@ -64,7 +64,7 @@ func (l *log) file(tool, path string) *log {
 
 func (l *log) records() iter.Seq[*transcript.Record] {
 	data := []byte(strings.Join(l.lines, "\n") + "\n")
-	return registry.NewDecoder(l.agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true})
+	return registry.Table{}.NewDecoder(l.agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true})
 }
 
 func (l *log) facts() *Facts {
@@ -75,7 +75,7 @@ func (l *log) facts() *Facts {
 	return f
 }
 
-// plain is the session as the agent saw it, each call with its result.
+// plain returns the session as the agent saw it, each call with its result.
 func (l *log) plain() string {
 	results := map[string]transcript.Item{}
 	for r := range l.records() {
@@ -100,7 +100,7 @@ func (l *log) plain() string {
 	return c.text.String()
 }
 
-// of returns the texts of a class, with what must stand beside them.
+// of returns the texts of a class, with the text or status that must be near them.
 func (l *log) of(class Class) (all []string) {
 	for _, one := range l.facts().all()[class] {
 		text := one.text
@@ -115,7 +115,7 @@ func (l *log) of(class Class) (all []string) {
 	return all
 }
 
-// restoring gives back parts by ID, or an error where there are none.
+// restoring returns a Restore of these parts. It fails for an ID without parts.
 func restoring(parts map[mark.ID][]string) Restore {
 	return func(id mark.ID) iter.Seq2[[]byte, error] {
 		return func(yield func([]byte, error) bool) {
@@ -141,7 +141,7 @@ func grade(t *testing.T, f *Facts, text string, restore Restore) Grade {
 		}
 		all.Add(n)
 	}
-	if all.Weight, all.Shown = g.All.Weight, g.All.Shown; all != g.All { // sums of fractions differ by their order
+	if all.Weight, all.Shown = g.All.Weight, g.All.Shown; all != g.All { // floating-point sums depend on the order
 		t.Errorf("classes add up to %+v, all is %+v", all, g.All)
 	}
 	return g

@@ -11,16 +11,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Fact is one key fact of a collection, with the original that holds it.
+// Fact is one key fact of a collection, with the ID of its original.
 type Fact struct {
-	Class  Class
-	Text   string // one line; of long texts the beginning,
-	Tail   string // the end of a long text, else ""
-	Status string // how a command ended ("0", "failed", "" where not told), the state of a plan item
-	Record int    // number of the newest record that holds it
-	ID     mark.ID
-	Output mark.ID // of a command: its last result, "" while there is none
-	Strong bool    // a person named it, or it was named at least twice
+	Class  Class   `json:"-"`
+	Text   string  `json:"text"`      // on one line, as in the transcript, not escaped; of a long text the beginning
+	Tail   string  `json:"tail"`      // the end of a long text, or ""
+	Status string  `json:"status"`    // how a command ended ("0", "failed", "" if unknown), or the state of a plan item
+	Record int     `json:"record"`    // number of the newest record with it
+	ID     mark.ID `json:"id"`        // of the original in that record
+	Output mark.ID `json:"output_id"` // of a command: its last result, or ""
+	Strong bool    `json:"strong"`    // a person named it, or it occurs at least twice
 
 	fact *fact
 }
@@ -39,7 +39,7 @@ func (f *Facts) All() iter.Seq[Fact] {
 	}
 }
 
-// placed gives a fact with its newest original.
+// placed returns a fact with its newest original.
 func (one *fact) placed(class Class) Fact {
 	at := one.sources[len(one.sources)-1]
 	out := Fact{
@@ -54,16 +54,16 @@ func (one *fact) placed(class Class) Fact {
 
 func normalLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Context is what an agent holds: the texts in front of it. The zero Context holds nothing. It is as large as they are,
-// and not safe for concurrent use.
+// Context is the text that an agent has in its context. The zero Context is empty. It needs as much memory as its
+// texts, and is not safe for concurrent use.
 type Context struct {
 	text  strings.Builder
-	kept  map[uint64]bool // originals that stand whole, by the hash of their raw span and of what the agent saw
+	kept  map[uint64]bool // originals that are whole, by the hash of their raw span and of what the agent saw
 	calls map[string]call
-	page  *page // of text, once it has been asked for
+	page  *page // of text, made when needed
 }
 
-// Hold adds an item. Thinking and images show no facts and are passed over. It keeps nothing of it but text.
+// Hold adds an item. It skips thinking and images, which show no facts. It keeps nothing of the item but text.
 func (c *Context) Hold(it *transcript.Item) {
 	switch it.Kind {
 	case transcript.Thinking, transcript.Image, transcript.File:
@@ -81,14 +81,14 @@ func (c *Context) Hold(it *transcript.Item) {
 		c.calls[strings.Clone(it.Call)] = one
 		c.write(one.tool + ": " + cmp.Or(normalLine(one.action.Command), string(seen)))
 	case transcript.Result:
-		c.answered(it)
+		c.addResult(it)
 	default:
 		c.write(string(seen))
 	}
 }
 
-// answered adds a result: its status first, beside the command that it follows.
-func (c *Context) answered(it *transcript.Item) {
+// addResult adds a result, with its status first so that it is next to the command.
+func (c *Context) addResult(it *transcript.Item) {
 	one := c.calls[it.Call]
 	out := it.Explain(cmp.Or(one.tool, it.Tool), one.action.Op)
 	if out.HasExit && one.action.Op == transcript.Command {
@@ -99,7 +99,7 @@ func (c *Context) answered(it *transcript.Item) {
 
 func (c *Context) write(text string) { c.text.WriteString(text + "\n") }
 
-// Chars returns the characters of the texts.
+// Chars returns the number of characters of the texts.
 func (c *Context) Chars() int { return c.read().chars }
 
 func (c *Context) read() *page {
@@ -110,7 +110,8 @@ func (c *Context) read() *page {
 	return c.page
 }
 
-// Shows reports whether a fact is visible, as Facts.Grade has it, or an original that it was taken from stands whole.
+// Shows reports whether a fact is visible by the rules of Facts.Grade, or an original that it was taken from is whole
+// in the context.
 func (c *Context) Shows(one Fact) bool {
 	held := func(s source) bool { return c.kept[s.raw] || c.kept[s.seen] }
 	if slices.ContainsFunc(one.fact.sources, held) {

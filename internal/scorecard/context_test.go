@@ -7,7 +7,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// held is a context of some records of a log, by their numbers.
+// held returns a context with these records of a log.
 func (l *log) held(records ...int) *Context {
 	var c Context
 	for r := range l.records() {
@@ -31,11 +31,12 @@ func (l *log) fact(t *testing.T, class Class) Fact {
 	return Fact{}
 }
 
-// A context shows what it holds whole, and what its texts show: the rule is the grades' own, but for short messages.
+// A context shows the facts of the items that it has whole, and those that its texts show. The rule is that of grades,
+// except for short messages.
 func TestContextShows(t *testing.T) {
 	for name, c := range map[string]struct {
 		class Class
-		make  func(*log) []int // the records that are held
+		make  func(*log) []int // the records in the context
 		want  bool
 	}{
 		"itself":                   {Asked, func(l *log) []int { l.human("Grind the rye."); return []int{1} }, true},
@@ -73,7 +74,7 @@ func TestContextShows(t *testing.T) {
 	}
 }
 
-// Each fact tells the newest original that holds it; a command its last output too.
+// Each fact names its newest original, and a command also its last output.
 func TestPlaces(t *testing.T) {
 	l := newLog().human("Mill all flour with grindRye.").say("All flour is milled with grindRye.").bash("make", "one").say("So.").fails("make", "error: no water")
 	ids := map[int]mark.ID{}
@@ -92,7 +93,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// All has the facts that a grade counts.
+// All yields exactly the facts that a grade counts.
 func TestAllIsWhatIsGraded(t *testing.T) {
 	l := newLog().human("Mill all flour with grindRye at https://mill.example, some 300kg.").file("Edit", "a.go").fails("make", "error: dry").say("I decided to keep rather than sell the worn stone, v1.2.3.")
 	f, n := l.facts(), map[Class]int{}

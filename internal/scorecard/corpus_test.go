@@ -17,14 +17,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// corpus holds real transcripts, beside the checkout; they are no part of it.
+// corpus is a directory of real transcripts beside the checkout, not part of it.
 const corpus = "../../../shared/corpus"
 
-// missing names a file that gets every fact of the real sessions that a companion does not show. It holds content of
-// transcripts, so it belongs outside of the tree.
+// missing names a file to which the test writes every fact of the real sessions that a companion does not show. It
+// contains text of transcripts, so it must be outside of the repository.
 var missing = flag.String("missing", "", "write what companions of real sessions do not show to `FILE`")
 
-// sized is a session's companion of so many chars (0: the default), and what it was made from.
+// sized is a session's companion of so many chars (0: the default), and its source.
 type sized struct {
 	facts *Facts
 	text  string
@@ -39,7 +39,7 @@ func companionOf(t *testing.T, agent string, data []byte, chars int) sized {
 	}
 	fold := compactor.New(o, transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
 	s := sized{facts: New()}
-	for r := range registry.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 		fold.Add(r)
 		s.facts.Add(r)
 	}
@@ -97,7 +97,7 @@ func realSessions(t *testing.T) iter.Seq2[string, []byte] {
 	}
 }
 
-// The controls hold on real sessions too, but for what two of them have in common.
+// The controls also pass on real sessions, except for facts that two sessions share.
 func TestControlsOnRealSessions(t *testing.T) {
 	other := ""
 	for agent, data := range realSessions(t) {
@@ -125,7 +125,7 @@ func TestControlsOnRealSessions(t *testing.T) {
 	}
 }
 
-// TestMissingFacts lists what is not shown of the real sessions, for whoever mends the compactor.
+// TestMissingFacts lists the facts of the real sessions that companions do not show, for work on the compactor.
 func TestMissingFacts(t *testing.T) {
 	if *missing == "" {
 		t.Skip("no -missing FILE")

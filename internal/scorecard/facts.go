@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	longMessage   = 2000 // chars up to which a human message must stand whole
+	longMessage   = 2000 // a person's message of up to so many chars must be shown whole
 	headChars     = 200  // of a longer one, and of a decision
 	tailChars     = 100
 	lineChars     = 120   // of a sentence or an error line
 	cmdChars      = 100   // of a command, an outcome or a plan item
-	shortChars    = 60    // of a command that stands beside its outcome, and of a refused call
+	shortChars    = 60    // of a command shown with its outcome, and of a refused call
 	longResult    = 1000  // chars from which a result leaves a trace
-	maxFacts      = 20000 // of one class; what comes later is not graded
-	maxSources    = 8     // places that are remembered of a fact
-	maxSpots      = 4     // statements that are remembered of a name
+	maxFacts      = 20000 // of one class; later ones are not graded
+	maxSources    = 8     // places stored for a fact
+	maxSpots      = 4     // statements stored for a name
 	maxCalls      = 4096  // that wait for their result
 	leastSentence = 3     // words of a sentence of an answer
 	leastDecision = 6     // words of a sentence between calls, and of one that ends in a colon
 )
 
-// fact is one key fact: what must stand in a text, and where it comes from.
+// fact is one key fact: what a text must show, and where it comes from.
 type fact struct {
 	text    string   // normalized
-	tail    string   // must stand too, for most classes near text; of a file's content: its beginning, which does instead
-	forms   []string // the ways to write it, of a path
-	spots   []spot   // of a name: the statements that hold it
-	status  string   // must stand beside it: an exit status, a state, a number of lines
-	id      mark.ID  // must stand too
-	whole   string   // of a message: all of it, which does instead
+	tail    string   // must be shown too, for most classes near text; of a file's content: its beginning, which is enough alone
+	forms   []string // of a path: the ways to write it
+	spots   []spot   // of a name: the statements around it
+	status  string   // must be shown beside it: an exit status, a state, a number of lines
+	id      mark.ID  // must be shown too
+	whole   string   // of a message: all of it, which is enough alone
 	weight  float64  // 0 counts as 1
 	strong  bool
 	times   int
@@ -44,42 +44,43 @@ type fact struct {
 	output  source // of a command: its last result
 }
 
-// spot is a statement that holds a name. One that says little by itself is told with the one before it, both as they stand.
+// spot is a statement with a name. If the statement has too few words of its own, it counts together with the one
+// before it, and both must be shown unchanged.
 type spot struct {
-	words        []string // the content words around the name, nil of one that says little
+	words        []string // the content words around the name; nil if there are too few
 	before, self string
 }
 
-// source is a place that holds a fact, by the hashes of what a restore can give back of it.
+// source is a place in the transcript with a fact, by the hashes of what a restore can return of it.
 type source struct {
 	raw, seen, line uint64 // the item's raw span, the item as the agent saw it, its record's line
 	record          int
 }
 
-// list holds the facts of a class by what makes them distinct, in order of appearance.
+// list has the facts of a class by their key, and in order of appearance.
 type list struct {
 	by  map[string]*fact
 	all []*fact
 }
 
-// saying is what the agent said, and where.
+// saying is a text of the agent, and where it is.
 type saying struct {
 	text string
 	at   source
 }
 
-// Facts gathers the key facts of a stretch of records. It is not safe for concurrent use.
+// Facts collects the key facts of a stretch of records. It is not safe for concurrent use.
 type Facts struct {
 	dirs    []string // working directories
 	classes map[Class]*list
-	calls   map[string]call // that wait for their result, by their ID
+	calls   map[string]call // without a result so far, by their ID
 	paths   paths
 	open    []openError
 	plan    []planItem
 	git     git
-	words   []saying // of the agent since its last call
-	last    []saying // its last words before that in this turn
-	at      source   // of the item that is looked at
+	words   []saying // the agent's texts since its last call
+	last    []saying // its texts before that call in this turn
+	at      source   // of the current item
 	content int64
 	results int64
 }
@@ -93,13 +94,13 @@ func New() *Facts {
 	return f
 }
 
-// Chars returns the chars of what the agent saw of the records: text, calls and results.
+// Chars returns the number of characters that the agent saw in the records: text, calls and results.
 func (f *Facts) Chars() int64 { return f.content }
 
-// ToolHeavy reports whether tool results make up most of it.
+// ToolHeavy reports whether tool results are more than half of Chars.
 func (f *Facts) ToolHeavy() bool { return f.results*2 > f.content }
 
-// Add takes the facts of a record. It keeps nothing of r. What belongs to an inline sub-agent is passed over.
+// Add adds the facts of a record. It keeps no reference to r. It skips items of an inline sub-agent.
 func (f *Facts) Add(r *transcript.Record) {
 	if dir := transcript.Join("", r.Cwd); dir != "" && !slices.Contains(f.dirs, dir) && len(f.dirs) < maxSources {
 		f.dirs = append(f.dirs, strings.Clone(dir))
@@ -107,17 +108,17 @@ func (f *Facts) Add(r *transcript.Record) {
 	for i := range r.Items {
 		if it := &r.Items[i]; !it.Side {
 			f.at = source{raw: mark.Sum(it.Raw).Key(), line: r.Hash.Key(), record: r.N}
-			f.item(it)
+			f.addItem(it)
 		}
 	}
 }
 
-func (f *Facts) item(it *transcript.Item) {
+func (f *Facts) addItem(it *transcript.Item) {
 	switch it.Kind {
 	case transcript.Human, transcript.Text, transcript.Call, transcript.Result, transcript.Image:
 	case transcript.Meta:
 		if bytes.Contains(it.Raw, []byte("task-notification")) {
-			f.notified(string(transcript.Original(it.Kind, it.Raw)))
+			f.addNotice(string(transcript.Original(it.Kind, it.Raw)))
 		}
 		return
 	default:
@@ -129,28 +130,28 @@ func (f *Facts) item(it *transcript.Item) {
 	f.content += n
 	switch it.Kind {
 	case transcript.Human:
-		if it.Call == "" || !f.replied(it, string(seen)) {
+		if it.Call == "" || !f.addReply(it, string(seen)) {
 			said, _ := it.Said()
-			f.human(said, mark.Sum(it.Raw).ID())
+			f.addHuman(said, mark.Sum(it.Raw).ID())
 		}
 	case transcript.Text:
 		f.words = append(f.words, saying{string(seen), f.at})
-		f.named(string(seen), false)
+		f.addNames(string(seen), false)
 		for c := range fences(string(seen)) {
 			f.note(Code, c, fact{text: c})
 		}
 	case transcript.Call:
-		f.called(it, seen)
+		f.addCall(it, seen)
 	case transcript.Result:
 		f.results += n
-		f.answered(it)
+		f.addResult(it)
 	case transcript.Image:
 		f.content -= n
 		f.note(Images, string(mark.Sum(it.Raw).ID()), fact{id: mark.Sum(it.Raw).ID()})
 	}
 }
 
-// note adds a fact, or one more place of a known one. It returns nil where the class is full.
+// note adds a fact, or one more place of a known one. It returns nil if the class is full.
 func (f *Facts) note(class Class, key string, one fact) *fact {
 	l := f.classes[class]
 	known, ok := l.by[key]
@@ -167,7 +168,7 @@ func (f *Facts) note(class Class, key string, one fact) *fact {
 	return known
 }
 
-// seen adds a place; of many, the first ones and the last.
+// seen adds a place. Of many places it keeps the first ones and the last.
 func seen(sources []source, at source) []source {
 	if len(sources) < maxSources {
 		return append(sources, at)
@@ -176,24 +177,24 @@ func seen(sources []source, at source) []source {
 	return sources
 }
 
-// human takes what a person typed. It ends a turn.
-func (f *Facts) human(text string, id mark.ID) {
+// addHuman adds a person's message. It ends a turn.
+func (f *Facts) addHuman(text string, id mark.ID) {
 	whole := normal(text)
 	if whole == "" {
 		return
 	}
-	f.turned()
+	f.endTurn()
 	one := fact{text: whole, whole: whole, strong: true}
-	if long(text, longMessage) { // of a paste only what was read for certain
+	if long(text, longMessage) { // of a long paste, use only the parts that the agent certainly read
 		one = fact{text: lexicon.Head(whole, headChars), tail: lexicon.Tail(whole, tailChars), id: id, whole: whole, strong: true}
 		text = lexicon.Head(text, longMessage/2) + "\n" + lexicon.Tail(text, longMessage/4)
 	}
 	f.note(Asked, whole, one)
-	f.named(text, true)
+	f.addNames(text, true)
 }
 
-// named takes the facts that are names, each with the words around it. A name of which nothing is said is no fact.
-func (f *Facts) named(text string, human bool) {
+// addNames adds the names in a text, each with the words around it. A name without such words is no fact.
+func (f *Facts) addNames(text string, human bool) {
 	before, whole := "", page{}
 	for s := range statements(text) {
 		for class, w := range names(s) {
@@ -223,13 +224,13 @@ func (f *Facts) named(text string, human bool) {
 	}
 }
 
-// turned ends a turn: what the agent said last in it is its answer.
-func (f *Facts) turned() {
-	f.sentences(Answers, f.answer())
+// endTurn ends a turn: the agent's last message in it is its answer.
+func (f *Facts) endTurn() {
+	f.addSentences(Answers, f.answer())
 	f.words, f.last = nil, nil
 }
 
-// answer is what the agent said last in the turn that goes on.
+// answer returns the agent's last message in the current turn.
 func (f *Facts) answer() []saying {
 	if len(f.words) > 0 {
 		return f.words
@@ -237,9 +238,9 @@ func (f *Facts) answer() []saying {
 	return f.last
 }
 
-// sentences takes the sentences of an answer or a report. Together they weigh the square root of their number, so that a
-// long one does not drown the others.
-func (f *Facts) sentences(class Class, said []saying) {
+// addSentences adds the sentences of an answer or a report. Together they weigh the square root of their number, so
+// that a long answer does not outweigh the others.
+func (f *Facts) addSentences(class Class, said []saying) {
 	var all []saying
 	for _, one := range said {
 		for s := range statements(one.text) {
@@ -261,17 +262,17 @@ func (f *Facts) sentences(class Class, said []saying) {
 	f.at = at
 }
 
-// reason is a word that decides, rejects or gives a reason, in some languages. It adds weight and nothing else.
+// reason matches words that decide, reject or give a reason, in several languages. It only adds weight.
 var reason = regexp.MustCompile(`(?i)\b(?:decid|decision|choos|chose|instead|rather than|reject|because|so that|root cause|turns out|trade-?off|recommend|weil|statt|deshalb|parce que|plut[oô]t|donc|porque|en lugar|por eso|потому|вместо|поэтому)|因为|因此|改用|决定|而不是|ため|ので|代わりに|決め`)
 
-// leadsIn reports whether a sentence only announces what follows it.
+// leadsIn reports whether a sentence only introduces what follows it.
 func leadsIn(s string) bool {
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || strings.HasSuffix(s, ":**")
 }
 
-// undecided takes what the agent said before a call as decisions. What stands before a change weighs more, and so does
-// what gives a reason; the sentence right before the call mostly announces it, and weighs less.
-func (f *Facts) undecided(changes bool) {
+// addDecisions adds what the agent said before a call as decisions. Before a change it weighs more, and so does a
+// reason. The sentence directly before the call usually only announces it, so it weighs less.
+func (f *Facts) addDecisions(changes bool) {
 	if len(f.words) == 0 {
 		return
 	}
@@ -301,13 +302,13 @@ func (f *Facts) undecided(changes bool) {
 	f.words, f.last = nil, f.words
 }
 
-// announced is what a sentence right before a call weighs.
+// announced is the weight of a sentence directly before a call.
 const announced = 0.25
 
-// all is every fact by class, in order of appearance.
+// all returns every fact by class, in order of appearance.
 func (f *Facts) all() map[Class][]*fact {
 	open := Facts{classes: map[Class]*list{Answers: {by: map[string]*fact{}}}}
-	open.sentences(Answers, f.answer())
+	open.addSentences(Answers, f.answer())
 	all := map[Class][]*fact{}
 	for class, l := range f.classes {
 		all[class] = slices.Clip(l.all)

@@ -104,7 +104,8 @@ func numbered(n int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// No word of a language decides what a fact is: the same said in another one is as many facts, of the same weight.
+// The same statements in another language give as many facts of the same weight, because no word of a language decides
+// what a fact is.
 func TestAnyLanguage(t *testing.T) {
 	counts := func(say [4]string) map[Class]Count {
 		l := newLog().human(say[0]).say(say[1]).file("Edit", "/home/me/mill/src/wheel.go").fails("make rye", "x\n"+say[2]).say(say[3])
@@ -148,7 +149,7 @@ func TestStrongFacts(t *testing.T) {
 	}
 }
 
-// What an inline sub-agent said or did is not the session's own.
+// Items of an inline sub-agent are not the session's facts.
 func TestSideItemsAreNoFacts(t *testing.T) {
 	l := newLog().human("Grind.")
 	l.add("assistant", []any{map[string]any{"type": "text", "text": "Turn every wheel with grindRye."}}, map[string]any{"isSidechain": true})
@@ -157,13 +158,14 @@ func TestSideItemsAreNoFacts(t *testing.T) {
 	}
 }
 
-// However long the session, what is kept of a class has a limit, and a call without a result is not waited for in vain.
+// Memory is limited however long the session is: a class has a largest number of facts, and only so many calls wait for
+// a result.
 func TestFactsAreBounded(t *testing.T) {
 	f := New()
 	item := transcript.Item{Kind: transcript.Call, Tool: "Read", Raw: []byte(`{"file_path":"/a"}`)}
 	for i := range maxCalls + 100 {
 		item.Call = strconv.Itoa(i)
-		f.called(&item, item.Raw)
+		f.addCall(&item, item.Raw)
 	}
 	if len(f.calls) > maxCalls {
 		t.Errorf("%d calls wait", len(f.calls))

@@ -9,7 +9,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// git is the state of the repository as the outputs of git told it last. What they do not tell is no fact.
+// git is the state of the repository according to the last outputs of git. Anything they do not mention is no fact.
 type git struct {
 	branch, commit, stash *fact
 	pushed                bool
@@ -25,11 +25,11 @@ var (
 	refs      = regexp.MustCompile(`(?m)\S+ -> \S+`)
 )
 
-// maxDirty is how many changes may be open that an agent should know by name.
+// maxDirty is the largest number of uncommitted changes that count as facts; an agent need not know more by name.
 const maxDirty = 20
 
-// ran reads what a git command printed.
-func (g *git) ran(command string, out *transcript.Outcome, at source) {
+// read updates the state from the output of a git command.
+func (g *git) read(command string, out *transcript.Outcome, at source) {
 	if !strings.Contains(command, "git ") || out.Failed || out.HasExit && out.Exit != 0 {
 		return
 	}

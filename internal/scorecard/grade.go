@@ -9,11 +9,13 @@ import (
 	"ccd/internal/mark"
 )
 
-// Restore gives back what an ID stands for: its parts as `ccd restore` prints them, of a range its lines. A part is
-// valid until the next one. Where the original cannot be had, the sequence ends with an error, and nothing of it counts.
+// Restore returns the original of an ID: its parts as `ccd restore` prints them, or the lines of a range. A part is
+// valid until the next one. If the original cannot be restored, the sequence ends with an error, and none of its parts
+// count.
 type Restore func(mark.ID) iter.Seq2[[]byte, error]
 
-// Grade counts what became of the facts in a text. Each ID of the text is restored at most once; restore nil: none is.
+// Grade counts which facts a text shows, which its IDs restore, and which are lost. It restores each ID of the text at
+// most once; with a nil restore, none.
 func (f *Facts) Grade(text string, restore Restore) Grade {
 	p := newPage(text)
 	g := Grade{Chars: p.chars, Tokens: p.chars * 4 / 3, Classes: map[Class]Count{}, Traces: map[Class]Count{}}
@@ -24,7 +26,7 @@ func (f *Facts) Grade(text string, restore Restore) Grade {
 			visible[one] = p.shows(class, one)
 		}
 	}
-	kept := held(all, visible, p.ids, restore)
+	kept := restorable(all, visible, p.ids, restore)
 	for class, facts := range all {
 		var n Count
 		for _, one := range facts {
@@ -38,13 +40,6 @@ func (f *Facts) Grade(text string, restore Restore) Grade {
 			g.Classes[class] = n
 		}
 	}
-	must := 0
-	for _, class := range []Class{Asked, Edited, OpenErrors} {
-		for _, one := range all[class] {
-			must += len(one.text) + len(one.tail)
-		}
-	}
-	g.Must = must*2 <= g.Chars
 	g.means()
 	return g
 }
@@ -65,9 +60,9 @@ func judge(one *fact, visible bool, kept map[uint64]bool) Count {
 	return n
 }
 
-// held tells which sources of the facts that are not visible the IDs give back. A fact is held by the bytes that it was
-// taken from, so equal bytes hold it.
-func held(all map[Class][]*fact, visible map[*fact]bool, ids []mark.ID, restore Restore) map[uint64]bool {
+// restorable returns which sources of the facts that are not visible the IDs restore. A source is known by its hash, so
+// equal bytes anywhere else count too.
+func restorable(all map[Class][]*fact, visible map[*fact]bool, ids []mark.ID, restore Restore) map[uint64]bool {
 	kept := map[uint64]bool{}
 	for _, facts := range all {
 		for _, one := range facts {
@@ -101,15 +96,15 @@ func held(all map[Class][]*fact, visible map[*fact]bool, ids []mark.ID, restore 
 	return kept
 }
 
-// How far apart the two halves of a fact may stand, in bytes.
+// How far apart the two parts of a fact may be, in bytes.
 const (
 	nearAnswer  = 500 // a question and its answer
-	nearReason  = 400 // a refused call and what the person said of it
-	nearOutcome = 300 // a command and what came out
+	nearReason  = 400 // a refused call and what the person said about it
+	nearOutcome = 300 // a command and its result
 	nearSubject = 100 // a commit and its subject
 )
 
-// shows reports whether a fact is visible.
+// shows reports whether the page shows a fact.
 func (p *page) shows(class Class, one *fact) bool {
 	switch class {
 	case Asked:
@@ -151,7 +146,7 @@ var (
 	bad   = regexp.MustCompile(`(?i)\bfail(?:ed|s|ure)?\b|\berror\b|✗|✘|❌|non-?zero`)
 )
 
-// tellsStatus returns whether a line tells that a command ended with the status.
+// tellsStatus returns a function that reports whether a line says that a command ended with the status.
 func tellsStatus(status string) func(string) bool {
 	return func(line string) bool {
 		for _, m := range exits.FindAllStringSubmatch(line, -1) {
@@ -163,7 +158,8 @@ func tellsStatus(status string) func(string) bool {
 	}
 }
 
-// states are how a text tells a state of a plan item, a call, a plan that was shown, or the repository.
+// states are the ways in which a text gives the state of a plan item, of a call, of a plan that the person saw, or of
+// the repository.
 var states = map[string]*regexp.Regexp{
 	"completed":   regexp.MustCompile(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
 	"in_progress": regexp.MustCompile(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
@@ -176,7 +172,7 @@ var states = map[string]*regexp.Regexp{
 	"uncommitted": regexp.MustCompile(`(?i)\b(?:uncommitted|not committed|modified|untracked|unstaged|staged|dirty|changed|deleted|new file)\b|^ ?[MADRU?]{1,2} |未提交`),
 }
 
-// tellsLines returns whether a line tells a number of lines.
+// tellsLines returns a function that reports whether a line gives this number of lines.
 func tellsLines(n string) func(string) bool {
 	return func(line string) bool { return strings.Contains(" "+line, " "+n+" lines") }
 }

@@ -135,8 +135,8 @@ func TestFrontMatterIsNoText(t *testing.T) {
 	}
 }
 
-// A fact is recoverable where an ID gives back the bytes that it was taken from: the item, as it stands or as it was
-// seen, or its line; and only then.
+// A fact is recoverable only if an ID restores the bytes that it was taken from: the raw item, the item as the agent
+// saw it, or its line.
 func TestRecoverable(t *testing.T) {
 	l := newLog().human("Grind the rye.")
 	f, line := l.facts(), l.lines[0]
@@ -166,7 +166,7 @@ func TestRecoverable(t *testing.T) {
 	}
 }
 
-// session has facts of every class.
+// session returns a session with facts of every class.
 func session() *log {
 	return newLog().human("Grind the rye of https://mill.example/rye by hand, some 40 sacks of it, and keep the stone wheel.").
 		say("I decided to keep the stone wheel instead of the steel one. Now I grind.").
@@ -180,7 +180,7 @@ func session() *log {
 		say("Every sack is ground with grindRye as of v1.2.3, see `src/wheel.go` there. The oats are still in the barn: ask the miller for them.")
 }
 
-// What tells an agent nothing shows nothing; the plain text of a session shows all of it.
+// A text without information shows no fact; the plain text of a session shows all of them.
 func TestControls(t *testing.T) {
 	l := session()
 	f, plain := l.facts(), l.plain()
@@ -223,7 +223,7 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// shuffled are the words of a text, and the characters of a dense script, in some other order.
+// shuffled returns the words of a text, and the characters of a dense script, in another order.
 func shuffled(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -236,7 +236,8 @@ func shuffled(text string) string {
 	return strings.Join(words, " ")
 }
 
-// A long answer does not drown a short one: of one with 100 sentences and one with 4, the short one weighs 2 of 12.
+// A long answer does not outweigh a short one: of answers with 100 and 4 sentences, the short one has 2/12 of the
+// weight.
 func TestAnswersAreWeighed(t *testing.T) {
 	var long strings.Builder
 	for i := range 100 {

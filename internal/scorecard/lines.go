@@ -7,18 +7,18 @@ import (
 	"ccd/compactor/lexicon"
 )
 
-// The lines of a tool's output that tell what came of it. They are the output's own forms; where none is found, the last
-// line speaks for a failure, and nothing for a success.
+// The lines of a tool's output that show its result. They match forms of output, not of a language. If none matches,
+// the last line counts for a failure, and no line for a success.
 var (
 	errorWord = regexp.MustCompile(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)`)
 	total     = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:BUILD|test result:|Tests:)`)
 	verdict   = regexp.MustCompile(`^(?:ok|PASS|FAIL|OK)\b`)
 )
 
-// maxOutput is how much of each end of an output is looked at, in bytes.
+// maxOutput is how much of each end of an output is searched, in bytes.
 const maxOutput = 256 << 10
 
-// outputLines are the lines of an output that say something, of a very long one of both ends.
+// outputLines returns the lines of an output with some text; of a very long output, those of both ends.
 func outputLines(text string) (all []string) {
 	if len(text) > 2*maxOutput {
 		text = text[:maxOutput] + "\n" + text[len(text)-maxOutput:]
@@ -31,7 +31,7 @@ func outputLines(text string) (all []string) {
 	return all
 }
 
-// problem is the first line of a failed output that reports an error, else its last one.
+// problem returns the first line of a failed output that reports an error, or else its last line.
 func problem(text string) string {
 	lines := outputLines(text)
 	for _, l := range lines {
@@ -45,8 +45,8 @@ func problem(text string) string {
 	return lexicon.Head(normal(lines[len(lines)-1]), lineChars)
 }
 
-// outcome is the line of an output that tells what came out, where that is clear: the only one, where it is short, or the last one of a
-// commit, of a push or with a count, or the only verdict.
+// outcome returns the line of an output that shows the result, if that is clear: the only line if it is short, the last
+// line of a commit, a push or with a count, or the only verdict.
 func outcome(text string) string {
 	lines := outputLines(text)
 	if len(lines) == 1 && !long(lines[0], headChars) {

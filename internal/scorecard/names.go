@@ -11,8 +11,8 @@ import (
 
 var version = regexp.MustCompile(`^(?:[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?|[vV]\d+(?:\.\d+)+)\b`)
 
-// names yields what a statement names: addresses, numbers, hashes and versions, identifiers. It looks at each byte a few
-// times at the most.
+// names yields the names in a statement: addresses, numbers, hashes and versions, identifiers. It looks at each byte
+// only a few times.
 func names(text string) iter.Seq2[Class, string] {
 	return func(yield func(Class, string) bool) {
 		ok := true
@@ -31,7 +31,7 @@ func names(text string) iter.Seq2[Class, string] {
 	}
 }
 
-// cutLink cuts a text around its first address; its punctuation is no part of it.
+// cutLink cuts a text around its first address, without the punctuation after it.
 func cutLink(text string) (before, link, rest string) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "://")
@@ -57,7 +57,7 @@ func cutLink(text string) (before, link, rest string) {
 
 var schemes = []string{"http", "https", "ssh", "git", "file", "ws", "wss", "ftp"}
 
-// outside looks at a text without addresses: code spans are identifiers as they stand.
+// outside yields the names in a text without addresses. A code span is one identifier, unchanged.
 func outside(text string, say func(Class, string) bool) {
 	for {
 		before, rest, ok := strings.Cut(text, "`")
@@ -78,7 +78,8 @@ func outside(text string, say func(Class, string) bool) {
 	}
 }
 
-// spaced puts a space in place of a character of a dense script, and of a foreign sign: a name may stand right beside one.
+// spaced replaces a character of a dense script and a non-ASCII sign by a space, because a name may be directly beside
+// one.
 func spaced(r rune) rune {
 	if r >= utf8.RuneSelf && (dense(r) || !unicode.IsLetter(r)) {
 		return ' '
@@ -86,10 +87,10 @@ func spaced(r rune) rune {
 	return r
 }
 
-// maxSpan is the longest code span that names something, in bytes.
+// maxSpan is the longest code span that counts as a name, in bytes.
 const maxSpan = 60
 
-// scan looks at each word of a text: a run of letters, digits, `_` and inner full stops.
+// scan yields the names among the words of a text: runs of letters, digits, `_` and inner full stops.
 func scan(text string, named bool, say func(Class, string) bool) {
 	for i := 0; i < len(text); {
 		if !wordByte(text[i]) {
@@ -112,8 +113,8 @@ func scan(text string, named bool, say func(Class, string) bool) {
 	}
 }
 
-// number takes the number that stands at i, with the unit that is joined to it, and returns its length: 12.5, 40%, 300ms,
-// 10:15, 2026-04-01. A single digit tells too little, and a part of a path is none.
+// number yields the number at i with the unit joined to it, and returns its length: 12.5, 40%, 300ms, 10:15,
+// 2026-04-01. It skips single digits, which say too little, and parts of a path.
 func number(text string, i int, say func(Class, string) bool) int {
 	j := i
 	for j < len(text) && (digit(text[j]) || strings.IndexByte(".,:-", text[j]) >= 0 && j+1 < len(text) && digit(text[j+1])) {
@@ -132,10 +133,10 @@ func number(text string, i int, say func(Class, string) bool) int {
 	return end - i
 }
 
-// maxUnit is how long a unit may be, in bytes.
+// maxUnit is the longest unit, in bytes.
 const maxUnit = 12
 
-// hash takes the hash, UUID or version that stands at i, and returns its length, 0 where there is none.
+// hash yields the hash, UUID or version at i, and returns its length, or 0 if there is none.
 func hash(text string, i int, say func(Class, string) bool) int {
 	if c := text[i]; digit(c) || (c == 'v' || c == 'V') && i+1 < len(text) && digit(text[i+1]) {
 		if w := version.FindString(text[i:min(len(text), i+maxSpan)]); w != "" {
@@ -158,7 +159,7 @@ func hash(text string, i int, say func(Class, string) bool) int {
 	return hashEnd(text, i, j, digits, letters, say)
 }
 
-// hashEnd decides of text[i:j], which is hexadecimal but for hyphens.
+// hashEnd decides whether text[i:j], hexadecimal digits and hyphens, is a hash or UUID.
 func hashEnd(text string, i, j, digits, letters int, say func(Class, string) bool) int {
 	w := text[i:j]
 	uuid := len(w) == 36 && w[8] == '-' && w[13] == '-' && w[18] == '-' && w[23] == '-'
@@ -173,7 +174,7 @@ func hashEnd(text string, i, j, digits, letters int, say func(Class, string) boo
 	return len(w)
 }
 
-// identifiers takes a word that is a dotted name, or the identifiers among its parts.
+// identifiers yields a word that is a dotted name, or else the identifiers among its parts.
 func identifiers(w string, say func(Class, string) bool) {
 	parts := strings.Split(w, ".")
 	dotted := len(parts) > 1

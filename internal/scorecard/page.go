@@ -13,12 +13,12 @@ import (
 	"ccd/internal/mark"
 )
 
-// page is a text as it is searched for facts: quoting and escapes undone, white space and emphasis normalized.
+// page is a text prepared for the search: quoting and escapes are undone, white space and emphasis normalized.
 type page struct {
 	chars int
 	flat  string   // all of it on one line
 	paths string   // flat with slashes for backslashes
-	lines []string // line by line; a quoted line that goes on is one
+	lines []string // one per line; a continued quoted line is joined
 	ids   []mark.ID
 	units []int // where each sentence or line begins in flat
 	words []word
@@ -32,7 +32,7 @@ type word struct {
 
 var quoted = regexp.MustCompile(`^[ \t]*>[ \t]`)
 
-// plainPage reads a text that stands as it was written.
+// plainPage prepares a text without quoting.
 func plainPage(text string) page {
 	p := page{chars: utf8.RuneCountInString(text)}
 	for line := range strings.Lines(text) {
@@ -42,7 +42,7 @@ func plainPage(text string) page {
 	return p
 }
 
-// newPage reads a text; the front matter of a companion is left out.
+// newPage prepares a companion, without its front matter.
 func newPage(text string) page {
 	text = body(text)
 	p := page{chars: utf8.RuneCountInString(text), ids: mark.IDs(text)}
@@ -75,10 +75,10 @@ func body(text string) string {
 	return text
 }
 
-// seed makes the sums of words; they are compared within one process only.
+// seed is random because the sums of words are compared within one process only.
 var seed = maphash.MakeSeed()
 
-// flatten joins the lines, and finds sentences and content words.
+// flatten joins the lines, and finds the sentences and content words.
 func (p *page) flatten() {
 	var b strings.Builder
 	for i, l := range p.lines {
@@ -101,8 +101,8 @@ func (p *page) flatten() {
 	}
 }
 
-// holds reports whether text stands in the page, whole, or cut by an ellipsis after most of it. A short one is no part of
-// a word.
+// holds reports whether the page contains text: whole, or cut by an ellipsis after at least leastCut characters. A
+// short text must not be part of a longer word.
 func (p *page) holds(text string) bool { return holdsIn(p.flat, text) }
 
 func holdsIn(s, text string) bool {
@@ -112,8 +112,8 @@ func holdsIn(s, text string) bool {
 	return cutIn(s, text) >= 0
 }
 
-// cutIn returns where text stands in s, -1 where it does not. A text that an ellipsis cuts after at least leastCut of
-// its characters stands too.
+// cutIn returns the position of text in s, or -1. A text that an ellipsis cuts after at least leastCut of its
+// characters counts.
 func cutIn(s, text string) int {
 	if i := strings.Index(s, text); i >= 0 {
 		return i
@@ -135,7 +135,7 @@ func cutIn(s, text string) int {
 	}
 }
 
-// leastCut is how many characters of a cut text must stand.
+// leastCut is the least number of characters of a cut text.
 const leastCut = 80
 
 func common(a, b string) int {
@@ -146,8 +146,8 @@ func common(a, b string) int {
 	return n
 }
 
-// bounded returns where w stands in s and is no part of a longer word, or of a longer path, -1 where it does not. A path
-// that begins below a directory may stand behind it.
+// bounded returns the position of w in s where it is not part of a longer word or a longer path, or -1. A relative path
+// may follow a directory.
 func bounded(s, w string, path bool) int {
 	if w == "" {
 		return -1
@@ -165,7 +165,7 @@ func bounded(s, w string, path bool) int {
 	}
 }
 
-// inWord reports whether a character may be a part of a word that goes on beside it.
+// inWord reports whether a character continues a word.
 func inWord(r rune) bool { return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !dense(r) }
 
 func startsWord(before, w string, path bool) bool {
@@ -186,7 +186,8 @@ func startsWord(before, w string, path bool) bool {
 	return true
 }
 
-// endsWord reports whether a word ends before after. A name goes on in `.go`, a number or version in `.1`.
+// endsWord reports whether a word ends before after. A full stop continues a name before a letter (`.go`), and a number
+// or version before a digit (`.1`).
 func endsWord(after, w string, path bool) bool {
 	last, _ := utf8.DecodeLastRuneInString(w)
 	next, _ := utf8.DecodeRuneInString(after)
@@ -203,7 +204,7 @@ func endsWord(after, w string, path bool) bool {
 	return !digit(w[len(w)-1]) || !digit(after[1])
 }
 
-// near reports whether both texts stand, the second at most so many bytes before or behind the first.
+// near reports whether the page contains both texts, the second at most within bytes before or after the first.
 func (p *page) near(text, other string, within int) bool {
 	for from := 0; from < len(p.flat); {
 		i := cutIn(p.flat[from:], text)
@@ -219,8 +220,8 @@ func (p *page) near(text, other string, within int) bool {
 	return false
 }
 
-// alone reports whether a short text stands by itself: as a line, at the end of one behind a colon, or in quotes. Anything
-// else may be a part of another sentence.
+// alone reports whether a short text is by itself: as a line, at the end of a line after a colon, or in quotes.
+// Anywhere else it may be part of another sentence.
 func (p *page) alone(text string) bool {
 	for _, l := range p.lines {
 		for from := 0; ; {
@@ -243,7 +244,7 @@ func (p *page) alone(text string) bool {
 	return false
 }
 
-// beside reports whether text stands on a line that, or whose next one, tells the state.
+// beside reports whether the page contains text in a line that gives the state, or whose next line does.
 func (p *page) beside(text string, tells func(string) bool) bool {
 	for i, l := range p.lines {
 		at := cutIn(l, text)
@@ -258,15 +259,15 @@ func (p *page) beside(text string, tells func(string) bool) bool {
 	return false
 }
 
-// What a name needs around it in a text.
+// How much of the statement around a name a text must show.
 const (
-	spotShare = 0.6 // of the content words that its statement has around it, in their order
-	spotNear  = 20  // content words before and behind it that are looked at
-	spotGap   = 6   // bytes between two statements that stand as they stood
-	maxPlaces = 64  // places of a name that are looked at
+	spotShare = 0.6 // of the content words around it in its statement, in their order
+	spotNear  = 20  // content words before and after it that are compared
+	spotGap   = 6   // bytes between two unchanged statements
+	maxPlaces = 64  // places of a name that are checked
 )
 
-// tells reports whether the page says of a name what a statement of its source says: in the same sentence or line.
+// tells reports whether the page says about a name what a statement of its source says, in one sentence or line.
 func (p *page) tells(one *fact) bool {
 	short := func(s spot) bool { return s.words == nil && p.near(s.before, s.self, spotGap) }
 	if slices.ContainsFunc(one.spots, short) {
@@ -290,7 +291,7 @@ func (p *page) tells(one *fact) bool {
 	return false
 }
 
-// around are the content words of the sentence or line around a place.
+// around returns the content words around a place in its sentence or line.
 func (p *page) around(at, n int) []word {
 	u := sort.SearchInts(p.units, at+1) - 1
 	end := len(p.flat)
@@ -305,7 +306,7 @@ func (p *page) around(at, n int) []word {
 	return append(slices.Clone(p.words[max(place(p.units[u]), left-spotNear):left]), p.words[right:max(right, min(place(end), right+spotNear))]...)
 }
 
-// inOrder is how many of the words stand in a text in their order: the length of the longest common sequence.
+// inOrder returns how many of the words a text contains in their order: the length of the longest common subsequence.
 func inOrder(words []string, text []word) int {
 	row := make([]int, len(words)+1)
 	sums := make([]uint64, len(words))

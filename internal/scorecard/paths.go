@@ -10,7 +10,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// paths are the files that were touched, in order of appearance.
+// paths has the files that were touched, in order of appearance.
 type paths struct {
 	by  map[string]*file
 	all []*file
@@ -25,8 +25,8 @@ type file struct {
 
 var removal = regexp.MustCompile(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
 
-// removed returns the paths that a shell command removes for certain: plain words behind a plain rm, in the directory
-// that it starts in.
+// removed returns the paths that a shell command certainly removes: plain words after a plain rm, in the directory that
+// it starts in.
 func removed(command string) (paths []string) {
 	if strings.Contains(command, "cd ") || !strings.Contains(command, "rm ") {
 		return nil
@@ -41,31 +41,33 @@ func removed(command string) (paths []string) {
 	return paths
 }
 
-// changed takes the files that a call touched.
-func (f *Facts) changed(a *transcript.Action, out *transcript.Outcome) {
+// addFiles adds the files that a call touched.
+func (f *Facts) addFiles(a *transcript.Action, out *transcript.Outcome) {
 	for _, p := range removed(a.Command) {
-		f.touched(a.Dir, p, Deleted)
+		f.touchFile(a.Dir, p, Deleted)
 	}
 	for _, one := range a.Changes(out) {
 		switch one.Op {
 		case transcript.Write, transcript.Edit:
-			f.touched(a.Dir, one.Path, Edited)
+			f.touchFile(a.Dir, one.Path, Edited)
 		case transcript.Delete:
-			f.touched(a.Dir, one.Path, Deleted)
+			f.touchFile(a.Dir, one.Path, Deleted)
 		case transcript.Rename:
-			f.touched(a.Dir, one.Path, Deleted)
-			f.touched(a.Dir, one.To, Edited)
+			f.touchFile(a.Dir, one.Path, Deleted)
+			f.touchFile(a.Dir, one.To, Edited)
 		}
 	}
 }
 
-// slash is a text with slashes in its paths, as paths are compared; those of Windows may stand as in JSON.
+// slash returns a text with slashes in its paths, for comparing them. Backslashes of Windows may be doubled, as in
+// JSON.
 func slash(text string) string { return slashes.Replace(text) }
 
 var slashes = strings.NewReplacer(`\\`, "/", `\`, "/")
 
-// touched notes what happened to a file. A relative path is one below dir, else below the working directory.
-func (f *Facts) touched(dir, name string, class Class) {
+// touchFile records what happened to a file. A relative path is below dir, or below the working directory if dir is
+// empty.
+func (f *Facts) touchFile(dir, name string, class Class) {
 	if name == "" {
 		return
 	}
@@ -87,8 +89,8 @@ func (f *Facts) touched(dir, name string, class Class) {
 	p.sources = seen(p.sources, f.at)
 }
 
-// forms are the ways in which a path may stand, with slashes: below a working directory, absolute, or, of one elsewhere,
-// its last directory and name. shown is the first of them as the agent's system writes it.
+// forms returns the ways to write a path, with slashes: relative to a working directory, absolute, or, of a path
+// elsewhere, its last directory and name. shown is the first of them as the agent's system writes it.
 func (f *Facts) forms(name string) (shown string, all []string) {
 	for _, d := range f.dirs {
 		if rel, ok := transcript.Below(name, d); ok {

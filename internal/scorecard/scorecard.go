@@ -1,38 +1,38 @@
-// Package scorecard counts which key facts of a transcript a text tells that is to replace it, which can be had back
-// through the IDs in that text, and which are lost.
+// Package scorecard grades a text that replaces a transcript: which of the transcript's key facts the text shows, which
+// can be restored through the IDs in it, and which are lost.
 //
-// It owns what a key fact is and when one is visible (docs/SCORE.md). It grades companions, what hooks add and an agent's
-// own summaries by the same rule, and its rules are its own: nothing of the compactor is imported, so that no fault is
-// made twice and agreed on. It judges what is said, in sentences and lines; a word in a list counts nothing. Its
-// invariant: a grade is a function of the records, the text and what the IDs restore to. It keeps facts while it grades
-// and gives out counts only. It knows nothing of files, the archive, and how a companion is made.
+// It defines what a key fact is and when a text shows it (docs/SCORE.md). It grades companions, the text that hooks add
+// and an agent's own summaries by the same rules. The rules share no code with the compactor (it imports nothing of it
+// but the lexicon), so that an error in one cannot hide an error in the other. It judges sentences and lines; a word in
+// a list does not count. A grade depends only on the records, the text and what the IDs restore to. The package keeps
+// facts while it grades, but returns only counts. It knows nothing of files, the archive, and how a companion is made.
 package scorecard
 
 import "slices"
 
-// Class is a kind of key fact. Its value is its name as tables and --json show it.
+// Class is a kind of key fact. Its value is the name in tables and --json.
 type Class string
 
-// The classes of key facts, then those of traces: what stands for a thing that was replaced.
+// The classes of key facts, then those of traces: what replaces the long parts of a transcript.
 const (
 	Asked       Class = "asked"       // what a person typed
-	Answers     Class = "answers"     // sentences of the agent's last words in each turn
-	Questions   Class = "questions"   // questions and plans put to the person, with what was answered
+	Answers     Class = "answers"     // sentences of the agent's last message in each turn
+	Questions   Class = "questions"   // questions and plans shown to the person, with the answer
 	Refusals    Class = "refusals"    // calls that the person refused, with the reason
 	Decisions   Class = "decisions"   // sentences of the agent between its calls
 	Reports     Class = "reports"     // sentences of sub-agents' reports
-	Edited      Class = "edited"      // paths that were created or changed, and still stand
+	Edited      Class = "edited"      // paths that were created or changed, and still exist
 	Deleted     Class = "deleted"     // paths that were deleted, or renamed away
-	Commands    Class = "commands"    // distinct commands with the status they last ended with
-	Outcomes    Class = "outcomes"    // commands with the line that tells what came out
+	Commands    Class = "commands"    // distinct commands with their last exit status
+	Outcomes    Class = "outcomes"    // commands with the line of the output that shows the result
 	Errors      Class = "errors"      // lines of failed results that say why
 	OpenErrors  Class = "open_errors" // commands that failed and did not succeed later
-	Git         Class = "git"         // branch, last commit, whether it was pushed, stash, changes that are not committed
-	Numbers     Class = "numbers"     // numbers, in what they were said in
-	Identifiers Class = "identifiers" // camelCase, PascalCase, snake_case, dotted.names, `code spans`, likewise
-	URLs        Class = "urls"        // web addresses, likewise
-	Hashes      Class = "hashes"      // hashes, UUIDs and versions, likewise
-	Plan        Class = "plan"        // plan or todo items as last left
+	Git         Class = "git"         // branch, last commit, whether it was pushed, stash, uncommitted changes
+	Numbers     Class = "numbers"     // numbers, with the statement around them
+	Identifiers Class = "identifiers" // camelCase, PascalCase, snake_case, dotted.names, `code spans`, with the statement around them
+	URLs        Class = "urls"        // web addresses, with the statement around them
+	Hashes      Class = "hashes"      // hashes, UUIDs and versions, with the statement around them
+	Plan        Class = "plan"        // plan or todo items in their last state
 
 	Images   Class = "images"   // images, by their own ID
 	Contents Class = "contents" // long file contents: path and number of lines
@@ -48,10 +48,10 @@ func Classes() []Class {
 	}
 }
 
-// Traces returns the classes of traces. They are counted apart and are no part of a mean over key facts.
+// Traces returns the classes of traces. They are counted separately and are not part of the mean over key facts.
 func Traces() []Class { return []Class{Images, Contents, Hits, Code} }
 
-// Count tells what became of the facts of one class, or of all: Facts = Visible + Recoverable + Lost.
+// Count counts the facts of one class, or of all classes: Facts = Visible + Recoverable + Lost.
 type Count struct {
 	Facts       int     `json:"facts"`
 	Visible     int     `json:"visible"`
@@ -61,7 +61,7 @@ type Count struct {
 	Shown       float64 `json:"weight_visible"` // of the visible ones
 }
 
-// Share is the visible part by weight, 0..1; 1 where there are no facts.
+// Share returns the visible part by weight, 0..1; 1 if there are no facts.
 func (c Count) Share() float64 {
 	if c.Weight == 0 {
 		return 1
@@ -69,7 +69,7 @@ func (c Count) Share() float64 {
 	return c.Shown / c.Weight
 }
 
-// Add adds another count.
+// Add adds another count to c.
 func (c *Count) Add(d Count) {
 	c.Facts += d.Facts
 	c.Visible += d.Visible
@@ -79,18 +79,17 @@ func (c *Count) Add(d Count) {
 	c.Shown += d.Shown
 }
 
-// Grade is what one text shows of the facts of a stretch.
+// Grade is the result for one text: what it shows of the facts of a stretch.
 type Grade struct {
 	Chars   int             `json:"chars"`  // of the text, front matter left out
 	Tokens  int             `json:"tokens"` // estimated: chars * 4 / 3
 	Mean    float64         `json:"mean"`   // of the visible shares of the classes that have facts, 0..1
-	Must    bool            `json:"must"`   // messages, edited paths and open problems would fill at most half of the text
 	All     Count           `json:"all"`    // key facts of all classes
 	Classes map[Class]Count `json:"classes"`
 	Traces  map[Class]Count `json:"traces"`
 }
 
-// means fills what follows from the classes.
+// means sets All and Mean from the classes.
 func (g *Grade) means() {
 	var shares []float64
 	for _, class := range Classes() {
@@ -99,13 +98,13 @@ func (g *Grade) means() {
 			shares = append(shares, c.Share())
 		}
 	}
-	g.Mean = 1 // where there is nothing to miss
+	g.Mean = 1 // if there are no facts
 	if len(shares) > 0 {
 		g.Mean = spread(shares).Mean
 	}
 }
 
-// count returns the count of a class, of key facts or of traces.
+// Count returns the count of a class, of key facts or of traces.
 func (g *Grade) Count(class Class) Count {
 	if slices.Contains(Traces(), class) {
 		return g.Traces[class]

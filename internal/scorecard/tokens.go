@@ -10,8 +10,8 @@ import (
 	"ccd/compactor/lexicon"
 )
 
-// The tokenizer of the grader: what a statement, a sentence and a content word are. It works by characters, not by words
-// of a language.
+// The tokenizer of the grader: what counts as a statement, a sentence and a content word. It looks at characters, not
+// at words of a language, so it treats languages alike.
 
 var (
 	ansi       = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
@@ -20,7 +20,7 @@ var (
 	plainMarks = strings.NewReplacer("**", "", "`", "")
 )
 
-// normal is text as it is compared: without colours, emphasis and backticks, each run of white space one space.
+// normal returns text as it is compared: without colours, emphasis and backticks, and with single spaces.
 func normal(text string) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
 		text = ansi.ReplaceAllString(text, "")
@@ -35,12 +35,12 @@ func long(text string, most int) bool {
 	return len(text) > most && utf8.RuneCountInString(text) > most
 }
 
-// dense reports whether a character belongs to a script that is written without spaces, or with few letters a word.
+// dense reports whether a character belongs to a script that is written without spaces, or with few letters per word.
 func dense(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// sentences cuts a line behind a full stop, question or exclamation mark that a space follows, and behind their
+// sentences cuts a line after a full stop, question or exclamation mark that a space follows, and after their
 // full-width forms.
 func sentences(line string) (all []string) {
 	start := 0
@@ -65,8 +65,8 @@ func sentences(line string) (all []string) {
 	return all
 }
 
-// statements yields the sentences and lines of a text, as they stand. Fenced code, headings and the rules of tables are
-// left out; a row of a table is one statement.
+// statements yields the sentences and lines of a text, unchanged. It skips fenced code, headings and the rules of
+// tables; a row of a table is one statement.
 func statements(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fenced := false
@@ -92,7 +92,7 @@ func statements(text string) iter.Seq[string] {
 	}
 }
 
-// fences yields the beginnings of the fenced blocks of a text: normalized, at most lineChars.
+// fences yields the beginnings of the fenced blocks of a text, normalized and cut to lineChars.
 func fences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text = "\n" + text; ; {
@@ -110,7 +110,7 @@ func fences(text string) iter.Seq[string] {
 	}
 }
 
-// length is how many words a statement has; two characters of a dense script are one.
+// length returns how many words a statement has; two characters of a dense script count as one.
 func length(text string) (n int) {
 	for _, w := range strings.Fields(text) {
 		n += max(1, (strings.IndexFunc(w, dense)+1)*utf8.RuneCountInString(w)/2)
@@ -118,12 +118,12 @@ func length(text string) (n int) {
 	return n
 }
 
-// leastLetters is how many letters a content word has at the least.
+// leastLetters is the smallest number of letters of a content word.
 const leastLetters = 4
 
-// content yields the content words of a text in small letters, with their places: words of four letters or more that
-// name nothing, and pairs of characters of a dense script. What has a digit, an underscore, a capital inside or a full
-// stop inside is a name.
+// content yields the content words of a text in lower case, with their positions: words of four letters or more that
+// are no names, and pairs of characters of a dense script. A word with a digit, an underscore, or an inner capital or
+// full stop is a name.
 func content(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		start, last := -1, -1 // of the word, of the dense character before
@@ -155,7 +155,7 @@ func content(text string) iter.Seq2[int, string] {
 	}
 }
 
-// contentWord is a word in small letters, "" where it is short or a name.
+// contentWord returns a word in lower case, or "" if it is short or a name.
 func contentWord(w string) string {
 	w = strings.Trim(w, `./\@:-='’#$~+`)
 	letters, small := 0, false
@@ -178,13 +178,13 @@ func contentWord(w string) string {
 	return strings.ToLower(w)
 }
 
-// What surrounds a name in its statement.
+// Limits on the words around a name in its statement.
 const (
-	spotWords  = 12 // content words of the source that are remembered, the nearest ones
-	leastWords = 3  // with fewer, the statement says nothing of the name
+	spotWords  = 12 // content words stored per name, the nearest ones
+	leastWords = 3  // with fewer, the statement says nothing about the name
 )
 
-// around returns the content words nearest to a name in its statement, in their order. Code spans and addresses hold
+// around returns the content words nearest to a name in its statement, in their order. Code spans and addresses have
 // none.
 func around(statement, name string) []string {
 	i := strings.Index(statement, name)
@@ -202,7 +202,7 @@ func around(statement, name string) []string {
 	return append(l, r[:min(len(r), spotWords-len(l))]...)
 }
 
-// words are the content words of a text outside of code spans and addresses.
+// words returns the content words of a text, without code spans and addresses.
 func words(text string) (all []string) {
 	if strings.Contains(text, "`") || strings.Contains(text, "://") {
 		text = span.ReplaceAllString(text, " . ")
@@ -213,7 +213,6 @@ func words(text string) (all []string) {
 	return all
 }
 
-// digit, wordByte and lower look at one byte.
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 func lower(c byte) bool { return c >= 'a' && c <= 'z' }

@@ -12,7 +12,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// call is a tool call that waits for its result.
+// call is a tool call without a result so far.
 type call struct {
 	tool   string
 	action transcript.Action
@@ -20,7 +20,7 @@ type call struct {
 	at     source
 }
 
-// asks is what a call puts to the person.
+// asks is what a call asks the person.
 type asks struct {
 	Questions []struct {
 		ID       string `json:"id"`
@@ -29,7 +29,7 @@ type asks struct {
 	Plan string `json:"plan"`
 }
 
-// openError is a command that failed and did not succeed since.
+// openError is a command that failed and has not succeeded since.
 type openError struct {
 	command string
 	*fact
@@ -40,23 +40,23 @@ type planItem struct {
 	at source
 }
 
-func (f *Facts) called(it *transcript.Item, input []byte) {
+func (f *Facts) addCall(it *transcript.Item, input []byte) {
 	c := call{tool: strings.Clone(it.Tool), action: it.Understand(), at: f.at}
 	switch c.action.Op {
 	case transcript.Plan:
-		f.planned(c)
+		f.addPlan(c)
 	case transcript.Ask:
-		_ = json.Unmarshal(input, &c.asks) // of another shape: nothing is known of it
+		_ = json.Unmarshal(input, &c.asks) // input of another form gives no facts
 	}
-	f.undecided(changes(&c.action))
+	f.addDecisions(changes(&c.action))
 	if it.Call == "" || len(f.calls) >= maxCalls {
-		f.done(c, transcript.Outcome{})
+		f.addCommand(c, transcript.Outcome{})
 		return
 	}
 	f.calls[strings.Clone(it.Call)] = c
 }
 
-// changes reports whether a call changes something: a file, or the world by a command that is no look-up.
+// changes reports whether a call changes something: a file, or anything else by a command that is no look-up.
 func changes(a *transcript.Action) bool {
 	switch a.Op {
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
@@ -73,39 +73,39 @@ var (
 	piped   = regexp.MustCompile(`(?:\s*2>&1|\s*\|\s*(?:tail|head|cat|grep|tee)\b[^|]*)+$`)
 )
 
-// bare is a command without what is set before it and what only cuts its output.
+// bare returns a command without settings before it and without pipes that only cut its output.
 func bare(command string) string {
 	return piped.ReplaceAllString(setting.ReplaceAllString(normal(command), ""), "")
 }
 
-// lookup reports whether a command only looks at something: its failure is an answer.
+// lookup reports whether a command only looks something up, so that its failure is an answer, too.
 func lookup(command string) bool { return reads.MatchString(bare(command)) }
 
-// replied takes what a person answered to a question, or said of a call that was refused. It returns false where what was
-// said is a message of its own.
-func (f *Facts) replied(it *transcript.Item, text string) bool {
+// addReply adds a person's answer to a question, or what they said about a call that they refused. It returns false if
+// that text is also a message of its own.
+func (f *Facts) addReply(it *transcript.Item, text string) bool {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
 	if it.Failed {
 		said, _ := it.Said()
-		f.refused(c, normal(said))
+		f.addRefusal(c, normal(said))
 		return false
 	}
-	f.asked(c, text)
+	f.addQuestions(c, text)
 	return true
 }
 
-// quotedAnswer is how Claude Code tells an answer.
+// quotedAnswer matches an answer as Claude Code writes it.
 var quotedAnswer = regexp.MustCompile(`"="((?:[^"\\]|\\.)*)"`)
 
-// asked takes questions with their answers, or a plan that was approved.
-func (f *Facts) asked(c call, text string) {
+// addQuestions adds questions with their answers, or a plan that was approved.
+func (f *Facts) addQuestions(c call, text string) {
 	var told struct {
 		Answers map[string]struct {
 			Answers []string `json:"answers"`
 		} `json:"answers"`
 	}
-	_ = json.Unmarshal([]byte(text), &told) // else it is text
+	_ = json.Unmarshal([]byte(text), &told) // if it is no JSON, it is text
 	for _, q := range c.asks.Questions {
 		answer := strings.Join(told.Answers[q.ID].Answers, ", ")
 		if _, rest, ok := strings.Cut(text, q.Question); ok && answer == "" {
@@ -114,20 +114,20 @@ func (f *Facts) asked(c call, text string) {
 			}
 		}
 		if answer != "" {
-			f.paired(Questions, c, lexicon.Head(normal(q.Question), lineChars), lexicon.Head(normal(answer), cmdChars), "")
+			f.addPair(Questions, c, lexicon.Head(normal(q.Question), lineChars), lexicon.Head(normal(answer), cmdChars), "")
 		}
 	}
-	f.shown(c, "approved")
+	f.addShownPlan(c, "approved")
 }
 
-// shown takes a plan that was put to the person, by its first line.
-func (f *Facts) shown(c call, state string) {
+// addShownPlan adds a plan that was shown to the person, by its first line.
+func (f *Facts) addShownPlan(c call, state string) {
 	line, _, _ := strings.Cut(strings.TrimSpace(c.asks.Plan), "\n")
-	f.paired(Questions, c, lexicon.Head(normal(strings.TrimLeft(line, "# ")), cmdChars), "", state)
+	f.addPair(Questions, c, lexicon.Head(normal(strings.TrimLeft(line, "# ")), cmdChars), "", state)
 }
 
-// paired takes a fact whose one half stands in a call, and whose other half in its result.
-func (f *Facts) paired(class Class, c call, text, tail, state string) {
+// addPair adds a fact with one part in a call and the other in its result.
+func (f *Facts) addPair(class Class, c call, text, tail, state string) {
 	if text == "" {
 		return
 	}
@@ -141,55 +141,55 @@ func (f *Facts) paired(class Class, c call, text, tail, state string) {
 	f.at = at
 }
 
-// refused takes a call that the person refused, with what they said of it.
-func (f *Facts) refused(c call, why string) {
+// addRefusal adds a call that the person refused, with what they said about it.
+func (f *Facts) addRefusal(c call, why string) {
 	what := bare(c.action.Command)
 	if len(c.action.Files) > 0 && what == "" {
 		what = transcript.Base(c.action.Files[0].Path)
 	}
-	if f.shown(c, "refused"); what == "" && c.asks.Plan == "" {
+	if f.addShownPlan(c, "refused"); what == "" && c.asks.Plan == "" {
 		what = normal(cmp.Or(c.action.Query, c.tool))
 	}
-	f.paired(Refusals, c, lexicon.Head(what, shortChars), lexicon.Head(why, lineChars), "refused")
+	f.addPair(Refusals, c, lexicon.Head(what, shortChars), lexicon.Head(why, lineChars), "refused")
 }
 
-func (f *Facts) answered(it *transcript.Item) {
+func (f *Facts) addResult(it *transcript.Item) {
 	c := f.calls[it.Call]
 	delete(f.calls, it.Call)
 	out := it.Explain(cmp.Or(c.tool, it.Tool), c.action.Op)
-	f.done(c, out)
+	f.addCommand(c, out)
 	if c.action.Op == transcript.Plan && out.PlanID != "" && len(c.action.Plan) == 1 {
-		f.keyed(c, out.PlanID)
+		f.setPlanKey(c, out.PlanID)
 	}
 	if out.Rejected && strings.Contains(out.Text, "user") {
-		f.refused(c, "")
+		f.addRefusal(c, "")
 	}
 	if out.Rejected || out.Running {
 		return
 	}
 	if c.action.Op == transcript.Agent && !strings.HasPrefix(out.Text, "Async agent launched") {
-		f.sentences(Reports, []saying{{out.Text, f.at}})
+		f.addSentences(Reports, []saying{{out.Text, f.at}})
 	}
 	if c.action.Op == transcript.Command && !c.action.Stdin {
-		f.ran(c, &out)
+		f.addOutcome(c, &out)
 	} else if failed(&out) {
-		f.failed(out.Text)
+		f.addError(out.Text)
 	}
-	f.traced(c, &out)
+	f.addTrace(c, &out)
 }
 
-// notified takes the report that a background sub-agent came back with.
-func (f *Facts) notified(text string) {
+// addNotice adds the report of a background sub-agent.
+func (f *Facts) addNotice(text string) {
 	_, rest, _ := strings.Cut(text, "<result>")
 	if report, _, ok := strings.Cut(rest, "</result>"); ok {
-		f.sentences(Reports, []saying{{report, f.at}})
+		f.addSentences(Reports, []saying{{report, f.at}})
 	}
 }
 
 func failed(out *transcript.Outcome) bool { return out.Failed || out.HasExit && out.Exit != 0 }
 
-// failed takes the line of a failed result that says why.
-func (f *Facts) failed(text string) string {
+// addError adds the line of a failed result that says why.
+func (f *Facts) addError(text string) string {
 	line := problem(text)
 	if line != "" {
 		f.note(Errors, line, fact{text: line})
@@ -197,14 +197,14 @@ func (f *Facts) failed(text string) string {
 	return line
 }
 
-// ran takes what came out of a command, and opens its error, or closes it. The failure of a look-up, and one that printed
-// nothing, is an answer.
-func (f *Facts) ran(c call, out *transcript.Outcome) {
+// addOutcome adds the result of a command, and opens or closes its error. A look-up that fails, and a command that
+// prints nothing, is no error.
+func (f *Facts) addOutcome(c call, out *transcript.Outcome) {
 	key := bare(c.action.Command)
 	if key == "" {
 		return
 	}
-	f.git.ran(c.action.Command, out, f.at)
+	f.git.read(c.action.Command, out, f.at)
 	bad := failed(out)
 	f.open = slices.DeleteFunc(f.open, func(e openError) bool { return e.command == key || !bad && out.HasExit && sameGoal(e.command, key) })
 	if strings.TrimSpace(out.Text) == "" || lookup(key) {
@@ -212,10 +212,10 @@ func (f *Facts) ran(c call, out *transcript.Outcome) {
 	}
 	line := outcome(out.Text)
 	if bad {
-		line = f.failed(out.Text)
+		line = f.addError(out.Text)
 	}
 	if line != "" {
-		f.paired(Outcomes, c, lexicon.Head(key, shortChars), lexicon.Head(line, cmdChars), "")
+		f.addPair(Outcomes, c, lexicon.Head(key, shortChars), lexicon.Head(line, cmdChars), "")
 	}
 	if bad && len(f.open) < maxFacts/10 {
 		one := &fact{text: lexicon.Head(key, cmdChars), status: status(out), strong: true, sources: []source{f.at, c.at}, output: f.at}
@@ -226,7 +226,8 @@ func (f *Facts) ran(c call, out *transcript.Outcome) {
 	}
 }
 
-// sameGoal reports whether a command names, flags apart, all that a failed one of the same program does.
+// sameGoal reports whether a command runs the same program as a failed one, with at least the same arguments, flags
+// aside.
 func sameGoal(failed, command string) bool {
 	plain := func(command string) (all []string) {
 		for _, w := range strings.Fields(command) {
@@ -240,7 +241,7 @@ func sameGoal(failed, command string) bool {
 	return len(x) > 1 && len(y) > 1 && x[0] == y[0] && !slices.ContainsFunc(x, func(w string) bool { return !slices.Contains(y, w) })
 }
 
-// status is how a command ended: its number, "failed", or "" where that is not told.
+// status returns how a command ended: its exit status, "failed", or "" if that is unknown.
 func status(out *transcript.Outcome) string {
 	switch {
 	case out.HasExit:
@@ -251,11 +252,11 @@ func status(out *transcript.Outcome) string {
 	return ""
 }
 
-// lookupWeight is what a command that only looks weighs beside one that does something.
+// lookupWeight is the weight of a command that only looks something up; other commands weigh 1.
 const lookupWeight = 0.25
 
-// done takes what a call did, once its result is known.
-func (f *Facts) done(c call, out transcript.Outcome) {
+// addCommand adds what a call did, once its result is known.
+func (f *Facts) addCommand(c call, out transcript.Outcome) {
 	if out.Rejected {
 		return
 	}
@@ -274,11 +275,11 @@ func (f *Facts) done(c call, out transcript.Outcome) {
 	if failed(&out) || c.action.Op == transcript.Command && !out.HasExit {
 		return
 	}
-	f.changed(&c.action, &out)
+	f.addFiles(&c.action, &out)
 }
 
-// planned takes a plan as it was written, or what was added to it or changed in it.
-func (f *Facts) planned(c call) {
+// addPlan adds a plan as written, or applies a call's changes to it.
+func (f *Facts) addPlan(c call) {
 	if c.action.Replace {
 		f.plan = nil
 	}
@@ -293,8 +294,8 @@ func (f *Facts) planned(c call) {
 	}
 }
 
-// keyed gives the item that a call added the key that its result tells.
-func (f *Facts) keyed(c call, key string) {
+// setPlanKey gives the item that a call added the key in the call's result.
+func (f *Facts) setPlanKey(c call, key string) {
 	for i := len(f.plan) - 1; i >= 0; i-- {
 		if f.plan[i].at == c.at && f.plan[i].Key == "" {
 			f.plan[i].Key = key
@@ -303,8 +304,8 @@ func (f *Facts) keyed(c call, key string) {
 	}
 }
 
-// traced notes what must be told of a long result that is not shown.
-func (f *Facts) traced(c call, out *transcript.Outcome) {
+// addTrace adds what a text must show of a long result that it omits.
+func (f *Facts) addTrace(c call, out *transcript.Outcome) {
 	if !long(out.Text, longResult) || failed(out) {
 		return
 	}

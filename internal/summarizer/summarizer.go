@@ -1,4 +1,5 @@
-// Package summarizer runs the command that writes summaries, where one is configured.
+// Package summarizer runs the commands that the configuration names: the one that writes summaries, and the one that shows
+// a notice.
 //
 // It owns the child process. Its invariant: however the command behaves, Run returns when the time limit is over or a
 // second later, and nothing of the command's process group is left then. Nothing else of ccd that runs unasked starts a
@@ -18,35 +19,35 @@ import (
 	"time"
 )
 
-// Variable is "1" in the environment of the command: a ccd that finds it runs on behalf of a summarizer.
+// Variable is set to "1" in the command's environment: a ccd that finds it was started by a summarizer.
 const Variable = "CCD_SUMMARIZER"
 
-// MaxOutput is how much a command may print, in bytes; one that prints more has failed.
+// MaxOutput is the most that a command may print, in bytes; more is a failure.
 const MaxOutput = 64 << 10
 
-// grace is how long the pipes of a command that has ended, or was killed, may stay open.
+// grace is how long the pipes of an ended command may stay open.
 const grace = time.Second
 
-// ErrNotStarted tells that there is no such command, or that it cannot be run: no text is to blame.
+// ErrNotStarted is returned if the command does not exist or cannot be run.
 var ErrNotStarted = errors.New("command not started")
 
-// Command is a command that reads a text on stdin and prints a summary on stdout.
+// Command is a command that reads a text on stdin and prints a result, such as a summary, on stdout.
 type Command struct {
-	Args    []string      // the program (by its absolute path, or to be found in PATH) and its arguments
-	Dir     string        // where it runs; made with mode 0700 where missing
-	Env     []string      // as os.Environ gives it
-	Timeout time.Duration // after which it is killed, with all that it has started
+	Args    []string      // the program (absolute or in PATH) and its arguments
+	Dir     string        // working directory, created with mode 0700 if missing
+	Env     []string      // like os.Environ
+	Timeout time.Duration // after which the whole process group is killed
 }
 
-// Name returns 16 hexadecimal digits that stand for program and arguments.
+// Name returns 16 hexadecimal digits that identify program and arguments.
 func (c Command) Name() string {
 	sum := sha256.Sum256([]byte(strings.Join(c.Args, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Run gives the command a text and returns what it printed, at most MaxOutput bytes. It fails with ErrNotStarted, with
-// ctx's error, or with what went wrong: the time limit, the exit status, too much output. Errors hold nothing of input,
-// output or stderr.
+// Run passes a text to the command and returns its output, at most MaxOutput bytes. It fails with ErrNotStarted, ctx's
+// error, or the cause: the time limit, the exit status, too much output. Errors contain nothing of input, output or
+// stderr.
 func (c Command) Run(ctx context.Context, input string) ([]byte, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
@@ -63,7 +64,7 @@ func (c Command) Run(ctx context.Context, input string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 	err := cmd.Wait()
-	end(cmd) // what it has left behind
+	end(cmd) // kill leftover processes
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -2,31 +2,31 @@ package transcript
 
 import "bytes"
 
-// array is how far the reading of a message list is. A list is either one JSON array, each element of which becomes a
-// record, or lines; the first byte that is not white space tells.
+// array is the state of reading a message list. A list is either one JSON array, each element of which becomes a
+// record, or lines. The first byte that is not white space decides.
 type array struct {
-	member string // the array is this member of an object, which begins with a line of its own; "": it is the whole file
-	told   bool   // it is known which
-	head   []byte // while it is not: the white space so far
-	start  int64  // offset of head
-	open   bool   // it is an array
-	begun  bool   // its opening bracket has been read
-	ended  bool   // its closing bracket has been read
-	kind   byte   // first byte of the element being read
-	level  int    // of nesting in it
-	quote  bool   // within a string of it
-	skip   bool   // the last byte was a backslash in a string
+	member  string // the array is this member of an object whose first line is its own; "": the array is the whole file
+	decided bool   // array or lines was decided
+	head    []byte // white space before the decision
+	start   int64  // offset of head
+	open    bool   // it is an array
+	opened  bool   // the opening bracket was read
+	ended   bool   // the closing bracket was read
+	kind    byte   // first byte of the current element
+	level   int    // nesting depth in it
+	quote   bool   // inside a string of it
+	skip    bool   // the last byte was a backslash in a string
 }
 
-// How much may stand before the bracket of an array: white space, and of an object the members before it.
+// Limits for what precedes the bracket of an array: white space, and the members of the object before it.
 const (
 	maxHead   = 4096
 	maxMember = 1 << 20
 )
 
-// begin tells whether an array or lines come, as soon as that can be told, and returns what is to be read now.
+// begin decides between an array and lines as soon as possible, and returns the bytes to read now.
 func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
-	if a.told {
+	if a.decided {
 		return data, off
 	}
 	if len(a.head) == 0 {
@@ -43,14 +43,14 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 		return nil, off
 	}
 	a.open = len(text) > 0 && text[0] == '[' && blank < maxHead
-	a.told, a.head = true, nil
+	a.decided, a.head = true, nil
 	if a.open {
 		return text, a.start + int64(len(all)-len(text))
 	}
 	return all, a.start
 }
 
-// beginMember is begin for an object. Of the object only the elements of the member are records.
+// beginMember is begin for an object. Only the elements of the member become records.
 func (a *array) beginMember(all []byte, off int64) ([]byte, int64) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
 	object := len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r')
@@ -62,7 +62,7 @@ func (a *array) beginMember(all []byte, off int64) ([]byte, int64) {
 		a.head = bytes.Clone(all)
 		return nil, off
 	}
-	a.told, a.open, a.head = true, i >= 0, nil
+	a.decided, a.open, a.head = true, i >= 0, nil
 	if a.open {
 		from := i + len(name) - 1
 		return all[from:], a.start + int64(from)
@@ -70,8 +70,8 @@ func (a *array) beginMember(all []byte, off int64) ([]byte, int64) {
 	return all, a.start
 }
 
-// elements gives a record for each element of the array, its span that of the element alone. What follows the array
-// is given as records too, so that nothing is lost.
+// elements yields a record for each element of the array, with the element's own span. Bytes after the array become
+// records too, so that nothing is lost.
 func (d *Decoder) elements(data []byte, off int64, rest bool, yield func(*Record) bool) {
 	a := d.array
 	for i := 0; i < len(data); {
@@ -94,15 +94,15 @@ func (d *Decoder) elements(data []byte, off int64, rest bool, yield func(*Record
 	d.atRest(rest, yield)
 }
 
-// next finds where the next element begins, and readies the scan of it.
+// next finds where the next element begins, and resets the scan.
 func (a *array) next(data []byte, i int) int {
 	for ; i < len(data); i++ {
 		switch c := data[i]; {
 		case a.member != "" && a.ended: // the object's other members
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',':
-		case c == '[' && !a.begun:
-			a.begun = true
-		case c == ']' && a.begun && !a.ended:
+		case c == '[' && !a.opened:
+			a.opened = true
+		case c == ']' && a.opened && !a.ended:
 			a.ended = true
 		default:
 			a.kind, a.level, a.quote, a.skip = c, 0, false, false
@@ -112,7 +112,7 @@ func (a *array) next(data []byte, i int) int {
 	return i
 }
 
-// scan finds the end of the element that data begins or goes on with. More is whether it goes on.
+// scan finds the end of the element that data begins or continues. more means that it began in an earlier call.
 func (a *array) scan(data []byte, more bool) (size int, done bool) {
 	nested := a.kind == '{' || a.kind == '[' || a.kind == '"'
 	for i, c := range data {

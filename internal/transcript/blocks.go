@@ -2,34 +2,35 @@ package transcript
 
 import (
 	"bytes"
+	"strings"
 )
 
-// Voice tells who speaks in a message, so that its blocks become items of the right kinds.
+// Voice says who speaks in a message, so that its blocks become items of the right kinds.
 type Voice struct {
-	Role    string // "user", "assistant", "system", "developer", "tool", as the record has it
+	Role    string // "user", "assistant", "system", "developer", "tool", as in the record
 	By      Author // of a text in the user's role
-	Summary bool   // the text is the agent's summary of what its compaction dropped
-	Local   bool   // the client made up the reply: no model said it
+	Summary bool   // the text is the agent's summary of a compacted context
+	Local   bool   // the client made up the reply, not the model
 	Side    bool   // of an inline sub-agent
-	Denied  string // why a call was not allowed, where the record tells
+	Denied  string // why a call was not allowed, if the record says so
 	Message string // Item.Message
 }
 
-// Author is who wrote the texts of a record that does not tell: in a session that another one started, a program.
+// Author returns who wrote the texts of a record that does not say: a program, if another session started this one.
 func (d *Decoder) Author() Author {
 	if d.Class != Main {
 		return Program
 	}
-	return Untold
+	return UnknownAuthor
 }
 
-// Content adds the items of a message's Content: a string, or a list of blocks.
+// Content adds the items of a message's content: a string, or a list of blocks.
 func (d *Decoder) Content(r *Record, content Node, v Voice) {
 	if content.Is('"') {
 		d.Say(r, content, v)
 		return
 	}
-	if content.Full() && !content.Is('[') { // of no known form: kept whole
+	if content.Full() && !content.Is('[') { // unknown form: keep it whole
 		r.Unknown = true
 		r.Add(Item{Kind: Meta, Message: v.Message, Side: v.Side}, content)
 	}
@@ -42,7 +43,7 @@ func (d *Decoder) Content(r *Record, content Node, v Voice) {
 	}
 }
 
-// Say adds a text that someone says.
+// Say adds a text.
 func (d *Decoder) Say(r *Record, text Node, v Voice) {
 	if len(text.Raw) > len(`""`) {
 		item := Item{Message: v.Message, Side: v.Side}
@@ -51,8 +52,8 @@ func (d *Decoder) Say(r *Record, text Node, v Voice) {
 	}
 }
 
-// kind tells what a text is, by who says it. In the user's role that is told by the record; where it is not, by the text.
-// The words of a summary tell one only where the agent's records have no flag for it.
+// kind returns the kind of a text. In the user's role the record decides, or else the text. A text is only recognized
+// as a summary by its wording if the agent's records have no flag for summaries.
 func (d *Decoder) kind(text Node, v Voice) (Kind, Frame) {
 	switch {
 	case v.Summary:
@@ -67,110 +68,59 @@ func (d *Decoder) kind(text Node, v Voice) (Kind, Frame) {
 		return Meta, Unframed
 	}
 	said := text.Text()
-	if v.By != Person && d.client.isSummary(said) {
+	if v.By != Person && d.Client.IsSummary(said) {
 		return Summary, Unframed
 	}
-	if frame, ok := d.client.wrote(said, v.By); ok {
+	if frame, ok := d.Client.wrote(said, v.By); ok {
 		return Human, frame
 	}
 	return Meta, Unframed
 }
 
-// Block adds the item of one content Block, in Anthropic's form. A Block of an unknown type is kept whole as Meta.
+// Block adds the item of one content block in Anthropic's form. A block of an unknown type becomes Meta as a whole.
 func (d *Decoder) Block(r *Record, block Node, v Voice) {
-	b := blockFields(block)
-	item := Item{Message: v.Message, Side: v.Side}
+	b := d.Object(block)
+	kind := b.Field("type").Text()
+	text, item := b.Field("text"), Item{Message: v.Message, Side: v.Side}
 	switch {
-	case b.text.Is('"') && (b.is("text") || b.is("input_text") || b.is("output_text") || b.is("summary_text")):
-		d.Say(r, b.text, v)
-	case b.is("thinking") || b.is("redacted_thinking"):
+	case text.Is('"') && (kind == "text" || kind == "input_text" || kind == "output_text" || kind == "summary_text"):
+		d.Say(r, text, v)
+	case kind == "thinking" || kind == "redacted_thinking":
 		item.Kind = Thinking
-		r.AddFirst(item, b.thinking, b.data, b.signature)
-	case b.is("image") || b.is("document") || b.is("input_image"):
+		r.AddFirst(item, b.Field("thinking"), b.Field("data"), b.Field("signature"))
+	case kind == "image" || kind == "document" || kind == "input_image":
 		item.Kind = Image
-		r.AddFirst(item, b.source, b.imageURL)
-	case b.is("tool_use") || b.ends("_tool_use"):
-		item.Kind, item.Call, item.Tool = Call, b.id.Text(), d.toolName(&b)
-		d.Call(r, item, b.input, block)
-	case b.is("tool_result") || b.ends("_tool_result"):
+		r.AddFirst(item, b.Field("source"), b.Field("image_url"))
+	case kind == "tool_use" || strings.HasSuffix(kind, "_tool_use"):
+		item.Call, item.Tool = b.Field("id").Text(), d.toolName(kind, b)
+		d.Call(r, item, b.Field("input"), block)
+	case kind == "tool_result" || strings.HasSuffix(kind, "_tool_result"):
 		d.result(r, b, block, v)
-	case b.is("encrypted_content"):
+	case kind == "encrypted_content":
 		item.Kind = Thinking
-		r.AddFirst(item, b.encrypted)
-	case b.is("fallback"): // another model took over: nothing that it sees
+		r.AddFirst(item, b.Field("encrypted_content"))
+	case kind == "fallback": // another model took over; the model does not see this
 	default:
 		r.Unknown = true
-		item.Kind = Meta
-		r.AddFirst(item, b.text, block)
+		r.AddFirst(item, text, block)
 	}
 }
 
-// fields are the members of a content block that any block type uses.
-type fields struct {
-	kind, text, thinking, signature, data, source, imageURL Node
-	id, name, input, useID, content, isError, encrypted     Node
-	server                                                  Node
-}
-
-func blockFields(block Node) (b fields) {
-	for key, value := range block.Members() {
-		switch string(key) {
-		case "type":
-			b.kind = value
-		case "text":
-			b.text = value
-		case "thinking":
-			b.thinking = value
-		case "signature":
-			b.signature = value
-		case "data":
-			b.data = value
-		case "source":
-			b.source = value
-		case "image_url":
-			b.imageURL = value
-		case "id":
-			b.id = value
-		case "name":
-			b.name = value
-		case "input":
-			b.input = value
-		case "tool_use_id":
-			b.useID = value
-		case "content":
-			b.content = value
-		case "is_error":
-			b.isError = value
-		case "encrypted_content":
-			b.encrypted = value
-		case "server_name":
-			b.server = value
-		}
-	}
-	return b
-}
-
-func (b *fields) is(kind string) bool {
-	return len(b.kind.Raw) == len(kind)+2 && string(b.kind.Raw[1:len(kind)+1]) == kind
-}
-
-func (b *fields) ends(suffix string) bool { return bytes.HasSuffix(b.kind.Raw, []byte(suffix+`"`)) }
-
-// toolName is the tool that a call names. One that a server runs (mcp_tool_use, server_tool_use) is never the client's own,
-// whatever it is called.
-func (d *Decoder) toolName(b *fields) string {
-	name := b.name.Text()
+// toolName returns the tool that a call names. A tool run by a server (mcp_tool_use, server_tool_use) never counts as
+// the client's own, whatever its name.
+func (d *Decoder) toolName(kind string, b Object) string {
+	name := b.Field("name").Text()
 	switch {
-	case b.is("tool_use"):
-	case b.is("mcp_tool_use"):
-		return "mcp__" + b.server.Text() + "__" + name
-	case d.client.BuiltIn(name) || d.Op(name) == Ask:
+	case kind == "tool_use":
+	case kind == "mcp_tool_use":
+		return "mcp__" + b.Field("server_name").Text() + "__" + name
+	case d.Client.BuiltIn(name) || d.Client.Op(name) == Ask:
 		return "server__" + name
 	}
 	return name
 }
 
-// Call adds a Call and remembers its tool. Where it has no input, the whole block stands for it.
+// Call adds a Call and remembers its tool. Without an input, the original is the whole block.
 func (d *Decoder) Call(r *Record, item Item, input, block Node) {
 	item.Kind = Call
 	if !item.Side {
@@ -179,37 +129,38 @@ func (d *Decoder) Call(r *Record, item Item, input, block Node) {
 	r.AddFirst(item, input, block)
 }
 
-// result adds a result; what a person answered, or said when refusing, is Human.
-func (d *Decoder) result(r *Record, b fields, block Node, v Voice) {
-	item := Item{Kind: Result, Call: b.useID.Text(), Message: v.Message, Side: v.Side, Failed: b.isError.IsTrue()}
-	item.Tool = d.tools.tool(item.Call)
+// result adds a result. A person's answer, or reason for a refusal, becomes Human.
+func (d *Decoder) result(r *Record, b Object, block Node, v Voice) {
+	content := b.Field("content")
+	item := Item{Kind: Result, Call: b.Field("tool_use_id").Text(), Message: v.Message, Side: v.Side, Failed: b.Field("is_error").IsTrue()}
+	item.Tool = d.ToolOf(item.Call)
 	item.Refused = item.Failed && v.Denied == UserRejected
-	if !v.Side && d.Class == Main && d.answers(&item, b.content, v) {
+	if !v.Side && d.Class == Main && d.answers(&item, content, v) {
 		item.Kind, item.Frame = Human, Reported
 	}
-	r.AddFirst(item, b.content, block)
+	r.AddFirst(item, content, block)
 }
 
-// answers reports whether a result holds a person's own words: those of an answer to the client's own question, or of a
-// refusal that the client reports. Of a server's tool the record must tell that it was refused, for the text may be the
-// server's.
+// answers reports whether a result contains a person's own words: an answer to the client's question, or a refusal that
+// the client reports. For a server's tool only the record can say that it was refused, because the server writes the
+// text.
 func (d *Decoder) answers(item *Item, content Node, v Voice) bool {
 	if !item.Failed {
-		return d.Op(item.Tool) == Ask && d.client.BuiltIn(item.Tool) && spoken(answered, content)
+		return d.Client.Op(item.Tool) == Ask && d.Client.BuiltIn(item.Tool) && spoken(answered, content)
 	}
-	if !item.Refused && (v.Denied != "" || !d.client.BuiltIn(item.Tool)) {
+	if !item.Refused && (v.Denied != "" || !d.Client.BuiltIn(item.Tool)) {
 		return false
 	}
 	return bytes.Contains(content.Raw, []byte("the user said:")) && spoken(refusedWith, content)
 }
 
-// spoken reports whether a result holds a person's words, as one of the ways to find them tells.
+// spoken reports whether words finds a person's words in a result.
 func spoken(words func(string) (int, int), content Node) bool {
 	from, to := words(PlainText(content))
 	return from < to
 }
 
-// PlainText is the text of a string or of a list of text blocks.
+// PlainText returns the text of a string or of a list of text blocks.
 func PlainText(n Node) string {
 	text, _ := plain(n)
 	return string(text)
@@ -221,8 +172,8 @@ func (r *Record) Add(item Item, n Node) {
 	r.Items = append(r.Items, item)
 }
 
-// AddFirst appends an item whose original is the first of ns that is there and not empty, else the first that is
-// there at all.
+// AddFirst appends an item whose original is the first of ns that is present and not empty, else the first that is
+// present.
 func (r *Record) AddFirst(item Item, ns ...Node) {
 	for _, n := range ns {
 		if n.Full() {

@@ -1,62 +1,112 @@
 package transcript
 
-import "hash/fnv"
+import (
+	"hash/fnv"
+	"iter"
+)
 
-// maxCalls is how many calls a decoder remembers. A result follows its call closely; far more than any agent has ever
-// had open at once.
-const maxCalls = 256
-
-// callTable remembers which tool each of the last calls named. What it forgets is a function of the records alone.
-type callTable struct {
-	tools map[uint64]string // by hash of the call's ID
-	order []uint64          // a ring of the keys, oldest at next
-	next  int
+// recent keeps the last values by ID. What it forgets depends only on the records.
+type recent[V any] struct {
+	most int // 0: maxRecent
+	all  []named[V]
+	next int // of a full ring: the oldest
 }
 
-func newCallTable() *callTable { return &callTable{tools: map[uint64]string{}} }
+type named[V any] struct {
+	id    uint64 // hash
+	value V
+}
 
-func callKey(id string) uint64 {
+// How many calls and records are kept: a result follows its call closely, but a chain can be long.
+const (
+	maxRecent = 256
+	maxChain  = 1024
+)
+
+func hashed(id string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return h.Sum64()
 }
 
-func (t *callTable) put(id, tool string) {
+// put stores a value. It ignores an empty ID.
+func (r *recent[V]) put(id string, value V) {
 	if id == "" {
 		return
 	}
-	key := callKey(id)
-	if _, ok := t.tools[key]; ok {
-		t.tools[key] = tool
+	one := named[V]{hashed(id), value}
+	if len(r.all) < max(r.most, maxRecent) {
+		r.all = append(r.all, one)
 		return
 	}
-	if len(t.order) < maxCalls {
-		t.order = append(t.order, key)
-	} else {
-		delete(t.tools, t.order[t.next])
-		t.order[t.next] = key
-		t.next = (t.next + 1) % maxCalls
-	}
-	t.tools[key] = tool
+	r.all[r.next] = one
+	r.next = (r.next + 1) % len(r.all)
 }
 
-func (t *callTable) tool(id string) string {
+// find returns the last value stored for the ID.
+func (r *recent[V]) find(id string) (value V, ok bool) {
 	if id == "" {
-		return ""
+		return value, false
 	}
-	return t.tools[callKey(id)]
+	key := hashed(id)
+	for n := range r.all {
+		if one := &r.all[(r.next+len(r.all)-1-n)%len(r.all)]; one.id == key {
+			return one.value, true
+		}
+	}
+	return value, false
 }
 
-// repeated holds strings that stand in record after record, so that each is made once.
+// values yields the values, oldest first.
+func (r *recent[V]) values() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for i := range r.all {
+			if !yield(r.all[(r.next+i)%len(r.all)].value) {
+				return
+			}
+		}
+	}
+}
+
+// RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter.
+func (d *Decoder) RememberUUID(uuid string) { d.recent.put(uuid, uuid) }
+
+// UUIDsBetween returns the UUIDs from head to tail in order, or only these two if they are too far back.
+func (d *Decoder) UUIDsBetween(head, tail string) []string {
+	var found []string
+	for uuid := range d.recent.values() {
+		if uuid == head || found != nil {
+			found = append(found, uuid)
+		}
+		if uuid == tail && found != nil {
+			return found
+		}
+	}
+	return []string{head, tail}
+}
+
+// UUIDsAfter returns the UUIDs of the records after the given one in order, or none if it is too far back.
+func (d *Decoder) UUIDsAfter(uuid string) (found []string) {
+	behind := false
+	for next := range d.recent.values() {
+		if behind {
+			found = append(found, next)
+		}
+		behind = behind || next == uuid
+	}
+	return found
+}
+
+// repeated interns strings that occur in many records.
 type repeated struct {
 	Session, Cwd, Branch, Version, Model string
 	types                                map[string]string
 }
 
-// maxTypes caps the table of type names: a file of nonsense must not fill memory.
+// maxTypes limits the table of type names, so that a file of garbage cannot fill memory.
 const maxTypes = 256
 
-// Reuse returns the text of n, reusing *last where it is equal.
+// Reuse returns the text of n, and reuses *last if it is equal.
 func Reuse(last *string, n Node) string {
 	if !n.Is('"') {
 		return ""
@@ -67,7 +117,7 @@ func Reuse(last *string, n Node) string {
 	return *last
 }
 
-// TypeName returns "a/b" ("a" where b is empty), made once.
+// TypeName returns "a/b" ("a" if b is empty), interned.
 func (d *Decoder) TypeName(a, b Node) string {
 	var buf [64]byte
 	name := buf[:0]

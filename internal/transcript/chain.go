@@ -1,66 +1,41 @@
 package transcript
 
-// maxChain is how many records of a chain are remembered that a later one may hang on.
-const maxChain = 1024
-
-// Chain follows records each of which names the one before it. A person who goes back to an earlier message hangs the
-// next one there: what stood behind it is taken back.
+// Chain follows records that each name their predecessor. If a person returns to an earlier message, the next message
+// names that one, and the messages after it are taken back.
 type Chain struct {
-	links []link // a ring, oldest at next
-	next  int
-	turns int // messages of the person that count
+	links  recent[link]
+	record int // number of the current record
+	turns  int // messages of the person that count
 }
 
-type link struct {
-	record uint64 // hash of its UUID
-	turns  int    // with it
-}
+type link struct{ record, turns int }
 
-// Add takes the next record. Typed is whether a person typed it. It returns how many turns the record takes back.
-func (c *Chain) Add(uuid, parent string, typed bool) (back int) {
+// Add processes the next record; typed says that a person typed it. It returns how many turns the record takes back,
+// and the number of the first record after its predecessor, 0 if unknown.
+func (c *Chain) Add(uuid, parent string, typed bool) (back, from int) {
 	if uuid == "" {
-		return 0
+		return 0, 0
 	}
 	if typed {
-		if turns, ok := c.find(parent); ok && turns < c.turns {
-			back, c.turns = c.turns-turns, turns
+		if l, ok := c.links.find(parent); ok {
+			back, from = max(0, c.turns-l.turns), l.record+1
+			c.turns -= back
 		}
 		c.turns++
 	}
-	c.put(uuid)
-	return back
+	c.links.put(uuid, link{c.record, c.turns})
+	return back, from
 }
 
-// Return takes a record by which a person goes back to another one, to the beginning where that has no UUID. It returns
+// Return processes a record with which a person returns to record to, or to the beginning if to is empty. It returns
 // how many turns that takes back.
 func (c *Chain) Return(uuid, to string) (back int) {
-	if turns, ok := c.find(to); (ok || to == "") && turns < c.turns {
-		back, c.turns = c.turns-turns, turns
+	if l, ok := c.links.find(to); ok || to == "" {
+		back = max(0, c.turns-l.turns)
+		c.turns -= back
 	}
-	c.put(uuid)
+	if uuid != "" {
+		c.links.put(uuid, link{c.record, c.turns})
+	}
 	return back
-}
-
-func (c *Chain) put(uuid string) {
-	one := link{callKey(uuid), c.turns}
-	if len(c.links) < maxChain {
-		c.links = append(c.links, one)
-		return
-	}
-	c.links[c.next] = one
-	c.next = (c.next + 1) % maxChain
-}
-
-// find returns how many turns stood with a record, of several of its UUID the last.
-func (c *Chain) find(uuid string) (turns int, ok bool) {
-	if uuid == "" {
-		return 0, false
-	}
-	key := callKey(uuid)
-	for n := range c.links {
-		if l := c.links[(c.next+len(c.links)-1-n)%len(c.links)]; l.record == key {
-			return l.turns, true
-		}
-	}
-	return 0, false
 }

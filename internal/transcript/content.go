@@ -5,30 +5,29 @@ import (
 	"strings"
 )
 
-// Content is what is known of a file's text: nothing (the zero Content), some of its lines, or all of it. A text is cut
-// at newlines, so that one that ends with a newline has an empty last line. It is a value: what derives from it leaves
-// it as it was.
+// Content is the known part of a file's text: nothing (the zero Content), some lines, or all. The text is split at
+// newlines, so a text that ends with a newline has an empty last line. Content is a value: no method changes it.
 type Content struct {
-	parts []stretch // apart from each other, in order, none of them empty
-	total int       // lines of the whole file, 0 where not known
+	parts []stretch // separate stretches in order, none empty
+	total int       // lines of the whole file, 0 if unknown
 }
 
-// stretch is known lines next to each other.
+// stretch is a run of known lines.
 type stretch struct {
-	first int // number of the first line, from 1 on
+	first int // number of the first line, from 1
 	lines []string
 }
 
 func (s stretch) end() int { return s.first + len(s.lines) }
 
-// Whole is the content of a file whose text is known.
+// Whole returns the content of a file whose text is known.
 func Whole(text string) Content {
 	lines := strings.Split(text, "\n")
 	return Content{parts: []stretch{{1, lines}}, total: len(lines)}
 }
 
-// Some is the content of a file of which the lines from number first on are known; more is false where the text goes up
-// to the file's end.
+// Some returns the content of a file whose lines from number first are known. more is false if the text reaches the end
+// of the file.
 func Some(first int, text string, more bool) Content {
 	if first < 1 {
 		return Content{}
@@ -40,7 +39,7 @@ func Some(first int, text string, more bool) Content {
 	return c
 }
 
-// Text returns the whole text; ok is false where not all of it is known.
+// Text returns the whole text; ok is false if not all of it is known.
 func (c Content) Text() (text string, ok bool) {
 	if len(c.parts) != 1 || c.parts[0].first != 1 || len(c.parts[0].lines) != c.total {
 		return "", false
@@ -48,7 +47,7 @@ func (c Content) Text() (text string, ok bool) {
 	return strings.Join(c.parts[0].lines, "\n"), true
 }
 
-// Known returns the line ranges that are known, first and last line of each, in order.
+// Known returns the known line ranges (first and last line) in order.
 func (c Content) Known() [][2]int {
 	var all [][2]int
 	for _, s := range c.parts {
@@ -57,8 +56,8 @@ func (c Content) Known() [][2]int {
 	return all
 }
 
-// Seen is the content after a read of the file as it now is: what was known stays where the read agrees with it, else
-// only what was read is known.
+// Seen returns the content after reading the file again: if the read agrees with the known content, both are merged,
+// otherwise only the read is kept.
 func (c Content) Seen(read Content) Content {
 	if len(read.parts) == 0 {
 		return c
@@ -104,17 +103,17 @@ func (c Content) agrees(o Content) bool {
 	return true
 }
 
-// replaced puts new in the place of old, as the tools that edit by text do: old must stand there once, or all of them
-// are meant. What can no longer be told is given up; where nothing can, the zero Content is returned.
-func (c Content) replaced(old, new string, all bool) Content {
+// replaced replaces old by new, as editing tools do: old must occur once, or all occurrences are meant. It drops what
+// becomes unknown, and returns the zero Content if nothing remains known.
+func (c Content) replaced(old, new string, all, swallow bool) Content {
 	if old == "" {
 		return Content{}
 	}
 	if text, ok := c.Text(); ok {
-		return replacedWhole(text, old, new, all)
+		return replacedWhole(text, old, new, all, swallow)
 	}
 	if all {
-		return Content{} // others may stand where nothing is known
+		return Content{} // the unknown part may contain it too
 	}
 	at, found := -1, 0
 	for i, s := range c.parts {
@@ -126,13 +125,13 @@ func (c Content) replaced(old, new string, all bool) Content {
 		return Content{}
 	}
 	text := strings.Join(c.parts[at].lines, "\n")
-	if new == "" && strings.HasSuffix(text, old) && c.parts[at].end()-1 != c.total {
-		return Content{} // whether a line end goes with it cannot be told
+	if swallow && new == "" && strings.HasSuffix(text, old) && c.parts[at].end()-1 != c.total {
+		return Content{} // unknown whether the newline is removed too
 	}
-	return c.with(at, strings.Replace(text, swallows(text, old, new), new, 1))
+	return c.with(at, strings.Replace(text, removedText(text, old, new, swallow), new, 1))
 }
 
-// with is the content with another text in one of its parts: what stands behind it moves.
+// with replaces the text of one part and moves the parts after it.
 func (c Content) with(at int, text string) Content {
 	after := Content{parts: slices.Clone(c.parts), total: c.total}
 	after.parts[at].lines = strings.Split(text, "\n")
@@ -146,20 +145,20 @@ func (c Content) with(at int, text string) Content {
 	return after
 }
 
-func replacedWhole(text, old, new string, all bool) Content {
+func replacedWhole(text, old, new string, all, swallow bool) Content {
 	if n := strings.Count(text, old); n == 0 || (n > 1 && !all) {
 		return Content{}
 	}
-	old = swallows(text, old, new)
+	old = removedText(text, old, new, swallow)
 	if all {
 		return Whole(strings.ReplaceAll(text, old, new))
 	}
 	return Whole(strings.Replace(text, old, new, 1))
 }
 
-// swallows is what is taken out in the place of old: where nothing is put in, Claude Code takes the line end with it.
-func swallows(text, old, new string) string {
-	if new == "" && !strings.HasSuffix(old, "\n") && strings.Contains(text, old+"\n") {
+// removedText returns the text to remove for old: some clients also remove the newline if nothing replaces it.
+func removedText(text, old, new string, swallow bool) string {
+	if swallow && new == "" && !strings.HasSuffix(old, "\n") && strings.Contains(text, old+"\n") {
 		return old + "\n"
 	}
 	return old

@@ -61,8 +61,13 @@ func TestReplacedInPart(t *testing.T) {
 		{"c", "C", true, "lines []"},
 		{"", "y", false, "lines []"},
 	} {
-		if got := known(have.replaced(c.old, c.new, c.all)); got != c.want {
+		if got := known(have.replaced(c.old, c.new, c.all, true)); got != c.want {
 			t.Errorf("%q -> %q: got %s, want %s", c.old, c.new, got, c.want)
+		}
+	}
+	for swallow, want := range map[bool]string{true: "b\n", false: "\nb\n"} {
+		if got := known(Whole("a\nb\n").replaced("a", "", false, swallow)); got != want {
+			t.Errorf("the line end is taken as well (%t): %q, want %q", swallow, got, want)
 		}
 	}
 }
@@ -97,8 +102,7 @@ func TestTold(t *testing.T) {
 		}
 	}
 	c := &Client{
-		Ops:   map[string]Op{"write": Write, "apply_patch": Edit, "edit": Edit},
-		Tools: []string{"Write", "Edit"},
+		Ops: map[string]Op{"write": Write, "apply_patch": Edit, "edit": Edit},
 	}
 	for text, want := range map[string][2]bool{
 		"File created successfully at: /a": {true, false}, "The file /a has been updated.": {false, true}, "ok": {},
@@ -136,7 +140,7 @@ func TestSame(t *testing.T) {
 		{"/w", "cd sub", "/w cd sub"},
 		{"", "  make  ", " make"},
 	} {
-		r := Same(c.dir, c.cmd)
+		r := NormalizeRun(c.dir, c.cmd)
 		got := r.Dir + " " + r.Command
 		if r.Filtered {
 			got += " filtered"

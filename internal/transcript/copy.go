@@ -2,16 +2,16 @@ package transcript
 
 import "strings"
 
-// Copy is what a client keeps of a file beside a result, for its own screen: Claude Code's toolUseResult. The model
-// never saw it; it is whole also where the result is cut. Line ends are newlines, whatever the file has.
+// Copy is the client's own copy of a file, stored with a result for display: Claude Code's toolUseResult. The model
+// never saw it, and it is whole even if the result is truncated. Line ends are newlines, whatever the file has.
 type Copy struct {
 	Path    string
-	Before  Content // before a change; nothing is known where the file was new
-	Seen    Content // what a read found
+	Before  Content // before a change; unknown if the file was new
+	Seen    Content // result of a read
 	Amended bool    // the human changed what the call was to write
 }
 
-// CopyOf returns what a record keeps of the one file that its one result is about; ok is false where it keeps nothing.
+// CopyOf returns the copy that a record with one result has of one file; ok is false if there is none.
 func CopyOf(r *Record) (c Copy, ok bool) {
 	results := 0
 	for i := range r.Items {
@@ -37,7 +37,7 @@ func CopyOf(r *Record) (c Copy, ok bool) {
 	return c, c.Path != ""
 }
 
-// seenCopy is the content that a read found, if its numbers agree with it.
+// seenCopy returns the content that a read found, if its line numbers are consistent.
 func seenCopy(file Node) Content {
 	text := file.Field("content")
 	first, count, total := int(file.Field("startLine").Integer()), int(file.Field("numLines").Integer()), int(file.Field("totalLines").Integer())

@@ -9,47 +9,48 @@ import (
 	"ccd/internal/mark"
 )
 
-// Decoder turns the bytes of one generation of a session's file into records. It keeps what later lines need of
-// earlier ones (an unfinished line, which call a result answers) and nothing that grows with the file.
-// The records do not depend on how the bytes were cut into segments.
+// Decoder turns the bytes of one generation of a session's file into records. It keeps what later lines need of earlier
+// ones (an unfinished line, the tool of each call), in bounded memory. The records do not depend on how the bytes were
+// split into segments.
 type Decoder struct {
-	parse  Parser // nil: no record has items
-	client *Client
-	array  *array // how far a JSON array of messages is; nil where only lines can come
+	parse  Parser // nil: records have no items
+	Client *Client
+	array  *array // state of reading a JSON array of messages; nil if the file can only have lines
 
-	Class Class
-	n     int        // records given so far
-	open  bool       // the last record had no line end
-	end   int64      // offset behind it
-	start int64      // offset of the unfinished line
-	size  int64      // its bytes so far
-	part  []byte     // its bytes, while they are not too many
-	long  hash.Hash  // of its bytes, once they are too many to keep
-	tools *callTable // which tool each call named
-	Last  repeated   // strings that repeat from record to record
-	rec   Record     // given anew for each line
-	items []Item     // rec.Items' memory
-	usage Usage      // rec.Usage's memory
-	bound Boundary   // rec.Boundary's memory
+	Class   Class
+	n       int            // records so far
+	open    bool           // the last record had no newline
+	end     int64          // offset after it
+	start   int64          // offset of the unfinished line
+	size    int64          // its bytes so far
+	part    []byte         // the bytes themselves, unless they are too many
+	long    hash.Hash      // hash of the bytes if they are too many to keep
+	tools   recent[string] // tool of each call
+	Last    repeated       // strings that repeat from record to record
+	rec     Record         // reused for each line
+	items   []Item         // memory of rec.Items
+	usage   Usage          // memory of rec.Usage
+	bound   Boundary       // memory of rec.Boundary
+	members Object         // memory of Object
 
-	recent    ring // UUIDs of the last records
-	titleRank int  // of the best title so far
+	recent    recent[string] // UUIDs of the last records
+	titleRank int            // of the best title so far
 	Chain     Chain
-	Begun     bool // the header of the transcript has been read
-	State     any  // what else an agent's parser keeps from record to record: bounded, and a function of the records alone
+	Begun     bool // the header of the transcript was read
+	State     any  // other state of an agent's parser; must be bounded and depend only on the records
 }
 
-// Parser fills everything of r but N, Span, Raw and Hash from one JSON object of its line, which is known to be valid.
-// Several values of one line are given in order; r.Items grows.
+// Parser fills r, except N, Span, Raw and Hash, from one valid JSON object of its line. Several objects of one line are
+// passed in order; r.Items grows.
 type Parser func(d *Decoder, r *Record, value Node)
 
-// NewDecoder returns a decoder for a transcript of the agent. Class Main or SubAgent tells whose words a prompt is:
-// in a sub-agent's file no line is Side and no prompt is Human. Of an Attachment, and of the zero Format, every line is
-// a record without items.
+// NewDecoder returns a decoder for a transcript of the agent. In a sub-agent's file (class SubAgent) no line is Side
+// and no prompt is Human. For an Attachment, and for the zero Format, every line is a record without items.
 func NewDecoder(f Format, class Class) *Decoder {
-	d := &Decoder{Class: class, client: f.Client, parse: f.Parse, tools: newCallTable()}
-	if d.client == nil {
-		d.client = &Client{}
+	d := &Decoder{Class: class, Client: f.Client, parse: f.Parse}
+	d.Chain.links.most = maxChain
+	if d.Client == nil {
+		d.Client = &Client{}
 	}
 	if class == Attachment {
 		d.parse = nil
@@ -59,19 +60,19 @@ func NewDecoder(f Format, class Class) *Decoder {
 	return d
 }
 
-// Reopens reports whether the segment goes on with a line that Records gave without its end, at rest (Segment.Rest).
-// Then the caller must fold again from the first byte with another Decoder.
-func (d *Decoder) Reopens(seg Segment) bool {
-	return d.open && len(seg.Data) > 0 && !d.ends(seg)
+// ContinuesLine reports whether the segment continues a line that Records yielded without its end (Segment.Rest). Then
+// the caller must fold again from the first byte with a new Decoder.
+func (d *Decoder) ContinuesLine(seg Segment) bool {
+	return d.open && len(seg.Data) > 0 && !d.endsLine(seg)
 }
 
-// ends reports whether the segment begins with the end of the line that was given without one.
-func (d *Decoder) ends(seg Segment) bool {
+// endsLine reports whether the segment starts with the newline of that line.
+func (d *Decoder) endsLine(seg Segment) bool {
 	return d.open && d.array == nil && seg.Start.Offset == d.end && len(seg.Data) > 0 && seg.Data[0] == '\n'
 }
 
-// Torn returns the size of an unfinished line that is not one whole JSON object or array, 0 if there is none. Records
-// has not given it yet; more bytes of it cost nothing.
+// Torn returns the size of an unfinished line that is not a whole JSON object or array, 0 if there is none. Records has
+// not yielded it yet, so that more bytes of it are cheap.
 func (d *Decoder) Torn() int64 {
 	if line := bytes.TrimSpace(d.part); len(line) > 0 && bytes.IndexByte([]byte("}]"), line[len(line)-1]) >= 0 && Valid(line) {
 		return 0
@@ -79,14 +80,13 @@ func (d *Decoder) Torn() int64 {
 	return d.size
 }
 
-// Records gives the records of the next segment, in order. The record and all that it holds are reused: they are
-// valid until the next one. A line that goes on in the next segment is kept, at most MaxLine bytes of it. The sequence
-// must be taken to its end, once.
+// Records yields the records of the next segment in order. A record and its contents are only valid until the next one.
+// An unfinished line is kept for the next segment, up to MaxLine bytes. The sequence must be consumed completely, once.
 func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		defer d.release()
 		data, off := seg.Data, seg.Start.Offset
-		if d.ends(seg) {
+		if d.endsLine(seg) {
 			data, off = data[1:], off+1
 		}
 		d.open = d.open && len(seg.Data) == 0
@@ -117,7 +117,7 @@ func (d *Decoder) lines(data []byte, off int64, rest bool, yield func(*Record) b
 	d.atRest(rest, yield)
 }
 
-// atRest gives what has not ended as a record, if nothing follows for now.
+// atRest yields the unfinished line as a record if nothing follows for now.
 func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
 	if rest && d.size > 0 {
 		d.open, d.end = true, d.start+d.size
@@ -128,11 +128,10 @@ func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
 // Unlined reports whether the records so far are elements of one JSON value, not lines.
 func (d *Decoder) Unlined() bool { return d.array != nil && d.array.open }
 
-// Kept returns the bytes of memory that an unfinished line takes.
+// Kept returns the memory of an unfinished line in bytes.
 func (d *Decoder) Kept() int64 { return int64(cap(d.part)) }
 
-// keep stores the beginning, or the next stretch, of a line that has not ended. A line that is too long leaves only
-// its hash and its length.
+// keep stores the next part of an unfinished line. Of a line over MaxLine it keeps only hash and length.
 func (d *Decoder) keep(data []byte, off int64) {
 	if d.size == 0 {
 		d.start = off
@@ -150,7 +149,7 @@ func (d *Decoder) keep(data []byte, off int64) {
 	d.long.Write(data)
 }
 
-// appendTight appends without ever reserving more than twice the need or MaxLine.
+// appendTight appends without reserving more than twice the need or MaxLine.
 func appendTight(to, data []byte) []byte {
 	need := len(to) + len(data)
 	if need > cap(to) {
@@ -159,7 +158,7 @@ func appendTight(to, data []byte) []byte {
 	return append(to, data...)
 }
 
-// line gives the record of the line that ends with tail, which begins at off.
+// line returns the record of the line at off that ends with tail.
 func (d *Decoder) line(tail []byte, off int64) *Record {
 	if d.size == 0 && len(tail) <= MaxLine {
 		return d.record(tail, off, mark.Sum(tail))
@@ -180,24 +179,27 @@ func (d *Decoder) line(tail []byte, off int64) *Record {
 	return r
 }
 
-// What may outlive its use: a buffer of bytes, a list of items. Decoders at rest are many.
+// Limits for buffers kept between segments, because many decoders are idle.
 const (
 	keepLine  = 4 << 10
 	keepItems = 16
 )
 
-// release lets go of the segment's bytes.
+// release drops references to the segment's bytes.
 func (d *Decoder) release() {
 	d.rec = Record{}
 	clear(d.items[:cap(d.items)])
 	if cap(d.items) > keepItems {
 		d.items = nil
 	}
+	d.members = nil
 }
 
 func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 	d.n++
-	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0], client: d.client}
+	d.members = d.members[:0]
+	d.Chain.record = d.n
+	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0], client: d.Client}
 	return &d.rec
 }
 

@@ -25,32 +25,33 @@ func TestDecoderAtRestHoldsNothing(t *testing.T) {
 }
 
 func TestPreservedSegment(t *testing.T) {
-	var g ring
+	d := NewDecoder(Format{}, Main)
 	for i := range maxRecent + 50 {
-		g.add(fmt.Sprint("u", i))
+		d.RememberUUID(fmt.Sprint("u", i))
 	}
 	last := fmt.Sprint("u", maxRecent+49)
-	if got := g.between(fmt.Sprint("u", maxRecent+47), last); len(got) != 3 || got[2] != last {
+	if got := d.UUIDsBetween(fmt.Sprint("u", maxRecent+47), last); len(got) != 3 || got[2] != last {
 		t.Errorf("between = %v", got)
 	}
-	if got := g.between("u1", last); len(got) != 2 {
+	if got := d.UUIDsBetween("u1", last); len(got) != 2 {
 		t.Errorf("too far back: %v", got)
 	}
 }
 
-func TestCallTableForgets(t *testing.T) {
-	table := newCallTable()
-	for i := range 3 * maxCalls {
-		table.put(fmt.Sprint("call", i), fmt.Sprint("tool", i))
+func TestCallsAreForgotten(t *testing.T) {
+	d := NewDecoder(Format{}, Main)
+	for i := range 3 * maxRecent {
+		d.RememberTool(fmt.Sprint("call", i), fmt.Sprint("tool", i))
 	}
-	table.put(fmt.Sprint("call", 3*maxCalls-1), "again")
-	if len(table.tools) != maxCalls || len(table.order) != maxCalls {
-		t.Errorf("%d calls kept, %d in order, want %d", len(table.tools), len(table.order), maxCalls)
+	last := fmt.Sprint("call", 3*maxRecent-1)
+	d.RememberTool(last, "again")
+	if len(d.tools.all) != maxRecent {
+		t.Errorf("%d calls kept, want %d", len(d.tools.all), maxRecent)
 	}
-	if got := table.tool("call0"); got != "" {
+	if got := d.ToolOf("call0"); got != "" {
 		t.Errorf("the first call is still known: %q", got)
 	}
-	if got := table.tool(fmt.Sprint("call", 3*maxCalls-1)); got != "again" {
+	if got := d.ToolOf(last); got != "again" {
 		t.Errorf("the last call's tool = %q", got)
 	}
 }

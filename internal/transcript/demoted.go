@@ -7,19 +7,19 @@ import (
 	"ccd/internal/mark"
 )
 
-// An output that a hook of ours demoted reached the agent as its beginning, one line with the ID of the whole, and more
-// lines of ours. The transcript holds only that: whoever reads it must neither take our lines for the output's, nor the
-// beginning for all of it.
+// An output demoted by ccd's hook reached the agent as its beginning, one line with the ID of the whole, and more lines
+// of ccd. The transcript contains only that, so readers must separate ccd's lines from the output, and know that it is
+// incomplete.
 
-// Demotion returns the line that stands behind what is shown of a demoted output: id names the whole, which has so many
-// chars and lines; shown are its first chars.
+// Demotion returns the line after the visible beginning of a demoted output: id names the whole, with its chars and
+// lines; shown is the number of visible chars.
 func Demotion(id mark.ID, chars, lines, shown int) string {
 	return mark.New(id, fmt.Sprintf("output, %d chars, %d lines; %s%d chars", chars, lines, demoted, shown))
 }
 
 const demoted = "above are its first "
 
-// Demoted returns the ID of the whole of an output that a hook of ours demoted, "" where the text of a result is none.
+// Demoted returns the ID of the whole of an output that ccd's hook demoted, or "".
 func Demoted(text string) mark.ID {
 	for rest := text; ; {
 		i := strings.Index(rest, "[ccd ")
@@ -33,7 +33,7 @@ func Demoted(text string) mark.ID {
 	}
 }
 
-// demotion is the ID of the line of a demotion that a text begins with.
+// demotion returns the ID if the text begins with such a line.
 func demotion(text string) mark.ID {
 	rest, ok := strings.CutPrefix(text, "[ccd ")
 	if !ok || len(rest) < mark.IDLen || !mark.IsID(rest[:mark.IDLen]) {

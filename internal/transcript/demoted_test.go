@@ -33,12 +33,12 @@ func TestADemotedReadIsNotTheFile(t *testing.T) {
 		t.Errorf("%q, %d, %v", content, first, ok)
 	}
 	a := Action{Op: Read, Files: []FileChange{{Op: Read, Path: "/x.go"}}}
-	c := Reading("Read", &a, &Outcome{Text: text})
+	c := new(Client).Reading("Read", &a, &Outcome{Text: text})
 	if _, whole := c.Text(); whole || len(c.Known()) != 1 || c.Known()[0] != [2]int{1, 2} {
 		t.Errorf("known %v, whole %v", c.Known(), whole)
 	}
 	plain := strings.Replace(text, "; above are", "; below are", 1)
-	if _, whole := Reading("Read", &a, &Outcome{Text: plain}).Text(); !whole {
+	if _, whole := new(Client).Reading("Read", &a, &Outcome{Text: plain}).Text(); !whole {
 		t.Error("negative control: another line of that kind is the file's own")
 	}
 }

@@ -3,14 +3,16 @@ package transcript
 import (
 	"bytes"
 	"cmp"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Explain tells what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
-// Failed. A status is told only where the result states it, or where the agent's way of writing leaves no other: of
-// Claude Code's Bash, a result that is no error ended with 0.
+// Explain returns what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
+// Failed. The exit status is only set if the result states it, or if the agent's format implies it: a result of Claude
+// Code's Bash that is no error means 0.
 func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	o := Outcome{Failed: failed}
 	if !quoted(raw) && !Valid(raw) {
@@ -28,6 +30,7 @@ func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 		case explainHead(&o):
 		case op == Command && len(c.Exits) > 0:
 			c.explainExit(&o)
+			o.Spilled = spilled(o.Text)
 		default:
 			explainClaude(&o, tool, op)
 		}
@@ -48,7 +51,7 @@ func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	return o
 }
 
-// mixed reads a result that is neither a string nor a list of texts: images are counted, texts joined.
+// mixed reads a result that is neither a string nor a list of texts: it counts images and joins texts.
 func mixed(n Node, o *Outcome) []byte {
 	if n.Is('{') {
 		return objectText(n, o)
@@ -56,21 +59,17 @@ func mixed(n Node, o *Outcome) []byte {
 	if !n.Is('[') {
 		return n.Raw
 	}
-	var parts []string
-	for block := range n.Elements() {
-		switch t := blockText(block); {
-		case t.Is('"'):
-			parts = append(parts, t.Text())
-		case isImage(block):
+	text, _ := joined(n, func(block Node) []byte {
+		if isImage(block) {
 			o.Images++
-		default:
-			parts = append(parts, string(block.Raw))
+			return nil
 		}
-	}
-	return []byte(strings.Join(parts, "\n"))
+		return block.Raw
+	})
+	return text
 }
 
-// objectText reads a result that is one object: a block, or the parts of an output under their names.
+// objectText reads a result that is one object: a block, or an output's parts by name.
 func objectText(n Node, o *Outcome) []byte {
 	if isImage(n) {
 		o.Images++
@@ -119,7 +118,7 @@ func explainObject(o *Outcome, text []byte) bool {
 
 // explainHead reads the header lines that Codex puts before output; "Output:" ends them.
 func explainHead(o *Outcome) bool {
-	if !IsHead(o.Text) {
+	if !slices.ContainsFunc([]string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process "}, func(p string) bool { return strings.HasPrefix(o.Text, p) }) {
 		return false
 	}
 	head, body, ok := strings.Cut(o.Text, "\nOutput:\n")
@@ -133,16 +132,6 @@ func explainHead(o *Outcome) bool {
 	}
 	o.Text = body
 	return true
-}
-
-// IsHead reports whether a text begins as Codex begins a framed output.
-func IsHead(text string) bool {
-	for _, p := range []string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process "} {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return false
 }
 
 func (o *Outcome) codexHead(line string) {
@@ -168,7 +157,7 @@ func (o *Outcome) endedText(exit string) {
 	}
 }
 
-// seconds reads a number of seconds, 0 where it is none.
+// seconds parses a number of seconds, 0 if it is none.
 func seconds(text string) time.Duration {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f < 0 || f > 1e9 {
@@ -177,7 +166,7 @@ func seconds(text string) time.Duration {
 	return time.Duration(f * float64(time.Second))
 }
 
-// explainExit reads the line behind a command's output in which the client tells its status.
+// explainExit reads the line after a command's output in which the client states its status.
 func (c *Client) explainExit(o *Outcome) {
 	output, line := "", strings.TrimRight(o.Text, "\n")
 	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
@@ -211,28 +200,12 @@ func explainClaude(o *Outcome, tool string, op Op) {
 		explainBash(o)
 	case "bashoutput", "taskoutput":
 		explainTask(o)
-	case "execute":
-		explainExecute(o)
 	case "run_shell_command":
 		explainFields(o)
 	}
 }
 
-// explainExecute reads the status that Factory Droid writes behind the output.
-func explainExecute(o *Outcome) {
-	text := strings.TrimRight(o.Text, "\n")
-	i := strings.LastIndex(text, "[Process exited with code ")
-	if i < 0 || !strings.HasSuffix(text, "]") {
-		return
-	}
-	code := strings.TrimPrefix(text[i:len(text)-1], "[Process exited with code ")
-	if n, err := strconv.Atoi(code); err == nil {
-		o.ended(n)
-		o.Text = strings.TrimRight(text[:i], "\n")
-	}
-}
-
-// explainBash reads how Claude Code's Bash ended: "Exit code N" stands before the output where N is not 0.
+// explainBash reads the status of Claude Code's Bash: "Exit code N" precedes the output unless N is 0.
 func explainBash(o *Outcome) {
 	if strings.HasPrefix(o.Text, "Command running in background with ID") || strings.Contains(o.Text, "Command was manually backgrounded") {
 		o.Running = true
@@ -250,7 +223,7 @@ func explainBash(o *Outcome) {
 		o.ended(0)
 		return
 	}
-	const behind = "Command exited with code " // as Pi writes it, whose tool has the same name
+	const behind = "Command exited with code " // written by Pi, whose tool has the same name
 	if i := strings.LastIndex(o.Text, behind); i == 0 || i > 0 && o.Text[i-1] == '\n' {
 		if n, err := strconv.Atoi(strings.TrimSpace(o.Text[i+len(behind):])); err == nil {
 			o.ended(n)
@@ -259,8 +232,8 @@ func explainBash(o *Outcome) {
 	}
 }
 
-// explainFields reads the fields that Gemini CLI and Qwen Code write around the output: before it, in older versions, the
-// command and where it ran, behind it how it ended. Newer ones leave out a status of 0.
+// explainFields reads the fields that Gemini CLI and Qwen Code write around the output: in older versions the command
+// and its directory before it, and its status after it. Newer versions omit a status of 0.
 func explainFields(o *Outcome) {
 	if text, ok := strings.CutPrefix(o.Text, "<untrusted_context>\n"); ok { // Gemini CLI 0.61
 		o.Text = strings.TrimSuffix(text, "\n</untrusted_context>")
@@ -283,7 +256,7 @@ func explainFields(o *Outcome) {
 		end = i
 	}
 	if end == len(body) {
-		return // cut, or summarized
+		return // truncated, or summarized
 	}
 	if told {
 		o.ended(exit)
@@ -293,7 +266,7 @@ func explainFields(o *Outcome) {
 	}
 }
 
-// explainTask reads what is told of a command in the background.
+// explainTask reads reports about a background command.
 func explainTask(o *Outcome) {
 	o.Running = BetweenTexts(o.Text, "<status>", "</status>") == "running"
 	if code := BetweenTexts(o.Text, "<exit_code>", "</exit_code>"); code != "" {
@@ -301,7 +274,7 @@ func explainTask(o *Outcome) {
 	}
 }
 
-// spilled returns the path of the file that holds the whole output, where the client says that it cut it.
+// spilled returns the path of the file with the whole output, if the client says that it truncated it.
 func spilled(text string) string {
 	const maxNotice = 2000
 	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "<untrusted_context>\n"), "Output too large. Showing first "); ok { // Gemini CLI
@@ -322,16 +295,16 @@ func spilled(text string) string {
 	return ""
 }
 
-// Poses reports whether a result that holds no words of the human's reads as if it did.
-func (c *Client) Poses(tool string, raw []byte) bool {
+// FakesReport reports whether a result that contains no words of the human reads as if it did.
+func (c *Client) FakesReport(tool string, raw []byte) bool {
 	o := c.Explain(tool, Other, raw, false)
 	_, _, ok := reported(o.Text)
-	return o.Claimed || ok
+	return o.Faked || ok
 }
 
-// explainRefused recognizes calls that the human, a rule or a hook did not let run.
+// explainRefused recognizes calls that the human, a rule or a hook refused.
 func (c *Client) explainRefused(o *Outcome, tool string) {
-	if o.Claimed = c.claims(tool, o.Text); o.Claimed {
+	if o.Faked = c.fakesReport(tool, o.Text); o.Faked {
 		return
 	}
 	for _, p := range refusals {
@@ -347,29 +320,18 @@ var refusals = []string{
 	"patch rejected by user", "aborted by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
 }
 
-// agentID reads the sub-agent's ID from the receipt or the report of a launch.
-func agentID(text string) string {
-	for _, mark := range []string{"agentId: ", `"agent_id":"`, `"agent_id": "`} {
-		_, rest, ok := strings.Cut(text, mark)
-		if !ok {
-			continue
-		}
-		end := strings.IndexFunc(rest, func(r rune) bool { return notPlain(r) || strings.ContainsRune("./:,=@%+", r) })
-		if end < 0 {
-			end = len(rest)
-		}
-		return strings.Clone(rest[:end])
-	}
-	return ""
-}
+var agentNamed = regexp.MustCompile(`(?:agentId: |"agent_id": ?")([\w-]*)`)
 
-// notCalled begins what clients answer to a call that they could not make: of no tool, or with arguments that are none.
+// agentID returns the sub-agent's ID in the result of a launch.
+func agentID(text string) string { return firstGroup(agentNamed, text) }
+
+// notCalled are the beginnings of results for calls with an unknown tool or invalid arguments.
 var notCalled = []string{
 	"failed to parse function arguments", "unsupported call", "Unknown skill", "No such tool available", "Error: No such tool",
 	"InputValidationError", "<tool_use_error>InputValidationError", "<tool_use_error>Unknown skill", "<tool_use_error>Error: No such tool",
 }
 
-// NotCalled reports whether a result says that its call was never made: the agent called what is not there, or wrongly.
+// NotCalled reports whether a result says that its call was not made, because the tool or the arguments were invalid.
 func NotCalled(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, start := range notCalled {

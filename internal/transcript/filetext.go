@@ -1,36 +1,43 @@
 package transcript
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// FileText returns the file's own lines from the text of a Read result, without the line numbers that the tool puts
-// before each ("   12→" in older versions, "12\t" in newer ones) and without what follows them (reminders, the marker of
-// a demoted output). The lines are joined by newline; whether the last one had a line end is not told. ok is false where
-// the text is not of that form, or its numbers do not follow each other.
+// FileText returns the file's own lines from the text of a Read result, without line numbers ("   12→" in older
+// versions, "12\t" in newer ones) and without what follows (reminders, the marker of a demoted output). Lines are
+// joined by newline; the result does not show whether the last one had a newline. ok is false if the text has another
+// form, or its numbers are not consecutive.
 func FileText(result string) (content string, firstLine int, ok bool) {
-	var b strings.Builder
-	b.Grow(len(result))
-	next := 0
-	for line := range strings.Lines(result) {
-		n, text, numbered := numberedLine(strings.TrimSuffix(line, "\n"))
-		if !numbered || (next > 0 && n != next) || demotion(text) != "" {
-			break
-		}
-		if next == 0 {
+	var lines []string
+	for n, text := range numberedLines(result) {
+		if lines == nil {
 			firstLine = n
-		} else {
-			b.WriteByte('\n')
 		}
-		b.WriteString(text)
-		next = n + 1
+		lines = append(lines, text)
 	}
-	return b.String(), firstLine, next > 0
+	return strings.Join(lines, "\n"), firstLine, lines != nil
 }
 
-// numberedLine divides "  12→text" or "12\ttext".
+// numberedLines yields the lines at the beginning of a result that have consecutive numbers.
+func numberedLines(result string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		next := 0
+		for line := range strings.Lines(result) {
+			n, text, ok := numberedLine(strings.TrimSuffix(line, "\n"))
+			if !ok || next > 0 && n != next || demotion(text) != "" || !yield(n, text) {
+				return
+			}
+			next = n + 1
+		}
+	}
+}
+
+// numberedLine splits "  12→text" or "12\ttext".
 func numberedLine(line string) (n int, text string, ok bool) {
 	digits := strings.TrimLeft(line, " ")
 	end := 0
@@ -51,56 +58,61 @@ func numberedLine(line string) (n int, text string, ok bool) {
 	return n, text, ok
 }
 
-// The reading tool of Claude Code stops after so many lines where it is given no limit, and cuts longer lines; chars.
+// Limits of Claude Code's reading tool: lines without an explicit limit, and chars of a line.
 const (
 	readLines = 2000
 	readLine  = 2000
 )
 
-// Reading is what the result of a call tells of the one file that it reads: the zero Content where it tells nothing for
-// certain. Line ends are newlines: whether a file has others, the result does not tell.
-func Reading(tool string, a *Action, o *Outcome) Content {
+// Reading returns what the result of a call shows of the one file that it reads, or the zero Content if that is
+// uncertain. Line ends are newlines, because the result does not show others.
+func (c *Client) Reading(tool string, a *Action, o *Outcome) Content {
 	switch {
 	case o.Failed || o.Rejected || o.Images > 0 || o.Spilled != "" || len(a.Files) != 1 || a.Files[0].Op != Read:
 		return Content{}
+	case a.Op == Read && c.Bare != nil:
+		if o.Text == "" || strings.ContainsRune(o.Text, utf8.RuneError) { // nothing recorded, or not text
+			return Content{}
+		}
+		return c.Bare(a, o.Text)
 	case a.Op == Read:
 		return numbered(o.Text, a.Lines[1])
-	case a.Op == Command && o.HasExit && o.Exit == 0 && !strings.EqualFold(tool, "bash"): // whose output comes trimmed
+	case a.Op == Command && o.HasExit && o.Exit == 0 && !strings.EqualFold(tool, "bash"): // Bash's output is trimmed
 		return printed(a.Command, o.Text)
 	}
 	return Content{}
 }
 
-// numbered reads a result with line numbers. It goes up to the file's end where nothing else follows and fewer lines
-// came than were asked for.
+// numbered reads a result with line numbers. It reaches the end of the file if nothing follows and there are fewer
+// lines than requested.
 func numbered(result string, limit int) (c Content) {
 	if limit <= 0 {
 		limit = readLines
 	}
-	next, count, used := 0, 0, 0
-	for line := range strings.Lines(result) {
-		n, text, ok := numberedLine(strings.TrimSuffix(line, "\n"))
-		if !ok || (next > 0 && n != next) || demotion(text) != "" {
-			break
-		}
-		next, count, used = n+1, count+1, used+len(line)
+	end, count := 0, 0
+	for n, text := range numberedLines(result) {
+		end, count = n, count+1
 		last := len(c.parts) - 1
 		switch {
-		case len(text) >= readLine: // perhaps cut
+		case len(text) >= readLine: // perhaps truncated
 		case last >= 0 && c.parts[last].end() == n:
 			c.parts[last].lines = append(c.parts[last].lines, text)
 		default:
 			c.parts = append(c.parts, stretch{n, []string{text}})
 		}
 	}
-	rest := strings.TrimSpace(result[used:])
+	rest := result
+	for range count {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	rest = strings.TrimSpace(rest)
 	if count > 0 && count < limit && (rest == "" || strings.HasPrefix(rest, "<system-reminder>")) {
-		c.total = next - 1
+		c.total = end
 	}
 	return c
 }
 
-// printed reads what a single plain command prints of a file: cat, nl, head or sed -n.
+// printed reads the output of one plain command that prints a file: cat, nl, head or sed -n.
 func printed(cmd, text string) Content {
 	list, ok := parseShell(cmd)
 	lower := strings.ToLower(text)
@@ -113,7 +125,7 @@ func printed(cmd, text string) Content {
 	case name == "cat" && len(args) == 1:
 	case name == "nl", name == "cat" && len(args) == 2 && args[0].text == "-n":
 		c := numbered(text, lines)
-		c.total = 0 // how the last line ends is not told
+		c.total = 0 // unknown whether the last line has a newline
 		return c
 	case name == "head":
 		if _, lines = linesArgs(args); lines < 1 {

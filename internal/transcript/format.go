@@ -1,40 +1,58 @@
 package transcript
 
-// Format is what is known of one agent: a row of a table. Each agent has a package of its own below internal/agent, and
-// internal/agent/registry has the table.
+// Format describes one agent. Each agent has its own package below internal/agent, and internal/agent/registry has the
+// table.
 type Format struct {
-	Agent string // the name in keys, flags and --json
-	Title string // the name for people
-	How   string // how its client is connected to ccd, in one line, where `ccd agents install` does not do it
-	// Roots returns the directories that hold transcripts, from the environment (getenv, as os.Getenv) and the home
-	// directory. They need not exist.
+	Agent string // name in keys, flags and --json
+	Title string // name for people
+	// Paths identifies the configured paths by which its records are read; "" for an agent with a package. They affect
+	// companions like options.
+	Paths string
+	How   string // how the client is connected to ccd, in one line, if `ccd agents install` does not do it
+	// Connect says what `ccd agents install` writes; nil if it writes nothing.
+	Connect *Connect
+	// Roots returns the directories with transcripts, given the environment (as os.Getenv) and the home directory. They
+	// need not exist.
 	Roots func(getenv func(string) string, home string) []string
-	// Match tells what the file at rel (slashes, below a root as Roots gives them, without ".zst"; base is the root's
-	// last element) is, from its name alone. Agent, Path, Root, Source and Packed are filled in by Find.
+	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst"; base is the
+	// root's last element). Find fills in Agent, Path, Root, Source and Packed.
 	Match func(base, rel string) (s Session, ok bool)
-	// Mine reports whether a line is one of this agent's and of no other's.
-	Mine func(line Node) bool
-	// Starts reports the same of a line that is cut off: start is its beginning, some KB of it.
-	Starts func(start []byte) bool
-	Client *Client
-	Parse  Parser
-	List   bool // a transcript may be one JSON array, each element of which is a record
-	// Member is set where a transcript may be one JSON object on several lines: the name of its member that is such an array.
+	// Recognizes reports whether a line, or a file that is one object, is this agent's and no other's. Of a long line
+	// it gets the beginning, see CompleteObject.
+	Recognizes func(line Node) bool
+	Client     *Client
+	Parse      Parser
+	List       bool // a transcript may be one JSON array of records
+	// Member is the name of the array's member if a transcript may be one JSON object on several lines.
 	Member string
 
-	// Write gives a draft's lines in the agent's own format, Place where its file belongs below a root, with slashes.
-	// What they are given must be such a session: a call has one result, in the next message. Both are nil where no
-	// native session is written.
+	// Write returns a draft's lines in the agent's own format, Place the file's path below a root, with slashes; it may
+	// read the root. Both expect a valid draft: each call has one result, in the next message. They and the next three
+	// are nil if ccd writes no sessions of this agent.
 	Write func(d Draft) [][]byte
-	Place func(d *Draft) string
-	// Project is the name of the directory that holds the sessions of a working directory; nil where none is so named.
+	Place func(d *Draft, root string) string
+	// Resume is the command that continues a session, without its ID; with ByPath it takes the path of its file as
+	// well.
+	Resume []string
+	ByPath bool
+	// Shell returns the name and input of a call that runs a command. dir is "" if the command runs in the session's
+	// directory.
+	Shell func(command, dir string) (tool string, input []byte)
+	// Project returns the name of the directory with the sessions of a working directory; nil if names do not depend on
+	// it.
 	Project func(dir string) string
 }
 
-// Messages is the agent of plain message lists, which have no home of their own.
+// Owns reports whether a text begins with a record of this agent, which may be cut off.
+func (f Format) Owns(text []byte) bool {
+	whole := CompleteObject(text)
+	return whole != nil && f.Recognizes(Node{Raw: whole})
+}
+
+// Messages is the agent of plain message lists.
 const Messages = "messages"
 
-// MessageList is the row of plain message lists, which any client may have written.
+// MessageList returns the Format of plain message lists, which any client may have written.
 func MessageList(any *Client) Format {
 	return Format{Agent: Messages, Title: "a list of messages", Client: any, Parse: parseMessage, List: true}
 }

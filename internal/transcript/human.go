@@ -7,69 +7,119 @@ import (
 	"unicode/utf8"
 )
 
-// Author is who wrote a text in the user's role, as far as the record's structure tells.
+// Author is who wrote a text in the user's role, according to the record.
 type Author uint8
 
-// The authors.
+// The authors of a text.
 const (
-	Program Author = iota
-	Untold         // the record does not tell: the text is a program's if wrappers are all of it
+	Program       Author = iota
+	UnknownAuthor        // not recorded: the text is a program's if it consists of wrappers
 	Person
 )
 
-// Client is how an agent's own program speaks where a person could: a part of the agent's row.
+// Client describes the texts that an agent's own program writes where a person could. It is part of the agent's Format.
 type Client struct {
-	Ops      map[string]Op // what its tools do, by name in small letters
+	Ops      map[string]Op // what tools do, by lower-case name, and as "=Name" for the client's own tools
 	Elements []Wrapper     // from <begin ...> to the last </begin>
-	Inside   string        // the tag of the element in which the client puts what a person typed, "" where it has none
-	Notices  []Wrapper     // texts that are wholly the program's
-	Tools    []string      // the tools that the program itself provides; all others are a server's
-	Exits    []Wrapper     // the last line of a command's output, which ends with its status; where it is missing none is told
+	Inside   string        // tag of the element that contains what a person typed, "" if there is none
+	Notices  []Wrapper     // texts written entirely by the client
+	Exits    []Wrapper     // last lines of a command's output that contain its status; without one the status is unknown
 
-	Summaries []string // begin the texts that stand for a compacted conversation
-	Flags     bool     // the records themselves say of a summary that it is one: no text is one by its words
+	DropsNewline bool // an edit that replaces a text by nothing also removes the newline after it
 
-	// Replacement adds the items of the new context that a line carries with it to held; nil where lines carry none.
+	// Bare returns a file's text from the output of a reading tool without line numbers. It is nil if lines have
+	// numbers, or if the output may differ from the file.
+	Bare func(a *Action, text string) Content
+
+	Summaries []string // beginnings of texts that replace a compacted conversation
+	Flags     bool     // records have a flag for summaries, so that no text is one by its wording
+
+	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
-	// Native completes the block of an item as the agent itself would write it; false where it cannot. May be nil.
+	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.
 	Native func(r *Record, it *Item, b *Block) bool
 }
 
 // Wrapper is a text that a client writes into the user's role.
 type Wrapper struct {
-	Begin  string // of an element the name of its tag
-	End    string // of a notice of one line its end, "" where all that follows belongs to it; of an element without a tag its last tag
-	Beside bool   // the client itself puts the element before or behind what a person typed
-	First  bool   // the element ends with the first End: what it holds cannot have one
-	Seen   string // the versions in which it was seen
+	Begin  string // of an element: its tag
+	End    string // of a one-line notice: its end, "" if it extends to the end of the text; of an element without a tag: its last tag
+	Beside bool   // the client puts the element before or after what a person typed
+	First  bool   // the element ends at the first End, which its content cannot contain
+}
+
+// Tools returns Client.Ops for a client's own tools, given their names.
+func Tools(names map[Op]string) map[string]Op {
+	ops := map[string]Op{}
+	for op, list := range names {
+		for name := range strings.FieldsSeq(list) {
+			ops[strings.ToLower(name)], ops["="+name] = op, op
+		}
+	}
+	return ops
+}
+
+// Elements returns Client.Elements for tags that occur beside a person's words, for tags that occur alone, and for
+// others.
+func Elements(beside, alone string, others ...Wrapper) []Wrapper {
+	for tag := range strings.FieldsSeq(beside) {
+		others = append(others, Wrapper{Begin: tag, Beside: true})
+	}
+	for tag := range strings.FieldsSeq(alone) {
+		others = append(others, Wrapper{Begin: tag})
+	}
+	return others
 }
 
 // Frame is what a client put around a person's words in a Human item.
 type Frame uint8
 
-// The frames. A record that tells that a person wrote it has none: the whole text is theirs.
+// The frames. Text that a record attributes to a person as a whole has none.
 const (
 	Unframed Frame = iota
-	Beside         // elements of the client may stand beside the words
-	Reported       // the words of an answer or a refusal stand in the client's report of them
-	Within         // the words stand in an element of the client's, beside which all is a client's
+	Beside         // client elements may occur beside the words
+	Reported       // the words are inside a client's report of an answer or a refusal
+	Within         // the words are inside an element; everything outside it is the client's
 )
 
-// Said returns what a person wrote of the text of a Human item, and how many characters beside it a client added. Of a
-// slash command it is the command as typed. What is left is never changed inside.
+// Said returns the person's words in the text of a Human item, and how many characters a client added. For a slash
+// command it is the command as typed. The words themselves are never changed.
 func (c *Client) Said(f Frame, text string) (said string, added int) {
 	from, to := c.Span(f, text)
 	said = text[from:to]
 	if f == Reported {
 		return said, 0
 	}
+	if f == Within {
+		whole := utf8.RuneCountInString(said)
+		said = c.joined(said)
+		added = whole - utf8.RuneCountInString(said)
+	}
 	if short, _, ok := c.typed(said); ok {
 		said = short
 	}
-	return said, utf8.RuneCountInString(text[:from]) + utf8.RuneCountInString(text[to:])
+	return said, added + utf8.RuneCountInString(text[:from]) + utf8.RuneCountInString(text[to:])
 }
 
-// Span tells where in the text of a Human item a person's words stand: all else is a client's.
+// joined removes what a client put between elements that contain what a person typed.
+func (c *Client) joined(text string) string {
+	tag, end := "<"+c.Inside+">", "</"+c.Inside+">"
+	for at := 0; ; {
+		i := strings.Index(text[at:], end)
+		if i < 0 {
+			return text
+		}
+		i += at
+		at = i + len(end)
+		between, next, more := strings.Cut(text[at:], tag)
+		if from, to := c.without(between, false); more && from == to { // otherwise the person typed the tag
+			text = strings.TrimSpace(text[:i]) + "\n\n" + strings.TrimSpace(next)
+			at = i
+		}
+	}
+}
+
+// Span returns the range of the person's words in the text of a Human item. The rest is the client's.
 func (c *Client) Span(f Frame, text string) (from, to int) {
 	to = len(text)
 	switch f {
@@ -88,20 +138,20 @@ func (c *Client) Span(f Frame, text string) (from, to int) {
 		to = from + end
 	}
 	if len(strings.TrimSpace(text)) == to-from {
-		return 0, len(text) // untouched: also the white space around it
+		return 0, len(text) // unchanged, including white space
 	}
 	return from, to
 }
 
-// wrote tells whether a person wrote any of a text in the user's role, and what may stand around it. A text that wrappers
-// cover is a program's. A wrapper beside other words is a person's quote, unless the client puts it there itself.
+// wrote reports whether a person wrote any part of a text in the user's role, and the frame. A text that consists of
+// wrappers is a program's. A wrapper beside other words is a person's quote, unless the client puts it there.
 func (c *Client) wrote(text string, by Author) (f Frame, ok bool) {
 	if by == Program {
 		return f, false
 	}
-	if _, _, within := c.inside(text); within && by == Untold {
+	if _, _, within := c.inside(text); within && by == UnknownAuthor {
 		f = Within
-	} else if by == Untold {
+	} else if by == UnknownAuthor {
 		from, to := c.without(text, false)
 		core := text[from:to]
 		if core == "" || slices.ContainsFunc(c.Notices, func(w Wrapper) bool { return w.isNotice(core) }) {
@@ -113,11 +163,17 @@ func (c *Client) wrote(text string, by Author) (f Frame, ok bool) {
 	return f, strings.TrimSpace(said) != ""
 }
 
-// BuiltIn reports whether the client itself provides a tool, so that no server's text can be its error.
-func (c *Client) BuiltIn(tool string) bool { return c != nil && slices.Contains(c.Tools, tool) }
+// BuiltIn reports whether the client itself provides a tool, so that its results are the client's own texts.
+func (c *Client) BuiltIn(tool string) bool {
+	if c == nil {
+		return false
+	}
+	_, ok := c.Ops["="+tool] // case-sensitive: a server's tool may differ only in case
+	return ok
+}
 
-// inside tells where in a text stands what a person typed, by the element that the client puts around it. Its tag begins a
-// line, or follows another: elsewhere it is a word of the person's.
+// inside returns the range of what a person typed if the client puts it into an element. The tag must begin a line or
+// follow another tag; elsewhere the person typed it.
 func (c *Client) inside(text string) (from, to int, ok bool) {
 	if c.Inside == "" {
 		return 0, len(text), false
@@ -146,9 +202,9 @@ func (w *Wrapper) isNotice(text string) bool {
 	return w.End == "" || strings.HasSuffix(text, w.End) && !strings.Contains(text, "\n")
 }
 
-// without tells what is left of a text without the elements at its beginning and its end: all of them, or those that the
-// client puts beside a person's words. An element reaches to its last end tag, and one at the end begins at its first tag
-// on a new line: what it holds may be anybody's, tags of its own name among it.
+// without returns the range of a text without the elements at its beginning and end: all of them, or only those that
+// the client puts beside a person's words. An element extends to its last end tag, and one at the end of the text
+// begins at its first tag on a new line, because its content may contain the same tags.
 func (c *Client) without(text string, beside bool) (from, to int) {
 	from, to = trimmed(text, 0, len(text))
 	for before := -1; before != to-from; {
@@ -163,14 +219,14 @@ func (c *Client) without(text string, beside bool) (from, to int) {
 	return from, to
 }
 
-// trimmed narrows a part of a text by the white space around it.
+// trimmed narrows a range of a text by its surrounding white space.
 func trimmed(text string, from, to int) (int, int) {
 	part := strings.TrimLeftFunc(text[from:to], unicode.IsSpace)
 	from = to - len(part)
 	return from, from + len(strings.TrimRightFunc(part, unicode.IsSpace))
 }
 
-// cut tells what is left of a text without the element at its beginning, or else at its end.
+// cut returns the range of a text without the element at its beginning, or else at its end.
 func (w *Wrapper) cut(text string) (from, to int) {
 	end := w.End
 	if end == "" {
@@ -213,8 +269,8 @@ func (w *Wrapper) opens(text string) bool {
 	return ok && rest != "" && strings.IndexByte(" >\n\t", rest[0]) >= 0
 }
 
-// typed reads a text that is nothing but what Claude Code makes of a slash command, or of a line for the shell or the
-// memory: what was typed ("" of a command without arguments), and where it ends.
+// typed recognizes a text that is only a slash command, a shell line or a memory line of Claude Code. It returns what
+// was typed ("" for a command without arguments), and where it ends.
 func (c *Client) typed(text string) (said string, end int, ok bool) {
 	core := strings.TrimSpace(text)
 	if said, end, ok = slashCommand(core); !ok {
@@ -228,8 +284,8 @@ func (c *Client) typed(text string) (said string, end int, ok bool) {
 	return said, end + strings.Index(text, core), ok
 }
 
-// slashCommand reads a slash command as Claude Code writes it: elements alone. The last of them may be what the command
-// holds, which nobody typed.
+// slashCommand reads a slash command as Claude Code writes it, which consists of elements. The last one may be the
+// command's content, which was not typed.
 func slashCommand(text string) (said string, end int, ok bool) {
 	var name, args string
 	for rest := text; rest != ""; {
@@ -261,7 +317,7 @@ func slashCommand(text string) (said string, end int, ok bool) {
 	return strings.TrimSpace(said), end, end > 0
 }
 
-// cutElement cuts the element off that a text begins with, up to its first end tag.
+// cutElement removes the element at the beginning of a text, up to its first end tag.
 func cutElement(text, tag string) (inside, rest string, ok bool) {
 	if inside, ok = strings.CutPrefix(text, "<"+tag+">"); !ok {
 		return "", text, false
@@ -269,7 +325,7 @@ func cutElement(text, tag string) (inside, rest string, ok bool) {
 	return strings.Cut(inside, "</"+tag+">")
 }
 
-// BetweenTexts returns what stands between the first from and the next to, "" where either is missing.
+// BetweenTexts returns the text between the first from and the next to, "" if either is missing.
 func BetweenTexts(text, from, to string) string {
 	_, rest, ok := strings.Cut(text, from)
 	if !ok {
@@ -282,7 +338,7 @@ func BetweenTexts(text, from, to string) string {
 	return inside
 }
 
-// The words with which Claude Code (2.1.12 to 2.1.329) tells a model that a person did not allow a call, and why.
+// Texts of Claude Code (2.1.12 to 2.1.329) that report to the model that a person refused a call, and why.
 const (
 	refusal  = "The user doesn't want to "
 	refused  = refusal + "proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
@@ -290,8 +346,8 @@ const (
 	endNote  = "\n\nNote: The user's next message may contain"
 )
 
-// reported tells where in a client's report of a refusal or an answer stands what a person said; ok is false where nothing
-// was said, or the text is no such report.
+// reported returns the range of a person's words in a client's report of a refusal or an answer; ok is false if there
+// are none, or if the text is no such report.
 func reported(text string) (from, to int, ok bool) {
 	for _, words := range []func(string) (int, int){refusedWith, answered} {
 		if from, to = words(text); from < to {
@@ -301,7 +357,7 @@ func reported(text string) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// refusedWith tells where in a client's text stands what a person said who refused a call.
+// refusedWith returns the range of a person's words in the report of a refusal.
 func refusedWith(text string) (from, to int) {
 	from, to = trimmed(text, 0, len(text))
 	said, ok := strings.CutPrefix(text[from:to], withWord)
@@ -314,12 +370,13 @@ func refusedWith(text string) (from, to int) {
 	}
 	from, to = trimmed(text, from, to)
 	if said = text[from:to]; strings.HasPrefix(said, "The user wants to clarify these questions") && !strings.Contains(said, "Answer: ") {
-		return 0, 0 // the client's sentence for a person who only wants to be asked again
+		return 0, 0 // the client's sentence if the person gave no reason
 	}
 	return from, to
 }
 
-// answerFrames are the sentences that Claude Code, and the last one that Qwen Code, puts around the answers to its questions.
+// answerFrames are the sentences that Claude Code, and in the last case Qwen Code, puts around answers to its
+// questions.
 var answerFrames = []struct{ before, after string }{
 	{"User has answered your questions: ", ". You can now continue with"},
 	{"Your questions have been answered: ", ". You can now continue with"},
@@ -327,20 +384,20 @@ var answerFrames = []struct{ before, after string }{
 	{"User has provided the following answers:", ""},
 }
 
-// approval begins the report that a plan may be carried out; behind it stands what, and the plan, in the model's words.
+// approval begins the report that a person approved a plan. What follows it was written by the model.
 const approval = "User has approved"
 
 var approvals = []string{approval + " your plan", approval + " exiting plan mode", approval}
 
-// Approves reports whether a human item is what a client reports of a plan that the person approved.
+// Approves reports whether a human item is the client's report that a person approved a plan.
 func Approves(said string) bool { return strings.HasPrefix(said, approval) }
 
-// Interrupts reports whether a text is what a client writes where the person interrupted the agent.
+// Interrupts reports whether a text is the client's report that the person interrupted the agent.
 func Interrupts(text string) bool {
 	return strings.HasPrefix(text, "[Request interrupted by user") || strings.HasPrefix(text, "<turn_aborted>")
 }
 
-// answered tells where in a client's text stands what a person answered to a question or a plan.
+// answered returns the range of a person's answer to a question or a plan.
 func answered(text string) (from, to int) {
 	from, to = trimmed(text, 0, len(text))
 	whole := text[from:to]
@@ -361,15 +418,15 @@ func answered(text string) (from, to int) {
 	return 0, 0
 }
 
-// claims reports whether a result poses as the client's report of what a person said, while the tool is none that a client
-// provides: its server wrote it.
-func (c *Client) claims(tool, text string) bool {
+// fakesReport reports whether a result reads like a client's report of a person's words although the tool belongs to a
+// server, which wrote the text.
+func (c *Client) fakesReport(tool, text string) bool {
 	_, _, ok := reported(text)
 	return (ok || strings.HasPrefix(text, refusal)) && !c.BuiltIn(tool) && c.Op(tool) == Other
 }
 
-// isSummary reports whether a text in the user's role stands for a compacted conversation, where no record says so.
-func (c *Client) isSummary(text string) bool {
+// IsSummary reports whether the wording of a text in the user's role shows that it replaces a compacted conversation.
+func (c *Client) IsSummary(text string) bool {
 	if c.Flags {
 		return false
 	}
@@ -381,5 +438,5 @@ func (c *Client) isSummary(text string) bool {
 	return strings.HasPrefix(text, listSummary) || isCopySummary(text)
 }
 
-// listSummary begins the text by which ccd itself stands in for the older messages of a list.
+// listSummary begins the text with which ccd replaces the older messages of a list.
 const listSummary = "[Conversation compressed]\n"

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"iter"
 	"math"
@@ -10,21 +11,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Node is a JSON value, where it stands. Its bytes have been validated (see values), so that walking it needs only to
-// find where values end. The zero Node is an absent value.
+// Node is a JSON value in a file. Its bytes are valid JSON (see values), so walking it only has to find where values
+// end. The zero Node is an absent value.
 type Node struct {
-	Raw []byte // no white space around it
-	Off int64  // of raw[0] in the file
+	Raw []byte // without surrounding white space
+	Off int64  // of Raw[0] in the file
 }
 
-// Valid accepts what agents write: duplicate names (the last wins) and bytes that are not UTF-8 (kept as they are).
-// Nesting is still cut by jsontext, at 10000 levels.
+// Valid accepts JSON as agents write it, with duplicate names (the last one wins) and invalid UTF-8 (kept). jsontext
+// limits nesting to 10000 levels.
 func Valid(value []byte) bool {
 	return jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// values parses the JSON values of the line: nearly always one, several where a crash glued two records together.
-// What comes after a value that cannot be parsed is given up, and the record is Broken.
+// values parses the JSON values of the line: usually one, several if a crash joined two records. If a value cannot be
+// parsed, the rest of the line is skipped and the record is Broken.
 func (d *Decoder) values(r *Record, line []byte) {
 	rest := line
 	if r.N == 1 {
@@ -37,7 +38,7 @@ func (d *Decoder) values(r *Record, line []byte) {
 		return
 	}
 	if Valid(rest) {
-		d.take(r, Node{rest, off})
+		d.parseValue(r, Node{rest, off})
 		return
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(rest), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -48,12 +49,12 @@ func (d *Decoder) values(r *Record, line []byte) {
 			return
 		}
 		end := dec.InputOffset()
-		d.glued(r, Node{rest[end-int64(len(value)) : end], off + end - int64(len(value))})
+		d.addValue(r, Node{rest[end-int64(len(value)) : end], off + end - int64(len(value))})
 	}
 }
 
-// take parses a value. One that is no object is no record that any agent writes.
-func (d *Decoder) take(r *Record, value Node) {
+// parseValue parses a value. Only an object can be a record.
+func (d *Decoder) parseValue(r *Record, value Node) {
 	switch {
 	case d.parse == nil:
 	case value.Is('{'):
@@ -63,57 +64,78 @@ func (d *Decoder) take(r *Record, value Node) {
 	}
 }
 
-// glued parses one of several values of a line: items add up, what is told once keeps its first value. The type is that
-// of the first value that is more than bookkeeping.
-func (d *Decoder) glued(r *Record, value Node) {
+// addValue parses one of several values of a line. Their items are concatenated; other fields come from the first value
+// that has them and is more than bookkeeping.
+func (d *Decoder) addValue(r *Record, value Node) {
 	first := *r
 	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items, client: r.client}
-	d.take(r, value)
-	if first.Type == "" {
+	d.parseValue(r, value)
+	if first.Type == "" || first.UI && !r.UI {
 		r.Unknown = r.Unknown || first.Unknown
 		return
 	}
-	if !first.UI || r.UI {
-		r.Type = first.Type
+	first.Model, first.Title = cmp.Or(first.Model, r.Model), cmp.Or(first.Title, r.Title)
+	first.Items, first.Back, first.Unknown = r.Items, first.Back+r.Back, first.Unknown || r.Unknown
+	if first.Usage == nil {
+		first.Usage = r.Usage
 	}
-	r.UI = first.UI && r.UI
-	r.Unknown = first.Unknown || r.Unknown
-	if r.Usage == nil {
-		r.Usage = first.Usage
+	if first.Boundary == nil {
+		first.Boundary = r.Boundary
 	}
-	if first.Boundary != nil {
-		r.Boundary = first.Boundary
-	}
-	if !first.Time.IsZero() {
-		r.Time = first.Time
-	}
-	r.Back += first.Back
-	if first.Resumed != nil {
-		r.Resumed = first.Resumed
-	}
-	keep(&r.UUID, first.UUID)
-	keep(&r.Model, first.Model)
-	keep(&r.Cwd, first.Cwd)
-	keep(&r.Branch, first.Branch)
-	keep(&r.Version, first.Version)
-	keep(&r.Title, first.Title)
-	keep(&r.Agent, first.Agent)
+	*r = first
 }
 
-// keep sets s to what was told first, if it was told.
-func keep(s *string, first string) {
-	if first != "" {
-		*s = first
+// CompleteObject returns the object at the beginning of a text. If it is cut off, the result has the members so far,
+// with the available part of the last one's text. It is nil if the text is no object.
+func CompleteObject(text []byte) []byte {
+	if len(text) == 0 || text[0] != '{' {
+		return nil
 	}
+	end, ends := 1, []byte("}") // end of the last whole member, and the closing brackets missing there
+	var open []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"':
+			from := i
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(text) {
+				cut := bytes.TrimRight(text[:max(from+1, len(text)-len(`\u0000`))], `\`)
+				if whole := closed(cut, append([]byte{'"'}, open...)); Valid(whole) {
+					return whole
+				}
+			}
+		case '{', '[':
+			open = append([]byte{c + 2}, open...)
+		case '}', ']':
+			if open = open[min(1, len(open)):]; len(open) == 0 {
+				if whole := text[:i+1]; Valid(whole) {
+					return whole
+				}
+				return nil
+			}
+		case ',':
+			end, ends = i, open
+		}
+	}
+	if whole := closed(text[:end], ends); Valid(whole) {
+		return whole
+	}
+	return nil
 }
 
-// Is reports whether the value Is there and begins with c: '{', '[', '"', 't', 'f', 'n'.
+func closed(text, ends []byte) []byte { return append(bytes.Clone(text), ends...) }
+
+// Is reports whether the value is present and begins with c: '{', '[', '"', 't', 'f', 'n'.
 func (n Node) Is(c byte) bool { return len(n.Raw) > 0 && n.Raw[0] == c }
 
-// Has reports whether the value is there and is not null.
+// Has reports whether the value is present and not null.
 func (n Node) Has() bool { return len(n.Raw) > 0 && n.Raw[0] != 'n' }
 
-// Full reports whether the value is there and is neither null nor an empty string, list or object.
+// Full reports whether the value is present, and not null or an empty string, list or object.
 func (n Node) Full() bool {
 	return n.Has() && string(n.Raw) != `""` && string(n.Raw) != "[]" && string(n.Raw) != "{}"
 }
@@ -121,7 +143,7 @@ func (n Node) Full() bool {
 // IsTrue reports whether the value is true.
 func (n Node) IsTrue() bool { return n.Is('t') }
 
-// Integer returns a number's whole part, 0 where it is none.
+// Integer returns a number's integer part, 0 if the value is no number.
 func (n Node) Integer() int64 {
 	if i, err := strconv.ParseInt(string(n.Raw), 10, 64); err == nil {
 		return i
@@ -133,17 +155,17 @@ func (n Node) Integer() int64 {
 	return int64(f)
 }
 
-// maxTokens is more than any count of tokens; sums of a few are far from overflowing.
+// maxTokens exceeds any real token count; sums of a few do not overflow.
 const maxTokens = 1 << 53
 
-// Tokens returns a whole number as a count, at most maxTokens. ok is false where the value is none. What is absent counts 0.
+// Tokens returns an integer as a count, at most maxTokens. ok is false for other values. An absent value counts 0.
 func (n Node) Tokens() (count int64, ok bool) {
 	if len(n.Raw) == 0 {
 		return 0, true
 	}
 	f, err := strconv.ParseFloat(string(n.Raw), 64)
 	switch {
-	case f >= maxTokens: // an overflow too, which is an error
+	case f >= maxTokens: // an overflow, which is also an error
 		return maxTokens, true
 	case err != nil || f < 0 || f != math.Trunc(f):
 		return 0, false
@@ -151,7 +173,7 @@ func (n Node) Tokens() (count int64, ok bool) {
 	return int64(f), true
 }
 
-// Keys returns the names of a line's JSON object, in order; nothing where it is no such object.
+// Keys returns the names in a line's JSON object in order, none if it is no object.
 func Keys(line []byte) (names []string) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || !Valid(line) {
@@ -163,7 +185,7 @@ func Keys(line []byte) (names []string) {
 	return names
 }
 
-// Text returns a string's Text, "" where the value is not a string.
+// Text returns a string's text, "" if the value is not a string.
 func (n Node) Text() string {
 	if !n.Is('"') {
 		return ""
@@ -171,7 +193,7 @@ func (n Node) Text() string {
 	return string(unquote(nil, n.Raw))
 }
 
-// Field returns the member of the name, the last of several.
+// Field returns the member with this name, the last one if there are several.
 func (n Node) Field(name string) (found Node) {
 	for key, value := range n.Members() {
 		if string(key) == name {
@@ -181,7 +203,64 @@ func (n Node) Field(name string) (found Node) {
 	return found
 }
 
-// Members gives an object's names (unescaped) and values, in order; nothing where it is not an object.
+// Object is the members of a JSON object.
+type Object []member
+
+type member struct {
+	name  []byte // unescaped
+	value Node
+}
+
+// Object returns the members, none if the value is not an object.
+func (n Node) Object() Object { return n.object(nil) }
+
+func (n Node) object(to Object) Object {
+	for name, value := range n.Members() {
+		to = append(to, member{name, value})
+	}
+	return to
+}
+
+// Field returns the member with this name, the last one if there are several.
+func (o Object) Field(name string) Node {
+	for i := len(o) - 1; i >= 0; i-- {
+		if string(o[i].name) == name {
+			return o[i].value
+		}
+	}
+	return Node{}
+}
+
+// First returns the first of these members that is present and not empty.
+func (o Object) First(names ...string) Node {
+	for _, name := range names {
+		if n := o.Field(name); n.Full() {
+			return n
+		}
+	}
+	return Node{}
+}
+
+// Tokens returns the sum of some counts, NoCount if one of them is invalid.
+func (o Object) Tokens(names ...string) (sum int64) {
+	for _, name := range names {
+		count, ok := o.Field(name).Tokens()
+		if !ok {
+			return NoCount
+		}
+		sum += count
+	}
+	return sum
+}
+
+// Object is Node.Object in memory that is reused for the next record.
+func (d *Decoder) Object(n Node) Object {
+	from := len(d.members)
+	d.members = n.object(d.members)
+	return d.members[from:len(d.members):len(d.members)]
+}
+
+// Members yields an object's names (unescaped) and values in order, nothing if the value is not an object.
 func (n Node) Members() iter.Seq2[[]byte, Node] {
 	return func(yield func([]byte, Node) bool) {
 		if !n.Is('{') {
@@ -207,7 +286,7 @@ func (n Node) Members() iter.Seq2[[]byte, Node] {
 	}
 }
 
-// Elements gives a list's values, in order; nothing where it is not a list.
+// Elements yields a list's values in order, nothing if the value is not a list.
 func (n Node) Elements() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if !n.Is('[') {
@@ -227,7 +306,7 @@ func (n Node) Elements() iter.Seq[Node] {
 	}
 }
 
-// skipTo returns the place of the next byte that is not white space, a comma or a colon.
+// skipTo returns the position of the next byte that is not white space, a comma or a colon.
 func skipTo(b []byte, i int) int {
 	for {
 		switch b[i] {
@@ -239,7 +318,7 @@ func skipTo(b []byte, i int) int {
 	}
 }
 
-// skipValue returns the end of the value that begins at i. It does not recurse: nesting is counted.
+// skipValue returns the end of the value at i. It counts nesting instead of recursing.
 func skipValue(b []byte, i int) int {
 	switch b[i] {
 	case '"':
@@ -267,11 +346,10 @@ func skipValue(b []byte, i int) int {
 	}
 }
 
-// ends holds the bytes that end a number, true, false or null.
+// ends are the bytes that end a number, true, false or null.
 var ends = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
 
-// skipString returns the end of the string that begins at i. The backslashes before a quote are counted once for
-// each quote, so that the whole is linear.
+// skipString returns the end of the string at i. It counts the backslashes before each quote once, so it is linear.
 func skipString(b []byte, i int) int {
 	for i++; ; i++ {
 		i += bytes.IndexByte(b[i:], '"')

@@ -2,10 +2,10 @@ package transcript
 
 import "time"
 
-// Op is what a tool call does, whatever the agent calls the tool.
+// Op is what a tool call does, independent of the agent's name for the tool.
 type Op uint8
 
-// The operations.
+// The operations of tool calls.
 const (
 	Other   Op = iota
 	Command    // runs a shell command
@@ -17,60 +17,60 @@ const (
 	Search     // looks for files or text
 	Web        // fetches or searches the web
 	Plan       // writes the plan or todo list
-	Ask        // puts a question or a plan to the human; its result is what the human answered
-	Agent      // starts, or speaks to, a sub-agent
-	Revert     // puts a file back to what its repository holds
-	Touch      // makes an empty file where there is none
+	Ask        // asks the human about a question or a plan; the result is the answer
+	Agent      // starts, or sends a message to, a sub-agent
+	Revert     // restores a file to its version in the repository
+	Touch      // creates an empty file if there is none
 )
 
-// FileChange is one file that a call touches.
+// FileChange is one file that a call changes or reads.
 type FileChange struct {
-	Op    Op     // Read, Write, Edit, Delete, Rename, Revert or Touch; Other: changed perhaps, in ways that are not told
-	Path  string // as the call names it: relative to where the call runs, unless Action.Resolve made it absolute
+	Op    Op     // Read, Write, Edit, Delete, Rename, Revert or Touch; Other: perhaps changed, in an unknown way
+	Path  string // as in the call: relative to the call's directory, unless Action.Resolve made it absolute
 	To    string // of a Rename
-	Tree  bool   // Path may be a directory: what lies below it is meant as well
-	Loose bool   // of a Rename: To may be a directory that Path went into
-	Proof Proof  // what proves that it was made
+	Tree  bool   // Path may be a directory, including everything below it
+	Loose bool   // of a Rename: To may be a directory that Path was moved into
+	Proof Proof  // what proves that the change was made
 }
 
 // PlanItem is one line of a plan or todo list.
 type PlanItem struct {
-	Key    string // what later updates name it by: an ID, else its text
+	Key    string // used by later updates: an ID, else the text
 	Text   string
 	Status string // "pending", "in_progress", "completed", "deleted"
 }
 
-// Action is a tool call understood. Its strings are of their own, not views of the input.
+// Action is the meaning of a tool call. Its strings are copies, not views of the input.
 type Action struct {
 	Op      Op
-	Files   []FileChange // in order; of a Command, those that it is certain to touch if it succeeds, see Changes
-	Command string       // of a Command, as one line of shell
-	Dir     string       // where it runs, "" where not told
-	Query   string       // of a Search or Web: pattern, query or URL; of an Agent: its task in a few words; else a short label
-	Plan    []PlanItem   // of a Plan
-	Replace bool         // of a Plan: it is the whole list (else items are added or updated by Key)
-	Stdin   bool         // of a Command: goes on with one already running
-	Job     string       // of a Command that goes on: what Outcome.Job called the one it goes on with
-	Lines   [2]int       // of a Read: first line and number of lines, 0 where the whole file
+	Files   []FileChange // in order; of a Command only those that it certainly changes or reads if it succeeds, see Changes
+	Command string       // of a Command: one line of shell
+	Dir     string       // where it runs, "" if unknown
+	Query   string       // of a Search or Web: pattern, query or URL; of an Agent: its task in a few words; otherwise a short label
+	Plan    []PlanItem
+	Replace bool   // of a Plan: it is the whole list (otherwise items are added or updated by Key)
+	Stdin   bool   // of a Command: input for one that is already running
+	Job     string // of such a Command: Outcome.Job of the running one
+	Lines   [2]int // of a Read: first line and number of lines, 0 for the whole file
 }
 
-// Outcome is a tool result understood.
+// Outcome is the meaning of a tool result.
 type Outcome struct {
-	Text     string        // as the agent saw it, without the wrapping that repeats Exit and Duration
-	Exit     int           // exit status, where HasExit
-	HasExit  bool          // a status is told, or follows for certain from how the agent writes results
-	Failed   bool          // the tool says that it failed
-	Duration time.Duration // 0 where not told
-	Spilled  string        // path of the file that holds the whole output, "" where the result is whole
-	Images   int           // images that stand in it
+	Text     string        // as the agent saw it, without the lines that contain Exit and Duration
+	Exit     int           // exit status if HasExit
+	HasExit  bool          // the status is stated, or certain from the agent's format
+	Failed   bool          // the tool reports a failure
+	Duration time.Duration // 0 if unknown
+	Spilled  string        // path of the file with the whole output, "" if the result is whole
+	Images   int           // number of images in it
 	Running  bool          // the command had not ended
-	Job      string        // of a command that goes on: what later calls name it by ("" where not told)
-	Amended  bool          // the human changed what the call writes: its input is not what stands in the file
+	Job      string        // of a background command: its name in later calls ("" if unknown)
+	Amended  bool          // the human changed what the call writes: the file differs from its input
 	Created  bool          // of a Write: the result says that the file is new
-	Replaced bool          // of a Write: the result says that there was such a file before
+	Replaced bool          // of a Write: the result says that the file existed
 	Rejected bool          // the human, or a rule, refused the call
-	Claimed  bool          // it poses as the client's report of what the human said, and no client provides the tool
-	PlanID   string        // of a Plan call that created an item: the key it got
-	Plan     []PlanItem    // of a Plan call that asks for the list: what it then held
+	Faked    bool          // it reads like a client's report of the human's words, but a server's tool wrote it
+	PlanID   string        // of a Plan call that created an item: its key
+	Plan     []PlanItem    // of a Plan call that requests the list: the list
 	AgentID  string        // of an Agent call: the sub-agent's ID
 }

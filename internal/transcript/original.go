@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Original returns an item's original as the agent saw it, from its raw span: of a JSON string its text (a surrogate
-// that stands alone as the three bytes of WTF-8), of a list of text blocks their texts joined by newline, of an image
-// the decoded bytes, of anything else (an image that does not decode, too) the raw bytes. The result may be a view of
-// raw; of raw bytes that are no valid JSON it is raw itself.
+// Original returns an item's original as the agent saw it, from its raw span: a JSON string's text (a lone surrogate as
+// three bytes of WTF-8), the joined texts of a list of text blocks, an image's decoded bytes, or the raw bytes of
+// anything else. The result may be a view of raw. If raw is not valid JSON, it is returned as it is.
 func Original(kind Kind, raw []byte) []byte {
 	if quoted(raw) && kind != Image && kind != File {
 		return unquote(nil, raw)
@@ -29,30 +28,38 @@ func Original(kind Kind, raw []byte) []byte {
 	return raw
 }
 
-// plain returns the text of a string, or of a list that holds nothing but strings and text blocks.
+// plain returns the text of a string, or of a list that contains only strings and text blocks.
 func plain(n Node) ([]byte, bool) {
 	if n.Is('"') {
 		return unquote(nil, n.Raw), true
 	}
-	if !n.Is('[') {
-		return nil, false
-	}
-	var text []byte
-	count := 0
-	for block := range n.Elements() {
-		t := blockText(block)
-		if !t.Is('"') {
-			return nil, false
+	whole := true
+	text, count := joined(n, func(Node) []byte {
+		whole = false
+		return nil
+	})
+	return text, whole && count > 0
+}
+
+// joined returns the texts of a list's blocks, joined by newline, and their number. other returns the text for a block
+// that has none, nil to skip it.
+func joined(list Node, other func(block Node) []byte) (text []byte, count int) {
+	for block := range list.Elements() {
+		t, one := blockText(block), []byte(nil)
+		if t.Is('"') {
+			one = unquote(nil, t.Raw)
+		} else if one = other(block); one == nil {
+			continue
 		}
 		if count++; count > 1 {
 			text = append(text, '\n')
 		}
-		text = unquote(text, t.Raw)
+		text = append(text, one...)
 	}
-	return text, count > 0
+	return text, count
 }
 
-// blockText returns the text of a content block: of a string itself, of a text block its text, else nothing.
+// blockText returns the text of a content block that is a string or a text block.
 func blockText(block Node) Node {
 	if block.Is('"') {
 		return block
@@ -63,7 +70,8 @@ func blockText(block Node) Node {
 	return block.Field("text")
 }
 
-// imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. Any other URL stays.
+// imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. It does not follow
+// other URLs.
 func imageBytes(n Node) []byte {
 	data := n
 	if n.Is('{') {
@@ -88,10 +96,9 @@ func imageBytes(n Node) []byte {
 	return out[:size]
 }
 
-// Chars returns the number of Unicode characters of the text that Original(Text, raw) gives, without building it. A
-// byte that is not UTF-8 counts as one, as does a lone surrogate. A value that is no string and no list counts its raw
-// bytes' characters; of a list, only the texts of its blocks and the raw blocks of an unknown shape count: images and
-// documents count 0.
+// Chars returns the number of Unicode characters of Original(Text, raw) without building it. An invalid byte counts as
+// one, as does a lone surrogate. A value that is no string and no list counts its raw characters. In a list only the
+// texts of its blocks and the raw blocks of an unknown form count: images and documents count 0.
 func Chars(raw []byte) int {
 	if quoted(raw) {
 		return stringChars(raw)
@@ -125,13 +132,13 @@ func listChars(n Node) int {
 			total += utf8.RuneCount(block.Raw)
 		}
 		if count++; count > 1 {
-			total++ // the newline between two
+			total++ // newline between two texts
 		}
 	}
 	return total
 }
 
-// isImage reports whether the value is an image's or document's source, or a block that holds one.
+// isImage reports whether the value is the source of an image or document, or a block with one.
 func isImage(n Node) bool {
 	switch string(n.Field("type").Raw) {
 	case `"image"`, `"input_image"`, `"document"`:
@@ -142,8 +149,8 @@ func isImage(n Node) bool {
 	return false
 }
 
-// quoted reports whether raw is one string in quotes, looking for where it ends alone: the text of a string needs no
-// more, and an escape that JSON does not know stands for the character behind the backslash.
+// quoted reports whether raw is a single quoted string. It only looks for the end, because an unknown escape stands for
+// the character after the backslash.
 func quoted(raw []byte) bool {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return false
@@ -183,7 +190,7 @@ func stringChars(raw []byte) int {
 	}
 }
 
-// unquote appends the text of a JSON string, which has its quotes and is valid.
+// unquote appends the text of a valid JSON string with quotes.
 func unquote(to, raw []byte) []byte {
 	body := raw[1 : len(raw)-1]
 	for {
@@ -208,8 +215,8 @@ func unquote(to, raw []byte) []byte {
 	}
 }
 
-// escaped returns the character that an escape sequence stands for, and how many bytes it takes: a surrogate pair
-// counts as one, a lone surrogate is returned as it is.
+// escaped returns the character of an escape sequence and its length in bytes. A surrogate pair is one character, a
+// lone surrogate is returned as it is.
 func escaped(b []byte) (rune, int) {
 	switch b[1] {
 	case 'b':

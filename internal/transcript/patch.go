@@ -8,24 +8,43 @@ const (
 	patchEnd   = "*** End Patch"
 )
 
-// patched reads the files that a patch touches. The action's Op is theirs where all are alike, else Edit.
-func patched(a *Action, patch string) {
-	for line := range strings.Lines(patch) {
+// section is the part of a patch for one file.
+type section struct {
+	op       Op
+	path, to string   // to: new path, "" if unchanged
+	lines    []string // as in the patch, with signs
+}
+
+// sections returns the parts of a patch.
+func sections(patch string) (all []section) {
+	for line := range strings.Lines(strings.TrimSuffix(patch, patchEnd)) {
 		line = strings.TrimRight(line, "\r\n")
 		if path, ok := strings.CutPrefix(line, "*** Add File: "); ok {
-			a.Files = append(a.Files, FileChange{Op: Write, Path: path})
+			all = append(all, section{op: Write, path: path})
 		} else if path, ok := strings.CutPrefix(line, "*** Update File: "); ok {
-			a.Files = append(a.Files, FileChange{Op: Edit, Path: path})
+			all = append(all, section{op: Edit, path: path})
 		} else if path, ok := strings.CutPrefix(line, "*** Delete File: "); ok {
-			a.Files = append(a.Files, FileChange{Op: Delete, Path: path})
-		} else if to, ok := strings.CutPrefix(line, "*** Move to: "); ok && len(a.Files) > 0 {
-			last := &a.Files[len(a.Files)-1]
-			last.Op, last.To = Rename, to
+			all = append(all, section{op: Delete, path: path})
+		} else if n := len(all); n > 0 {
+			if to, ok := strings.CutPrefix(line, "*** Move to: "); ok {
+				all[n-1].to = to
+			} else {
+				all[n-1].lines = append(all[n-1].lines, line)
+			}
 		}
 	}
+	return all
+}
+
+// patched reads the files that a patch changes. The action's Op is theirs if all are equal, otherwise Edit.
+func patched(a *Action, patch string) {
 	a.Op = Edit
-	for i, f := range a.Files {
-		if i == 0 {
+	for i, s := range sections(patch) {
+		f := FileChange{Op: s.op, Path: s.path, To: s.to}
+		if s.to != "" {
+			f.Op = Rename
+		}
+		if a.Files = append(a.Files, f); i == 0 {
 			a.Op = f.Op
 		} else if a.Op != f.Op {
 			a.Op = Edit
@@ -33,8 +52,8 @@ func patched(a *Action, patch string) {
 	}
 }
 
-// patchInShell reads a patch that a shell command feeds to apply_patch; the command stays as it is. Where a plain command
-// changes the directory first, the paths are as seen from where the command began.
+// patchInShell reads a patch that a shell command passes to apply_patch. The command is unchanged. If it changes the
+// directory first, paths are relative to where it began.
 func patchInShell(a *Action) bool {
 	before, rest, _ := strings.Cut(a.Command, patchBegin)
 	patch, _, ended := strings.Cut(rest, patchEnd)
@@ -45,15 +64,16 @@ func patchInShell(a *Action) bool {
 	dir := patchDir(a.Command)
 	for i := range a.Files {
 		f := &a.Files[i]
-		f.Path = joinPath(dir, f.Path)
+		f.Path = Join(dir, f.Path)
 		if f.To != "" {
-			f.To = joinPath(dir, f.To)
+			f.To = Join(dir, f.To)
 		}
 	}
 	return true
 }
 
-// patchDir is where a command line calls apply_patch, seen from where it began; "" where it stays there.
+// patchDir returns the directory in which a command line calls apply_patch, relative to where it began; "" if
+// unchanged.
 func patchDir(cmd string) string {
 	list, ok := parseShell(cmd)
 	if !ok {
@@ -64,7 +84,7 @@ func patchDir(cmd string) string {
 		for _, c := range e.pipe {
 			if name, args := c.name(); name == "cd" {
 				s.cd(args)
-			} else if strings.HasPrefix(name, "apply") && !s.nowhere {
+			} else if strings.HasPrefix(name, "apply") && !s.unknownDir {
 				return s.dir
 			}
 		}

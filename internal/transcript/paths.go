@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// The paths in a transcript are those of the machine that wrote it, which need not be this one. All that joins, cuts or
-// compares them is in this file: package filepath knows the paths of this machine only.
+// The paths in a transcript belong to the machine that wrote it, which may be another one. Everything that joins,
+// splits or compares them is in this file: package filepath only knows the paths of this machine.
 
-// IsAbs reports whether a path is absolute, on any system.
+// IsAbs reports whether a path is absolute on any system.
 func IsAbs(p string) bool { return strings.HasPrefix(p, "/") || isWindows(p) }
 
 // isWindows reports whether a path begins with a drive or a share.
@@ -21,11 +21,11 @@ func isDrive(p string) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// slashed is a path with slashes only.
+// slashed returns a path with slashes only.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// cleanWindows gives an absolute path of Windows its one form: backslashes, a capital drive letter, no needless elements,
-// and not the \\?\ that some programs put in front.
+// cleanWindows normalizes an absolute Windows path: backslashes, a capital drive letter, no redundant elements, and no
+// \\?\ prefix.
 func cleanWindows(p string) string {
 	p = slashed(p)
 	if verbatim, ok := strings.CutPrefix(p, "//?/"); ok {
@@ -42,9 +42,9 @@ func cleanWindows(p string) string {
 	return strings.ReplaceAll(root+path.Clean(rest), "/", `\`)
 }
 
-// joinPath is p as seen from dir, which may be relative or "", without needless elements. A path below a directory of
-// Windows is written as Windows does.
-func joinPath(dir, p string) string {
+// Join returns p relative to dir, which may be relative or "", without redundant elements. Paths below a Windows
+// directory are in Windows form. Action.Resolve uses it for file names, and the functions below expect this form.
+func Join(dir, p string) string {
 	switch {
 	case p == "" || strings.HasPrefix(p, "~"):
 		return p
@@ -58,7 +58,7 @@ func joinPath(dir, p string) string {
 	return path.Join(dir, p)
 }
 
-// joinWindows is joinPath below a directory of Windows. Git Bash writes C:\x as /c/x.
+// joinWindows is Join for a Windows directory. Git Bash writes C:\x as /c/x.
 func joinWindows(dir, p string) string {
 	switch {
 	case strings.HasPrefix(p, "//"):
@@ -73,9 +73,9 @@ func joinWindows(dir, p string) string {
 	return cleanWindows(dir + "/" + p)
 }
 
-// joinDir is joinPath for where something runs: "" is where that cannot be told from the beginning.
+// joinDir is Join for a working directory: "" means unknown.
 func joinDir(dir, p string) string {
-	switch joined := joinPath(dir, p); joined {
+	switch joined := Join(dir, p); joined {
 	case "":
 		return dir
 	case ".":
@@ -85,11 +85,7 @@ func joinDir(dir, p string) string {
 	}
 }
 
-// Join is a path as seen from a directory, without needless elements: the path itself where it is absolute. It is how
-// Action.Resolve names files, and the form that the functions below take.
-func Join(dir, p string) string { return joinPath(dir, p) }
-
-// separators are what divides the elements of a path: in an absolute path of Unix a backslash is part of a name.
+// separators returns the path separators of p: in an absolute Unix path a backslash is part of a name.
 func separators(p string) string {
 	if strings.HasPrefix(p, "/") {
 		return "/"
@@ -97,10 +93,10 @@ func separators(p string) string {
 	return `/\`
 }
 
-// Base is the last element of a path.
+// Base returns the last element of a path.
 func Base(p string) string { return p[strings.LastIndexAny(p, separators(p))+1:] }
 
-// PathKey is equal for two paths of one file: Windows does not tell capital letters from small ones.
+// PathKey returns the same key for all spellings of a path: Windows ignores case.
 func PathKey(p string) string {
 	if isWindows(p) {
 		return strings.ToLower(p)
@@ -108,17 +104,17 @@ func PathKey(p string) string {
 	return p
 }
 
-// SamePath reports whether two paths name one file.
+// SamePath reports whether two paths name the same file.
 func SamePath(a, b string) bool { return a == b || isWindows(a) && PathKey(a) == PathKey(b) }
 
-// Below returns what of a path comes behind a directory and its separator. ok is false where it does not lie below it.
+// Below returns the part of a path after a directory and its separator. ok is false if the path is not below it.
 func Below(p, dir string) (rest string, ok bool) {
 	n := len(dir)
 	if n == 0 || len(p) <= n || !SamePath(p[:n], dir) {
 		return "", false
 	}
 	rest = p[n:]
-	if seps := separators(p); strings.IndexByte(seps, dir[n-1]) < 0 { // but for a root, which ends with one
+	if seps := separators(p); strings.IndexByte(seps, dir[n-1]) < 0 { // except a root, which ends with a separator
 		if strings.IndexByte(seps, rest[0]) < 0 {
 			return "", false
 		}
@@ -138,17 +134,17 @@ func EndsWith(p, tail string) bool {
 	return strings.HasSuffix(p, "/"+path.Clean(tail))
 }
 
-// Resolve makes the paths of the action absolute, seen from where the call runs: Dir below cwd, the working directory of
-// the session at that time. Then they name the same files as the absolute paths of other calls. Dir becomes where the
-// call runs. What cannot be told stays relative. On Windows, whose shells end with 0 whatever became of a command,
-// only silence proves a change.
+// Resolve makes the action's paths absolute, relative to the call's directory: Dir relative to cwd, the session's
+// working directory at that time. Then they can be compared with those of other calls. It sets Dir to the call's
+// directory. Unknown paths stay relative. On Windows, where shells may return 0 after a failure, only an output without
+// complaints proves a change.
 func (a *Action) Resolve(cwd string) {
 	a.Dir = joinDir(cwd, a.Dir)
 	for i := range a.Files {
 		f := &a.Files[i]
-		f.Path = joinPath(a.Dir, f.Path)
+		f.Path = Join(a.Dir, f.Path)
 		if f.To != "" {
-			f.To = joinPath(a.Dir, f.To)
+			f.To = Join(a.Dir, f.To)
 		}
 		if a.Op == Command && isWindows(a.Dir) && f.Proof == Success {
 			f.Proof = Silence
@@ -156,8 +152,9 @@ func (a *Action) Resolve(cwd string) {
 	}
 }
 
-// Changes gives those of the action's files that the outcome proves to be changed or read, with their places in Files.
-// What a command may have changed is given as Other; of a call that was refused, or that failed as a whole, nothing.
+// Changes yields the action's files that the outcome proves to be changed or read, with their indexes in Files. A file
+// that a command may have changed is yielded as Other; a call that was refused, or that failed as a whole, changed
+// nothing.
 func (a *Action) Changes(o *Outcome) iter.Seq2[int, FileChange] {
 	return func(yield func(int, FileChange) bool) {
 		if o.Rejected || (a.Op != Command && o.Failed) {
@@ -178,12 +175,12 @@ func (a *Action) Changes(o *Outcome) iter.Seq2[int, FileChange] {
 	}
 }
 
-// proves reports whether a change of a command has been made.
+// proves reports whether a command's change was made.
 func (o *Outcome) proves(p Proof, silent bool) bool {
 	return p != Always && o.HasExit && o.Exit == 0 && !o.Running && !o.Failed && (p == Success || silent)
 }
 
-// silent reports whether an output is whole and nothing in it complains.
+// silent reports whether an output is whole and contains no complaint.
 func (o *Outcome) silent() bool {
 	if o.Spilled != "" {
 		return false
@@ -197,7 +194,7 @@ func (o *Outcome) silent() bool {
 	return true
 }
 
-// complaints are what tools say of files that they could not change, and what clients say of an output that they cut.
+// complaints are texts of tools that could not change a file, and of clients that truncated an output.
 var complaints = []string{
 	"cannot ", "can't ", "no such ", "not found", "denied", "not permitted", "not a directory", "is a directory", "fatal", "error", "failed",
 	"read-only", "no space", "not overwr", "did not match", "invalid option", "illegal option", "usage:", "missing operand",

@@ -2,10 +2,10 @@ package transcript
 
 import "bytes"
 
-// Readable returns the text that a person finds in an item: of a string its text, of a list the texts of its blocks
-// joined by newline, of a call's input or a result that is a JSON object (also one in a string) that JSON with the
-// escapes in its strings undone. Images, and reasoning that is kept encrypted, have none. same tells that the text is
-// what Original gives. The result may be a view of raw.
+// Readable returns an item's text for a person: a string's text, the joined texts of a list, or, for a call's input or
+// a result that is a JSON object (possibly in a string), the JSON with the escapes in its strings decoded. Images and
+// encrypted reasoning have none. same means that the text equals the result of Original. The result may be a view of
+// raw.
 func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 	switch {
 	case kind == Image:
@@ -31,7 +31,7 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
 	if kind == Thinking && !bytes.ContainsAny(text, " \n") {
-		return nil, false // no language is written so: it is encrypted, or a signature
+		return nil, false // too dense for any language: encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
 		return unescapedJSON(text), false
@@ -41,28 +41,17 @@ func readableText(kind Kind, text []byte) ([]byte, bool) {
 
 func readableList(n Node) (text []byte, same bool) {
 	same = true
-	count := 0
-	for block := range n.Elements() {
-		t := blockText(block)
-		if !t.Is('"') {
-			same = false
-			if isImage(block) {
-				continue
-			}
+	text, count := joined(n, func(block Node) []byte {
+		same = false
+		if isImage(block) {
+			return nil
 		}
-		if count++; count > 1 {
-			text = append(text, '\n')
-		}
-		if t.Is('"') {
-			text = unquote(text, t.Raw)
-		} else {
-			text = append(text, unescapedJSON(block.Raw)...)
-		}
-	}
+		return unescapedJSON(block.Raw)
+	})
 	return text, same && count > 0
 }
 
-// unescapedJSON returns a valid JSON value with the escapes in its strings undone, or the value itself where it has
+// unescapedJSON returns a valid JSON value with the escapes in its strings decoded, or the value itself if there are
 // none.
 func unescapedJSON(value []byte) []byte {
 	if bytes.IndexByte(value, '\\') < 0 {
@@ -81,11 +70,7 @@ func unescapedJSON(value []byte) []byte {
 	}
 }
 
-// Forget makes the decoder forget which tools the calls named that it has seen, so that lines which do not follow each
-// other in the file may be decoded with it.
+// Forget drops the tools of earlier calls, so that the decoder can be used for lines that are not consecutive.
 func (d *Decoder) Forget() {
-	if len(d.tools.tools) > 0 {
-		d.tools = newCallTable()
-	}
-	d.State = nil
+	d.tools, d.State = recent[string]{}, nil
 }

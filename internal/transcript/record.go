@@ -1,52 +1,53 @@
 package transcript
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// Uses sets what the record reports of the context.
-func (d *Decoder) Uses(r *Record, u Usage) {
+// SetUsage sets the context size that the record reports.
+func (d *Decoder) SetUsage(r *Record, u Usage) {
+	if u.Context == 0 { // nothing is reported
+		return
+	}
 	d.usage = u
 	r.Usage = &d.usage
 }
 
-// Compacted sets that the agent compacted its context here.
-func (d *Decoder) Compacted(r *Record, b Boundary) {
+// SetBoundary records that the agent compacted its context here.
+func (d *Decoder) SetBoundary(r *Record, b Boundary) {
 	d.bound = b
 	r.Boundary = &d.bound
 }
 
-// Named remembers which tool a call names.
-func (d *Decoder) Named(call, tool string) { d.tools.put(call, tool) }
+// RememberTool stores the tool of a call.
+func (d *Decoder) RememberTool(call, tool string) { d.tools.put(call, tool) }
 
-// ToolOf returns the tool that a call named, "" where it is not known any more.
-func (d *Decoder) ToolOf(call string) string { return d.tools.tool(call) }
+// ToolOf returns the tool of a call, "" if unknown.
+func (d *Decoder) ToolOf(call string) string {
+	tool, _ := d.tools.find(call)
+	return tool
+}
 
-// Op returns what a tool of this agent does.
-func (d *Decoder) Op(tool string) Op { return d.client.Op(tool) }
+// ResultFailed reports whether a tool's result says that the tool or its command failed.
+func (d *Decoder) ResultFailed(tool string, result Node) bool {
+	return d.Client.Explain(tool, d.Client.Op(tool), result.Raw, false).Failed
+}
 
-// BuiltIn reports whether the agent's own program provides a tool.
-func (d *Decoder) BuiltIn(tool string) bool { return d.client.BuiltIn(tool) }
-
-// IsSummary reports whether a text stands for a compacted conversation.
-func (d *Decoder) IsSummary(text string) bool { return d.client.isSummary(text) }
-
-// Typed reports whether a text is what the client makes of a slash command or of a line for the shell.
+// Typed reports whether a text is a client's form of a slash command or a shell line.
 func (d *Decoder) Typed(text string) bool {
-	_, _, ok := d.client.typed(text)
+	_, _, ok := d.Client.typed(text)
 	return ok
 }
 
-// Remember keeps the UUID of a record for Between; the last few hundred are kept.
-func (d *Decoder) Remember(uuid string) { d.recent.add(uuid) }
+// Typed reports whether a person typed an item of the record as a message.
+func (r *Record) Typed() bool {
+	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind == Human && it.Call == "" })
+}
 
-// Between returns the UUIDs from head to tail, in order; only these two where they are too far back.
-func (d *Decoder) Between(head, tail string) []string { return d.recent.between(head, tail) }
-
-// After returns the UUIDs of the records behind the one, in order; none where it is too far back.
-func (d *Decoder) After(uuid string) []string { return d.recent.after(uuid) }
-
-// Clock reads an RFC 3339 time; the zero time where there is none, and of one that its offset carries out of the years
-// that RFC 3339 and JSON can write.
-func Clock(n Node) time.Time {
+// ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the
+// range that RFC 3339 and JSON allow.
+func ParseTime(n Node) time.Time {
 	if !n.Is('"') {
 		return time.Time{}
 	}
@@ -57,19 +58,19 @@ func Clock(n Node) time.Time {
 	return t
 }
 
-// The order in which titles win: what a person gave, before what a program made up.
+// Ranks of titles: those given by a person win over generated ones.
 const (
 	RankSummary = iota + 1
 	RankMade
 	RankGiven
 )
 
-// Entitle sets the record's title, unless a better one has been given before.
-func (d *Decoder) Entitle(r *Record, title Node, rank int) {
+// SetTitle sets the record's title, unless there was a title of higher rank.
+func (d *Decoder) SetTitle(r *Record, title Node, rank int) {
 	if title.Full() && title.Is('"') && rank >= d.titleRank {
 		r.Title, d.titleRank = title.Text(), rank
 	}
 }
 
-// UserRejected is why a call that the human refused was not allowed.
+// UserRejected is the denial reason of a call that the human refused.
 const UserRejected = "user-rejected"

@@ -1,7 +1,7 @@
 package transcript
 
-// Replacement gives the items of the new context that a boundary record carries with it (Boundary.Replaced): copies of
-// what stands before, instructions, the summary. Their spans lie within the record. It is empty for any other record.
+// Replacement returns the items of the new context in a boundary record (Boundary.Replaced): copies of earlier items,
+// instructions, the summary. Their spans are inside the record. It is empty for other records.
 func Replacement(r *Record) []Item {
 	if r.Boundary == nil || !r.Boundary.Replaced || !Valid(r.Raw) || r.client == nil || r.client.Replacement == nil {
 		return nil

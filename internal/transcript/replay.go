@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// After is the content that a file has once change number n of a call's Action.Files is made, before being what was
-// known of it. The file is the one that the change leaves: of a Rename its To. What the call does not tell, or what does
-// not apply cleanly, gives the zero Content: never a guess. Reads change nothing, see Reading.
+// After returns the content of a file after change number n of a call's Action.Files, given its known content before.
+// For a Rename the file is its To. It returns the zero Content if the call does not show the result, or if the change
+// does not apply cleanly. Reads change nothing, see Reading.
 func (c *Client) After(tool string, input []byte, n int, before Content) Content {
 	a := c.Understand(tool, input)
 	if n < 0 || n >= len(a.Files) {
@@ -21,15 +21,18 @@ func (c *Client) After(tool string, input []byte, n int, before Content) Content
 	}
 	args := arguments(input)
 	if patch := patchOf(&a, args, input); patch != "" {
-		return patchSection(strings.TrimSuffix(patch, patchEnd), n).after(before)
+		if all := sections(patch); n < len(all) {
+			return all[n].after(before)
+		}
+		return Content{}
 	}
 	if a.Op == Command {
 		return inShellAfter(&a, n, before)
 	}
-	return edited(args, before)
+	return edited(args, before, c.DropsNewline)
 }
 
-// arguments is a call's input, out of the string that may hold it.
+// arguments returns a call's input, decoded if it is in a string.
 func arguments(input []byte) Node {
 	in := bytes.TrimSpace(input)
 	if !Valid(in) || len(in) == 0 {
@@ -44,7 +47,7 @@ func arguments(input []byte) Node {
 	return Node{Raw: in}
 }
 
-// Patch is the patch that a call applies, from its first line to its last as far as it has these; "" where it applies none.
+// Patch returns the patch that a call applies, from its first line to its last if present; "" if there is none.
 func (c *Client) Patch(tool string, input []byte) string {
 	a := c.Understand(tool, input)
 	return patchOf(&a, arguments(input), input)
@@ -53,7 +56,7 @@ func (c *Client) Patch(tool string, input []byte) string {
 func patchOf(a *Action, args Node, input []byte) string {
 	text := a.Command
 	if a.Op == Command && len(a.Files) > 0 {
-		return "" // a command that only speaks of a patch
+		return "" // the command only mentions a patch
 	}
 	if text == "" {
 		text = firstText(args, "input", "patch")
@@ -72,14 +75,14 @@ func patchOf(a *Action, args Node, input []byte) string {
 	return patch
 }
 
-// TextEdit is what an edit puts in the place of a text.
+// TextEdit is a replacement of a text.
 type TextEdit struct {
 	Old, New string
-	All      bool // wherever it stands
+	All      bool // all occurrences
 }
 
-// Edits gives what a call that writes or edits a file is given: the file's whole content, or the replacements in order. ok
-// is false for any other input.
+// Edits returns the arguments of a call that writes or edits a file: the file's whole content, or the replacements in
+// order. ok is false for other inputs.
 func Edits(input []byte) (content string, steps []TextEdit, ok bool) {
 	return editsOf(arguments(input))
 }
@@ -118,8 +121,8 @@ func editsOf(args Node) (content string, steps []TextEdit, ok bool) {
 	return "", steps, len(steps) > 0
 }
 
-// edited applies what the tools that write and edit files are given.
-func edited(args Node, before Content) Content {
+// edited applies the arguments of a writing or editing tool.
+func edited(args Node, before Content, swallow bool) Content {
 	content, steps, ok := editsOf(args)
 	switch {
 	case !ok:
@@ -128,16 +131,16 @@ func edited(args Node, before Content) Content {
 		return Whole(content)
 	}
 	for i, s := range steps {
-		if s.Old == "" && i == 0 { // makes the file
+		if s.Old == "" && i == 0 { // creates the file
 			before = Whole(s.New)
 		} else {
-			before = before.replaced(s.Old, s.New, s.All)
+			before = before.replaced(s.Old, s.New, s.All, swallow)
 		}
 	}
 	return before
 }
 
-// inShellAfter is what a shell command leaves in a file.
+// inShellAfter returns the content of a file after a shell command.
 func inShellAfter(a *Action, n int, before Content) Content {
 	all := shellChanges(a.Command)
 	if n >= len(all) {
@@ -161,43 +164,6 @@ func inShellAfter(a *Action, n int, before Content) Content {
 	return Whole(text + c.text)
 }
 
-// section is what a patch says of one file.
-type section struct {
-	op    Op
-	moved bool
-	lines []string // as in the patch, signs included
-}
-
-// patchSection is the part of a patch that is about its n-th file.
-func patchSection(patch string, n int) (s section) {
-	at := -1
-	for line := range strings.Lines(patch) {
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		op := Other
-		switch {
-		case strings.HasPrefix(line, "*** Add File: "):
-			op = Write
-		case strings.HasPrefix(line, "*** Update File: "):
-			op = Edit
-		case strings.HasPrefix(line, "*** Delete File: "):
-			op = Delete
-		}
-		if op != Other {
-			at++
-		}
-		switch {
-		case at != n:
-		case op != Other:
-			s.op = op
-		case strings.HasPrefix(line, "*** Move to: "):
-			s.moved = true
-		case at >= 0:
-			s.lines = append(s.lines, line)
-		}
-	}
-	return s
-}
-
 // after applies the section.
 func (s section) after(before Content) Content {
 	switch s.op {
@@ -216,7 +182,7 @@ func (s section) after(before Content) Content {
 		if !ok {
 			return Content{}
 		}
-		if len(s.lines) == 0 && s.moved {
+		if len(s.lines) == 0 && s.to != "" {
 			return before
 		}
 		return s.patched(text)
@@ -224,15 +190,15 @@ func (s section) after(before Content) Content {
 	return Content{}
 }
 
-// hunk is one place of an update.
+// hunk is one change of an update.
 type hunk struct {
-	context  string // the line that it stands behind, "" where not told
+	context  string // the line that precedes it, "" if not given
 	old, new []string
 	atEnd    bool
 }
 
-// patched applies the hunks of an update line by line, each behind the one before; what only adds goes to the end. They
-// must stand there exactly: what apply_patch finds by a looser comparison is not followed.
+// patched applies the hunks of an update in order, each after the previous one; pure additions go to the end. Lines
+// must match exactly, unlike in apply_patch, which also tries looser comparisons.
 func (s section) patched(text string) Content {
 	var lines, out, tail []string
 	if text != "" {
@@ -267,11 +233,10 @@ func (s section) patched(text string) Content {
 	return Whole(strings.Join(out, "\n") + "\n")
 }
 
-// maxCompared bounds the lines that are compared for one place of a patch: what repeats itself that much is given up.
+// maxCompared limits the lines compared for one hunk, for repetitive files.
 const maxCompared = 1 << 22
 
-// indexLines finds the first place where want stands in lines, -1 where it does not, or where that takes too long to
-// tell.
+// indexLines returns the first position of want in lines, or -1 if there is none or the search takes too long.
 func indexLines(lines, want []string) int {
 	compared := 0
 	for i := 0; i+len(want) <= len(lines) && compared < maxCompared; i++ {

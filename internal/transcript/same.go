@@ -2,26 +2,29 @@ package transcript
 
 import "strings"
 
-// Run is a command without what changes neither its meaning nor how it ends, so that two runs of the same can be told.
+// Run is a command without the parts that do not affect its meaning, to recognize repeated runs.
 type Run struct {
-	Dir      string // where it runs, "" where not told
+	Dir      string // where it runs, "" if unknown
 	Command  string
-	Filtered bool // its status is that of a filter behind a pipe
+	Filtered bool // its status is that of a filter after a pipe
 }
 
-// Same tells what a command that runs in dir comes to: without leading changes of directory, variables and time limits,
-// and without what only shortens or joins its output.
-func Same(dir, cmd string) Run {
+// NormalizeRun removes from a command that runs in dir leading directory changes, variables and time limits, and
+// filters that only shorten or join its output.
+func NormalizeRun(dir, cmd string) Run {
 	r := Run{Dir: dir, Command: strings.TrimSpace(cmd)}
-	for r.changesDir() || r.prefixed() {
+	if len(cmd) > maxShell { // each step scans the rest of the command
+		return r
 	}
-	for r.filtered() {
+	for n := 0; n < maxNested && (r.changesDir() || r.prefixed()); n++ {
+	}
+	for n := 0; n < maxNested && r.filtered(); n++ {
 	}
 	r.Filtered = r.Filtered && !strings.Contains(cmd, "pipefail")
 	return r
 }
 
-// changesDir takes off a leading "cd DIR &&".
+// changesDir removes a leading "cd DIR &&".
 func (r *Run) changesDir() bool {
 	rest, ok := strings.CutPrefix(r.Command, "cd ")
 	if !ok {
@@ -40,7 +43,7 @@ func (r *Run) changesDir() bool {
 	return false
 }
 
-// prefixed takes off a leading variable, or a command that only runs another one.
+// prefixed removes a leading variable, or a command that runs another one.
 func (r *Run) prefixed() bool {
 	first, rest, ok := strings.Cut(r.Command, " ")
 	rest = strings.TrimSpace(rest)
@@ -63,7 +66,7 @@ func (r *Run) prefixed() bool {
 	return true
 }
 
-// timed takes off a time limit: its options, and the number that ends them.
+// timed removes a time limit: its options, and the duration.
 func (r *Run) timed(rest string) bool {
 	for range 6 {
 		first, after, ok := strings.Cut(rest, " ")
@@ -87,7 +90,7 @@ func (r *Run) timed(rest string) bool {
 	return false
 }
 
-// filtered takes off what only joins or shortens the output.
+// filtered removes what only joins or shortens the output.
 func (r *Run) filtered() bool {
 	if cmd, ok := strings.CutSuffix(r.Command, "2>&1"); ok {
 		r.Command = strings.TrimSpace(cmd)

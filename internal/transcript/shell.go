@@ -5,38 +5,45 @@ import (
 	"strings"
 )
 
-// Proof tells when a change that a call asks for has been made.
+// Proof says when a change requested by a call is certain.
 type Proof uint8
 
 // The proofs.
 const (
-	Success Proof = iota // the call succeeded
-	Silence              // it succeeded, and nothing in its output complains: its status is not that of this change
-	Always               // it may have been made whatever became of the call
+	Success Proof = iota // if the call succeeded
+	Silence              // if it succeeded and printed no complaint, because the status is not that of this command
+	Always               // it may have been made even if the call failed
 )
 
-// shellChange is a change of a file by a shell command, with what it puts in.
+// shellChange is a change of a file by a shell command, with the written text.
 type shellChange struct {
 	FileChange
-	text  string // what is written, where known
+	text  string // what is written, if known
 	known bool
 	more  bool // it is appended
 }
 
-// maxChanges bounds the files that one command is known to change or to read.
+// maxChanges limits the files recorded for one command.
 const maxChanges = 256
 
-// shellChanges tells which files a command changes or reads, where that is certain: of plain commands joined by
-// && ; and newline, with literal file names. What may have been changed in other ways is told as Other.
+// shellChanges returns the files that a command certainly changes or reads: plain commands joined by && ; and newline,
+// with literal file names. A file that may be changed in other ways is returned as Other.
 func shellChanges(cmd string) []shellChange {
 	list, ok := parseShell(cmd)
 	if !ok {
 		return nil
 	}
 	s := &shell{made: map[string]bool{}}
-	for chain := range chains(list) {
-		s.chain(chain, len(chain) > 0 && &chain[len(chain)-1] == &list[len(list)-1])
-		if s.lost {
+	last := 0 // where the last chain begins
+	for i, e := range list {
+		if e.join == ";" {
+			last = i
+		}
+	}
+	for from, to := 0, 0; from < len(list); from = to {
+		for to = from + 1; to < len(list) && list[to].join != ";"; to++ {
+		}
+		if s.chain(list[from:to], from == last); s.unknown {
 			return nil
 		}
 	}
@@ -46,35 +53,20 @@ func shellChanges(cmd string) []shellChange {
 	return s.changes
 }
 
-// chains divides a list at its semicolons and newlines.
-func chains(list []element) func(func([]element) bool) {
-	return func(yield func([]element) bool) {
-		from := 0
-		for i := 1; i <= len(list); i++ {
-			if i == len(list) || list[i].join == ";" {
-				if from < i && !yield(list[from:i]) {
-					return
-				}
-				from = i
-			}
-		}
-	}
-}
-
-// shell is how far a command line has been followed.
+// shell is the state of following a command line.
 type shell struct {
-	dir     string // where it is, relative to where it began
-	nowhere bool   // where it is is not known
-	drift   Proof  // of where it is
-	lost    bool   // what follows cannot be told
-	made    map[string]bool
-	changes []shellChange
+	dir        string // current directory, relative to the start
+	unknownDir bool   // the current directory is unknown
+	drift      Proof  // how certain the directory is
+	unknown    bool   // the rest cannot be followed
+	made       map[string]bool
+	changes    []shellChange
 
-	proof Proof // of the command being followed; Always where it may not have run
-	loud  bool  // what it complains of would be seen
+	proof Proof // of the current command; Always if it may not have run
+	loud  bool  // its complaints would be printed
 }
 
-// chain follows pipelines that are joined by && and ||. The exit status of the whole is that of the last chain.
+// chain follows pipelines joined by && and ||. The exit status of the command line is that of the last chain.
 func (s *shell) chain(chain []element, last bool) {
 	lastOr, quiet := -1, true
 	for i, e := range chain {
@@ -98,7 +90,7 @@ func (s *shell) chain(chain []element, last bool) {
 	}
 }
 
-// complains reports whether a command that fails says so, so that one that says nothing has done its work.
+// complains reports whether a command prints something when it fails, so that silence means success.
 func complains(c simple) bool {
 	for _, r := range c.redirects {
 		if r.fd == 2 || r.fd == both {
@@ -109,7 +101,7 @@ func complains(c simple) bool {
 	switch name {
 	case "rm", "mv", "cp", "mkdir", "touch", "cd", "cat", "echo", "printf", "tee", "ls", "chmod", "head", "tail", "nl":
 		return true
-	case "git": // most of its verbs answer by their status alone, and so does sed
+	case "git": // most git commands report by their status alone, and so does sed
 		verb := ""
 		if len(args) > 0 {
 			verb = args[0].text
@@ -134,18 +126,15 @@ func (s *shell) pipeline(pipe []simple) {
 		s.redirects(c)
 		if len(pipe) > 1 {
 			s.reads(c)
-			continue // what it does to the shell itself ends with the pipe; of files, only what it prints is followed
+			continue // it runs in a subshell; only its output to files matters
 		}
 		s.command(c)
 	}
 }
 
-// name is a command's name and its arguments, without what only goes before it; "" where it is not literal.
+// name returns a command's name and arguments without prefixes; "" if the name is not literal.
 func (c simple) name() (name string, args []word) {
 	words := c.words
-	for len(words) > 0 && IsAssignment(words[0].text) {
-		words = words[1:]
-	}
 	for len(words) > 1 && words[0].literal && (words[0].text == "command" || words[0].text == "sudo") {
 		words = words[1:]
 	}
@@ -161,10 +150,10 @@ func (c simple) name() (name string, args []word) {
 			name = base
 		}
 	}
-	return name, words[1:] // a script of the project's own may have any name: it keeps its path
+	return name, words[1:] // keep the path: a script of the project may have any name
 }
 
-// IsAssignment reports whether a word before a command sets a variable for it.
+// IsAssignment reports whether a word before a command sets a variable.
 func IsAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	if !ok || name == "" || (name[0] >= '0' && name[0] <= '9') {
@@ -175,12 +164,12 @@ func IsAssignment(word string) bool {
 	}) < 0
 }
 
-// add takes a change of a file, by the name that the command gives it.
+// add records a change of a file.
 func (s *shell) add(c shellChange, name word) {
-	if !name.literal || name.text == "" || (s.nowhere && !IsAbs(name.text)) {
+	if !name.literal || name.text == "" || (s.unknownDir && !IsAbs(name.text)) {
 		return
 	}
-	c.Path, c.Proof = joinPath(s.dir, name.text), s.proof
+	c.Path, c.Proof = Join(s.dir, name.text), s.proof
 	if !IsAbs(name.text) {
 		c.Proof = max(c.Proof, s.drift)
 	}
@@ -188,31 +177,31 @@ func (s *shell) add(c shellChange, name word) {
 		c = shellChange{FileChange: FileChange{Op: Other, Path: c.Path, Tree: c.Tree, Proof: Always}}
 	}
 	if c.Op == Delete && !c.Tree && strings.HasSuffix(name.text, "/") {
-		return // of a file it fails, and -f says nothing
+		return // it fails for a file, and -f prints nothing
 	}
 	if last := Base(c.Path); last != "." && last != ".." && last != "" || c.Op == Other || c.Op == Revert {
 		s.changes = append(s.changes, c)
 	}
 }
 
-// perhaps takes a file that the command may have changed.
-func (s *shell) perhaps(name word, tree bool) {
+// maybeChanged records a file that the command may have changed.
+func (s *shell) maybeChanged(name word, tree bool) {
 	proof := s.proof
 	s.proof = Always
 	s.add(shellChange{FileChange: FileChange{Op: Other, Tree: tree}}, name)
 	s.proof = proof
 }
 
-// command follows a command that stands alone.
+// command follows a command outside a pipeline.
 func (s *shell) command(c *simple) {
 	name, args := c.name()
 	switch name {
 	case "cd":
 		s.cd(args)
 	case "pushd", "popd", "source", ".":
-		s.nowhere = true
+		s.unknownDir = true
 	case "exit", "return", "exec", "eval", "trap", "alias", "unalias", "shopt", "break", "continue", "builtin", "function", "enable":
-		s.lost = true
+		s.unknown = true
 	case "rm":
 		s.rm(args)
 	case "mv":
@@ -221,7 +210,7 @@ func (s *shell) command(c *simple) {
 		s.mv(args, Write)
 	case "mkdir":
 		for _, w := range args {
-			s.made[joinPath(s.dir, w.text)] = true
+			s.made[Join(s.dir, w.text)] = true
 		}
 	case "touch":
 		for _, w := range plainArgs(args, "") {
@@ -245,18 +234,18 @@ func (s *shell) cd(args []word) {
 		args = args[1:]
 	}
 	if len(args) != 1 || !args[0].literal || strings.HasPrefix(args[0].text, "-") || args[0].text == "" || s.proof == Always {
-		s.nowhere = true
+		s.unknownDir = true
 		return
 	}
 	s.drift = max(s.drift, s.proof)
 	if IsAbs(args[0].text) {
-		s.nowhere, s.drift = false, s.proof
+		s.unknownDir, s.drift = false, s.proof
 	}
-	s.dir = joinPath(s.dir, args[0].text)
+	s.dir = Join(s.dir, args[0].text)
 }
 
-// plainArgs gives the operands where all of them are literal and every option is one of the letters allowed, or a long
-// option among them that stands for one; nil otherwise.
+// plainArgs returns the operands if all are literal and every option is one of the given letters, or a long form of
+// one; otherwise nil.
 func plainArgs(args []word, letters string) []word {
 	var operands []word
 	for i, w := range args {
@@ -285,7 +274,7 @@ func plainArgs(args []word, letters string) []word {
 	return operands
 }
 
-// longOptions change nothing of what plain operands mean, or are asked for apart.
+// longOptions do not affect plain operands, or are checked separately.
 var longOptions = map[string]bool{
 	"--force": true, "--recursive": true, "--verbose": true, "--quiet": true, "--worktree": true, "--staged": true, "--cached": true,
 }
@@ -303,7 +292,7 @@ func hasOption(args []word, letters, long string) bool {
 	return false
 }
 
-// operands gives the operands as plainArgs does. Where it does not, what the command names may have been changed.
+// operands returns the operands like plainArgs. If it cannot, it records the named files as perhaps changed.
 func (s *shell) operands(args []word, letters string) []word {
 	files := plainArgs(args, letters)
 	if files == nil {
@@ -311,7 +300,7 @@ func (s *shell) operands(args []word, letters string) []word {
 			switch {
 			case w.literal && strings.HasPrefix(w.text, "-"):
 			case w.literal:
-				s.perhaps(w, true)
+				s.maybeChanged(w, true)
 			}
 		}
 	}
@@ -338,14 +327,14 @@ func (s *shell) mv(args []word, op Op) {
 	to := files[len(files)-1]
 	files = files[:len(files)-1]
 	into := len(files) > 1 || strings.HasSuffix(slashed(to.text), "/") || to.text == "." || to.text == ".." || strings.HasSuffix(to.text, "/..") ||
-		s.made[joinPath(s.dir, to.text)]
+		s.made[Join(s.dir, to.text)]
 	into = into && !hasOption(args, "T", "")
 	for _, f := range files {
 		dest := to
 		if into {
-			dest.text = joinPath(to.text, Base(joinPath(s.dir, f.text)))
+			dest.text = Join(to.text, Base(Join(s.dir, f.text)))
 		}
-		// A destination may be a directory that is there: only an extension that both have speaks against it.
+		// The destination may be an existing directory, unless both names have the same extension.
 		ext := path.Ext(Base(dest.text))
 		loose := !into && (ext == "" || ext == ".d" || path.Ext(Base(f.text)) != ext) && !hasOption(args, "T", "")
 		if op == Write {
@@ -354,9 +343,9 @@ func (s *shell) mv(args []word, op Op) {
 			}
 			continue
 		}
-		if s.nowhere && !IsAbs(dest.text) {
+		if s.unknownDir && !IsAbs(dest.text) {
 			continue
 		}
-		s.add(shellChange{FileChange: FileChange{Op: Rename, To: joinPath(s.dir, dest.text), Tree: true, Loose: loose}}, f)
+		s.add(shellChange{FileChange: FileChange{Op: Rename, To: Join(s.dir, dest.text), Tree: true, Loose: loose}}, f)
 	}
 }

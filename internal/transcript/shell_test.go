@@ -83,6 +83,8 @@ func TestShellChanges(t *testing.T) {
 		{"go build ./... && rm a.go && git commit -m \"$(cat <<'EOF'\nIt's (done\nEOF\n)\"", "delete a.go"},
 		{"set -euo pipefail\nrm a.go\nmake", "delete a.go if silent"},
 		{"make || exit_code=1 && rm a.go", "delete a.go"},
+		{"rm 'a b' \"c $\" $'d'", "perhaps a b/; perhaps c $/"},
+		{"rm \"a$\"", "delete a$"},
 		{"cat a.go", "read a.go"},
 		{"cat -n a.go b.go", "read a.go; read b.go"},
 		{"sed -n '1,200p' a.go", "read a.go"},
@@ -196,6 +198,23 @@ func TestShellChanges(t *testing.T) {
 	// Here-documents with expansions have content that is not known.
 	if got := told("cat > a.txt <<EOF\n$HOME\nEOF"); got != "write a.txt" {
 		t.Error(got)
+	}
+}
+
+// TestDeepCommands: a command that nests too deep, or is too long, is not read; none of them exhausts the stack.
+func TestDeepCommands(t *testing.T) {
+	for _, one := range []string{"(", "((", "$(", "$[", "${a:-", "{ ", "if ", "while ", "! ", "a | ", "a && ", "`\\", "`a`"} {
+		for _, size := range []int{maxShell, 4 * maxShell} {
+			if _, ok := SplitCommand(strings.Repeat(one, size/len(one))); ok {
+				t.Errorf("%d bytes of %q are a command", size, one)
+			}
+		}
+	}
+	if _, ok := SplitCommand("python3 - '" + strings.Repeat("f(x)[0] ", 2000) + "'"); !ok {
+		t.Error("closed brackets count")
+	}
+	if got := NormalizeRun("/w", strings.Repeat("cd a;", maxShell)+"x"); got.Dir != "/w" {
+		t.Errorf("a command that is too long is taken apart: %.40q", got.Dir)
 	}
 }
 

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// git follows what git does to files of the working tree.
+// git follows changes that git makes to the working tree.
 func (s *shell) git(args []word) {
-	dir, nowhere := s.dir, s.nowhere
-	defer func() { s.dir, s.nowhere = dir, nowhere }()
+	dir, nowhere := s.dir, s.unknownDir
+	defer func() { s.dir, s.unknownDir = dir, nowhere }()
 	for len(args) > 1 && args[0].literal && strings.HasPrefix(args[0].text, "-") {
 		switch args[0].text {
 		case "-C":
 			if !args[1].literal {
 				return
 			}
-			s.dir = joinPath(s.dir, args[1].text)
-			s.nowhere = s.nowhere && !IsAbs(args[1].text)
+			s.dir = Join(s.dir, args[1].text)
+			s.unknownDir = s.unknownDir && !IsAbs(args[1].text)
 			args = args[2:]
 		case "-c":
 			args = args[2:]
@@ -44,40 +44,40 @@ func (s *shell) git(args []word) {
 	case "restore":
 		s.restore(args)
 	case "switch", "pull", "merge", "rebase", "cherry-pick", "revert", "am", "apply", "clean":
-		s.everything()
+		s.anyFile()
 	case "reset":
 		if hasOption(args, "", "--hard") || hasOption(args, "", "--keep") || hasOption(args, "", "--merge") {
-			s.everything()
+			s.anyFile()
 		}
 	case "stash":
 		if len(args) == 0 || (args[0].text != "list" && args[0].text != "show" && args[0].text != "drop") {
-			s.everything()
+			s.anyFile()
 		}
 	}
 }
 
-// everything takes it that any file of the tree may have changed.
-func (s *shell) everything() { s.perhaps(word{text: ".", literal: true}, true) }
+// anyFile records that any file of the tree may have changed.
+func (s *shell) anyFile() { s.maybeChanged(word{text: ".", literal: true}, true) }
 
-// checkout puts files back where it names them behind "--"; else it may go to another branch.
+// checkout restores the files after "--"; otherwise it may switch branches.
 func (s *shell) checkout(args []word) {
 	for i, w := range args {
 		if w.text != "--" || !w.literal {
 			continue
 		}
 		if i > 1 || (i == 1 && strings.HasPrefix(args[0].text, "-")) || (i == 1 && !args[0].literal) {
-			s.everything()
+			s.anyFile()
 			return
 		}
 		s.revert(args[i+1:])
 		return
 	}
 	if !hasOption(args, "bB", "--orphan") {
-		s.everything()
+		s.anyFile()
 	}
 }
 
-// restore puts files back, unless only the index is meant.
+// restore restores files, unless only the index is meant.
 func (s *shell) restore(args []word) {
 	staged, worktree := hasOption(args, "S", "--staged"), hasOption(args, "W", "--worktree")
 	if staged && !worktree {
@@ -99,7 +99,7 @@ func (s *shell) restore(args []word) {
 func (s *shell) revert(files []word) {
 	for _, w := range files {
 		if !w.literal {
-			s.everything()
+			s.anyFile()
 			return
 		}
 	}
@@ -108,7 +108,7 @@ func (s *shell) revert(files []word) {
 	}
 }
 
-// sed follows an edit in place. What it puts in, and whether it found anything to replace, is not known.
+// sed follows an edit in place. The new text, and whether anything matched, is unknown.
 func (s *shell) sed(args []word) bool {
 	inPlace, script, odd := false, false, false
 	var files []word
@@ -116,7 +116,7 @@ func (s *shell) sed(args []word) bool {
 		switch w := args[i]; {
 		case w.text == "-i" || w.text == "--in-place" || strings.HasPrefix(w.text, "--in-place="):
 			inPlace = true
-			if i+1 < len(args) && args[i+1].text == "" { // as macOS wants it
+			if i+1 < len(args) && args[i+1].text == "" { // macOS syntax
 				i++
 			}
 		case strings.HasPrefix(w.text, "-i"):
@@ -138,7 +138,7 @@ func (s *shell) sed(args []word) bool {
 	switch {
 	case odd:
 		for _, w := range files {
-			s.perhaps(w, false)
+			s.maybeChanged(w, false)
 		}
 		return true
 	case !inPlace:
@@ -146,7 +146,7 @@ func (s *shell) sed(args []word) bool {
 	}
 	for _, w := range files {
 		if !w.literal {
-			s.everything()
+			s.anyFile()
 			continue
 		}
 		s.add(shellChange{FileChange: FileChange{Op: Edit}}, w)
@@ -154,7 +154,7 @@ func (s *shell) sed(args []word) bool {
 	return true
 }
 
-// redirects takes the files that a command's output goes to.
+// redirects records the files that a command's output is written to.
 func (s *shell) redirects(c *simple) {
 	for _, r := range c.redirects {
 		if (r.op != ">" && r.op != ">>") || r.fd > 2 || strings.HasPrefix(r.target.text, "/dev/") {
@@ -181,7 +181,7 @@ func (s *shell) redirects(c *simple) {
 	}
 }
 
-// prints is what a command writes to its standard output, where that stands in the command itself.
+// prints returns what a command prints, if the command contains it literally.
 func (c *simple) prints() (string, bool) {
 	outputs := 0
 	for _, r := range c.redirects {
@@ -208,7 +208,7 @@ func (c *simple) prints() (string, bool) {
 	return "", false
 }
 
-// document is the one here-document that a command reads.
+// document returns the only here-document of a command.
 func (c *simple) document() (text string, ok bool) {
 	for _, r := range c.redirects {
 		switch r.op {
@@ -224,7 +224,7 @@ func (c *simple) document() (text string, ok bool) {
 	return text, ok
 }
 
-// reads takes the files that a command prints: all of them, or some lines.
+// reads records the files that a command prints, in whole or in part.
 func (s *shell) reads(c *simple) {
 	name, args := c.name()
 	var files []word
@@ -250,7 +250,7 @@ func (s *shell) reads(c *simple) {
 	}
 }
 
-// linesArgs divides the arguments of head and tail; lines is 0 where all but a count is told.
+// linesArgs splits the arguments of head and tail; lines is 0 if there is anything but a line count.
 func linesArgs(args []word) (files []word, lines int) {
 	lines = 10
 	for i := 0; i < len(args); i++ {
@@ -272,7 +272,7 @@ func linesArgs(args []word) (files []word, lines int) {
 	return files, lines
 }
 
-// printArgs reads `sed -n A,Bp FILE`.
+// printArgs parses `sed -n A,Bp FILE`.
 func printArgs(args []word) (from, to int, files []word, ok bool) {
 	if len(args) < 3 || args[0].text != "-n" || !args[1].literal {
 		return 0, 0, nil, false
@@ -300,7 +300,7 @@ func printArgs(args []word) (from, to int, files []word, ok bool) {
 	return from, to, args[2:], to >= from
 }
 
-// scripted takes the files that a command names which changes files in place, or that runs a script of its own.
+// scripted records the files named by a command that changes files in place or runs a script.
 func (s *shell) scripted(c *simple, name string, args []word) {
 	inPlace, inline := false, ""
 	for i, w := range args {
@@ -322,7 +322,7 @@ func (s *shell) scripted(c *simple, name string, args []word) {
 	perhaps := func(text string) {
 		if named < 32 && len(text) < 512 && strings.ContainsAny(text[min(1, len(text)):], "./") && !strings.HasPrefix(text, "-") {
 			named++
-			s.perhaps(word{text: text, literal: true}, false)
+			s.maybeChanged(word{text: text, literal: true}, false)
 		}
 	}
 	if inPlace {

@@ -1,80 +1,127 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
 
-// word is one word of a shell command, as the command gets it.
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is one word of a shell command after quote removal.
 type word struct {
-	text    string
-	literal bool // neither expanded nor matched against files: the command gets text itself
-	quoted  bool // at least partly
+	text    string // expansions are not replaced
+	literal bool   // neither expanded nor a glob: the command gets exactly text
 }
 
-// redirect sends a file to a command, or its output to a file.
+// redirect is an input or output redirection.
 type redirect struct {
 	fd      int    // of the command; both for &>
 	op      string // "<", ">", ">>", "<<", "<<<", ">&"
-	target  word   // of << its delimiter
+	target  word   // of <<: the delimiter
 	body    string // of <<
-	literal bool   // of <<: body is what the command gets
+	literal bool   // of <<: body is not expanded
 }
 
-// both stands for standard output and standard error.
 const both = -1
 
-// simple is one command: its words and where its input and output go.
+// simple is one command: its words without variable assignments, and its redirections.
 type simple struct {
 	words     []word
 	redirects []*redirect
 }
 
-// element is one pipeline of a list, and how it hangs on the one before.
+// element is one pipeline of a list, with the operator before it.
 type element struct {
-	join string // "&&", "||" or ";" ("" for the first)
-	pipe []simple
+	join   string // "&&", "||", ";" or "&" ("" for the first)
+	pipe   []simple
+	looped bool // in a condition or loop: it may not have run
 }
 
-// maxShell is the longest command that is read, in bytes, and maxNested how deep substitutions may stand in each other.
+// Limits for a command: bytes, nesting of brackets, and number of backquotes. The parser recurses for each level and
+// reparses text between backquotes, so a transcript could otherwise exhaust the daemon's stack or time.
 const (
-	maxShell  = 256 << 10
-	maxNested = 32
+	maxShell  = 64 << 10
+	maxNested = 500
 )
 
-// shellParser reads a list of simple commands. Anything else (control flow, subshells, functions, background jobs)
-// stops it: what is not understood for certain is not understood at all.
-type shellParser struct {
-	s     string
-	i     int
-	depth int
-	bad   bool
-	loose bool        // only its plain commands are asked for, wherever they stand
-	docs  []*redirect // whose bodies begin after the line
+func tooDeep(cmd string) bool {
+	open := 0
+	if strings.Count(cmd, "`") > maxNested {
+		return true
+	}
+	for i := range len(cmd) {
+		switch cmd[i] {
+		case '(', '[', '{':
+			open++
+		case ')', ']', '}':
+			open = max(0, open-1)
+		}
+		if open > maxNested {
+			return true
+		}
+	}
+	return false
 }
 
-// parseShell reads a command line. ok is false where it is more than a list of plain commands.
+// shellLine is a parsed command line.
+type shellLine struct {
+	source      string
+	list        []element
+	join        string // operator before the next command
+	grouped     bool   // some commands are in a group, a condition, a loop or the background
+	substitutes bool   // words contain command substitutions, or there is a here-document
+	bad         bool   // it contains an unsupported construct: a function, a coprocess
+}
+
+// readShell parses a command line; ok is false if bash would not accept it.
+func readShell(cmd string) (l shellLine, ok bool) {
+	if len(cmd) > maxShell || tooDeep(cmd) {
+		return l, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
+	if err != nil {
+		return l, false
+	}
+	l.source = cmd
+	l.statements(file.Stmts, false)
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			l.substitutes = true
+		case *syntax.Redirect:
+			l.substitutes = l.substitutes || n.Hdoc != nil
+		case *syntax.ProcSubst, *syntax.FuncDecl, *syntax.CoprocClause:
+			l.bad = true
+		}
+		return true
+	})
+	return l, !l.bad
+}
+
+// parseShell parses a command line. ok is false unless it is a list of plain commands, because anything else cannot be
+// interpreted with certainty.
 func parseShell(cmd string) (list []element, ok bool) {
-	if len(cmd) > maxShell || strings.ContainsRune(cmd, '\r') { // bash takes it for a part of the word
+	if strings.ContainsRune(cmd, '\r') { // bash treats it as part of the word
 		return nil, false
 	}
-	p := &shellParser{s: cmd}
-	list = p.list()
-	return list, !p.bad && p.i >= len(p.s) && len(p.docs) == 0
+	l, ok := readShell(cmd)
+	return l.list, ok && !l.grouped
 }
 
 // Simple is one plain command of a command line.
 type Simple struct {
-	Join   string   // what stands before it: "" for the first, "&&", "||", ";", "|" or "&"
-	Words  []string // without quotes; what the shell expands stands as it is
-	Writes bool     // its output goes into a file
+	Join   string   // operator before it: "" for the first, "&&", "||", ";", "|" or "&"
+	Words  []string // without quotes; expansions are not replaced
+	Writes bool     // its output goes to a file
+	Looped bool     // in a condition or loop: it may not have run
 }
 
-// SplitCommand gives the plain commands of a command line, those in conditions, loops and subshells among them, with the
-// words that make these. It fails where the line substitutes the output of other commands or holds a document: what it
-// does is then not told by its words.
+// SplitCommand returns the plain commands of a command line, including those in conditions, loops and subshells. It
+// fails if the line contains command substitutions or here-documents, because then the words do not show what it does.
 func SplitCommand(line string) (all []Simple, ok bool) {
-	p := &shellParser{s: line, loose: true}
-	for _, e := range p.list() {
+	l, ok := readShell(line)
+	for _, e := range l.list {
 		for n, c := range e.pipe {
-			one := Simple{Join: e.join}
+			one := Simple{Join: e.join, Looped: e.looped}
 			if n > 0 {
 				one.Join = "|"
 			}
@@ -87,240 +134,190 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 			all = append(all, one)
 		}
 	}
-	return all, !p.bad && p.i >= len(p.s)
+	return all, ok && !l.substitutes
 }
 
-// list reads to the end, or in a substitution up to its closing parenthesis.
-func (p *shellParser) list() (list []element) {
-	join := "" // what has been read since the last pipeline
-	for !p.bad {
-		p.blanks()
-		if p.end() {
-			p.bad = join == "&&" || join == "||"
-			break
-		}
-		switch op := p.operator(); op {
-		case "\n":
-			if join == "" && len(list) > 0 {
-				join = ";"
-			}
-		case ";", "&&", "||":
-			p.bad = join != "" || len(list) == 0
-			join = op
-		case "":
-			p.bad = join == "" && len(list) > 0 && !p.loose
-			list = append(list, element{join: join, pipe: p.pipeline()})
-			join = ""
-		case "(", ")":
-			p.bad = !p.loose
-			p.i++
-		default:
-			p.bad = !p.loose
-			p.i += 2 - len(op) // two signs have been read
-			join = op[:1]
-		}
-	}
-	return list
-}
-
-// end reports whether the list ends here.
-func (p *shellParser) end() bool {
-	return p.i >= len(p.s) || (p.depth > 0 && p.s[p.i] == ')')
-}
-
-// blanks passes over what stands between words: blanks, comments, joined lines.
-func (p *shellParser) blanks() {
-	for p.i < len(p.s) {
-		switch c := p.s[p.i]; {
-		case c == ' ' || c == '\t' || c == '\r':
-			p.i++
-		case c == '\\' && p.i+1 < len(p.s) && p.s[p.i+1] == '\n':
-			p.i += 2
-		case c == '#':
-			for p.i < len(p.s) && p.s[p.i] != '\n' {
-				p.i++
-			}
-		default:
-			return
+func (l *shellLine) statements(all []*syntax.Stmt, looped bool) {
+	for _, s := range all {
+		l.statement(s, looped)
+		if l.join = ";"; s.Background {
+			l.join, l.grouped = "&", true
 		}
 	}
 }
 
-// operator reads what joins commands, "" where a word comes. A newline takes the bodies of here-documents with it.
-func (p *shellParser) operator() string {
-	if p.i >= len(p.s) {
-		return ""
-	}
-	rest := p.s[p.i:]
-	switch c := rest[0]; c {
-	case '&', '|', ';':
-		if len(rest) > 1 && rest[1] == c {
-			p.i += 2
-			return rest[:2]
+func (l *shellLine) statement(s *syntax.Stmt, looped bool) {
+	looped = looped || s.Negated
+	l.grouped = l.grouped || s.Negated
+	switch c := s.Cmd.(type) {
+	case nil:
+		l.command(nil, s, looped)
+		return
+	case *syntax.CallExpr:
+		l.command(c.Args, s, looped)
+		return
+	case *syntax.DeclClause: // export and similar commands
+		l.command([]*syntax.Word{{Parts: []syntax.WordPart{c.Variant}}}, s, looped)
+		return
+	case *syntax.BinaryCmd:
+		l.statement(c.X, looped)
+		if l.join = c.Op.String(); c.Op == syntax.PipeAll {
+			l.join = "|"
 		}
+		l.statement(c.Y, looped)
+		return
+	default:
+		l.compound(c, s, looped)
 	}
-	switch rest[0] {
-	case ';':
-		p.i++
-		return ";"
-	case '\n':
-		p.i++
-		p.bodies()
-		return "\n"
-	case '&':
-		if strings.HasPrefix(rest, "&>") {
-			return ""
-		}
-		return "&"
-	case '|', '(':
-		return rest[:1]
-	case ')':
-		if p.depth == 0 {
-			return ")"
-		}
-	}
-	return ""
 }
 
-// bodies reads the here-documents whose operators stood in the line.
-func (p *shellParser) bodies() {
-	for _, r := range p.docs {
-		var b strings.Builder
-		found := false
-		for p.i < len(p.s) && !found {
-			line, rest, more := strings.Cut(p.s[p.i:], "\n")
-			p.i = len(p.s) - len(rest)
-			if r.op == "<<-" {
-				line = strings.TrimLeft(line, "\t")
-			}
-			if found = line == r.target.text; !found {
-				b.WriteString(line)
-				b.WriteByte('\n')
-			}
-			if !more {
-				p.i = len(p.s)
-			}
-		}
-		p.bad = p.bad || !found
-		r.body, r.op = b.String(), "<<"
-		if !r.target.quoted && strings.Contains(r.body, "\\\n") {
-			p.bad = true // bash joins these lines before it looks for the delimiter
-		}
-		r.literal = r.target.quoted || !strings.ContainsAny(r.body, "$`\\")
+// compound adds the commands of a group, a condition or a loop. A construct without commands, such as [[, is added
+// itself.
+func (l *shellLine) compound(c syntax.Command, s *syntax.Stmt, looped bool) {
+	switch c.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.TimeClause:
+	default:
+		looped = true
 	}
-	p.docs = nil
+	before := len(l.list)
+	syntax.Walk(c, func(n syntax.Node) bool {
+		inner, is := n.(*syntax.Stmt)
+		if is {
+			l.statements([]*syntax.Stmt{inner}, looped)
+		}
+		return !is
+	})
+	if l.grouped = true; len(l.list) == before || len(s.Redirs) > 0 {
+		l.command([]*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "[["}}}}, s, looped)
+	}
 }
 
-// pipeline reads commands joined by |.
-func (p *shellParser) pipeline() (pipe []simple) {
-	for !p.bad {
-		pipe = append(pipe, p.simple())
-		p.blanks()
-		if p.bad || p.i >= len(p.s) {
-			break
-		}
-		rest := p.s[p.i:]
-		if !strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "||") {
-			break
-		}
-		p.i++
-		if strings.HasPrefix(rest, "|&") {
-			p.i++
-		}
-		for p.blanks(); p.i < len(p.s) && p.s[p.i] == '\n'; p.blanks() {
-			p.i++
-			p.bodies()
-		}
+// command adds one plain command.
+func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt, looped bool) {
+	var c simple
+	for _, w := range args {
+		c.words = append(c.words, l.word(w))
 	}
-	return pipe
-}
-
-// reserved words begin what is not a plain command.
-var reserved = map[string]bool{
-	"if": true, "then": true, "else": true, "elif": true, "fi": true, "for": true, "while": true, "until": true, "do": true,
-	"done": true, "case": true, "esac": true, "function": true, "select": true, "time": true, "coproc": true, "{": true,
-	"}": true, "[[": true, "!": true,
-}
-
-// simple reads one command.
-func (p *shellParser) simple() (c simple) {
-	for !p.bad {
-		p.blanks()
-		if p.end() || strings.IndexByte("\n;|)", p.s[p.i]) >= 0 {
-			break
-		}
-		if p.s[p.i] == '&' && !strings.HasPrefix(p.s[p.i:], "&>") {
-			break
-		}
-		if p.redirected(&c) {
-			continue
-		}
-		w := p.word()
-		if len(c.words) == 0 && !w.quoted && reserved[w.text] && !p.loose {
-			p.bad = true
-		}
-		c.words = append(c.words, w)
+	for _, r := range s.Redirs {
+		l.redirect(&c, r)
 	}
-	p.bad = p.bad || (len(c.words) == 0 && len(c.redirects) == 0)
-	return c
-}
-
-// redirected reads one redirection, if there is one.
-func (p *shellParser) redirected(c *simple) bool {
-	i := p.i
-	for i < len(p.s) && p.s[i] >= '0' && p.s[i] <= '9' {
-		i++
-	}
-	digits, rest := p.s[p.i:i], p.s[i:]
-	if rest == "" || strings.IndexByte("&<>", rest[0]) < 0 {
-		return false
-	}
-	op := ""
-	for _, o := range []string{"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">>", ">&", ">|", ">(", "<", ">"} {
-		if strings.HasPrefix(rest, o) {
-			op = o
-			break
-		}
-	}
-	if op == "" || (digits != "" && op[0] == '&') {
-		return false
-	}
-	r := redirect{op: op}
-	switch {
-	case len(digits) > 1 || op == "<(" || op == ">(" || op == "<>":
-		p.bad = true
-		return true
-	case digits != "":
-		r.fd = int(digits[0] - '0')
-	case op[0] == '>':
-		r.fd = 1
-	case op[0] == '&':
-		r.fd, r.op = both, op[1:]
-	}
-	if r.op == ">|" {
-		r.op = ">"
-	}
-	p.i = i + len(op)
-	p.target(c, r)
-	return true
-}
-
-// target reads what a redirection names.
-func (p *shellParser) target(c *simple, r redirect) {
-	p.blanks()
-	if p.end() || strings.IndexByte("\n;|&()<>", p.s[p.i]) >= 0 {
-		p.bad = true
+	if n := len(l.list); l.join == "|" && n > 0 {
+		l.list[n-1].pipe = append(l.list[n-1].pipe, c)
 		return
 	}
-	r.target = p.word()
-	if r.op == ">&" && !isDescriptor(r.target.text) {
-		r.op, r.fd = ">", both
+	l.list = append(l.list, element{join: l.join, pipe: []simple{c}, looped: looped})
+}
+
+func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {
+	out := redirect{op: r.Op.String(), target: l.word(r.Word)}
+	switch {
+	case r.N != nil && (len(r.N.Value) != 1 || r.N.Value[0] > '9'), r.Op == syntax.RdrInOut:
+		l.bad = true
+		return
+	case r.N != nil:
+		out.fd = int(r.N.Value[0] - '0')
+	case out.op[0] == '>':
+		out.fd = 1
+	case out.op[0] == '&':
+		out.fd, out.op = both, out.op[1:]
 	}
-	c.redirects = append(c.redirects, &r)
-	if r.op == "<<" || r.op == "<<-" {
-		p.bad = p.bad || !r.target.literal || p.loose
-		p.docs = append(p.docs, &r)
+	switch {
+	case out.op == ">|":
+		out.op = ">"
+	case out.op == ">&" && !isDescriptor(out.target.text):
+		out.op, out.fd = ">", both
+	case r.Hdoc != nil:
+		out.op, out.literal = "<<", isQuoted(r.Word) || !strings.ContainsAny(l.between(r.Hdoc), "$`\\")
+		for _, part := range r.Hdoc.Parts {
+			if lit, ok := part.(*syntax.Lit); ok {
+				out.body += lit.Value
+			} else {
+				out.body += l.between(part)
+			}
+		}
+		if r.Op == syntax.DashHdoc {
+			out.body = strings.ReplaceAll(strings.TrimLeft(out.body, "\t"), "\n\t", "\n")
+		}
+	case out.op == "<<": // the here-document is empty
+		out.literal = true
 	}
+	c.redirects = append(c.redirects, &out)
 }
 
 func isDescriptor(s string) bool { return s == "-" || (len(s) == 1 && s[0] >= '0' && s[0] <= '9') }
+
+// between returns the source text of a node.
+func (l *shellLine) between(n syntax.Node) string {
+	return l.source[n.Pos().Offset():n.End().Offset()]
+}
+
+func isQuoted(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		if lit, ok := part.(*syntax.Lit); !ok || strings.Contains(lit.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *shellLine) word(w *syntax.Word) word {
+	out := word{literal: true}
+	for i, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			out.plain(part.Value, i == 0)
+		case *syntax.SglQuoted:
+			out.literal = out.literal && !part.Dollar
+			out.text += part.Value
+		case *syntax.DblQuoted:
+			out.literal = out.literal && !part.Dollar
+			for _, inner := range part.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					out.text += unescaped.Replace(lit.Value)
+					continue
+				}
+				out.text, out.literal = out.text+l.between(inner), false
+			}
+		default:
+			out.text, out.literal = out.text+l.between(part), false
+		}
+	}
+	return out
+}
+
+// unescaped removes the backslashes that are escapes inside double quotes.
+var unescaped = strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`", `\"`, `"`, "\\\n", "")
+
+// plain adds unquoted text.
+func (w *word) plain(text string, first bool) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			if separates(w.text, text[i]) {
+				w.text += `\`
+			}
+			if text[i] != '\n' {
+				w.text += text[i : i+1]
+			}
+			continue
+		case strings.IndexByte("*?[{", c) >= 0, c == '~' && (first && i == 0 || i > 0 && (text[i-1] == '=' || text[i-1] == ':')):
+			w.literal = false
+		}
+		w.text += text[i : i+1]
+	}
+}
+
+// separates reports whether a backslash before c is a path separator, as in Windows shells. Bash would remove it, but
+// then the file does not exist and the exit status shows it.
+func separates(before string, c byte) bool {
+	switch {
+	case before == "":
+		return false // \rm
+	case isLetter(c), c >= '0' && c <= '9', c == '_':
+		return true
+	case c != '.' && c != '-':
+		return false
+	}
+	return strings.ContainsAny(before, `\:`) || strings.Trim(before, ".") == ""
+}

@@ -1,8 +1,12 @@
 package transcript
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
-// explainWrite reads what the tools that change files say of the change.
+// explainWrite reads the results of tools that change files.
 func explainWrite(o *Outcome) {
 	head := o.Text[:min(len(o.Text), 2000)]
 	for _, p := range []string{"error: ", "Error: ", "Failed to "} {
@@ -15,21 +19,23 @@ func explainWrite(o *Outcome) {
 		strings.HasPrefix(first, "Successfully overwrote")
 }
 
-// job reads what a command that goes on in the background is called.
+var jobName = regexp.MustCompile(`(?:[Bb]ackground(?:ed by user|ed)? with ID: |running with session ID )(\S*?)\.*(?:\s|$)`)
+
+// job returns the name of a background command.
 func job(text string) string {
-	text = text[:min(len(text), 2000)]
-	for _, mark := range []string{"running in background with ID: ", "manually backgrounded by user with ID: ", "backgrounded with ID: ", "running with session ID "} {
-		if _, rest, ok := strings.Cut(text, mark); ok {
-			id, _, _ := strings.Cut(rest, "\n")
-			id, _, _ = strings.Cut(id, " ")
-			return strings.Clone(strings.TrimRight(id, "."))
-		}
+	return firstGroup(jobName, text[:min(len(text), 2000)])
+}
+
+// firstGroup returns the match of an expression's first group, "" if there is none.
+func firstGroup(x *regexp.Regexp, text string) string {
+	if found := x.FindStringSubmatch(text); found != nil {
+		return strings.Clone(found[1])
 	}
 	return ""
 }
 
-// Notice reads a message by which the client tells that a command in the background has ended: what it is called, and
-// its exit status where that is told (-1 otherwise). ok is false for any other text.
+// Notice parses a client's message that a background command has ended: its name, and its exit status (-1 if unknown).
+// ok is false for other texts.
 func Notice(text string) (job string, exit int, ok bool) {
 	inside := BetweenTexts(text, "<task-notification>", "</task-notification>")
 	job = strings.TrimSpace(BetweenTexts(inside, "<task-id>", "</task-id>"))
@@ -37,23 +43,15 @@ func Notice(text string) (job string, exit int, ok bool) {
 	if job == "" || (status != "completed" && status != "failed" && status != "killed") {
 		return "", 0, false
 	}
-	exit = -1
-	if _, rest, found := strings.Cut(BetweenTexts(inside, "<summary>", "</summary>"), "exit code "); found {
-		n := 0
-		for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
-			n++
-		}
-		if n > 0 {
-			exit = 0
-			for _, c := range rest[:n] {
-				exit = exit*10 + int(c-'0')
-			}
-		}
+	_, rest, _ := strings.Cut(BetweenTexts(inside, "<summary>", "</summary>"), "exit code ")
+	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	if exit, err := strconv.Atoi(digits); err == nil {
+		return strings.Clone(job), exit, true
 	}
-	return strings.Clone(job), exit, true
+	return strings.Clone(job), -1, true
 }
 
-// planTold reads a list of tasks: JSON with an ID, a subject and a status each, or lines "#3 [completed] Subject".
+// planTold parses a list of tasks: JSON with ID, subject and status, or lines "#3 [completed] Subject".
 func planTold(text string) []PlanItem {
 	var all []PlanItem
 	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && (t[0] == '{' || t[0] == '[') && Valid(t) {
@@ -76,31 +74,22 @@ func planTold(text string) []PlanItem {
 	return all
 }
 
-// taskLine reads "#3 [completed] Subject" or "#3. [pending] Subject", also behind the dash of a list.
+var task = regexp.MustCompile(`^(?:- )?#(\d+)[.:]* \[(pending|in_progress|completed)\](.*)$`)
+
+// taskLine parses "#3 [completed] Subject" or "#3. [pending] Subject", also as a list item.
 func taskLine(line string) (p PlanItem, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "- "), "#")
-	if !ok {
+	found := task.FindStringSubmatch(line)
+	if found == nil {
 		return p, false
 	}
-	key, rest, ok := strings.Cut(rest, " ")
-	key = strings.TrimRight(key, ".:")
-	if !ok || key == "" || strings.Trim(key, "0123456789") != "" || !strings.HasPrefix(rest, "[") {
-		return p, false
-	}
-	status, text, ok := strings.Cut(rest[1:], "]")
-	text = strings.TrimSpace(text)
+	text := strings.TrimSpace(found[3])
 	if i := strings.LastIndex(text, " [blocked by"); i > 0 {
 		text = text[:i]
 	}
-	switch status {
-	case "pending", "in_progress", "completed":
-	default:
-		return p, false
-	}
-	return PlanItem{Key: strings.Clone(key), Text: strings.Clone(text), Status: status}, ok && text != ""
+	return PlanItem{Key: strings.Clone(found[1]), Text: strings.Clone(text), Status: found[2]}, text != ""
 }
 
-// created reads the key of a task that a call created: "Task #3 created successfully: ...", or JSON that holds it.
+// created returns the key of a task that a call created: "Task #3 created successfully: ...", or JSON.
 func created(text string) string {
 	if t := []byte(strings.TrimSpace(text)); len(t) > 0 && t[0] == '{' && Valid(t) {
 		n := Node{Raw: t}
@@ -114,13 +103,7 @@ func created(text string) string {
 		}
 		return ""
 	}
-	rest, ok := strings.CutPrefix(text, "Task #")
-	if !ok {
-		return ""
-	}
-	key, rest, _ := strings.Cut(rest, " ")
-	if !strings.HasPrefix(rest, "created") {
-		return ""
-	}
-	return strings.Clone(key)
+	return firstGroup(createdTask, text)
 }
+
+var createdTask = regexp.MustCompile(`^Task #(\S*) created`)

@@ -1,9 +1,9 @@
-// Package transcript holds the nouns of ccd and what is known of each agent: where its transcripts live, how a line
-// decodes, what a tool call means.
+// Package transcript defines ccd's basic types, and how transcripts are read: the decoding of lines and the meaning of tool
+// calls. Each agent is a Format, a row of a table, not an interface.
 //
-// It is a leaf: it opens no transcript for writing, and knows nothing of bbolt, fsnotify or ccd's own files. Its one
-// law is losslessness: joining the spans of the records and the line ends between them gives the file back, and a line
-// that cannot be understood is a record all the same. An agent is a Format, a row of a table, not an interface.
+// The package opens no transcript for writing, and does not know bbolt, fsnotify or ccd's own files. Its invariant is
+// losslessness: the spans of the records, with the line ends between them, give the file back. A line that cannot be
+// understood is a record too.
 package transcript
 
 import (
@@ -14,79 +14,78 @@ import (
 	"ccd/internal/mark"
 )
 
-// Key names a session for ever: moving, compressing or re-materialising its file keeps it.
+// Key identifies a session permanently: moving, compressing or decompressing its file does not change it.
 type Key struct {
 	Agent string // "claude-code", "codex", "messages"
-	ID    string // the ID in the file's name, else the path below the root without its suffix
+	ID    string // the ID in the file's name, otherwise the path below the root without its suffix
 }
 
-// Unlined reports whether the records of the session need not be lines: they may be elements of one JSON value that is
-// the whole file.
+// Unlined reports whether the session's records may be elements of one JSON value instead of lines.
 func (k Key) Unlined() bool { return k.Agent == Messages || strings.HasSuffix(k.ID, ".json") }
 
-// Class tells what the bytes of a session's file are.
+// Class is what a session's file contains.
 type Class uint8
 
-// The classes.
+// The classes of files.
 const (
 	Main       Class = iota // a conversation of its own
 	SubAgent                // a conversation that a parent session started
 	Attachment              // a file of a session that is not a conversation: a spilled output, a meta.json
 )
 
-// Session is what a path tells of the file it names; nothing of the file is read for it.
+// Session is what the path of a file shows about it, without reading it.
 type Session struct {
 	Key
 	Class  Class
-	Parent string // ID of the parent session of the same agent, where the path tells it ("" otherwise)
+	Parent string // ID of the parent session of the same agent, "" if the path does not contain it
 	Path   string // absolute
-	Root   string // absolute; the watched root that Path lies below
-	Source string // Path below the agent's home, slashes, without .zst: "projects/-home-me/UUID.jsonl"
-	Packed bool   // the file is the transcript compressed with zstd
+	Root   string // absolute; the watched root that contains Path
+	Source string // Path below the agent's home, with slashes, without .zst: "projects/-home-me/UUID.jsonl"
+	Packed bool   // the file is a transcript compressed with zstd
 }
 
-// Fingerprint is the SHA-256 of N bytes at a known place of a generation.
+// Fingerprint is the SHA-256 of N bytes at a known position of a generation.
 type Fingerprint struct {
 	N   int64
 	Sum mark.Hash
 }
 
-// Cursor is a place in a session: how far its file has been taken, and what proves that it is still that file.
-// The zero Cursor is the beginning of generation 1.
+// Cursor is a position in a session, with fingerprints to check that the file is still the same. The zero Cursor is the
+// beginning of generation 1.
 type Cursor struct {
 	Generation int         // 1 for the first life of the file; 0 only in the zero Cursor
-	Offset     int64       // bytes of this generation taken (of a .zst: uncompressed bytes)
+	Offset     int64       // bytes before the position (uncompressed)
 	Head       Fingerprint // of the first bytes, N <= 4096
 	Back       Fingerprint // of the bytes before Offset, N <= 4096
 }
 
-// Segment is a stretch of new bytes of one generation. Data is valid until the next segment is asked for.
-// It holds whole lines, except: a line over 8 MB travels in several segments; an attachment, or a last line without a
-// newline whose file is at rest, ends where the file ends.
+// Segment is a run of new bytes of one generation. Data is only valid until the next segment. It contains whole lines,
+// except: a line over 8 MB is split over several segments; an attachment, or a last line without a newline in a file at
+// rest, ends at the end of the file.
 type Segment struct {
 	Start Cursor
 	Data  []byte
 	End   Cursor
-	Rest  bool // nothing follows for now: a last line without a line end is to be taken as it is
+	Rest  bool // nothing follows for now: take a last line without a newline as it is
 }
 
-// Span is a place in a generation, in bytes. Len is at most 16 MB (MaxLine) but for spans of several lines.
+// Span is a range of bytes in a generation. Len is at most 16 MB (MaxLine) except for several lines.
 type Span struct {
 	Off int64
 	Len int64
 }
 
-// End returns the offset behind the span.
+// End returns the offset after the span.
 func (s Span) End() int64 { return s.Off + s.Len }
 
-// MaxLine is the longest line that is parsed, in bytes; a longer one is archived and never parsed. Places within one fit
-// into 24 bits.
+// MaxLine is the size in bytes up to which a line is parsed; a longer one is only archived. Offsets in a line fit into
+// 24 bits.
 const MaxLine = 16<<20 - 1
 
-// Kind is what an item is.
+// Kind is the kind of an item.
 type Kind uint8
 
-// The kinds of items. Human is only what a person typed or answered; text that a machine wrote in the user's role
+// The kinds of items. Human is only text that a person typed or answered; text that a program wrote in the user's role
 // (reminders, hook output, command echoes, AGENTS.md, environment) is Meta.
 const (
 	Meta Kind = iota
@@ -95,15 +94,15 @@ const (
 	Thinking // reasoning, readable or not
 	Call     // a tool call; its original is the input
 	Result   // a tool's result
-	Image    // an image or document that stands outside of a result
-	Summary  // the agent's own summary of what its compaction dropped
+	Image    // an image or document outside a result
+	Summary  // the agent's own summary of a compacted context
 	System   // text in the system's or developer's role
 	File     // an attachment's bytes
 )
 
 var kindNames = [...]string{"meta", "human", "text", "thinking", "call", "result", "image", "summary", "system", "file"}
 
-// String returns the kind's name as companions and --json show it.
+// String returns the kind's name in companions and --json.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -111,24 +110,24 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Item is one content block. Its original is Raw: the JSON value in the file, quotes included (a text's string, a
-// call's input, a result's content, an image's source), byte for byte at Span.
+// Item is one content block. Its original is Raw: the JSON value in the file, with quotes (a text's string, a call's
+// input, a result's content, an image's source), byte for byte at Span.
 type Item struct {
 	Kind    Kind
 	Span    Span
 	Raw     []byte // valid until the next record
-	Call    string // on Call and Result: what pairs them ("" where the agent gives none)
-	Tool    string // on Call, and on Result where the record tells it: the tool's name as the agent gives it
-	Message string // blocks with the same Message came in one reply ("" where the agent gives none)
-	Failed  bool   // on Result: the agent marked it as an error, or its exit status says so
-	Refused bool   // on Result: the record says that the human refused the call
-	Side    bool   // belongs to an inline sub-agent, not to this session's own context
+	Call    string // on Call and Result: pairs them ("" if the agent has no such ID)
+	Tool    string // on Call, and on Result if recorded: the agent's name of the tool
+	Message string // blocks with the same Message came in one reply ("" if unknown)
+	Failed  bool   // on Result: the agent marked it as an error, or the exit status is not 0
+	Refused bool   // on Result: according to the record the human refused the call
+	Side    bool   // belongs to an inline sub-agent, not to this session's context
 	Frame   Frame  // on Human: what a client put around the person's words
 
 	client *Client
 }
 
-// Client tells how the client speaks that wrote the item's record; it is never nil.
+// Client returns the client that wrote the item's record. It is never nil.
 func (it *Item) Client() *Client {
 	if it.client == nil {
 		return &Client{}
@@ -136,101 +135,101 @@ func (it *Item) Client() *Client {
 	return it.client
 }
 
-// Understand tells what a call does.
+// Understand returns what a call does.
 func (it *Item) Understand() Action { return it.Client().Understand(it.Tool, it.Raw) }
 
-// Explain tells what a result says; tool and op are those of its call.
+// Explain returns what a result says; tool and op are those of its call.
 func (it *Item) Explain(tool string, op Op) Outcome {
 	return it.Client().Explain(tool, op, it.Raw, it.Failed)
 }
 
-// NoCount stands for a report that holds something else than whole numbers of 0 or more.
+// NoCount stands for a report that is not a number of 0 or more.
 const NoCount = -1
 
-// Said returns what a person wrote of a Human item, and how many characters beside it a client added.
+// Said returns the person's words in a Human item, and how many characters a client added.
 func (it *Item) Said() (said string, added int) {
 	return it.Client().Said(it.Frame, string(Original(it.Kind, it.Raw)))
 }
 
-// Usage is what one reply of the model reports, in tokens.
+// Usage is the token usage reported with one reply of the model.
 type Usage struct {
-	ID      string // (message id, request id): a later record with the same ID replaces this one ("" : always new)
-	Context int64  // what the model held for this reply, the reply's own output included; or NoCount
-	Window  int64  // the context window that the transcript states, 0 where it states none
-	Side    bool   // of an inline sub-agent: says nothing of this session's context
+	ID      string // (message id, request id): a later record with the same ID replaces this one; "": always new
+	Context int64  // size of the context including the reply's output; or NoCount
+	Window  int64  // context window in the transcript, 0 if unknown
+	Side    bool   // of an inline sub-agent, not of this session's context
 }
 
-// Boundary is the place where the agent compacted its own context: what stands before it, but for Preserved, is no
-// longer held.
+// Boundary is where the agent compacted its own context: earlier records, except Preserved, are no longer in it.
 type Boundary struct {
 	Trigger   string   // "auto", "manual" or ""
-	Before    int64    // tokens held before, 0 where it is not told
-	Preserved []string // Record.UUIDs that stay in the context although they stand before
-	// Replaced is true where the record itself carries the whole new context (Codex replacement_history).
+	Before    int64    // tokens before, 0 if unknown
+	Preserved []string // Record.UUIDs of earlier records that stay in the context
+	// Replaced is true if the record contains the whole new context (Codex replacement_history).
 	Replaced bool
 }
 
-// Record is one line of a transcript, understood as far as it can be. Strings and Raw are valid until the next record
-// unless said otherwise; numbers and times are plain values.
+// Record is one parsed line of a transcript. Strings and Raw are only valid until the next record unless said
+// otherwise.
 type Record struct {
 	N        int       // 1-based number of the line
-	Span     Span      // the line without its line end
-	Raw      []byte    // the line; nil where it is longer than MaxLine
-	Hash     mark.Hash // of the line without its line end
-	Time     time.Time // UTC; zero where the record has none
-	Type     string    // the agent's name for it: "assistant", "system/compact_boundary", "response_item/message"
-	UUID     string    // "" where it has none
-	Items    []Item    // in order; none on records that the model never saw
+	Span     Span      // the line without its newline
+	Raw      []byte    // the line; nil if it is longer than MaxLine
+	Hash     mark.Hash // of the line without its newline
+	Time     time.Time // UTC; zero if the record has none
+	Type     string    // the agent's name of the type: "assistant", "system/compact_boundary", "response_item/message"
+	UUID     string    // "" if there is none
+	Items    []Item    // in order; none in records that the model never saw
 	Usage    *Usage
 	Boundary *Boundary
-	Back     int    // turns that the person took back here: so many of the last messages no longer count
-	Model    string // the model that it names, "" where none or synthetic
-	Chosen   string // the model that a person chose from now on, as the client tells it, "" where the record tells none
+	Back     int    // number of turns that the person took back here
+	From     int    // number of the first record that was taken back, 0 if unknown
+	Model    string // the model in the record, "" if none or synthetic
+	Chosen   string // the model that a person selected here, "" if none
 	Cwd      string
 	Branch   string
-	Parent   string   // ID of the session that started this one, where the record tells it
-	Agent    string   // ID of the sub-agent whose launch or report this record is
+	Parent   string   // ID of the session that started this one, if recorded
+	Agent    string   // ID of the sub-agent that the record launches or reports on
 	Version  string   // the agent's own version
-	Title    string   // a title given to the session
-	Resumed  *Resumed // on the first record of a copy that ccd wrote, else nil
-	UI       bool     // a copy for the agent's own screen or bookkeeping: free to drop
-	Unknown  bool     // of a type that is not known: kept, counted
-	Broken   bool     // could not be parsed (at least one value of the line): kept, counted
-	Long     bool     // longer than MaxLine: kept, never parsed
+	Title    string   // the session's title
+	Resumed  *Resumed // on the first record of a copy that ccd wrote, otherwise nil
+	UI       bool     // only for the agent's display or bookkeeping: may be dropped
+	Unknown  bool     // of an unknown type: kept and counted
+	Broken   bool     // at least one value of the line could not be parsed: kept and counted
+	Long     bool     // longer than MaxLine: kept, not parsed
 
 	client *Client
 }
 
-// Grasp counts how much of a transcript was understood.
-type Grasp struct {
-	Told    int // records of a known type that hold items
-	Known   int // others of a known type: bookkeeping
-	Strange int // records that are not understood; blank lines are none of these
+// Understood counts how much of a transcript was understood.
+type Understood struct {
+	Content     int // records of a known type with items
+	Bookkeeping int // other records of a known type
+	Unknown     int // records that were not understood, except blank lines
 }
 
 // Add counts a record.
-func (g *Grasp) Add(r *Record) {
+func (g *Understood) Add(r *Record) {
 	switch {
 	case r.Unknown || r.Broken || r.Long:
-		g.Strange++
+		g.Unknown++
 	case len(r.Items) > 0:
-		g.Told++
+		g.Content++
 	case len(bytes.TrimSpace(r.Raw)) > 0:
-		g.Known++
+		g.Bookkeeping++
 	}
 }
 
-// Nothing reports whether nothing was understood: a few lines that look like bookkeeping do not count beside others that
-// are strange.
-func (g *Grasp) Nothing() bool { return g.Told == 0 && (g.Strange > 0 || g.Known == 0) }
+// Nothing reports whether nothing was understood. A few lines that look like bookkeeping do not count if others are
+// unknown.
+func (g *Understood) Nothing() bool { return g.Content == 0 && (g.Unknown > 0 || g.Bookkeeping == 0) }
 
-// Shape is how an original is put together.
+// Shape is how an original is composed.
 type Shape uint8
 
 // The shapes of originals.
 const (
 	Single Shape = iota // one span: an item
-	Lines               // whole lines, from the first part's start to its end: restore prints them as they stand
+	Lines               // whole lines, from the first part's start to its end: restore prints them as they are
 	List                // several items: restore prints each, joined by newline
 )
 
@@ -240,7 +239,7 @@ type Part struct {
 	Kind Kind
 }
 
-// Pointer tells what an ID stands for, within one generation of one session.
+// Pointer describes the original of an ID, in one generation of one session.
 type Pointer struct {
 	Hash   mark.Hash // of the raw span; of Lines and List: mark.Combine of the parts' IDs
 	Shape  Shape
@@ -248,5 +247,5 @@ type Pointer struct {
 	Record int       // number of the (first) record
 	Last   int       // number of the last record; = Record for a single one
 	Time   time.Time // of the (first) record
-	Note   string    // what it is, in a word or two, for people: "output", "file", "range"
+	Note   string    // what it is, in a word or two: "output", "file", "range"
 }

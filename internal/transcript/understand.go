@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Op returns what a tool does. A model's stray tokens behind the name (`shell<|channel|>`) are passed over.
+// Op returns what a tool does. It ignores stray model tokens after the name (`shell<|channel|>`).
 func (c *Client) Op(tool string) Op {
 	if c == nil {
 		return Other
@@ -14,9 +14,8 @@ func (c *Client) Op(tool string) Op {
 	return c.Ops[strings.ToLower(name)]
 }
 
-// Understand tells what a call of the tool with this input does. Input is the call's raw span: an object, a string
-// that holds one, or (apply_patch) a string of another kind. An input that cannot be read gives an Action with the
-// tool's Op alone.
+// Understand returns what a call of the tool does. Input is the call's raw span: an object, a string that contains one,
+// or another string (apply_patch). For an unreadable input the Action only has the tool's Op.
 func (c *Client) Understand(tool string, input []byte) Action {
 	a := Action{Op: c.Op(tool)}
 	in := bytes.TrimSpace(input)
@@ -37,7 +36,7 @@ func (c *Client) Understand(tool string, input []byte) Action {
 	return a
 }
 
-// inShell reads the files that a command changes: by a patch that it feeds to apply_patch, or itself.
+// inShell reads the files that a shell command changes, directly or with a patch passed to apply_patch.
 func inShell(a *Action, tool string, args Node) {
 	if a.Op != Command || a.Stdin || a.Command == "" || isPowerShell(tool, args) {
 		return
@@ -50,7 +49,7 @@ func inShell(a *Action, tool string, args Node) {
 	}
 }
 
-// isPowerShell reports whether a command is written for a shell that is no Unix one.
+// isPowerShell reports whether a command is for a Windows shell.
 func isPowerShell(tool string, args Node) bool {
 	if strings.EqualFold(tool, "powershell") {
 		return true
@@ -105,12 +104,12 @@ func understandArgs(a *Action, tool string, args Node) {
 	}
 }
 
-// searches are the arguments that say what is looked for, or else where.
+// searches are the arguments with the pattern, or else the place, of a search.
 var searches = []string{
 	"pattern", "query", "glob_pattern", "filePattern", "path", "dir_path", "directory_path", "target_directory", "relative_workspace_path",
 }
 
-// labels are the arguments that say in a few words what an unknown tool's call is about, best first.
+// labels are the arguments that describe an unknown tool's call in a few words, best first.
 var labels = []string{
 	"description", "query", "q", "question", "pattern", "url", "uri", "path", "file_path", "filename", "command",
 	"skill", "name", "title", "subject", "id", "text", "prompt",
@@ -119,7 +118,7 @@ var labels = []string{
 // maxLabel is the longest label, in bytes.
 const maxLabel = 200
 
-// label returns the first line of text, cut.
+// label returns the first line of text, truncated.
 func label(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxLabel {
@@ -128,7 +127,7 @@ func label(text string) string {
 	return strings.Clone(line)
 }
 
-// firstText returns the first of the arguments that is a string with something in it.
+// firstText returns the first of the arguments that is a non-empty string.
 func firstText(args Node, names ...string) string {
 	for _, name := range names {
 		if s := args.Field(name).Text(); s != "" {
@@ -165,7 +164,7 @@ func understandCommand(a *Action, tool string, args Node) {
 	}
 }
 
-// commandLine returns a command given as text or as a list of words; of a shell called with a script, the script.
+// commandLine returns a command given as text or as a list of words; for a shell with a script, the script.
 func commandLine(c Node) string {
 	if c.Is('"') {
 		return c.Text()
@@ -191,7 +190,7 @@ func isShell(word string) bool {
 	return false
 }
 
-// ShellWord returns a word so that a POSIX shell reads it as one: quoted where it needs that.
+// ShellWord quotes a word for a POSIX shell if necessary.
 func ShellWord(word string) string {
 	if word != "" && strings.IndexFunc(word, notPlain) < 0 {
 		return word
@@ -226,7 +225,7 @@ func understandFile(a *Action, args Node) {
 	}
 }
 
-// twoNumbers reads a list of two numbers, as a range of lines is given.
+// twoNumbers reads a list of two numbers, such as a range of lines.
 func twoNumbers(list Node) (first, second int, ok bool) {
 	n := 0
 	for one := range list.Elements() {

@@ -54,7 +54,7 @@ func lingering(w *walk) {
 	if err != nil { // nobody is logged in: linger starts what install talks to
 		w.Fatalf("ccd install --linger without a login: %v\n%s%s", err, out, said)
 	}
-	w.has(out+said, "goes on after logout")
+	w.has(out+said, "continues after logout")
 	if got := strings.TrimSpace(w.must(root, "loginctl", "show-user", "alice", "-p", "Linger")); got != "Linger=yes" {
 		w.Errorf("after --linger: %s", got)
 	}

@@ -103,7 +103,7 @@ func (w *walk) earlier() string {
 	find := func() (told string) {
 		out, _, _ := w.run(w.Context(), w.alice, "", "ccd", "doctor")
 		for line := range strings.Lines(out) {
-			if strings.Contains(line, "of an earlier companion.dir") {
+			if strings.Contains(line, "in an earlier companion.dir") {
 				told = strings.Join(strings.Fields(line), " ")
 			}
 		}

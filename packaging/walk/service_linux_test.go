@@ -155,3 +155,39 @@ func (w *walk) installAgain(args ...string) string {
 	}
 	return out + said
 }
+
+// setUp does everything by one command, again without effect, and takes it back but for the archive.
+func setUp(w *walk) {
+	before := w.belongings(w.bob)
+	w.write(w.bob, w.bob.home()+"/.claude/settings.json", settings)
+	own := w.belongings(w.bob)
+	w.write(w.bob, w.bob.home()+"/.claude/projects/-home-bob/7b1f2c3d-0000-4000-8000-000000000001.jsonl",
+		`{"type":"user","uuid":"a","sessionId":"7b1f2c3d-0000-4000-8000-000000000001","cwd":"/home/bob","timestamp":"2026-01-10T10:00:00Z","message":{"role":"user","content":"hello"}}`+"\n")
+	setup := func(args ...string) string {
+		out, said, err := w.run(w.Context(), w.bob, "", append([]string{"ccd", "setup", "--yes"}, args...)...)
+		if err != nil {
+			w.Errorf("ccd setup %q: %v\n%s%s", args, err, out, said)
+		}
+		return out + said
+	}
+	w.has(setup(), "done: Claude Code: connected", "done: archive: 1 session", "done: service: installed and running", "You can now restore 1 session")
+	unit := w.unit(w.bob)
+	if unit["ActiveState"] != "active" || unit["UnitFileState"] != "enabled" {
+		w.Errorf("the service is not active: %v", unit)
+	}
+	w.has(setup(), "has nothing to do")
+	if again := w.unit(w.bob); again["MainPID"] != unit["MainPID"] {
+		w.Error("the second setup started another daemon")
+	}
+	w.has(setup("--undo"), "done: service: stopped and removed", "the archive stays")
+	if u := w.unit(w.bob); u["ActiveState"] == "active" || u["UnitFileState"] == "enabled" {
+		w.Errorf("the service is still there: %v", u)
+	}
+	if out := w.must(w.bob, "ccd", "ls"); !strings.Contains(out, "7b1f2c3d") {
+		w.Errorf("ls after setup --undo: %s", out)
+	}
+	w.must(w.bob, "ccd", "uninstall", "--purge", "--yes")
+	w.left(w.bob, own)
+	w.must(w.bob, "rm", "-r", w.bob.home()+"/.claude")
+	w.left(w.bob, before)
+}

@@ -13,6 +13,7 @@ func steps() []step {
 		{"a full disk, and room again", false, filled},
 		{"the sandbox from inside", false, sandboxed},
 		{"no user namespaces", false, fallenBack},
+		{"ccd setup, and its undo", false, setUp},
 		{"the journal", false, told},
 		{"logout, login, linger", false, lingering},
 		{"reboot", true, rebooted},

@@ -8,8 +8,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// parse understands one message of a thread: of a file on several lines it is given each element of messages, and nothing
-// else. A thread that stands on one line is one record with all its messages.
+// parse decodes one message of a thread. The decoder passes the elements of "messages" one by one if the file spans
+// several lines; a thread on a single line is one record with all its messages.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	messages := value.Field("messages")
 	if !messages.Is('[') {
@@ -22,38 +22,25 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	r.UI = len(r.Items) == 0
 	r.Type, r.UUID = "thread", value.Field("id").Text()
 	r.Time = clock(value.Field("created"))
-	d.Entitle(r, value.Field("title"), transcript.RankMade)
+	d.SetTitle(r, value.Field("title"), transcript.RankMade)
 	where := value.Field("env").Field("initial")
 	r.Version = transcript.Reuse(&d.Last.Version, where.Field("platform").Field("clientVersion"))
 	for tree := range where.Field("trees").Elements() {
-		r.Cwd = local(tree.Field("uri").Text())
+		r.Cwd = localPath(tree.Field("uri").Text())
 		r.Branch = strings.TrimPrefix(tree.Field("repository").Field("ref").Text(), "refs/heads/")
 		break
 	}
 }
 
 func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var role, id, content, usage, meta transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "role":
-			role = v
-		case "messageId":
-			id = v
-		case "content":
-			content = v
-		case "usage":
-			usage = v
-		case "meta":
-			meta = v
-		}
-	}
+	m := d.Object(value)
+	role, id, content, usage := m.Field("role"), m.Field("messageId"), m.Field("content"), m.Field("usage")
 	r.Type = d.TypeName(role, transcript.Node{})
 	if r.UUID = id.Text(); id.Has() && !id.Is('"') {
 		r.UUID = string(id.Raw)
 	}
-	if r.Time = clock(meta.Field("sentAt")); r.Time.IsZero() {
-		r.Time = transcript.Clock(usage.Field("timestamp"))
+	if r.Time = clock(m.Field("meta").Field("sentAt")); r.Time.IsZero() {
+		r.Time = transcript.ParseTime(usage.Field("timestamp"))
 	}
 	v := transcript.Voice{Role: role.Text(), Message: r.UUID, By: d.Author()}
 	switch v.Role {
@@ -63,7 +50,7 @@ func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node)
 		r.Unknown = true
 	}
 	if v.Role == "assistant" {
-		used(d, r, usage)
+		addUsage(d, r, usage)
 	}
 	if !content.Is('[') {
 		d.Content(r, content, v)
@@ -85,12 +72,12 @@ func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tra
 		d.Say(r, b, v)
 	case kind == "tool_result" && b.Field("run").Is('{'):
 		result(d, r, b, v)
-	case kind == "manual_bash_invocation": // what a person ran beside the agent, who sees it unless it is hidden
+	case kind == "manual_bash_invocation": // a command that a person ran; the agent sees it unless it is hidden
 		if !hidden {
 			r.Add(transcript.Item{Kind: transcript.Meta, Message: v.Message}, b)
 		}
 	case kind == "summary":
-		d.Compacted(r, transcript.Boundary{})
+		d.SetBoundary(r, transcript.Boundary{})
 		summary := b.Field("summary")
 		r.AddFirst(transcript.Item{Kind: transcript.Summary, Message: v.Message}, summary.Field("summary"), summary, b)
 	default:
@@ -98,58 +85,33 @@ func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tra
 	}
 }
 
-// result adds what came of a call. Of an object the whole is kept: it tells how a command ended.
+// result adds the result of a call. It keeps the whole result object because that says how a command ended.
 func result(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) {
-	var output, problem, reason, progress transcript.Node
+	run := d.Object(b.Field("run"))
 	item := transcript.Item{Kind: transcript.Result, Call: b.Field("toolUseID").Text(), Message: v.Message}
 	item.Tool = d.ToolOf(item.Call)
-	for key, n := range b.Field("run").Members() {
-		switch string(key) {
-		case "status":
-			switch n.Text() {
-			case "rejected-by-user":
-				item.Refused, item.Failed = true, true
-			case "error", "cancelled":
-				item.Failed = true
-			}
-		case "result":
-			output = n
-		case "error":
-			problem = n
-		case "reason":
-			reason = n
-		case "progress":
-			progress = n
-		}
-	}
+	status := run.Field("status").Text()
+	item.Refused = status == "rejected-by-user"
+	item.Failed = item.Refused || status == "error" || status == "cancelled"
+	output, problem := run.Field("result"), run.Field("error")
 	item.Failed = item.Failed || output.Field("exitCode").Integer() != 0
 	if message := problem.Field("message"); message.Full() {
 		problem = message
 	}
-	r.AddFirst(item, output, problem, reason, progress, b)
+	r.AddFirst(item, output, problem, run.Field("reason"), run.Field("progress"), b)
 }
 
-// used reads what a reply reports. One count that is none makes all of it doubtful.
-func used(d *transcript.Decoder, r *transcript.Record, usage transcript.Node) {
+// addUsage reads the usage that a reply reports. If one count is not a valid number, the total is unknown.
+func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node) {
 	r.Model = transcript.Reuse(&d.Last.Model, usage.Field("model"))
-	total, sound := int64(0), true
-	for _, name := range []string{"inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens"} {
-		n := usage.Field(name)
-		count, ok := n.Tokens()
-		total, sound = total+count, sound && (ok || n.Is('n'))
-	}
-	if !sound {
-		total = transcript.NoCount
-	}
-	if total != 0 {
-		window, _ := usage.Field("maxInputTokens").Tokens()
-		d.Uses(r, transcript.Usage{ID: r.UUID, Context: total, Window: window})
-	}
+	window, _ := usage.Field("maxInputTokens").Tokens()
+	total := usage.Object().Tokens("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window})
 }
 
-// local is the path that a file's URI names, "" where it names none of this machine. The package net/url is not for rows: it
-// belongs to those that may use the network.
-func local(uri string) string {
+// localPath returns the path of a file URI, or "" if the URI is not of a file on this machine. It does not use net/url:
+// only packages that may use the network import net.
+func localPath(uri string) string {
 	rest, ok := strings.CutPrefix(uri, "file://")
 	if !ok || !strings.HasPrefix(rest, "/") {
 		return ""

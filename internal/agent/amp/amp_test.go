@@ -30,7 +30,7 @@ var messages = []string{
 const head = `"v": 7, "id": "` + thread + `", "created": 1768178184664, "title": "Cart",
   "env": {"initial": {"trees": [{"uri": "file:///my%20shop", "repository": {"ref": "refs/heads/main"}}], "platform": {"clientVersion": "0.0.1768"}}},`
 
-// seen is what a test looks at of a record.
+// seen is a copy of the parts of a record that the tests check.
 type seen struct {
 	transcript.Record
 	items []transcript.Item
@@ -91,7 +91,8 @@ func TestThread(t *testing.T) {
 	}
 }
 
-// TestThreadOnOneLine: it is one record, and tells what stands around the messages.
+// TestThreadOnOneLine checks that a thread on one line is one record, which also has the thread's title, directory and
+// version.
 func TestThreadOnOneLine(t *testing.T) {
 	all := decode(transcript.Main, strings.ReplaceAll("{"+head+`"messages":[`+strings.Join(messages, ",")+"]}", "\n", "")+"\n")
 	if len(all) != 1 || all[0].kinds != "human thinking call call result result summary result text meta meta meta" || all[0].UI {
@@ -140,29 +141,20 @@ func TestRow(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]bool{
-		`"id": "` + thread + `",`:        true,
-		`{"v":7,"id":"` + thread + `","`: true,
-		`"id": "T-1",`:                   false,
-		`{"sessionId":"` + thread + `"`:  false,
+		`{"id":"` + thread + `","messages":[]}`:                true,
+		`{"v":7,"id":"` + thread + `","messages":[{"role":"us`: true,
+		`{"id":"ses_1","messages":[]}`:                         false,
+		`{"role":"user","content":"x"}`:                        false,
+		`{"type":"user","sessionId":"s"}`:                      false,
+		`{"timestamp":"x","payload":{"id":"x"}}`:               false,
 	} {
-		if got := row.Starts([]byte(line)); got != want {
-			t.Errorf("start %s: %v", line, got)
-		}
-	}
-	for line, want := range map[string]bool{
-		`{"id":"` + thread + `","messages":[]}`:  true,
-		`{"id":"ses_1","messages":[]}`:           false,
-		`{"role":"user","content":"x"}`:          false,
-		`{"type":"user","sessionId":"s"}`:        false,
-		`{"timestamp":"x","payload":{"id":"x"}}`: false,
-	} {
-		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != want {
+		if got := row.Owns([]byte(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
 }
 
-// TestCorpus: no line of the other agents' is taken.
+// TestCorpus checks that Amp claims no line of another agent's transcript.
 func TestCorpus(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.json*"))
 	if len(files) == 0 {
@@ -175,7 +167,7 @@ func TestCorpus(t *testing.T) {
 		}
 		for line := range bytes.Lines(data) {
 			line = bytes.TrimSpace(line)
-			if amp.Row().Starts(line[:min(len(line), 4096)]) || transcript.Valid(line) && amp.Row().Mine(transcript.Node{Raw: line}) {
+			if amp.Row().Owns(line[:min(len(line), 4096)]) {
 				t.Errorf("%s: %.200s", file, line)
 			}
 		}

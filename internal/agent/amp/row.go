@@ -1,9 +1,8 @@
-// Package amp is what is known of Amp: where its threads lie, how a message decodes, what its tools do. Threads lie on
-// disk up to the programs of early 2026; later ones keep them on their server alone.
+// Package amp describes Amp: where it stores threads, how a message decodes, what its tools do. Versions up to early
+// 2026 store threads on disk; later ones only on Amp's server.
 package amp
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -11,13 +10,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Row is Amp.
+// Row returns the format of Amp.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "amp", Title: "Amp", How: "add the MCP server `ccd mcp` to amp.mcpServers in ~/.config/amp/settings.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "amp", Title: "Amp",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Member: "messages",
+		Connect: &transcript.Connect{
+			Name: "amp", Dir: settings, Servers: "settings.json", Member: "amp.mcpServers", Guide: "AGENTS.md",
+		},
 	}
+}
+
+func settings(getenv func(string) string, home string) string {
+	return filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "amp")
 }
 
 func roots(getenv func(string) string, home string) []string {
@@ -25,8 +31,8 @@ func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(data, "amp", "threads")}
 }
 
-// match knows T-UUID.json, each of which is a thread. The ID keeps its suffix: Key.Unlined reads there that the file need
-// not be lines.
+// match accepts T-UUID.json; each is a thread. The ID keeps the suffix because Key.Unlined uses it to see that the file
+// need not be JSON lines.
 func match(_, rel string) (transcript.Session, bool) {
 	id, ok := strings.CutSuffix(rel, ".json")
 	return transcript.Session{Key: transcript.Key{ID: rel}}, ok && isThread(id)
@@ -37,18 +43,7 @@ func isThread(id string) bool {
 	return ok && transcript.IsUUID(uuid)
 }
 
-// mine knows a thread that stands on one line.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line is a whole thread.
+func recognizes(line transcript.Node) bool {
 	return isThread(line.Field("id").Text()) && line.Field("messages").Is('[')
-}
-
-// starts knows the line with a thread's ID, which is one of its own where a thread stands on many.
-func starts(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte(`"id": "`))
-	if !ok {
-		_, rest, ok = bytes.Cut(line[:min(len(line), 64)], []byte(`"id":"`))
-		ok = ok && bytes.HasPrefix(line, []byte(`{"`))
-	}
-	id, _, closed := bytes.Cut(rest, []byte(`"`))
-	return ok && closed && isThread(string(id))
 }

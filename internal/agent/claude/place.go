@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,8 +13,20 @@ func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "projects")}
 }
 
-// match knows projects/SLUG/SESSION.jsonl, older projects/SLUG/agent-HEX.jsonl, and what lies in
-// projects/SLUG/SESSION/: sub-agents' conversations, and files that are attachments of the session.
+// state returns the file in which the client stores its MCP servers: an old one in its own directory if that exists,
+// else .claude.json in the home directory, or in CLAUDE_CONFIG_DIR if that is set.
+func state(getenv func(string) string, home string) string {
+	moved := getenv("CLAUDE_CONFIG_DIR")
+	dir := cmp.Or(moved, filepath.Join(home, ".claude"))
+	old := filepath.Join(dir, ".config.json")
+	if _, err := os.Lstat(old); err == nil {
+		return old
+	}
+	return filepath.Join(cmp.Or(moved, home), ".claude.json")
+}
+
+// match accepts projects/SLUG/SESSION.jsonl, older projects/SLUG/agent-HEX.jsonl, and the files in
+// projects/SLUG/SESSION/: conversations of sub-agents, and attachments of the session.
 func match(_, rel string) (transcript.Session, bool) {
 	parts := strings.Split(rel, "/")
 	if len(parts) < 2 {
@@ -39,7 +52,7 @@ func match(_, rel string) (transcript.Session, bool) {
 
 func main(rel, stem string) transcript.Session {
 	switch hex, isAgent := strings.CutPrefix(stem, "agent-"); {
-	case isAgent && transcript.IsHex(hex):
+	case isAgent && hex != "" && strings.Trim(hex, "0123456789abcdefABCDEF") == "":
 		return transcript.Session{Key: transcript.Key{ID: stem}, Class: transcript.SubAgent}
 	case transcript.IsUUID(stem):
 		return transcript.Session{Key: transcript.Key{ID: stem}}

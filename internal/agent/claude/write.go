@@ -12,18 +12,18 @@ import (
 	"ccd/internal/transcript"
 )
 
-// writer writes a session of Claude Code: one record a block, each hanging on the one before.
+// writer writes a session of Claude Code: one record per block, each with the previous one as its parent.
 type writer struct {
 	draft  *transcript.Draft
 	stamps transcript.Stamps
 	parent string
 	n      int
-	ids    map[string]bool // of replies so far
+	ids    map[string]bool // IDs of the replies written so far
 	lines  [][]byte
 }
 
-// write gives the lines of a draft. Only what the client needs to resume stands in them, and what its picker
-// lists a session by: usage is zero, so that it is not compacted at once; a reply's blocks share their message ID.
+// write returns the lines of a draft: only what the client needs to resume the session, and the title that its picker
+// shows. Usage is zero so that the client does not compact the copy at once. The blocks of a reply share a message ID.
 func write(d transcript.Draft) [][]byte {
 	total := 1
 	for _, m := range d.Messages {
@@ -47,17 +47,17 @@ func write(d transcript.Draft) [][]byte {
 			case b.Typed:
 				extra = `,"origin":{"kind":"human"}`
 			case b.Refused:
-				extra = `,"toolDenialKind":` + quote(transcript.UserRejected)
+				extra = `,"toolDenialKind":` + transcript.QuoteText(transcript.UserRejected)
 			}
 			w.line(m, "user", `{"role":"user","content":`+userContent(b)+`}`, extra+mark)
 			mark = ""
 		}
 	}
-	title := `{"type":"custom-title","customTitle":` + quote(transcript.TitlePrefix+d.Title) + `,"sessionId":` + quote(d.ID) + `}`
+	title := `{"type":"custom-title","customTitle":` + transcript.QuoteText(transcript.TitlePrefix+d.Title) + `,"sessionId":` + transcript.QuoteText(d.ID) + `}`
 	return append(w.lines, []byte(title))
 }
 
-// reply is the ID of a reply: its own, or one made up where it has none or another has the same.
+// reply returns the ID of a reply: its own, or a new one if it has none or another reply has the same.
 func (w *writer) reply(id string) string {
 	for n := len(w.ids); id == "" || w.ids[id]; n++ {
 		id = "msg_ccd_" + w.draft.ID[:min(8, len(w.draft.ID))] + "_" + strconv.Itoa(n)
@@ -75,64 +75,42 @@ func (w *writer) assistant(m *transcript.Message, j int, id string) {
 	}
 	model := ""
 	if m.Model != "" {
-		model = `"model":` + quote(m.Model) + `,`
+		model = `"model":` + transcript.QuoteText(m.Model) + `,`
 	}
-	w.line(m, "assistant", `{"id":`+quote(id)+`,"type":"message","role":"assistant",`+model+`"content":[`+content(&m.Blocks[j])+
+	w.line(m, "assistant", `{"id":`+transcript.QuoteText(id)+`,"type":"message","role":"assistant",`+model+`"content":[`+m.Blocks[j].JSON()+
 		`],"stop_reason":"`+stop+`","stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}`, "")
 }
 
-// line writes one record of the chain.
 func (w *writer) line(m *transcript.Message, kind, message, extra string) {
 	w.n++
-	uuid, parent := w.draft.Derived(w.n), "null"
+	uuid, parent := w.draft.DerivedUUID(w.n), "null"
 	if w.parent != "" {
-		parent = quote(w.parent)
+		parent = transcript.QuoteText(w.parent)
 	}
 	w.parent = uuid
 	d := w.draft
 	w.lines = append(w.lines, []byte(`{"parentUuid":`+parent+`,"isSidechain":false,"type":"`+kind+`","message":`+message+extra+
-		`,"uuid":"`+uuid+`","timestamp":"`+w.stamps.Next(m.Time)+`","userType":"external","entrypoint":"cli","cwd":`+quote(d.Cwd)+
-		`,"sessionId":`+quote(d.ID)+`,"version":`+quote(cmp.Or(d.Version, version))+`,"gitBranch":`+quote(d.Branch)+`}`))
+		`,"uuid":"`+uuid+`","timestamp":"`+w.stamps.Next(m.Time)+`","userType":"external","entrypoint":"cli","cwd":`+transcript.QuoteText(d.Cwd)+
+		`,"sessionId":`+transcript.QuoteText(d.ID)+`,"version":`+transcript.QuoteText(cmp.Or(d.Version, version))+`,"gitBranch":`+transcript.QuoteText(d.Branch)+`}`))
 }
 
-// version is the version that a copy of another agent's session names: one that is known to read it.
+// version is the client version in a copy of another agent's session: one that is known to read it.
 const version = "2.1.329"
 
-// userContent is the content of a user's record: a text alone is a string, as the client writes it.
+// userContent returns the content of a user's record. A text alone is a string, as the client writes it.
 func userContent(b *transcript.Block) string {
 	if b.Kind == transcript.Human || b.Kind == transcript.Summary {
 		return string(b.Raw)
 	}
-	return "[" + content(b) + "]"
+	return "[" + b.JSON() + "]"
 }
 
-func content(b *transcript.Block) string {
-	switch b.Kind {
-	case transcript.Thinking:
-		return string(b.Raw)
-	case transcript.Call:
-		return `{"type":"tool_use","id":` + quote(b.Call) + `,"name":` + quote(b.Tool) + `,"input":` + string(b.Raw) + `}`
-	case transcript.Result:
-		failed := ""
-		if b.Failed {
-			failed = `,"is_error":true`
-		}
-		return `{"type":"tool_result","tool_use_id":` + quote(b.Call) + `,"content":` + string(b.Raw) + failed + `}`
-	case transcript.Image:
-		kind := "image"
-		if media := (transcript.Node{Raw: b.Raw}).Field("media_type").Text(); media != "" && !bytes.HasPrefix([]byte(media), []byte("image/")) {
-			kind = "document"
-		}
-		return `{"type":"` + kind + `","source":` + string(b.Raw) + `}`
-	}
-	return `{"type":"text","text":` + string(b.Raw) + `}`
-}
-
-// maxSlug is how long the name of a project's directory may be, without the hash that tells longer ones apart.
+// maxSlug is the longest name of a project's directory before the client cuts it and adds a hash.
 const maxSlug = 200
 
-// Project returns the name of the directory in which Claude Code keeps the sessions of a working directory: every
-// UTF-16 unit of its path but letters and digits is a hyphen, and of a long one the beginning and a hash of it stand.
+// Project returns the name of the directory in which Claude Code stores the sessions of a working directory. Every
+// UTF-16 unit of the path that is not a letter or digit becomes a hyphen; a long name is cut, and a hash of the path is
+// added.
 func Project(cwd string) string {
 	units := utf16.Encode([]rune(cwd))
 	name := make([]byte, len(units))
@@ -149,12 +127,11 @@ func Project(cwd string) string {
 	return string(name[:maxSlug]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
 
-// place is where a draft belongs below the root, with slashes.
-func place(d *transcript.Draft) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }
+// place returns the path of a draft below the root, with slashes.
+func place(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }
 
-func quote(text string) string { return string(transcript.Quote(text)) }
-
-// native gives a block of reasoning its raw bytes: the content block that the item stands in.
+// native sets a thinking block's raw bytes to the whole content block that contains the item, because the client needs
+// its signature too.
 func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
 	if it.Kind != transcript.Thinking || !transcript.Valid(r.Raw) {
 		return false

@@ -2,92 +2,75 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"ccd/internal/transcript"
 )
 
-// line is the members of a rollout's line. Old rollouts (before 0.32) have no envelope: the line is the payload.
-type line struct{ timestamp, createdAt, kind, payload, recordType, metadata transcript.Node }
-
-// parse understands one line of a rollout. What the model sees stands in response_item lines (bare lines in old
-// rollouts) and in compacted; event_msg lines are the same once more for the screen, and never items, also where their
-// twin is missing: which they are cannot be told from one line, and every version that writes them writes the twins.
+// parse decodes one line of a rollout. Before 0.32 lines have no envelope: the line is the payload. What the model sees
+// is in response_item lines (bare lines in old rollouts) and in compacted lines. event_msg lines repeat it for the
+// screen and never give items, even if their response_item is missing: one line cannot show that, and every version
+// that writes events also writes the response_item lines.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var l line
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "timestamp":
-			l.timestamp = v
-		case "created_at":
-			l.createdAt = v
-		case "type":
-			l.kind = v
-		case "payload":
-			l.payload = v
-		case "record_type":
-			l.recordType = v
-		case "metadata":
-			l.metadata = v
-		}
+	l := d.Object(value)
+	if r.Time = transcript.ParseTime(l.Field("timestamp")); r.Time.IsZero() {
+		r.Time = transcript.ParseTime(l.Field("created_at"))
 	}
-	if r.Time = transcript.Clock(l.timestamp); r.Time.IsZero() {
-		r.Time = transcript.Clock(l.createdAt)
-	}
-	if l.payload.Is('{') {
-		envelope(d, r, l)
+	if payload := l.Field("payload"); payload.Is('{') {
+		envelope(d, r, l, payload)
 		return
 	}
 	bare(d, r, l, value)
 }
 
-func envelope(d *transcript.Decoder, r *transcript.Record, l line) {
+func envelope(d *transcript.Decoder, r *transcript.Record, l transcript.Object, payload transcript.Node) {
 	var sub transcript.Node
-	switch l.kind.Text() {
+	switch l.Field("type").Text() {
 	case "response_item":
-		p := readItem(l.payload)
-		p.metadata, sub = l.metadata, p.kind
+		p := readItem(d, payload)
+		p.metadata, sub = l.Field("metadata"), p.kind
 		response(d, r, &p)
 	case "event_msg":
-		sub = l.payload.Field("type")
-		event(d, r, sub.Text(), l.payload)
+		sub = payload.Field("type")
+		event(d, r, sub.Text(), payload)
 	case "session_meta":
-		meta(d, r, l.payload)
+		meta(d, r, payload)
 	case "turn_context":
 		r.UI = true
-		r.Cwd = transcript.Reuse(&d.Last.Cwd, l.payload.Field("cwd"))
-		r.Model = transcript.Reuse(&d.Last.Model, l.payload.Field("model"))
+		r.Cwd = transcript.Reuse(&d.Last.Cwd, payload.Field("cwd"))
+		r.Model = transcript.Reuse(&d.Last.Model, payload.Field("model"))
 	case "compacted":
-		compacted(d, r, l.payload)
+		compacted(d, r, payload)
 	case "world_state", "token_usage_record":
 		r.UI = true
 	case "inter_agent_communication", "inter_agent_communication_metadata":
-		r.AddFirst(transcript.Item{Kind: transcript.Meta}, l.payload.Field("content"))
+		r.AddFirst(transcript.Item{Kind: transcript.Meta}, payload.Field("content"))
 	default:
 		r.Unknown = true
-		if p := readItem(l.payload); p.content.Full() {
-			d.Content(r, p.content, transcript.Voice{Role: p.role.Text()})
+		if p := readItem(d, payload); p.content.Full() {
+			d.Content(r, p.content, transcript.Voice{Role: p.Field("role").Text()})
 		}
 	}
-	r.Type = d.TypeName(l.kind, sub)
+	r.Type = d.TypeName(l.Field("type"), sub)
 }
 
-// bare understands a line without an envelope: a header, a state row, or what would now be a response_item.
-func bare(d *transcript.Decoder, r *transcript.Record, l line, value transcript.Node) {
+// bare decodes a line without an envelope: a header, a state row, or what newer versions write as a response_item.
+func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, value transcript.Node) {
 	switch {
-	case l.recordType.Has():
+	case l.Field("record_type").Has():
 		r.UI = true
-		r.Type = d.TypeName(l.recordType, transcript.Node{})
-	case l.kind.Is('"'):
-		p := readItem(value)
+		r.Type = d.TypeName(l.Field("record_type"), transcript.Node{})
+	case l.Field("type").Is('"'):
+		p := readItem(d, value)
 		response(d, r, &p)
-		r.Type = d.TypeName(l.kind, transcript.Node{})
+		r.Type = d.TypeName(l.Field("type"), transcript.Node{})
 	case value.Field("role").Is('"'):
-		p := readItem(value)
+		p := readItem(d, value)
 		p.kind = transcript.Node{Raw: []byte(`"message"`)}
 		response(d, r, &p)
 		r.Type = "message"
-	case value.Field("id").Is('"') && l.timestamp.Is('"'):
+	case value.Field("id").Is('"') && l.Field("timestamp").Is('"'):
 		meta(d, r, value)
 		r.Type = "session_meta"
 	default:
@@ -95,44 +78,30 @@ func bare(d *transcript.Decoder, r *transcript.Record, l line, value transcript.
 	}
 }
 
-// meta reads a rollout's header. A fork copies its parent's lines, header included: only the first is its own.
+// meta reads a rollout's header. A fork copies its parent's lines, including the header, so only the first header is
+// the rollout's own.
 func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
 	if d.Begun {
 		return
 	}
 	d.Begun = true
-	for key, v := range meta.Members() {
-		switch string(key) {
-		case "cwd":
-			r.Cwd = transcript.Reuse(&d.Last.Cwd, v)
-		case "cli_version":
-			r.Version = transcript.Reuse(&d.Last.Version, v)
-		case "git":
-			r.Branch = transcript.Reuse(&d.Last.Branch, v.Field("branch"))
-		case "source":
-			if sub := v.Field("subagent"); sub.Has() {
-				d.Class = transcript.SubAgent
-				if parent := sub.Field("thread_spawn").Field("parent_thread_id"); parent.Has() {
-					r.Parent = parent.Text()
-				}
-			}
-		case "parent_thread_id":
-			r.Parent = v.Text()
-		case "ccd":
-			r.Resumed = transcript.ReadResumed(v)
-		case "thread_source":
-			if v.Text() == "subagent" {
-				d.Class = transcript.SubAgent
-			}
-		}
+	m := d.Object(meta)
+	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
+	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
+	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
+	r.Resumed = transcript.ReadResumed(m.Field("ccd"))
+	sub := m.Field("source").Field("subagent")
+	if sub.Has() || m.Field("thread_source").Text() == "subagent" {
+		d.Class = transcript.SubAgent
 	}
+	r.Parent = cmp.Or(sub.Field("thread_spawn").Field("parent_thread_id").Text(), m.Field("parent_thread_id").Text())
 }
 
 func event(d *transcript.Decoder, r *transcript.Record, kind string, payload transcript.Node) {
 	r.UI = true
 	switch kind {
 	case "thread_name_updated":
-		d.Entitle(r, payload.Field("thread_name"), transcript.RankGiven)
+		d.SetTitle(r, payload.Field("thread_name"), transcript.RankGiven)
 	case "thread_rolled_back":
 		r.Back = int(payload.Field("num_turns").Integer())
 	case "token_count":
@@ -141,18 +110,16 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		if !ok {
 			total = transcript.NoCount
 		}
-		if total != 0 {
-			window, _ := info.Field("model_context_window").Tokens()
-			d.Uses(r, transcript.Usage{Context: total, Window: window})
-		}
+		window, _ := info.Field("model_context_window").Tokens()
+		d.SetUsage(r, transcript.Usage{Context: total, Window: window})
 	}
 }
 
-// compacted reads the record that replaces the context. Its items in replacement_history are copies of what
-// stands before, or instructions; only the summary is new.
+// compacted reads the record that replaces the context. The items in its replacement_history are copies of earlier ones
+// or instructions; only the summary is new.
 func compacted(d *transcript.Decoder, r *transcript.Record, payload transcript.Node) {
 	history := payload.Field("replacement_history")
-	d.Compacted(r, transcript.Boundary{Replaced: history.Is('[')})
+	d.SetBoundary(r, transcript.Boundary{Replaced: history.Is('[')})
 	if message := payload.Field("message"); message.Full() {
 		r.Add(transcript.Item{Kind: transcript.Summary}, message)
 		return
@@ -160,7 +127,7 @@ func compacted(d *transcript.Decoder, r *transcript.Record, payload transcript.N
 	var last transcript.Node
 	for item := range history.Elements() {
 		for block := range item.Field("content").Elements() {
-			if t := block.Field("text"); t.Is('"') && d.IsSummary(t.Text()) {
+			if t := block.Field("text"); t.Is('"') && d.Client.IsSummary(t.Text()) {
 				last = t
 			}
 		}
@@ -170,56 +137,14 @@ func compacted(d *transcript.Decoder, r *transcript.Record, payload transcript.N
 	}
 }
 
-// item is the members of a response_item that any item type uses.
 type item struct {
-	kind, role, content, message, id, callID, name, arguments, input, output, result, action transcript.Node
-	function, encrypted, summary, tools, author, passthrough, metadata                       transcript.Node
-	whole                                                                                    transcript.Node
+	transcript.Object
+	kind, content, metadata, whole transcript.Node
 }
 
-func readItem(payload transcript.Node) (p item) {
-	p.whole = payload
-	for key, v := range payload.Members() {
-		switch string(key) {
-		case "type":
-			p.kind = v
-		case "role":
-			p.role = v
-		case "content":
-			p.content = v
-		case "message":
-			p.message = v
-		case "id":
-			p.id = v
-		case "call_id":
-			p.callID = v
-		case "name":
-			p.name = v
-		case "arguments":
-			p.arguments = v
-		case "input":
-			p.input = v
-		case "output":
-			p.output = v
-		case "result":
-			p.result = v
-		case "action":
-			p.action = v
-		case "function":
-			p.function = v
-		case "encrypted_content":
-			p.encrypted = v
-		case "summary":
-			p.summary = v
-		case "tools":
-			p.tools = v
-		case "author":
-			p.author = v
-		case "internal_chat_message_metadata_passthrough":
-			p.passthrough = v
-		}
-	}
-	return p
+func readItem(d *transcript.Decoder, payload transcript.Node) item {
+	o := d.Object(payload)
+	return item{Object: o, kind: o.Field("type"), content: o.Field("content"), whole: payload}
 }
 
 func response(d *transcript.Decoder, r *transcript.Record, p *item) {
@@ -227,36 +152,36 @@ func response(d *transcript.Decoder, r *transcript.Record, p *item) {
 	case "message":
 		message(d, r, p)
 	case "reasoning":
-		r.AddFirst(transcript.Item{Kind: transcript.Thinking}, p.content, p.encrypted, p.summary)
+		r.AddFirst(transcript.Item{Kind: transcript.Thinking}, p.content, p.Field("encrypted_content"), p.Field("summary"))
 	case "function_call", "custom_tool_call", "tool_call":
-		call(d, r, p, p.toolName(), p.arguments, p.input)
+		call(d, r, p, p.toolName(), p.Field("arguments"), p.Field("input"))
 	case "local_shell_call":
-		call(d, r, p, "local_shell", p.action)
+		call(d, r, p, "local_shell", p.Field("action"))
 	case "web_search_call":
-		call(d, r, p, "web_search", p.action)
+		call(d, r, p, "web_search", p.Field("action"))
 	case "tool_search_call":
-		call(d, r, p, "tool_search", p.arguments)
+		call(d, r, p, "tool_search", p.Field("arguments"))
 	case "function_call_output", "custom_tool_call_output", "tool_result", "function_result":
-		result(d, r, p, p.output, p.result)
+		result(d, r, p, p.Field("output"), p.Field("result"))
 	case "tool_search_output":
-		result(d, r, p, p.tools)
+		result(d, r, p, p.Field("tools"))
 	case "image_generation_call":
-		r.AddFirst(transcript.Item{Kind: transcript.Image, Call: p.call(), Tool: "image_generation"}, p.result)
+		r.AddFirst(transcript.Item{Kind: transcript.Image, Call: p.call(), Tool: "image_generation"}, p.Field("result"))
 	case "compaction", "compaction_summary", "context_compaction":
-		r.AddFirst(transcript.Item{Kind: transcript.Thinking}, p.encrypted)
+		r.AddFirst(transcript.Item{Kind: transcript.Thinking}, p.Field("encrypted_content"))
 	case "agent_message":
-		r.Agent = p.author.Text()
+		r.Agent = p.Field("author").Text()
 		d.Content(r, p.content, transcript.Voice{Role: "agent"})
 	case "ghost_snapshot", "additional_tools", "state":
 		r.UI = true
 	default:
 		r.Unknown = true
-		d.Content(r, p.content, transcript.Voice{Role: p.role.Text()})
+		d.Content(r, p.content, transcript.Voice{Role: p.Field("role").Text()})
 	}
 }
 
 func message(d *transcript.Decoder, r *transcript.Record, p *item) {
-	v := transcript.Voice{Role: p.role.Text(), Message: p.id.Text()}
+	v := transcript.Voice{Role: p.Field("role").Text(), Message: p.Field("id").Text()}
 	v.Summary = v.Role == "assistant" && p.metadata.Field("compaction_output").IsTrue()
 	if p.content.Is('[') {
 		parts(d, r, p, v)
@@ -265,23 +190,23 @@ func message(d *transcript.Decoder, r *transcript.Record, p *item) {
 	v.By = d.Author()
 	if p.content.Is('"') {
 		d.Say(r, p.content, v)
-	} else if p.message.Is('"') {
-		d.Say(r, p.message, v)
+	} else if p.Field("message").Is('"') {
+		d.Say(r, p.Field("message"), v)
 	}
 }
 
-// parts adds the parts of a message. New rollouts tell of each part what it is: "user.text" is typed by a person.
+// parts adds the parts of a message. New rollouts give each part a kind; "user.text" was typed by a person.
 func parts(d *transcript.Decoder, r *transcript.Record, p *item, v transcript.Voice) {
 	var kinds []string
 	if v.Role == "user" {
-		for kind := range p.passthrough.Field("content_item_kinds").Elements() {
+		for kind := range p.Field("internal_chat_message_metadata_passthrough").Field("content_item_kinds").Elements() {
 			kinds = append(kinds, kind.Text())
 		}
 	}
 	i := 0
 	for part := range p.content.Elements() {
 		v.By = d.Author()
-		if v.By == transcript.Untold && i < len(kinds) && kinds[i] != "" && kinds[i] != "unknown" {
+		if v.By == transcript.UnknownAuthor && i < len(kinds) && kinds[i] != "" && kinds[i] != "unknown" {
 			v.By = transcript.Program
 			if strings.HasPrefix(kinds[i], "user.") && kinds[i] != "user.heartbeat" {
 				v.By = transcript.Person
@@ -293,37 +218,34 @@ func parts(d *transcript.Decoder, r *transcript.Record, p *item, v transcript.Vo
 }
 
 func (p *item) call() string {
-	if id := p.callID.Text(); id != "" {
-		return id
-	}
-	return p.id.Text()
+	return cmp.Or(p.Field("call_id").Text(), p.Field("id").Text())
 }
 
 func (p *item) toolName() string {
-	if name := p.name.Text(); name != "" {
-		if space := p.whole.Field("namespace").Text(); space != "" {
+	if name := p.Field("name").Text(); name != "" {
+		if space := p.Field("namespace").Text(); space != "" {
 			return space + "__" + name
 		}
 		return name
 	}
-	return p.function.Field("name").Text()
+	return p.Field("function").Field("name").Text()
 }
 
 func call(d *transcript.Decoder, r *transcript.Record, p *item, tool string, inputs ...transcript.Node) {
 	item := transcript.Item{Kind: transcript.Call, Call: p.call(), Tool: tool}
-	d.Named(item.Call, item.Tool)
+	d.RememberTool(item.Call, item.Tool)
 	r.AddFirst(item, append(inputs, p.whole)...)
 }
 
 func result(d *transcript.Decoder, r *transcript.Record, p *item, outputs ...transcript.Node) {
-	item := transcript.Item{Kind: transcript.Result, Call: p.callID.Text()}
+	item := transcript.Item{Kind: transcript.Result, Call: p.Field("call_id").Text()}
 	if item.Tool = d.ToolOf(item.Call); item.Tool == "" {
-		item.Tool = p.name.Text()
+		item.Tool = p.Field("name").Text()
 	}
 	for _, n := range outputs {
 		if n.Has() {
-			item.Failed = failed(n)
-			if d.Class == transcript.Main && d.Op(item.Tool) == transcript.Ask && d.BuiltIn(item.Tool) && hasAnswers(n) {
+			item.Failed = failed(d, item.Tool, n)
+			if d.Class == transcript.Main && d.Client.Op(item.Tool) == transcript.Ask && d.Client.BuiltIn(item.Tool) && hasAnswers(n) {
 				item.Kind, item.Frame = transcript.Human, transcript.Reported
 			}
 			r.AddFirst(item, n)
@@ -333,71 +255,39 @@ func result(d *transcript.Decoder, r *transcript.Record, p *item, outputs ...tra
 	r.AddFirst(item, p.whole)
 }
 
-// hasAnswers reports whether the result of a question holds answers: where it could not be asked it is a sentence.
+// hasAnswers reports whether the result of a question contains answers. If the client could not ask, the result is a
+// sentence.
 func hasAnswers(output transcript.Node) bool {
 	text := bytes.TrimSpace([]byte(transcript.PlainText(output)))
 	return transcript.Valid(text) && transcript.Node{Raw: text}.Field("answers").Is('{')
 }
 
-// failed reads how a command ended from the beginning or the end of its output, where Codex writes it.
-func failed(output transcript.Node) bool {
-	if output.Is('{') {
-		return output.Field("success").Is('f') || output.Field("exitCode").Integer() != 0
-	}
-	raw := output.Raw
-	head, _, _ := bytes.Cut(raw[:min(len(raw), 512)], []byte(`\nOutput:`))
-	if len(head) > 1 && transcript.IsHead(string(head[1:])) {
-		for _, mark := range []string{"Exit code: ", "Process exited with code "} {
-			if exit, ok := numberAfter(head, mark); ok {
-				return exit != 0
-			}
-		}
-	}
-	if bytes.HasPrefix(raw, []byte(`"{\"output\":`)) {
-		exit, ok := numberAfter(raw[max(0, len(raw)-256):], `\"exit_code\":`)
-		return ok && exit != 0
-	}
+// failed reports whether a call failed, by its output or by the exit status of its command.
+func failed(d *transcript.Decoder, tool string, output transcript.Node) bool {
 	for _, p := range errorTexts {
-		if bytes.HasPrefix(raw, []byte(`"`+p)) {
+		if bytes.HasPrefix(output.Raw, []byte(`"`+p)) {
 			return true
 		}
 	}
-	return false
+	return output.Is('{') && output.Field("success").Is('f') || d.ResultFailed(tool, output)
 }
 
-// errorTexts begin the outputs of calls that never ran.
+// errorTexts are prefixes of the outputs of calls that never ran.
 var errorTexts = []string{
 	"unsupported call: ", "failed to parse function arguments", "apply_patch verification failed", "execution error: ",
 	"exec_command failed", "write_stdin failed", "err: ", "aborted by user", "rejected by user",
 	"exec command rejected by user", "patch rejected",
 }
 
-// numberAfter reads the number that follows the last mark.
-func numberAfter(b []byte, mark string) (int64, bool) {
-	i := bytes.LastIndex(b, []byte(mark))
-	if i < 0 {
-		return 0, false
-	}
-	b = bytes.TrimLeft(b[i+len(mark):], " ")
-	end := 0
-	for end < len(b) && (b[end] == '-' && end == 0 || b[end] >= '0' && b[end] <= '9') {
-		end++
-	}
-	if end == 0 {
-		return 0, false
-	}
-	return transcript.Node{Raw: b[:end]}.Integer(), true
-}
-
-// replacement adds the items of the new context that a line carries with it.
+// replacement adds the items of the new context that a compacted line contains.
 func replacement(d *transcript.Decoder, held *transcript.Record, line transcript.Node) {
 	for one := range line.Field("payload").Field("replacement_history").Elements() {
-		p := readItem(one)
+		p := readItem(d, one)
 		response(d, held, &p)
 	}
 }
 
-// native tells a call's tool and its namespace as they stand apart in the record.
+// native sets a call's tool and its namespace separately, as the record has them.
 func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
 	if it.Kind != transcript.Call || !transcript.Valid(r.Raw) {
 		return false

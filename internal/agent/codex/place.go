@@ -14,7 +14,7 @@ func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(dir, "sessions"), filepath.Join(dir, "archived_sessions")}
 }
 
-// match knows rollouts below sessions and archived_sessions: any *.jsonl, canonical in name or not.
+// match accepts every *.jsonl below sessions and archived_sessions, whatever its name.
 func match(base, rel string) (transcript.Session, bool) {
 	stem, ok := strings.CutSuffix(path.Base(rel), ".jsonl")
 	if !ok || stem == "" || strings.HasPrefix(stem, ".") {
@@ -26,7 +26,7 @@ func match(base, rel string) (transcript.Session, bool) {
 	return transcript.Session{Key: transcript.Key{ID: strings.TrimSuffix(rel, ".jsonl")}}, true
 }
 
-// rolloutID returns the thread's ID of rollout-2025-10-04T22-19-01-UUID, "" where the name is another.
+// rolloutID returns the thread ID in a name like rollout-2025-10-04T22-19-01-UUID, or "" for another name.
 func rolloutID(stem string) string {
 	const stamp = "2025-10-04T22-19-01-"
 	rest, ok := strings.CutPrefix(stem, "rollout-")

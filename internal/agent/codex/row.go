@@ -1,23 +1,27 @@
-// Package codex is what is known of Codex: where its rollouts live, how a line decodes, what its tools do.
+// Package codex describes Codex: where it stores rollouts, how a line decodes, what its tools do.
 package codex
 
 import (
-	"bytes"
 	"strings"
 
 	"ccd/internal/transcript"
 )
 
-// Row is Codex.
+// Row returns the format of Codex.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "codex", Title: "Codex", Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "codex", Title: "Codex", Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Write: write, Place: place,
+		Resume: []string{"codex", "resume"}, Shell: shell,
+		Connect: &transcript.Connect{
+			Name: "codex", Dir: transcript.DirOf("CODEX_HOME", ".codex"),
+			Hooks: "hooks.json", Events: transcript.Events(), Servers: "config.toml", Program: "codex", Guide: "AGENTS.md", Shadow: "AGENTS.override.md",
+		},
 	}
 }
 
-// mine knows an envelope, and the bare lines of rollouts before 0.32.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line has Codex's envelope or is a bare line of a rollout before 0.32.
+func recognizes(line transcript.Node) bool {
 	kind := line.Field("type").Text()
 	switch {
 	case line.Field("payload").Is('{') && line.Field("timestamp").Is('"'), line.Field("record_type").Is('"'):
@@ -26,8 +30,4 @@ func mine(line transcript.Node) bool {
 		return true
 	}
 	return kind == "message" && line.Field("content").Is('[') || strings.HasPrefix(kind, "function_call")
-}
-
-func starts(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(`{"timestamp":`)) && bytes.Contains(line, []byte(`"payload":{`))
 }

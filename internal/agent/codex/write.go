@@ -13,8 +13,8 @@ type writer struct {
 	lines  [][]byte
 }
 
-// write gives the lines of a draft. Events, usage and ordinals are left out, and so is the history's mode: with
-// them the client would compact the copy at once, or refuse it.
+// write returns the lines of a draft. It leaves out events, usage, ordinals and the history's mode, because with them
+// the client would compact the copy at once or refuse it.
 func write(d transcript.Draft) [][]byte {
 	w := writer{stamps: transcript.Stamps{Last: d.Start}}
 	w.stamps.Next(d.Start)
@@ -24,19 +24,19 @@ func write(d transcript.Draft) [][]byte {
 	}
 	branch := ""
 	if d.Branch != "" {
-		branch = `,"git":{"branch":` + quote(d.Branch) + `}`
+		branch = `,"git":{"branch":` + transcript.QuoteText(d.Branch) + `}`
 	}
-	meta := `{"timestamp":"` + head + `","type":"session_meta","payload":{"id":` + quote(d.ID) + `,"session_id":` + quote(d.ID) +
-		`,"timestamp":"` + head + `","cwd":` + quote(d.Cwd) + `,"originator":"codex_cli_rs","cli_version":` + quote(cmp.Or(d.Version, version)) +
+	meta := `{"timestamp":"` + head + `","type":"session_meta","payload":{"id":` + transcript.QuoteText(d.ID) + `,"session_id":` + transcript.QuoteText(d.ID) +
+		`,"timestamp":"` + head + `","cwd":` + transcript.QuoteText(d.Cwd) + `,"originator":"codex_cli_rs","cli_version":` + transcript.QuoteText(cmp.Or(d.Version, version)) +
 		`,"source":"cli"` + branch + `,` + d.Resumed.JSON(len(w.lines)+1) + `}}`
 	return append([][]byte{[]byte(meta)}, w.lines...)
 }
 
-// version is the version that a copy of another agent's session names: one that is known to read it.
+// version is the client version in a copy of another agent's session: one that is known to read it.
 const version = "0.169.0"
 
-// message writes the texts and images of a message as one item, and each of its calls or results as one: what is said
-// comes before the calls and after the results, so that nothing stands between the two.
+// message writes the texts and images of a message as one item, and each call and result as its own. The assistant's
+// text comes before its calls and the user's text after the results, so that nothing comes between calls and results.
 func (w *writer) message(m *transcript.Message) {
 	if m.Assistant {
 		w.said(m, "assistant", "output_text")
@@ -88,20 +88,27 @@ func payload(b *transcript.Block) string {
 		kind, value = "custom_tool_call", "input"
 	}
 	if b.Kind == transcript.Result {
-		return `{"type":"` + kind + `_output","call_id":` + quote(b.Call) + `,"output":` + string(b.Raw) + `}`
+		return `{"type":"` + kind + `_output","call_id":` + transcript.QuoteText(b.Call) + `,"output":` + string(b.Raw) + `}`
 	}
 	space := ""
 	if b.Space != "" {
-		space = `,"namespace":` + quote(b.Space)
+		space = `,"namespace":` + transcript.QuoteText(b.Space)
 	}
-	return `{"type":"` + kind + `","name":` + quote(b.Tool) + space + `,"` + value + `":` + string(b.Raw) + `,"call_id":` + quote(b.Call) + `}`
+	return `{"type":"` + kind + `","name":` + transcript.QuoteText(b.Tool) + space + `,"` + value + `":` + string(b.Raw) + `,"call_id":` + transcript.QuoteText(b.Call) + `}`
 }
 
-// place is where a draft belongs below the root, with slashes. The name carries the time of the session that it is
-// made from, so that a list by time shows the copy beside that one and not before all others.
-func place(d *transcript.Draft) string {
+// shell returns the call that runs a command.
+func shell(command, dir string) (tool string, input []byte) {
+	args := `{"cmd":` + transcript.QuoteText(command)
+	if dir != "" {
+		args += `,"workdir":` + transcript.QuoteText(dir)
+	}
+	return "exec_command", transcript.Quote(args + "}")
+}
+
+// place returns the path of a draft below the root, with slashes. The name has the start time of the original session,
+// so that a list by time shows the copy next to it and not before all others.
+func place(d *transcript.Draft, _ string) string {
 	t := d.Start.UTC()
 	return t.Format("2006/01/02/") + "rollout-" + t.Format("2006-01-02T15-04-05-") + d.ID + ".jsonl"
 }
-
-func quote(text string) string { return string(transcript.Quote(text)) }

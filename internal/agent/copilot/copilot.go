@@ -6,70 +6,48 @@ import (
 	"ccd/internal/transcript"
 )
 
-// event is the members of an event that ccd reads.
-type event struct{ kind, data, id, timestamp, parent, agent transcript.Node }
-
-func read(value transcript.Node) (e event) {
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "type":
-			e.kind = v
-		case "data":
-			e.data = v
-		case "id":
-			e.id = v
-		case "timestamp":
-			e.timestamp = v
-		case "parentId":
-			e.parent = v
-		case "agentId":
-			e.agent = v
-		}
-	}
-	return e
-}
-
-// parse understands one event. What the model sees stands in the messages and in what tools gave back; events of a tool's
-// start, of hooks, turns and reasoning repeat it for the screen. An event of a sub-agent stands in the session that started
-// it, and says so.
+// parse decodes one event. What the model sees is in the messages and in the results of tools; events of a tool's
+// start, of hooks, turns and reasoning repeat it for the screen. Events of a sub-agent are in the session that started
+// it and carry the sub-agent's ID.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	e := read(value)
-	r.Type = d.TypeName(e.kind, transcript.Node{})
-	r.UUID = e.id.Text()
-	r.Time = transcript.Clock(e.timestamp)
-	side := e.agent.Full() || e.data.Field("parentToolCallId").Full()
-	switch kind := e.kind.Text(); kind {
+	e := d.Object(value)
+	data := e.Field("data")
+	r.Type = d.TypeName(e.Field("type"), transcript.Node{})
+	r.UUID = e.Field("id").Text()
+	r.Time = transcript.ParseTime(e.Field("timestamp"))
+	side := e.Field("agentId").Full() || data.Field("parentToolCallId").Full()
+	switch kind := e.Field("type").Text(); kind {
 	case "user.message":
-		user(d, r, e.data, side)
+		user(d, r, data, side)
 	case "assistant.message":
-		assistant(d, r, e.data, side)
+		assistant(d, r, data, side)
 	case "tool.user_requested":
-		d.Call(r, called(e.data, "toolName", side), e.data.Field("arguments"), e.data)
+		d.Call(r, called(data, "toolName", side), data.Field("arguments"), data)
 	case "tool.execution_start":
 		r.UI = true
 		if !side {
-			d.Named(e.data.Field("toolCallId").Text(), e.data.Field("toolName").Text())
+			d.RememberTool(data.Field("toolCallId").Text(), data.Field("toolName").Text())
 		}
 	case "tool.execution_complete":
-		result(d, r, e.data, side)
+		result(d, r, data, side)
 	case "system.message":
-		role := e.data.Field("role").Text()
+		role := data.Field("role").Text()
 		if role == "" {
 			role = "system"
 		}
-		d.Content(r, e.data.Field("content"), transcript.Voice{Role: role, Side: side})
+		d.Content(r, data.Field("content"), transcript.Voice{Role: role, Side: side})
 	case "system.notification":
-		r.Agent = e.data.Field("kind").Field("agentId").Text()
-		d.Content(r, e.data.Field("content"), transcript.Voice{Role: "user", Side: side})
+		r.Agent = data.Field("kind").Field("agentId").Text()
+		d.Content(r, data.Field("content"), transcript.Voice{Role: "user", Side: side})
 	case "subagent.started", "subagent.completed", "subagent.failed":
 		r.UI = true
-		r.Agent = e.agent.Text()
+		r.Agent = e.Field("agentId").Text()
 	default:
-		session(d, r, kind, e.data)
+		session(d, r, kind, data)
 	}
 }
 
-// bookkeeping are the events, beside those of a session's state, that hold nothing that reached the model.
+// bookkeeping lists the events, besides those of the session's state, with nothing that reached the model.
 var bookkeeping = map[string]bool{
 	"abort": true, "assistant.intent": true, "assistant.reasoning": true, "assistant.turn_end": true,
 	"assistant.turn_start": true, "assistant.usage": true, "hook.end": true, "hook.progress": true, "hook.start": true,
@@ -84,8 +62,8 @@ var bookkeeping = map[string]bool{
 	"session.workspace_file_changed": true,
 }
 
-// session reads the events of a session's state, and all others. A truncation takes some messages out of the context without
-// telling which: it is no boundary.
+// session decodes the events of the session's state and all other events. A truncation removes messages from the
+// context without saying which, so it is no boundary.
 func session(d *transcript.Decoder, r *transcript.Record, kind string, data transcript.Node) {
 	r.UI = true
 	switch kind {
@@ -96,7 +74,7 @@ func session(d *transcript.Decoder, r *transcript.Record, kind string, data tran
 	case "session.context_changed":
 		place(d, r, data)
 	case "session.title_changed":
-		d.Entitle(r, data.Field("title"), transcript.RankMade)
+		d.SetTitle(r, data.Field("title"), transcript.RankMade)
 	case "session.model_change":
 		r.Model = transcript.Reuse(&d.Last.Model, data.Field("newModel"))
 		switch data.Field("source").Text() {
@@ -104,13 +82,13 @@ func session(d *transcript.Decoder, r *transcript.Record, kind string, data tran
 			r.Chosen = r.Model
 		}
 	case "session.shutdown":
-		held(d, r, data, "currentTokens")
+		addUsage(d, r, data, "currentTokens")
 	case "session.compaction_start":
-		held(d, r, data, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
+		addUsage(d, r, data, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
 	case "session.compaction_complete":
 		compacted(d, r, data)
 	case "session.context_cleared":
-		d.Compacted(r, transcript.Boundary{Trigger: "manual"})
+		d.SetBoundary(r, transcript.Boundary{Trigger: "manual"})
 	default:
 		if !bookkeeping[kind] {
 			unknown(d, r, data)
@@ -123,24 +101,13 @@ func place(d *transcript.Decoder, r *transcript.Record, context transcript.Node)
 	r.Branch = transcript.Reuse(&d.Last.Branch, context.Field("branch"))
 }
 
-// held reports what the model held at a time, the sum of some counts. No reply reports it.
-func held(d *transcript.Decoder, r *transcript.Record, data transcript.Node, counts ...string) {
-	total := int64(0)
-	for _, name := range counts {
-		count, ok := data.Field(name).Tokens()
-		if !ok {
-			total = transcript.NoCount
-			break
-		}
-		total += count
-	}
-	if total != 0 {
-		window, _ := data.Field("tokenLimit").Tokens()
-		d.Uses(r, transcript.Usage{Context: total, Window: window})
-	}
+// addUsage sets the size of the context to the sum of some counts. Replies do not report it.
+func addUsage(d *transcript.Decoder, r *transcript.Record, data transcript.Node, counts ...string) {
+	window, _ := data.Field("tokenLimit").Tokens()
+	d.SetUsage(r, transcript.Usage{Context: data.Object().Tokens(counts...), Window: window})
 }
 
-// compacted reads how a compaction ended. One that failed took nothing away.
+// compacted reads the result of a compaction. A failed one removed nothing.
 func compacted(d *transcript.Decoder, r *transcript.Record, data transcript.Node) {
 	if data.Field("success").Is('f') {
 		return
@@ -150,14 +117,14 @@ func compacted(d *transcript.Decoder, r *transcript.Record, data transcript.Node
 	if b.Trigger != "" && b.Trigger != "manual" {
 		b.Trigger = "auto"
 	}
-	d.Compacted(r, b)
+	d.SetBoundary(r, b)
 	if summary := data.Field("summaryContent"); summary.Full() {
 		r.Add(transcript.Item{Kind: transcript.Summary}, summary)
 	}
 }
 
-// user reads a message as it was typed. What the client made of it (transformedContent) is the same with the time and such
-// beside it.
+// user adds a message as the person typed it. transformedContent is the same message with the time and the like added
+// by the client.
 func user(d *transcript.Decoder, r *transcript.Record, data transcript.Node, side bool) {
 	v := transcript.Voice{Role: "user", By: author(d, data, side), Side: side}
 	content := data.Field("content")
@@ -173,7 +140,8 @@ func user(d *transcript.Decoder, r *transcript.Record, data transcript.Node, sid
 	}
 }
 
-// author is who wrote a message: a person, unless its origin names a skill, a command, another agent or the client itself.
+// author returns who wrote a message: a person, unless its origin names a skill, a command, another agent or the client
+// itself.
 func author(d *transcript.Decoder, data transcript.Node, side bool) transcript.Author {
 	source := data.Field("source").Text()
 	switch {
@@ -210,38 +178,26 @@ func called(n transcript.Node, name string, side bool) transcript.Item {
 	return transcript.Item{Call: n.Field("toolCallId").Text(), Tool: n.Field(name).Text(), Side: side}
 }
 
-// result reads what the model saw of what a tool gave back: its content. The detailed content is for the screen.
+// result adds a tool's result as the model saw it: its content. The detailed content is for the screen.
 func result(d *transcript.Decoder, r *transcript.Record, data transcript.Node, side bool) {
 	item := transcript.Item{Kind: transcript.Result, Call: data.Field("toolCallId").Text(), Side: side}
 	if !side {
 		item.Tool = d.ToolOf(item.Call)
 	}
 	content := data.Field("result").Field("content")
-	item.Failed = data.Field("success").Is('f') || d.Op(item.Tool) == transcript.Command && exit(content)
+	item.Failed = data.Field("success").Is('f') || d.Client.Op(item.Tool) == transcript.Command && d.ResultFailed(item.Tool, content)
 	if !content.Has() {
 		failure := data.Field("error")
 		r.AddFirst(item, failure.Field("message"), failure, data.Field("result"), data)
 		return
 	}
-	if !side && !item.Failed && d.Class == transcript.Main && d.Op(item.Tool) == transcript.Ask && content.Is('"') {
+	if !side && !item.Failed && d.Class == transcript.Main && d.Client.Op(item.Tool) == transcript.Ask && content.Is('"') {
 		item.Kind, item.Frame = transcript.Human, transcript.Reported
 	}
 	r.Add(item, content)
 }
 
-// exit reports whether a command's output ends with a status that is not 0.
-func exit(content transcript.Node) bool {
-	raw := content.Raw
-	tail := string(raw[max(0, len(raw)-64):])
-	i := strings.LastIndex(tail, "exit code ")
-	if i < 0 {
-		return false
-	}
-	status, rest, ok := strings.Cut(tail[i+len("exit code "):], ">")
-	return ok && status != "0" && strings.Trim(status, "-0123456789") == "" && strings.Trim(rest, `\n"`) == ""
-}
-
-// unknown keeps an event of a type that is not known. What looks like a text that a model sees is an item all the same.
+// unknown decodes an event of an unknown type. Text that the model may have seen becomes an item.
 func unknown(d *transcript.Decoder, r *transcript.Record, data transcript.Node) {
 	r.UI, r.Unknown = false, true
 	for _, name := range []string{"content", "message", "summary"} {

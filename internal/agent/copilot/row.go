@@ -1,8 +1,7 @@
-// Package copilot is what is known of Copilot CLI: where its sessions live, how an event decodes, what its tools do.
+// Package copilot describes Copilot CLI: where it stores sessions, how an event decodes, what its tools do.
 package copilot
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -10,38 +9,38 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Row is Copilot CLI.
+// Row returns the format of Copilot CLI.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "copilot-cli", Title: "Copilot CLI", How: "add the MCP server `ccd mcp` to mcpServers in ~/.copilot/mcp-config.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "copilot-cli", Title: "Copilot CLI",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
+		// ccd installs no hooks: the event at the start of a session does not name the transcript.
+		Connect: &transcript.Connect{
+			Name: "copilot", Dir: transcript.DirOf("COPILOT_HOME", ".copilot"),
+			Servers: "mcp-config.json", Member: "mcpServers", Type: "local", Tools: []string{"*"}, Guide: "copilot-instructions.md",
+		},
 	}
 }
 
-// mine knows the envelope of an event.
-func mine(line transcript.Node) bool {
-	e := read(line)
-	return e.data.Is('{') && e.id.Is('"') && e.timestamp.Is('"') && len(e.parent.Raw) > 0 && isEvent(e.kind.Text())
+// recognizes reports whether the line has the envelope of an event.
+func recognizes(line transcript.Node) bool {
+	e := line.Object()
+	return e.Field("data").Is('{') && e.Field("id").Is('"') && e.Field("timestamp").Is('"') && len(e.Field("parentId").Raw) > 0 &&
+		isEvent(e.Field("type").Text())
 }
 
-// isEvent reports whether a type is that of an event: a subject and what happened to it.
+// isEvent reports whether a type has the form of an event's: a subject, a full stop, and what happened.
 func isEvent(kind string) bool {
 	return kind == "abort" || strings.IndexByte(kind, '.') > 0
-}
-
-func starts(start []byte) bool {
-	rest, ok := bytes.CutPrefix(start, []byte(`{"type":"`))
-	kind, rest, _ := bytes.Cut(rest, []byte(`"`))
-	return ok && isEvent(string(kind)) && bytes.HasPrefix(rest, []byte(`,"data":{`))
 }
 
 func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(cmp.Or(getenv("COPILOT_HOME"), filepath.Join(home, ".copilot")), "session-state")}
 }
 
-// match knows SESSION/events.jsonl, older SESSION.jsonl, and of what else lies in a session's directory what the agent wrote
-// for itself: the summaries of its compactions, and files. The copies that rewinding needs, locks and databases are left.
+// match accepts SESSION/events.jsonl, older SESSION.jsonl, and in a session's directory the files that the agent wrote
+// for itself: the summaries of its compactions, and files. It skips the copies for rewinding, locks and databases.
 func match(_, rel string) (transcript.Session, bool) {
 	parts := strings.Split(rel, "/")
 	name := parts[len(parts)-1]

@@ -2,24 +2,13 @@ package cursor
 
 import "ccd/internal/transcript"
 
-// parse understands one line of a transcript, which the client writes for people and other programs: it holds what was
-// said and which calls were made, but no results, times, IDs or usage.
+// parse decodes one line of a transcript. Cursor writes it for people and other programs: it has the messages and the
+// calls, but no results, times, IDs or usage.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var role, message, kind transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "role":
-			role = v
-		case "message":
-			message = v
-		case "type":
-			kind = v
-		case "timestamp":
-			r.Time = transcript.Clock(v)
-		case "model":
-			r.Model = transcript.Reuse(&d.Last.Model, v)
-		}
-	}
+	l := d.Object(value)
+	role, message, kind := l.Field("role"), l.Field("message"), l.Field("type")
+	r.Time = transcript.ParseTime(l.Field("timestamp"))
+	r.Model = transcript.Reuse(&d.Last.Model, l.Field("model"))
 	r.Type = d.TypeName(kind, role)
 	if !kind.Has() {
 		r.Type = d.TypeName(role, transcript.Node{})
@@ -42,7 +31,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 }
 
-// block adds one block. A call or a result under another name than Anthropic's is one all the same.
+// block adds one block. It also accepts calls and results whose type is spelled differently from Anthropic's.
 func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) {
 	switch b.Field("type").Text() {
 	case "tool_call", "tool-call":

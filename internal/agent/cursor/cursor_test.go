@@ -25,7 +25,7 @@ func message(role string, texts ...string) string {
 	return `{"role":"` + role + `","message":{"content":[` + strings.Join(blocks, ",") + `]}}`
 }
 
-// seen is what a test looks at of a record.
+// seen is a copy of the parts of a record that the tests check.
 type seen struct {
 	transcript.Record
 	items []transcript.Item
@@ -83,6 +83,7 @@ func TestWhatAPersonTyped(t *testing.T) {
 		{"behind the time", "<timestamp>x</timestamp>\n<user_query>\nfix it\n</user_query>", "fix it"},
 		{"on one line", "<timestamp>x</timestamp><user_query>fix it</user_query>", "fix it"},
 		{"between what the client adds", "<new_context>x</new_context>\n<user_query>fix it</user_query>\n[Image]\n[File: a.pdf]", "fix it"},
+		{"in two elements", "<timestamp>x</timestamp>\n<user_query>\nfix it\n</user_query>\n<system_reminder>\nx\n</system_reminder>\n<user_query>\nand test it\n</user_query>", "fix it\n\nand test it"},
 		{"its tag inside", "<user_query>\nwhat is <user_query>x</user_query> for?\n</user_query>", "what is <user_query>x</user_query> for?"},
 		{"its tag in a bare prompt", "what is <user_query>x</user_query> for?", "what is <user_query>x</user_query> for?"},
 		{"not closed", "<user_query>\nfix it", "<user_query>\nfix it"},
@@ -182,16 +183,16 @@ func TestMine(t *testing.T) {
 		`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`: false,
 		`{"type":"message","id":"m","message":{"role":"user","content":[]}}`:                                                  false,
 	} {
-		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != want {
+		if got := row.Recognizes(transcript.Node{Raw: []byte(line)}); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
-	if !row.Starts([]byte(message("user", "x")[:40])) || row.Starts([]byte(`{"role":"user","content":"`)) {
+	if !row.Owns([]byte(message("user", strings.Repeat("x", 2000))[:1000])) || row.Owns([]byte(`{"role":"user","content":"`)) {
 		t.Error("a start is not told")
 	}
 }
 
-// TestCorpus looks at transcripts of all agents, where they are there.
+// TestCorpus reads transcripts of all agents, if there are any next to the checkout.
 func TestCorpus(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.jsonl"))
 	if len(files) == 0 {
@@ -204,7 +205,7 @@ func TestCorpus(t *testing.T) {
 		}
 		own := filepath.Base(filepath.Dir(file)) == "cursor"
 		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && cursor.Row().Mine(transcript.Node{Raw: line}) != own {
+			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && cursor.Row().Recognizes(transcript.Node{Raw: line}) != own {
 				t.Errorf("%s: %.200s", file, line)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// roots is where the projects lie. The variable moves them for the command line, not for the editor.
+// roots returns the directories of projects. CURSOR_DATA_DIR moves them for the command line but not for the editor, so
+// both are watched.
 func roots(getenv func(string) string, home string) []string {
 	dirs := []string{filepath.Join(home, ".cursor", "projects")}
 	if dir := getenv("CURSOR_DATA_DIR"); dir != "" && filepath.Join(dir, "projects") != dirs[0] {
@@ -16,8 +17,8 @@ func roots(getenv func(string) string, home string) []string {
 	return dirs
 }
 
-// match knows PROJECT/agent-transcripts/SESSION/SESSION.jsonl, older PROJECT/agent-transcripts/SESSION.jsonl, and the
-// sub-agents' SESSION/subagents/AGENT.jsonl. The oldest, SESSION.txt, are no lines of JSON and are passed over.
+// match accepts PROJECT/agent-transcripts/SESSION/SESSION.jsonl, older PROJECT/agent-transcripts/SESSION.jsonl, and the
+// sub-agents' SESSION/subagents/AGENT.jsonl. It skips the oldest, SESSION.txt, which are not JSON.
 func match(_, rel string) (transcript.Session, bool) {
 	parts := strings.Split(rel, "/")
 	stem, ok := strings.CutSuffix(parts[len(parts)-1], ".jsonl")

@@ -1,24 +1,25 @@
-// Package cursor is what is known of Cursor: where the transcripts of its agent live, how a line decodes, what its tools do.
+// Package cursor describes Cursor: where its agent stores transcripts, how a line decodes, what its tools do.
 package cursor
 
 import (
-	"bytes"
-
 	"ccd/internal/transcript"
 )
 
-// Row is Cursor.
+// Row returns the format of Cursor.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "cursor", Title: "Cursor", How: "add the MCP server `ccd mcp` to mcpServers in ~/.cursor/mcp.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "cursor", Title: "Cursor",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
+		// ccd installs no hooks, because a session does not name its working directory, and no rules, because there is
+		// no file of rules for all projects.
+		Connect: &transcript.Connect{Name: "cursor", Dir: transcript.DirIn("", ".cursor"), Servers: "mcp.json", Member: "mcpServers", Type: "stdio"},
 	}
 }
 
-// mine knows a message by its two members: a role, and the message apart from it. What has a type, an ID of a session or
-// its content beside the role is another's.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line has a role and a separate message. A line with another agent's members (a type, a
+// session's ID, content beside the role) is not Cursor's.
+func recognizes(line transcript.Node) bool {
 	var role, message, kind, status transcript.Node
 	for key, v := range line.Members() {
 		switch string(key) {
@@ -40,9 +41,5 @@ func mine(line transcript.Node) bool {
 	return (role.Text() == "user" || role.Text() == "assistant") && message.Field("content").Has()
 }
 
-// ended is the type of the line behind a turn.
+// ended is the type of the line that ends a turn.
 const ended = "turn_ended"
-
-func starts(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(`{"role":"user","message":{`)) || bytes.HasPrefix(line, []byte(`{"role":"assistant","message":{`))
-}

@@ -1,38 +1,26 @@
 package droid
 
 import (
-	"bytes"
 	"strings"
 
 	"ccd/internal/transcript"
 )
 
-// parse understands one line of a session. The client loads a session in the order of its file, not by the links from
-// record to record: going back to an earlier message makes a new file.
+// parse decodes one line of a session. The client loads a session in file order and ignores the links between records,
+// because going back to an earlier message creates a new file.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var kind, id, timestamp, message transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "type":
-			kind = v
-		case "id":
-			id = v
-		case "timestamp":
-			timestamp = v
-		case "message":
-			message = v
-		}
-	}
-	r.Time, r.UUID = clock(timestamp), id.Text()
+	l := d.Object(value)
+	kind, message := l.Field("type"), l.Field("message")
+	r.Time, r.UUID = clock(l.Field("timestamp")), l.Field("id").Text()
 	r.Type = d.TypeName(kind, transcript.Node{})
 	switch {
 	case message.Is('{'):
-		said(d, r, kind, message)
-	case streamed(d, r, kind.Text(), value):
+		addMessage(d, r, kind, d.Object(message))
+	case streamed(d, r, kind.Text(), l, value):
 	case kind.Text() == "session_start":
-		header(d, r, value)
+		header(d, r, l)
 	case kind.Text() == "compaction_state":
-		compacted(d, r, value)
+		compacted(d, r, l)
 	case bookkeeping[kind.Text()]:
 		r.UI = true
 	default:
@@ -40,99 +28,60 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 }
 
-// bookkeeping are the record types that hold nothing that reached the model.
+// bookkeeping lists the record types with nothing that reached the model.
 var bookkeeping = map[string]bool{"todo_state": true, "agent_turn_outcome": true, "session_end": true}
 
-// header reads the first line. The parent that it names is of a fork or of what this session goes on with; only one that
-// calls it started it.
-func header(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
+// header reads the first line. Its "parent" is the session that this one was forked from or continues; only
+// callingSessionId names the session that started it.
+func header(d *transcript.Decoder, r *transcript.Record, l transcript.Object) {
 	r.UI = true
 	if d.Begun {
 		return
 	}
 	d.Begun = true
+	r.Cwd = transcript.Reuse(&d.Last.Cwd, l.Field("cwd"))
+	r.Version = transcript.Reuse(&d.Last.Version, l.Field("version")) // a number would be the version of the file format
 	made := transcript.RankMade
-	if value.Field("isSessionTitleManuallySet").IsTrue() {
+	if l.Field("isSessionTitleManuallySet").IsTrue() {
 		made = transcript.RankGiven
 	}
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "cwd":
-			r.Cwd = transcript.Reuse(&d.Last.Cwd, v)
-		case "version": // a number is that of the file's form
-			r.Version = transcript.Reuse(&d.Last.Version, v)
-		case "title":
-			d.Entitle(r, v, transcript.RankSummary)
-			if strings.HasPrefix(v.Text(), "# Task Tool Invocation") { // before the header named the caller
-				d.Class = transcript.SubAgent
-			}
-		case "sessionTitle":
-			d.Entitle(r, v, made)
-		case "callingSessionId":
-			if v.Full() {
-				r.Parent, d.Class = v.Text(), transcript.SubAgent
-			}
-		case "decompSessionType":
-			if v.Text() == "worker" {
-				d.Class = transcript.SubAgent
-			}
-		}
+	title := l.Field("title")
+	d.SetTitle(r, title, transcript.RankSummary)
+	d.SetTitle(r, l.Field("sessionTitle"), made)
+	r.Parent = l.Field("callingSessionId").Text()
+	if r.Parent != "" || l.Field("decompSessionType").Text() == "worker" ||
+		strings.HasPrefix(title.Text(), "# Task Tool Invocation") { // older headers do not name the caller
+		d.Class = transcript.SubAgent
 	}
 }
 
-// said reads a message. One that is for the person's eyes alone (a notice, what a hook did) never reached the model.
-func said(d *transcript.Decoder, r *transcript.Record, kind, message transcript.Node) {
-	var role, content, model, reasoning, sealed, told transcript.Node
-	v := transcript.Voice{By: d.Author(), Message: r.UUID}
-	for key, m := range message.Members() {
-		switch string(key) {
-		case "role":
-			role = m
-		case "content":
-			content = m
-		case "modelId", "model":
-			model = m
-		case "chatCompletionReasoningContent":
-			reasoning = m
-		case "openaiEncryptedContent":
-			sealed = m
-		case "openaiReasoningSummary":
-			told = m
-		case "visibility":
-			r.UI = m.Text() == "user_only"
-			if m.Text() == "llm_only" {
-				v.By = transcript.Program
-			}
-		case "hiddenFromUserViews":
-			if m.IsTrue() {
-				v.By = transcript.Program
-			}
-		case "userMessageSource":
-			if m.Text() == "automation" {
-				v.By = transcript.Program
-			}
-		}
+// addMessage adds a message. One that only the person sees (a notice, the output of a hook) never reached the model.
+func addMessage(d *transcript.Decoder, r *transcript.Record, kind transcript.Node, m transcript.Object) {
+	role, content, sees := m.Field("role"), m.Field("content"), m.Field("visibility").Text()
+	v := transcript.Voice{Role: role.Text(), By: d.Author(), Message: r.UUID}
+	if sees == "llm_only" || m.Field("hiddenFromUserViews").IsTrue() || m.Field("userMessageSource").Text() == "automation" {
+		v.By = transcript.Program
 	}
 	if r.Unknown = kind.Text() != "message" || len(content.Raw) == 0; r.Unknown {
 		v.By = transcript.Program
 	}
 	r.Type = d.TypeName(kind, role)
-	if r.UI && !r.Unknown {
+	if r.UI = sees == "user_only" && !r.Unknown; r.UI {
 		return
 	}
-	r.UI = false
-	if v.Role = role.Text(); v.Role == "assistant" {
-		r.Model = transcript.Reuse(&d.Last.Model, model)
-		if !thinks(content) { // else the same once more
-			r.AddFirst(transcript.Item{Kind: transcript.Thinking, Message: v.Message}, reasoning, sealed, told)
+	if v.Role == "assistant" {
+		r.Model = transcript.Reuse(&d.Last.Model, m.First("modelId", "model"))
+		if !thinks(content) { // otherwise the reasoning is in the content already
+			r.AddFirst(transcript.Item{Kind: transcript.Thinking, Message: v.Message}, m.Field("chatCompletionReasoningContent"),
+				m.Field("openaiEncryptedContent"), m.Field("openaiReasoningSummary"))
 		}
 	}
 	d.Content(r, content, v)
 	for i := range r.Items {
 		it := &r.Items[i]
-		it.Failed = it.Failed || it.Kind == transcript.Result && d.Op(it.Tool) == transcript.Command && failed(it.Raw)
+		it.Failed = it.Failed || it.Kind == transcript.Result && d.Client.Op(it.Tool) == transcript.Command && d.ResultFailed(it.Tool, transcript.Node{Raw: it.Raw})
 	}
-	d.Remember(r.UUID)
+	d.RememberUUID(r.UUID)
 }
 
 func thinks(content transcript.Node) bool {
@@ -145,35 +94,16 @@ func thinks(content transcript.Node) bool {
 	return false
 }
 
-// failed reads how a command ended, which stands at the beginning or at the end of its output.
-func failed(raw []byte) bool {
-	if bytes.HasPrefix(raw, []byte(`"Error: Command failed (exit code: `)) {
-		return true
-	}
-	_, tail, ok := bytes.Cut(raw[max(0, len(raw)-48):], []byte(`[Process exited with code `))
-	return ok && !bytes.HasPrefix(tail, []byte("0]"))
-}
-
-// compacted reads the record of a compaction: what stands behind its anchor stays in the context. One that begins a new
-// session has no anchor, and nothing before it.
-func compacted(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var text, info, anchor transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "summaryText":
-			text = v
-		case "systemInfoText":
-			info = v
-		case "anchorMessage":
-			anchor = v
-		}
-	}
+// compacted reads the record of a compaction. The records after its anchor stay in the context. A compaction that
+// starts a new session has no anchor, and no records before it.
+func compacted(d *transcript.Decoder, r *transcript.Record, l transcript.Object) {
+	info, anchor := l.Field("systemInfoText"), l.Field("anchorMessage")
 	if anchor.Is('{') {
 		anchor = anchor.Field("id")
 	}
-	d.Compacted(r, transcript.Boundary{Preserved: d.After(anchor.Text())})
-	r.AddFirst(transcript.Item{Kind: transcript.Summary}, text, value.Field("summary"))
-	if info.Full() { // the reminder that is sent with it
+	d.SetBoundary(r, transcript.Boundary{Preserved: d.UUIDsAfter(anchor.Text())})
+	r.AddFirst(transcript.Item{Kind: transcript.Summary}, l.Field("summaryText"), l.Field("summary"))
+	if info.Full() { // the reminder that the client sends with the summary
 		r.Add(transcript.Item{Kind: transcript.Meta}, info)
 	}
 }

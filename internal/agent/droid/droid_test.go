@@ -20,7 +20,7 @@ const (
 	fourth = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e04"
 )
 
-// message is a line with the message's other members.
+// message returns a message line with these extra members.
 func message(id, role, content string, more ...string) string {
 	return fmt.Sprintf(`{"type":"message","id":%q,"timestamp":"2026-05-04T10:00:00.5Z","message":{"role":%q,"content":%s%s}}`,
 		id, role, content, strings.Join(append([]string{""}, more...), ","))
@@ -30,7 +30,7 @@ func text(said string) string {
 	return `[{"type":"text","text":` + string(transcript.Quote(said)) + `}]`
 }
 
-// seen is what a test looks at of a record, its strings copied.
+// seen is a copy of the parts of a record that the tests check.
 type seen struct {
 	transcript.Record
 	items []transcript.Item
@@ -229,7 +229,7 @@ func TestMine(t *testing.T) {
 	row := droid.Row()
 	for line, want := range map[string]bool{
 		message(first, "user", text("one")):                                                                                   true,
-		message("m1", "user", text("one")):                                                                                    false, // Pi's as well
+		message("m1", "user", text("one")):                                                                                    false, // Pi writes the same
 		message(first, "user", text("one"), `"timestamp":1`):                                                                  false,
 		`{"type":"session_start","id":"s"}`:                                                                                   true,
 		`{"type":"compaction_state","summaryText":"x"}`:                                                                       true,
@@ -238,7 +238,7 @@ func TestMine(t *testing.T) {
 		`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`: false,
 		`{"role":"user","content":"x"}`:                                                                                       false,
 	} {
-		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != want {
+		if got := row.Recognizes(transcript.Node{Raw: []byte(line)}); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -248,13 +248,13 @@ func TestMine(t *testing.T) {
 		`{"type":"message","id":"m1","message":{"r`: false,
 		`{"type":"message","id":"`:                  false,
 	} {
-		if got := row.Starts([]byte(line)); got != want {
+		if got := row.Owns([]byte(line)); got != want {
 			t.Errorf("start %s: %v", line, got)
 		}
 	}
 }
 
-// TestCorpus looks at transcripts of all agents, where they are there.
+// TestCorpus reads transcripts of all agents, if there are any next to the checkout.
 func TestCorpus(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.jsonl"))
 	if len(files) == 0 {
@@ -267,7 +267,7 @@ func TestCorpus(t *testing.T) {
 		}
 		own, known := filepath.Base(filepath.Dir(file)) == "droid", 0
 		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && droid.Row().Mine(transcript.Node{Raw: line}) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && droid.Row().Recognizes(transcript.Node{Raw: line}) {
 				known++
 			}
 		}

@@ -1,24 +1,27 @@
-// Package droid is what is known of Factory Droid: where its sessions live, how a record decodes, what its tools do.
+// Package droid describes Factory Droid: where it stores sessions, how a record decodes, what its tools do.
 package droid
 
 import (
-	"bytes"
-
 	"ccd/internal/transcript"
 )
 
-// Row is Factory Droid.
+// Row returns the format of Factory Droid.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "factory-droid", Title: "Factory Droid", How: "add the MCP server `ccd mcp` to ~/.factory/mcp.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "factory-droid", Title: "Factory Droid",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
+		// ccd installs no hooks: whether they belong in settings.json or hooks.json depends on the version.
+		Connect: &transcript.Connect{
+			Name: "droid", Dir: transcript.DirIn("FACTORY_HOME_OVERRIDE", ".factory"),
+			Servers: "mcp.json", Member: "mcpServers", Type: "stdio", Guide: "AGENTS.md",
+		},
 	}
 }
 
-// mine knows the types that no other agent writes. A message has the form of Pi's messages: it must show something that
-// Pi's never have.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line has a type that no other agent writes. Messages look like Pi's, so a message must
+// also have something that Pi never writes.
+func recognizes(line transcript.Node) bool {
 	switch line.Field("type").Text() {
 	case "session_start":
 		return line.Field("id").Is('"')
@@ -30,28 +33,24 @@ func mine(line transcript.Node) bool {
 		return line.Field("turnId").Is('"')
 	case "message":
 		if message := line.Field("message"); message.Is('{') {
-			return mineMessage(line.Field("id").Text(), message)
+			return isMessage(line.Field("id").Text(), message)
 		}
 	}
-	return mineStreamed(line)
+	return isStreamed(line)
 }
 
-func mineMessage(id string, message transcript.Node) bool {
-	var role string
-	content, known := transcript.Node{}, isID(id)
-	for key, v := range message.Members() {
-		switch string(key) {
-		case "role":
-			role = v.Text()
-		case "content":
-			content = v
-		case "timestamp", "api", "provider", "stopReason", "usage":
+func isMessage(id string, message transcript.Node) bool {
+	m := message.Object()
+	for _, pis := range []string{"timestamp", "api", "provider", "stopReason", "usage"} {
+		if len(m.Field(pis).Raw) > 0 {
 			return false
-		case "visibility", "userMessageSource", "interactionMode", "modelId", "hookEventName":
-			known = true
 		}
 	}
-	if role != "user" && role != "assistant" || !content.Is('[') {
+	content, known := m.Field("content"), isID(id)
+	for _, droids := range []string{"visibility", "userMessageSource", "interactionMode", "modelId", "hookEventName"} {
+		known = known || len(m.Field(droids).Raw) > 0
+	}
+	if role := m.Field("role").Text(); role != "user" && role != "assistant" || !content.Is('[') {
 		return false
 	}
 	for block := range content.Elements() {
@@ -65,20 +64,10 @@ func mineMessage(id string, message transcript.Node) bool {
 	return known
 }
 
-// isID reports whether a record's ID is of the form that Droid gives: a UUID, or that of the message it is the context of.
+// isID reports whether a record's ID has Droid's form: a UUID, or "context-" and the UUID of the message that the
+// record is the context of.
 func isID(id string) bool {
 	return transcript.IsUUID(id) || len(id) > len(context) && id[:len(context)] == context && transcript.IsUUID(id[len(context):])
 }
 
 const context = "context-"
-
-func starts(line []byte) bool {
-	for _, kind := range []string{"session_start", "compaction_state"} {
-		if bytes.HasPrefix(line, []byte(`{"type":"`+kind+`","id":"`)) {
-			return true
-		}
-	}
-	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"message","id":"`))
-	id, _, closed := bytes.Cut(rest, []byte(`"`))
-	return ok && closed && isID(string(id)) && bytes.Contains(rest, []byte(`"message":{"role":"`))
-}

@@ -6,8 +6,9 @@ import (
 	"ccd/internal/transcript"
 )
 
-// mineStreamed knows what `droid exec -o stream-json` prints. Its first line (system) may be another client's.
-func mineStreamed(line transcript.Node) bool {
+// isStreamed recognizes the output of `droid exec -o stream-json`. Its first line (system) does not count because other
+// clients write the same.
+func isStreamed(line transcript.Node) bool {
 	if !line.Field("session_id").Is('"') && !line.Field("sessionId").Is('"') {
 		return false
 	}
@@ -24,50 +25,25 @@ func mineStreamed(line transcript.Node) bool {
 	return false
 }
 
-// streamed reads a line of that output; false where it is none. What ends it repeats the last reply.
-func streamed(d *transcript.Decoder, r *transcript.Record, kind string, value transcript.Node) bool {
-	var session, role, text, call, name, input, output, failed transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "session_id", "sessionId":
-			session = v
-		case "role":
-			role = v
-		case "text":
-			text = v
-		case "toolCallId":
-			call = v
-		case "toolName":
-			name = v
-		case "parameters":
-			input = v
-		case "value":
-			output = v
-		case "isError":
-			failed = v
-		case "model":
-			r.Model = transcript.Reuse(&d.Last.Model, v)
-		case "cwd":
-			r.Cwd = transcript.Reuse(&d.Last.Cwd, v)
-		}
-	}
-	if !session.Is('"') {
-		r.Model, r.Cwd = "", ""
+// streamed decodes a line of that output and returns false if it is no such line. The last line (completion) repeats
+// the last reply, so it gives no item.
+func streamed(d *transcript.Decoder, r *transcript.Record, kind string, l transcript.Object, value transcript.Node) bool {
+	if !l.First("session_id", "sessionId").Is('"') {
 		return false
 	}
-	if !call.Full() {
-		call = value.Field("id")
-	}
-	item := transcript.Item{Call: call.Text()}
+	r.Model = transcript.Reuse(&d.Last.Model, l.Field("model"))
+	r.Cwd = transcript.Reuse(&d.Last.Cwd, l.Field("cwd"))
+	item := transcript.Item{Call: l.First("toolCallId", "id").Text()}
 	switch kind {
 	case "message":
-		d.Say(r, text, transcript.Voice{Role: role.Text(), By: d.Author(), Message: r.UUID})
+		d.Say(r, l.Field("text"), transcript.Voice{Role: l.Field("role").Text(), By: d.Author(), Message: r.UUID})
 	case "tool_call":
-		item.Tool = name.Text()
-		d.Call(r, item, input, value)
+		item.Tool = l.Field("toolName").Text()
+		d.Call(r, item, l.Field("parameters"), value)
 	case "tool_result":
 		item.Kind, item.Tool = transcript.Result, d.ToolOf(item.Call)
-		item.Failed = failed.IsTrue() || output.Field("exitCode").Integer() != 0
+		output := l.Field("value")
+		item.Failed = l.Field("isError").IsTrue() || output.Field("exitCode").Integer() != 0
 		r.AddFirst(item, output, value)
 	case "system", "completion", "error":
 		r.UI = true
@@ -79,7 +55,7 @@ func streamed(d *transcript.Decoder, r *transcript.Record, kind string, value tr
 
 // clock reads a time as text, or in milliseconds since 1970.
 func clock(n transcript.Node) time.Time {
-	if t := transcript.Clock(n); !t.IsZero() || n.Is('"') {
+	if t := transcript.ParseTime(n); !t.IsZero() || n.Is('"') {
 		return t
 	}
 	const maxYear = 253402300799999 // the last millisecond of the year 9999

@@ -1,7 +1,6 @@
 package entries
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -9,7 +8,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Dir is a directory that the environment names, "~" at its beginning being the home directory as both clients take it.
+// Dir returns a directory that an environment variable names. Both clients expand "~" at its beginning.
 func Dir(named, home string) string {
 	if rest, ok := strings.CutPrefix(named, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		return filepath.Join(home, rest)
@@ -17,7 +16,7 @@ func Dir(named, home string) string {
 	return named
 }
 
-// SessionID is the UUID at the end of the name of a session's file, "" where it has none. Pi puts the time before it.
+// SessionID returns the UUID at the end of the name of a session file, or "". Pi puts the time before it.
 func SessionID(stem string) string {
 	if id := stem[strings.LastIndexByte(stem, '_')+1:]; transcript.IsUUID(id) {
 		return id
@@ -25,42 +24,43 @@ func SessionID(stem string) string {
 	return ""
 }
 
-// sessionOf is the ID of the session whose file is at the path.
+// sessionOf returns the ID of the session whose file has this path.
 func sessionOf(path string) string {
 	stem := strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".jsonl")
 	return cmp.Or(SessionID(stem), stem)
 }
 
-// Mine knows an entry. A message that the records of other agents could hold as well is nobody's: other lines will tell.
-func Mine(line transcript.Node) bool {
-	e := read(line)
-	if !e.timestamp.Is('"') || line.Field("sessionId").Has() || line.Field("payload").Has() {
+// Recognizes reports whether the line is an entry. It rejects messages that other agents could have written too,
+// because other lines of the file decide.
+func Recognizes(line transcript.Node) bool {
+	e := line.Object()
+	if !e.Field("timestamp").Is('"') || e.Field("sessionId").Has() || e.Field("payload").Has() {
 		return false
 	}
-	switch e.kind.Text() {
+	switch e.Field("type").Text() {
 	case "session":
-		return e.id.Is('"') && e.cwd.Is('"')
+		return e.Field("id").Is('"') && e.Field("cwd").Is('"')
 	case "message":
-		return mineMessage(e.message)
+		return isMessage(e.Field("message"))
 	case "compaction":
-		return e.summary.Is('"') && e.tokens.Has()
+		return e.Field("summary").Is('"') && e.Field("tokensBefore").Has()
 	case "branch_summary":
-		return e.summary.Is('"') && line.Field("fromId").Is('"')
+		return e.Field("summary").Is('"') && e.Field("fromId").Is('"')
 	case "model_change":
-		return e.model.Is('"') && line.Field("provider").Is('"')
+		return e.Field("modelId").Is('"') && e.Field("provider").Is('"')
 	case "thinking_level_change":
-		return line.Field("thinkingLevel").Is('"')
+		return e.Field("thinkingLevel").Is('"')
 	case "custom", "custom_message":
-		return e.custom.Is('"')
+		return e.Field("customType").Is('"')
 	case "label":
-		return line.Field("targetId").Is('"')
+		return e.Field("targetId").Is('"')
 	case "session_info":
-		return e.name.Is('"') && len(e.parent.Raw) > 0
+		return e.Field("name").Is('"') && len(e.Field("parentId").Raw) > 0
 	}
 	return false
 }
 
-func mineMessage(m transcript.Node) bool {
+func isMessage(m transcript.Node) bool {
 	switch m.Field("role").Text() {
 	case "toolResult":
 		return m.Field("toolCallId").Is('"')
@@ -80,26 +80,3 @@ func mineMessage(m transcript.Node) bool {
 }
 
 func isNumber(n transcript.Node) bool { return len(n.Raw) > 0 && n.Raw[0] >= '0' && n.Raw[0] <= '9' }
-
-// starts are the beginnings of long entries.
-var starts = []string{
-	`{"type":"session","version":`, `{"type":"compaction",`, `{"type":"branch_summary",`, `{"type":"custom_message",`,
-}
-
-// Starts knows an entry that is cut off.
-func Starts(start []byte) bool {
-	for _, s := range starts {
-		if bytes.HasPrefix(start, []byte(s)) {
-			return true
-		}
-	}
-	if !bytes.HasPrefix(start, []byte(`{"type":"message",`)) {
-		return false
-	}
-	for _, s := range []string{`"message":{"role":"toolResult",`, `"message":{"role":"bashExecution",`, `{"type":"toolCall",`} {
-		if bytes.Contains(start, []byte(s)) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,44 +1,57 @@
 package gemini
 
 import (
+	"strings"
+
 	"ccd/internal/agent/parts"
 	"ccd/internal/transcript"
 )
 
-// What the client writes into the user's role by itself, and which tools it provides. Transcripts tell no version: where
-// no sample told one, the text was seen in the program's source.
+// client lists the tools of Gemini CLI and the texts that it writes in the user's role, as seen in the program's source
+// and in sessions of 2025 and 2026, which do not name a version.
 var client = transcript.Client{
-	Ops: map[string]transcript.Op{
-		"run_shell_command": transcript.Command,
-		"read_file":         transcript.Read, "read_many_files": transcript.Read,
-		"write_file": transcript.Write,
-		"replace":    transcript.Edit, "edit": transcript.Edit,
-		"grep_search": transcript.Search, "search_file_content": transcript.Search, "glob": transcript.Search,
-		"list_directory": transcript.Search, "get_internal_docs": transcript.Search,
-		"google_web_search": transcript.Web, "web_fetch": transcript.Web,
-		"write_todos": transcript.Plan,
-		"ask_user":    transcript.Ask, "exit_plan_mode": transcript.Ask,
-		"codebase_investigator": transcript.Agent, "cli_help": transcript.Agent, "delegate_to_agent": transcript.Agent,
-		"invoke_agent": transcript.Agent, "generalist": transcript.Agent,
-	},
-	Summaries:   []string{"<state_snapshot>", "<scratchpad>"}, // the prompt asks for the second one before the first
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "run_shell_command",
+		transcript.Read:    "read_file read_many_files",
+		transcript.Write:   "write_file",
+		transcript.Edit:    "replace edit",
+		transcript.Search:  "grep_search search_file_content glob list_directory get_internal_docs",
+		transcript.Web:     "google_web_search web_fetch",
+		transcript.Plan:    "write_todos",
+		transcript.Ask:     "ask_user exit_plan_mode",
+		transcript.Agent:   "codebase_investigator cli_help delegate_to_agent invoke_agent generalist",
+		transcript.Other: "activate_skill enter_plan_mode save_memory tracker_add_dependency tracker_create_task tracker_get_task " +
+			"tracker_list_tasks tracker_update_task tracker_visualize update_topic",
+	}),
+	Bare:        bare,
+	Summaries:   []string{"<state_snapshot>", "<scratchpad>"}, // the prompt asks for the scratchpad before the snapshot
 	Replacement: replacement,
-	Elements: []transcript.Wrapper{
-		{Begin: parts.FilesBegin, End: parts.FilesEnd, Beside: true, Seen: "of 2025 and 2026"},
-		{Begin: "hook_context", Beside: true, Seen: "of 2026"},
-		{Begin: "session_context", Seen: "of 2026"},
-	},
+	Elements: transcript.Elements("hook_context",
+		"session_context",
+		transcript.Wrapper{Begin: parts.FilesBegin, End: parts.FilesEnd, Beside: true},
+	),
 	Notices: []transcript.Wrapper{
-		{Begin: "This is the Gemini CLI. We are setting up the context for our chat.", Seen: "of 2025"},
-		{Begin: "Here is the user's editor context as a JSON object. This is for your information only.", Seen: "of 2025 and 2026"},
-		{Begin: "Here is a summary of changes in the user's editor context, in JSON format.", Seen: "of 2025 and 2026"},
-		{Begin: "I ran the following shell command:\n```sh\n", Seen: "of 2025 and 2026"},
-		{Begin: "System: Please continue.", End: "continue.", Seen: "of 2025 and 2026"},
+		{Begin: "This is the Gemini CLI. We are setting up the context for our chat."},
+		{Begin: "Here is the user's editor context as a JSON object. This is for your information only."},
+		{Begin: "Here is a summary of changes in the user's editor context, in JSON format."},
+		{Begin: "I ran the following shell command:\n```sh\n"},
+		{Begin: "System: Please continue.", End: "continue."},
 	},
-	Tools: []string{
-		"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode", "get_internal_docs", "glob", "google_web_search",
-		"grep_search", "list_directory", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory",
-		"search_file_content", "tracker_add_dependency", "tracker_create_task", "tracker_get_task", "tracker_list_tasks",
-		"tracker_update_task", "tracker_visualize", "update_topic", "web_fetch", "write_file", "write_todos",
-	},
+}
+
+// bare reads the output of read_file: the whole file. If the output is only a part of the file, it begins with a
+// notice, and a GEMINI.md may follow the text. Older versions gave no notice if only the first lines were left out.
+func bare(a *transcript.Action, text string) transcript.Content {
+	if a.Lines[0] > 0 || strings.HasSuffix(text, "\n--- End Project Context ---") {
+		return transcript.Content{}
+	}
+	for _, notice := range []string{
+		"\nIMPORTANT: The file content has been truncated.", "[File content ", "Cannot display content of ", "Binary content ",
+		"<tool_output_masked>",
+	} {
+		if strings.HasPrefix(text, notice) {
+			return transcript.Content{}
+		}
+	}
+	return transcript.Whole(text)
 }

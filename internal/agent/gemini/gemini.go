@@ -8,78 +8,56 @@ import (
 	"ccd/internal/transcript"
 )
 
-// parse understands one record: a line of a .jsonl, or an element of the messages of a .json. Such a file as one line is
-// one record with all its messages.
+// parse decodes one record: a line of a .jsonl, or an element of "messages" in a .json. A .json on a single line is one
+// record with all its messages.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	var kind, rewind, set, project, list transcript.Node
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "type":
-			kind = v
-		case "$rewindTo":
-			rewind = v
-		case "$set":
-			set = v
-		case "projectHash":
-			project = v
-		case "messages":
-			list = v
-		}
-	}
+	l := d.Object(value)
+	rewind, set, list := l.Field("$rewindTo"), l.Field("$set"), l.Field("messages")
 	switch {
-	case rewind.Is('"'): // what it takes back stays in the file
+	case rewind.Is('"'): // the messages that it takes back stay in the file
 		r.UI, r.Type = true, "$rewindTo"
 		r.Back = d.Chain.Return("", before(rewind))
 	case set.Is('{'):
 		change(d, r, set)
-	case project.Is('"') || list.Is('['):
+	case l.Field("projectHash").Is('"') || list.Is('['):
 		r.Type = "session"
-		header(d, r, value)
+		r.Time = transcript.ParseTime(l.Field("startTime"))
+		r.Resumed = transcript.ReadResumed(l.Field("ccd"))
+		header(d, r, l)
 		for one := range list.Elements() {
 			read(d, r, one)
 		}
 		r.UI = len(r.Items) == 0
 	default:
-		r.Type = d.TypeName(kind, transcript.Node{})
+		r.Type = d.TypeName(l.Field("type"), transcript.Node{})
 		read(d, r, value)
 	}
 }
 
-// header reads what is told of the session: by its first line, or by changes of it.
-func header(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
-	var directories transcript.Node
-	for key, v := range meta.Members() {
-		switch string(key) {
-		case "startTime":
-			r.Time = transcript.Clock(v)
-		case "kind":
-			if v.Text() == "subagent" {
-				d.Class = transcript.SubAgent
-			}
-		case "summary":
-			d.Entitle(r, v, transcript.RankSummary)
-		case "directories":
-			directories = v
-		}
+// header reads the data of the session, from its first line or from a later change.
+func header(d *transcript.Decoder, r *transcript.Record, meta transcript.Object) {
+	if meta.Field("kind").Text() == "subagent" {
+		d.Class = transcript.SubAgent
 	}
-	if d.Class != transcript.SubAgent {
-		return // those of a session are what a person added, without the directory that it works in
+	d.SetTitle(r, meta.Field("summary"), transcript.RankSummary)
+	if d.Class != transcript.SubAgent && r.Resumed == nil {
+		return // a main session lists only the directories that a person added, not its working directory; ccd's copies list the working directory
 	}
-	for dir := range directories.Elements() {
+	for dir := range meta.Field("directories").Elements() {
 		r.Cwd = transcript.Reuse(&d.Last.Cwd, dir)
 		return
 	}
 }
 
-// change reads a change of what is told of the session. One that holds messages replaces all that stand before: a
-// compaction where a summary is new among them, else the same messages with long outputs cut.
+// change reads a change of the session's data. If it contains messages, they replace all earlier ones: a compaction if
+// a new summary is among them, otherwise the same messages with long outputs cut.
 func change(d *transcript.Decoder, r *transcript.Record, set transcript.Node) {
 	r.Type = "$set"
-	header(d, r, set)
-	r.Time = transcript.Clock(set.Field("lastUpdated"))
+	header(d, r, d.Object(set))
+	r.Time = transcript.ParseTime(set.Field("lastUpdated"))
 	first := true
 	for one := range set.Field("messages").Elements() {
-		m := readMessage(one)
+		m := readMessage(d, one)
 		if first {
 			r.Cwd, first = m.workspace(d), false
 		}
@@ -90,12 +68,12 @@ func change(d *transcript.Decoder, r *transcript.Record, set transcript.Node) {
 		r.Items = append(r.Items, given(d, summaries, m.id.Text())...)
 	}
 	if len(r.Items) > 0 {
-		d.Compacted(r, transcript.Boundary{Replaced: true})
+		d.SetBoundary(r, transcript.Boundary{Replaced: true})
 	}
 	r.UI = len(r.Items) == 0
 }
 
-// workspace is the directory that the client works in, as its first message to the model tells it: "" where it is another.
+// workspace returns the working directory that the client's first message to the model names, or "".
 func (m *message) workspace(d *transcript.Decoder) string {
 	text, ok := strings.CutPrefix(parts.Text(m.content), "<session_context>\n")
 	if _, list, told := strings.Cut(text, "\n- **Workspace Directories:**\n  - "); ok && told {
@@ -107,65 +85,44 @@ func (m *message) workspace(d *transcript.Decoder) string {
 	return ""
 }
 
-// message is one message with the members that any type uses.
-type message struct{ id, timestamp, kind, content, shown, parts, thoughts, tokens, model, calls transcript.Node }
+type message struct {
+	transcript.Object
+	id, content transcript.Node
+}
 
-func readMessage(value transcript.Node) (m message) {
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "id":
-			m.id = v
-		case "timestamp":
-			m.timestamp = v
-		case "type":
-			m.kind = v
-		case "content":
-			m.content = v
-		case "displayContent":
-			m.shown = v
-		case "parts":
-			m.parts = v
-		case "thoughts":
-			m.thoughts = v
-		case "tokens":
-			m.tokens = v
-		case "model":
-			m.model = v
-		case "toolCalls":
-			m.calls = v
-		}
-	}
-	if !m.content.Has() {
-		m.content = m.parts
+func readMessage(d *transcript.Decoder, value transcript.Node) message {
+	m := message{Object: d.Object(value)}
+	if m.id, m.content = m.Field("id"), m.Field("content"); !m.content.Has() {
+		m.content = m.Field("parts")
 	}
 	return m
 }
 
-// read adds what a message holds. One that has stood before with this ID gives only what is new in it.
+// read adds the items of a message. If a message with the same ID came before, only the new items are added.
 func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	m := readMessage(value)
+	m := readMessage(d, value)
 	r.UUID = m.id.Text()
 	if r.Time.IsZero() {
-		r.Time = transcript.Clock(m.timestamp)
+		r.Time = transcript.ParseTime(m.Field("timestamp"))
 	}
 	first := len(r.Items)
-	switch m.kind.Text() {
+	switch m.Field("type").Text() {
 	case "user":
 		m.say(d, r)
 	case "gemini", "model":
 		m.reply(d, r)
-	case "info", "warning", "error": // only the screen shows them
+	case "info", "warning", "error": // shown only on the screen
 		r.UI = true
 	default:
 		r.Unknown = true
 		m.say(d, r)
-		m.used(d, r)
+		m.addCalls(d, r)
 	}
 	r.Items = append(r.Items[:first], given(d, r.Items[first:], r.UUID)...)
 	for _, it := range r.Items[first:] {
 		switch {
 		case it.Kind == transcript.Summary:
-			d.Compacted(r, transcript.Boundary{})
+			d.SetBoundary(r, transcript.Boundary{})
 		case it.Kind == transcript.Human && it.Call == "":
 			d.Chain.Add(before(m.id), "", false)
 			d.Chain.Add(r.UUID, "", true)
@@ -174,34 +131,32 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 }
 
-// before is what the place before a message is called in the chain.
+// before returns the name of the place before a message in the chain.
 func before(id transcript.Node) string { return "before " + id.Text() }
 
-// say adds the content, in the role that the type tells.
+// say adds the content, in the role that the message's type gives.
 func (m *message) say(d *transcript.Decoder, r *transcript.Record) {
-	v := transcript.Voice{Role: m.kind.Text(), By: d.Author()}
+	v := transcript.Voice{Role: m.Field("type").Text(), By: d.Author()}
 	if v.Role == "gemini" || v.Role == "model" {
 		v.Role, v.Message = "assistant", m.id.Text()
 	}
-	parts.Content(d, r, m.content, m.shown, v)
+	parts.Content(d, r, m.content, m.Field("displayContent"), v)
 }
 
 func (m *message) reply(d *transcript.Decoder, r *transcript.Record) {
-	for thought := range m.thoughts.Elements() {
+	for thought := range m.Field("thoughts").Elements() {
 		item := transcript.Item{Kind: transcript.Thinking, Message: m.id.Text()}
 		r.AddFirst(item, thought.Field("description"), thought.Field("subject"))
 	}
 	m.say(d, r)
-	m.used(d, r)
-	r.Model = transcript.Reuse(&d.Last.Model, m.model)
-	if total := parts.Tokens(m.tokens, "total", "input", "output", "thoughts", "tool"); total != 0 {
-		d.Uses(r, transcript.Usage{ID: m.id.Text(), Context: total})
-	}
+	m.addCalls(d, r)
+	r.Model = transcript.Reuse(&d.Last.Model, m.Field("model"))
+	d.SetUsage(r, transcript.Usage{ID: m.id.Text(), Context: parts.Tokens(m.Field("tokens"), "total", "input", "output", "thoughts", "tool")})
 }
 
-// used adds the calls of a reply, and behind them what the tools answered: the next message to the model.
-func (m *message) used(d *transcript.Decoder, r *transcript.Record) {
-	for call := range m.calls.Elements() {
+// addCalls adds the calls of a reply, then their results, which are the next message to the model.
+func (m *message) addCalls(d *transcript.Decoder, r *transcript.Record) {
+	for call := range m.Field("toolCalls").Elements() {
 		item := transcript.Item{Call: call.Field("id").Text(), Tool: call.Field("name").Text(), Message: m.id.Text()}
 		input := call.Field("args")
 		if !input.Has() {
@@ -212,7 +167,7 @@ func (m *message) used(d *transcript.Decoder, r *transcript.Record) {
 			r.Agent = agent
 		}
 	}
-	for call := range m.calls.Elements() {
+	for call := range m.Field("toolCalls").Elements() {
 		item := transcript.Item{Call: call.Field("id").Text(), Tool: call.Field("name").Text()}
 		status := call.Field("status").Text()
 		item.Failed = status == "error" || status == "cancelled"
@@ -234,7 +189,7 @@ func (m *message) used(d *transcript.Decoder, r *transcript.Record) {
 	}
 }
 
-// replacement adds the items of the messages that a change puts in the place of all before.
+// replacement adds the items of the messages with which a change replaces all earlier ones.
 func replacement(d *transcript.Decoder, held *transcript.Record, line transcript.Node) {
 	for one := range line.Field("$set").Field("messages").Elements() {
 		read(d, held, one)

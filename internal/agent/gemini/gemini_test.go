@@ -37,7 +37,7 @@ func records(t *testing.T, class transcript.Class, data string) (all []transcrip
 	return all
 }
 
-// told is a record's items in short: kind, text or value, and the call's ID.
+// told lists a record's items in short: kind, text or value, and the call's ID.
 func told(r transcript.Record) (all []string) {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -143,8 +143,8 @@ func TestCompaction(t *testing.T) {
 	want(t, all[5], "human More")
 }
 
-// TestSessionOf61 has what 0.61 wrote, shortened: the context first, a result in a message of its own too, then what going
-// on with the session and compacting it put in the place of all.
+// TestSessionOf61 reads a shortened session of 0.61: the context comes first, a result is also a message of its own,
+// and resuming and compacting the session replaced all messages.
 func TestSessionOf61(t *testing.T) {
 	context := user("e0", `[{"text":"<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.\n- **Workspace Directories:**\n  - /home/me/project\n  - /home/me/other\n- **Directory Structure:**\n</session_context>"}]`)
 	const blocked = `{"output":"Command injection detected: command substitution syntax found. The command was blocked."}`
@@ -247,14 +247,14 @@ func TestMine(t *testing.T) {
 		`{"type":"message","id":"a","timestamp":"t","message":{"role":"user","content":"x"}}`:                                  false,
 		`{"role":"user","content":"x"}`: false,
 	} {
-		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != mine {
+		if got := row.Recognizes(transcript.Node{Raw: []byte(line)}); got != mine {
 			t.Errorf("%s: %t", line, got)
 		}
-		if cut := line[:len(line)-1]; row.Starts([]byte(cut)) && !mine {
+		if cut := line[:len(line)-1]; row.Owns([]byte(cut)) && !mine {
 			t.Errorf("%s begins a line", cut)
 		}
 	}
-	if !row.Starts([]byte(`"projectHash": "ab",`)) || !row.Starts([]byte(header[:80])) {
+	if !row.Owns([]byte("{\n  \"sessionId\": \"s\",\n  \"projectHash\": \"ab\",\n  \"messages\": [")) || !row.Owns([]byte(header[:80])) {
 		t.Error("a header's beginning is not known")
 	}
 }
@@ -284,7 +284,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestCorpus: nothing in real sessions is strange, and a line of another agent is none of this one's.
+// TestCorpus checks that real sessions have no unknown records, and that Gemini claims no line of another agent.
 func TestCorpus(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "corpus")
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
@@ -309,14 +309,15 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Mine(transcript.Node{Raw: []byte(line)}) {
+			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Recognizes(transcript.Node{Raw: []byte(line)}) {
 				t.Errorf("%s: %.100s", name, line)
 			}
 		}
 	}
 }
 
-// TestShellOutputInAWrapper: 0.61 puts what a command printed into an element, and names the file of an output that is too long.
+// TestShellOutputInAWrapper: 0.61 puts a command's output into an element, and names the file if the output is too
+// long.
 func TestShellOutputInAWrapper(t *testing.T) {
 	client := gemini.Row().Client
 	o := client.Explain("run_shell_command", transcript.Command, []byte(`"<untrusted_context>\nOutput: no such mill\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>"`), false)

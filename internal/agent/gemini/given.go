@@ -7,14 +7,15 @@ import (
 	"ccd/internal/transcript"
 )
 
-// maxGiven is how many items a decoder remembers. Only the last message is ever written again.
+// maxGiven is how many items a decoder remembers. It is enough because the client rewrites only the last message.
 const maxGiven = 512
 
-// seen are the items of the last messages, oldest first.
+// seen lists the hashes of the last items, oldest first.
 type seen []uint64
 
-// given takes out of a message's items those that the message gave before: each change of it writes it whole again. A
-// call and its result are known by the call's ID, all else by what it holds. What stands twice in one message stays.
+// given removes the items that an earlier version of the message already gave, because each change writes the message
+// whole. A call and its result are identified by the call's ID, other items by their content. Duplicates within one
+// message stay.
 func given(d *transcript.Decoder, items []transcript.Item, message string) []transcript.Item {
 	before, _ := d.State.(seen)
 	now := slices.Clone(before)
@@ -34,7 +35,7 @@ func given(d *transcript.Decoder, items []transcript.Item, message string) []tra
 	return left
 }
 
-// itemKey is 0 where nothing tells one item from another.
+// itemKey returns the key of an item, or 0 if nothing identifies it.
 func itemKey(it *transcript.Item, message string) (key uint64, isCall bool) {
 	h := fnv.New64a()
 	isCall = it.Call != "" && it.Kind != transcript.Image

@@ -1,8 +1,7 @@
-// Package gemini is what is known of Gemini CLI: where its sessions lie, how a record decodes, what its tools do.
+// Package gemini describes Gemini CLI: where it stores sessions, how a record decodes, what its tools do.
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -10,23 +9,35 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Row is Gemini CLI.
+// Row returns the format of Gemini CLI.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "gemini-cli", Title: "Gemini CLI", How: "add the MCP server `ccd mcp` to mcpServers in ~/.gemini/settings.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "gemini-cli", Title: "Gemini CLI",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Member: "messages",
+		Write: write, Place: place, Resume: []string{"gemini", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
+		Connect: &transcript.Connect{
+			Name: "gemini", Dir: transcript.DirIn("GEMINI_CLI_HOME", ".gemini"),
+			Hooks: "settings.json", Events: events, Servers: "settings.json", Member: "mcpServers", Guide: "GEMINI.md",
+		},
 	}
 }
 
-// roots: GEMINI_CLI_HOME stands for the home directory.
+// events are the hook events of 0.61. Timeouts are in milliseconds.
+var events = []transcript.Event{
+	{Client: "SessionStart", Name: "SessionStart", Timeout: 10000},
+	{Client: "BeforeAgent", Name: "UserPromptSubmit", Timeout: 10000},
+	{Client: "PreCompress", Name: "PreCompact", Timeout: 15000},
+}
+
+// roots returns the directory of sessions. GEMINI_CLI_HOME replaces the home directory.
 func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(cmp.Or(getenv("GEMINI_CLI_HOME"), home), ".gemini", "tmp")}
 }
 
-// match knows PROJECT/chats/session-TIME-ID8.json and .jsonl, sub-agents' PROJECT/chats/SESSION/ID.jsonl, and tool outputs
-// that were too long for the context. The ID in a session's name is cut to 8 characters and told for each of its files,
-// so that the whole name is the ID. A session that was carried over from .json to .jsonl is two files.
+// match accepts PROJECT/chats/session-TIME-ID8.json and .jsonl, sub-agents' PROJECT/chats/SESSION/ID.jsonl, and tool
+// outputs that were too long for the context. A session's file name has only 8 characters of its ID, and a session can
+// have several files, so the whole name is the ID. A session that moved from .json to .jsonl counts as two.
 func match(_, rel string) (s transcript.Session, ok bool) {
 	dirs := strings.Split(rel, "/")
 	name := dirs[len(dirs)-1]
@@ -51,8 +62,8 @@ func match(_, rel string) (s transcript.Session, ok bool) {
 	return s, false
 }
 
-// mine knows the header, the changes, and a message by its type.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line is a header, a change, or a message with one of Gemini's types.
+func recognizes(line transcript.Node) bool {
 	if isChange(line) || line.Field("sessionId").Is('"') && line.Field("projectHash").Is('"') {
 		return true
 	}
@@ -71,18 +82,4 @@ func isChange(line transcript.Node) bool {
 		return string(key) == "$set" || string(key) == "$rewindTo"
 	}
 	return false
-}
-
-// starts knows the header in both forms, also where it is a line of its own in an object on several lines.
-func starts(line []byte) bool {
-	for _, begin := range []string{`"projectHash": "`, `{"$set":{`, `{"$rewindTo":"`} {
-		if bytes.HasPrefix(line, []byte(begin)) {
-			return true
-		}
-	}
-	if bytes.HasPrefix(line, []byte(`{"sessionId":"`)) {
-		return bytes.Contains(line, []byte(`,"projectHash":"`))
-	}
-	return bytes.HasPrefix(line, []byte(`{"id":"`)) && bytes.Contains(line, []byte(`,"timestamp":"`)) &&
-		(bytes.Contains(line, []byte(`,"type":"gemini",`)) || bytes.Contains(line, []byte(`,"type":"user","content":`)))
 }

@@ -114,12 +114,12 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestMine(t *testing.T) {
-	if openclaw.Row().Mine(transcript.Node{Raw: []byte(user("x"))}) {
+	if openclaw.Row().Recognizes(transcript.Node{Raw: []byte(user("x"))}) {
 		t.Error("an entry alone is Pi's")
 	}
 }
 
-// TestSamples reads what OpenClaw itself wrote, where such files are beside the project.
+// TestSamples reads sessions that OpenClaw wrote, if there are any next to the checkout.
 func TestSamples(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/openclaw/*.jsonl")
 	if len(files) == 0 {

@@ -1,17 +1,18 @@
-// Package parts reads the parts of a message as the Gemini API has them. Gemini CLI and Qwen Code keep them in their
-// transcripts as they were sent.
+// Package parts decodes the parts of a message in the form of the Gemini API. Gemini CLI and Qwen Code store them in
+// their transcripts as they sent them.
 package parts
 
 import (
 	"bytes"
-	"strconv"
+	"cmp"
 	"strings"
 
 	"ccd/internal/transcript"
 )
 
-// Content adds the items of a message: a string, one part, or a list of parts. shown is what the client's screen showed of
-// it, where the record has that: a text in the user's role that does not hold it, nobody typed.
+// Content adds the items of a message: a string, one part, or a list of parts. shown is what the client showed of the
+// message on the screen, if the record has that: a person did not type a text in the user's role that does not contain
+// it.
 func Content(d *transcript.Decoder, r *transcript.Record, content, shown transcript.Node, v transcript.Voice) {
 	m := message{d: d, r: r, voice: v, shown: strings.TrimSpace(Text(shown))}
 	if content.Is('[') {
@@ -25,56 +26,58 @@ func Content(d *transcript.Decoder, r *transcript.Record, content, shown transcr
 	}
 }
 
-// message is one that is being read.
+// message is the message that is being decoded.
 type message struct {
 	d     *transcript.Decoder
 	r     *transcript.Record
 	voice transcript.Voice
 	shown string
-	files bool // the contents of the files that the person named follow
+	files bool // the rest are the contents of the files that the person named
 }
 
-// The lines between which the client puts the contents of the files that a person named with @.
+// FilesBegin and FilesEnd enclose the contents of the files that a person named with @.
 const (
 	FilesBegin = "--- Content from referenced files ---"
 	FilesEnd   = "--- End of content ---"
 )
 
-// part adds the items of one part. One of an unknown kind is kept whole.
+// part adds the items of one part. It keeps the whole of an unknown part.
 func (m *message) part(part transcript.Node) {
-	p := read(part)
+	p := m.d.Object(part)
+	text, call, response := p.Field("text"), p.Field("functionCall"), p.Field("functionResponse")
+	thought, inline := p.Field("thought"), p.Field("inlineData")
 	item := transcript.Item{Message: m.voice.Message, Side: m.voice.Side}
 	switch {
 	case part.Is('"'):
 		m.say(part)
-	case p.call.Is('{'):
-		item.Call, item.Tool = p.call.Field("id").Text(), p.call.Field("name").Text()
-		input := p.call.Field("args")
+	case call.Is('{'):
+		item.Call, item.Tool = call.Field("id").Text(), call.Field("name").Text()
+		input := call.Field("args")
 		if !input.Has() {
-			input = p.call
+			input = call
 		}
 		m.d.Call(m.r, item, input, transcript.Node{})
-	case p.response.Is('{'):
-		Result(m.d, m.r, p.response, transcript.Item{Side: m.voice.Side})
-	case p.text.Full() && p.thought.IsTrue():
+	case response.Is('{'):
+		Result(m.d, m.r, response, transcript.Item{Side: m.voice.Side})
+	case text.Full() && thought.IsTrue():
 		item.Kind = transcript.Thinking
-		m.r.Add(item, p.text)
-	case p.text.Is('"'):
-		m.say(p.text)
-	case p.inline.Is('{'):
+		m.r.Add(item, text)
+	case text.Is('"'):
+		m.say(text)
+	case inline.Is('{'):
 		item.Kind = transcript.Image
-		m.r.Add(item, p.inline)
-	case p.file.Is('{'), p.code.Is('{'), p.output.Is('{'):
+		m.r.Add(item, inline)
+	case p.Field("fileData").Is('{'), p.Field("executableCode").Is('{'), p.Field("codeExecutionResult").Is('{'):
 		m.r.Add(item, part)
-	case p.thought.Has(), p.signature.Has(): // reasoning of which nothing is told
+	case thought.Has(), p.Field("thoughtSignature").Has(): // reasoning without its text
 	default:
 		m.r.Unknown = true
 		m.r.Add(item, part)
 	}
 }
 
-// say adds a text. What a client adds to a person's words comes as further parts: the files that they name, and all that
-// follows these.
+// say adds a text. What the client adds to a person's message comes as further parts: the files that the message names,
+// and everything after them.
 func (m *message) say(text transcript.Node) {
 	v := m.voice
 	if v.Role == "user" {
@@ -87,29 +90,12 @@ func (m *message) say(text transcript.Node) {
 	m.d.Say(m.r, text, v)
 }
 
-// Result adds what a tool answered: of a function's response the text that the model is given, and the images with it.
+// Result adds a tool's result: the text in the function's response that the model sees, and the images with it.
 func Result(d *transcript.Decoder, r *transcript.Record, response transcript.Node, item transcript.Item) {
-	var body, output, failure, media transcript.Node
-	for key, v := range response.Members() {
-		switch string(key) {
-		case "id":
-			item.Call = v.Text()
-		case "name":
-			item.Tool = v.Text()
-		case "response":
-			body = v
-		case "parts":
-			media = v
-		}
-	}
-	for key, v := range body.Members() {
-		switch string(key) {
-		case "output":
-			output = v
-		case "error":
-			failure = v
-		}
-	}
+	o := d.Object(response)
+	item.Call, item.Tool = cmp.Or(o.Field("id").Text(), item.Call), cmp.Or(o.Field("name").Text(), item.Tool)
+	body := o.Field("response")
+	output, failure := body.Field("output"), body.Field("error")
 	if tool := d.ToolOf(item.Call); tool != "" {
 		item.Tool = tool
 	}
@@ -124,45 +110,29 @@ func Result(d *transcript.Decoder, r *transcript.Record, response transcript.Nod
 	}
 	classify(d, &item, original)
 	r.Add(item, original)
-	for part := range media.Elements() {
+	for part := range o.Field("parts").Elements() {
 		if image := part.Field("inlineData"); image.Is('{') {
 			r.Add(transcript.Item{Kind: transcript.Image, Call: item.Call, Tool: item.Tool, Side: item.Side}, image)
 		}
 	}
 }
 
-// classify tells how a result came out: whether a command failed, or a person refused the call or answered a question.
+// classify sets whether a command failed, whether a person refused the call, or whether a person answered a question.
 func classify(d *transcript.Decoder, item *transcript.Item, original transcript.Node) {
-	switch op := d.Op(item.Tool); {
+	switch op := d.Client.Op(item.Tool); {
 	case item.Failed:
 		item.Refused = bytes.Contains(original.Raw, []byte("User did not allow tool call"))
 	case op == transcript.Command:
-		text := original.Text()
-		item.Failed = exit(text) != 0 || strings.HasPrefix(text, blocked)
-	case op == transcript.Ask && d.BuiltIn(item.Tool) && d.Class == transcript.Main && !item.Side && answered(original.Text()):
+		item.Failed = strings.HasPrefix(original.Text(), blocked) || d.ResultFailed(item.Tool, original)
+	case op == transcript.Ask && d.Client.BuiltIn(item.Tool) && d.Class == transcript.Main && !item.Side && answered(original.Text()):
 		item.Kind, item.Frame = transcript.Human, transcript.Reported
 	}
 }
 
-// blocked begins what stands in the place of a command's output where the client did not run it.
+// blocked is the prefix of the text that replaces a command's output if the client refused to run it.
 const blocked = "Command injection detected: "
 
-// exit reads the status behind the output of a command, 0 where none is told.
-func exit(output string) int {
-	const mark = "\nExit Code: "
-	i := strings.LastIndex(output, mark)
-	if i < 0 {
-		return 0
-	}
-	digits, _, _ := strings.Cut(output[i+len(mark):], "\n")
-	n, err := strconv.Atoi(strings.TrimSpace(digits))
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// answered reports whether the result of a question holds answers: where nobody gave any it is a sentence.
+// answered reports whether the result of a question contains answers. If nobody answered, it is a sentence.
 func answered(text string) bool {
 	if strings.HasPrefix(text, "User has provided the following answers:") {
 		return true
@@ -170,7 +140,7 @@ func answered(text string) bool {
 	return strings.HasPrefix(text, "{") && transcript.Valid([]byte(text)) && transcript.Node{Raw: []byte(text)}.Field("answers").Full()
 }
 
-// Text returns the texts of a message's parts, joined.
+// Text returns the text of a message: all its parts, joined.
 func Text(content transcript.Node) string {
 	switch {
 	case content.Is('"'):
@@ -185,47 +155,11 @@ func Text(content transcript.Node) string {
 	return b.String()
 }
 
-// Tokens returns what the model held for a reply: the total, or where none is told the sum of its parts. All zero says
-// nothing, and one count that is none makes all of it doubtful.
+// Tokens returns the size of the context after a reply: the total, or the sum of its parts if there is no total.
 func Tokens(usage transcript.Node, total string, parts ...string) int64 {
-	sum, sound := int64(0), true
-	for _, name := range append([]string{total}, parts...) {
-		count, ok := usage.Field(name).Tokens()
-		if sum, sound = sum+count, sound && ok; name == total && count > 0 {
-			break
-		}
+	u := usage.Object()
+	if held := u.Tokens(total); held != 0 {
+		return held
 	}
-	if !sound {
-		return transcript.NoCount
-	}
-	return sum
-}
-
-// fields are the members of a part that any kind of part uses.
-type fields struct{ text, thought, signature, inline, file, call, response, code, output transcript.Node }
-
-func read(part transcript.Node) (p fields) {
-	for key, v := range part.Members() {
-		switch string(key) {
-		case "text":
-			p.text = v
-		case "thought":
-			p.thought = v
-		case "thoughtSignature":
-			p.signature = v
-		case "inlineData":
-			p.inline = v
-		case "fileData":
-			p.file = v
-		case "functionCall":
-			p.call = v
-		case "functionResponse":
-			p.response = v
-		case "executableCode":
-			p.code = v
-		case "codeExecutionResult":
-			p.output = v
-		}
-	}
-	return p
+	return u.Tokens(parts...)
 }

@@ -187,12 +187,12 @@ func TestMine(t *testing.T) {
 			continue
 		}
 		n := transcript.Node{Raw: []byte(strings.TrimSpace(line))}
-		if !f.Mine(n) || claude.Row().Mine(n) || codex.Row().Mine(n) {
+		if !f.Recognizes(n) || claude.Row().Recognizes(n) || codex.Row().Recognizes(n) {
 			t.Errorf("not Pi's alone: %s", line)
 		}
 	}
 	prompt := `{"type":"message","id":"a1","parentId":"a0","timestamp":"2026-05-12T01:02:29Z","message":{"role":"system","content":"","sections":{"preamble":"x"},"timestamp":1}}` // 0.87.1
-	if !f.Mine(transcript.Node{Raw: []byte(prompt)}) {
+	if !f.Recognizes(transcript.Node{Raw: []byte(prompt)}) {
 		t.Error("the system prompt is not Pi's")
 	}
 	for _, line := range []string{
@@ -201,11 +201,11 @@ func TestMine(t *testing.T) {
 		`{"timestamp":"2026-05-12T01:02:27Z","type":"compacted","payload":{"message":"x"}}`,
 		`{"type":"message","id":"m1","timestamp":"2026-05-12T01:02:27Z","message":{"role":"user","content":[{"type":"text","text":"x"}]}}`,
 	} {
-		if f.Mine(transcript.Node{Raw: []byte(line)}) || f.Starts([]byte(line)) {
+		if f.Recognizes(transcript.Node{Raw: []byte(line)}) || f.Owns([]byte(line)) {
 			t.Errorf("Pi's: %s", line)
 		}
 	}
-	if !f.Starts([]byte(`{"type":"message","id":"a3","parentId":"a2","timestamp":"x","message":{"role":"toolResult","toolCallId":"t1","con`)) {
+	if !f.Owns([]byte(`{"type":"message","id":"a3","parentId":"a2","timestamp":"x","message":{"role":"toolResult","toolCallId":"t1","con`)) {
 		t.Error("the beginning of a result is not known")
 	}
 }
@@ -244,7 +244,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestOthers looks at what other agents wrote, where such files are beside the project.
+// TestOthers reads transcripts of other agents, if there are any next to the checkout.
 func TestOthers(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/*/*.json*")
 	if len(files) == 0 {
@@ -259,14 +259,14 @@ func TestOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); transcript.Valid(line) && pi.Row().Mine(transcript.Node{Raw: line}) || pi.Row().Starts(line) {
+			if line = bytes.TrimSpace(line); pi.Row().Owns(line) {
 				t.Errorf("%s: %.200s", name, line)
 			}
 		}
 	}
 }
 
-// TestSamples reads what Pi itself wrote, where such files are beside the project.
+// TestSamples reads sessions that Pi wrote, if there are any next to the checkout.
 func TestSamples(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/corpus/pi/*.jsonl")
 	if len(files) == 0 {
@@ -279,7 +279,7 @@ func TestSamples(t *testing.T) {
 		}
 		humans, results := 0, 0
 		decode(transcript.Main, string(data), func(r *transcript.Record) {
-			if r.Unknown || r.Broken || !pi.Row().Mine(transcript.Node{Raw: bytes.TrimSpace(r.Raw)}) {
+			if r.Unknown || r.Broken || !pi.Row().Recognizes(transcript.Node{Raw: bytes.TrimSpace(r.Raw)}) {
 				t.Errorf("%s line %d is not understood: %.200s", name, r.N, r.Raw)
 			}
 			for _, it := range r.Items {

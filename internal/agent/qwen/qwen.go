@@ -1,68 +1,23 @@
 package qwen
 
 import (
-	"slices"
-
 	"ccd/internal/agent/parts"
 	"ccd/internal/transcript"
 )
 
-// line is the members of a record that ccd reads.
 type line struct {
-	kind, subtype, uuid, parent, session, timestamp, cwd, branch, version transcript.Node
-	message, payload, usage, window, model, outcome, provenance           transcript.Node
-	side                                                                  bool
+	transcript.Object
+	side bool
 }
 
-func read(value transcript.Node) (l line) {
-	for key, v := range value.Members() {
-		switch string(key) {
-		case "type":
-			l.kind = v
-		case "subtype":
-			l.subtype = v
-		case "uuid":
-			l.uuid = v
-		case "parentUuid":
-			l.parent = v
-		case "sessionId":
-			l.session = v
-		case "timestamp":
-			l.timestamp = v
-		case "cwd":
-			l.cwd = v
-		case "gitBranch":
-			l.branch = v
-		case "version":
-			l.version = v
-		case "message":
-			l.message = v
-		case "systemPayload":
-			l.payload = v
-		case "usageMetadata":
-			l.usage = v
-		case "contextWindowSize":
-			l.window = v
-		case "model":
-			l.model = v
-		case "toolCallResult":
-			l.outcome = v
-		case "provenance":
-			l.provenance = v
-		case "isSidechain":
-			l.side = v.IsTrue()
-		}
-	}
-	return l
-}
-
-// parse understands one record. What reached the model stands in user, assistant and tool_result records; the system's are
-// bookkeeping, but for the one that replaces the context.
+// parse decodes one record. What reached the model is in user, assistant and tool_result records. System records are
+// bookkeeping, except the one that replaces the context.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-	l := read(value)
-	r.Type = d.TypeName(l.kind, l.subtype)
+	l := line{Object: d.Object(value)}
+	l.side = l.Field("isSidechain").IsTrue()
+	r.Type = d.TypeName(l.Field("type"), l.Field("subtype"))
 	header(d, r, &l)
-	switch l.kind.Text() {
+	switch l.Field("type").Text() {
 	case "user":
 		user(d, r, &l)
 	case "assistant":
@@ -73,46 +28,43 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		system(d, r, &l)
 	default:
 		r.Unknown = true
-		l.say(d, r, transcript.Voice{Role: l.message.Field("role").Text()})
+		l.say(d, r, transcript.Voice{Role: l.Field("message").Field("role").Text()})
 	}
-	if l.kind.Text() == "system" && l.subtype.Text() == "rewind" {
-		r.Back = d.Chain.Return(r.UUID, l.parent.Text())
+	if l.Field("type").Text() == "system" && l.Field("subtype").Text() == "rewind" {
+		r.Back = d.Chain.Return(r.UUID, l.Field("parentUuid").Text())
 	} else if !l.side {
-		r.Back = d.Chain.Add(r.UUID, l.parent.Text(), slices.ContainsFunc(r.Items, typed))
+		r.Back, _ = d.Chain.Add(r.UUID, l.Field("parentUuid").Text(), r.Typed())
 	}
 }
 
-// typed reports whether a person typed an item as a message of its own.
-func typed(it transcript.Item) bool { return it.Kind == transcript.Human && it.Call == "" }
-
 func header(d *transcript.Decoder, r *transcript.Record, l *line) {
-	r.UUID = l.uuid.Text()
-	r.Time = transcript.Clock(l.timestamp)
-	r.Cwd = transcript.Reuse(&d.Last.Cwd, l.cwd)
-	r.Branch = transcript.Reuse(&d.Last.Branch, l.branch)
-	r.Version = transcript.Reuse(&d.Last.Version, l.version)
-	if l.side && d.Class == transcript.SubAgent { // its lines carry the session that started it
-		r.Parent = transcript.Reuse(&d.Last.Session, l.session)
+	r.UUID = l.Field("uuid").Text()
+	r.Time = transcript.ParseTime(l.Field("timestamp"))
+	r.Cwd = transcript.Reuse(&d.Last.Cwd, l.Field("cwd"))
+	r.Branch = transcript.Reuse(&d.Last.Branch, l.Field("gitBranch"))
+	r.Version = transcript.Reuse(&d.Last.Version, l.Field("version"))
+	if l.side && d.Class == transcript.SubAgent { // its lines name the session that started it
+		r.Parent = transcript.Reuse(&d.Last.Session, l.Field("sessionId"))
 	}
 	l.side = l.side && d.Class == transcript.Main
 }
 
-// say adds the message.
 func (l *line) say(d *transcript.Decoder, r *transcript.Record, v transcript.Voice) {
 	v.Side = l.side
-	parts.Content(d, r, l.message.Field("parts"), l.payload.Field("displayText"), v)
+	parts.Content(d, r, l.Field("message").Field("parts"), l.Field("systemPayload").Field("displayText"), v)
 }
 
-// user adds what stands in the user's role. The subtypes are of programs, but for what a person typed while tools ran; of
-// a conversation by voice the model is given nothing.
+// user adds a message in the user's role. Records with a subtype are a program's, except what a person typed while
+// tools ran. The model never sees the messages of a voice conversation.
 func user(d *transcript.Decoder, r *transcript.Record, l *line) {
-	v := transcript.Voice{Role: "user"}
-	switch l.subtype.Text() {
+	r.Resumed = transcript.ReadResumed(l.Field("ccd"))
+	v := transcript.Voice{Role: "user", Summary: r.Resumed != nil}
+	switch l.Field("subtype").Text() {
 	case "realtime_message":
 		r.UI = true
 		return
 	case "", "mid_turn_user_message":
-		if from := l.provenance.Text(); !l.side && (from == "" || from == "real_user") {
+		if from := l.Field("provenance").Text(); !l.side && (from == "" || from == "real_user") {
 			v.By = d.Author()
 		}
 	}
@@ -120,25 +72,23 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 }
 
 func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
-	if l.subtype.Text() == "realtime_message" {
+	if l.Field("subtype").Text() == "realtime_message" {
 		r.UI = true
 		return
 	}
 	if !l.side {
-		r.Model = transcript.Reuse(&d.Last.Model, l.model)
+		r.Model = transcript.Reuse(&d.Last.Model, l.Field("model"))
 	}
 	l.say(d, r, transcript.Voice{Role: "assistant", Message: r.UUID})
-	total := parts.Tokens(l.usage, "totalTokenCount", "promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-	if total != 0 {
-		window, _ := l.window.Tokens()
-		d.Uses(r, transcript.Usage{ID: r.UUID, Context: total, Window: window, Side: l.side})
-	}
+	window, _ := l.Field("contextWindowSize").Tokens()
+	total := parts.Tokens(l.Field("usageMetadata"), "totalTokenCount", "promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window, Side: l.side})
 }
 
-// result adds what tools answered. How a call ended is told beside the message.
+// result adds the results of tools. The status of a call is outside the message.
 func result(d *transcript.Decoder, r *transcript.Record, l *line) {
-	status := l.outcome.Field("status").Text()
-	for part := range l.message.Field("parts").Elements() {
+	status := l.Field("toolCallResult").Field("status").Text()
+	for part := range l.Field("message").Field("parts").Elements() {
 		item := transcript.Item{Side: l.side, Failed: status == "error" || status == "cancelled"}
 		if response := part.Field("functionResponse"); response.Is('{') {
 			parts.Result(d, r, response, item)
@@ -148,7 +98,7 @@ func result(d *transcript.Decoder, r *transcript.Record, l *line) {
 	}
 }
 
-// bookkeeping are the subtypes of system records that hold nothing new for the model.
+// bookkeeping lists the subtypes of system records with nothing new for the model.
 var bookkeeping = map[string]bool{
 	"slash_command": true, "ui_telemetry": true, "at_command": true, "attribution_snapshot": true, "rewind": true,
 	"background_task_completed": true, "session_source": true, "session_execution_engine": true, "omni_recall": true,
@@ -160,40 +110,40 @@ var bookkeeping = map[string]bool{
 }
 
 func system(d *transcript.Decoder, r *transcript.Record, l *line) {
-	switch subtype := l.subtype.Text(); {
+	switch subtype := l.Field("subtype").Text(); {
 	case subtype == "chat_compression":
 		compressed(d, r, l)
 	case subtype == "custom_title":
 		r.UI = true
 		rank := transcript.RankGiven
-		if l.payload.Field("titleSource").Text() == "auto" {
+		if l.Field("systemPayload").Field("titleSource").Text() == "auto" {
 			rank = transcript.RankMade
 		}
-		d.Entitle(r, l.payload.Field("customTitle"), rank)
+		d.SetTitle(r, l.Field("systemPayload").Field("customTitle"), rank)
 	case subtype == "parent_session":
 		r.UI = true
-		r.Parent, d.Class = l.payload.Field("parentSessionId").Text(), transcript.SubAgent
+		r.Parent, d.Class = l.Field("systemPayload").Field("parentSessionId").Text(), transcript.SubAgent
 	case bookkeeping[subtype]:
 		r.UI = true
 	default:
 		r.Unknown = true
-		l.say(d, r, transcript.Voice{Role: l.message.Field("role").Text()})
+		l.say(d, r, transcript.Voice{Role: l.Field("message").Field("role").Text()})
 	}
 }
 
-// compressed reads the record that replaces the context. What it holds beside the summary are copies of what stands
-// before, or what the client tells of the place where it runs.
+// compressed reads the record that replaces the context. Besides the summary it has only copies of earlier messages and
+// what the client says about its environment.
 func compressed(d *transcript.Decoder, r *transcript.Record, l *line) {
-	history := l.payload.Field("compressedHistory")
-	before, _ := l.payload.Field("info").Field("originalTokenCount").Tokens()
-	d.Compacted(r, transcript.Boundary{Before: before, Replaced: history.Is('[')})
+	history := l.Field("systemPayload").Field("compressedHistory")
+	before, _ := l.Field("systemPayload").Field("info").Field("originalTokenCount").Tokens()
+	d.SetBoundary(r, transcript.Boundary{Before: before, Replaced: history.Is('[')})
 	if summary := summaryOf(history); summary.Full() {
 		r.Add(transcript.Item{Kind: transcript.Summary}, summary)
 	}
 }
 
-// summaryOf finds the summary in a compressed history: the text to which the client has the model answer in a fixed
-// sentence, else the first one in the user's role.
+// summaryOf returns the summary in a compressed history: the text before the client's fixed answer, or else the first
+// one in the user's role.
 func summaryOf(history transcript.Node) (summary transcript.Node) {
 	const answer = "Got it. Thanks for the additional context!"
 	var last transcript.Node
@@ -222,12 +172,12 @@ func firstText(content transcript.Node) transcript.Node {
 	return transcript.Node{}
 }
 
-// replacement adds the items of the new context that a line carries with it.
+// replacement adds the items of the new context that a line contains.
 func replacement(d *transcript.Decoder, held *transcript.Record, line transcript.Node) {
 	history := line.Field("systemPayload").Field("compressedHistory")
 	summary := summaryOf(history)
 	for one := range history.Elements() {
-		v := transcript.Voice{Role: one.Field("role").Text(), By: transcript.Untold}
+		v := transcript.Voice{Role: one.Field("role").Text(), By: transcript.UnknownAuthor}
 		content := one.Field("parts")
 		v.Summary = summary.Full() && firstText(content).Off == summary.Off
 		parts.Content(d, held, content, transcript.Node{}, v)

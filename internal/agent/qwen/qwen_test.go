@@ -38,7 +38,7 @@ func records(t *testing.T, class transcript.Class, lines ...string) (all []trans
 	return all
 }
 
-// record makes one: uuid and parent, then the members behind the head.
+// record returns a record with this uuid, parent and further members.
 func record(uuid, parent, kind, more string) string {
 	if parent = `"` + parent + `"`; parent == `""` {
 		parent = "null"
@@ -203,14 +203,14 @@ func TestMine(t *testing.T) {
 		`{"sessionId":"s","projectHash":"h","startTime":"t"}`:                                                                  false,
 		`{"role":"user","parts":[]}`: false,
 	} {
-		if got := row.Mine(transcript.Node{Raw: []byte(line)}); got != mine {
+		if got := row.Recognizes(transcript.Node{Raw: []byte(line)}); got != mine {
 			t.Errorf("%s: %t", line, got)
 		}
-		if got := row.Starts([]byte(line[:len(line)-1])); got && !mine {
+		if got := row.Owns([]byte(line[:len(line)-1])); got && !mine {
 			t.Errorf("%s begins a line", line)
 		}
 	}
-	if !row.Starts([]byte(user("1", "", "x")[:220])) {
+	if !row.Owns([]byte(user("1", "", strings.Repeat("x", 2000))[:1000])) {
 		t.Error("the beginning of a line is not known")
 	}
 }
@@ -221,9 +221,14 @@ func TestMatch(t *testing.T) {
 		"-home-me/chats/archive/019f-1.jsonl":           "019f-1 0 ",
 		"-home-me/subagents/019f-1/agent-x-2.jsonl":     "agent-x-2 1 019f-1",
 		"-home-me/subagents/019f-1/agent-x-2.meta.json": "", "-home-me/subagents/019f-1/agent-x-2.jsonl.stream": "",
-		"-home-me/chats/019f-1.worktree.json": "", "-home-me/chats/.jsonl": "", "019f-1.jsonl": "", "-home-me/memory/a.jsonl": "",
+		"tmp 0a1b/run_shell_command_2c.output": "0a1b/run_shell_command_2c.output 2 ", "tmp 0a1b/scheduled_tasks.lock": "",
+		"tmp 0a1b/chats/session-1.jsonl": "", "-home-me/chats/019f-1.worktree.json": "", "-home-me/chats/.jsonl": "", "019f-1.jsonl": "", "-home-me/memory/a.jsonl": "",
 	} {
-		s, ok := qwen.Row().Match("projects", rel)
+		base, below, ok := strings.Cut(rel, " ")
+		if !ok {
+			base, below = "projects", rel
+		}
+		s, ok := qwen.Row().Match(base, below)
 		got := ""
 		if ok {
 			got = fmt.Sprintf("%s %d %s", s.ID, s.Class, s.Parent)
@@ -234,13 +239,13 @@ func TestMatch(t *testing.T) {
 	}
 	for value, wanted := range map[string]string{"": "/home/me/.qwen/projects", "/else": "/else/projects", "~/q": "/home/me/q/projects"} {
 		env := func(name string) string { return map[string]string{"QWEN_HOME": value}[name] }
-		if got := qwen.Row().Roots(env, "/home/me"); !slices.Equal(got, []string{filepath.FromSlash(wanted)}) {
+		if got := qwen.Row().Roots(env, "/home/me"); !slices.Equal(got[:1], []string{filepath.FromSlash(wanted)}) {
 			t.Errorf("%s: got %s", value, got)
 		}
 	}
 }
 
-// TestCorpus: nothing in real sessions is strange, and a line of another agent is none of this one's.
+// TestCorpus checks that real sessions have no unknown records, and that Qwen claims no line of another agent.
 func TestCorpus(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*"))
 	if len(files) == 0 {
@@ -261,7 +266,7 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Mine(transcript.Node{Raw: []byte(line)}) != own {
+			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Recognizes(transcript.Node{Raw: []byte(line)}) != own {
 				t.Errorf("%s: %.100s", name, line)
 			}
 		}

@@ -1,8 +1,7 @@
-// Package qwen is what is known of Qwen Code: where its sessions lie, how a record decodes, what its tools do.
+// Package qwen describes Qwen Code: where it stores sessions, how a record decodes, what its tools do.
 package qwen
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -10,28 +9,38 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Row is Qwen Code.
+// Row returns the format of Qwen Code.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "qwen-code", Title: "Qwen Code", How: "add the MCP server `ccd mcp` to mcpServers in ~/.qwen/settings.json",
-		Roots: roots, Match: match, Mine: mine, Starts: starts,
+		Agent: "qwen-code", Title: "Qwen Code",
+		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
+		Write: write, Place: place, Project: project, Resume: []string{"qwen", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
+		Connect: &transcript.Connect{
+			Name: "qwen", Dir: transcript.DirOf("QWEN_HOME", ".qwen"),
+			Hooks: "settings.json", Events: transcript.Events(), Servers: "settings.json", Member: "mcpServers", Guide: "QWEN.md",
+		},
 	}
 }
 
-// roots: QWEN_RUNTIME_DIR moves what the client writes, QWEN_HOME that and its settings.
+// roots returns the directories of sessions and of tool outputs. QWEN_RUNTIME_DIR moves what the client writes;
+// QWEN_HOME moves that and its settings.
 func roots(getenv func(string) string, home string) []string {
 	dir := cmp.Or(getenv("QWEN_RUNTIME_DIR"), getenv("QWEN_HOME"), filepath.Join(home, ".qwen"))
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
 		dir = filepath.Join(home, rest)
 	}
-	return []string{filepath.Join(dir, "projects")}
+	return []string{filepath.Join(dir, "projects"), filepath.Join(dir, "tmp")}
 }
 
-// match knows SLUG/chats/SESSION.jsonl, also where it was moved to chats/archive, and the conversations of sub-agents in
-// SLUG/subagents/SESSION/agent-ID.jsonl.
-func match(_, rel string) (s transcript.Session, ok bool) {
+// match accepts SLUG/chats/SESSION.jsonl, the same in chats/archive, and sub-agents' conversations in
+// SLUG/subagents/SESSION/agent-ID.jsonl. Below tmp it accepts HASH/TOOL_ID.output, tool outputs that were too long for
+// the context.
+func match(base, rel string) (s transcript.Session, ok bool) {
 	dirs := strings.Split(rel, "/")
+	if base == "tmp" {
+		return transcript.Session{Key: transcript.Key{ID: rel}, Class: transcript.Attachment}, len(dirs) == 2 && strings.HasSuffix(rel, ".output")
+	}
 	id, ok := strings.CutSuffix(dirs[len(dirs)-1], ".jsonl")
 	if !ok || id == "" || strings.HasPrefix(id, ".") || len(dirs) < 3 {
 		return s, false
@@ -45,8 +54,8 @@ func match(_, rel string) (s transcript.Session, ok bool) {
 	return s, false
 }
 
-// mine knows the parts of a message, or what only Qwen Code adds to a record without one.
-func mine(line transcript.Node) bool {
+// recognizes reports whether the line has a message with parts, or a member that only Qwen Code writes.
+func recognizes(line transcript.Node) bool {
 	if !line.Field("uuid").Is('"') || !line.Field("sessionId").Is('"') {
 		return false
 	}
@@ -54,12 +63,4 @@ func mine(line transcript.Node) bool {
 		return message.Field("parts").Is('[')
 	}
 	return line.Field("systemPayload").Is('{') || line.Field("usageMetadata").Is('{') || line.Field("toolCallResult").Is('{')
-}
-
-func starts(line []byte) bool {
-	if bytes.HasPrefix(line, []byte(`{"uuid":"`)) && bytes.Contains(line, []byte(`","parentUuid":`)) && bytes.Contains(line, []byte(`,"sessionId":"`)) {
-		return true
-	}
-	return bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"uuid":"`)) && bytes.Contains(line, []byte(`,"sessionId":"`)) &&
-		(bytes.Contains(line, []byte(`,"parts":[{`)) || bytes.Contains(line, []byte(`,"systemPayload":{`)))
 }

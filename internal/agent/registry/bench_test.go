@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkRecords decodes and hashes invented lines in the proportions of real ones: half of the bytes are copies for
-// the screen that are only skipped.
+// the screen, which are skipped.
 func BenchmarkRecords(b *testing.B) {
 	for agent, data := range map[string][]byte{"claude-code": claudeBulk(), "codex": codexBulk()} {
 		b.Run(agent, func(b *testing.B) {
@@ -19,7 +19,7 @@ func BenchmarkRecords(b *testing.B) {
 			b.ReportAllocs()
 			lines := 0
 			for b.Loop() {
-				d := registry.NewDecoder(agent, transcript.Main)
+				d := registry.Table{}.NewDecoder(agent, transcript.Main)
 				for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
 					lines += len(r.Items)
 				}

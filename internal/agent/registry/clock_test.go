@@ -9,7 +9,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// A time that no JSON can hold is none: state is written with it.
+// TestTimesThatCannotBeWritten checks that a time that JSON cannot represent is ignored, because the state is written
+// as JSON.
 func TestTimesThatCannotBeWritten(t *testing.T) {
 	for text, want := range map[string]time.Time{
 		"2026-02-03T04:05:06.5+01:00":   time.Date(2026, 2, 3, 3, 5, 6, 5e8, time.UTC),
@@ -24,7 +25,7 @@ func TestTimesThatCannotBeWritten(t *testing.T) {
 			"codex":             `{"timestamp":"` + text + `","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`,
 			transcript.Messages: `{"role":"user","timestamp":"` + text + `","content":"Mill"}`,
 		} {
-			for r := range registry.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n"), Rest: true}) {
+			for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n"), Rest: true}) {
 				if !r.Time.Equal(want) {
 					t.Errorf("%s: %s is %v, want %v", agent, text, r.Time, want)
 				}

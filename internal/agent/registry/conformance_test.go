@@ -12,39 +12,41 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
 // The conformance suite. Every row runs it on one invented story, written in the agent's own format:
 //
-//	testdata/story/AGENT.jsonl          the story: a file is read, mended and tested, then another is written
-//	testdata/story/AGENT.json           the same as one object, where Format.Member says that there are such files
-//	testdata/story/AGENT.FORM.jsonl     the same in another form of the format, where forms names one
-//	testdata/story/AGENT.later.jsonl    a session with a message taken back and a compaction, where the format has them
-//	testdata/story/AGENT.strange.jsonl  records of types that do not exist; "@parent" stands for the record before
+//	testdata/story/AGENT.jsonl          the story: a file is read, fixed and tested, then another is written
+//	testdata/story/AGENT.json           the same as one object, if Format.Member allows such files
+//	testdata/story/AGENT.FORM.jsonl     the same in another form of the format, if forms names one
+//	testdata/story/AGENT.later.jsonl    a session with a message taken back and a compaction, if the format has them
+//	testdata/story/AGENT.strange.jsonl  records of types that do not exist; "@parent" becomes the ID of the record before
 //
-// Where forms says that the format lacks lines, the story is AGENT.json alone, and the later session AGENT.later.json.
-// A new row needs these files and a line in forms.
+// If forms says that the format lacks lines, the story is AGENT.json alone, and the later session AGENT.later.json. A
+// new row needs these files and a line in forms.
 
-// form is what the suite cannot know of a format.
+// form is what the suite cannot derive from a format.
 type form struct {
 	path    string   // of a session, below the row's first root
-	context int64    // what the last report of usage in the story comes to
-	before  int64    // what the compaction says that was held before it, 0 where the format does not tell
-	lacks   []string // abilities that the format does not hold
-	also    string   // another form of the format, "" where there is none
+	context int64    // the context in the story's last report of usage
+	before  int64    // the context before the compaction, 0 if the format does not record it
+	lacks   []string // abilities that the format does not have
+	also    string   // another form of the format, or ""
 }
 
 // The abilities of a format.
 const (
-	lines       = "lines"       // a record a line, and not only one object a session
+	lines       = "lines"       // one record per line, and not only one object per session
 	callIDs     = "call IDs"    // calls and results name each other
-	results     = "results"     // what tools gave back
+	results     = "results"     // results of tools
+	wholeReads  = "whole reads" // reads show the whole file unchanged
 	status      = "status"      // how a command ended, as a number
-	usage       = "usage"       // how much the model held
-	compactions = "compactions" // the place of one, and its summary
-	rewinds     = "rewinds"     // that a person took messages back
+	usage       = "usage"       // size of the context
+	compactions = "compactions" // where it happened, and its summary
+	rewinds     = "rewinds"     // messages that a person took back
 	times       = "times"
 	cwd         = "cwd"
 	models      = "models"
@@ -53,24 +55,37 @@ const (
 var forms = map[string]form{
 	"claude-code": {path: "-home-ada-shop/" + storyID + ".jsonl", context: 22409, before: 151300},
 	"codex":       {path: "2026/09/14/rollout-2026-09-14T10-00-00-" + storyID + ".jsonl", context: 11777},
-	// The working directory of a main session stands in no record.
+	// Records of a main session do not have the working directory.
 	"gemini-cli": {path: "shop/chats/session-2026-09-14T08-00-1f0c2d3e.jsonl", context: 9509, lacks: []string{cwd}},
-	"qwen-code":  {path: "-home-ada-shop/chats/" + storyID + ".jsonl", context: 16200, before: 151300},
-	// Usage stands in a file beside the session; a message that is taken back begins a new session.
-	"factory-droid": {path: "-home-ada-shop/" + storyID + ".jsonl", lacks: []string{usage, rewinds}, also: "streamed"},
+	// Reads lose the white space at the ends of lines.
+	"qwen-code": {path: "-home-ada-shop/chats/" + storyID + ".jsonl", context: 16200, before: 151300, lacks: []string{wholeReads}},
+	// Usage is in a file beside the session; taking a message back begins a new session.
+	"factory-droid": {path: "-home-ada-shop/" + storyID + ".jsonl", lacks: []string{usage, rewinds, wholeReads}, also: "streamed"},
 	"cursor": {
 		path:  "home-ada-shop/agent-transcripts/" + storyID + "/" + storyID + ".jsonl",
-		lacks: []string{callIDs, results, status, usage, compactions, rewinds, times, cwd, models},
+		lacks: []string{callIDs, results, wholeReads, status, usage, compactions, rewinds, times, cwd, models},
 	},
-	// Usage is told at a session's end and at compactions; messages that are taken back are cut out of the file.
-	"copilot-cli": {path: storyID + "/events.jsonl", context: 16421, before: 151300, lacks: []string{rewinds}},
+	// Usage is reported at a session's end and at compactions; messages that are taken back are cut out of the file.
+	"copilot-cli": {path: storyID + "/events.jsonl", context: 16421, before: 151300, lacks: []string{rewinds, wholeReads}},
 	"pi":          {path: "--home-ada-shop--/2026-09-14T08-00-00-000Z_" + storyID + ".jsonl", context: 13160, before: 151300},
-	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300},
-	// The working directory stands beside the messages; what follows a message that is taken back is cut out of the file.
-	"amp": {path: "T-" + storyID + ".json", context: 13409, lacks: []string{lines, rewinds, cwd}},
+	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300, lacks: []string{wholeReads}},
+	// No path of the configuration leads to an exit status, a compaction or a rewind.
+	"tinker": {path: "shop/" + storyID + ".jsonl", context: 10470, lacks: []string{status, compactions, rewinds, wholeReads}},
+	// The working directory is outside the messages; what follows a message that is taken back is cut out of the file.
+	"amp": {path: "T-" + storyID + ".json", context: 13409, lacks: []string{lines, rewinds, cwd, wholeReads}},
 }
 
-// What the story holds, in every format.
+// agents returns the rows that have a package, and one of a configuration.
+func agents() registry.Table {
+	return registry.Table{}.With(generic.Row("tinker", generic.Agent{
+		Roots: []string{"/srv/tinker/sessions"}, Role: []string{"/message/role"}, Content: []string{"/message/content"}, Time: []string{"/at"},
+		Parts: []string{"/message/tool_calls"}, Tool: []string{"/function/name"}, CallID: []string{"/message/tool_call_id", "/id"},
+		Arguments: []string{"/function/arguments"}, Result: []string{"/message/output"}, Failed: []string{"/message/exit_code"},
+		Usage: []string{"/usage/input", "/usage/cached", "/usage/output"}, ID: []string{"/id"}, Model: []string{"/model"}, Cwd: []string{"/cwd"},
+	}))
+}
+
+// The story, in every format.
 const (
 	storyID  = "6f0d2b1e-93c4-4a7e-8b55-1d0c7e2fa901"
 	storyDir = "/home/ada/shop"
@@ -90,7 +105,7 @@ var (
 	askedLater = []string{"Which rounding do the invoices use?", "Use floats there too.", "Use decimals there too."}
 )
 
-const takenBack = 1 // the place in askedLater of the message that is taken back, where the format has that
+const takenBack = 1 // index in askedLater of the message that is taken back, if the format has that
 
 // story is one fixture of a row.
 type story struct {
@@ -101,7 +116,7 @@ type story struct {
 	all  []seen
 }
 
-// seen is a record that outlives the decoder.
+// seen is a copy of a record that outlives the decoder.
 type seen struct {
 	transcript.Record
 	items []transcript.Item
@@ -109,7 +124,7 @@ type seen struct {
 
 func (s *story) has(ability string) bool { return !slices.Contains(s.lacks, ability) }
 
-// decode gives the records of data, cut into segments at cuts.
+// decode returns the records of data, cut into segments at cuts.
 func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []seen) {
 	d, from := transcript.NewDecoder(s.Format, class), 0
 	for _, to := range append(slices.Clone(cuts), len(data)) {
@@ -131,7 +146,7 @@ func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []
 			}
 			all = append(all, one)
 		}
-		for i := range seg.Data { // a record must not lean on a segment that is over
+		for i := range seg.Data { // a record must not refer to a segment that has ended
 			seg.Data[i] = '#'
 		}
 		from = to
@@ -139,7 +154,7 @@ func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []
 	return all
 }
 
-// digests writes all that was understood, but for where it stands.
+// digests returns all that was decoded, except the positions.
 func digests(all []seen) (out []string) {
 	for i := range all {
 		r, items := all[i].Record, slices.Clone(all[i].items)
@@ -158,7 +173,7 @@ func digests(all []seen) (out []string) {
 	return out
 }
 
-// differ tells the first difference of two lists.
+// differ returns the first difference of two lists as an error.
 func differ(got, want []string) error {
 	for i := range max(len(got), len(want)) {
 		switch {
@@ -173,8 +188,8 @@ func differ(got, want []string) error {
 	return nil
 }
 
-// check is one law. The error of run says how a fixture breaks it; spoil is the negative control: it makes a fixture of
-// any row break the law.
+// check is one law. run returns how a fixture breaks it; spoil is the negative control: it makes a fixture of any row
+// break the law.
 type check struct {
 	name  string
 	run   func(*story) error
@@ -187,7 +202,7 @@ var (
 		{"cut anywhere", cutAnywhere, func(s *story) { s.notice(func(d *transcript.Decoder, _ *transcript.Record) int64 { return d.Kept() }) }},
 		{"strange records", strangeRecords, func(s *story) { s.notice(number) }},
 		{"torn lines", tornLines, func(s *story) { s.notice(number) }},
-		{"whose", whose, func(s *story) {
+		{"sniffing", sniffing, func(s *story) {
 			s.all[0].Raw = []byte(`{"sessionId":"s","projectHash":"of Gemini","payload":{},"timestamp":"of Codex"}`)
 		}},
 	}
@@ -210,14 +225,14 @@ var (
 // TestEveryAgent runs the suite on every row of the registry.
 func TestEveryAgent(t *testing.T) {
 	for agent := range forms {
-		if _, ok := registry.Lookup(agent); !ok {
+		if _, ok := agents().Lookup(agent); !ok {
 			t.Errorf("forms tells of %s, which is no row", agent)
 		}
 	}
 	eachFixture(t, func(t *testing.T, file string, checks []check) {
 		for _, c := range checks {
 			t.Run(c.name, func(t *testing.T) {
-				if err := c.run(tell(t, file)); err != nil {
+				if err := c.run(load(t, file)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -229,7 +244,7 @@ func TestEveryAgent(t *testing.T) {
 func TestEveryCheckCanFail(t *testing.T) {
 	eachFixture(t, func(t *testing.T, file string, checks []check) {
 		for _, c := range checks {
-			s := tell(t, file)
+			s := load(t, file)
 			if c.spoil(s); c.run(s) == nil {
 				t.Errorf("%s holds although the fixture was spoiled", c.name)
 			}
@@ -237,9 +252,9 @@ func TestEveryCheckCanFail(t *testing.T) {
 	})
 }
 
-// eachFixture gives the fixtures of every row, and the checks that each must pass.
+// eachFixture calls do with each fixture of every row and the checks that it must pass.
 func eachFixture(t *testing.T, do func(t *testing.T, file string, checks []check)) {
-	for _, f := range registry.All() {
+	for _, f := range agents().All() {
 		t.Run(f.Agent, func(t *testing.T) {
 			form, ok := forms[f.Agent]
 			if !ok {
@@ -266,11 +281,11 @@ func eachFixture(t *testing.T, do func(t *testing.T, file string, checks []check
 	}
 }
 
-// tell reads a fixture of the row that its name begins with.
-func tell(t testing.TB, file string) *story {
+// load reads a fixture of the row that its name begins with.
+func load(t testing.TB, file string) *story {
 	t.Helper()
 	agent, _, _ := strings.Cut(file, ".")
-	f, ok := registry.Lookup(agent)
+	f, ok := agents().Lookup(agent)
 	if !ok {
 		t.Fatalf("%s is no row's", file)
 	}
@@ -281,7 +296,7 @@ func tell(t testing.TB, file string) *story {
 	return s
 }
 
-// lossless: the records and the line ends between them are the file; in an object, each element is a record.
+// lossless checks that the records and the line ends between them are the file; in an object, each element is a record.
 func lossless(s *story) error {
 	for i, r := range s.all {
 		if r.N != i+1 || r.Span.Off < 0 || r.Span.End() > int64(len(s.data)) || !bytes.Equal(r.Raw, s.data[r.Span.Off:r.Span.End()]) {
@@ -321,7 +336,7 @@ func raws[T any](list []T, text func(T) string) (all []string) {
 	return all
 }
 
-// cutAnywhere: the records do not depend on how the bytes were cut.
+// cutAnywhere checks that the records do not depend on how the bytes were cut.
 func cutAnywhere(s *story) error {
 	whole := digests(s.decode(transcript.Main, s.data))
 	every := make([]int, len(s.data))
@@ -352,7 +367,7 @@ func cutAnywhere(s *story) error {
 	return nil
 }
 
-// with gives the fixture with one more line, or element, behind the record of that place.
+// with returns the fixture with one more line, or element, after the record with that index.
 func (s *story) with(i int, line string) []byte {
 	at, before := s.all[i].Span.End(), "\n"
 	if s.list {
@@ -361,8 +376,8 @@ func (s *story) with(i int, line string) []byte {
 	return slices.Concat(s.data[:at], []byte(before+line), s.data[at:])
 }
 
-// among decodes the fixture with the line behind each of its records. The line must be a record of its own, which judge
-// looks at, and change no other.
+// among decodes the fixture once for each record, with the line after it. The line must be a record of its own, which
+// judge checks, and must change no other.
 func (s *story) among(line func(i int) string, judge func(r seen) error) error {
 	want := digests(s.decode(transcript.Main, s.data))
 	for i := range s.all {
@@ -374,7 +389,7 @@ func (s *story) among(line func(i int) string, judge func(r seen) error) error {
 		if err := judge(got[i+1]); err != nil {
 			return fmt.Errorf("%s behind #%d: %w", text, i+1, err)
 		}
-		for _, r := range got { // where it stands between records that stay in the context, it stays with them
+		for _, r := range got { // a line between preserved records is preserved too
 			if b := r.Boundary; b != nil {
 				b.Preserved = slices.DeleteFunc(b.Preserved, func(uuid string) bool { return uuid == got[i+1].UUID })
 			}
@@ -386,7 +401,8 @@ func (s *story) among(line func(i int) string, judge func(r seen) error) error {
 	return nil
 }
 
-// strangeRecords: a record of a type that is not known is kept as such, holds nobody's words and changes nothing.
+// strangeRecords checks that a record of an unknown type is marked unknown, has no person's words and changes nothing
+// else.
 func strangeRecords(s *story) error {
 	file, err := os.ReadFile(filepath.Join("testdata", "story", s.Agent+".strange.jsonl"))
 	if err != nil {
@@ -412,7 +428,7 @@ func strangeRecords(s *story) error {
 	return err
 }
 
-// tornLines: a line that is cut off is broken and changes nothing.
+// tornLines checks that a truncated line is broken and changes nothing else.
 func tornLines(s *story) error {
 	return s.among(func(i int) string {
 		if s.list {
@@ -427,7 +443,8 @@ func tornLines(s *story) error {
 	})
 }
 
-// family is whose the lines of a row look like: OpenClaw embeds Pi, and only the place of a session tells them apart.
+// family returns the agent that the lines of a row look like: OpenClaw embeds Pi, and only the path of a session tells
+// them apart.
 func family(agent string) string {
 	if agent == "openclaw" {
 		return "pi"
@@ -435,24 +452,22 @@ func family(agent string) string {
 	return agent
 }
 
-// whose: the fixture is known for its own agent's, whole or by its beginning, and for no other's by any of its lines.
-func whose(s *story) error {
-	for n := len(s.data); n > 200; n = n * 9 / 10 {
-		agent, class, ok := registry.Sniff(s.data[:n])
-		if few := n < 1000; !ok && few { // perhaps not one whole line
-			continue
-		}
+// sniffing checks that the fixture, whole or by its beginning, is recognized as its own agent's, and none of its lines
+// as another's.
+func sniffing(s *story) error {
+	for n := len(s.data); n > 1000; n = n * 9 / 10 { // a shorter beginning may have no whole line
+		agent, class, ok := agents().Sniff(s.data[:n])
 		if !ok || agent != family(s.Agent) || class != transcript.Main {
 			return fmt.Errorf("Sniff of the first %d bytes: %q, class %d, %v", n, agent, class, ok)
 		}
 	}
-	for _, f := range registry.All() {
+	for _, f := range agents().All() {
 		for _, r := range s.all {
 			switch own := family(f.Agent) == family(s.Agent); {
 			case own:
-			case f.Mine(transcript.Node{Raw: r.Raw}):
+			case f.Recognizes(transcript.Node{Raw: r.Raw}):
 				return fmt.Errorf("%s takes #%d: %s", f.Agent, r.N, r.Raw)
-			case f.Starts != nil && (f.Starts(r.Raw[:len(r.Raw)/2]) || f.Starts(r.Raw[:min(len(r.Raw)-1, 200)])):
+			case len(r.Raw) > 2000 && f.Owns(r.Raw[:len(r.Raw)/2]):
 				return fmt.Errorf("%s takes the beginning of #%d: %s", f.Agent, r.N, r.Raw)
 			}
 		}
@@ -460,7 +475,7 @@ func whose(s *story) error {
 	return nil
 }
 
-// said is what people wrote.
+// said returns what people wrote.
 func said(all []seen) (texts []string) {
 	for _, r := range all {
 		for _, it := range r.items {
@@ -473,7 +488,7 @@ func said(all []seen) (texts []string) {
 	return texts
 }
 
-// people: what a person wrote is all of that, and nothing else. In a sub-agent's file no person speaks.
+// people checks that exactly the texts of the person are decoded as such, and none in a sub-agent's file.
 func people(s *story) error {
 	return errors.Join(differ(said(s.all), asked), differ(said(s.decode(transcript.SubAgent, s.data)), nil))
 }
@@ -490,7 +505,7 @@ func replies(s *story) error {
 	return differ(texts, told)
 }
 
-// pairing: each result has its call before it and names its tool, each call has one result.
+// pairing checks that each result has its call before it and names its tool, and that each call has one result.
 func pairing(s *story) error {
 	tools, answers := map[string]string{}, map[string]int{}
 	for _, r := range s.all {
@@ -521,14 +536,14 @@ func pairing(s *story) error {
 	return nil
 }
 
-// deed is a call with what came of it.
-type deed struct {
+// step is a call with its outcome.
+type step struct {
 	transcript.Item
 	transcript.Action
 	out transcript.Outcome
 }
 
-func (s *story) deeds() (all []deed) {
+func (s *story) steps() (all []step) {
 	at := map[string]int{}
 	for _, r := range s.all {
 		for _, it := range r.items {
@@ -536,7 +551,7 @@ func (s *story) deeds() (all []deed) {
 			switch {
 			case it.Kind == transcript.Call:
 				at[it.Call] = len(all)
-				all = append(all, deed{Item: it, Action: it.Understand()})
+				all = append(all, step{Item: it, Action: it.Understand()})
 				all[len(all)-1].Resolve(storyDir)
 			case it.Kind == transcript.Result && called:
 				all[i].out = it.Explain(all[i].Tool, all[i].Op)
@@ -548,12 +563,13 @@ func (s *story) deeds() (all []deed) {
 
 var opNames = map[transcript.Op]string{transcript.Read: "read", transcript.Edit: "edit", transcript.Write: "write"}
 
-// work: the calls are understood, with the files that they touch, what these hold then, and how commands ended.
+// work checks that the calls are understood: the files that they touch, the content of these afterwards, and how
+// commands ended.
 func work(s *story) error {
 	var did []string
 	var err error
 	failed := false
-	for _, d := range s.deeds() {
+	for _, d := range s.steps() {
 		if d.Op == transcript.Command && len(d.Files) == 0 {
 			did = append(did, "run "+d.Command)
 			want := success
@@ -575,7 +591,7 @@ func work(s *story) error {
 }
 
 // ended checks the outcome of a run of the tests, the first of which failed.
-func (s *story) ended(d deed, want string) error {
+func (s *story) ended(d step, want string) error {
 	o, bad := d.out, want == failure
 	switch exit := map[bool]int{true: 1}[bad]; {
 	case !s.has(results):
@@ -589,7 +605,7 @@ func (s *story) ended(d deed, want string) error {
 }
 
 // changed checks what a call read, or what it left in the file.
-func (s *story) changed(d deed, n int, c transcript.FileChange) error {
+func (s *story) changed(d step, n int, c transcript.FileChange) error {
 	var before transcript.Content
 	want := changes
 	switch c.Op {
@@ -598,6 +614,9 @@ func (s *story) changed(d deed, n int, c transcript.FileChange) error {
 			if s.has(results) && !strings.Contains(d.out.Text, strings.TrimSuffix(line, "\n")) {
 				return fmt.Errorf("what was read has no line %q: %q", line, d.out.Text)
 			}
+		}
+		if got, ok := d.Client().Reading(d.Tool, &d.Action, &d.out).Text(); ok != s.has(wholeReads) || ok && strings.TrimSuffix(got, "\n") != moneyHead+oldLine {
+			return fmt.Errorf("by what was read %s holds %q, all of it: %v", c.Path, got, ok)
 		}
 		return nil
 	case transcript.Edit:
@@ -609,7 +628,7 @@ func (s *story) changed(d deed, n int, c transcript.FileChange) error {
 	return nil
 }
 
-// used: the last report of usage is what the fixture says.
+// used checks that the last report of usage is what the fixture says.
 func used(s *story) error {
 	var last *transcript.Usage
 	for _, r := range s.all {
@@ -626,7 +645,8 @@ func used(s *story) error {
 	return nil
 }
 
-// facts: nothing in the story is strange, some of it is bookkeeping, and the records tell where and when they were written.
+// facts checks that nothing in the story is unknown, some of it is bookkeeping, and the records say where and when they
+// were written.
 func facts(s *story) error {
 	found := map[string]bool{}
 	book := 0
@@ -655,19 +675,19 @@ func facts(s *story) error {
 	return nil
 }
 
-// place: a file of the row's kind below its own root is found, also compressed; what is nobody's is not.
+// place checks that a file of the row's form below its own root is found, compressed too, and that other files are not.
 func place(s *story) error {
 	home := filepath.FromSlash("/home/ada")
 	root := s.Roots(func(string) string { return "" }, home)[0]
 	for _, suffix := range []string{"", ".zst"} {
 		file := filepath.Join(root, filepath.FromSlash(s.path)+suffix)
-		got, ok := registry.Find(s.Agent, root, file)
+		got, ok := agents().Find(s.Agent, root, file)
 		if !ok || got.Agent != s.Agent || got.ID == "" || got.Class != transcript.Main || got.Path != file || got.Packed != (suffix != "") {
 			return fmt.Errorf("%s: %v %+v", file, ok, got)
 		}
 	}
 	for _, stray := range []string{"", "x.ccd.md", ".x.jsonl", "stray.txt", "../stray.jsonl"} {
-		if got, ok := registry.Find(s.Agent, root, filepath.Join(root, filepath.FromSlash(stray))); ok {
+		if got, ok := agents().Find(s.Agent, root, filepath.Join(root, filepath.FromSlash(stray))); ok {
 			return fmt.Errorf("%q is found as %+v", stray, got)
 		}
 	}
@@ -682,7 +702,7 @@ func peopleLater(s *story) error {
 	return differ(said(s.all), want)
 }
 
-// rewind: one message of the person is taken back, before the next one is said.
+// rewind checks that one message of the person is taken back, before the next one is said.
 func rewind(s *story) error {
 	back, turns := 0, 0
 	for _, r := range s.all {
@@ -698,7 +718,7 @@ func rewind(s *story) error {
 	return nil
 }
 
-// compaction: there is one boundary, with its summary in it or behind it, and what stays is told.
+// compaction checks that there is one boundary, with its summary in it or after it, and that it says what stays.
 func compaction(s *story) error {
 	bounds, summaries := 0, 0
 	uuids := map[string]bool{}
@@ -747,7 +767,7 @@ func (s *story) change(kind transcript.Kind, spoil func(it *transcript.Item)) {
 	}
 }
 
-// notice spoils the row: its records tell a number that they must not depend on.
+// notice spoils the row: its records report a number that they must not depend on.
 func (s *story) notice(what func(*transcript.Decoder, *transcript.Record) int64) {
 	parse := s.Parse
 	s.Parse = func(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {

@@ -10,7 +10,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// known writes what is known of a content: its text, or its line ranges.
+// known returns the text of a content, or the line ranges that are known.
 func known(c transcript.Content) string {
 	if text, ok := c.Text(); ok {
 		return text
@@ -128,11 +128,11 @@ func TestReading(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := clientOf(c.tool).Understand(c.tool, []byte(c.input))
 			out := transcript.Outcome{Text: c.text, HasExit: true}
-			if got := known(transcript.Reading(c.tool, &a, &out)); got != c.want {
+			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			out.Failed, out.Exit = true, 1
-			if got := known(transcript.Reading(c.tool, &a, &out)); got != "lines []" {
+			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != "lines []" {
 				t.Errorf("a failed read tells %q", got)
 			}
 		})
@@ -144,7 +144,7 @@ func TestCopyOf(t *testing.T) {
 		line := jsonOf(t, map[string]any{"type": "user", "uuid": "u", "sessionId": "s", "message": map[string]any{"role": "user", "content": []any{
 			map[string]any{"type": "tool_result", "tool_use_id": "t", "content": "x"},
 		}}, "toolUseResult": told})
-		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: line, Rest: true}) {
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: line, Rest: true}) {
 			return transcript.CopyOf(r)
 		}
 		return c, false
@@ -178,7 +178,7 @@ func TestCopyOf(t *testing.T) {
 	}
 }
 
-// Whatever a call holds, replaying it is safe, and what comes of it is a text or nothing.
+// FuzzAfter checks that replaying any call is safe, and gives text or nothing.
 func FuzzAfter(f *testing.F) {
 	for _, s := range [][3]string{
 		{"Edit", `{"file_path":"/a","old_string":"a","new_string":"b"}`, "a\nb"},
@@ -206,7 +206,7 @@ func FuzzAfter(f *testing.F) {
 					last = k[1]
 				}
 			}
-			// What applies to a part does the same to the whole that holds the part alone.
+			// If an edit applies to a part of a file, it must do the same to a whole file with that content.
 			if lines := part.Known(); len(lines) == 1 && a.Op == transcript.Edit && strings.EqualFold(tool, "edit") {
 				if got, ok := whole.Text(); ok && strings.Count(got, "\n") != lines[0][1]-lines[0][0] && !strings.Contains(input, `"new_string":""`) {
 					t.Errorf("the whole has %d lines, the part %v", strings.Count(got, "\n")+1, lines)
@@ -214,4 +214,40 @@ func FuzzAfter(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReadingWithoutNumbers checks a tool that does not number lines and says in a notice that some are missing.
+func TestReadingWithoutNumbers(t *testing.T) {
+	const whole, unknown = "# a\n\n1\tb\n", "lines []"
+	none := [2]int{}
+	for _, c := range []struct {
+		agent, name string
+		lines       [2]int
+		text, want  string
+	}{
+		{"pi", "whole", none, whole, whole},
+		{"pi", "brackets of the file's own", none, "a\n\n[b]", "a\n\n[b]"},
+		{"pi", "no more lines than asked for", [2]int{0, 9}, whole, whole},
+		{"pi", "from a line to the end", [2]int{5, 0}, "e\nf", "lines [[5 6]]"},
+		{"pi", "part", [2]int{2, 2}, "b\nc\n\n[4 more lines in file. Use offset=4 to continue.]", "lines [[2 3]]"},
+		{"pi", "the first lines", none, "a\nb\n\n[Showing lines 1-2 of 9 (50.0KB limit). Use offset=3 to continue.]", "lines [[1 2]]"},
+		{"pi", "part, in 2025", [2]int{0, 1}, "a\n\n... (620 more lines not shown. Use offset=2 to continue reading)", "lines [[1 1]]"},
+		{"pi", "cut lines, in 2025", none, "a\n\n... (Some lines were truncated to 2000 characters for display)", unknown},
+		{"pi", "a line too long", none, "[Line 1 is 80.0KB, exceeds 50.0KB limit. Use bash: sed -n '1p' a | head -c 51200]", unknown},
+		{"pi", "no text", none, "a\ufffdb", unknown},
+		{"gemini-cli", "whole", none, whole, whole},
+		{"gemini-cli", "part", none, "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 9 total lines.\n\n--- FILE CONTENT (truncated) ---\na\nb", unknown},
+		{"gemini-cli", "part, in 2025", none, "[File content truncated: showing lines 1-2 of 9 total lines. Use offset/limit parameters to view more.]\na\nb", unknown},
+		{"gemini-cli", "from a line on", [2]int{3, 0}, "d\ne", unknown},
+		{"gemini-cli", "a GEMINI.md follows", none, "a\n\n--- Newly Discovered Project Context ---\nx\n--- End Project Context ---", unknown},
+		{"gemini-cli", "no text", none, "Cannot display content of binary file: a", unknown},
+	} {
+		t.Run(c.agent+" "+c.name, func(t *testing.T) {
+			f, _ := agents().Lookup(c.agent)
+			a := transcript.Action{Op: transcript.Read, Files: []transcript.FileChange{{Op: transcript.Read, Path: "/a"}}, Lines: c.lines}
+			if got := known(f.Client.Reading("read", &a, &transcript.Outcome{Text: c.text})); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
 }

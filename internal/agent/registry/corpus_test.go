@@ -16,10 +16,10 @@ import (
 
 const corpus = "../../../../shared/corpus"
 
-// tally is what MANIFEST.tsv counts of a file.
+// tally has the counts of MANIFEST.tsv for a file.
 type tally struct{ broken, calls, results, images, boundaries, context, unmatched int }
 
-// manifest reads the columns that tally holds, by file; the test is skipped where there is no corpus.
+// manifest reads the columns of tally, by file; it skips the test if there is no corpus.
 func manifest(t testing.TB) map[string]tally {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(corpus, "MANIFEST.tsv"))
@@ -47,7 +47,7 @@ func manifest(t testing.TB) map[string]tally {
 	return files
 }
 
-// deviations are the files of which ccd counts otherwise than the manifest, and why.
+// deviations lists the files in which ccd counts differently from the manifest, and why.
 var deviations = map[string]struct {
 	why  string
 	want func(*tally)
@@ -88,7 +88,7 @@ func TestCorpus(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{})); diff != "" {
 				t.Errorf("(-manifest +ccd):\n%s", diff)
 			}
-			if sniffed, _, ok := registry.Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
+			if sniffed, _, ok := (registry.Table{}).Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
 				t.Errorf("Sniff = %q, %v", sniffed, ok)
 			}
 			joined(t, agent, data)
@@ -105,7 +105,7 @@ func TestCorpus(t *testing.T) {
 func count(t *testing.T, agent string, class transcript.Class, data []byte) (c tally, output int) {
 	t.Helper()
 	calls := map[string]bool{}
-	for r := range registry.NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder(agent, class).Records(transcript.Segment{Data: data, Rest: true}) {
 		if r.Broken {
 			c.broken++
 		}
@@ -159,7 +159,7 @@ func BenchmarkCorpus(b *testing.B) {
 			b.ReportAllocs()
 			name := map[string]string{"claude": "claude-code", "codex": "codex"}[agent]
 			for b.Loop() {
-				for range registry.NewDecoder(name, transcript.Main).Records(transcript.Segment{Data: all.Bytes(), Rest: true}) {
+				for range (registry.Table{}).NewDecoder(name, transcript.Main).Records(transcript.Segment{Data: all.Bytes(), Rest: true}) {
 				}
 			}
 		})

@@ -11,11 +11,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// drafted is a session with each kind of block.
+// drafted returns a session with each kind of block.
 func drafted(agent string) transcript.Draft {
-	call, image := `{"cmd":"ls"}`, `{"type":"base64","media_type":"image/png","data":"aGk="}`
+	call, image := `{"cmd":"ls"}`, `"data:image/png;base64,aGk="`
 	if agent == "codex" {
-		call, image = `"{\"cmd\":\"ls\"}"`, `"data:image/png;base64,aGk="`
+		call = `"{\"cmd\":\"ls\"}"`
 	}
 	at := time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
 	return transcript.Draft{
@@ -26,27 +26,27 @@ func drafted(agent string) transcript.Draft {
 			{Assistant: true, ID: "msg_1", Model: "model-1", Time: at.Add(time.Minute), Blocks: []transcript.Block{
 				{Kind: transcript.Text, Raw: []byte(`"look"`)}, {Kind: transcript.Call, Raw: []byte(call), Call: "c1", Tool: "run"},
 			}},
-			{Time: at, Blocks: []transcript.Block{{Kind: transcript.Result, Raw: []byte(`"out"`), Call: "c1", Failed: true}, {Kind: transcript.Human, Raw: []byte(`"go on"`)}}},
+			{Time: at, Blocks: []transcript.Block{{Kind: transcript.Result, Raw: []byte(`"out"`), Call: "c1", Tool: "run", Failed: true}, {Kind: transcript.Human, Raw: []byte(`"go on"`)}}},
 		},
 	}
 }
 
-// TestWritersAreRead: what is written decodes to what was drafted, at times that never go back, and the first record
-// tells that it is a copy.
+// TestWritersAreRead checks that a written draft decodes to what was drafted, that times never go back, and that the
+// first record says that it is a copy.
 func TestWritersAreRead(t *testing.T) {
-	for _, f := range registry.All() {
+	for _, f := range (registry.Table{}).All() {
 		if f.Write == nil {
 			continue
 		}
 		d := drafted(f.Agent)
-		lines, place := f.Write(d), f.Place(&d)
-		if s, ok := registry.Find(f.Agent, "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0]), "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0])+"/"+place); !ok || s.ID != "00000000-0000-4000-8000-000000000001" || s.Class != transcript.Main {
+		lines, place := f.Write(d), f.Place(&d, t.TempDir())
+		if s, ok := (registry.Table{}).Find(f.Agent, "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0]), "/r/"+path.Base(f.Roots(func(string) string { return "" }, "/")[0])+"/"+place); !ok || s.ID != d.ID && s.ID != strings.TrimSuffix(path.Base(place), ".jsonl") || s.Class != transcript.Main {
 			t.Errorf("%s: %s is found as %+v, %v", f.Agent, place, s, ok)
 		}
 		var kinds []string
 		var last time.Time
 		data := append(bytes.Join(lines, []byte("\n")), '\n')
-		for r := range registry.NewDecoder(f.Agent, transcript.Main).Records(transcript.Segment{Data: data}) {
+		for r := range (registry.Table{}).NewDecoder(f.Agent, transcript.Main).Records(transcript.Segment{Data: data}) {
 			if r.Broken || r.Unknown {
 				t.Errorf("%s: record %d is not understood: %s", f.Agent, r.N, r.Raw)
 			}
@@ -74,7 +74,7 @@ func TestWritersAreRead(t *testing.T) {
 }
 
 func TestRecordsOfACopyAreTheSameForTheSameSession(t *testing.T) {
-	for _, f := range registry.All() {
+	for _, f := range (registry.Table{}).All() {
 		if f.Write == nil {
 			continue
 		}
@@ -93,7 +93,7 @@ func TestResumedIsReadOnlyWhereItIsWhole(t *testing.T) {
 		`{"type":"user","ccd":"x","message":{"role":"user","content":"hi"}}`:                         false,
 		`{"type":"user","message":{"role":"user","content":"{\"ccd\":{\"resumed\":\"x\"}}"}}`:        false,
 	} {
-		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n")}) {
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n")}) {
 			if got := r.Resumed != nil; got != want {
 				t.Errorf("%s: got %v", line, got)
 			}

@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 	claude, sessions, archived := "/h/.claude/projects", "/h/.codex/sessions", "/h/.codex/archived_sessions"
 	for _, c := range []struct {
 		agent, root, rel string
-		want             transcript.Session // without Agent, Path and Root; ID "" : nobody's
+		want             transcript.Session // without Agent, Path and Root; ID "" if no session
 	}{
 		{"claude-code", claude, slug + u + ".jsonl", transcript.Session{Key: transcript.Key{ID: u}, Source: "projects/" + slug + u + ".jsonl"}},
 		{"claude-code", claude, slug + u + ".jsonl.zst", transcript.Session{Key: transcript.Key{ID: u}, Source: "projects/" + slug + u + ".jsonl", Packed: true}},
@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 			if c.want.ID != "" {
 				c.want.Agent, c.want.Path, c.want.Root = c.agent, path, root
 			}
-			got, ok := registry.Find(c.agent, root, path)
+			got, ok := registry.Table{}.Find(c.agent, root, path)
 			if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want.ID != "") {
 				t.Errorf("Find: ok %v (-want +got):\n%s", ok, diff)
 			}
@@ -67,7 +67,7 @@ func TestRoots(t *testing.T) {
 	none := func(string) string { return "" }
 	moved := func(name string) string { return filepath.FromSlash("/moved/" + name) }
 	var got []string
-	for _, f := range registry.All() {
+	for _, f := range (registry.Table{}).All() {
 		got = append(append(got, f.Roots(none, home)...), f.Roots(moved, home)...)
 	}
 	want := []string{
@@ -75,7 +75,7 @@ func TestRoots(t *testing.T) {
 		"/h/.codex/sessions", "/h/.codex/archived_sessions",
 		"/moved/CODEX_HOME/sessions", "/moved/CODEX_HOME/archived_sessions",
 		"/h/.gemini/tmp", "/moved/GEMINI_CLI_HOME/.gemini/tmp",
-		"/h/.qwen/projects", "/moved/QWEN_RUNTIME_DIR/projects",
+		"/h/.qwen/projects", "/h/.qwen/tmp", "/moved/QWEN_RUNTIME_DIR/projects", "/moved/QWEN_RUNTIME_DIR/tmp",
 		"/h/.factory/sessions", "/moved/FACTORY_HOME_OVERRIDE/.factory/sessions",
 		"/h/.cursor/projects", "/moved/CURSOR_DATA_DIR/projects", "/h/.cursor/projects",
 		"/h/.copilot/session-state", "/moved/COPILOT_HOME/session-state",
@@ -95,23 +95,24 @@ func TestSniff(t *testing.T) {
 	for _, x := range fixtures {
 		data := read(t, filepath.Join("testdata", x.file))
 		for _, n := range []int{len(data), 4096, 700, 200} {
-			if agent, _, ok := registry.Sniff(data[:min(n, len(data))]); !ok || agent != x.agent {
-				t.Errorf("registry.Sniff(%d bytes of %s) = %q, %v", n, x.file, agent, ok)
+			if agent, _, ok := (registry.Table{}).Sniff(data[:min(n, len(data))]); !ok || agent != x.agent {
+				t.Errorf("registry.Table{}.Sniff(%d bytes of %s) = %q, %v", n, x.file, agent, ok)
 			}
 		}
 	}
 	for _, s := range []string{"", "\n", "hello", "{}", "{\"a\":1}\n"} {
-		if agent, _, ok := registry.Sniff([]byte(s)); ok {
-			t.Errorf("registry.Sniff(%q) = %q", s, agent)
+		if agent, _, ok := (registry.Table{}).Sniff([]byte(s)); ok {
+			t.Errorf("registry.Table{}.Sniff(%q) = %q", s, agent)
 		}
 	}
 }
 
-// A file below no root tells by its lines that it is a sub-agent's: else nothing in it would count.
+// TestSniffTellsSubAgents checks that a file outside of every root is recognized as a sub-agent's by its lines;
+// otherwise nothing in it would count.
 func TestSniffTellsSubAgents(t *testing.T) {
 	line := `{"parentUuid":null,"isSidechain":%t,"agentId":"a1","type":"user","message":{"role":"user","content":"look around"},"uuid":"u1","sessionId":"s"}` + "\n"
 	for side, want := range map[bool]transcript.Class{true: transcript.SubAgent, false: transcript.Main} {
-		agent, class, ok := registry.Sniff([]byte(`{"type":"summary","summary":"x"}` + "\n" + fmt.Sprintf(line, side)))
+		agent, class, ok := registry.Table{}.Sniff([]byte(`{"type":"summary","summary":"x"}` + "\n" + fmt.Sprintf(line, side)))
 		if agent != "claude-code" || class != want || !ok {
 			t.Errorf("isSidechain %t: %s, class %d, %t; want class %d", side, agent, class, ok, want)
 		}

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// fixtures are invented transcripts that hold every shape of record that ccd knows.
+// fixtures lists invented transcripts with every form of record that ccd knows.
 var fixtures = []struct {
 	file  string
 	agent string
@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := read(t, filepath.Join("testdata", f.file))
 			var b strings.Builder
-			for r := range registry.NewDecoder(f.agent, f.class).Records(transcript.Segment{Data: data, Rest: true}) {
+			for r := range (registry.Table{}).NewDecoder(f.agent, f.class).Records(transcript.Segment{Data: data, Rest: true}) {
 				dump(&b, r)
 			}
 			golden := filepath.Join("testdata", name)
@@ -61,7 +61,7 @@ func read(t testing.TB, name string) []byte {
 	return data
 }
 
-// dump writes what a record was understood to be, all of its fields, in lines that people can check.
+// dump writes all fields of a decoded record, in lines that people can check.
 func dump(b *strings.Builder, r *transcript.Record) {
 	fmt.Fprintf(b, "#%d %d+%d %s", r.N, r.Span.Off, r.Span.Len, r.Type)
 	for _, f := range []struct {

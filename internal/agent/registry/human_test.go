@@ -9,11 +9,11 @@ import (
 
 const refusedStart = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 
-// itemOf decodes a line of one item, and gives it to look.
+// itemOf decodes a line of one item, and passes it to look.
 func itemOf(t *testing.T, agent string, class transcript.Class, line string, look func(it *transcript.Item)) {
 	t.Helper()
 	seen := 0
-	for r := range registry.NewDecoder(agent, class).Records(transcript.Segment{Data: []byte(line + "\n"), Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder(agent, class).Records(transcript.Segment{Data: []byte(line + "\n"), Rest: true}) {
 		for i := range r.Items {
 			seen++
 			look(&r.Items[i])
@@ -24,12 +24,12 @@ func itemOf(t *testing.T, agent string, class transcript.Class, line string, loo
 	}
 }
 
-// message is a line of a plain list in which the user says text: any client may have written it.
+// message returns a line of a plain list in which the user says text; any client may have written it.
 func message(text string) string {
 	return `{"role":"user","content":` + string(transcript.Quote(text)) + `}`
 }
 
-// TestWhatAPersonWrote is about texts in the user's role of which the record tells nothing.
+// TestWhatAPersonWrote checks texts in the user's role whose record does not name the author.
 func TestWhatAPersonWrote(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"plain", "  fix it\n", "  fix it\n"},
@@ -85,7 +85,7 @@ func TestWhatAPersonWrote(t *testing.T) {
 	}
 }
 
-// TestAPersonMayQuoteAWrapper: where the record tells that a person wrote it, the text does not matter.
+// TestAPersonMayQuoteAWrapper checks that the text does not matter if the record says that a person wrote it.
 func TestAPersonMayQuoteAWrapper(t *testing.T) {
 	const text = "<system-reminder>x</system-reminder>"
 	line := `{"type":"user","uuid":"u","origin":{"kind":"human"},"message":` + message(text) + `}`
@@ -111,7 +111,7 @@ func TestAnswersAndRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			itemOf(t, transcript.Messages, transcript.Main, message(c.text), func(it *transcript.Item) {
 				client := it.Client()
-				ok := client.Poses("Bash", transcript.Quote(c.text)) // a tool of the client's own: only its report poses
+				ok := client.FakesReport("Bash", transcript.Quote(c.text)) // a built-in tool: only its own report is a fake
 				from, to := client.Span(transcript.Reported, c.text)
 				if got := c.text[from:to]; ok != (c.want != "") || ok && got != c.want {
 					t.Errorf("a person said %q (%v), want %q", got, ok, c.want)
@@ -127,8 +127,8 @@ func TestAnswersAndRefusals(t *testing.T) {
 	}
 }
 
-// TestASummaryIsTheAgentsOwn: Claude Code flags its summaries, so that words alone make none of what a person wrote;
-// Codex has no flag.
+// TestASummaryIsTheAgentsOwn checks that a person's words are no summary only because they begin like one: Claude Code
+// flags its summaries. Codex has no flag, so there the words decide.
 func TestASummaryIsTheAgentsOwn(t *testing.T) {
 	const text = `"This session is being continued from a previous conversation that ran out of context. Go on."`
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestASummaryIsTheAgentsOwn(t *testing.T) {
 		{"claude-code", `{"type":"user","uuid":"u","isCompactSummary":true,"message":{"role":"user","content":` + text + `}}`, transcript.Summary},
 		{"codex", `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":` + text + `}]}}`, transcript.Summary},
 	} {
-		d := registry.NewDecoder(c.agent, transcript.Main)
+		d := registry.Table{}.NewDecoder(c.agent, transcript.Main)
 		for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(c.line + "\n")}) {
 			if len(r.Items) != 1 || r.Items[0].Kind != c.want {
 				t.Errorf("%s: got %v, want %v", c.line, r.Items, c.want)

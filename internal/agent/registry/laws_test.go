@@ -15,11 +15,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// records decodes data cut into segments at cuts and returns all records as text, and checks that each shows the bytes
-// where it says it stands.
+// records decodes data cut into segments at cuts and returns all records as text. It checks that each span has the
+// bytes of its record.
 func records(t testing.TB, agent string, class transcript.Class, data []byte, cuts ...int) []string {
 	t.Helper()
-	d := registry.NewDecoder(agent, class)
+	d := registry.Table{}.NewDecoder(agent, class)
 	var out []string
 	from := 0
 	for _, to := range append(cuts, len(data)) {
@@ -31,7 +31,7 @@ func records(t testing.TB, agent string, class transcript.Class, data []byte, cu
 			dump(&b, r)
 			out = append(out, b.String())
 		}
-		for i := range seg.Data { // a record must not lean on a segment that is over
+		for i := range seg.Data { // a record must not refer to a segment that has ended
 			seg.Data[i] = '#'
 		}
 		from = to
@@ -72,18 +72,18 @@ func checkRecord(t testing.TB, r *transcript.Record, data []byte, n int) {
 	}
 }
 
-// joined checks that the spans of the records and one line end between each two are the whole file.
+// joined checks that the spans of the records, with one line end between them, are the whole file.
 func joined(t testing.TB, agent string, data []byte) {
 	t.Helper()
 	next, open := int64(0), false
-	d := registry.NewDecoder(agent, transcript.Main)
+	d := registry.Table{}.NewDecoder(agent, transcript.Main)
 	for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
 		if r.Span.Off != next {
 			t.Fatalf("#%d begins at %d, want %d", r.N, r.Span.Off, next)
 		}
 		next = r.Span.End() + 1
 	}
-	if open = d.Reopens(transcript.Segment{Data: []byte("x")}); open {
+	if open = d.ContinuesLine(transcript.Segment{Data: []byte("x")}); open {
 		next--
 	}
 	if next != int64(len(data)) {
@@ -123,7 +123,7 @@ func FuzzRecordsLossless(f *testing.F) {
 	})
 }
 
-// TestCutAnywhere cuts the beginnings of the fixtures at every byte.
+// TestCutAnywhere checks that cutting the beginning of a fixture at any byte changes no record.
 func TestCutAnywhere(t *testing.T) {
 	for _, x := range fixtures {
 		data := read(t, filepath.Join("testdata", x.file))
@@ -137,12 +137,12 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestCutLawCanFail is the negative control: a decoder that forgets what it has kept breaks the law.
+// TestCutLawCanFail is the negative control: a decoder without the state of the first part breaks the law.
 func TestCutLawCanFail(t *testing.T) {
 	data := read(t, filepath.Join("testdata", "codex.jsonl"))
 	n, broken := 0, 0
 	for _, part := range [][]byte{data[:100], data[100:]} {
-		d := registry.NewDecoder("codex", transcript.Main) // it knows nothing of the first part
+		d := registry.Table{}.NewDecoder("codex", transcript.Main) // a new decoder, without the state of the first part
 		for r := range d.Records(transcript.Segment{Data: part}) {
 			n++
 			if r.Broken {
@@ -155,14 +155,15 @@ func TestCutLawCanFail(t *testing.T) {
 	}
 }
 
-// TestUnfinishedLine: a line without its end is a record only at rest. Its line end then changes nothing, other bytes do.
+// TestUnfinishedLine checks that a line without its end is a record only if no more data follow. Adding the line end
+// changes nothing; adding other bytes does.
 func TestUnfinishedLine(t *testing.T) {
-	d := registry.NewDecoder("claude-code", transcript.Main)
+	d := registry.Table{}.NewDecoder("claude-code", transcript.Main)
 	at := int64(0)
 	for _, step := range []struct {
 		data    string
 		rest    bool
-		reopens bool // the data go on with a record that was given
+		reopens bool // the data continue a record that was returned
 		records int
 		torn    int64
 	}{
@@ -181,7 +182,7 @@ func TestUnfinishedLine(t *testing.T) {
 	} {
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: []byte(step.data), Rest: step.rest}
 		at += int64(len(step.data))
-		reopens, n := d.Reopens(seg), 0
+		reopens, n := d.ContinuesLine(seg), 0
 		for range d.Records(seg) {
 			n++
 		}
@@ -191,7 +192,7 @@ func TestUnfinishedLine(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line over MaxLine is a record with its span and hash, and is never held whole.
+// TestLongLine checks that a line over MaxLine is a record with its span and hash, and is never whole in memory.
 func TestLongLine(t *testing.T) {
 	long := append(append([]byte(`{"type":"user","x":"`), bytes.Repeat([]byte("ab"), transcript.MaxLine/2)...), `"}`...)
 	data := append(append([]byte("{}\n"), long...), "\n{\"type\":\"user\",\"message\":{\"content\":\"after\"}}\n"...)
@@ -206,7 +207,7 @@ func TestLongLine(t *testing.T) {
 	if diff := cmp.Diff(whole, records(t, "claude-code", transcript.Main, data, cuts...)); diff != "" {
 		t.Fatal(diff)
 	}
-	d := registry.NewDecoder("claude-code", transcript.Main)
+	d := registry.Table{}.NewDecoder("claude-code", transcript.Main)
 	for range d.Records(transcript.Segment{Data: long}) {
 		t.Fatal("a record of a line that has not ended")
 	}
@@ -214,14 +215,14 @@ func TestLongLine(t *testing.T) {
 		t.Errorf("%d bytes of a line of %d are kept, %d are told of", d.Kept(), len(long), d.Torn())
 	}
 	exact := append(bytes.Repeat([]byte(" "), transcript.MaxLine-2), "{}"...)
-	for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: exact, Rest: true}) {
+	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: exact, Rest: true}) {
 		if r.Long || !r.Unknown {
 			t.Errorf("a line of MaxLine bytes is not parsed: %+v", r.Span)
 		}
 	}
 }
 
-// TestBombs: what is hostile costs time and memory in proportion, and never the process.
+// TestBombs checks that hostile input costs time and memory in proportion, and never crashes the process.
 func TestBombs(t *testing.T) {
 	const n = 1 << 18
 	for name, line := range map[string]string{

@@ -1,4 +1,4 @@
-// Package registry is the table of agents: one line each.
+// Package registry lists the agents, one line each.
 package registry
 
 import (
@@ -20,8 +20,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// rows is the table. It is made once: every file of every scan is looked up in it.
-var rows = []transcript.Format{
+// known lists the agents that have a package. It is built once because every scan looks up every file in it.
+var known = []transcript.Format{
 	claude.Row(),
 	codex.Row(),
 	gemini.Row(),
@@ -34,76 +34,104 @@ var rows = []transcript.Format{
 	amp.Row(),
 }
 
-// All returns what is known of each agent, in a fixed order.
-func All() []transcript.Format { return slices.Clone(rows) }
+// Table lists the agents that a process knows. The zero Table has those with a package; With adds those of the
+// configuration.
+type Table struct{ own []transcript.Format }
+
+// With returns a table that also has these formats. A format without a Client gets one that understands what any agent
+// writes.
+func (t Table) With(rows ...transcript.Format) Table {
+	t.own = slices.Clone(t.own)
+	for _, f := range rows {
+		if f.Client == nil {
+			f.Client = anyClient
+		}
+		t.own = append(t.own, f)
+	}
+	return t
+}
+
+// All returns the format of each agent, in a fixed order.
+func (t Table) All() []transcript.Format { return slices.Concat(known, t.own) }
 
 // Names returns the agents' names, in the order of All.
-func Names() (names []string) {
-	for _, f := range rows {
+func (t Table) Names() (names []string) {
+	for _, f := range t.All() {
 		names = append(names, f.Agent)
 	}
 	return names
 }
 
 // Titles returns the agents' names for people, in the order of All.
-func Titles() (titles []string) {
-	for _, f := range rows {
+func (t Table) Titles() (titles []string) {
+	for _, f := range t.All() {
 		titles = append(titles, f.Title)
 	}
 	return titles
 }
 
-// Title returns an agent's name for people; of one that is not known, its name.
-func Title(agent string) string {
+// Title returns an agent's name for people, or the given name if the agent is unknown.
+func (t Table) Title(agent string) string {
 	if agent == transcript.Messages {
 		return "list of messages"
 	}
-	if f, ok := Lookup(agent); ok {
+	if f, ok := t.Lookup(agent); ok {
 		return f.Title
 	}
 	return agent
 }
 
-// Lookup returns the row of the agent.
-func Lookup(agent string) (transcript.Format, bool) {
-	for _, f := range rows {
-		if f.Agent == agent {
-			return f, true
+// Lookup returns the format of the agent.
+func (t Table) Lookup(agent string) (transcript.Format, bool) {
+	for _, rows := range [][]transcript.Format{known, t.own} {
+		for i := range rows {
+			if rows[i].Agent == agent {
+				return rows[i], true
+			}
 		}
 	}
 	return transcript.Format{}, false
 }
 
+// Paths returns Format.Paths of an agent of the configuration, or "".
+func (t Table) Paths(agent string) string {
+	for i := range t.own {
+		if t.own[i].Agent == agent {
+			return t.own[i].Paths
+		}
+	}
+	return ""
+}
+
 // NewDecoder returns a decoder for a transcript of the agent, or for a plain list of messages.
-func NewDecoder(agent string, class transcript.Class) *transcript.Decoder {
+func (t Table) NewDecoder(agent string, class transcript.Class) *transcript.Decoder {
 	if agent == transcript.Messages {
 		return transcript.NewDecoder(transcript.MessageList(anyClient), class)
 	}
-	f, _ := Lookup(agent)
+	f, _ := t.Lookup(agent)
 	return transcript.NewDecoder(f, class)
 }
 
-// anyClient is for texts of which no agent is known: what any of them may write.
+// anyClient reads texts of unknown agents: it understands what any agent writes.
 var anyClient = merged()
 
 func merged() *transcript.Client {
 	any := transcript.Client{Ops: map[string]transcript.Op{}}
-	for _, f := range slices.Backward(rows) { // where two disagree, the first one's meaning
+	for _, f := range slices.Backward(known) { // if two disagree, the first one in the table wins
 		for tool, op := range f.Client.Ops {
 			any.Ops[tool] = op
 		}
 		any.Elements = append(any.Elements, f.Client.Elements...)
 		any.Notices = append(any.Notices, f.Client.Notices...)
-		any.Tools = append(any.Tools, f.Client.Tools...)
 		any.Summaries = append(any.Summaries, f.Client.Summaries...)
 	}
 	return &any
 }
 
-// Find tells what the file at filename, below root, is, from its name alone: nothing is read. Both are absolute paths
-// of this system. ok is false for files that are nobody's, ccd's own among them.
-func Find(agent, root, filename string) (s transcript.Session, ok bool) {
-	f, ok := Lookup(agent)
+// Find returns what session or attachment the file at filename, below root, belongs to. It looks only at the name and
+// opens nothing. Both are absolute paths of this system. ok is false for files of no agent and for ccd's own files.
+func (t Table) Find(agent, root, filename string) (s transcript.Session, ok bool) {
+	f, ok := t.Lookup(agent)
 	if !ok {
 		return s, false
 	}
@@ -125,7 +153,7 @@ func Find(agent, root, filename string) (s transcript.Session, ok bool) {
 	return s, true
 }
 
-// isOurs reports whether the file name is that of a companion or of a temporary file of ours.
+// isOurs reports whether the file is a companion or a temporary file of ccd.
 func isOurs(name string) bool {
 	return strings.HasSuffix(name, ".ccd.md") || strings.HasPrefix(name, ".ccd-")
 }

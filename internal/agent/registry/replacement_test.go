@@ -20,7 +20,7 @@ func TestReplacement(t *testing.T) {
 		`{"type":"response_item","payload":` + message + `}`:                                                                "",
 	} {
 		data := []byte("{}\n" + line + "\n")
-		for r := range registry.NewDecoder("codex", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+		for r := range (registry.Table{}).NewDecoder("codex", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 			var kinds []string
 			for _, it := range transcript.Replacement(r) {
 				kinds = append(kinds, it.Kind.String())

@@ -10,7 +10,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// What a replay of the calls tells of a file must be what the client itself kept of it before each edit.
+// TestReplayOfRealSessions checks that replaying the calls gives the same file as the client recorded before each edit.
 func TestReplayOfRealSessions(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(corpus, "claude", "*.jsonl"))
 	if err != nil || len(paths) == 0 {
@@ -24,7 +24,7 @@ func TestReplayOfRealSessions(t *testing.T) {
 		}
 		calls := map[string]transcript.Item{}
 		files := map[string]transcript.Content{}
-		for r := range registry.NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 			for _, it := range r.Items {
 				call, ok := calls[it.Call]
 				switch {
@@ -48,14 +48,14 @@ func TestReplayOfRealSessions(t *testing.T) {
 							default:
 								same++
 							}
-							// Seen keeps what the client kept only where the two agree.
+							// Seen keeps the client's content only where the two agree.
 							if all, ok := kept.Before.Seen(before).Text(); !ok || all != want {
 								t.Errorf("%s#%d: what is known in part is not so", filepath.Base(path), r.N)
 							}
 							before = kept.Before
 						}
 						if ch.Op == transcript.Read {
-							files[ch.Path] = before.Seen(transcript.Reading(call.Tool, &a, &out))
+							files[ch.Path] = before.Seen(call.Client().Reading(call.Tool, &a, &out))
 							continue
 						}
 						files[ch.Path] = call.Client().After(call.Tool, call.Raw, n, before)

@@ -6,17 +6,18 @@ import (
 	"ccd/internal/transcript"
 )
 
-// enough is how many lines of one agent settle whose a transcript is.
+// enough is how many lines of one agent decide whose transcript it is.
 const enough = 3
 
-// Sniff tells which agent wrote the file that begins with head (some KB of it, or all), or that it is a plain list of
-// messages, and whether it is a sub-agent's: what its path would tell below a root. ok is false where nothing tells.
-func Sniff(head []byte) (agent string, class transcript.Class, ok bool) {
-	agent, ok = sniffAgent(head)
+// Sniff returns which agent wrote the file that begins with head (some KB of it, or all), or that it is a plain list of
+// messages, and whether it is a sub-agent's. It is for files whose path does not say so. ok is false if the agent is
+// unknown.
+func (t Table) Sniff(head []byte) (agent string, class transcript.Class, ok bool) {
+	agent, ok = t.sniffAgent(head)
 	if !ok || agent == transcript.Messages {
 		return agent, transcript.Main, ok
 	}
-	for r := range NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: head, Rest: true}) {
+	for r := range t.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: head, Rest: true}) {
 		if len(r.Items) > 0 {
 			if r.Items[0].Side {
 				class = transcript.SubAgent
@@ -27,31 +28,34 @@ func Sniff(head []byte) (agent string, class transcript.Class, ok bool) {
 	return agent, class, true
 }
 
-func sniffAgent(head []byte) (agent string, ok bool) {
+func (t Table) sniffAgent(head []byte) (agent string, ok bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	if len(text) > 0 && text[0] == '[' {
 		return transcript.Messages, true
 	}
-	whole, cut := map[string]int{}, map[string]int{}
+	if first, _, _ := bytes.Cut(text, []byte("\n")); !transcript.Valid(first) { // an object that spans several lines, or a long first line
+		if agent = t.sniffLine(transcript.CompleteObject(text)); agent != "" {
+			return agent, true
+		}
+	}
+	votes := map[string]int{}
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); !transcript.Valid(line) {
-			cut[sniffStart(line[:min(len(line), 4096)])]++
-		} else if agent := sniffLine(line); agent != "" {
-			if whole[agent]++; whole[agent] == enough {
+			continue
+		}
+		if agent := t.sniffLine(line); agent != "" {
+			if votes[agent]++; votes[agent] == enough {
 				return agent, true
 			}
 		}
 	}
-	if agent, ok = most(whole); !ok { // a line that is cut off counts only where no whole one tells
-		agent, ok = most(cut)
-	}
-	return agent, ok
+	return t.most(votes)
 }
 
-// most is the agent with the most votes, of equal ones the first in the table.
-func most(votes map[string]int) (agent string, ok bool) {
+// most returns the agent with the most votes; if two are equal, the first in the table.
+func (t Table) most(votes map[string]int) (agent string, ok bool) {
 	best := 0
-	for _, name := range append(Names(), transcript.Messages) {
+	for _, name := range append(t.Names(), transcript.Messages) {
 		if votes[name] > best {
 			agent, best = name, votes[name]
 		}
@@ -59,24 +63,11 @@ func most(votes map[string]int) (agent string, ok bool) {
 	return agent, best > 0
 }
 
-// sniffStart tells whose a line is that is cut off, or too long for head, by its beginning.
-func sniffStart(line []byte) string {
-	for _, f := range rows {
-		if f.Starts != nil && f.Starts(line) {
-			return f.Agent
-		}
-	}
-	if bytes.HasPrefix(line, []byte(`{"role":"`)) {
-		return transcript.Messages
-	}
-	return ""
-}
-
-// sniffLine tells whose a whole line is.
-func sniffLine(line []byte) string {
+// sniffLine returns the agent that wrote the line, or "".
+func (t Table) sniffLine(line []byte) string {
 	n := transcript.Node{Raw: line}
-	for _, f := range rows {
-		if f.Mine(n) {
+	for _, f := range t.All() {
+		if f.Recognizes(n) {
 			return f.Agent
 		}
 	}

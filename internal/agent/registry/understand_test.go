@@ -11,14 +11,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// clientOf is the client of the first row that knows what the tool does, else of the first row.
+// clientOf returns the client of the first row that knows the tool, or of the first row.
 func clientOf(tool string) *transcript.Client {
-	for _, f := range registry.All() {
+	for _, f := range (registry.Table{}).All() {
 		if f.Client.Op(tool) != transcript.Other {
 			return f.Client
 		}
 	}
-	return registry.All()[0].Client
+	return registry.Table{}.All()[0].Client
 }
 
 func TestUnderstand(t *testing.T) {

@@ -1,4 +1,4 @@
-// Command mk writes a home directory of invented transcripts, for benchmarks and for trying things by hand:
+// Command mk writes a home directory of invented transcripts, for benchmarks and manual tests:
 //
 //	go run ./internal/gen/mk -bytes 1GB -seed 1 DIR
 //

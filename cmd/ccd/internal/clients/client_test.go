@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,49 +81,6 @@ func TestNoWayOut(t *testing.T) {
 	}
 }
 
-// client is one agent's program.
-type client struct {
-	name, program string
-	first         []string // what comes before its arguments: the script of a program that node runs
-}
-
-func find(t *testing.T, name, pattern string) client {
-	t.Helper()
-	dir := os.Getenv(askFor)
-	if dir == "" {
-		t.Skipf("%s is not asked for: make clients, or %s=DIR of an npm prefix that has it", name, askFor)
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "node_modules", pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found = slices.DeleteFunc(found, func(path string) bool { return strings.Contains(path, "-musl/") && strings.Contains(path, "claude") })
-	if len(found) == 0 {
-		t.Skipf("%s is not below %s", name, dir)
-	}
-	return client{name: name, program: found[0]}
-}
-
-// findScript finds a client that node runs.
-func findScript(t *testing.T, name, script string) client {
-	t.Helper()
-	c := find(t, name, script)
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skipf("%s needs node, which is not here", name)
-	}
-	c.program, c.first = node, []string{c.program}
-	return c
-}
-
-func claudeCode(t *testing.T) client {
-	return find(t, "Claude Code", "@anthropic-ai/claude-code-linux-*/claude")
-}
-
-func codex(t *testing.T) client {
-	return find(t, "Codex", "@openai/codex-linux-*/vendor/*/bin/codex")
-}
-
 // place is where one case lives: a home, a project, a model of its own.
 type place struct {
 	t             *testing.T
@@ -170,12 +126,16 @@ func fleeting(t *testing.T) string {
 	return dir
 }
 
-// newPlace makes a home in which both clients ask nothing, and a small project.
+// newPlace makes a home in which no client asks anything, and a small project.
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := newHome(t)
-	p.write(filepath.Join(p.home, ".codex", "config.toml"), p.codexConfig())
-	p.write(filepath.Join(p.home, ".claude.json"), p.onboarded())
+	p.settle()
+	if all, _ := filepath.Glob(filepath.Join(os.Getenv(askFor), "node_modules", codexAgent.program)); len(all) > 0 { // ccd asks it for its servers
+		if err := os.Symlink(all[0], filepath.Join(p.bin(), "codex")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Someone\n\temail = someone@example.org\n")
 	p.write(filepath.Join(p.project, "README.md"), "# Ledger\n\nBooks invoices; cents are integers.\n")
 	for i := range 4 {
@@ -231,32 +191,6 @@ func (p *place) read(path string) string {
 		p.t.Fatal(err)
 	}
 	return string(text)
-}
-
-// onboarded is the state in which Claude Code asks nothing at its start.
-func (p *place) onboarded() string {
-	return fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["dummy"],"rejected":[]},`+
-		`"bypassPermissionsModeAccepted":true,"projects":{%q:{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`, p.project)
-}
-
-func (p *place) codexConfig() string {
-	return `model = "gpt-5-codex"
-model_provider = "scripted"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-check_for_update_on_startup = false
-
-[model_providers.scripted]
-name = "scripted"
-base_url = "` + p.model.url + `/v1"
-env_key = "SCRIPTED_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-
-[analytics]
-enabled = false
-`
 }
 
 // env is all that a client sees of the machine.
@@ -315,13 +249,13 @@ func (p *place) ccd(args ...string) string {
 }
 
 // asks runs a client that must succeed, with what the model says, and returns the requests it sent.
-func (p *place) asks(c client, args []string, turns ...turn) []*request {
+func (p *place) asks(a agent, args []string, turns ...turn) []*request {
 	p.t.Helper()
 	p.model.plays(turns...)
-	out := p.must(c.program, append(slices.Clone(c.first), args...)...)
+	out := p.must(a.path, args...)
 	all := p.model.requests(p.t)
 	if len(all) == 0 {
-		p.t.Fatalf("%s %q sent no request\n%s", c.name, args, out)
+		p.t.Fatalf("%s %q sent no request\n%s", a.title, args, out)
 	}
 	return all
 }

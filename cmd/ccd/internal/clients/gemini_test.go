@@ -144,15 +144,7 @@ var signature = base64.StdEncoding.EncodeToString([]byte("the scripted model"))
 func streamGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 	s := newStream(w)
 	for _, p := range append(generated(n, said), nil) {
-		piece := candidate(n, said, p)
-		data, err := json.Marshal(piece)
-		if err != nil {
-			panic(err) // the fields are ours
-		}
-		fmt.Fprintf(s.w, "data: %s\r\n\r\n", data)
-		if f, ok := s.w.(http.Flusher); ok {
-			f.Flush()
-		}
+		s.data(candidate(n, said, p))
 	}
 }
 

@@ -17,14 +17,14 @@ import (
 // agent sends on --continue and --resume is what it sends without ccd.
 func TestClaudeCodeIsNotDisturbed(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	notDisturbed(p, a, []string{"--continue"})
 }
 
 // TestCodexIsNotDisturbed is case (d)'s share of the same.
 func TestCodexIsNotDisturbed(t *testing.T) {
 	t.Parallel()
-	a, p := codexAgent(t), newPlace(t)
+	a, p := codexAgent.found(t), newPlace(t)
 	notDisturbed(p, a, []string{"resume", "--last"})
 }
 
@@ -39,7 +39,7 @@ func notDisturbed(p *place, a agent, newest []string) {
 		restore := p.saved()
 		for _, how := range ways {
 			restore()
-			all = append(all, p.asks(a.client, a.ask(how, "Go on."), a.working(30, 1)...))
+			all = append(all, p.asks(a, a.ask(how, "Go on."), a.working(30, 1)...))
 		}
 		restore()
 		return all
@@ -65,9 +65,9 @@ func notDisturbed(p *place, a agent, newest []string) {
 	if own := p.goOn(a, copied.Session, "Go on.", a.working(30, 1)...); p.normal(own[0]) == p.normal(before[1][0]) {
 		t.Error("the comparison cannot fail: the copy sends what its original sends")
 	}
-	if a.transcripts == claudeTranscripts {
+	if a.name == "claude-code" {
 		newer(t, p.transcript(a, copied.Session), p.transcript(a, second))
-		if taken := p.asks(a.client, a.ask(newest, "Go on.")); p.normal(taken[0]) == p.normal(before[0][0]) {
+		if taken := p.asks(a, a.ask(newest, "Go on.")); p.normal(taken[0]) == p.normal(before[0][0]) {
 			t.Error("the comparison cannot fail: a copy with a newer time changes nothing")
 		}
 	}
@@ -75,7 +75,7 @@ func notDisturbed(p *place, a agent, newest []string) {
 		t.Error("the sessions cannot be told apart")
 	}
 	p.proved("case c/d: %s: %d ways to go on sent the same %d bytes with 2 companions and 2 resumed copies as without",
-		a.name, len(ways), sum)
+		a.title, len(ways), sum)
 }
 
 // newer gives a file a time after that of another.

@@ -14,7 +14,7 @@ import (
 // keeps it in the transcript and puts it into a message with other things, Codex makes a message of it.
 func (p *place) told(a agent, id string, r *request) (all []string) {
 	p.t.Helper()
-	if a.transcripts == codexTranscripts {
+	if a.name == "codex" {
 		for _, q := range r.parts {
 			if q.who == "developer" && strings.HasPrefix(q.text, "ccd: ") {
 				all = append(all, q.text)
@@ -108,7 +108,7 @@ func (p *place) fetches(a agent) (turns []turn, id *string) {
 // TestClaudeCodeIsTold is case (b).
 func TestClaudeCodeIsTold(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	p.ccd("agents", "install", "claude", "--allow")
 	isTold(p, a, []turn{uses("", call{name: "ToolSearch", input: map[string]any{"query": "select:mcp__ccd__restore"}})})
 
@@ -122,42 +122,42 @@ func TestClaudeCodeIsTold(t *testing.T) {
 	p.newest("manual compaction", a, id, last(all))
 	turns := a.working(40, 5)
 	turns[2] = turns[2].reporting(97_000)
-	all = p.asks(a.client, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
+	all = p.asks(a, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
 	if len(of(all, "compaction")) != 1 {
 		t.Errorf("the agent compacted by itself %d times, want once", len(of(all, "compaction")))
 	}
 	asksForIDs(p, a, all)
 	text := p.newest("auto compaction", a, id, last(all))
 	p.proved("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summarizer is asked to keep the IDs",
-		a.name, len(text))
+		a.title, len(text))
 }
 
 // TestCodexIsTold is case (d)'s share of the same.
 func TestCodexIsTold(t *testing.T) {
 	t.Parallel()
-	a, p := codexAgent(t), newPlace(t)
+	a, p := codexAgent.found(t), newPlace(t)
 	p.ccd("agents", "install", "codex")
 	isTold(p, a, nil)
 
 	_, id := p.begin(a, "Look at the ledger, from part 4.", a.working(16, 4)...)
 	turns := a.working(40, 5)
 	turns[2] = turns[2].reporting(70_000)
-	all := p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."), turns...)
+	all := p.asks(a, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."), turns...)
 	if len(of(all, "compaction")) == 0 {
 		t.Error("the agent did not compact")
 	}
 	text := p.newest("auto compaction", a, id, last(all))
-	p.proved("case d: %s: after its own compaction the context (%d chars) is in the request", a.name, len(text))
+	p.proved("case d: %s: after its own compaction the context (%d chars) is in the request", a.title, len(text))
 }
 
 // TestClaudeCodeBesideTheDaemon is case (b) as it is in daily use: nobody types a command, the daemon follows the session
 // while the agent writes it, and the next session is told of what stands ready.
 func TestClaudeCodeBesideTheDaemon(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	p.ccd("agents", "install", "claude", "--no-allow")
 	stop := p.daemon()
-	_, id := p.grown(a, 12, full(a)*7/10)
+	_, id := p.grown(a, 12, a.full*7/10)
 	companion := strings.TrimSuffix(p.transcript(a, id), ".jsonl") + ".ccd.md"
 	until(t, "the daemon writes the companion", func() bool {
 		text, err := os.ReadFile(companion)
@@ -173,13 +173,13 @@ func TestClaudeCodeBesideTheDaemon(t *testing.T) {
 		t.Error("no new session began")
 	}
 	stop()
-	p.proved("case b: %s: with the daemon beside it, and no other command, the session was told of its companion (%d chars) and of its pressure", a.name, len(text))
+	p.proved("case b: %s: with the daemon beside it, and no other command, the session was told of its companion (%d chars) and of its pressure", a.title, len(text))
 }
 
 // isTold looks at what the hooks tell at the start and at the resumption of a session, and follows it to an original.
 func isTold(p *place, a agent, before []turn) {
 	t := p.t
-	grown, id := p.grown(a, 20, full(a)*7/10)
+	grown, id := p.grown(a, 20, a.full*7/10)
 	if n := len(p.told(a, id, grown)); n != 0 {
 		t.Errorf("in a project without an earlier session the hooks told %d times", n)
 	}
@@ -212,7 +212,7 @@ func isTold(p *place, a agent, before []turn) {
 		t.Errorf("a context at 70 %% is told of %d times, and %d times after another prompt; want once", warned, again)
 	}
 	p.proved("case b/d: %s: told in one line of %d chars at startup, in %d chars at resume, of the pressure once; the agent read the companion, and `ccd agent restore %s` in its shell and by MCP brought the %d bytes",
-		a.name, len(offer), len(text), *picked, len(want))
+		a.title, len(offer), len(text), *picked, len(want))
 }
 
 // fetched fails the test where no output of a call of this name is the text, exactly.
@@ -235,7 +235,7 @@ func asksForIDs(p *place, a agent, all []*request) {
 	p.t.Helper()
 	for _, r := range of(all, "compaction") {
 		if text := r.parts[len(r.parts)-1].text; !strings.Contains(text, "[ccd ") {
-			p.t.Errorf("%s: its summarizer is not asked to keep the IDs: ...%.600q", a.name, text[max(0, len(text)-600):])
+			p.t.Errorf("%s: its summarizer is not asked to keep the IDs: ...%.600q", a.title, text[max(0, len(text)-600):])
 		}
 	}
 }
@@ -244,7 +244,7 @@ func asksForIDs(p *place, a agent, all []*request) {
 // anybody, and nothing else of ccd, nor `ccd agent` with an environment of its own.
 func TestClaudeCodeMayRestore(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	_, id := p.begin(a, "Look at the ledger.", a.working(0, 2)...)
 	p.ccd("run", "--once")
 	p.ccd("compact", id)
@@ -258,7 +258,7 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 		for _, c := range commands {
 			calls = append(calls, a.shell(c))
 		}
-		return last(p.asks(a.client, []string{"-p", "Go on."}, uses("", calls...))).results()
+		return last(p.asks(a, []string{"-p", "Go on."}, uses("", calls...))).results()
 	}
 	without := asks()
 	p.ccd("agents", "install", "claude", "--allow")
@@ -274,5 +274,5 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 			t.Errorf("command %d: without the rules %.80q, with them %.80q; want it allowed by them: %v", i+1, without[i], with[i], may)
 		}
 	}
-	p.proved("case b: %s, where it has to ask: with the rules it may run ccd agent restore, search and show, but neither ccd restore, agents install and forget nor ccd agent with a variable set; without them none", a.name)
+	p.proved("case b: %s, where it has to ask: with the rules it may run ccd agent restore, search and show, but neither ccd restore, agents install and forget nor ccd agent with a variable set; without them none", a.title)
 }

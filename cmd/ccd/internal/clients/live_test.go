@@ -15,7 +15,7 @@ const huge = `awk 'BEGIN { for (i = 1; i <= 6000; i++) if (i == 4321) print "ERR
 // ID, and the ID gives all of it, also when the client's own copy is purged.
 func TestClaudeCodeDemotesLive(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	whole := p.must("/bin/sh", "-c", huge)
 
 	// The control: without the hook the model gets the client's own preview, and no ID.
@@ -57,19 +57,17 @@ func TestClaudeCodeDemotesLive(t *testing.T) {
 
 // TestUninstallLeavesNothing is case (f), for both agents.
 func TestUninstallLeavesNothing(t *testing.T) {
-	for _, name := range []string{"claude", "codex"} {
-		t.Run(name, func(t *testing.T) {
+	for _, a := range []agent{claudeAgent, codexAgent} {
+		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			a := map[string]func(*testing.T) agent{"claude": claudeAgent, "codex": codexAgent}[name](t)
-			uninstalls(p, a, name)
+			uninstalls(newPlace(t), a.found(t), a.name)
 		})
 	}
 }
 
 func uninstalls(p *place, a agent, name string) {
 	t := p.t
-	if name == "claude" {
+	if name == "claude-code" {
 		if err := os.MkdirAll(filepath.Join(p.home, ".claude"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +75,7 @@ func uninstalls(p *place, a agent, name string) {
 	}
 	first, _ := p.begin(a, "Look at the ledger.")
 	flags := []string{"agents", "install", name}
-	if name == "claude" {
+	if name == "claude-code" {
 		flags = append(flags, "--live", "--allow")
 	}
 	before := p.contents()
@@ -107,7 +105,7 @@ func uninstalls(p *place, a agent, name string) {
 		t.Error("the control fails: an installed ccd changes nothing in the request")
 	}
 	p.proved("case f: %s: after install and uninstall the home has the same %d files; with a session in between %d files changed, none names ccd, and the next request is as before",
-		a.name, len(before), ours)
+		a.title, len(before), ours)
 }
 
 // contents returns what every file of the home holds, but for the agents' databases and what they keep for themselves.

@@ -56,7 +56,7 @@ type part struct {
 
 // request is one request that an agent sent to the model.
 type request struct {
-	api      string // messages, responses or generate
+	api      string // messages, responses, generate or chat
 	lane     string // main, or compaction
 	raw      []byte
 	parts    []part
@@ -64,7 +64,7 @@ type request struct {
 	talk     int      // bytes of the conversation: system prompt and tools apart
 }
 
-// model is a model on loopback. It speaks three APIs, and is strict: what the real ones refuse, it answers with 400.
+// model is a model on loopback. It speaks four APIs, and is strict: what the real ones refuse, it answers with 400.
 type model struct {
 	url string
 
@@ -151,6 +151,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		m.reply(w, readMessages(raw), sendMessage)
 	case strings.HasSuffix(path, "/responses"):
 		m.reply(w, readResponses(raw), sendResponse)
+	case strings.HasSuffix(path, "/chat/completions"):
+		m.reply(w, readChat(raw), sendChat)
 	case strings.HasSuffix(path, ":streamGenerateContent"):
 		m.reply(w, readGenerate(raw), streamGenerated)
 	case strings.HasSuffix(path, ":generateContent"):
@@ -227,11 +229,16 @@ func newStream(w http.ResponseWriter) stream {
 
 func (s stream) event(kind string, fields map[string]any) {
 	fields["type"] = kind
+	fmt.Fprintf(s.w, "event: %s\n", kind)
+	s.data(fields)
+}
+
+func (s stream) data(fields map[string]any) {
 	data, err := json.Marshal(fields)
 	if err != nil {
 		panic(err) // the fields are ours
 	}
-	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", kind, data)
+	fmt.Fprintf(s.w, "data: %s\n\n", data)
 	if f, ok := s.w.(http.Flusher); ok {
 		f.Flush()
 	}

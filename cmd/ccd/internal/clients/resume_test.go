@@ -18,6 +18,9 @@ type copied struct {
 	Session, Source, Path, Command string
 }
 
+// clientID is how the copy's own agent calls it: the command ends with it.
+func (c copied) clientID() string { return c.Command[strings.LastIndexByte(c.Command, ' ')+1:] }
+
 // resume makes a resumed copy of a session.
 func (p *place) resume(args ...string) (c copied) {
 	p.t.Helper()
@@ -28,21 +31,16 @@ func (p *place) resume(args ...string) (c copied) {
 	return c
 }
 
-// full is what a reply reports for a context that is as good as full: both agents compact before they ask again.
-func full(a agent) int {
-	if a.transcripts == codexTranscripts {
-		return 255_000
-	}
-	return 985_000
-}
-
 const finished = "All of it is read: the sum is 8317 cents."
 
 // grown makes a session of n turns whose last reply reports a context of so many tokens, and returns its last request
 // and its ID.
 func (p *place) grown(a agent, n, tokens int) (*request, string) {
 	p.t.Helper()
-	turns := append([]turn{uses("I look at the picture.", a.look(p.picture()))}, a.working(0, n)...)
+	turns := a.working(0, n)
+	if a.pictures.name != "" {
+		turns = append([]turn{uses("I look at the picture.", a.pictures.call(p.picture()))}, turns...)
+	}
 	all, id := p.begin(a, "Look at the whole ledger. Never round cents.", append(turns, says(finished).reporting(tokens))...)
 	return last(all), id
 }
@@ -62,7 +60,7 @@ func (p *place) picture() string {
 // TestClaudeCodeResumesACopy is case (a).
 func TestClaudeCodeResumesACopy(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	_, made := resumesACopy(p, a)
 
 	// The agent edits a file that it read in the part which is left out.
@@ -92,43 +90,76 @@ func TestClaudeCodeResumesACopy(t *testing.T) {
 // TestCodexResumesACopy is case (d)'s share of the same.
 func TestCodexResumesACopy(t *testing.T) {
 	t.Parallel()
-	a, p := codexAgent(t), newPlace(t)
+	a, p := codexAgent.found(t), newPlace(t)
 	_, made := resumesACopy(p, a)
 	compactsAgain(p, a, made.Session, func(id string) []*request {
-		return append(p.asks(a.client, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."),
+		return append(p.asks(a, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."),
 			a.working(90, 1)[0].reporting(70_000)), p.goOn(a, id, "Go on.")...)
 	})
 }
 
-// TestAgentsTakeEachOthersWork goes on in one agent with what was begun in the other.
+// TestAgentsTakeEachOthersWork goes on with what was begun in one agent, in a copy for itself or for another one.
 func TestAgentsTakeEachOthersWork(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	claude, codex := claudeAgent(t), codexAgent(t)
 	for _, way := range []struct {
-		from, to agent
-		name     string
-	}{{claude, codex, "codex"}, {codex, claude, "claude"}} {
-		before, id := p.grown(way.from, 20, full(way.from))
-		p.ccd("run", "--once")
-		made := p.resume("--to", way.name, id)
-		all := p.goOn(way.to, made.Session, "Go on.", way.to.working(60, 3)...)
-		if len(all) != 4 || len(of(all, "compaction")) != 0 {
-			t.Errorf("%s to %s: %d requests, %d of them compactions; want four and none", way.from.name, way.to.name, len(all), len(of(all, "compaction")))
-		}
-		for _, words := range []string{"Never round cents.", finished, before.results()[len(before.results())-1]} {
-			if !all[0].holds(words) {
-				t.Errorf("%s to %s: the request does not hold %.80q", way.from.name, way.to.name, words)
+		from agent
+		to   []agent
+	}{
+		{claudeAgent, []agent{codexAgent, geminiAgent}},
+		{codexAgent, []agent{claudeAgent, piAgent}},
+		{geminiAgent, []agent{geminiAgent, qwenAgent}},
+		{piAgent, []agent{piAgent}},
+		{qwenAgent, []agent{qwenAgent}},
+	} {
+		t.Run(way.from.name, func(t *testing.T) {
+			t.Parallel()
+			from, p := way.from.found(t), newPlace(t)
+			tokens := from.full
+			if from.name == "pi" { // it would compact as soon as that is reported
+				tokens = tokens * 7 / 10
 			}
-		}
-		p.proved("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top", way.from.name, way.to.name, before.talk, all[0].talk)
+			before, id := p.grown(from, 20, tokens)
+			p.ccd("run", "--once")
+			for _, to := range way.to {
+				takesOver(p, from, to.found(t), id, before)
+			}
+		})
 	}
+}
+
+// takesOver goes on with a copy of a session, whose last request was before, and with a copy of that one.
+func takesOver(p *place, from, to agent, id string, before *request) {
+	t := p.t
+	made := p.resume("--to", to.name, id)
+	all := p.goOn(to, made.clientID(), "Go on.", to.working(60, 3)...)
+	if len(all) != 4 || len(of(all, "compaction")) != 0 {
+		t.Errorf("%s to %s: %d requests, %d of them compactions; want four and none", from.name, to.name, len(all), len(of(all, "compaction")))
+	}
+	for _, words := range []string{"Never round cents.", finished, before.results()[len(before.results())-1]} {
+		if !all[0].holds(words) {
+			t.Errorf("%s to %s: the request does not hold %.80q", from.name, to.name, words)
+		}
+	}
+	saw := all[0]
+	if from.name == to.name { // another agent's results are other texts
+		if saw = before; all[0].talk*2 > before.talk {
+			t.Errorf("%s: the request has %d bytes of conversation, the original's %d: more than half", to.name, all[0].talk, before.talk)
+		}
+		who := before.parts[slices.IndexFunc(before.parts, func(q part) bool { return q.kind == "call" })].who
+		p.verbatim(append(conversation(before), part{who: who, kind: "text", text: finished}), conversation(all[0]))
+		p.ccd("run", "--once")
+		again := p.resume(made.Session) // the copy is a session like any other
+		if again.Source != made.Session || !p.goOn(to, again.clientID(), "And now?")[0].holds("Never round cents.") {
+			t.Errorf("%s: a copy of the copy is of %s, or has forgotten what was asked", to.name, again.Source)
+		}
+	}
+	stubs := p.comeBack(saw, all[0])
+	p.proved("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top, %d stubs come back", from.title, to.title, before.talk, all[0].talk, stubs)
 }
 
 // resumesACopy grows a session past the threshold, has it compacted and resumes it, and looks at what the agent sends.
 func resumesACopy(p *place, a agent) (id string, made copied) {
 	t := p.t
-	before, id := p.grown(a, 40, full(a))
+	before, id := p.grown(a, 40, a.full)
 	p.ccd("run", "--once")
 	if companion := p.ccd("path", id); !filepath.IsAbs(companion) {
 		t.Errorf("no companion: %q", companion)
@@ -158,7 +189,7 @@ func resumesACopy(p *place, a agent) (id string, made copied) {
 	}
 	back()
 	p.proved("case a: %s: a request of %d bytes of conversation became one of %d (%d %%); no compaction, the last %d parts verbatim, %d stubs come back, 5 tool turns on top",
-		a.name, before.talk, after.talk, after.talk*100/before.talk, whole, stubs)
+		a.title, before.talk, after.talk, after.talk*100/before.talk, whole, stubs)
 	return id, made
 }
 

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,53 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 )
-
-// The patterns of the transcripts' names below HOME.
-const (
-	claudeTranscripts = ".claude/projects/*/*.jsonl"
-	codexTranscripts  = ".codex/sessions/*/*/*/rollout-*.jsonl"
-	geminiTranscripts = ".gemini/tmp/*/chats/session-*.jsonl"
-	piTranscripts     = ".pi/agent/sessions/*/*.jsonl"
-)
-
-// agent is a client together with how it is asked, and what its tools are called.
-type agent struct {
-	client
-	transcripts string                                  // the pattern of its transcripts' names below HOME
-	ask         func(how []string, say string) []string // the arguments of one run; how: none, --continue, --resume ID, ...
-	shell       func(command string) call
-	look        func(path string) call                       // at an image
-	tool        func(name string, input map[string]any) call // a tool of ccd's MCP server
-	reads       func(path string) call
-	edits       func(path, old, new string) call
-	spills      string // the pattern of the names below HOME of the outputs that were too long for its transcript; "": it keeps none there
-}
-
-func claudeAgent(t *testing.T) agent {
-	return agent{
-		client: claudeCode(t), transcripts: claudeTranscripts,
-		ask: func(how []string, say string) []string {
-			return append(append([]string{"--dangerously-skip-permissions"}, how...), "-p", say)
-		},
-		shell: func(command string) call { return call{name: "Bash", input: map[string]any{"command": command}} },
-		look:  func(path string) call { return call{name: "Read", input: map[string]any{"file_path": path}} },
-		tool:  func(name string, input map[string]any) call { return call{name: "mcp__ccd__" + name, input: input} },
-	}
-}
-
-func codexAgent(t *testing.T) agent {
-	return agent{
-		client: codex(t), transcripts: codexTranscripts,
-		ask: func(how []string, say string) []string {
-			return append(append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"}, how...), say)
-		},
-		shell: func(command string) call { return call{name: "exec_command", input: map[string]any{"cmd": command}} },
-		look:  func(path string) call { return call{name: "view_image", input: map[string]any{"path": path}} },
-		tool:  func(name string, input map[string]any) call { return call{name: name, space: "mcp__ccd", input: input} },
-	}
-}
 
 // proved tells what a case has shown, with its numbers; a case that failed has shown nothing.
 func (p *place) proved(format string, args ...any) {
@@ -64,40 +19,31 @@ func (p *place) proved(format string, args ...any) {
 	}
 }
 
-// resumed is how the agent is told to go on with a session.
-func (a agent) resumed(id string) []string {
-	switch a.transcripts {
-	case codexTranscripts:
-		return []string{"resume", id}
-	case piTranscripts:
-		return []string{"--session", id}
-	}
-	return []string{"--resume", id}
-}
-
 // begin starts a session, and returns its requests and its ID.
 func (p *place) begin(a agent, say string, turns ...turn) ([]*request, string) {
 	p.t.Helper()
 	before := p.sessions(a.transcripts)
-	all := p.asks(a.client, a.ask(nil, say), turns...)
+	all := p.asks(a, a.ask(nil, say), turns...)
 	for _, path := range p.sessions(a.transcripts) {
 		if !slices.Contains(before, path) {
 			return all, idOf(path)
 		}
 	}
-	p.t.Fatalf("%s left no transcript", a.name)
+	p.t.Fatalf("%s left no transcript", a.title)
 	return nil, ""
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// idOf returns the session ID in a transcript's name.
-func idOf(path string) string { return uuid.FindString(filepath.Base(path)) }
+// idOf returns the session ID in a transcript's name; Gemini CLI's whole name is one.
+func idOf(path string) string {
+	return cmp.Or(uuid.FindString(filepath.Base(path)), strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+}
 
 // goOn asks one more thing of a session.
 func (p *place) goOn(a agent, id, say string, turns ...turn) []*request {
 	p.t.Helper()
-	return p.asks(a.client, a.ask(a.resumed(id), say), turns...)
+	return p.asks(a, a.ask(a.resumed(id), say), turns...)
 }
 
 // transcript returns the path of a session's transcript.

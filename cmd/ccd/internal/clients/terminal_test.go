@@ -101,14 +101,14 @@ func entries(screen string) (names []string) {
 // under its title.
 func TestClaudeCodePicker(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	asked := []string{"Look at the ledger of autumn.", "Look at the ledger of spring."}
 	for _, say := range asked { // the picker shows what was begun in a terminal
 		_, id := p.begin(a, say, a.working(0, 2)...)
 		path := p.transcript(a, id)
 		p.write(path, strings.ReplaceAll(p.read(path), `"entrypoint":"sdk-cli"`, `"entrypoint":"cli"`))
 	}
-	before := entries(newScreen(p, a.program, "--resume").shows("spring", "autumn"))
+	before := entries(newScreen(p, a.path, "--resume").shows("spring", "autumn"))
 	if !slices.Equal(before, asked) {
 		t.Fatalf("without ccd the picker lists %q, want %q", before, asked)
 	}
@@ -117,7 +117,7 @@ func TestClaudeCodePicker(t *testing.T) {
 		p.ccd("compact", idOf(path))
 	}
 	p.resume(idOf(p.sessions(a.transcripts)[0]))
-	after := entries(newScreen(p, a.program, "--resume").shows("spring", "autumn"))
+	after := entries(newScreen(p, a.path, "--resume").shows("spring", "autumn"))
 	ours := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return !strings.HasPrefix(name, "ccd: ") })
 	theirs := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return strings.HasPrefix(name, "ccd: ") })
 	if !slices.Equal(theirs, asked) || len(ours) != 1 {
@@ -130,9 +130,9 @@ func TestClaudeCodePicker(t *testing.T) {
 // cleared.
 func TestClaudeCodeClear(t *testing.T) {
 	t.Parallel()
-	a, p := claudeAgent(t), newPlace(t)
+	a, p := claudeAgent.found(t), newPlace(t)
 	p.ccd("agents", "install", "claude", "--no-allow")
-	s := newScreen(p, a.program, "--dangerously-skip-permissions")
+	s := newScreen(p, a.path, "--dangerously-skip-permissions")
 	s.shows("bypass permissions")
 	p.model.plays(append(a.working(0, 3), says("Autumn is read."))...)
 	s.keys("Look at the ledger of autumn.", "Enter")
@@ -154,6 +154,6 @@ func TestClaudeCodeClear(t *testing.T) {
 		if !strings.Contains(text, cleared) || !strings.Contains(text, "ledger of autumn") {
 			t.Errorf("after /clear the hook does not tell of the session that was cleared: %.400q", text)
 		}
-		p.proved("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.name, len(text))
+		p.proved("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.title, len(text))
 	}
 }

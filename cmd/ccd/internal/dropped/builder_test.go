@@ -110,7 +110,7 @@ func (l *log) replace(summary string, history ...map[string]any) {
 
 func (l *log) records() iter.Seq2[*transcript.Record, error] {
 	data := []byte(strings.Join(l.lines, "\n") + "\n")
-	d := registry.NewDecoder(l.agent, transcript.Main)
+	d := registry.Table{}.NewDecoder(l.agent, transcript.Main)
 	return func(yield func(*transcript.Record, error) bool) {
 		for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
 			if !yield(r, nil) {

@@ -1,10 +1,9 @@
-// Package dropped tells what an agent's own compaction took from it: which key facts it held before, and which of them
-// neither its summary nor what it kept shows.
+// Package dropped reports what an agent's own compaction dropped: the key facts in its context before that neither its
+// summary nor the records it kept show.
 //
-// It owns what a compaction of a session is: a boundary, a summary, or both beside each other, with conversation before
-// them. Its invariant: a report is a function of the records alone, and every fact in it names an original that stands
-// before the compaction. What a key fact is, and when a text shows one, is the scorecard's. It knows nothing of the
-// archive, of companions, or of how a report is printed.
+// It defines a compaction: a boundary, a summary, or both together, with conversation before them. Invariant: a report
+// depends only on the records, and every fact in it names an original from before the compaction. Package scorecard defines
+// key facts and when a text shows one. dropped knows nothing of the archive, of companions, or of how a report is printed.
 package dropped
 
 import (
@@ -18,71 +17,60 @@ import (
 	"ccd/internal/transcript"
 )
 
-// NoneError tells that a session has no such compaction.
+// NoneError reports that a session has no such compaction.
 type NoneError struct {
-	Compactions int // that it has
-	Records     int // that it has
-	Summary     int // number of the record where it begins with a compaction made elsewhere, 0 where it does not
+	Compactions int // number of compactions in the session
+	Records     int // number of records in the session
+	Summary     int // record of the summary of an earlier session with which the session begins, 0 if there is none
 }
 
-// Error tells it in one line.
+// Error returns the message in one line.
 func (e *NoneError) Error() string {
 	return fmt.Sprintf("no such compaction: %d in %d records", e.Compactions, e.Records)
 }
 
-// Records gives the records of a session from the first on, anew each time; an error ends them. A record is valid until
+// Records returns the records of a session from the first one, on every call. An error ends them. A record is valid until
 // the next one.
 type Records func() iter.Seq2[*transcript.Record, error]
 
-// Choice says which compaction is meant, and how much of it is listed.
+// Choice selects a compaction and how much of it is listed.
 type Choice struct {
-	Boundary int             // its number from 1 on, 0 for the last one
-	Class    scorecard.Class // the one to list, "" for all
-	Most     int             // facts listed of a class, 0 for all
+	Boundary int             // number of the compaction from 1, 0 for the last one
+	Class    scorecard.Class // the class to list, "" for all
+	Most     int             // facts listed per class, 0 for all
 }
 
 // Report is what one compaction dropped.
 type Report struct {
-	Boundary   int        `json:"boundary"`      // number of the compaction, from 1 on
-	Boundaries int        `json:"boundaries"`    // how many the session has
+	Boundary   int        `json:"boundary"`      // number of the compaction, from 1
+	Boundaries int        `json:"boundaries"`    // number of compactions in the session
 	Record     int        `json:"record"`        // number of its first record
-	Time       *time.Time `json:"time"`          // null where not told
+	Time       *time.Time `json:"time"`          // null if unknown
 	Trigger    string     `json:"trigger"`       // "auto", "manual" or ""
-	Tokens     int64      `json:"tokens_before"` // that the agent held, 0 where not told
-	Summary    mark.ID    `json:"summary"`       // "" where none can be read
-	Sealed     bool       `json:"sealed"`        // part of the new context is encrypted: only the rest is compared
-	Preserved  int        `json:"preserved"`     // records from before that the agent keeps
-	Chars      int        `json:"chars"`         // of the summary and all that was kept with it
-	Facts      int        `json:"facts"`         // that the agent held before
+	Tokens     int64      `json:"tokens_before"` // in the agent's context before, 0 if unknown
+	Summary    mark.ID    `json:"summary"`       // "" if it cannot be read
+	Sealed     bool       `json:"sealed"`        // part of the new context is encrypted and was not compared
+	Preserved  int        `json:"preserved"`     // records from before that the agent kept
+	Chars      int        `json:"chars"`         // of the summary and what was kept with it
+	Facts      int        `json:"facts"`         // in the agent's context before
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
-	Earlier    int        `json:"earlier"`       // facts that it held no more: earlier compactions dropped them
-	Classes    []Class    `json:"classes"`       // those that have facts, the most important first
+	Earlier    int        `json:"earlier"`       // facts that earlier compactions had dropped already
+	Classes    []Class    `json:"classes"`       // classes with facts, the most important first
 }
 
-// Class is the facts of one class.
+// Class lists the facts of one class.
 type Class struct {
-	Class   scorecard.Class `json:"class"`
-	Facts   int             `json:"facts"`
-	Kept    int             `json:"kept"`
-	Dropped int             `json:"dropped"`
-	List    []Fact          `json:"list"` // dropped ones, the most important and then the newest first
-	More    int             `json:"more"` // dropped ones that are not in List
+	Class   scorecard.Class  `json:"class"`
+	Facts   int              `json:"facts"`
+	Kept    int              `json:"kept"`
+	Dropped int              `json:"dropped"`
+	List    []scorecard.Fact `json:"list"` // dropped facts, the most important and then the newest first
+	More    int              `json:"more"` // dropped facts that are not in List
 }
 
-// Fact is one that was dropped.
-type Fact struct {
-	Text   string  `json:"text"`      // on one line, as the transcript has it: data, not made inert; "" of what is the end of a long text
-	Tail   string  `json:"tail"`      // the end of a long text, else ""
-	Status string  `json:"status"`    // how a command ended, the state of a plan item, else ""
-	Record int     `json:"record"`    // number of the newest record that holds it
-	ID     mark.ID `json:"id"`        // of the original in there
-	Output mark.ID `json:"output_id"` // of a command: its last output, else ""
-	Strong bool    `json:"strong"`    // a person named it, or it was named at least twice
-}
-
-// Of reports on a compaction of a session. It reads the records twice, and holds what the agent held, and key facts. It
-// fails with a NoneError where there is no such compaction.
+// Of reports on a compaction of a session. It reads the records twice and keeps the agent's context and the key facts in
+// memory. It fails with a NoneError if there is no such compaction.
 func Of(records Records, by Choice) (*Report, error) {
 	found, err := find(records(), by.Boundary)
 	if err != nil {
@@ -91,7 +79,7 @@ func Of(records Records, by Choice) (*Report, error) {
 	if found.count == 0 || by.Boundary > found.count {
 		return nil, &NoneError{Compactions: found.count, Records: found.record, Summary: found.begun}
 	}
-	c := comparison{last: found.last, before: found.before}
+	c := comparison{last: found.last, before: found.before, facts: scorecard.New()}
 	for r, err := range records() {
 		if err != nil {
 			return nil, err
@@ -104,18 +92,15 @@ func Of(records Records, by Choice) (*Report, error) {
 	return c.report(found.count, by), nil
 }
 
-// comparison is what stood before a compaction, and what stands after it.
+// comparison compares the facts before a compaction with what the agent kept of them.
 type comparison struct {
-	before, last *event // the compaction, and the one before it
-	facts        *scorecard.Facts
-	held, holds  scorecard.Context
+	before, last *event            // the previous compaction, nil if there is none, and the one that is reported
+	facts        *scorecard.Facts  // of all records before last
+	held, holds  scorecard.Context // what the agent kept at before and at last
 	out          Report
 }
 
 func (c *comparison) add(r *transcript.Record) {
-	if c.facts == nil {
-		c.facts = scorecard.New()
-	}
 	if r.N < c.last.record {
 		c.facts.Add(r)
 	}
@@ -128,7 +113,7 @@ func (c *comparison) add(r *transcript.Record) {
 	}
 }
 
-// told takes what the records of the compaction say of it.
+// told reads what the records of the compaction say about it.
 func (c *comparison) told(r *transcript.Record) {
 	if c.out.Time == nil && !r.Time.IsZero() {
 		at := r.Time
@@ -162,7 +147,7 @@ func (c *comparison) report(count int, by Choice) *Report {
 		}
 		n := len(out.Classes)
 		if n == 0 || out.Classes[n-1].Class != one.Class {
-			out.Classes = append(out.Classes, Class{Class: one.Class, List: []Fact{}})
+			out.Classes = append(out.Classes, Class{Class: one.Class, List: []scorecard.Fact{}})
 			n++
 		}
 		out.Classes[n-1].add(one, c.holds.Shows(one))
@@ -178,7 +163,7 @@ func (c *comparison) report(count int, by Choice) *Report {
 	return out
 }
 
-// importance is the order of classes: what an agent needs most to go on comes first.
+// importance is the order of classes: what an agent needs most to continue comes first.
 var importance = []scorecard.Class{
 	scorecard.Asked, scorecard.Plan, scorecard.OpenErrors, scorecard.Git, scorecard.Edited, scorecard.Deleted, scorecard.Refusals,
 	scorecard.Questions, scorecard.Answers, scorecard.Decisions, scorecard.Outcomes, scorecard.Commands, scorecard.Reports,
@@ -192,14 +177,12 @@ func (c *Class) add(one scorecard.Fact, kept bool) {
 		return
 	}
 	c.Dropped++
-	c.List = append(c.List, Fact{
-		Text: one.Text, Tail: one.Tail, Status: one.Status, Record: one.Record, ID: one.ID, Output: one.Output, Strong: one.Strong,
-	})
+	c.List = append(c.List, one)
 }
 
-// cut orders the list and keeps what is asked for.
+// cut sorts the list and keeps what by selects.
 func (c *Class) cut(by Choice) {
-	slices.SortStableFunc(c.List, func(a, b Fact) int {
+	slices.SortStableFunc(c.List, func(a, b scorecard.Fact) int {
 		if a.Strong != b.Strong {
 			if a.Strong {
 				return -1

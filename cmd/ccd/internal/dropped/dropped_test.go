@@ -80,19 +80,19 @@ func TestEachClass(t *testing.T) {
 // The law's own control: a wrong ID, a wrong record and a fact that was never said are found.
 func TestTheLawFindsWhatIsWrong(t *testing.T) {
 	holds := map[place]string{{3, "aaaaaaaaaaaa"}: "grind the rye", {4, "bbbbbbbbbbbb"}: "grind the oats in src/wheel.go"}
-	good := Fact{Text: "the rye", Record: 3, ID: "aaaaaaaaaaaa", Output: "bbbbbbbbbbbb"}
+	good := scorecard.Fact{Text: "the rye", Record: 3, ID: "aaaaaaaaaaaa", Output: "bbbbbbbbbbbb"}
 	if fault := misplaced(scorecard.Asked, good, holds); fault != "" {
 		t.Errorf("a good fact: %s", fault)
 	}
-	for name, change := range map[string]func(*Fact){
-		"another original": func(f *Fact) { f.ID = "bbbbbbbbbbbb" },
-		"no original":      func(f *Fact) { f.ID = "cccccccccccc" },
-		"another record":   func(f *Fact) { f.Record = 4 },
-		"behind":           func(f *Fact) { f.Record = 9 },
-		"never said":       func(f *Fact) { f.Text = "the barley" },
-		"nothing":          func(f *Fact) { f.Text = "" },
-		"another end":      func(f *Fact) { f.Tail = "the barley" },
-		"no output":        func(f *Fact) { f.Output = "cccccccccccc" },
+	for name, change := range map[string]func(*scorecard.Fact){
+		"another original": func(f *scorecard.Fact) { f.ID = "bbbbbbbbbbbb" },
+		"no original":      func(f *scorecard.Fact) { f.ID = "cccccccccccc" },
+		"another record":   func(f *scorecard.Fact) { f.Record = 4 },
+		"behind":           func(f *scorecard.Fact) { f.Record = 9 },
+		"never said":       func(f *scorecard.Fact) { f.Text = "the barley" },
+		"nothing":          func(f *scorecard.Fact) { f.Text = "" },
+		"another end":      func(f *scorecard.Fact) { f.Tail = "the barley" },
+		"no output":        func(f *scorecard.Fact) { f.Output = "cccccccccccc" },
 	} {
 		one := good
 		if change(&one); misplaced(scorecard.Asked, one, holds) == "" {

@@ -8,30 +8,30 @@ import (
 	"ccd/internal/transcript"
 )
 
-// event is one compaction: the records from its boundary or summary up to where the conversation goes on.
+// event is one compaction: the records from its boundary or summary to where the conversation continues.
 type event struct {
-	number      int // from 1 on; 0 of a summary with nothing before it
-	record, end int // its first and its last record
+	number      int // from 1; 0 for a summary with nothing before it
+	record, end int // its first and last record
 	bounded     bool
 	replaced    bool // the boundary carries the whole new context
 	trigger     string
 	tokens      int64
-	preserved   map[string]bool // UUIDs of records before it that the agent keeps
+	preserved   map[string]bool // UUIDs of earlier records that the agent keeps
 }
 
-// search is what find has found.
+// search is the state of find.
 type search struct {
 	count        int    // compactions of the session
-	before, last *event // the one that is meant, and the one before it; nil where there is none
+	before, last *event // the wanted one (last) and the one before it; nil if there is none
 	talked       bool   // something has been said or done
-	begun        int    // the record of the event that nothing stands before, 0 where there is none
-	open         *event // the one whose records go on
+	begun        int    // record of an event with nothing before it, 0 if there is none
+	open         *event // the event that has not ended yet
 	record       int
-	words        string // what the agent said last, "" where something else was done since
-	spoken       int    // its record
+	words        string // what the agent said last, "" if something else followed
+	spoken       int    // the record of words
 }
 
-// find looks for compaction number n, the last one for 0.
+// find finds compaction number n; 0 is the last one.
 func find(records iter.Seq2[*transcript.Record, error], n int) (*search, error) {
 	s := &search{}
 	for r, err := range records {
@@ -62,15 +62,15 @@ func (s *search) add(r *transcript.Record, n int) {
 	}
 }
 
-// echoed takes the words before a summary that end it for a part of the compaction: some versions write what the model
-// answered as its own message too.
+// echoed adds the agent's last message to the compaction if the summary ends with it, because some versions also write the
+// model's summary as a message.
 func (s *search) echoed(r *transcript.Record) {
-	if words := strings.TrimSpace(s.words); words != "" && strings.HasSuffix(strings.TrimSpace(summaryOf(r)), words) {
+	if words := strings.TrimSpace(s.words); words != "" && strings.HasSuffix(strings.TrimSpace(scorecard.Summary(r)), words) {
 		s.open.record = min(s.open.record, s.spoken)
 	}
 }
 
-// lastWords is what the agent says in a record that ends with its words.
+// lastWords returns the agent's text if the record ends with it.
 func lastWords(r *transcript.Record) string {
 	if it := r.Items[len(r.Items)-1]; it.Kind == transcript.Text && !it.Side {
 		return string(transcript.Original(it.Kind, it.Raw))
@@ -78,16 +78,7 @@ func lastWords(r *transcript.Record) string {
 	return ""
 }
 
-func summaryOf(r *transcript.Record) string {
-	for i := range r.Items {
-		if it := &r.Items[i]; isSummary(it) {
-			return string(transcript.Original(it.Kind, it.Raw))
-		}
-	}
-	return ""
-}
-
-// begin opens an event. One that nothing stands before dropped nothing that could be told: it goes on from elsewhere.
+// begin opens an event. An event with nothing before it is not counted: what it dropped is in another session.
 func (s *search) begin(record, n int) {
 	s.open = &event{record: record}
 	if s.talked {
@@ -110,7 +101,7 @@ func (s *search) close(record int) {
 	}
 }
 
-// tells reports whether the session's own conversation goes on in a record, and whether it holds a summary.
+// tells reports whether a record continues the session's own conversation, and whether it contains a summary.
 func tells(r *transcript.Record) (said, summed bool) {
 	for i := range r.Items {
 		switch it := &r.Items[i]; {
@@ -126,7 +117,7 @@ func tells(r *transcript.Record) (said, summed bool) {
 
 func isSummary(it *transcript.Item) bool { return it.Kind == transcript.Summary && !it.Side }
 
-// take adds what a boundary tells.
+// take adds the data of a boundary.
 func (e *event) take(b *transcript.Boundary) {
 	if b == nil {
 		return
@@ -138,12 +129,12 @@ func (e *event) take(b *transcript.Boundary) {
 	}
 }
 
-// keeps reports whether the agent keeps a record from before.
+// keeps reports whether the agent keeps an earlier record.
 func (e *event) keeps(r *transcript.Record) bool {
 	return e != nil && r.N < e.record && r.UUID != "" && e.preserved[r.UUID]
 }
 
-// since is the first record after the event, 0 where there is none.
+// since returns the number of the event's first record, 0 for no event. Of records before it, the agent has only what it kept.
 func (e *event) since() int {
 	if e == nil {
 		return 0
@@ -151,8 +142,9 @@ func (e *event) since() int {
 	return e.record
 }
 
-// hold adds what a record gives to the context that the event begins: kept records, the summary, what the client puts
-// beside it. What hooks add is not the agent's own; where the boundary carries all of the context, nothing else is.
+// hold adds a record's part of the context after the event: kept records, the summary and what the client adds to it. It
+// ignores what hooks add, because the agent did not keep that itself, and everything else if the boundary has the whole
+// context.
 func (e *event) hold(c *scorecard.Context, r *transcript.Record) {
 	switch {
 	case e.keeps(r):

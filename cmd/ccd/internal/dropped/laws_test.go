@@ -24,7 +24,7 @@ const corpus = "../../../../../shared/corpus"
 
 func recordsOf(agent string, data []byte) Records {
 	return func() iter.Seq2[*transcript.Record, error] {
-		d := registry.NewDecoder(agent, transcript.Main)
+		d := registry.Table{}.NewDecoder(agent, transcript.Main)
 		return func(yield func(*transcript.Record, error) bool) {
 			for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
 				if !yield(r, nil) {
@@ -141,7 +141,7 @@ func check(t *testing.T, name string, records Records, r *Report) {
 }
 
 // misplaced tells what is wrong with a fact's originals, "" where nothing is. Calls name a path in their own way.
-func misplaced(class scorecard.Class, one Fact, holds map[place]string) string {
+func misplaced(class scorecard.Class, one scorecard.Fact, holds map[place]string) string {
 	text, ok := holds[place{one.Record, one.ID}]
 	want := one.Text
 	if class == scorecard.Edited || class == scorecard.Deleted {
@@ -259,10 +259,10 @@ func TestWhatIsKeptStands(t *testing.T) {
 	codex.replace("", message("user", "Mill the rye with `sieveFlour`."), message("user", prefix+"make test -> 2, stone wheel"))
 	for agent, l := range map[string]*log{"claude-code": claude, "codex": codex} {
 		r := l.report(t, Choice{})
-		gone := map[Fact]bool{}
+		gone := map[scorecard.Fact]bool{}
 		for _, c := range r.Classes {
 			for _, one := range c.List {
-				gone[Fact{Text: one.Text, Record: one.Record, Status: one.Status}] = true
+				gone[scorecard.Fact{Text: one.Text, Record: one.Record, Status: one.Status}] = true
 			}
 		}
 		facts, text := scorecard.New(), told+" The flour is fine, says sieveFlour."
@@ -276,7 +276,7 @@ func TestWhatIsKeptStands(t *testing.T) {
 		}
 		kept := 0
 		for one := range facts.All() {
-			if gone[Fact{Text: one.Text, Record: one.Record, Status: one.Status}] {
+			if gone[scorecard.Fact{Text: one.Text, Record: one.Record, Status: one.Status}] {
 				continue
 			}
 			kept++

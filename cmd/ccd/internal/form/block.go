@@ -1,71 +1,33 @@
 package form
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// sort is what a block of a message is.
-type sort uint8
-
-const (
-	isText sort = iota
-	isCall
-	isResult
-	isImage
-)
-
-// block is one content block of a message: a value that may be shortened, and the JSON around it.
+// block is one content block of a message, whose value may be shortened.
 type block struct {
-	kind     sort
-	call     string // what pairs calls and results
-	tool     string
-	value    []byte    // JSON; of a giant only what head and tail have
-	around   [2][]byte // what stands before and behind value
-	head     string    // how a giant's text begins, and how it ends
-	tail     string
-	giant    bool
-	chars    int // of the text of value
-	id       mark.ID
-	message  string // blocks with the same one came in one reply
-	most     int    // chars, where its message is put together of several
-	pictures bool   // a result that holds images
-
-	answered bool
-	dropped  bool
-	told     bool // a call that is told in words
+	transcript.Block // Raw is nil for a giant value, of which only head and tail are kept
+	head             string
+	tail             string
+	giant            bool
+	chars            int // of the text of Raw
+	id               mark.ID
+	most             int  // limit in chars
+	pictures         bool // a result with images
+	told             bool // a call that is described in words
 }
 
-// giant is the size of a value beyond which only its ends are kept, in bytes.
-const giant = 256 << 10
-
-// newBlock takes a value as it stands in a record. Its ID is that of the item.
-func newBlock(kind sort, raw []byte) block {
-	b := block{kind: kind, id: idOf(raw)}
-	if kind != isImage {
-		b.chars = transcript.Chars(raw)
-	}
-	if len(raw) <= giant || kind == isImage {
-		b.value = utf(raw)
-		return b
-	}
-	text := string(transcript.Original(transcript.Text, raw))
-	b.giant, b.head, b.tail = true, strings.Clone(head(text, giant/8)), strings.Clone(lexicon.Tail(text, 1000))
-	return b
-}
-
-// cost is how many chars of text the block has where it may have about most.
+// cost returns how many chars the block takes if its limit is about most.
 func (b *block) cost(most int) int {
 	switch {
-	case b.dropped, b.kind == isImage:
+	case b.Kind == transcript.Image:
 		return 0
 	case b.chars <= most && !b.giant:
 		return b.chars
@@ -73,94 +35,91 @@ func (b *block) cost(most int) int {
 	return min(b.chars, transcript.Chars(b.short(most)))
 }
 
-// json is the block as it is given, with its value in at most about most chars; pictures tells whether an image stands
-// whole.
-func (b *block) json(most int, pictures bool) []byte {
-	if b.told {
-		return textBlock([]byte(quoted(b.words())))
-	}
-	value := b.value
+// says reports whether the block is a text.
+func (b *block) says() bool {
+	return b.Kind == transcript.Human || b.Kind == transcript.Summary || b.Kind == transcript.Text
+}
+
+// shown returns the block with its value cut to about its limit. pictures says whether images are kept.
+func (b *block) shown(pictures bool) transcript.Block {
+	out := b.Block
+	out.Tool = cmp.Or(b.Tool, "tool")
 	switch {
-	case b.kind == isImage && !pictures:
-		return textBlock([]byte(quoted(mark.New(b.id, fmt.Sprintf("image, %d KB", (len(b.value)*3/4+1023)/1024)))))
-	case b.kind == isImage:
+	case b.told:
+		out.Kind, out.Raw = transcript.Text, transcript.Quote(b.words())
+	case b.Kind == transcript.Image && !pictures:
+		out.Kind = transcript.Text
+		out.Raw = transcript.Quote(mark.New(b.id, fmt.Sprintf("image, %d KB", (len(b.Raw)*3/4+1023)/1024)))
+	case b.Kind == transcript.Image:
 	case b.pictures && !pictures:
-		text := inert(string(transcript.Original(transcript.Text, textsOf(b.value))))
-		value = []byte(quoted(strings.TrimPrefix(text+"\n"+mark.New(b.id, "with its images"), "\n")))
-		if utf8.RuneCountInString(text) > most {
-			value = b.short(most)
+		text := inert(transcript.PlainText(transcript.Node{Raw: b.Raw}))
+		out.Raw = transcript.Quote(strings.TrimPrefix(text+"\n"+mark.New(b.id, "with its images"), "\n"))
+		if utf8.RuneCountInString(text) > b.most {
+			out.Raw = b.short(b.most)
 		}
-	case b.chars > most || b.giant:
-		value = b.short(most)
+	case b.chars > b.most || b.giant:
+		out.Raw = b.short(b.most)
 	}
-	return bytes.Join([][]byte{b.around[0], value, b.around[1]}, nil)
+	return out
 }
 
-func textBlock(value []byte) []byte {
-	return bytes.Join([][]byte{[]byte(`{"type":"text","text":`), value, []byte(`}`)}, nil)
-}
-
-// words is a call that was never answered, in words.
+// words describes a call without a result in words.
 func (b *block) words() string {
 	text := b.head
 	if !b.giant {
-		text = string(transcript.Original(transcript.Text, b.value))
+		text = string(transcript.Original(transcript.Text, b.Raw))
 	}
-	return fmt.Sprintf("(%s was called and gave no result) %s", mark.Inline(b.tool, 60), mark.Inline(text, 300))
+	return fmt.Sprintf("(%s was called and gave no result) %s", mark.Inline(b.Tool, 60), mark.Inline(text, 300))
 }
 
-// short is the value in about most chars: its beginning, a marker, its end. What is left of the text cannot pose as
-// ours.
+// short cuts the value to about most chars: its beginning, a marker, its end. The rest of the text is escaped, so that it
+// cannot pass for a marker.
 func (b *block) short(most int) []byte {
-	if b.kind == isCall {
+	if b.Kind == transcript.Call {
 		return b.shortInput(most)
 	}
-	return []byte(quoted(b.ends(most)))
+	return transcript.Quote(b.ends(most))
 }
 
 func (b *block) ends(most int) string {
 	first, last := b.head, b.tail
 	if !b.giant {
-		first = string(transcript.Original(transcript.Text, b.value))
+		first = string(transcript.Original(transcript.Text, b.Raw))
 		last = first
 	}
 	first, last = inert(head(first, most/2)), inert(lexicon.Tail(last, most/8))
 	return strings.TrimRight(first, "\n") + "\n" + mark.New(b.id, fmt.Sprintf("cut, %d chars", b.chars)) + "\n" + last
 }
 
-// shortInput keeps a call's input an object, with its short members: what is too long in it is cut.
+// shortInput cuts the long members of a call's input, which stays a JSON object.
 func (b *block) shortInput(most int) []byte {
 	marker := mark.New(b.id, fmt.Sprintf("cut, %d chars", b.chars))
 	var parts []string
 	size := 0
-	input := b.value
-	for name, member := range (value{raw: input}).members() {
-		value := member.raw
+	for name, member := range (transcript.Node{Raw: b.Raw}).Members() {
+		value := member.Raw
 		n := transcript.Chars(value)
 		switch {
 		case n <= most/4:
 		case value[0] == '"':
 			text := inert(head(string(transcript.Original(transcript.Text, value)), most/4))
-			value = []byte(quoted(strings.TrimRight(text, "\n") + "\n" + marker))
+			value = transcript.Quote(strings.TrimRight(text, "\n") + "\n" + marker)
 		default:
-			value = []byte(quoted(marker))
+			value = transcript.Quote(marker)
 		}
 		size += transcript.Chars(value)
-		parts = append(parts, quoted(name)+":"+string(value))
+		parts = append(parts, transcript.QuoteText(string(name))+":"+string(value))
 	}
 	if b.giant || len(parts) == 0 || size > 2*most {
-		parts = []string{`"ccd":` + quoted(b.ends(most))}
+		parts = []string{`"ccd":` + transcript.QuoteText(b.ends(most))}
 	}
-	object := "{" + strings.Join(parts, ",") + "}"
-	return []byte(object)
+	return []byte("{" + strings.Join(parts, ",") + "}")
 }
 
-func idOf(raw []byte) mark.ID { return mark.Sum(raw).ID() }
-
-// inert makes text of a transcript unable to pose as ours within a text that we compose.
+// inert escapes transcript text so that it cannot pass for one of ccd's markers.
 func inert(text string) string { return strings.ReplaceAll(text, "[ccd", `[\ccd`) }
 
-// head is the first n chars of a text, without a line that was cut if that is a small part of them.
+// head returns the first n chars of a text, without an incomplete last line if that line is short.
 func head(text string, n int) string {
 	i := 0
 	for at := range text {
@@ -174,13 +133,4 @@ func head(text string, n int) string {
 		i++
 	}
 	return text
-}
-
-// quoted is text as a JSON string. What is not UTF-8 in it becomes U+FFFD.
-func quoted(text string) string {
-	q, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
-	if err != nil { // it cannot be: the text is UTF-8
-		return `""`
-	}
-	return string(q)
 }

@@ -25,7 +25,7 @@ func TestRealTranscriptsBecomeMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, _, ok := registry.Sniff(data)
+		agent, _, ok := registry.Table{}.Sniff(data)
 		if !ok || agent == transcript.Messages {
 			continue
 		}

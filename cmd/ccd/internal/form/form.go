@@ -1,8 +1,8 @@
-// Package form gives a companion in the forms other than Markdown: a JSON object, a page of HTML, a list of messages.
+// Package form converts a companion to other formats than Markdown: a JSON object, an HTML page, a list of messages.
 //
-// Invariant: each form says what the Markdown says, with the same IDs, and no text of a transcript can pose as ours in
-// it, act in it, or change how it is read. It reads companions and records that it is given; it knows nothing of the
-// archive, of files, and of how a companion is chosen.
+// Invariant: each format has the same content and IDs as the Markdown, and transcript text in it can neither pass for ccd's
+// own, nor be executed, nor change how the rest is parsed. The package knows nothing of the archive, of files, or of how a
+// companion is chosen.
 package form
 
 import (
@@ -14,19 +14,19 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Document is a companion as JSON. Its keys are a promise (docs/FORMAT.md).
+// Document is a companion as JSON. Its keys are stable (docs/FORMAT.md).
 type Document struct {
 	Front    frontMatter `json:"front_matter"`
-	Lead     string      `json:"lead"` // the lines that say what it is
+	Lead     string      `json:"lead"` // the introduction
 	Sections []section   `json:"sections"`
-	Pointers []pointer   `json:"pointers"` // one for every ID in the sections, in order of appearance
+	Pointers []pointer   `json:"pointers"` // one for each ID in the sections, in order of appearance
 }
 
 type frontMatter struct {
 	CCD       int64              `json:"ccd"`
 	Rules     int64              `json:"rules"`
 	Options   string             `json:"options"`
-	Manual    *manual            `json:"manual"` // null where nothing was asked for by hand
+	Manual    *manual            `json:"manual"` // null if no options were set by hand
 	Agent     string             `json:"agent"`
 	Session   string             `json:"session"`
 	Parent    string             `json:"parent"`
@@ -62,7 +62,7 @@ type tokens struct {
 	Companion int64   `json:"companion"`
 	Saved     float64 `json:"saved_percent"`
 	Estimator string  `json:"estimator"`
-	About     int64   `json:"about"` // 0 in a companion that an older ccd wrote
+	About     int64   `json:"about"` // 0 in a companion written by an older ccd
 	Reported  int64   `json:"reported"`
 }
 
@@ -73,7 +73,7 @@ type knowledge struct {
 }
 
 type missing struct {
-	Kind  string `json:"kind"` // as in the front matter, of one word
+	Kind  string `json:"kind"` // one word, as in the front matter
 	Facts int    `json:"facts"`
 }
 
@@ -84,14 +84,14 @@ type section struct {
 
 type pointer struct {
 	ID     mark.ID `json:"id"`
-	Kind   string  `json:"kind"`   // of the item, or "range" or "list"; "" where it is not known
-	Record int     `json:"record"` // the first one; 0 where it is not known
+	Kind   string  `json:"kind"`   // of the item, or "range" or "list"; "" if unknown
+	Record int     `json:"record"` // the first one, 0 if unknown
 	Last   int     `json:"last_record"`
 	Note   string  `json:"note"`
 }
 
-// JSON gives a companion as an object. Known are the originals that its IDs name, as far as they are known, in any
-// order. It fails where the front matter is not one of ours.
+// JSON converts a companion to an object. known lists the originals of its IDs as far as they are known, in any order. It
+// fails if the front matter is invalid.
 func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
 	f, err := p.Front()
 	if err != nil {
@@ -105,7 +105,7 @@ func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
 }
 
 func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
-	version, _ := strconv.ParseInt(p.Fields["ccd"], 10, 64) // Front found everything else in its place
+	version, _ := strconv.ParseInt(p.Fields["ccd"], 10, 64) // Front has checked everything else
 	rules, _ := strconv.ParseInt(p.Fields["rules"], 10, 64)
 	m := frontMatter{
 		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
@@ -126,7 +126,7 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 	return m
 }
 
-// pointers tells of every ID in the sections, in order of appearance.
+// pointers describes every ID in the sections, in order of appearance.
 func pointers(p sidecar.Parsed, known []transcript.Pointer) []pointer {
 	at := make(map[mark.ID]transcript.Pointer, len(known))
 	for _, k := range known {

@@ -10,9 +10,9 @@ import (
 	"ccd/internal/transcript"
 )
 
-// HTML gives a companion as one page that needs nothing else: no script, no network, every character of the transcript
-// escaped. Each ID is an anchor (`#ID`), and stands at the end with the command that restores it. Known is as for JSON.
-// It fails where the front matter is not one of ours.
+// HTML converts a companion to one self-contained page without scripts or network access, in which all transcript text is
+// escaped. Each ID is an anchor (`#ID`) and is listed at the end with the command that restores it. known is as for JSON. It
+// fails if the front matter is invalid.
 func HTML(p sidecar.Parsed, known []transcript.Pointer) ([]byte, error) {
 	f, err := p.Front()
 	if err != nil {
@@ -33,7 +33,7 @@ func HTML(p sidecar.Parsed, known []transcript.Pointer) ([]byte, error) {
 	return []byte(w.String()), nil
 }
 
-// pageHead begins the page. Its policy lets a browser load and run nothing, whatever stands below.
+// pageHead begins the page. Its content security policy keeps a browser from loading or running anything.
 const pageHead = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -72,15 +72,15 @@ code { user-select: all }
 :target { outline: 2px solid var(--link) }
 `
 
-// page is HTML in the making.
+// page builds the HTML.
 type page struct {
 	strings.Builder
-	seen map[mark.ID]bool // IDs whose place is marked
+	seen map[mark.ID]bool // IDs that have an anchor
 }
 
 func (w *page) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// front is the front matter as a table, in its own order.
+// front writes the front matter as a table, in its order.
 func (w *page) front(p sidecar.Parsed, f sidecar.Front) {
 	w.f("<table>\n")
 	for _, key := range []string{"manual", "parent", "source", "covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "verified", "reason"} {
@@ -91,11 +91,11 @@ func (w *page) front(p sidecar.Parsed, f sidecar.Front) {
 	w.f("<tr><th>options</th><td>%s, rules %s</td></tr>\n</table>\n", html.EscapeString(f.Options), html.EscapeString(p.Fields["rules"]))
 }
 
-// body gives a section's lines: quoted ones as they were quoted, headings, and each other line with its IDs marked.
+// body writes a section: quoted lines unquoted, headings, and other lines with links for their IDs.
 func (w *page) body(text string) {
 	var quote []string
 	flush := func() {
-		if quote != nil { // a browser drops a line end right behind the tag
+		if quote != nil { // a browser drops a line end right after the tag
 			w.f("<pre>\n%s</pre>\n", html.EscapeString(strings.Join(quote, "\n")))
 			quote = nil
 		}
@@ -121,7 +121,7 @@ func (w *page) body(text string) {
 	flush()
 }
 
-// marked is a line of ours: its IDs link to the list of originals, and the first time that each stands, it is an anchor.
+// marked returns one of ccd's lines with its IDs linked to the list of originals. The first occurrence of an ID is its anchor.
 func (w *page) marked(line string) string {
 	const begin = "[ccd "
 	var b strings.Builder

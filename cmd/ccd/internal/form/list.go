@@ -18,29 +18,29 @@ import (
 	"ccd/internal/transcript"
 )
 
-// List is a plain list of messages: a JSON array, or one message a line.
+// List is a plain list of messages: a JSON array, or one message per line.
 type List struct {
 	elements         []element
-	open, sep, close string // what stands around them when the list is printed
+	open, sep, close string // the text around and between messages when the list is printed
 }
 
-// element is one message as it stands.
+// element is one message with its original text.
 type element struct {
-	value
+	transcript.Node
 	record int // its number in the archived session
-	id     value
+	id     transcript.Node
 	filter prose.Message
-	texts  []value // those of filter.Texts
-	rest   int     // chars of what else the model reads
-	chars  int     // of it all
+	texts  []transcript.Node // the texts that may be shortened
+	rest   int               // chars of the rest that the model reads
+	chars  int               // chars of everything
 }
 
-// ReadList takes a list apart. It fails where something in it is not JSON: a list that is cut off must not come back
-// without its end.
+// ReadList parses a list. It fails if something in it is not JSON, because a truncated list must not be printed as if it
+// were complete.
 func ReadList(data []byte) (List, error) {
 	l := List{open: "[", sep: ",\n", close: "]\n"}
 	start := len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
-	d := reading(data[start:])
+	d := jsontext.NewDecoder(bytes.NewBuffer(data[start:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	array, end := d.PeekKind() == '[', start
 	if array {
 		if _, err := d.ReadToken(); err != nil {
@@ -51,16 +51,18 @@ func ReadList(data []byte) (List, error) {
 		if array && d.PeekKind() == ']' {
 			break
 		}
-		v, err := (value{data[start:], start}).next(d)
+		raw, err := d.ReadValue()
 		if !array && errors.Is(err, io.EOF) {
 			return l, nil
 		}
 		if err != nil {
 			return l, fmt.Errorf("message %d is not JSON", len(l.elements)+1)
 		}
-		before := string(data[end:v.off])
+		at := start + int(d.InputOffset()) - len(raw)
+		before := string(data[end:at])
 		lines += strings.Count(before, "\n")
-		e := newElement(v, lines)
+		end = at + len(raw)
+		e := newElement(transcript.Node{Raw: data[at:end:end], Off: int64(at)}, lines)
 		if array {
 			e.record = len(l.elements) + 1
 			if len(l.elements) == 0 {
@@ -70,8 +72,7 @@ func ReadList(data []byte) (List, error) {
 			}
 		}
 		l.elements = append(l.elements, e)
-		lines += bytes.Count(v.raw, []byte{'\n'})
-		end = v.off + len(v.raw)
+		lines += bytes.Count(raw, []byte{'\n'})
 	}
 	l.close = string(data[end:])
 	if len(l.elements) == 0 {
@@ -86,18 +87,18 @@ func ReadList(data []byte) (List, error) {
 	return l, nil
 }
 
-// newElement looks at one message. Whatever is no message has neither role nor text.
-func newElement(v value, record int) element {
-	e := element{value: v, record: record}
+// newElement parses one message. A value that is not a message gets neither role nor text.
+func newElement(v transcript.Node, record int) element {
+	e := element{Node: v, record: record}
 	var b blocks
-	var content, uuid value
+	var content, uuid transcript.Node
 	role, extra := "", false
-	for name, member := range v.members() {
-		switch name {
+	for name, member := range v.Members() {
+		switch string(name) {
 		case "id":
 			e.id = member
 		case "role":
-			role = text(member.raw)
+			role = member.Text()
 		case "content":
 			content = member
 		case "uuid":
@@ -107,63 +108,60 @@ func newElement(v value, record int) element {
 			b.result = true
 		case "tool_calls", "function_call":
 			extra = true
-			if called := len(bytes.Trim(member.raw, "[]{} \t\r\nnul")) > 0; called {
+			if called := len(bytes.Trim(member.Raw, "[]{} \t\r\nnul")) > 0; called {
 				b.calls = true
-				b.rest += transcript.Chars(member.raw)
+				b.rest += transcript.Chars(member.Raw)
 			}
 		default:
 			extra = true
 		}
 	}
-	if e.id.raw == nil {
+	if e.id.Raw == nil {
 		e.id = uuid
 	}
-	if !is(v.raw, '{') {
-		b.rest = transcript.Chars(v.raw)
+	if !v.Is('{') {
+		b.rest = transcript.Chars(v.Raw)
 	}
 	b.result = b.result || role == "tool" || role == "function"
 	b.content(content)
 	e.texts, e.rest, e.chars = b.texts, b.rest, b.rest
-	e.filter = prose.Message{Role: role, ID: idText(e.id.raw), Calls: b.calls, Lone: extra || b.result || b.more}
+	e.filter = prose.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more}
 	for _, t := range b.texts {
-		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: text(t.raw), ID: mark.Sum(t.raw).ID()})
-		e.chars += lexicon.Chars(text(t.raw))
+		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: t.Text(), ID: mark.Sum(t.Raw).ID()})
+		e.chars += lexicon.Chars(t.Text())
 	}
 	return e
 }
 
-// idText is an id as markers name it: a string, or a number as it stands.
-func idText(raw []byte) string {
-	if is(raw, '"') {
-		return text(raw)
+// idText returns an id as markers name it: a string, or a number as written.
+func idText(id transcript.Node) string {
+	if len(id.Raw) > 0 && (id.Raw[0] == '-' || id.Raw[0]-'0' < 10) {
+		return string(id.Raw)
 	}
-	if len(raw) > 0 && (raw[0] == '-' || raw[0]-'0' < 10) {
-		return string(raw)
-	}
-	return ""
+	return id.Text()
 }
 
-// blocks is what the content of a message holds.
+// blocks is the parsed content of a message.
 type blocks struct {
-	texts         []value // JSON strings that may be shortened
+	texts         []transcript.Node // JSON strings that may be shortened
 	calls, result bool
-	more          bool // something else than one text
-	rest          int  // chars of all else, as transcript.Chars counts
+	more          bool // the content is not a single text
+	rest          int  // chars of everything else, as transcript.Chars counts
 }
 
-// content takes a content apart: a string, or a list of strings and blocks. Only texts may be shortened; images, thinking
-// and what is not known stay as they are.
-func (b *blocks) content(v value) {
-	if is(v.raw, '"') {
+// content parses a content: a string, or a list of strings and blocks. Only texts may be shortened. Images, thinking and
+// unknown blocks are left as they are.
+func (b *blocks) content(v transcript.Node) {
+	if v.Is('"') {
 		b.text(v)
 		return
 	}
-	if is(v.raw, '{') {
-		b.rest += transcript.Chars(v.raw)
+	if v.Is('{') {
+		b.rest += transcript.Chars(v.Raw)
 	}
 	n := 0
-	for e := range v.elements() {
-		if n++; is(e.raw, '"') {
+	for e := range v.Elements() {
+		if n++; e.Is('"') {
 			b.text(e)
 		} else {
 			b.block(e)
@@ -172,24 +170,24 @@ func (b *blocks) content(v value) {
 	b.more = b.more || n != 1
 }
 
-// text takes a text. One over transcript.MaxLine stays as it is: the archive would give it back as JSON.
-func (b *blocks) text(v value) {
-	if len(v.raw) > transcript.MaxLine {
+// text adds a text. One over transcript.MaxLine is left as it is, because the archive would restore it as JSON.
+func (b *blocks) text(v transcript.Node) {
+	if len(v.Raw) > transcript.MaxLine {
 		b.more = true
-		b.rest += transcript.Chars(v.raw)
+		b.rest += transcript.Chars(v.Raw)
 		return
 	}
 	b.texts = append(b.texts, v)
 }
 
-func (b *blocks) block(v value) {
+func (b *blocks) block(v transcript.Node) {
 	var kind string
-	var said, inner value
+	var said, inner transcript.Node
 	members := 0
-	for name, member := range v.members() {
-		switch members++; name {
+	for name, member := range v.Members() {
+		switch members++; string(name) {
 		case "type":
-			kind = text(member.raw)
+			kind = member.Text()
 		case "text":
 			said = member
 		case "content":
@@ -199,16 +197,16 @@ func (b *blocks) block(v value) {
 	switch {
 	case strings.HasSuffix(kind, "tool_use"):
 		b.calls, b.more = true, true
-		b.rest += transcript.Chars(v.raw)
+		b.rest += transcript.Chars(v.Raw)
 	case strings.HasSuffix(kind, "tool_result"):
 		b.result, b.more = true, true
 		b.content(inner)
-	case is(said.raw, '"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
+	case said.Is('"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
 		b.text(said)
 		b.more = b.more || members > 2
 	default:
 		b.more = true
-		b.rest += transcript.Chars(v.raw)
+		b.rest += transcript.Chars(v.Raw)
 	}
 }
 
@@ -218,14 +216,14 @@ type FilterOptions struct {
 	MaxTokens int // estimated, of all messages; 0: no budget
 }
 
-// Filtered is what became of a list.
+// Filtered is the result of List.Filter.
 type Filtered struct {
 	Text     []byte // the list
 	Report   FilterReport
-	Pointers []transcript.Pointer // of every ID in it that is new
+	Pointers []transcript.Pointer // one for every new ID in it
 }
 
-// FilterReport tells what became of each message. Its keys are a promise (docs/FORMAT.md).
+// FilterReport lists what Filter did to each message. Its keys are stable (docs/FORMAT.md).
 type FilterReport struct {
 	Original  int            `json:"original_tokens"`
 	Tokens    int            `json:"tokens"`
@@ -234,20 +232,20 @@ type FilterReport struct {
 	Decisions []Decided      `json:"decisions"`
 }
 
-// Decided is what became of one message: of the first of its texts that was shortened, else of the first.
+// Decided is what Filter did to one message: to the first of its texts that was shortened, else to its first text.
 type Decided struct {
-	ID         jsontext.Value `json:"id"` // as it stands, null where there is none
+	ID         jsontext.Value `json:"id"` // as written, null if there is none
 	Role       string         `json:"role"`
 	Action     string         `json:"action"`
 	Reason     string         `json:"reason"`
 	Importance float64        `json:"importance"`
 	Chars      int            `json:"chars"`
-	In         int            `json:"in"`    // place in the list that is given, from 0
-	InID       jsontext.Value `json:"in_id"` // the id that stands there
+	In         int            `json:"in"`    // index in the printed list, from 0
+	InID       jsontext.Value `json:"in_id"` // the id at that index
 	Marker     mark.ID        `json:"marker"`
 }
 
-// Filter gives the list with its prose shortened; see prose.Filter.
+// Filter returns the list with its prose shortened; see prose.Filter.
 func (l List) Filter(o FilterOptions) Filtered {
 	messages, rest, before := make([]prose.Message, len(l.elements)), 0, 0
 	for i := range l.elements {
@@ -273,7 +271,7 @@ func (l List) Filter(o FilterOptions) Filtered {
 	return Filtered{Text: text, Report: r, Pointers: w.pointers}
 }
 
-// filterWriter puts a list together again.
+// filterWriter writes the filtered list.
 type filterWriter struct {
 	out      [][]byte
 	chars    int
@@ -281,15 +279,15 @@ type filterWriter struct {
 	pointers []transcript.Pointer
 }
 
-// write adds a message, and tells what became of it.
+// write adds a message and reports what was done to it.
 func (w *filterWriter) write(e *element, fates []prose.Fate) {
-	d := Decided{ID: e.id.raw, Role: e.filter.Role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars, In: len(w.out), InID: e.id.raw}
+	d := Decided{ID: e.id.Raw, Role: e.filter.Role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars, In: len(w.out), InID: e.id.Raw}
 	for k := len(fates) - 1; k >= 0; k-- {
 		if f := &fates[k]; f.Action != prose.Preserved || k == 0 && d.Action == prose.Preserved.String() {
 			d.Action, d.Reason, d.Importance = f.Action.String(), f.Reason, math.Round(100*f.Importance)/100
 		}
 	}
-	if len(fates) == 1 && fates[0].Into >= 0 { // it follows the one that it was merged into, or another such
+	if len(fates) == 1 && fates[0].Into >= 0 { // it was merged into an earlier message
 		first, p := w.decided[fates[0].Into], &w.pointers[len(w.pointers)-1]
 		d.In, d.InID, d.Marker = first.In, first.InID, first.Marker
 		p.Parts, p.Last = append(p.Parts, e.part(e.texts[0])), e.record
@@ -299,34 +297,34 @@ func (w *filterWriter) write(e *element, fates []prose.Fate) {
 	w.decided = append(w.decided, d)
 }
 
-// replace adds a message with what stands for its texts, and returns the ID of the first marker.
+// replace adds a message with its texts replaced, and returns the ID of the first marker.
 func (w *filterWriter) replace(e *element, fates []prose.Fate) (first mark.ID) {
-	raw, at := []byte(nil), e.off
+	raw, at := []byte(nil), e.Off
 	w.chars += e.chars
 	for k, f := range fates {
 		if f.Text == "" {
 			continue
 		}
 		t := e.texts[k]
-		p := transcript.Pointer{Hash: mark.Sum(t.raw), Parts: []transcript.Part{e.part(t)}, Record: e.record, Last: e.record, Note: f.Action.String()}
+		p := transcript.Pointer{Hash: mark.Sum(t.Raw), Parts: []transcript.Part{e.part(t)}, Record: e.record, Last: e.record, Note: f.Action.String()}
 		if f.Merged != nil {
 			p.Hash, p.Shape = mark.Combine(f.Merged), transcript.List
 		}
 		w.pointers = append(w.pointers, p)
 		first = cmp.Or(first, p.Hash.ID())
-		raw = append(append(raw, e.raw[at-e.off:t.off-e.off]...), quoted(f.Text)...)
-		at = t.off + len(t.raw)
+		raw = append(append(raw, e.Raw[at-e.Off:t.Off-e.Off]...), transcript.QuoteText(f.Text)...)
+		at = t.Off + int64(len(t.Raw))
 		w.chars += lexicon.Chars(f.Text) - lexicon.Chars(e.filter.Texts[k].Text)
 	}
-	w.out = append(w.out, append(raw, e.raw[at-e.off:]...))
+	w.out = append(w.out, append(raw, e.Raw[at-e.Off:]...))
 	return first
 }
 
-// part is a text of the message as the archive has it.
-func (e *element) part(t value) transcript.Part {
+// part returns where a text of the message is in the archive.
+func (e *element) part(t transcript.Node) transcript.Part {
 	kind := transcript.Text
 	if e.filter.Role == "tool" {
 		kind = transcript.Result
 	}
-	return transcript.Part{Span: transcript.Span{Off: int64(t.off), Len: int64(len(t.raw))}, Kind: kind}
+	return transcript.Part{Span: transcript.Span{Off: t.Off, Len: int64(len(t.Raw))}, Kind: kind}
 }

@@ -68,13 +68,13 @@ func lawFaults(data []byte, f Filtered, again func([]byte) (Filtered, error)) (f
 		fault("%d messages come back, %d of them are accounted for", len(after), len(first))
 	}
 	for in, i := range first {
-		a, b := object(before[i]), object(after[in])
+		a, b := transcript.Node{Raw: before[i]}.Object(), transcript.Node{Raw: after[in]}.Object()
 		for _, key := range []string{"id", "uuid", "role", "tool_calls", "tool_call_id", "metadata"} {
-			if !bytes.Equal(a[key], b[key]) {
-				fault("message %d: %s was %s and is %s", i, key, a[key], b[key])
+			if was, is := a.Field(key).Raw, b.Field(key).Raw; !bytes.Equal(was, is) {
+				fault("message %d: %s was %s and is %s", i, key, was, is)
 			}
 		}
-		if len(after[in]) > len(before[i]) || transcript.Chars(b["content"]) > transcript.Chars(a["content"]) {
+		if len(after[in]) > len(before[i]) || transcript.Chars(b.Field("content").Raw) > transcript.Chars(a.Field("content").Raw) {
 			fault("message %d has grown: %.200s", i, after[in])
 		}
 		if d := f.Report.Decisions[i]; string(d.InID) != string(d.ID) {

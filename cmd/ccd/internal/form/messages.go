@@ -11,15 +11,15 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Talk is what a list of messages is made of, beside the records.
+// Talk is the input of Messages beside the records.
 type Talk struct {
-	Lead     string // the lines that say what a companion is, without its size
+	Lead     string // the introduction of the companion, without its size
 	Sections []compactor.Section
-	Verbatim int // number of the first record that stands under Recent
-	Budget   int // chars of everything that is said
+	Verbatim int // number of the first record under Recent
+	Budget   int // chars of all messages
 }
 
-// The two messages that stand for everything before the last ones.
+// The two messages that replace everything before the last ones.
 const (
 	compressed = "[Conversation compressed]\n\n"
 	understood = "Understood. Continuing with compressed context."
@@ -27,12 +27,13 @@ const (
 
 // message is one message of the list.
 type message struct {
-	role   string
 	blocks []block
-	limit  int // chars of each block at the most
+	limit  int // maximum chars of each block
 }
 
-// cost is how many chars of text a message has whose blocks may have about most each.
+func (m *message) assistant() bool { return m.blocks[0].Kind.Assistant() }
+
+// cost returns how many chars a message takes if the limit of each block is about most.
 func (m *message) cost(most int) int {
 	n := 0
 	for i := range m.blocks {
@@ -41,11 +42,10 @@ func (m *message) cost(most int) int {
 	return n
 }
 
-// Messages gives a companion as a JSON array of {role, content}: what all sections but Recent say as a message of the
-// user's, an answer to it, then the last messages whole, as many as the budget holds. A call and its result are never
-// parted; thinking is dropped; what is too long for its place is cut, and its ID stands there. A session that was not
-// shortened gives its messages alone. Records are those of the transcript in order, from the first one. An error of
-// theirs ends it.
+// Messages converts a companion to a JSON array of {role, content}: a user message with all sections but Recent, an answer
+// to it, then as many of the last messages as the budget allows. It never separates a call from its result, drops thinking,
+// and cuts what is too long, leaving its ID. A session that was not shortened becomes its messages alone. records are those
+// of the transcript from the first one; an error among them ends the conversion.
 func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, error) {
 	before := t.preamble()
 	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before)}
@@ -57,7 +57,7 @@ func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, err
 	}
 	var out [][]byte
 	if before != "" {
-		out = append(out, said("user", before), said("assistant", understood))
+		out = append(out, written(false, transcript.QuoteText(before)), written(true, transcript.QuoteText(understood)))
 	}
 	out = append(out, k.last()...)
 	if len(out) == 0 {
@@ -66,7 +66,7 @@ func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, err
 	return slices.Concat([]byte("[\n"), bytes.Join(out, []byte(",\n")), []byte("\n]\n")), nil
 }
 
-// preamble is what stands for the part that is not given message by message, "" where there is no such part.
+// preamble returns the text that replaces the older messages, "" if there are none.
 func (t Talk) preamble() string {
 	var b strings.Builder
 	for _, s := range t.Sections {
@@ -81,11 +81,16 @@ func (t Talk) preamble() string {
 	return text
 }
 
-func said(role, text string) []byte {
-	return []byte(`{"role":` + quoted(role) + `,"content":` + quoted(text) + `}`)
+// written returns a message with its content, which is JSON.
+func written(assistant bool, content string) []byte {
+	role := "user"
+	if assistant {
+		role = "assistant"
+	}
+	return []byte(`{"role":"` + role + `","content":` + content + `}`)
 }
 
-// keeper takes the records in and keeps those that may stand among the last messages.
+// keeper reads the records and keeps those that may be among the last messages.
 type keeper struct {
 	talk   Talk
 	room   int      // chars
@@ -104,11 +109,11 @@ func (k *keeper) add(r *transcript.Record) {
 }
 
 const (
-	leastCut = 350 // chars that a message may take where there is no room for more
-	fairCut  = 700 // chars that an item of any message may take
+	leastCut = 350 // chars that a message may take when room is short
+	fairCut  = 700 // chars that each item of a message may take
 )
 
-// last chooses the newest messages that the room holds, the very last one always, and renders them.
+// last renders the newest messages that fit the room, always including the last one.
 func (k *keeper) last() [][]byte {
 	if len(k.kept) == 0 && k.before != nil {
 		k.kept = []message{*k.before}
@@ -127,55 +132,54 @@ func (k *keeper) last() [][]byte {
 		room -= m.cost(m.limit)
 		first = i
 	}
-	all := k.kept[first:]
-	pair(all)
-	all = arranged(all)
+	all := paired(k.kept[first:])
+	turns := transcript.Turns(len(all), func(i int) *transcript.Block { return &all[i].Block })
+	answered := len(turns) - 1
+	for answered >= 0 && !all[turns[answered][0]].Kind.Assistant() {
+		answered--
+	}
 	var out [][]byte
-	answered := lastOf(all, "assistant")
-	for i, m := range all {
-		out = append(out, m.built(m.limit, i > answered))
+	for n, turn := range turns {
+		var blocks []string
+		var shown transcript.Block
+		for _, i := range turn {
+			shown = all[i].shown(n > answered)
+			blocks = append(blocks, shown.JSON())
+		}
+		content, first := "["+strings.Join(blocks, ",")+"]", &all[turn[0]]
+		if len(turn) == 1 && first.says() {
+			content = string(shown.Raw)
+		}
+		out = append(out, written(first.Kind.Assistant(), content))
 	}
 	return out
 }
 
-func lastOf(all []message, role string) int {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].role == role {
-			return i
+// paired returns the blocks of the messages, each with its limit. It drops a result without its call, because both are in
+// the sections. A call without a result stays a call only at the very end, where it may still be running; elsewhere it is
+// described in words.
+func paired(messages []message) (kept []block) {
+	var all []block
+	waiting := 0 // the first block that may be a running call
+	for _, m := range messages {
+		waiting = len(all)
+		for _, b := range m.blocks {
+			b.most = m.limit
+			all = append(all, b)
 		}
 	}
-	return -1
-}
-
-// pair finds the result of each call. A result without its call is left out: what it says stands in the sections,
-// with its call. A call without a result stays one only where it still waits for it, at the very end; else it is told in words.
-func pair(all []message) {
-	open := map[string]*block{}
-	for i := range all {
-		for j := range all[i].blocks {
-			b := &all[i].blocks[j]
-			switch b.kind {
-			case isCall:
-				open[b.call] = b
-			case isResult:
-				if c := open[b.call]; c != nil && b.call != "" {
-					c.answered, b.answered = true, true
-					delete(open, b.call)
-				} else {
-					b.dropped = true
-				}
-			}
+	answers := transcript.Answers(len(all), func(i int) *transcript.Block { return &all[i].Block })
+	asked := map[int]bool{}
+	for _, result := range answers {
+		asked[result] = true
+	}
+	for i, b := range all {
+		if b.Kind == transcript.Result && !asked[i] {
+			continue
 		}
+		_, answered := answers[i]
+		b.told = b.Kind == transcript.Call && !answered && (i < waiting || b.Call == "")
+		kept = append(kept, b)
 	}
-	waiting := len(all) - 1
-	if waiting >= 0 && all[waiting].role != "assistant" {
-		waiting = -1
-	}
-	for i := range all {
-		for j := range all[i].blocks {
-			if b := &all[i].blocks[j]; b.kind == isCall && !b.answered && (i != waiting || b.call == "") {
-				b.told = true
-			}
-		}
-	}
+	return kept
 }

@@ -21,7 +21,7 @@ import (
 func recordsOf(agent string, data []byte) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}
-		for r := range registry.NewDecoder(agent, transcript.Main).Records(seg) {
+		for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(seg) {
 			if !yield(r, nil) {
 				return
 			}
@@ -102,7 +102,7 @@ func faultsIn(t testing.TB, all []given) (found []string) {
 		if m.Role != "user" && m.Role != "assistant" {
 			fault(i, "role %s", m.Role)
 		}
-		if i > 0 && m.Role == all[i-1].Role && string(all[i-1].Content) != quoted(understood) {
+		if i > 0 && m.Role == all[i-1].Role && string(all[i-1].Content) != transcript.QuoteText(understood) {
 			fault(i, "again %s", m.Role)
 		}
 		if len(m.Content) == 0 || string(m.Content) == `""` || string(m.Content) == `[]` {
@@ -245,7 +245,7 @@ func TestTurns(t *testing.T) {
 			for _, m := range all {
 				s := strings.ToUpper(m.Role[:1])
 				if blocks := blocksOf(t, m); blocks == nil {
-					s += "=" + text(m.Content)
+					s += "=" + transcript.Node{Raw: m.Content}.Text()
 				} else {
 					for _, b := range blocks {
 						if b.Type == "text" {
@@ -315,15 +315,15 @@ func TestImages(t *testing.T) {
 // Whatever is cut says so, with the ID of its item, and stays what it was: an input an object, a result a text.
 func TestCutsAreMarked(t *testing.T) {
 	long := strings.Repeat("a line of it [ccd 0123456789ab cut]\n", 20000)
-	q := quoted(long)
+	q := transcript.QuoteText(long)
 	input := `{"command":"make","script":` + q + `,"list":[` + q + `]}`
 	data := claude(`user "go"`, `assistant [{"type":"tool_use","id":"a","name":"Bash","input":`+input+`}]`,
-		`user [{"type":"tool_result","tool_use_id":"a","content":`+q+`}]`, `assistant `+quoted(long[:5000]))
+		`user [{"type":"tool_result","tool_use_id":"a","content":`+q+`}]`, `assistant `+transcript.QuoteText(long[:5000]))
 	for _, budget := range []int{20000, 4000} {
 		out, _ := compacted(t, "claude-code", data, budget)
-		for _, item := range []string{input, q, quoted(long[:5000])} {
+		for _, item := range []string{input, q, transcript.QuoteText(long[:5000])} {
 			id := string(mark.Sum([]byte(item)).ID())
-			if budget == 20000 && item == quoted(long[:5000]) {
+			if budget == 20000 && item == transcript.QuoteText(long[:5000]) {
 				continue
 			}
 			if !bytes.Contains(out, []byte("[ccd "+id+" cut, ")) && budget == 20000 {

@@ -53,7 +53,7 @@ func (s *shelf) put(id string, class transcript.Class, generation int, text stri
 
 func (s *shelf) search(ids ...string) history.Search {
 	s.t.Helper()
-	search := history.Search{Archive: s.Archive}
+	search := history.Search{Archive: history.Archive{Archive: s.Archive}}
 	for _, id := range ids {
 		got, err := s.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: id})
 		if err != nil {
@@ -115,7 +115,7 @@ func TestRecordAndItems(t *testing.T) {
 		{4, transcript.Lines, "{torn"},
 	}
 	for _, tt := range tests {
-		r, err := history.Record(context.Background(), s.Archive, one, 1, tt.n)
+		r, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, tt.n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestRecordAndItems(t *testing.T) {
 		}
 	}
 	for _, n := range []int{0, -1, 5} {
-		if _, err := history.Record(context.Background(), s.Archive, one, 1, n); !errors.Is(err, history.ErrNotFound) {
+		if _, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, n); !errors.Is(err, history.ErrNotFound) {
 			t.Errorf("record %d: %v, want ErrNotFound", n, err)
 		}
 	}
@@ -222,12 +222,12 @@ func (f *folder) Pointers(context.Context) ([]transcript.Pointer, error) {
 func TestHolding(t *testing.T) {
 	s := newShelf(t)
 	one := s.put("A", transcript.Main, 1, asked("a", "one")+asked("b", "two")+asked("c", "three"))
-	r, err := history.Record(context.Background(), s.Archive, one, 1, 2)
+	r, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []int
-	for r, err := range history.Holding(context.Background(), s.Archive, one, 1, history.Items(r).Parts) {
+	for r, err := range history.Holding(context.Background(), history.Archive{Archive: s.Archive}, one, 1, history.Items(r).Parts) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestTurns(t *testing.T) {
 			`the new_string was NOT written to the file). To tell you how to proceed, the user said:`+"\n"+`wait`, true),
 	}, ""))
 	var got []history.Turn
-	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {
+	for turn, err := range history.Turns(history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsStayBounded holds that a turn of any length takes a bounded amount of memory, and counts what it leaves out.
+// TestTurnsStayBounded tests that a turn of any length takes a bounded amount of memory, and counts what it leaves out.
 func TestTurnsStayBounded(t *testing.T) {
 	s := newShelf(t)
 	var b strings.Builder
@@ -299,7 +299,7 @@ func TestTurnsStayBounded(t *testing.T) {
 		b.WriteString(returned(fmt.Sprint("f", i), fmt.Sprint("e", i), "written", false))
 	}
 	one := s.put("A", transcript.Main, 1, b.String())
-	for turn, err := range history.Turns(history.Records(context.Background(), s.Archive, one, 1)) {
+	for turn, err := range history.Turns(history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
-// Package history answers questions about archived sessions: which one is meant, what a record or an ID stands for,
-// what each turn did, what a file held.
+// Package history answers questions about archived sessions: which session an argument names, what a record or an ID
+// restores, what each turn did, what a file contained.
 //
-// Invariant: it only reads. Nothing here writes to the archive, and no transcript or companion is opened: all that it
-// tells is folded anew from the archive, one session at a time, in memory that does not grow with the session (of a file that is asked for, its text). It
-// knows nothing of companions, of the daemon's state or of how answers are printed.
+// Invariant: it only reads, and only the archive, never a transcript or companion. Each answer is folded from the archive,
+// one session at a time, in memory that does not grow with the session, except for the text of a requested file. It knows
+// nothing of companions, of the daemon's state or of how answers are printed.
 package history

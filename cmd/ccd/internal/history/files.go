@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"ccd/archive"
 	"ccd/internal/transcript"
 )
 
@@ -18,26 +17,26 @@ type Source struct {
 	Generation int
 }
 
-// Wanted is a file that a person asks for.
+// Wanted describes the file that a person asks for.
 type Wanted struct {
 	Path string    // absolute, relative, or the last elements of a path
-	Dir  string    // absolute: what a relative Path is relative to first, then the session's working directory
-	At   time.Time // only what stands in records up to then counts; zero: all of them
+	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
+	At   time.Time // ignore later records; zero for none
 }
 
-// Version is a file as an agent last read or wrote it.
+// Version is the content of a file as an agent last read or wrote it.
 type Version struct {
 	Path   string // as resolved
 	Text   string
-	Source Source    // where the change or read stands
-	Record int       // of its result
-	Time   time.Time // of that record, zero where it has none
+	Source Source    // the session of the read or change
+	Record int       // the record of its result
+	Time   time.Time // of that record, zero if it has none
 	How    string    // "read", "written", "edited" or "renamed"
-	Gone   *Event    // it was deleted or renamed since
-	Doubt  *Event    // a command since then may have changed it
+	Gone   *Event    // set if the file was deleted or renamed since
+	Doubt  *Event    // set if a later command may have changed it
 }
 
-// Event is what happened to a file in a record.
+// Event is a change of a file in a record.
 type Event struct {
 	What    string // "deleted", "renamed to PATH", "put back", "changed", in words for people
 	Session string
@@ -45,12 +44,11 @@ type Event struct {
 	Time    time.Time
 }
 
-// File returns the wanted file as the first of the families tells of it, each a session with its sub-agents, in which a
-// file of exactly that path was touched; else the first in which one path ends with it. It fails with ErrNotFound, with
-// *AmbiguousError where several paths of one family end with it, and with *UnknownError where the content at that time
-// is not wholly known: nothing is ever made up. Progress is told how many families have been looked through; it may be
-// nil.
-func File(ctx context.Context, a *archive.Archive, families [][]Source, w Wanted, progress func(done int)) (*Version, error) {
+// File returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
+// did, it takes the first family with that path below the session's directory, else the first with a path that ends with it.
+// It fails with ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
+// the content at that time is unknown. progress, which may be nil, is called with the number of families read.
+func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progress func(done int)) (*Version, error) {
 	var found *touchedFiles
 	for i, family := range families {
 		t, err := touched(ctx, a, family, w)
@@ -79,18 +77,18 @@ func File(ctx context.Context, a *archive.Archive, families [][]Source, w Wanted
 	return replayed(ctx, a, found, w.At)
 }
 
-// How well a path fits what was asked for, best first.
+// How well a path matches the wanted one, best first.
 const (
-	rankExact  = iota // it is the path, seen from where the person is
-	rankInside        // seen from where the session works
-	rankEnd           // it ends with it
+	rankExact  = iota // the same path, resolved against the person's directory
+	rankInside        // the same path, resolved against the session's directory
+	rankEnd           // ends with the wanted path
 	rankNone
 )
 
-// maxPaths bounds the paths that are told where several fit.
+// maxPaths is how many paths are listed if several match.
 const maxPaths = 50
 
-// touchedFiles is which files of a family fit what was asked for.
+// touchedFiles collects the files of a family that match.
 type touchedFiles struct {
 	family []Source
 	rank   int
@@ -98,15 +96,15 @@ type touchedFiles struct {
 	moves  []transcript.FileChange // all renames, in order
 }
 
-// maxMoves bounds the renames of a family that are kept, maxFollowed those that are followed file by file.
+// maxMoves is how many renames of a family are kept, maxFollowed how many are followed file by file.
 const (
 	maxMoves    = 1 << 14
 	maxFollowed = 256
 )
 
-// touched looks through a family for the files that fit. What fits only by the name of a directory that was renamed is
-// looked for once more.
-func touched(ctx context.Context, a *archive.Archive, family []Source, w Wanted) (*touchedFiles, error) {
+// touched finds the files of a family that match. If none does and something was renamed, it reads the family a second time,
+// because a file may match only under the name that the rename of a directory gave it.
+func touched(ctx context.Context, a Archive, family []Source, w Wanted) (*touchedFiles, error) {
 	t := &touchedFiles{family: family, rank: rankNone}
 	if err := t.look(ctx, a, w, false); err != nil || len(t.paths) > 0 || len(t.moves) == 0 || len(t.moves) > maxFollowed {
 		return t, err
@@ -114,7 +112,7 @@ func touched(ctx context.Context, a *archive.Archive, family []Source, w Wanted)
 	return t, t.look(ctx, a, w, true)
 }
 
-func (t *touchedFiles) look(ctx context.Context, a *archive.Archive, w Wanted, again bool) error {
+func (t *touchedFiles) look(ctx context.Context, a Archive, w Wanted, again bool) error {
 	moved := 0
 	for r, err := range merged(ctx, a, t.family) {
 		if err != nil {
@@ -136,8 +134,8 @@ func (t *touchedFiles) look(ctx context.Context, a *archive.Archive, w Wanted, a
 	return nil
 }
 
-// follow takes the files of a call by what later renames of directories made of their paths, and returns how many
-// renames the call made itself.
+// follow matches the files of a call under the names that later renames of directories gave them. It returns the number of
+// renames in the call itself.
 func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves []transcript.FileChange) (moved int) {
 	a := it.Understand()
 	a.Resolve(cwd)
@@ -156,7 +154,7 @@ func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves [
 	return moved
 }
 
-// after reports whether a record is later than what is asked for.
+// after reports whether a record is later than the requested time.
 func after(t, at time.Time) bool { return !at.IsZero() && !t.IsZero() && t.After(at) }
 
 func (t *touchedFiles) call(it *transcript.Item, cwd string, w Wanted) {
@@ -179,7 +177,7 @@ func (t *touchedFiles) call(it *transcript.Item, cwd string, w Wanted) {
 	}
 }
 
-// path takes a path that fits at least as well as those before it.
+// path records a path that matches at least as well as those before it.
 func (t *touchedFiles) path(p, cwd string, w Wanted) {
 	rank := rankOf(p, cwd, w)
 	if rank == rankNone || rank > t.rank || holds(t.paths, p) {
@@ -210,7 +208,7 @@ func rankOf(p, cwd string, w Wanted) int {
 	return rankNone
 }
 
-// destinations are what a renamed file may now be called: where it is not certain whether that is a directory, both.
+// destinations returns the possible new names of a renamed file: two if the target may be a directory.
 func destinations(f transcript.FileChange) []string {
 	if !f.Tree || (!f.Loose && strings.Contains(transcript.Base(f.To), ".")) {
 		return []string{f.To}
@@ -218,7 +216,7 @@ func destinations(f transcript.FileChange) []string {
 	return []string{f.To, transcript.Join(f.To, transcript.Base(f.Path))}
 }
 
-// newest leaves out the paths that another of them was called before.
+// newest drops paths that are former names of others.
 func newest(paths []string, moves []transcript.FileChange) []string {
 	old := map[string]bool{}
 	for _, p := range paths {
@@ -232,17 +230,17 @@ func newest(paths []string, moves []transcript.FileChange) []string {
 	return paths
 }
 
-// sourced is a record of one of several sessions.
+// sourced is a record with the session that it is from.
 type sourced struct {
 	*transcript.Record
-	from int       // place of its source
+	from int       // index of its source
 	when time.Time // its time, or that of the records before it
-	cwd  string    // where its session works
+	cwd  string    // its session's working directory
 }
 
-// merged gives the records of several sessions in the order of their times; each session's own order stays. A record is
-// valid until the next one.
-func merged(ctx context.Context, a *archive.Archive, family []Source) iter.Seq2[sourced, error] {
+// merged yields the records of several sessions ordered by time, without reordering those of one session. A record is valid
+// until the next one.
+func merged(ctx context.Context, a Archive, family []Source) iter.Seq2[sourced, error] {
 	return func(yield func(sourced, error) bool) {
 		heads := make([]*stream, 0, len(family))
 		defer func() {
@@ -274,7 +272,7 @@ func merged(ctx context.Context, a *archive.Archive, family []Source) iter.Seq2[
 	}
 }
 
-// stream is one session that is read.
+// stream reads one session.
 type stream struct {
 	sourced
 	ok   bool

@@ -87,7 +87,7 @@ func (s *story) file(t *testing.T, w history.Wanted) string {
 	t.Helper()
 	shelf := newShelf(t)
 	one := shelf.put("S", transcript.Main, 1, s.b.String())
-	return told(history.File(context.Background(), shelf.Archive, [][]history.Source{{{Session: one, Generation: 1}}}, w, nil))
+	return told(history.File(context.Background(), history.Archive{Archive: shelf.Archive}, [][]history.Source{{{Session: one, Generation: 1}}}, w, nil))
 }
 
 func told(v *history.Version, err error) string {
@@ -203,7 +203,7 @@ func TestFileOfSeveralSessions(t *testing.T) {
 	main.edit(a, "one", "1")
 	family := []history.Source{put("main", main), put("sub", sub)}
 	ask := func(families [][]history.Source, path, dir string) string {
-		return told(history.File(context.Background(), shelf.Archive, families, history.Wanted{Path: path, Dir: dir}, nil))
+		return told(history.File(context.Background(), history.Archive{Archive: shelf.Archive}, families, history.Wanted{Path: path, Dir: dir}, nil))
 	}
 	if got, want := ask([][]history.Source{family}, a, "/"), a+` edited #6 "1\n2\n3\n"`; got != want {
 		t.Errorf("with its sub-agent: got %s, want %s", got, want)
@@ -225,7 +225,7 @@ func TestFileOfSeveralSessions(t *testing.T) {
 		}
 	}
 	two := []history.Source{put("two", newStory().write("/x/lib/b.go", "1").write("/y/lib/b.go", "2"))}
-	_, err := history.File(context.Background(), shelf.Archive, [][]history.Source{two}, history.Wanted{Path: "lib/b.go", Dir: "/"}, nil)
+	_, err := history.File(context.Background(), history.Archive{Archive: shelf.Archive}, [][]history.Source{two}, history.Wanted{Path: "lib/b.go", Dir: "/"}, nil)
 	var several *history.AmbiguousError
 	if !errors.As(err, &several) || len(several.Matches) != 2 {
 		t.Errorf("two files of one end: %v", err)

@@ -11,35 +11,35 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Search is where Find looks for an ID.
+// Search describes where Find looks for an ID.
 type Search struct {
-	Archive  *archive.Archive
+	Archive  Archive
 	Sessions []archive.Session // newest first
-	// Fold begins a fold of a generation; nil where only items, lines and attachments are looked for.
+	// Fold begins a fold of a generation. If nil, only items, lines and attachments are found.
 	Fold     func(s archive.Session, generation int) Folder
 	Progress func(done, total int64) // bytes folded; may be nil
-	Scope    string                  // of the sessions, for the error: " in any archived session"
+	Scope    string                  // which sessions these are, for the error: " in any archived session"
 }
 
-// Folder takes the records of a generation and tells what its companion would point at, and which runs of human
-// messages any of its texts may have named: lists have no other home.
+// Folder folds the records of a generation. It returns the pointers of the companion, and the lists of human messages that
+// any text of the session may have named, because lists are stored nowhere else.
 type Folder interface {
 	Add(r *transcript.Record)
 	Pointers(ctx context.Context) ([]transcript.Pointer, error)
 	Runs(want func(mark.Hash) bool) []transcript.Pointer
 }
 
-// noFolder is for a search without ranges and lists.
+// noFolder is a Folder for a search without ranges and lists.
 type noFolder struct{}
 
 func (noFolder) Add(*transcript.Record)                                 {}
 func (noFolder) Runs(func(mark.Hash) bool) []transcript.Pointer         { return nil }
 func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return nil, nil }
 
-// Find returns the originals of these sessions whose IDs begin with prefix, from the index or, where it has none, from the first session
-// that holds one: attachments, then items and lines, then ranges and lists. It fails with ErrNotFound after all of
-// them, and on a prefix that no ID can have. A session that cannot be read does not end the search, but what it was
-// is told with ErrNotFound; so is damage of the index, which may hide an ID.
+// Find returns the originals of these sessions whose IDs begin with prefix: from the index or, if the index has none, from
+// the first session that has one, first attachments, then items and lines, then ranges and lists. It fails with ErrNotFound
+// if there is none, and at once if no ID can have that prefix. An unreadable session or a damaged index entry does not end
+// the search, but the error reports it, because either may hide an ID.
 func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
 	if err != nil {
@@ -49,7 +49,7 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 	found = slices.DeleteFunc(found, func(f archive.Found) bool { return !s.has(f.Key) })
 	var damage *archive.DamageError
 	switch {
-	case len(found) > 0: // a damaged entry beside them does not stop the sound ones
+	case len(found) > 0: // a damaged entry beside them does not matter
 		return found, nil
 	case err != nil && !errors.As(err, &damage):
 		return nil, err
@@ -64,7 +64,7 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		return found, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil: // an entry of the index is damaged, and the archive does not make up for it
+	case err != nil: // an index entry is damaged and the archive cannot replace it
 		return nil, err
 	}
 	err = fmt.Errorf("find id %s: %w%s", prefix, ErrNotFound, s.Scope)
@@ -74,12 +74,12 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 		}
 	}
 	if broken != nil {
-		err = fmt.Errorf("%w; not all of them could be read: %w", err, broken)
+		err = fmt.Errorf("%w; some could not be read: %w", err, broken)
 	}
 	return nil, err
 }
 
-// has reports whether a session is one of those that are searched.
+// has reports whether a session is among those searched.
 func (s Search) has(k transcript.Key) bool {
 	return slices.ContainsFunc(s.Sessions, func(one archive.Session) bool { return one.Key == k })
 }
@@ -89,7 +89,7 @@ type want struct{ lo, hi uint64 }
 
 func (w want) has(h mark.Hash) bool { return w.lo <= h.Key() && h.Key() <= w.hi }
 
-// attachment looks at the sums that the archive keeps of whole files: nothing is read for it.
+// attachment compares the stored hashes of whole files, without reading the files.
 func (w want) attachment(sessions []archive.Session) []archive.Found {
 	var found []archive.Found
 	for _, s := range sessions {
@@ -106,7 +106,7 @@ func (w want) attachment(sessions []archive.Session) []archive.Found {
 	return found
 }
 
-// folded folds one session after the other until one holds what is wanted.
+// folded folds one session after the other until one has a match.
 func (w want) folded(ctx context.Context, s Search) (found []archive.Found, broken error) {
 	var done, total int64
 	for _, one := range s.Sessions {
@@ -158,7 +158,7 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 			return found, err
 		}
 		w.record(r, add)
-		if !one.Unlined() { // its records need not be lines: Folder knows its ranges
+		if !one.Unlined() { // a session whose records are not lines gets its ranges from Folder
 			named.record(r, add)
 		}
 		fold.Add(r)
@@ -199,7 +199,7 @@ func (w want) record(r *transcript.Record, add func(transcript.Pointer)) {
 	}
 }
 
-// distinct appends f unless the same original is there already.
+// distinct appends f unless the same original is in found already.
 func distinct(found []archive.Found, f archive.Found) []archive.Found {
 	for _, have := range found {
 		if have.Hash == f.Hash {

@@ -5,28 +5,28 @@ import (
 	"ccd/internal/transcript"
 )
 
-// A text names ranges of records whose first record stands at a multiple of their size; the last of a text ends where the
-// session ended then. The sizes are those of compactor/fold.
+// The sizes of ranges, as in compactor/fold. A range begins at a multiple of its size. The last range of a text ends where
+// the session ended at that time.
 const (
 	leastRange  = 64
 	rangeRatio  = 8
 	rangeLevels = 5
 )
 
-// ranges knows every range that any text of a session may have named since the session began, whoever read it: a hook's
-// text is not kept, and a companion is written anew.
+// ranges finds every range that any earlier text of a session may have named. Those texts cannot be searched: a hook's text
+// is not stored and a companion is overwritten.
 type ranges struct {
 	w    want
 	open [rangeLevels]openRange
 }
 
-// openRange is the range of one size that the last record stands in.
+// openRange is the range of one size that contains the last record.
 type openRange struct {
 	parts mark.Combiner
 	first transcript.Pointer // of its first record
 }
 
-// record gives the ranges that end with a record and are wanted.
+// record adds the wanted ranges that end with a record.
 func (g *ranges) record(r *transcript.Record, add func(transcript.Pointer)) {
 	size := leastRange
 	for n := range g.open {

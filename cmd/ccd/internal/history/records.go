@@ -12,11 +12,17 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Records folds one generation of an archived session and gives its records in order. A record is valid until the
-// next one. A damaged or missing stretch ends the sequence with its error.
-func Records(ctx context.Context, a *archive.Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
+// Archive is an archive with the table of agents.
+type Archive struct {
+	*archive.Archive
+	Agents registry.Table
+}
+
+// Records yields the records of one generation of an archived session in order. A record is valid until the next one.
+// Damaged or missing bytes end the sequence with an error.
+func Records(ctx context.Context, a Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := registry.NewDecoder(s.Agent, s.Class)
+		d := a.Agents.NewDecoder(s.Agent, s.Class)
 		for seg, err := range a.Reader(s.Key, generation).Segments(ctx) {
 			if err != nil {
 				yield(nil, fmt.Errorf("read session %s: %w", s.ID, err))
@@ -31,9 +37,8 @@ func Records(ctx context.Context, a *archive.Archive, s transcript.Session, gene
 	}
 }
 
-// Record returns record number n of a generation, as a copy of its own. It fails with ErrNotFound where the generation
-// has fewer.
-func Record(ctx context.Context, a *archive.Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
+// Record returns a copy of record number n of a generation. It fails with ErrNotFound if the generation has fewer records.
+func Record(ctx context.Context, a Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
 	last := 0
 	for r, err := range Records(ctx, a, s, generation) {
 		if err != nil {
@@ -46,7 +51,7 @@ func Record(ctx context.Context, a *archive.Archive, s transcript.Session, gener
 	return transcript.Record{}, fmt.Errorf("find record %s#%d: %w: the session has %d records", s.ID, n, ErrNotFound, last)
 }
 
-// own copies the parts of a record that the next one would overwrite and that a restore needs.
+// own copies the parts of a record that a restore needs and that the next record would overwrite.
 func own(r *transcript.Record) transcript.Record {
 	c := *r
 	c.Raw = slices.Clone(r.Raw)
@@ -65,8 +70,7 @@ func Whole(r transcript.Record) transcript.Pointer {
 	}
 }
 
-// Items returns the pointer to what a record says: its items as a list, its one item, or its whole line where it has
-// none.
+// Items returns the pointer to a record's content: its items as a list, its only item, or its whole line if it has no items.
 func Items(r transcript.Record) transcript.Pointer {
 	p := Whole(r)
 	var ids []mark.ID
@@ -87,8 +91,8 @@ func Items(r transcript.Record) transcript.Pointer {
 	return p
 }
 
-// Holding gives the records whose lines hold any of the parts, in order. It stops behind the last part.
-func Holding(ctx context.Context, a *archive.Archive, s transcript.Session, generation int, parts []transcript.Part) iter.Seq2[*transcript.Record, error] {
+// Holding yields the records whose lines contain any of the parts, in order. It stops after the last part.
+func Holding(ctx context.Context, a Archive, s transcript.Session, generation int, parts []transcript.Part) iter.Seq2[*transcript.Record, error] {
 	var end int64
 	for _, p := range parts {
 		end = max(end, p.Span.End())

@@ -10,20 +10,19 @@ import (
 	"strings"
 	"time"
 
-	"ccd/archive"
 	"ccd/internal/transcript"
 )
 
-// UnknownError tells that a file was touched, and why its content is not known.
+// UnknownError reports that a file was touched but its content is not fully known.
 type UnknownError struct {
 	Path    string
-	Session string    // that touched it
-	Lines   [][2]int  // that are known, first and last of each; nil where none are
-	Why     *Event    // what it was that the transcript does not tell; nil where it never told the whole
-	Last    time.Time // until when the content was known; zero where it never was
+	Session string    // the session that touched it
+	Lines   [][2]int  // the known ranges of lines, nil if there are none
+	Why     *Event    // the change whose result the transcript does not contain; nil if it never had the whole file
+	Last    time.Time // until when the content was known, zero if never
 }
 
-// Error returns one line.
+// Error returns the message in one line.
 func (e *UnknownError) Error() string {
 	said := "restore file " + e.Path + ": its content is not in the transcript"
 	if len(e.Lines) > 0 {
@@ -45,18 +44,18 @@ func (e *UnknownError) Error() string {
 // Unwrap returns ErrNotFound.
 func (e *UnknownError) Unwrap() error { return ErrNotFound }
 
-// file is a file while the records that tell of it go by.
+// file is the state of a file during a replay.
 type file struct {
 	content transcript.Content
 	version Version // of the last change or read
 	touched bool
 	gone    *Event
 	doubt   *Event
-	why     *Event    // content is not known because of this
-	last    time.Time // until when it was
+	why     *Event    // why the content is unknown
+	last    time.Time // until when it was known
 }
 
-// replay follows the files that one file came from.
+// replay applies the calls on one file and on the files it was renamed from.
 type replay struct {
 	family []Source
 	files  map[string]*file // by PathKey
@@ -65,7 +64,7 @@ type replay struct {
 	seen   map[uint64]bool // calls that were applied: a sub-agent's transcript may begin with a copy of its parent's
 }
 
-// waiting is a call of a tracked file, until its result comes.
+// waiting is a call on a tracked file whose result has not come yet.
 type waiting struct {
 	tool   string
 	input  []byte
@@ -73,11 +72,11 @@ type waiting struct {
 	client *transcript.Client
 }
 
-// maxWaiting bounds the calls without a result that are kept.
+// maxWaiting is how many calls without a result are kept.
 const maxWaiting = 256
 
-// replayed folds the family again and returns the one file that was found.
-func replayed(ctx context.Context, a *archive.Archive, t *touchedFiles, at time.Time) (*Version, error) {
+// replayed reads the family again and returns the content of the one file that was found.
+func replayed(ctx context.Context, a Archive, t *touchedFiles, at time.Time) (*Version, error) {
 	path := t.paths[0]
 	p := &replay{family: t.family, files: map[string]*file{}, calls: map[string]*waiting{}, seen: map[uint64]bool{}}
 	for _, name := range ancestors(path, t.moves) {
@@ -97,7 +96,7 @@ func replayed(ctx context.Context, a *archive.Archive, t *touchedFiles, at time.
 	return p.files[transcript.PathKey(path)].result(path, t.family[0].ID)
 }
 
-// result is what came of the file.
+// result returns the version of the file after the replay.
 func (f *file) result(path, session string) (*Version, error) {
 	if !f.touched {
 		return nil, fmt.Errorf("find file %s: %w: no call on it succeeded by then", path, ErrNotFound)
@@ -111,7 +110,7 @@ func (f *file) result(path, session string) (*Version, error) {
 	return &v, nil
 }
 
-// ancestors are a path and all that it was called before.
+// ancestors returns a path and its former names.
 func ancestors(path string, moves []transcript.FileChange) []string {
 	all := []string{path}
 	for i := len(moves) - 1; i >= 0; i-- {
@@ -151,7 +150,7 @@ func (p *replay) item(r *sourced, it *transcript.Item) {
 	}
 }
 
-// again reports whether a call was met before.
+// again reports whether a call was seen before.
 func (p *replay) again(it *transcript.Item) bool {
 	if it.Call == "" || len(p.family) == 1 {
 		return false
@@ -185,7 +184,7 @@ func (p *replay) concerns(a *transcript.Action) bool {
 	return false
 }
 
-// done applies what a call did to the files.
+// done applies the outcome of a call to the files.
 func (p *replay) done(r *sourced, it *transcript.Item, w *waiting) {
 	out := it.Explain(w.tool, w.action.Op)
 	e := event{replay: p, r: r, w: w, out: &out}
@@ -200,7 +199,7 @@ func (p *replay) done(r *sourced, it *transcript.Item, w *waiting) {
 	}
 }
 
-// event is a change of a file, as a result tells of it.
+// event is a change of a file that a result reports.
 type event struct {
 	*replay
 	transcript.FileChange
@@ -216,7 +215,7 @@ func (e *event) told(what string) *Event {
 	return &Event{What: what, Session: e.family[e.r.from].ID, Record: e.r.N, Time: e.r.Time}
 }
 
-// apply changes what is known of a file.
+// apply updates what is known of a file.
 func (e *event) apply(name string, f *file) {
 	switch e.Op {
 	case transcript.Other:
@@ -238,13 +237,13 @@ func (e *event) apply(name string, f *file) {
 	}
 }
 
-// lose gives up the content.
+// lose marks the content as unknown.
 func (f *file) lose(why *Event) {
 	f.touched, f.gone, f.doubt = true, nil, nil
 	f.content, f.why = transcript.Content{}, why
 }
 
-// now takes the content that the file has from this record on.
+// now sets the content that the file has from this record on.
 func (e *event) now(f *file, c transcript.Content, how string) {
 	f.touched, f.gone, f.doubt = true, nil, nil
 	f.content = c
@@ -255,7 +254,7 @@ func (e *event) now(f *file, c transcript.Content, how string) {
 }
 
 func (e *event) read(f *file) {
-	seen := transcript.Reading(e.w.tool, &e.w.action, e.out)
+	seen := e.w.client.Reading(e.w.tool, &e.w.action, e.out)
 	if e.copied && transcript.SamePath(transcript.Join(e.r.cwd, e.copy.Path), e.w.action.Files[e.n].Path) && len(seen.Known()) > 0 {
 		if both := seen.Seen(e.copy.Seen); len(e.copy.Seen.Known()) > 0 && len(both.Known()) > 0 {
 			seen = both
@@ -294,7 +293,7 @@ func (e *event) written(f *file) {
 	}
 }
 
-// moved hands the content over to the file's new name.
+// moved transfers the content to the file's new name.
 func (e *event) moved(name string, f *file) {
 	rest, _ := transcript.Below(name, e.Path)
 	for _, to := range destinations(e.FileChange) {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -14,53 +15,51 @@ import (
 	"ccd/internal/transcript"
 )
 
-// ErrNotFound tells that nothing archived is what was asked for.
+// ErrNotFound reports that nothing in the archive matches.
 var ErrNotFound = errors.New("not found")
 
-// AmbiguousError tells that more than one original or session is meant.
+// AmbiguousError reports that several originals, files or sessions match.
 type AmbiguousError struct {
-	What     string      // what was asked for, as it was given
-	Why      string      // "" for a prefix that several share
-	Matches  []string    // one line each, for people
-	Sessions []Candidate // the matches, where sessions are meant
+	What     string      // the argument as given
+	Why      string      // why several match; "" for a shared prefix
+	Matches  []string    // one line each
+	Sessions []Candidate // the matching sessions, if any
 }
 
-// Error returns one line; the matches are for the caller to list.
+// Error returns one line without the matches, which the caller lists.
 func (e *AmbiguousError) Error() string {
-	why := e.Why
-	if why == "" {
-		why = "several match"
+	if e.Why != "" {
+		return fmt.Sprintf("resolve %s: %s", e.What, e.Why)
 	}
-	return fmt.Sprintf("resolve %s: %s (%d matches)", e.What, why, len(e.Matches))
+	return fmt.Sprintf("resolve %s: several match (%d matches)", e.What, len(e.Matches))
 }
 
 // Candidate is a session that an argument may name.
 type Candidate struct {
 	transcript.Session
-	Last time.Time // of its newest record; zero where it is not known
-	Cwd  string    // where it works, "" where it is not known
-	Made bool      // written by ccd itself: never the latest
+	Last time.Time // time of its newest record, zero if unknown
+	Cwd  string    // its working directory, "" if unknown
+	Made bool      // written by ccd itself, so it is never the latest
 }
 
-// Choice narrows what an argument may name.
+// Choice narrows which sessions an argument can name.
 type Choice struct {
-	Agent   string    // "" for every agent
-	Dir     string    // what relative paths, also that of latest:DIR, are relative to
-	Now     time.Time // what "live" is measured against
-	Callers []string  // IDs of the sessions that ask, where their agents tell; of several live ones, latest is theirs
+	Agent   string   // "" for every agent
+	Dir     string   // base of relative paths, also of that in latest:DIR
+	Callers []string // IDs of the sessions whose agents run this command; latest prefers them
 }
-
-// live is how recently a session must have grown to be one that a person may mean by "the latest".
-const live = 10 * time.Minute
 
 // Resolve returns the one session that arg names: a session ID, a unique prefix of one, a transcript's path, `latest`
-// or `latest:DIR`. It fails with ErrNotFound, or with *AmbiguousError where several are meant.
-// An exact ID wins over a prefix, conversations over the attachments whose IDs begin with theirs. Of an ID that is a
-// path below the root, the last element's prefix will do.
+// or `latest:DIR`. It fails with ErrNotFound, or with *AmbiguousError if several match.
+// An exact ID wins over a prefix, and a conversation over the attachments whose IDs begin with its own. If an ID is a path
+// below the root, a prefix of its last element is enough.
 func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	all = ofAgent(all, by.Agent)
-	if dir, ok := strings.CutPrefix(arg, "latest"); ok && (dir == "" || dir[0] == ':') {
-		return latest(arg, strings.TrimPrefix(dir, ":"), all, by)
+	if dir, ok := LatestIn(arg); ok {
+		if found := Latest(dir, all, by); len(found) > 0 {
+			return found[0], nil
+		}
+		return Candidate{}, missing(arg)
 	}
 	if found := byPath(arg, all, by.Dir); len(found) > 0 {
 		return one(arg, found)
@@ -99,8 +98,8 @@ func filter(all []Candidate, keep func(Candidate) bool) []Candidate {
 	return found
 }
 
-// byPath finds the sessions whose transcript stands, or stood, at a place. A packed transcript is also known by its plain
-// name, and the other way round.
+// byPath finds the sessions whose transcript is or was at a path. A compressed transcript is also found by its plain name, and
+// the other way round.
 func byPath(place string, all []Candidate, dir string) []Candidate {
 	if !strings.ContainsAny(place, `/\.`) {
 		return nil
@@ -114,27 +113,29 @@ func byPath(place string, all []Candidate, dir string) []Candidate {
 	})
 }
 
-// latest finds the main session with the newest record, of one project if dir is given. Two that are both live cannot be told
-// apart by time: a person may mean either, an agent means its own.
-func latest(arg, dir string, all []Candidate, by Choice) (Candidate, error) {
+// LatestIn reports whether arg is `latest` or `latest:DIR`, and returns DIR.
+func LatestIn(arg string) (dir string, ok bool) {
+	dir, ok = strings.CutPrefix(arg, "latest")
+	return strings.TrimPrefix(dir, ":"), ok && (dir == "" || dir[0] == ':')
+}
+
+// Latest returns the sessions that `latest` can mean, or `latest:DIR` if dir is given: main sessions that ccd did not write,
+// newest first. The session whose agent runs this command comes before all others.
+func Latest(dir string, all []Candidate, by Choice) []Candidate {
 	if dir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(by.Dir, dir)
 	}
-	found := filter(all, func(c Candidate) bool {
+	found := filter(ofAgent(all, by.Agent), func(c Candidate) bool {
 		return c.Class == transcript.Main && !c.Made && (dir == "" || below(c.Cwd, filepath.Clean(dir)))
 	})
-	slices.SortStableFunc(found, newestFirst)
-	if len(found) > 1 && by.Now.Sub(found[1].Last) < live {
-		running := filter(found, func(c Candidate) bool { return by.Now.Sub(c.Last) < live })
-		if own := filter(running, func(c Candidate) bool { return slices.Contains(by.Callers, c.ID) }); len(own) == 1 {
-			return own[0], nil
+	asks := func(c Candidate) int {
+		if slices.Contains(by.Callers, c.ID) {
+			return 0
 		}
-		return Candidate{}, ambiguous(arg, "more than one session is live", running)
+		return 1
 	}
-	if len(found) == 0 {
-		return Candidate{}, missing(arg)
-	}
-	return found[0], nil
+	slices.SortStableFunc(found, func(a, b Candidate) int { return cmp.Or(asks(a)-asks(b), newestFirst(a, b)) })
+	return found
 }
 
 func below(place, dir string) bool {
@@ -155,14 +156,14 @@ func one(arg string, found []Candidate) (Candidate, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Candidate{}, ambiguous(arg, "", found)
+	return Candidate{}, ambiguous(arg, found)
 }
 
 func missing(arg string) error { return fmt.Errorf("resolve session %s: %w", arg, ErrNotFound) }
 
-func ambiguous(arg, why string, found []Candidate) error {
+func ambiguous(arg string, found []Candidate) error {
 	slices.SortStableFunc(found, newestFirst)
-	e := &AmbiguousError{What: "session " + arg, Why: why, Sessions: found}
+	e := &AmbiguousError{What: "session " + arg, Sessions: found}
 	for _, c := range found {
 		line := c.Agent + "  " + c.ID
 		if !c.Last.IsZero() {

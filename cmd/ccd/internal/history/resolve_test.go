@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := history.Resolve(tt.arg, all, history.Choice{Agent: tt.agent, Dir: filepath.FromSlash("/h"), Now: noon})
+			got, err := history.Resolve(tt.arg, all, history.Choice{Agent: tt.agent, Dir: filepath.FromSlash("/h")})
 			var several *history.AmbiguousError
 			switch {
 			case errors.As(err, &several):
@@ -90,36 +90,35 @@ func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
 		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src", transcript.Main, time.Minute),
 		candidate("claude-code", "aaaa3333", "/h/p/aaaa3333.jsonl", "/src", transcript.Main, time.Hour),
 	}
-	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "", "other": ""} {
-		got, err := history.Resolve("latest", all, history.Choice{Now: noon, Callers: []string{"x", caller}})
-		if got.ID != want || (err == nil) != (want != "") {
+	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "aaaa3333", "other": "aaaa1111"} {
+		got, err := history.Resolve("latest", all, history.Choice{Callers: []string{"x", caller}})
+		if got.ID != want || err != nil {
 			t.Errorf("%s asks: %q, %v", caller, got.ID, err)
 		}
 	}
 }
 
-func TestResolveLatestListsAllThatAreLive(t *testing.T) {
+// TestLatestIsTheNewest: that several sessions are active is no reason to fail.
+func TestLatestIsTheNewest(t *testing.T) {
 	all := candidates()
 	all[0].Last, all[1].Last = noon.Add(-9*time.Minute), noon.Add(-time.Minute)
-	_, err := history.Resolve("latest", all, history.Choice{Now: noon})
-	var several *history.AmbiguousError
-	if !errors.As(err, &several) || len(several.Matches) != 2 {
-		t.Fatalf("two live sessions: got %v, want both listed", err)
-	}
-	all[0].Last = noon.Add(-11 * time.Minute)
-	got, err := history.Resolve("latest", all, history.Choice{Now: noon})
+	got, err := history.Resolve("latest", all, history.Choice{})
 	if err != nil || got.ID != "aaaa2222" {
-		t.Errorf("one live session: got %q, %v", got.ID, err)
+		t.Errorf("got %q, %v", got.ID, err)
+	}
+	found := history.Latest("", all, history.Choice{})
+	if len(found) != 4 || found[0].ID != "aaaa2222" || found[1].ID != "aaaa1111" {
+		t.Errorf("not the main sessions, newest first: %+v", found)
 	}
 }
 
-// FuzzResolve holds that an argument never names a session whose ID, path or place has nothing to do with it.
+// FuzzResolve tests that an argument never names a session whose ID, path or place has nothing to do with it.
 func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"aaaa", "latest", "latest:", "latest:/src", "/h/p", ".", "..", "\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		got, err := history.Resolve(arg, candidates(), history.Choice{Dir: "/h", Now: noon})
+		got, err := history.Resolve(arg, candidates(), history.Choice{Dir: "/h"})
 		if err == nil && got.ID == "" {
 			t.Fatalf("Resolve(%q) names nothing and does not fail", arg)
 		}

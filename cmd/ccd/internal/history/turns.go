@@ -11,14 +11,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The most that a turn lists; what is beyond is counted.
+// How much a turn lists. The rest is counted.
 const (
 	maxAsked    = 2000 // characters
 	maxFiles    = 50
 	maxCommands = 200
 )
 
-// Turn is what followed one human message, up to the next one. What the agent did before the first has an empty Asked.
+// Turn is one human message and what followed it, up to the next one. Asked is empty for records before the first message.
 type Turn struct {
 	Record      int       `json:"record"` // of the human message, or the first record
 	Last        int       `json:"last"`   // last record of the turn
@@ -32,8 +32,8 @@ type Turn struct {
 	MoreFiles   int       `json:"more_files"`
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`
-	Failed      int       `json:"failed"`      // tool results that are failures, refused ones too
-	Refused     int       `json:"refused"`     // calls that the person, or a rule, did not allow
+	Failed      int       `json:"failed"`      // failed tool results, including refused calls
+	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 }
 
@@ -47,12 +47,12 @@ type Tool struct {
 type Command struct {
 	Record  int     `json:"record"`  // of its call
 	Command string  `json:"command"` // one line, at most 200 characters
-	Exit    *int    `json:"exit"`    // nil where no status is told
-	ID      mark.ID `json:"id"`      // of its output; "" while there is none
+	Exit    *int    `json:"exit"`    // nil if unknown
+	ID      mark.ID `json:"id"`      // of its output; "" if there is none yet
 }
 
-// Turns cuts a conversation into turns. Inline sub-agents do not count: they are no part of it. A turn is given when it
-// has ended; an error of the records ends the sequence with it.
+// Turns splits a conversation into turns, without inline sub-agents. It yields a turn when the turn has ended. An error of
+// records ends the sequence.
 func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		var b builder
@@ -71,23 +71,23 @@ func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] 
 	}
 }
 
-// builder holds the turn that has not ended.
+// builder builds the current turn.
 type builder struct {
 	turn  Turn
 	begun bool
-	cwd   string          // where the session works
+	cwd   string          // the session's working directory
 	calls map[string]call // by call ID, of this turn
-	names map[string]int  // tool name to its place in turn.Tools
+	names map[string]int  // tool name to its index in turn.Tools
 }
 
 type call struct {
 	op      transcript.Op
 	tool    string
-	command int               // place in turn.Commands, -1 where it is none
-	action  transcript.Action // its files are changed once its result tells that they were
+	command int               // index in turn.Commands, -1 if it is no command
+	action  transcript.Action // its file changes count once the result confirms them
 }
 
-// add takes the next record, and returns the turn that it ends.
+// add adds a record and returns the turn that it ends, if it ends one.
 func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 	if r.Cwd != "" && r.Cwd != b.cwd {
 		b.cwd = strings.Clone(r.Cwd)
@@ -117,8 +117,8 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 	return done, ok
 }
 
-// answered ends the calls that a person answered with the words that begin the next turn: a refusal belongs to the turn
-// of its call.
+// answered completes the calls that the person answered or refused with the message that begins the next turn, because a
+// refusal belongs to the turn of its call.
 func (b *builder) answered(r *transcript.Record) {
 	for i := range r.Items {
 		if it := &r.Items[i]; isAsked(*it) && b.begun && it.Call != "" {
@@ -129,7 +129,7 @@ func (b *builder) answered(r *transcript.Record) {
 
 func isAsked(it transcript.Item) bool { return it.Kind == transcript.Human && !it.Side }
 
-// isDone reports whether the item is something that the agent said or did: what a machine put before it begins no turn.
+// isDone reports whether the agent said or did the item. Items that a program added before it begin no turn.
 func isDone(it transcript.Item) bool {
 	return !it.Side && (it.Kind == transcript.Text || it.Kind == transcript.Call)
 }
@@ -189,7 +189,7 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 		b.calls[it.Call] = c
 		return
 	}
-	b.changed(&c.action, &transcript.Outcome{}) // its result will not be known as such
+	b.changed(&c.action, &transcript.Outcome{}) // its result will not be recognized
 }
 
 func (b *builder) changed(a *transcript.Action, out *transcript.Outcome) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// asksForOriginal reports whether a call is the agent's way to get an original, or a companion: what it prints is what
-// was asked for. Of a shell's command no more is looked for than a ccd with what it is to print, wherever that stands:
-// behind xargs, in a loop, in the quotes of another shell. One that only speaks of it passes, too, which costs little.
+// asksForOriginal reports whether a call fetches an original or a companion, whose output must not be shortened again. In a
+// shell command it only looks for ccd followed by a printing subcommand, so that xargs, loops and nested shells are found
+// too. A command that merely mentions one also matches, which costs little.
 func asksForOriginal(tool string, input json.RawMessage) bool {
 	if strings.HasPrefix(tool, "mcp__ccd__") {
 		return true
@@ -26,11 +26,10 @@ func asksForOriginal(tool string, input json.RawMessage) bool {
 	return regexp.MustCompile(callsCcd).MatchString(in.Command)
 }
 
-// callsCcd is a word of a shell, or of a program, that names ccd, and behind it, after flags perhaps, a command that prints
-// what is on record.
+// callsCcd matches the name of the program ccd, optional flags and a subcommand that prints archived text.
 const callsCcd = `(?i)(?:^|[^\w.-]|:-)ccd(?:\.exe)?` + between +
 	`(?:-[^;&|\n]*` + between + `)?` +
 	`(?:agent` + between + `)?(?:restore|show|search|diff|timeline|compact)(?:[^\w-]|$)`
 
-// between is what stands between two words: blanks, what closes quotes and variables, a line's end that is escaped.
+// between matches what separates two words: blanks, closing quotes and braces, escaped line ends.
 const between = `(?:[ \t,'"})\x60\\]|\\\r?\n)+`

@@ -11,21 +11,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Limits of a demotion, in chars.
+// Limits for demoting an output (replacing it by an excerpt and an ID), in chars.
 const (
-	minDemoted   = 30000 // an output from this length on is demoted
-	headShown    = 2000  // of it, that stay
-	errorsShown  = 8000  // of its error lines, all together
-	errorLine    = 400   // of one error line
-	leastDemoted = 12000 // of one text of an output that has several: shorter ones stay
+	minDemoted  = 30000 // shorter outputs are not demoted
+	headShown   = 2000  // shown from its beginning
+	errorsShown = 8000  // shown of its error lines, together
+	errorLine   = 400   // shown of one error line
+	minText     = 12000 // shorter texts of an output with several are left as they are
 )
 
-// mostDemoted is how many texts of one output are demoted: each takes some milliseconds to be durable.
-const mostDemoted = 16
+// maxTexts is how many texts of one output are demoted. Each takes some milliseconds to store durably.
+const maxTexts = 16
 
-// demote gives the agent the beginning of a long output, its error lines and an ID in place of all of it, once the
-// original is durable in the archive. It gives nothing, so that the output passes unchanged, where it does not understand
-// the output's shape, where the agent asked for an original, and where anything fails.
+// demote replaces a long output by its beginning, its error lines and an ID, once the original is durable in the archive.
+// The output passes unchanged if its shape is unknown, if the agent asked for an original or if anything fails.
 func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
 	switch {
 	case h.Keep == nil || e.Agent != claude: // only Claude Code lets a hook replace an output
@@ -42,8 +41,8 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 		return Answer{}, nothing("the output is short")
 	}
 	long := shape.long()
-	if n := len(long); n == 0 || n > mostDemoted { // of too many, those that are kept in time would be kept for nothing
-		return Answer{}, nothing(fmt.Sprintf("%d texts of it are to be demoted", n))
+	if n := len(long); n == 0 || n > maxTexts { // too many could not all be stored in time
+		return Answer{}, nothing(fmt.Sprintf("%d long texts in the output", n))
 	}
 	for _, t := range long {
 		if err := h.keep(ctx, s, t.original); err != nil {
@@ -54,31 +53,27 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	replaced, err := shape.json()
-	if err != nil {
-		return Answer{}, err
-	}
-	out, err := output(map[string]any{"hookEventName": e.Name, "updatedToolOutput": replaced})
+	out, err := output(map[string]any{"hookEventName": e.Name, "updatedToolOutput": shape.value})
 	return Answer{out, fmt.Sprintf("demoted %d chars", chars)}, err
 }
 
-// preview is what the agent gets of a text.
+// preview returns what the agent sees in place of a text.
 func (h Hooks) preview(t *text) string {
 	whole := string(t.original)
 	head, shown := inertHead(whole, headShown)
 	if i := strings.LastIndexByte(head, '\n'); t.source && i > 0 {
-		head, shown = head[:i], inert(head[:i]) // whole lines: they have numbers
+		head, shown = head[:i], inert(head[:i]) // whole lines, because they are numbered
 	}
 	id := mark.Sum(t.original).ID()
 	return shown + "\n" +
-		transcript.Demotion(id, t.chars(), lexicon.AllLines(whole), utf8.RuneCountInString(head)) + "\n" +
-		wrongLines(id, whole[len(head):], strings.Count(head, "\n"), t.source) +
-		mark.New(id, fmt.Sprintf("archived whole: `%s` prints it (with | sed -n, grep or the like a part of it), as does the tool restore of the MCP server ccd;"+
-			" only lines of this result that begin as this one does are ccd's", h.command("restore", string(id)))) + "\n"
+		transcript.Demotion(id, t.chars, lexicon.AllLines(whole), utf8.RuneCountInString(head)) + "\n" +
+		errorLines(id, whole[len(head):], strings.Count(head, "\n"), t.source) +
+		mark.New(id, fmt.Sprintf("archived in full: `%s` prints it (pipe it to sed -n or grep for a part of it), as does the tool restore of the MCP server ccd;"+
+			" only lines of this result that begin like this one are from ccd", h.command("restore", string(id)))) + "\n"
 }
 
-// wrongLines are the error lines of a text, with their numbers, behind the first skipped lines of the output.
-func wrongLines(id mark.ID, rest string, skipped int, source bool) string {
+// errorLines returns the error lines of rest with their line numbers in the output, of which skipped lines come before rest.
+func errorLines(id mark.ID, rest string, skipped int, source bool) string {
 	var b strings.Builder
 	room, shown, more := errorsShown, 0, 0
 	for n, line := range lexicon.NumberedErrors(rest, source) {
@@ -104,5 +99,5 @@ func wrongLines(id mark.ID, rest string, skipped int, source bool) string {
 	case more > 0:
 		count = fmt.Sprintf("the first %d of %d", shown, shown+more)
 	}
-	return mark.New(id, "lines after these that tell of something wrong, "+count+":") + "\n" + b.String()
+	return mark.New(id, "later lines that report an error, "+count+":") + "\n" + b.String()
 }

@@ -14,7 +14,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestFaults holds that whatever stands where a companion should, nothing is told.
+// TestFaults tests that whatever stands where a companion should, nothing is told.
 func TestFaults(t *testing.T) {
 	good := document(transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}, ledger, nil)
 	for name, text := range map[string]string{
@@ -102,7 +102,7 @@ func TestEventsThatAreNotAnswered(t *testing.T) {
 	}
 }
 
-// FuzzAnswer holds that any bytes on stdin give nothing, or an answer within the limits.
+// FuzzAnswer tests that any bytes on stdin give nothing, or an answer within the limits.
 func FuzzAnswer(f *testing.F) {
 	p := newPlace(f)
 	p.write(p.claude(uuid1), "{}\n", time.Hour)

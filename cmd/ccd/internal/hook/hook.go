@@ -1,11 +1,11 @@
-// Package hook answers the hooks of agents: what an agent is told when a session begins, goes on or fills its context,
-// what its summarizer is asked to keep, and what stands for an output that is too long.
+// Package hook answers the hooks of agents: the context that an agent gets when a session starts, continues or fills its
+// window, the request to its summarizer, and the excerpt that replaces a very long output.
 //
-// It owns the wording and its limits. Its invariant: an answer is whole and within the limits of the client that asked,
-// or there is none. Everything of a transcript in it is quoted or escaped as package mark does it; nothing here waits for
-// the archive but the demotion of an output. What is told of a session that goes on is planned from a fold of its
-// transcript, which a caller makes; where that is late, what already stands is told. It knows nothing of exit codes,
-// deadlines of the process, configuration files or how a companion is made.
+// It owns the wording and its limits. Invariant: an answer is complete and within the limits of the client, or there is
+// none. All transcript text in it is quoted or escaped by package mark. Only demoting an output waits for the archive. The
+// context of a session that continues is planned from a fold of its transcript, which the caller provides; if that is not
+// ready in time, the agent gets the beginning of the existing companion. The package knows nothing of exit codes, deadlines
+// of the process, configuration files or how a companion is made.
 package hook
 
 import (
@@ -18,10 +18,11 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
-// The events that are answered, by the clients' own names.
+// The events that are answered, under the clients' names.
 const (
 	SessionStart     = "SessionStart"
 	UserPromptSubmit = "UserPromptSubmit"
@@ -29,50 +30,42 @@ const (
 	PostToolUse      = "PostToolUse"
 )
 
-// MaxInput is how much of an event is read, in bytes; a longer one is not answered.
+// MaxInput is the size of the longest event that is answered, in bytes.
 const MaxInput = 32 << 20
 
-// Event is what a client tells of itself on the hook's standard input.
+// Event is what a client sends to the hook's standard input.
 type Event struct {
 	Name       string          `json:"-"` // one of the constants; from the command line
-	Agent      string          `json:"-"` // "claude-code" or "codex"; "": the one below whose roots the transcript stands
+	Agent      string          `json:"-"` // "claude-code" or "codex"; if "", the agent whose root contains the transcript
 	Session    string          `json:"session_id"`
-	Transcript string          `json:"transcript_path"` // absolute; at the start of a session there is no such file yet
+	Transcript string          `json:"transcript_path"` // absolute; the file does not exist yet when a session starts
 	Cwd        string          `json:"cwd"`
-	Source     string          `json:"source"`        // of a SessionStart: startup, resume, compact or clear
-	Tool       string          `json:"tool_name"`     // of a PostToolUse
-	Input      json.RawMessage `json:"tool_input"`    // of a PostToolUse
-	Response   json.RawMessage `json:"tool_response"` // of a PostToolUse
+	Source     string          `json:"source"`        // for SessionStart: startup, resume, compact or clear
+	Tool       string          `json:"tool_name"`     // for PostToolUse
+	Input      json.RawMessage `json:"tool_input"`    // for PostToolUse
+	Response   json.RawMessage `json:"tool_response"` // for PostToolUse
 }
 
-// GoesOn reports whether the event begins a session that goes on from earlier work, its own or what was cleared.
-func (e Event) GoesOn() bool {
+// Continues reports whether the session continues earlier work: its own, or that of the session that was cleared.
+func (e Event) Continues() bool {
 	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume" || e.Source == "clear")
 }
 
-// Read takes one event from r: the first JSON value there, so that a client that leaves its pipe open is no trouble.
-// It fails on anything but an object, on members of another type and beyond MaxInput bytes.
+// Read reads one event from r. It stops after the first JSON value, because a client may leave its pipe open. It fails on
+// anything but an object, on fields of the wrong type and beyond MaxInput bytes.
 func Read(r io.Reader) (Event, error) {
-	var e Event
-	var object map[string]json.RawMessage // null, and what is no object, are no event
-	var raw json.RawMessage
-	err := json.NewDecoder(io.LimitReader(r, MaxInput)).Decode(&raw)
-	if err == nil {
-		err = json.Unmarshal(raw, &object)
-	}
-	if err == nil && object == nil {
-		err = errors.New("no object")
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &e)
+	var e *Event
+	err := json.NewDecoder(io.LimitReader(r, MaxInput)).Decode(&e)
+	if err == nil && e == nil {
+		err = errors.New("not a JSON object")
 	}
 	if err != nil {
 		return Event{}, fmt.Errorf("read event: %w", plain(err))
 	}
-	return e, nil
+	return *e, nil
 }
 
-// plain is an error of the JSON decoder without the text that it quotes: logs hold no content.
+// plain removes the quoted input from an error of the JSON decoder, because logs must not contain transcript text.
 func plain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -80,49 +73,50 @@ func plain(err error) error {
 	case errors.As(err, &syntax):
 		return errors.New("not JSON")
 	case errors.As(err, &kind):
-		return errors.New("a member of the wrong type")
+		return errors.New("a field has the wrong type")
 	}
 	return err
 }
 
-// Keeper keeps an original for ever: the part of the archive that a demotion needs.
+// Keeper is the part of the archive that is needed to store a demoted output.
 type Keeper interface {
 	Session(ctx context.Context, k transcript.Key) (archive.Session, error)
 	Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error
 	Publish(ctx context.Context, p archive.Publication) error
 }
 
-// Hooks is what answering needs to know.
+// Hooks holds what is needed to answer events.
 type Hooks struct {
-	Roots        map[string][]string // by agent: the directories that hold its transcripts
-	CompanionDir string              // "": companions stand beside their transcripts
-	StateDir     string              // ccd's own directory; need not be there
-	Pressure     float64             // from which part of the context window on a prompt is told of it, 0..1
-	Program      string              // absolute path of ccd, for commands that agents are told; "": `ccd`
+	Agents       registry.Table
+	Roots        map[string][]string // by agent: the directories with its transcripts
+	CompanionDir string              // if "", companions are beside their transcripts
+	StateDir     string              // ccd's own directory; need not exist
+	Pressure     float64             // share of the context window, 0..1, from which prompts get a warning
+	Program      string              // absolute path of ccd for commands shown to agents; if "", `ccd`
 	Now          time.Time
 
-	// Refresh brings the companion of a transcript up to date, as far as it gets in its time. Nil: it stays as it is.
+	// Refresh updates the companion of a transcript as far as the deadline of ctx allows. If nil, companions are not updated.
 	Refresh func(ctx context.Context, path string) error
-	// Fold folds the records of a session, with what a person asked of its companion by hand; text reads its transcript
-	// until done is called. Both fail where the time of ctx does not suffice. Nil, or where they fail: agents are told the
-	// beginning of the companion.
+	// Fold folds the records of a session with the options that a person set for its companion; text reads its transcript
+	// until done is called. Both fail if the deadline of ctx is too short. If Fold is nil or fails, agents get the beginning
+	// of the companion.
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual) (f *compactor.Compactor, text compactor.Text, done func(), err error)
-	// Keep is where originals of demoted outputs go. Nil: no output is demoted.
+	// Keep stores the originals of demoted outputs. If nil, no output is demoted.
 	Keep Keeper
 }
 
-// Answer is what the hook prints, and what its log says.
+// Answer is what the hook prints and what it logs.
 type Answer struct {
-	Stdout []byte // empty: the client goes on as if there was no hook
-	Did    string // in a few words, without any content
+	Stdout []byte // empty: the client continues as without a hook
+	Did    string // a few words for the log, without transcript text
 }
 
-// ErrNothing is wrapped by the errors that only say why there is nothing to tell.
-var ErrNothing = errors.New("nothing to tell")
+// ErrNothing is wrapped by errors that only say why there is no answer.
+var ErrNothing = errors.New("no answer")
 
 func nothing(why string) error { return fmt.Errorf("%w: %s", ErrNothing, why) }
 
-// Answer answers an event. With an error there may be an answer all the same: of what could not be done first.
+// Answer answers an event. It may return both an answer and an error, if an earlier step such as the refresh failed.
 func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 	s, err := h.session(&e)
 	if err != nil {
@@ -138,7 +132,7 @@ func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 	case PostToolUse:
 		return h.demote(ctx, e, s)
 	}
-	return Answer{}, errors.New("answer event: it is not known")
+	return Answer{}, errors.New("answer event: unknown event")
 }
 
 func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
@@ -148,13 +142,13 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "startup":
 		text, err = h.offer(ctx, e, s)
 	case "resume", "compact":
-		text, err = h.goOn(ctx, e, s)
+		text, err = h.continued(ctx, e, s)
 	case "clear":
 		text, err = h.cleared(ctx, e, s)
 	default:
-		err = nothing("a source that is not known")
+		err = nothing("unknown source")
 	}
-	return told(e, text, err)
+	return contextAnswer(e, text, err)
 }
 
 func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
@@ -162,7 +156,7 @@ func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answ
 	if h.Refresh != nil {
 		late = h.Refresh(ctx, s.Path)
 	}
-	if e.Agent != claude { // Codex gives its summarizer nothing of a hook's output
+	if e.Agent != claude { // Codex does not pass a hook's output to its summarizer
 		return Answer{Did: "refreshed"}, late
 	}
 	c, err := h.companion(s)
@@ -172,13 +166,13 @@ func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answ
 	return Answer{Stdout: []byte(h.ask(c)), Did: "asked"}, late
 }
 
-// told wraps a text as clients take context from hooks. The error tells why there is none, or not the one there should be.
-func told(e Event, text string, err error) (Answer, error) {
+// contextAnswer wraps a text in the JSON from which clients add context. err is why the text is empty or only a fallback.
+func contextAnswer(e Event, text string, err error) (Answer, error) {
 	if text == "" {
 		return Answer{}, err
 	}
 	out, failed := output(map[string]any{"hookEventName": e.Name, "additionalContext": text})
-	return Answer{out, fmt.Sprintf("told %d chars", units(e.Agent, text))}, errors.Join(err, failed)
+	return Answer{out, fmt.Sprintf("added %d chars", units(e.Agent, text))}, errors.Join(err, failed)
 }
 
 func output(specific map[string]any) ([]byte, error) {

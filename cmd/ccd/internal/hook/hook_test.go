@@ -191,7 +191,7 @@ func TestCompanionsStandElsewhere(t *testing.T) {
 	s := p.find(p.claude(uuid1))
 	p.write(sidecar.Path(s, p.kept()), string(document(s, ledger, nil)), 50*24*time.Hour)
 	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	if err != nil || !strings.Contains(contextOf(t, a), "50 days ago") {
+	if err != nil || !strings.Contains(contextOf(t, a), "1 month ago") {
 		t.Errorf("purged: %s, %v", a.Stdout, err)
 	}
 }

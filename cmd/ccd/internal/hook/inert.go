@@ -1,42 +1,31 @@
 package hook
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
-// tagless is text that package mark has escaped, without anything that reads as a tag: what a hook says reaches the model
-// in a message of the system's or the developer's, where a tag that a transcript holds could seem to end that, or to begin
-// another. Each `<` before a letter, `/`, `|` or `_` stands as mark writes any byte, so that mark.Unquote gives it back.
+// tagless escapes what reads as a tag in text that package mark has escaped. A hook's output reaches the model in a system
+// or developer message, and a tag from a transcript could seem to end that message or to begin another. Each `<` before a
+// letter, `/`, `|` or `_` is escaped as mark escapes any byte, so that mark.Unquote restores it.
 func tagless(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(s, "<")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		if r, _ := utf8.DecodeRuneInString(rest); unicode.IsLetter(r) || r == '/' || r == '|' || r == '_' {
-			b.WriteString(escapedTag)
-		} else {
-			b.WriteByte('<')
-		}
-		s = rest
-	}
+	return tagBegin.ReplaceAllStringFunc(s, func(begin string) string { return escapedTag + begin[1:] })
 }
 
-// escapedTag stands for the `<` of a tag.
+var tagBegin = regexp.MustCompile(`<[\pL/|_]`)
+
+// escapedTag replaces the `<` of a tag.
 const escapedTag = `\x3c`
 
-// inline is text of a transcript within a line of ours, of at most n chars.
+// inline escapes transcript text for use within one of ccd's lines and cuts it to n chars.
 func inline(text string, n int) string { return tagless(mark.Inline(text, n)) }
 
-// inert is text of an output in which nothing poses as a marker of ours, and nothing hides: what package mark escapes
-// stands as it writes it. A backslash stays as it is, for outputs are full of them; the original has all of it as it was.
+// inert escapes an output so that nothing in it can pass for one of ccd's markers and no character is invisible. It escapes
+// what package mark escapes except backslashes, because outputs are full of them and the original is in the archive.
 func inert(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	var b strings.Builder
@@ -55,7 +44,7 @@ func inert(s string) string {
 	return strings.ReplaceAll(b.String(), "[ccd", `[\ccd`)
 }
 
-// inertHead is as much of the beginning of a text as is at most n characters when it is inert; shown is that.
+// inertHead returns the longest beginning of a text that is at most n characters once escaped, and its escaped form.
 func inertHead(text string, n int) (head, shown string) {
 	head = lexicon.Head(text, n)
 	for shown = inert(head); utf8.RuneCountInString(shown) > n; shown = inert(head) {

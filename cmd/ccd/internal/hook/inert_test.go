@@ -90,12 +90,12 @@ func TestAnOfferKeepsItsPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := contextOf(t, a)
-			if !strings.HasSuffix(text, at+"\n") || units(p.find(path).Agent, text) > maxOffer+1 || !strings.Contains(text, "last asked there") {
+			if !strings.HasSuffix(text, at+"\n") || units(p.find(path).Agent, text) > maxOffer+1 || !strings.Contains(text, "the last request there") {
 				t.Errorf("%q", text)
 			}
 		}
 	}
-	if got := asked(claude, "go on", 10); got != "" {
+	if got := requestClause(claude, "go on", 10); got != "" {
 		t.Errorf("no room: %q", got)
 	}
 }

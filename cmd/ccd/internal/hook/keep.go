@@ -12,14 +12,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// slice is how much of an original goes into the archive at a time, in bytes.
+// slice is how much of an original is appended to the archive at a time, in bytes.
 const slice = 4 << 20
 
-// attempts is how often an original is tried again where another process stores the same one.
+// attempts is how often storing is tried while another process stores the same original.
 const attempts = 5
 
-// keep makes an original durable, as an attachment of the session that is named by its content: a second time it costs
-// one look. Its ID resolves at return.
+// keep stores an original durably as an attachment of the session. The attachment is named by its hash, so storing it again
+// costs one lookup. Its ID resolves when keep returns.
 func (h Hooks) keep(ctx context.Context, s transcript.Session, original []byte) error {
 	sum := mark.Sum(original)
 	name := "/ccd/" + string(sum.ID())
@@ -27,7 +27,7 @@ func (h Hooks) keep(ctx context.Context, s transcript.Session, original []byte) 
 		Key:    transcript.Key{Agent: s.Agent, ID: s.ID + name},
 		Class:  transcript.Attachment,
 		Parent: s.ID,
-		Path:   strings.TrimSuffix(s.Path, ".jsonl") + filepath.FromSlash(name), // where such a file would stand: there is none
+		Path:   strings.TrimSuffix(s.Path, ".jsonl") + filepath.FromSlash(name), // no such file exists
 		Root:   s.Root,
 		Source: strings.TrimSuffix(s.Source, ".jsonl") + name,
 	}
@@ -40,17 +40,17 @@ func (h Hooks) keep(ctx context.Context, s transcript.Session, original []byte) 
 			return err
 		}
 	}
-	return fmt.Errorf("keep output %s: others store it, too", sum.ID())
+	return fmt.Errorf("keep output %s: another process keeps storing it", sum.ID())
 }
 
-// store appends what the archive does not have yet of an original. The key is the content's, so what it has is the
-// beginning of the same one.
+// store appends the part of an original that the archive lacks. The key is derived from the content, so what the archive
+// has is the beginning of the same original.
 func (h Hooks) store(ctx context.Context, a transcript.Session, original []byte) (transcript.Cursor, error) {
-	held, err := h.Keep.Session(ctx, a.Key)
+	stored, err := h.Keep.Session(ctx, a.Key)
 	if err != nil && !errors.Is(err, archive.ErrNotFound) {
 		return transcript.Cursor{}, err
 	}
-	tip := held.Tip()
+	tip := stored.Tip()
 	tip.Generation = max(tip.Generation, 1)
 	for int(tip.Offset) < len(original) {
 		if ctx.Err() != nil {
@@ -67,17 +67,17 @@ func (h Hooks) store(ctx context.Context, a transcript.Session, original []byte)
 	return tip, nil
 }
 
-// index makes the ID resolve, if what is held is the original.
+// index makes the ID resolve if the archive has the whole original.
 func (h Hooks) index(ctx context.Context, a transcript.Session, sum mark.Hash, tip transcript.Cursor) error {
-	held, err := h.Keep.Session(ctx, a.Key)
+	stored, err := h.Keep.Session(ctx, a.Key)
 	if err != nil {
 		return err
 	}
-	if n := len(held.Generations); n != 1 || held.Generations[0].Sum != sum {
-		return fmt.Errorf("keep output %s: the archive has something else under its name", sum.ID())
+	if n := len(stored.Generations); n != 1 || stored.Generations[0].Sum != sum {
+		return fmt.Errorf("keep output %s: the archive has other content under that name", sum.ID())
 	}
 	return h.Keep.Publish(ctx, archive.Publication{
-		Key: a.Key, At: tip, State: held.State,
+		Key: a.Key, At: tip, State: stored.State,
 		Pointers: []transcript.Pointer{{
 			Hash: sum, Shape: transcript.Single, Note: "output",
 			Parts: []transcript.Part{{Span: transcript.Span{Len: tip.Offset}, Kind: transcript.File}},

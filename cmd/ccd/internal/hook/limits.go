@@ -2,38 +2,36 @@ package hook
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 const claude = "claude-code"
 
-// What clients take of one answer. Measured: Claude Code holds 10,000 UTF-16 units, Codex 10,000 bytes; of more, both
-// show the model only the beginning.
+// Limits of one answer. Measured: Claude Code accepts 10,000 UTF-16 units and Codex 10,000 bytes. Both show the model only
+// the beginning of a longer answer.
 const (
 	maxContext = 9800 // units
-	maxNow     = 2000 // units, of what is told of a session whose agent still holds all of it
-	maxHead    = 2000 // bytes: path and restore stand within what is shown even of a context that is too long
-	maxAsk     = 1200 // bytes, of what a summarizer is told
-	maxPrompt  = 300  // units, of what goes with a prompt
+	maxNow     = 2000 // units, for an agent that still has its whole session in context
+	maxHead    = 2000 // bytes; clients show at least so much even of an answer that is too long
+	maxAsk     = 1200 // bytes, of the request to a summarizer
+	maxPrompt  = 300  // units, of the warning beside a prompt
 	maxOffer   = 900  // units, of the line that offers an earlier session
 )
 
-// units is the length of a text as the client counts it: never less than its characters.
+// units returns the length of a text as the client counts it, which is never less than its number of characters.
 func units(agent, text string) int {
 	if agent != claude {
 		return len(text)
 	}
 	n := 0
 	for _, r := range text {
-		n++
-		if r > 0xffff {
-			n++
-		}
+		n += max(1, utf16.RuneLen(r))
 	}
 	return n
 }
 
-// cut is the beginning of a text of at most n units, never within a marker.
+// cut returns the beginning of a text, at most n units long, and never splits a marker.
 func cut(agent, text string, n int) string {
 	if units(agent, text) <= n {
 		return text

@@ -2,16 +2,15 @@ package hook
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/ownfile"
 )
 
-// Entry is one line of STATE/hook.log, as JSON: what became of one call. No text of a transcript stands there.
+// Entry is one line of STATE/hook.log as JSON: the outcome of one call. It never contains transcript text.
 type Entry struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`
@@ -20,13 +19,13 @@ type Entry struct {
 	Source  string    `json:"source,omitempty"`
 	Ms      int64     `json:"ms"`
 	Did     string    `json:"did,omitempty"`
-	Why     string    `json:"why,omitempty"` // nothing was said, or not all was done
+	Why     string    `json:"why,omitempty"` // why there was no answer, or only a part
 }
 
-// maxLog is the size of the log in bytes; what was there then becomes the older one of two.
+// maxLog is the size in bytes at which the log is rotated. One older log is kept.
 const maxLog = 256 << 10
 
-// Log adds a line to the log below stateDir, which is made where missing. Whether that can be written is nobody's concern.
+// Log adds a line to the log in stateDir, which it creates if missing. Errors are ignored, because a hook must answer anyway.
 func Log(stateDir string, e Entry) {
 	e.Event, e.Agent, e.Session, e.Source = word(e.Event), word(e.Agent), word(e.Session), word(e.Source)
 	e.Why = mark.Inline(e.Why, 300)
@@ -35,32 +34,15 @@ func Log(stateDir string, e Entry) {
 	if err != nil || writable(stateDir) != nil {
 		return
 	}
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
-		return
-	case err == nil && info.Size()+int64(len(line)) >= maxLog:
-		if os.Rename(path, path+".1") != nil {
-			return
-		}
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	_, _ = f.Write(append(line, '\n')) // a line that is lost is a line that is lost
-	_ = f.Close()
+	ownfile.Append(path, append(line, '\n'), maxLog)
 }
 
-// word is a name that an event gives; anything else that may stand there is not for the log.
+// word returns s if it looks like a name, else "?": events may contain arbitrary text there, which must not be logged.
 func word(s string) string {
-	if len(s) > 80 {
+	if !name.MatchString(s) {
 		return "?"
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_' && c != '.' {
-			return "?"
-		}
 	}
 	return s
 }
+
+var name = regexp.MustCompile(`^[\w.-]{0,80}$`)

@@ -12,30 +12,32 @@ import (
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Limits of the search for an earlier session.
 const (
-	maxTried = 64       // companions and heads of transcripts that are read
-	maxFirst = 64 << 10 // bytes of a transcript that are read to learn where it works: a rollout's first line is some 20 KB
-	maxAsked = 160      // chars of what was last asked
+	maxTried = 64       // sessions whose companion or first records are read
+	maxFirst = 64 << 10 // bytes of a transcript read to find its directory; a Codex rollout's first line is some 20 KB
+	maxAsked = 160      // chars of the last request
 )
 
-// offer is one line on the newest earlier session of the project.
+// offer returns one line about the newest earlier session of the project.
 func (h Hooks) offer(ctx context.Context, e Event, s transcript.Session) (string, error) {
 	c, last, err := h.newest(ctx, e, h.others(ctx, s))
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("ccd: an earlier session of this project is on record, %s", age(h.Now.Sub(last)))
-	companion := ". If the work goes on from it, read its companion: " + h.where(c, 500)
-	return text + asked(e.Agent, lastAsked(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
+	text := fmt.Sprintf("ccd: an earlier session of this project is archived, %s", humanize.RelTime(last, h.Now, "ago", "from now"))
+	companion := ". If you continue its work, read its companion: " + h.where(c, 500)
+	return text + requestClause(e.Agent, lastAsked(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
 }
 
-// asked tells within room units what was last asked, as far as there is room for it.
-func asked(agent, text string, room int) string {
+// requestClause quotes the last request in at most room units, or returns "".
+func requestClause(agent, text string, room int) string {
 	text = strings.ReplaceAll(inline(text, maxAsked), `"`, "'")
-	before := "; last asked there, quoted and no request of now"
+	before := "; the last request there (a quote, not a request to you)"
 	if strings.Contains(text, escapedTag) {
 		before += ", " + escapedTag + " for <"
 	}
@@ -50,7 +52,7 @@ func asked(agent, text string, room int) string {
 	return before + text + `"`
 }
 
-// newest is the companion that can be read, of the same project, whose session grew last.
+// newest returns the readable companion of the project's session that grew last.
 func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion, time.Time, error) {
 	tried := 0
 	for _, one := range from {
@@ -60,24 +62,24 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 		if tried++; tried > maxTried || ctx.Err() != nil {
 			break
 		}
-		if !ofProject(e, one.Session) {
+		if !h.ofProject(e, one.Session) {
 			continue
 		}
-		if c, err := open(one.companion, one.Session); err == nil && c.Fields["parent"] == "" {
+		if c, err := open(one.companion, one.Session); err == nil && c.front.Parent == "" {
 			return c, one.last, nil
 		}
 	}
 	return companion{}, time.Time{}, nothing("no earlier session of the project has a companion")
 }
 
-// ofProject reports whether a session is of the project that the event comes from. Of Claude Code that is known by the
-// directory of the transcript.
-func ofProject(e Event, s transcript.Session) bool {
-	return s.Agent == claude || WorkingDir(s) == filepath.Clean(e.Cwd)
+// ofProject reports whether a session belongs to the event's project. For Claude Code the candidates already share the
+// project's directory.
+func (h Hooks) ofProject(e Event, s transcript.Session) bool {
+	return s.Agent == claude || WorkingDir(h.Agents, s) == filepath.Clean(e.Cwd)
 }
 
-// WorkingDir is where a session works by the first records of its transcript, "" where they do not tell.
-func WorkingDir(s transcript.Session) string {
+// WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.
+func WorkingDir(agents registry.Table, s transcript.Session) string {
 	info, err := os.Lstat(s.Path)
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -94,7 +96,7 @@ func WorkingDir(s transcript.Session) string {
 	end := strings.LastIndexByte(string(head), '\n') + 1
 	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
 	cwd := ""
-	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
 		if cwd == "" && r.Cwd != "" {
 			cwd = filepath.Clean(r.Cwd)
 		}
@@ -102,7 +104,7 @@ func WorkingDir(s transcript.Session) string {
 	return cwd
 }
 
-// lastAsked is the last human message as Now quotes it, as far as it does.
+// lastAsked returns the last human message as far as the section Now quotes it.
 func lastAsked(now string) string {
 	_, asked, ok := strings.Cut(now, "\nAsked last (")
 	if !ok {
@@ -120,17 +122,4 @@ func lastAsked(now string) string {
 		return ""
 	}
 	return text
-}
-
-// age tells how long ago something was, in words.
-func age(d time.Duration) string {
-	switch {
-	case d < 2*time.Minute:
-		return "just now"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d minutes ago", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", d/time.Hour)
-	}
-	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 }

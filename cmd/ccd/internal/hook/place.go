@@ -15,32 +15,41 @@ import (
 	"ccd/internal/transcript"
 )
 
-// session is the session that the event's transcript is the file of. The file need not exist. It completes the event's
-// agent.
+// session returns the session of the event's transcript, which need not exist, and sets the event's agent.
 func (h Hooks) session(e *Event) (transcript.Session, error) {
 	if !filepath.IsAbs(e.Transcript) {
 		return transcript.Session{}, errors.New("find session: the event names no transcript")
 	}
-	path := filepath.Clean(e.Transcript)
-	for _, f := range registry.All() {
-		if e.Agent != "" && f.Agent != e.Agent {
+	s, ok := Session(h.Agents, h.Roots, e.Agent, e.Transcript)
+	if !ok {
+		return transcript.Session{}, errors.New("find session: its transcript is below no watched root")
+	}
+	e.Agent = s.Agent
+	return s, nil
+}
+
+// Session returns the session of the transcript at path, which need not exist, by the roots of each agent. If agent is "",
+// it may be of any agent.
+func Session(agents registry.Table, roots map[string][]string, agent, path string) (transcript.Session, bool) {
+	path = filepath.Clean(path)
+	for _, f := range agents.All() {
+		if agent != "" && f.Agent != agent {
 			continue
 		}
-		for _, root := range h.Roots[f.Agent] {
-			s, ok := registry.Find(f.Agent, root, path)
+		for _, root := range roots[f.Agent] {
+			s, ok := agents.Find(f.Agent, root, path)
 			if !ok {
-				s, ok = registry.Find(f.Agent, real(root), filepath.Join(real(filepath.Dir(path)), filepath.Base(path)))
+				s, ok = agents.Find(f.Agent, real(root), filepath.Join(real(filepath.Dir(path)), filepath.Base(path)))
 			}
 			if ok && s.Class != transcript.Attachment {
-				e.Agent = f.Agent
-				return s, nil
+				return s, true
 			}
 		}
 	}
-	return transcript.Session{}, errors.New("find session: its transcript lies below no directory that ccd knows")
+	return transcript.Session{}, false
 }
 
-// real is a path without symbolic links; the path itself where there is nothing yet.
+// real resolves the symbolic links of a path. It returns a path that does not exist as it is.
 func real(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
@@ -48,7 +57,7 @@ func real(path string) string {
 	return path
 }
 
-// companion is the companion of a session: where it is written, or where it is kept once its transcript is gone.
+// companion opens the companion of a session, also where it is kept after its transcript was removed.
 func (h Hooks) companion(s transcript.Session) (companion, error) {
 	c, err := open(sidecar.Path(s, h.CompanionDir), s)
 	if err != nil && h.CompanionDir == "" {
@@ -59,28 +68,28 @@ func (h Hooks) companion(s transcript.Session) (companion, error) {
 	return c, err
 }
 
-// kept is the tree of companions whose transcripts are gone.
+// kept returns the directory for companions whose transcripts were removed.
 func (h Hooks) kept() string { return filepath.Join(h.StateDir, "companions") }
 
-// candidate is another session, which may be told of.
+// candidate is another session that may be offered.
 type candidate struct {
 	transcript.Session
-	companion string    // its path, "" where there is none
-	last      time.Time // when the transcript grew last, or, where that is gone, when the companion was written
+	companion string    // its path, "" if there is none
+	last      time.Time // when the transcript last grew or, if it was removed, when the companion was written
 }
 
-// maxSeen bounds the files that are looked at, by name, to find the newest.
+// maxSeen is how many files are considered, by name, to find the newest.
 const maxSeen = 5000
 
-// others are the other main sessions of the same agent, the one that grew last first: of Claude Code those of the same
-// project, whose directory they share; of Codex those of all projects.
+// others returns the other main sessions of the same agent, most recently grown first. For Claude Code these are the
+// sessions in the same project directory, for Codex those of all projects.
 func (h Hooks) others(ctx context.Context, s transcript.Session) []candidate {
 	roots, below, deep := h.Roots[s.Agent], "", true
 	if s.Agent == claude {
 		roots, deep = []string{s.Root}, false
-		below, _ = filepath.Rel(s.Root, filepath.Dir(s.Path)) // Find took it from there
+		below, _ = filepath.Rel(s.Root, filepath.Dir(s.Path)) // cannot fail: Find matched this path below the root
 	}
-	l := look{agent: s.Agent, deep: deep, found: map[string]*candidate{}}
+	l := look{agents: h.Agents, agent: s.Agent, deep: deep, found: map[string]*candidate{}}
 	for _, l.root = range roots {
 		trees := []string{l.root, filepath.Join(h.kept(), s.Agent, filepath.Base(l.root))}
 		if h.CompanionDir != "" {
@@ -102,8 +111,9 @@ func (h Hooks) others(ctx context.Context, s transcript.Session) []candidate {
 	return all
 }
 
-// look collects the sessions below one directory of a tree, the last names first: days and rollouts are named by time.
+// look collects the sessions below one directory. It starts with the last names, because days and rollouts are named by time.
 type look struct {
+	agents     registry.Table
 	agent      string
 	root, tree string
 	deep       bool
@@ -114,7 +124,7 @@ type look struct {
 func (l *look) walk(ctx context.Context, below string) {
 	entries, err := os.ReadDir(filepath.Join(l.tree, below))
 	if err != nil {
-		return // not there, or not to be read: nothing to tell of
+		return // missing or unreadable: it contributes no sessions
 	}
 	for i := len(entries) - 1; i >= 0 && l.seen < maxSeen && ctx.Err() == nil; i-- {
 		name := filepath.Join(below, entries[i].Name())
@@ -127,13 +137,13 @@ func (l *look) walk(ctx context.Context, below string) {
 	}
 }
 
-// add takes a transcript, or a companion; the other one of the two is found under the same name.
+// add adds the session of a transcript or companion; both have the same stem.
 func (l *look) add(name string) {
 	stem, isCompanion := strings.CutSuffix(name, sidecar.Suffix)
 	if !isCompanion {
 		stem = strings.TrimSuffix(name, ".jsonl")
 	}
-	s, ok := registry.Find(l.agent, l.root, filepath.Join(l.root, stem+".jsonl"))
+	s, ok := l.agents.Find(l.agent, l.root, filepath.Join(l.root, stem+".jsonl"))
 	if stem == name || !ok {
 		return
 	}

@@ -35,7 +35,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 			}
 			said++
 			text := contextOf(t, a)
-			wants(t, text, level.String(), "81 %", "restore ID")
+			wants(t, text, level.String(), "81%", "restore ID")
 			if n := utf8.RuneCountInString(text); n > maxPrompt {
 				t.Errorf("%d chars", n)
 			}
@@ -63,13 +63,13 @@ func TestPressureIsThatOfNow(t *testing.T) {
 		tail string
 		want string
 	}{
-		"nothing since":             {"", "81 %"},
-		"grown":                     {usage(180000), "90 %"},
-		"grown, a line not ended":   {usage(180000) + strings.TrimSuffix(usage(1000), "\n"), "90 %"},
+		"nothing since":             {"", "81%"},
+		"grown":                     {usage(180000), "90%"},
+		"grown, a line not ended":   {usage(180000) + strings.TrimSuffix(usage(1000), "\n"), "90%"},
 		"compacted":                 {usage(180000) + boundary, ""},
 		"compacted, and little now": {boundary + usage(9000), ""},
-		"compacted, and full again": {boundary + usage(150000), "75 %"},
-		"far behind":                {boundary + strings.Repeat("{}\n", maxTail/3) + usage(150000), "75 %"},
+		"compacted, and full again": {boundary + usage(150000), "75%"},
+		"far behind":                {boundary + strings.Repeat("{}\n", maxTail/3) + usage(150000), "75%"},
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), covered+c.tail, 0)
@@ -105,7 +105,7 @@ func TestWhatWasSaidStaysBounded(t *testing.T) {
 	p := newPlace(t)
 	for i := range 3000 {
 		s := p.find(p.claude(fmt.Sprintf("%08x-90c4-4a1b-8a53-0c1d2e3f4a5b", i)))
-		if !p.firstTime(s, "aggressive") || p.firstTime(s, "aggressive") {
+		if !p.noteLevel(s, "aggressive") || p.noteLevel(s, "aggressive") {
 			t.Fatalf("session %d: not exactly once", i)
 		}
 	}

@@ -12,15 +12,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Limits of what is remembered, in bytes.
+// Limits of the record of warnings, in bytes.
 const (
-	maxSaid = 64 << 10 // of the file; when it is full its older half goes
-	maxTail = 1 << 20  // of a transcript, where the file cannot be written
+	maxSaid = 64 << 10 // of hook.said; a full file loses its older half
+	maxTail = 1 << 20  // of the end of a transcript that is read
 )
 
-// firstTime reports whether a level was not yet told of in a session, and notes it. The file STATE/hook.said has one
-// line for each. Where that cannot be written, the transcript itself tells: clients keep what hooks say.
-func (h Hooks) firstTime(s transcript.Session, level string) bool {
+// noteLevel records that a session was warned of a level and reports whether it is the first time. The file STATE/hook.said
+// has one line for each warning. If it cannot be written, noteLevel searches the transcript, where clients record what hooks
+// print.
+func (h Hooks) noteLevel(s transcript.Session, level string) bool {
 	line := mark.Inline(s.Agent+" "+s.ID, 300) + " " + mark.Inline(level, 40) + "\n"
 	path := filepath.Join(h.StateDir, "hook.said")
 	had, err := readSaid(path)
@@ -41,12 +42,12 @@ func readSaid(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > 2*maxSaid:
-		return nil, errors.New("not the file that ccd writes")
+		return nil, errors.New("not a file written by ccd")
 	}
 	return os.ReadFile(path)
 }
 
-// note adds a line: two processes may do so at once.
+// note adds a line. It appends where it can, because two processes may do so at once.
 func note(path string, had []byte, line string) error {
 	if err := writable(filepath.Dir(path)); err != nil {
 		return err
@@ -64,8 +65,8 @@ func note(path string, had []byte, line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// writable makes a directory of ccd's, or finds that one is there that may be written to. One that is read-only stays as
-// it is, also for a user whom that would not stop.
+// writable creates a directory of ccd if it is missing, and fails if it is read-only, also for root, whom the mode would not
+// stop.
 func writable(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -77,8 +78,8 @@ func writable(dir string) error {
 	return err
 }
 
-// inTranscript reports whether the end of a transcript holds a phrase.
+// inTranscript reports whether the end of a transcript contains a phrase.
 func inTranscript(path, phrase string) bool {
-	_, tail := newest(path, 0)
+	_, tail := readTail(path, 0)
 	return bytes.Contains(tail, []byte(phrase))
 }

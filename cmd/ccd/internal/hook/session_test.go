@@ -168,7 +168,7 @@ func folded(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.
 	}
 	f := compactor.New(compactor.Defaults().With(m), s)
 	seg := transcript.Segment{Data: data, End: transcript.Cursor{Generation: 1, Offset: int64(len(data))}}
-	for r := range registry.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range (registry.Table{}).NewDecoder(s.Agent, s.Class).Records(seg) {
 		f.Add(r)
 	}
 	return f, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }

@@ -216,7 +216,7 @@ func TestWhatAHookToldIsHeld(t *testing.T) {
 		s.compacts("I mended sluices.", 0)
 		path := p.given(s)
 		text := p.told("compact", path)
-		wants(t, text, transcript.Retold)
+		wants(t, text, transcript.HistoryNote)
 		wants(t, p.told("resume", path), "## Conversation")
 		s.hears(text)
 		s.says("I go on.")
@@ -299,7 +299,7 @@ func TestHeadAndAskFit(t *testing.T) {
 			h := Hooks{Program: program}
 			c := companion{path: "/" + strings.Repeat("d", n) + "/x.ccd.md", session: strings.Repeat("s", 200), last: 123456}
 			for _, source := range []string{"compact", "resume"} {
-				head := h.head(c, again(Event{Source: source}))
+				head := h.head(c, subject(Event{Source: source}))
 				wants(t, head, "agent restore ID")
 				if len(head) > maxHead || !strings.Contains(head, c.path) && !strings.Contains(head, "agent show") {
 					t.Errorf("%d bytes: %s", len(head), head)

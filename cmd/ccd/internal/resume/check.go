@@ -1,24 +1,24 @@
 package resume
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
-	"path"
 	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
-// RefusedError tells why an agent or its API would not take a session.
+// RefusedError says why an agent or its API would reject a session.
 type RefusedError struct {
-	Record int // 1-based line, 0 for the session as a whole
+	Record int // line number from 1, 0 for the session as a whole
 	Why    string
 }
 
-// Error names the record. It holds nothing of its content.
+// Error names the record, without any of its content.
 func (e *RefusedError) Error() string {
 	if e.Record == 0 {
 		return "refuse session: " + e.Why
@@ -26,268 +26,208 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refuse session: record %d: %s", e.Record, e.Why)
 }
 
-// Check looks at a session as the agent and its API would: whether its lines are records of a chain, whether the
-// messages take turns, whether calls and results are paired, and whether anything in it would be refused or have it
-// compacted at once. Place is the name that its file gets. It fails with *RefusedError, for the first record that is
-// wrong.
-func Check(agent, place string, lines [][]byte) error {
-	var err *RefusedError
-	switch agent {
-	case claude:
-		err = checkClaude(place, lines)
-	case codex:
-		err = checkCodex(place, lines)
-	default:
-		err = refuse(0, "no such agent")
+// Check checks that the agent and its API would accept a session: that its lines are records of one chain, that calls and
+// results are paired, and that nothing would be rejected or cause an immediate compaction. It fails with *RefusedError for
+// the first wrong record.
+func Check(agent string, lines [][]byte) error {
+	if _, ok := (registry.Table{}).Lookup(agent); !ok {
+		return refuse(0, "unknown agent")
 	}
-	if err != nil {
-		return err
+	for i, line := range lines {
+		if why := unsound(line); why != "" {
+			return refuse(i+1, why)
+		}
+	}
+	s := checked{agent: agent, uuids: map[string]bool{}, ids: map[string]bool{}, open: map[string]bool{}}
+	data := append(bytes.Join(lines, []byte{'\n'}), '\n')
+	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data}) {
+		if why := s.record(r); why != "" {
+			return refuse(r.N, why)
+		}
+	}
+	switch {
+	case !s.said:
+		return refuse(0, "nothing is said")
+	case len(s.open) > 0:
+		return refuse(len(lines), "a call has no result")
+	case s.last == transcript.Thinking:
+		return refuse(len(lines), "thinking at the end of its reply")
 	}
 	return nil
 }
 
 func refuse(record int, why string) *RefusedError { return &RefusedError{record, why} }
 
-// members reads a line, which must be one JSON object.
-func members(n int, line []byte) (map[string]json.RawMessage, *RefusedError) {
+// unsound returns what is wrong with a line, which must be one JSON object.
+func unsound(line []byte) string {
 	switch {
 	case !utf8.Valid(line):
-		return nil, refuse(n, "not UTF-8")
+		return "not UTF-8"
 	case len(line) > transcript.MaxLine:
-		return nil, refuse(n, "longer than any record")
+		return "longer than any record"
 	case string(transcript.CleanJSON(line)) != string(line):
-		return nil, refuse(n, "not JSON, or half of a surrogate pair in it")
+		return "not JSON on one line, or half of a surrogate pair in it"
+	case !node(line).Is('{'):
+		return "not a JSON object"
 	}
-	m := object(line)
-	if m == nil {
-		return nil, refuse(n, "not a JSON object")
-	}
-	return m, nil
+	return ""
 }
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
-// said is one block as the API gets it.
-type said struct {
-	line      int
-	assistant bool
-	reply     string
-	kind      string
-	fields    map[string]json.RawMessage
-}
-
-// claudeChain is what the lines of a Claude Code session must keep from one to the next.
-type claudeChain struct {
-	session string
-	uuids   map[string]bool
-	last    string
-	time    time.Time
-	said    []said
-}
-
-func checkClaude(place string, lines [][]byte) *RefusedError {
-	c := claudeChain{session: strings.TrimSuffix(path.Base(place), ".jsonl"), uuids: map[string]bool{}}
-	if !isUUID(c.session) {
-		return refuse(0, "the file is not named after a UUID")
-	}
-	for i, line := range lines {
-		m, err := members(i+1, line)
-		if err != nil {
-			return err
-		}
-		if err := c.line(i+1, m); err != nil {
-			return err
-		}
-	}
-	return checkTurns(c.said)
-}
-
-func (c *claudeChain) line(n int, m map[string]json.RawMessage) *RefusedError {
-	kind := text(m["type"])
-	switch {
-	case text(m["sessionId"]) != c.session:
-		return refuse(n, "of another session")
-	case kind == "custom-title":
-		return nil
-	case kind != "user" && kind != "assistant":
-		return refuse(n, "neither a user's nor an assistant's record")
-	case string(m["isSidechain"]) == "true":
-		return refuse(n, "a sub-agent's record")
-	}
-	if err := c.hang(n, m); err != nil {
-		return err
-	}
-	message := object(m["message"])
-	if text(message["role"]) != kind {
-		return refuse(n, "its role is not its type")
-	}
-	if kind == "assistant" && text(message["id"]) == "" {
-		return refuse(n, "a reply without an ID")
-	}
-	for _, tokens := range object(message["usage"]) {
-		if string(tokens) != "0" {
-			return refuse(n, "usage that would have the session compacted at once")
-		}
-	}
-	return c.content(n, message)
-}
-
-// hang checks that a record hangs on the one before it.
-func (c *claudeChain) hang(n int, m map[string]json.RawMessage) *RefusedError {
-	uuid := text(m["uuid"])
-	switch {
-	case !isUUID(uuid):
-		return refuse(n, "no UUID")
-	case c.uuids[uuid]:
-		return refuse(n, "another record has its UUID")
-	case text(m["parentUuid"]) != c.last || c.last == "" && string(m["parentUuid"]) != "null":
-		return refuse(n, "it does not hang on the record before it")
-	}
-	at, err := time.Parse(time.RFC3339Nano, text(m["timestamp"]))
-	if err != nil || at.Before(c.time) {
-		return refuse(n, "no time, or one before that of the record before it")
-	}
-	c.uuids[uuid], c.last, c.time = true, uuid, at
-	return nil
-}
-
-func (c *claudeChain) content(n int, message map[string]json.RawMessage) *RefusedError {
-	s := said{line: n, assistant: text(message["role"]) == "assistant", reply: text(message["id"])}
-	if content := message["content"]; len(content) > 0 && content[0] == '"' {
-		s.kind, s.fields = "text", map[string]json.RawMessage{"text": content}
-		c.said = append(c.said, s)
-		return nil
-	}
-	blocks := list(message["content"])
-	if len(blocks) == 0 {
-		return refuse(n, "no content")
-	}
-	for _, b := range blocks {
-		s.fields = object(b)
-		s.kind = text(s.fields["type"])
-		c.said = append(c.said, s)
-	}
-	return nil
-}
-
-// turns is what the blocks of a conversation must keep from one to the next.
-type turns struct {
-	before said
+// checked is the state of Check between records, the same for all formats.
+type checked struct {
+	agent  string
+	time   time.Time
+	uuids  map[string]bool
+	uuid   string          // of the previous record
 	ids    map[string]bool // of all calls
-	open   map[string]bool // calls that wait for their result
-	spoken bool            // the message holds something else than results
-	begun  bool            // the reply holds something else than thinking
-	thinks bool            // the reply begins with thinking
+	open   map[string]bool // of calls without a result yet
+	reply  string          // the last reply
+	last   transcript.Kind // of the previous item
+	mute   bool            // the reply does not begin with thinking
+	spoken bool            // something other than results follows the reply
+	said   bool
 }
 
-// checkTurns checks a conversation as Anthropic's API would.
-func checkTurns(all []said) *RefusedError {
-	t := turns{ids: map[string]bool{}, open: map[string]bool{}}
-	for i, s := range all {
-		if i == 0 && s.assistant {
-			return refuse(s.line, "the assistant speaks first")
-		}
-		if i == 0 || s.assistant != t.before.assistant {
-			if !s.assistant { // what follows a reply
-				t.spoken = false
-			} else if len(t.open) > 0 {
-				return refuse(s.line, "a call before it has no result")
-			}
-			if thought(t.before.kind) {
-				return refuse(t.before.line, "thinking at the end of its reply")
-			}
-			t.begun, t.thinks = false, false
-		} else if s.assistant && s.reply != t.before.reply {
-			return refuse(s.line, "two replies in a row")
-		}
-		if err := t.block(s); err != nil {
-			return err
-		}
-		t.before = s
+// record returns what is wrong with a record after the previous ones.
+func (s *checked) record(r *transcript.Record) string {
+	m := node(r.Raw)
+	parent := m.Field("parentUuid")
+	if parent.Raw == nil {
+		parent = m.Field("parentId")
 	}
-	if len(all) == 0 {
-		return refuse(0, "nothing is said")
-	}
-	if len(t.open) > 0 {
-		return refuse(t.before.line, "a call has no result")
-	}
-	if thought(t.before.kind) {
-		return refuse(t.before.line, "thinking at the end of its reply")
-	}
-	return nil
-}
-
-func thought(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
-
-func (t *turns) block(s said) *RefusedError {
-	if s.kind == "tool_result" {
-		return t.result(s)
-	}
-	if !s.assistant && len(t.open) > 0 {
-		return refuse(s.line, "something else before a call's result")
-	}
-	t.spoken = true
-	if thought(s.kind) {
-		return t.thinking(s)
-	}
-	t.begun = true
 	switch {
-	case s.kind == "text":
-		if strings.TrimSpace(text(s.fields["text"])) == "" {
-			return refuse(s.line, "an empty text")
+	case r.Broken || r.Unknown:
+		return "a record that its agent does not know"
+	case r.N == 1 && r.Resumed == nil:
+		return "a first record that does not say whose copy it is"
+	case r.N > 1 && len(r.Items) == 0 && r.Title == "":
+		return "a record that has no place there, or no content"
+	case r.Usage != nil:
+		return "usage that would have the session compacted at once"
+	case r.Back > 0 || parent.Raw != nil && parent.Text() != s.uuid:
+		return "it does not hang on the record before it"
+	case s.uuids[r.UUID]:
+		return "another record has its ID"
+	case (r.UUID != "" || len(r.Items) > 0) && r.Time.Before(s.time):
+		return "no time, or one before that of the record before it"
+	}
+	s.uuids[r.UUID], s.uuid = r.UUID != "", r.UUID
+	if r.Time.After(s.time) {
+		s.time = r.Time
+	}
+	for i := range r.Items {
+		if why := s.item(r, &r.Items[i]); why != "" {
+			return why
 		}
-	case s.kind == "tool_use" && s.assistant:
-		return t.call(s)
-	case (s.kind == "image" || s.kind == "document") && !s.assistant:
-		if !soundSource(s.kind, s.fields["source"]) {
-			return refuse(s.line, "an image or a document of no type that the API takes, or without its data")
+	}
+	return ""
+}
+
+// item returns what is wrong with an item after the previous ones.
+func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
+	answer := it.Kind == transcript.Result || it.Kind == transcript.Human && it.Call != ""
+	turn := it.Kind.Assistant() != s.last.Assistant()
+	switch {
+	case it.Side:
+		return "a sub-agent's record"
+	case it.Kind == transcript.System:
+		return "a message of a role that has no place there"
+	case !s.said && it.Kind.Assistant():
+		return "the assistant speaks first"
+	case turn && s.last == transcript.Thinking:
+		return "thinking at the end of its reply"
+	case !turn && it.Kind.Assistant() && it.Message != "" && s.reply != "" && it.Message != s.reply:
+		return "two replies in a row"
+	case len(s.open) > 0 && !answer && (turn || !it.Kind.Assistant() || it.Kind != transcript.Call && it.Message == ""):
+		return "something else before a call's result"
+	}
+	if turn {
+		s.mute, s.spoken = false, false
+	}
+	if it.Kind.Assistant() {
+		s.reply = it.Message
+	}
+	why := ""
+	switch {
+	case it.Kind == transcript.Call:
+		why = s.call(it)
+	case answer:
+		switch {
+		case !s.open[it.Call]:
+			why = "a result without its call just before"
+		case s.agent == claude && s.spoken:
+			why = "a result behind something else"
+		case !soundItem(s.agent, it):
+			why = "a result with an empty or unknown block, or that failed and has more than text"
 		}
-	default:
-		return refuse(s.line, "a block that has no place there")
+		delete(s.open, it.Call)
+	case it.Kind == transcript.Image:
+		if !soundItem(s.agent, it) {
+			why = "an image or a document of no type that the API takes, or without its data"
+		}
+	case it.Kind == transcript.Thinking:
+		if !signed(r, it) || s.mute {
+			why = "thinking that is not signed, or in a reply that does not begin with it"
+		}
+	case strings.TrimSpace(node(it.Raw).Text()) == "":
+		why = "an empty text"
 	}
-	return nil
+	s.mute = s.mute || turn && it.Kind != transcript.Thinking
+	s.spoken = s.spoken || !answer
+	s.last, s.said = it.Kind, true
+	return why
 }
 
-func (t *turns) thinking(s said) *RefusedError {
-	signed := text(s.fields["signature"]) != "" || text(s.fields["data"]) != ""
-	if !s.assistant || t.begun && !t.thinks || !signed {
-		return refuse(s.line, "thinking that is not signed, or in a reply that does not begin with it")
-	}
-	t.thinks = true
-	return nil
-}
-
-func (t *turns) call(s said) *RefusedError {
-	id := text(s.fields["id"])
+func (s *checked) call(it *transcript.Item) string {
 	switch {
-	case !callID.MatchString(id):
-		return refuse(s.line, "a call with an ID that no API takes")
-	case t.ids[id]:
-		return refuse(s.line, "another call has its ID")
-	case !toolName.MatchString(text(s.fields["name"])):
-		return refuse(s.line, "a call of a tool that no API takes")
-	case object(s.fields["input"]) == nil:
-		return refuse(s.line, "a call whose input is no object")
+	case !callID.MatchString(it.Call):
+		return "a call with an ID that no API takes"
+	case s.ids[it.Call]:
+		return "another call has its ID"
+	case !toolName.MatchString(it.Tool):
+		return "a call of a tool that no API takes"
+	case !node(it.Raw).Is('{') && (s.agent != codex || !node(it.Raw).Is('"')):
+		return "a call whose input is no object"
 	}
-	t.ids[id], t.open[id] = true, true
-	return nil
+	s.ids[it.Call], s.open[it.Call] = true, true
+	return ""
 }
 
-func (t *turns) result(s said) *RefusedError {
-	id := text(s.fields["tool_use_id"])
-	content := s.fields["content"]
+// signed reports whether a thinking block has the signature that its API requires.
+func signed(r *transcript.Record, it *transcript.Item) bool {
+	b, ok := transcript.NewBlock(r, it)
+	m := node(b.Raw)
+	return ok && (m.Field("signature").Text() != "" || m.Field("data").Text() != "")
+}
+
+// soundItem reports whether the API accepts the content of a result or an image.
+func soundItem(agent string, it *transcript.Item) bool {
+	result, raw := it.Kind != transcript.Image, it.Raw
+	if content := node(raw).Field("content").Raw; result && agent == claude && content != nil { // the whole block stands for an empty content
+		raw = content
+	}
 	switch {
-	case s.assistant || !t.open[id]:
-		return refuse(s.line, "a result without its call just before")
-	case t.spoken:
-		return refuse(s.line, "a result behind something else")
-	case len(content) > 0 && content[0] != '"' && !soundContent(content, string(s.fields["is_error"]) == "true"):
-		return refuse(s.line, "a result with an empty or unknown block, or that failed and holds more than text")
+	case result && len(raw) > 0 && raw[0] == '"':
+		return true
+	case agent == claude && result:
+		return soundContent(raw, it.Failed)
+	case agent == claude:
+		return soundSource("image", it.Raw) || soundSource("document", it.Raw)
+	case agent == codex && result:
+		return soundOutput(raw)
+	case agent == codex:
+		return soundURL(node(it.Raw).Text())
 	}
-	delete(t.open, id)
-	return nil
+	return true
 }
 
-func isUUID(s string) bool { return uuidForm.MatchString(s) }
-
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+// node parses a JSON value. It returns none if the value is invalid.
+func node(raw []byte) transcript.Node {
+	raw = bytes.TrimSpace(raw)
+	if !transcript.Valid(raw) {
+		return transcript.Node{}
+	}
+	return transcript.Node{Raw: raw}
+}

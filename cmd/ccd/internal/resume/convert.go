@@ -1,11 +1,12 @@
 package resume
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -16,16 +17,14 @@ const (
 	codex  = "codex"
 )
 
-// fitCall gives a call the shape of the agent's own calls; ok is false where the agent has none that means the same: it
-// is told then.
+// fitCall converts a call to the agent's own format. ok is false if the agent has no equivalent call; the call is then
+// described in words.
 func fitCall(from, to, kind, cwd string, b *transcript.Block) (ok bool) {
-	if from != to {
-		return translated(to, cwd, b)
-	}
-	if to == claude {
-		return !strings.HasPrefix(b.Call, "srvtoolu_") && !strings.HasPrefix(b.Call, "mcptoolu_") && object(b.Raw) != nil
-	}
 	switch {
+	case from != to:
+		return translated(to, cwd, b)
+	case to != codex:
+		return !strings.HasPrefix(b.Call, "srvtoolu_") && !strings.HasPrefix(b.Call, "mcptoolu_") && node(b.Raw).Is('{')
 	case strings.HasSuffix(kind, "custom_tool_call"), strings.HasSuffix(kind, "function_call"):
 		switch {
 		case b.Raw[0] != '"':
@@ -38,38 +37,35 @@ func fitCall(from, to, kind, cwd string, b *transcript.Block) (ok bool) {
 	return translated(to, cwd, b)
 }
 
-// translated makes another agent's call of a call: those that run a command or read a file have a counterpart
-// everywhere, as does, for Codex, a plan.
+// translated converts a call to another agent's. Only calls that run a command or read a file have a counterpart in every
+// agent.
 func translated(to, cwd string, b *transcript.Block) bool {
 	a := b.Understand()
 	b.Space, b.Free = "", false
 	command := a.Command
-	if a.Op == transcript.Read && to == codex && len(a.Files) == 1 {
+	if a.Op == transcript.Read && to != claude && len(a.Files) == 1 {
 		command = reading(a.Files[0].Path, a.Lines)
 	}
 	switch {
 	case a.Stdin:
 		return false
-	case command != "" && to == claude:
-		if a.Dir != "" && a.Dir != cwd {
-			command = "cd " + transcript.ShellWord(a.Dir) + " && " + command
+	case command != "":
+		f, ok := registry.Table{}.Lookup(to)
+		if !ok || f.Shell == nil {
+			return false
 		}
-		b.Tool, b.Raw = "Bash", asJSON(map[string]any{"command": command})
-	case command != "" && to == codex:
-		input := map[string]any{"cmd": command}
-		if a.Dir != "" {
-			input["workdir"] = a.Dir
+		dir := a.Dir
+		if dir == cwd {
+			dir = ""
 		}
-		b.Tool, b.Raw = "exec_command", transcript.Quote(string(asJSON(input)))
-	case a.Op == transcript.Plan && a.Replace && len(a.Plan) > 0 && to == codex:
-		b.Tool, b.Raw = "update_plan", transcript.Quote(string(asJSON(map[string]any{"plan": steps(a.Plan)})))
+		b.Tool, b.Raw = f.Shell(command, dir)
 	default:
 		return false
 	}
 	return true
 }
 
-// reading is the command that shows of a file what a reading tool shows: its lines with their numbers.
+// reading returns the command that prints a file with line numbers, as a reading tool does.
 func reading(path string, lines [2]int) string {
 	command := "cat -n " + transcript.ShellWord(path)
 	if lines[0] > 0 && lines[1] > 0 {
@@ -78,44 +74,20 @@ func reading(path string, lines [2]int) string {
 	return command
 }
 
-type step struct {
-	Step   string `json:"step"`
-	Status string `json:"status"`
-}
-
-func steps(plan []transcript.PlanItem) []step {
-	all := make([]step, 0, len(plan))
-	for _, p := range plan {
-		all = append(all, step{p.Text, p.Status})
-	}
-	return all
-}
-
-// asJSON writes what always can be written.
-func asJSON(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return []byte("{}")
-	}
-	return transcript.CleanJSON(b.Bytes())
-}
-
-// input is a call's input; where it has none, the whole call stands for it.
+// input returns a call's input, or an empty object if b contains the whole call.
 func input(b *transcript.Block) []byte {
-	switch m := object(b.Raw); {
+	switch m := node(b.Raw); {
 	case b.Call == "":
-	case text(m["call_id"]) == b.Call && strings.HasSuffix(text(m["type"]), "_tool_call"), text(m["call_id"]) == b.Call && text(m["type"]) == "function_call":
+	case m.Field("call_id").Text() == b.Call && strings.HasSuffix(m.Field("type").Text(), "_tool_call"), m.Field("call_id").Text() == b.Call && m.Field("type").Text() == "function_call":
 		return []byte(`""`)
-	case text(m["id"]) == b.Call && strings.HasSuffix(text(m["type"]), "tool_use"):
+	case m.Field("id").Text() == b.Call && (strings.HasSuffix(m.Field("type").Text(), "tool_use") || m.Field("name").Text() == b.Tool):
 		return []byte("{}")
 	}
 	return b.Raw
 }
 
-// fitResult gives a result's content a shape that the agent's API takes: the text alone where there is any doubt. Named
-// reports that the ID stands in it then.
+// fitResult converts a result's content to a form that the agent's API accepts: only the text if in doubt. named reports
+// whether the ID is in that text.
 func fitResult(from, to string, b *transcript.Block, id mark.ID) (named bool) {
 	switch {
 	case b.Raw[0] == '"':
@@ -130,47 +102,45 @@ func fitResult(from, to string, b *transcript.Block, id mark.ID) (named bool) {
 	return strings.Contains(said, "[ccd "+string(id)+" ")
 }
 
-// flat is the text of a content; what is no text is named.
+// flat returns the text of a content, with a marker for each image.
 func flat(raw []byte, id mark.ID) string {
-	parts := list(raw)
-	if parts == nil {
-		if kind := text(object(raw)["type"]); strings.HasSuffix(kind, "tool_result") || strings.HasSuffix(kind, "_output") {
-			return "" // the whole block stands for a content that it has not
+	n := node(raw)
+	if !n.Is('[') {
+		if kind := n.Field("type").Text(); strings.HasSuffix(kind, "tool_result") || strings.HasSuffix(kind, "_output") {
+			return "" // raw is the whole block, which has no content
 		}
 		return string(transcript.Original(transcript.Text, raw))
 	}
 	var all []string
-	for _, part := range parts {
-		m := object(part)
-		switch said := text(part) + text(m["text"]); {
+	for m := range n.Elements() {
+		switch said := m.Text() + m.Field("text").Text(); {
 		case said != "":
 			all = append(all, said)
-		case m["source"] != nil || m["image_url"] != nil:
+		case m.Field("source").Raw != nil || m.Field("image_url").Raw != nil || m.Field("type").Text() == "image":
 			all = append(all, mark.New(id, "image left out; ccd agent restore "+string(id)))
-		case text(m["type"]) != "text":
-			all = append(all, string(part))
+		case m.Field("type").Text() != "text":
+			all = append(all, string(m.Raw))
 		}
 	}
 	return strings.Join(all, "\n")
 }
 
-// soundContent reports whether a tool_result's content is a list that Anthropic's API takes: of one that failed, texts
-// alone.
+// soundContent reports whether a tool_result's content is a list that Anthropic's API accepts. For a failed call it accepts
+// only texts.
 func soundContent(raw []byte, failed bool) bool {
-	parts := list(raw)
-	for _, part := range parts {
-		m := object(part)
-		kind := text(m["type"])
+	parts := slices.Collect(node(raw).Elements())
+	for _, m := range parts {
+		kind := m.Field("type").Text()
 		sound := false
 		switch kind {
 		case "text":
-			sound = strings.TrimSpace(text(m["text"])) != ""
+			sound = strings.TrimSpace(m.Field("text").Text()) != ""
 		case "image", "document":
-			sound = soundSource(kind, m["source"])
+			sound = soundSource(kind, m.Field("source").Raw)
 		case "search_result":
-			sound = text(m["source"]) != "" && text(m["title"]) != "" && soundContent(m["content"], true)
+			sound = m.Field("source").Text() != "" && m.Field("title").Text() != "" && soundContent(m.Field("content").Raw, true)
 		case "tool_reference":
-			sound = toolName.MatchString(text(m["tool_name"]))
+			sound = toolName.MatchString(m.Field("tool_name").Text())
 		}
 		if !sound || failed && kind != "text" {
 			return false
@@ -179,36 +149,34 @@ func soundContent(raw []byte, failed bool) bool {
 	return len(parts) > 0
 }
 
-// media are the types that the APIs take of images and, of documents, as bytes.
+// media lists the media types that the APIs accept for images and for inline documents.
 var media = map[string]string{
 	"image/png": "image", "image/jpeg": "image", "image/gif": "image", "image/webp": "image", "application/pdf": "document",
 }
 
-// soundSource reports whether the source of an image or a document names a type that the API takes and its data, or
-// where it is.
+// soundSource reports whether the source of an image or document has an accepted type and data, or a URL.
 func soundSource(kind string, raw []byte) bool {
-	s := object(raw)
-	switch text(s["type"]) {
+	s := node(raw)
+	switch s.Field("type").Text() {
 	case "base64":
-		return media[text(s["media_type"])] == kind && isBase64(text(s["data"]))
+		return media[s.Field("media_type").Text()] == kind && isBase64(s.Field("data").Text())
 	case "url":
-		return strings.HasPrefix(text(s["url"]), "https://")
+		return strings.HasPrefix(s.Field("url").Text(), "https://")
 	}
 	return false
 }
 
-// soundOutput reports whether a function's output is a list that Codex and its API take.
+// soundOutput reports whether a function's output is a list that Codex and its API accept.
 func soundOutput(raw []byte) bool {
-	parts := list(raw)
-	for _, part := range parts {
-		m := object(part)
-		switch text(m["type"]) {
+	parts := slices.Collect(node(raw).Elements())
+	for _, m := range parts {
+		switch m.Field("type").Text() {
 		case "input_text":
-			if text(m["text"]) == "" {
+			if m.Field("text").Text() == "" {
 				return false
 			}
 		case "input_image":
-			if !soundURL(text(m["image_url"])) {
+			if !soundURL(m.Field("image_url").Text()) {
 				return false
 			}
 		default:
@@ -218,7 +186,7 @@ func soundOutput(raw []byte) bool {
 	return len(parts) > 0
 }
 
-// soundURL reports whether an image's URL holds it, or tells where every model can get it.
+// soundURL reports whether an image's URL contains the image or is an HTTPS address.
 func soundURL(url string) bool {
 	if kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
 		return media[kind] == "image" && isBase64(data)
@@ -232,22 +200,21 @@ func isBase64(s string) bool {
 		strings.Trim(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
 }
 
-// fitImage gives an image the shape of the agent's own: a source, or a URL.
+// fitImage converts an image to a URL, as a draft has it. Only the APIs of Claude Code and Codex accept a remote image, and
+// only that of Claude Code a document.
 func fitImage(to string, b *transcript.Block) bool {
-	url := text(b.Raw)
-	if to == claude {
-		if kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
-			b.Raw = asJSON(map[string]string{"type": "base64", "media_type": kind, "data": data})
-		} else if strings.HasPrefix(url, "https://") {
-			b.Raw = asJSON(map[string]string{"type": "url", "url": url})
+	m := node(b.Raw)
+	url := m.Text()
+	if m.Is('{') {
+		url = m.Field("url").Text()
+		if data := m.Field("data").Text(); data != "" {
+			url = "data:" + cmp.Or(m.Field("media_type").Text(), m.Field("mimeType").Text()) + ";base64," + data
 		}
-		return soundSource("image", b.Raw) || soundSource("document", b.Raw) && text(object(b.Raw)["type"]) == "base64"
 	}
-	if s := object(b.Raw); s != nil {
-		if url = text(s["url"]); text(s["type"]) == "base64" {
-			url = "data:" + text(s["media_type"]) + ";base64," + text(s["data"])
-		}
-		b.Raw = transcript.Quote(url)
+	b.Raw = transcript.Quote(url)
+	media, data := transcript.ImageData(b.Raw)
+	if to == claude && media == "application/pdf" {
+		return isBase64(data)
 	}
-	return soundURL(url)
+	return soundURL(url) && (data != "" || to == claude || to == codex)
 }

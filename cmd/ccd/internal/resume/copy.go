@@ -19,61 +19,64 @@ import (
 // Source is an archived session that a copy is made from.
 type Source struct {
 	Session   transcript.Session
-	Options   compactor.Options // of its companion
+	Options   compactor.Options // the options of its companion
 	Records   iter.Seq2[*transcript.Record, error]
 	Text      func(transcript.Span) ([]byte, error)
 	Summaries compactor.Summaries
-	Tell      func(*compactor.Compaction) error // changes what the compaction says; may be nil
-	Resumed   transcript.Resumed                // what it is a copy of itself; zero where that is not archived, or where it is none
-	Until     int                               // only the records up to this number; 0 for all
-	Before    string                            // ID of the session that it goes on from where that is not among the sources
+	Tell      func(*compactor.Compaction) error // adjusts the compaction; may be nil
+	Resumed   transcript.Resumed                // the session that it is a copy of; zero if it is no copy or that session is not archived
+	Until     int                               // last record to use, 0 for all
+	Before    string                            // ID of the session that it continues, if that is not among the sources
 }
 
-// ErrNoFormat is of an agent whose sessions ccd reads and does not write.
+// ErrNoFormat is returned for an agent whose sessions ccd can read but not write.
 var ErrNoFormat = errors.New("ccd does not write its format")
 
-// Request is what a copy is to be.
+// Request describes the copy to make.
 type Request struct {
-	Agent     string    // whose session it becomes
+	Agent     string    // the agent that shall resume it
+	Root      string    // the directory of that agent to write it to
 	ID        string    // of the new session
-	MaxTokens int       // estimated, of all that the model sees of it; 0 for what fits the source
-	Now       time.Time // stands for when a source began that tells no time
-	Dir       string    // stands for where a source worked that tells no directory; absolute
+	MaxTokens int       // estimated, of all that the model sees; 0 for a default by the source's size
+	Now       time.Time // used as start time if the source has none
+	Dir       string    // used as working directory if the source has none; absolute
 }
 
-// Copy is a new session as it is to be written.
+// Copy is a new session, ready to be written.
 type Copy struct {
 	ID       string
 	Lines    [][]byte
-	Place    string // path of its file below a root of the agent, with slashes
-	Cwd      string // where it is to be resumed
+	Place    string // path of its file below a root of the agent, slash-separated
+	Cwd      string // the directory to resume it in
 	Title    string
-	Before   int64                  // estimated tokens that the source's agent holds
+	Before   int64                  // estimated tokens in the context of the source's agent
 	After    int64                  // estimated tokens of the copy
-	PerToken float64                // chars that a real token of the source has
-	Verbatim int                    // messages that stand word by word
-	Pointers [][]transcript.Pointer // what its IDs stand for: of each source, in their order
+	PerToken float64                // chars per real token in the source
+	Reported int64                  // real tokens in that context as last reported, 0 if none are
+	Window   int64                  // context window of the source's agent, real tokens
+	Verbatim int                    // number of messages kept verbatim
+	Pointers [][]transcript.Pointer // the originals of its IDs, by source
 }
 
 // LeastTokens is the smallest budget of a copy.
 const LeastTokens = 4000
 
-// The default budget is a share of what the agent holds: with the overhead of messages it stays below half of that.
+// The default budget is a share of the agent's context. With the overhead of messages it stays below half of it.
 const (
 	usualShare  = 0.40
-	usualLeast  = 16000  // estimated tokens; a session that holds less is copied whole
+	usualLeast  = 16000  // estimated tokens; a smaller session is copied whole
 	usualMost   = 144000 // estimated tokens, about 30,000 real ones
 	summaryMost = 72000  // estimated tokens of the first message, as a companion has
 )
 
-// ErrTooSmall tells that a budget does not hold what a copy must say.
+// ErrTooSmall reports that a budget is too small for what a copy must contain.
 var ErrTooSmall = errors.New("the budget is too small")
 
-// ErrNothing tells that nobody said anything in a session.
-var ErrNothing = errors.New("nothing is said in it")
+// ErrNothing reports that a session has no messages.
+var ErrNothing = errors.New("it has no messages")
 
-// Make makes the copy of the first source. The others are the sessions that it is a copy of, each of the one behind it:
-// what they held is told by their own summaries, not by a summary of a summary. It writes nothing.
+// Make makes a copy of the first source. Each further source is the session that the one before it was copied from; it gets
+// a summary of its own, so that no summary is summarized again. Make writes nothing.
 func Make(sources []Source, want Request) (Copy, error) {
 	m := maker{sources: sources, want: want}
 	if err := m.read(); err != nil {
@@ -83,7 +86,7 @@ func Make(sources []Source, want Request) (Copy, error) {
 		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
 	chars := m.budget() * 3 / 4
-	for share := 2; ; share++ { // of the budget that the newest part may take: 1/2, 1/3, ...
+	for share := 2; ; share++ { // the newest part may take 1/2, 1/3, ... of the budget
 		room := max(chars/share, chars-summaryMost*3/4*share/2)
 		c, err := m.compose(m.talk.tail(room), chars)
 		if !errors.Is(err, ErrTooSmall) || share > 6 {
@@ -92,7 +95,7 @@ func Make(sources []Source, want Request) (Copy, error) {
 	}
 }
 
-// filled gives the newest part what the summary has left of the budget, where that is worth it.
+// filled extends the newest part by what the summary left of the budget, if that is worth it.
 func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
 	left := chars - int(c.After)*3/4
 	if err != nil || left < chars/8 {
@@ -104,17 +107,17 @@ func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
 	return c, nil
 }
 
-// maker is a copy in the making.
+// maker builds a copy.
 type maker struct {
 	sources []Source
 	want    Request
 	folds   []*compactor.Compactor
 	talk    *talk
-	lead    lead  // of the last source
-	said    []int // chars that each source needed for what was said of it the last time; nil before
+	lead    lead  // how the last source begins
+	said    []int // chars that each source's summary took last time; nil at first
 }
 
-// read folds the sources; of the first one the newest records are kept word by word.
+// read folds the sources and keeps the newest records of the first one verbatim.
 func (m *maker) read() error {
 	m.talk = newTalk(m.sources[0].Session.Agent, m.want.Agent, cmp.Or(m.want.MaxTokens, usualMost)*3/4)
 	for i := range m.sources {
@@ -133,7 +136,7 @@ func (m *maker) read() error {
 			if i == len(m.sources)-1 && m.lead.add(r) {
 				r = withoutSummary(r)
 			}
-			if r.N <= s.Resumed.Records { // copies of what another source tells
+			if r.N <= s.Resumed.Records { // records copied from another source
 				fold.Add(&transcript.Record{
 					N: r.N, Span: r.Span, Hash: r.Hash, Time: r.Time, Cwd: r.Cwd, Branch: r.Branch, Model: r.Model,
 					Version: r.Version, Title: r.Title, Resumed: r.Resumed, UI: true,
@@ -147,7 +150,7 @@ func (m *maker) read() error {
 	return nil
 }
 
-// budget is the estimated tokens of the whole copy.
+// budget returns the estimated tokens of the whole copy.
 func (m *maker) budget() int {
 	if m.want.MaxTokens > 0 {
 		return m.want.MaxTokens
@@ -160,20 +163,20 @@ func (m *maker) budget() int {
 	return max(usualLeast, min(most, int(float64(s.Context)*usualShare)))
 }
 
-// compose puts the copy together: the summary of what the tail leaves out, then the tail.
+// compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
 	d := transcript.Draft{
-		ID: m.want.ID, Title: m.title(), Cwd: m.cwd(), Branch: s.Branch, Start: s.First,
+		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: m.cwd(), Branch: s.Branch, Start: s.First,
 		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records}, Messages: t.messages,
 	}
 	if m.want.Agent == m.sources[0].Session.Agent {
 		d.Version = m.talk.version
 	}
-	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in time to come
+	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in the future
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, Window: s.Window, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
 	if whole := t.whole && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1; !whole || t.chars > chars {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
@@ -190,15 +193,15 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	}
 	c.Pointers[0] = append(c.Pointers[0], t.pointers...)
 	c.After = int64(t.chars) * 4 / 3
-	f, ok := registry.Lookup(m.want.Agent)
+	f, ok := registry.Table{}.Lookup(m.want.Agent)
 	if !ok || f.Write == nil {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
 	}
-	c.Lines, c.Place = f.Write(d), f.Place(&d)
-	return c, Check(m.want.Agent, c.Place, c.Lines)
+	c.Lines, c.Place = f.Write(d), f.Place(&d, m.want.Root)
+	return c, Check(m.want.Agent, c.Lines)
 }
 
-// withSummary puts the summary before everything.
+// withSummary puts the summary before all messages.
 func withSummary(said string, d transcript.Draft) []transcript.Message {
 	block := transcript.Block{Kind: transcript.Summary, Raw: transcript.Quote(said)}
 	at := d.Start
@@ -213,10 +216,10 @@ func withSummary(said string, d transcript.Draft) []transcript.Message {
 	return append([]transcript.Message{{Time: at, Blocks: []transcript.Block{block}}}, d.Messages...)
 }
 
-// titleChars is how long a copy's title may be.
+// titleChars is the maximum length of a copy's title.
 const titleChars = 60
 
-// title is the source's title, or the first words of what was asked.
+// title returns the source's title, or the first words of the first request.
 func (m *maker) title() string {
 	for _, t := range []string{m.folds[0].Status().Title, m.talk.asked} {
 		for strings.HasPrefix(t, transcript.TitlePrefix) {
@@ -229,11 +232,11 @@ func (m *maker) title() string {
 	return mark.Inline(m.sources[0].Session.ID, titleChars)
 }
 
-// cwd is where the session is resumed: the directory that its transcript's folder is named after, else the first one it
-// worked in.
+// cwd returns where to resume the session: the directory that its transcript's folder is named after, else the first one
+// that it worked in.
 func (m *maker) cwd() string {
 	dirs := m.talk.dirs
-	row, _ := registry.Lookup(m.sources[0].Session.Agent)
+	row, _ := registry.Table{}.Lookup(m.sources[0].Session.Agent)
 	for _, dir := range dirs {
 		if row.Project != nil && strings.Contains("/"+m.sources[0].Session.Source, "/"+row.Project(dir)+"/") {
 			return dir
@@ -245,8 +248,8 @@ func (m *maker) cwd() string {
 	return cmp.Or(m.want.Dir, "/")
 }
 
-// summary is the copy's first message in at most chars: the title, what it is, then the sections of the source
-// and of those that it is a copy of.
+// summary returns the copy's first message in at most chars: the title, an introduction, then the sections of the source and
+// of those that it is a copy of.
 func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, error) {
 	s := &m.sources[0]
 	var b strings.Builder
@@ -261,7 +264,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	room -= utf8.RuneCountInString(began)
 	pointers := make([][]transcript.Pointer, len(m.sources))
 	texts, said := make([]string, len(m.sources)), make([]int, len(m.sources))
-	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: what it leaves is the newer ones'
+	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: newer ones get what it leaves of the room
 		part := room
 		if i > 0 {
 			part = room / (i + 2)
@@ -270,7 +273,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 		if i > 0 {
 			first = m.folds[i].Status().Records + 1
 		}
-		if len(m.said) > i && i > 0 { // what an older one could say stays
+		if len(m.said) > i && i > 0 { // an older source keeps at least the size that it needed last time
 			part = max(part, m.said[i])
 		}
 		c, err := m.compaction(i, first, part)
@@ -293,7 +296,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	return b.String(), pointers, nil
 }
 
-// compaction is what is said of one source in at most chars.
+// compaction compacts one source to at most chars.
 func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	s := &m.sources[i]
 	chars -= mostSections * utf8.RuneCountInString(m.whose(i))
@@ -307,18 +310,18 @@ func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	return c, nil
 }
 
-// mostSections is how many sections a source has at the most: each names its session.
+// mostSections is the maximum number of sections of a source. Each heading names the session.
 const mostSections = 7
 
-// whose is what the headings of a session say behind their names where another one is a copy of it.
+// whose returns the suffix of the headings of source i, which names an older session; "" for the first source.
 func (m *maker) whose(i int) string {
 	if i == 0 {
 		return ""
 	}
-	return " of session " + mark.Inline(m.sources[i].Session.ID, 40) + ", which this one goes on from"
+	return " of session " + mark.Inline(m.sources[i].Session.ID, 40) + ", which this one continues"
 }
 
-// sections is a compaction as text.
+// sections returns a compaction as text.
 func (m *maker) sections(i int, c *compactor.Compaction) string {
 	var b strings.Builder
 	for _, s := range c.Sections {

@@ -27,7 +27,7 @@ func sourceOf(agent string, data []byte) Source {
 	return Source{
 		Session: s, Options: o,
 		Records: func(yield func(*transcript.Record, error) bool) {
-			d := registry.NewDecoder(agent, transcript.Main)
+			d := registry.Table{}.NewDecoder(agent, transcript.Main)
 			for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}) {
 				if !yield(r, nil) {
 					return
@@ -65,7 +65,7 @@ func makeCopy(t testing.TB, src Source, to string, tokens int) (Copy, error) {
 
 // decoded reads a copy's lines as the decoder does.
 func decoded(agent string, lines [][]byte) iter.Seq[*transcript.Record] {
-	d := registry.NewDecoder(agent, transcript.Main)
+	d := registry.Table{}.NewDecoder(agent, transcript.Main)
 	return d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: append(bytes.Join(lines, []byte("\n")), '\n')})
 }
 

@@ -11,12 +11,12 @@ import (
 	"ccd/internal/transcript"
 )
 
-// lead is what a session begins with in the place of an older part that is not in it: the agent's own summary, and what
-// its compaction kept with it. A session has one where the agent forked it after a compaction, or where it is a copy of
-// a session that is not archived. Nothing else tells of that part.
+// lead is the beginning of a session that replaces an older part which is not in it: the agent's own summary and what its
+// compaction kept. A session has one if the agent forked it after a compaction, or if it is a copy of a session that is not
+// archived. Nothing else in the session covers that part.
 type lead struct {
 	parts []leadPart
-	chars int // that were said before it
+	chars int // chars of messages before it
 }
 
 type leadPart struct {
@@ -24,8 +24,8 @@ type leadPart struct {
 	pointer transcript.Pointer
 }
 
-// add takes a record in, and reports whether its summary is the lead. It is one where less was said before it than it
-// says itself: it cannot be of that alone.
+// add adds a record and reports whether its summary is the lead. A summary is one if it is longer than all messages before it,
+// because it must then also cover something that is not in the session.
 func (l *lead) add(r *transcript.Record) (leads bool) {
 	parts := leadParts(r)
 	size := 0
@@ -47,14 +47,14 @@ func (l *lead) add(r *transcript.Record) (leads bool) {
 	return leads
 }
 
-// withoutSummary is a record whose summary stands elsewhere.
+// withoutSummary returns a record without its summary.
 func withoutSummary(r *transcript.Record) *transcript.Record {
 	bare := *r
 	bare.Items = slices.DeleteFunc(slices.Clone(r.Items), func(it transcript.Item) bool { return it.Kind == transcript.Summary })
 	return &bare
 }
 
-// leadParts are the summaries of a record; of one that carries the new context with it, also what people said in it.
+// leadParts returns the summaries of a record and, if the record carries the new context, the human messages in it.
 func leadParts(r *transcript.Record) (parts []leadPart) {
 	items := transcript.Replacement(r)
 	if !hasSummary(items) {
@@ -91,8 +91,8 @@ func hasSummary(items []transcript.Item) bool {
 
 const leadHead = "\n## Before this session\nThe older part is not in this session. This is what it began with in its place:\n"
 
-// quoted is the lead as text in at most chars, with what its IDs stand for. The last part, the summary, comes first
-// where there is no room for all.
+// quoted returns the lead as text in at most chars, with the originals of its IDs. If there is not enough room, the last
+// part, which is the summary, gets it first.
 func (l *lead) quoted(chars int) (string, []transcript.Pointer) {
 	room := chars - len(leadHead)
 	text := ""
@@ -100,7 +100,7 @@ func (l *lead) quoted(chars int) (string, []transcript.Pointer) {
 	for i := len(l.parts) - 1; i >= 0; i-- {
 		said, ok := l.parts[i].quoted(room)
 		if !ok {
-			continue // it is under the ID of its record
+			continue // the ID of its record covers it
 		}
 		room -= utf8.RuneCountInString(said)
 		text = said + text
@@ -112,7 +112,7 @@ func (l *lead) quoted(chars int) (string, []transcript.Pointer) {
 	return leadHead + text, pointers
 }
 
-// quoted is one part, its beginning and its end where room chars do not hold it; ok is false where they hold nothing.
+// quoted returns one part, cut to its beginning and end if it is longer than room. ok is false if nothing fits.
 func (p *leadPart) quoted(room int) (string, bool) {
 	id, all := p.pointer.Hash.ID(), []rune(p.text)
 	whole := fmt.Sprintf("%s, %d chars", p.pointer.Note, len(all))

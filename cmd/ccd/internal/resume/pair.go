@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"ccd/internal/transcript"
 )
 
-// callID is what an API takes as the ID of a call.
+// callID matches a call ID that an API accepts.
 var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// pair gives each call its result and each pair an ID of its own. A call without a result, or that the agent does not
-// know, is told, and its result with it; a result without a call goes.
+// pair finds the result of each call and gives each pair a unique ID. A call without a result, or unknown to the agent, is
+// described in words, as is its result. A result without a call is dropped.
 func pair(all []piece) (kept, dropped []piece) {
-	answer := answers(all)
+	answer := transcript.Answers(len(all), func(i int) *transcript.Block { return &all[i].Block })
 	used := map[string]bool{}
-	asked := map[int]int{} // the call of each result
+	asked := map[int]int{} // index of each result's call
 	for i := range all {
 		p := &all[i]
 		if p.Kind != transcript.Call {
@@ -40,7 +39,7 @@ func pair(all []piece) (kept, dropped []piece) {
 			continue
 		}
 		id := unused(p.Call, used)
-		p.Call, all[j].Call, all[j].Free = id, id, p.Free
+		p.Call, all[j].Call, all[j].Free, all[j].Tool = id, id, p.Free, p.Tool
 	}
 	for i, p := range all {
 		if _, ok := asked[i]; p.Kind == transcript.Result && !ok {
@@ -52,24 +51,7 @@ func pair(all []piece) (kept, dropped []piece) {
 	return kept, dropped
 }
 
-// answers finds the result of each call: the first one behind it that names it.
-func answers(all []piece) map[int]int {
-	found, open := map[int]int{}, map[string]int{}
-	for i := range all {
-		switch p := &all[i]; p.Kind {
-		case transcript.Call:
-			open[p.Call] = i
-		case transcript.Result:
-			if c, ok := open[p.Call]; ok {
-				found[c] = i
-				delete(open, p.Call)
-			}
-		}
-	}
-	return found
-}
-
-// unused is an ID for a call: its own, unless no API takes it or another call has it.
+// unused returns an ID for a call: its own, unless the API rejects it or another call has it.
 func unused(id string, used map[string]bool) string {
 	if !callID.MatchString(id) {
 		id = "call_ccd"
@@ -82,8 +64,8 @@ func unused(id string, used map[string]bool) string {
 	return id
 }
 
-// thoughts leaves thinking where an API asks for it: in a loop of calls that has not ended, in replies that are there
-// whole, as they were. Elsewhere it is of no use to anyone. Before is the reply that what stands before is of.
+// thoughts keeps thinking only where an API requires it: in complete replies of a loop of calls that has not ended. before
+// is the reply that precedes the pieces.
 func thoughts(all []piece, before string) []piece {
 	loop := len(all)
 	if loop > 0 && all[loop-1].Kind == transcript.Result {
@@ -95,24 +77,24 @@ func thoughts(all []piece, before string) []piece {
 	whole[before] = false
 	var kept []piece
 	for i, p := range all {
-		if p.Kind != transcript.Thinking || i >= loop && whole[p.reply] {
+		if p.Kind != transcript.Thinking || i >= loop && whole[p.Reply] {
 			kept = append(kept, p)
 		}
 	}
 	return kept
 }
 
-// wholeReplies are the replies that begin with thinking, lack nothing and call something.
+// wholeReplies returns the complete replies that begin with thinking and end with a call.
 func wholeReplies(all []piece) map[string]bool {
 	whole, last := map[string]bool{}, map[string]transcript.Kind{}
 	for _, p := range all {
-		if !p.assistant {
+		if !p.Kind.Assistant() {
 			continue
 		}
-		fits, begun := whole[p.reply]
+		fits, begun := whole[p.Reply]
 		thinks := p.Kind == transcript.Thinking
-		whole[p.reply] = !p.short && p.reply != "" && (fits || !begun && thinks)
-		last[p.reply] = p.Kind
+		whole[p.Reply] = !p.short && p.Reply != "" && (fits || !begun && thinks)
+		last[p.Reply] = p.Kind
 	}
 	for reply, kind := range last {
 		whole[reply] = whole[reply] && kind == transcript.Call
@@ -120,94 +102,24 @@ func wholeReplies(all []piece) map[string]bool {
 	return whole
 }
 
-// arranged brings pieces into messages that take turns: the results of a reply's calls follow it at once, what was said
-// meanwhile follows them.
-func arranged(all []piece) []transcript.Message {
-	a := arranger{all: all, done: make([]bool, len(all)), results: map[string]int{}}
-	for i, p := range all {
-		if p.Kind == transcript.Result {
-			a.results[p.Call] = i
+// arranged groups pieces into messages of alternating roles.
+func arranged(all []piece) (messages []transcript.Message) {
+	for _, turn := range transcript.Turns(len(all), func(i int) *transcript.Block { return &all[i].Block }) {
+		m := transcript.Message{Assistant: all[turn[0]].Kind.Assistant()}
+		for _, i := range turn {
+			p := &all[i]
+			if m.ID == "" || strings.HasPrefix(m.ID, "msg_ccd_") {
+				m.ID = p.Reply
+			}
+			if m.Model == "" && m.Assistant {
+				m.Model = p.model
+			}
+			if p.time.After(m.Time) {
+				m.Time = p.time
+			}
+			m.Blocks = append(m.Blocks, p.Block)
 		}
+		messages = append(messages, m)
 	}
-	for i := range all {
-		if a.done[i] {
-			continue
-		}
-		if all[i].assistant {
-			a.reply(i)
-		} else {
-			a.put(i)
-		}
-	}
-	return a.out
-}
-
-type arranger struct {
-	all     []piece
-	done    []bool
-	results map[string]int
-	out     []transcript.Message
-}
-
-// reply puts the reply that begins at i, also where results stand between its blocks, and then the results of its calls.
-func (a *arranger) reply(i int) {
-	var calls []string
-	last, answered := a.all[i].reply, false
-	for j := i; j < len(a.all); j++ {
-		p := &a.all[j]
-		if a.done[j] {
-			continue
-		}
-		if p.Kind == transcript.Result && own(calls, p.Call) {
-			answered = true
-			continue
-		}
-		if !p.assistant || answered && (p.reply == "" || p.reply != last) {
-			break
-		}
-		a.put(j)
-		last = p.reply
-		if p.Kind == transcript.Call {
-			calls = append(calls, p.Call)
-		}
-	}
-	for _, id := range calls {
-		a.put(a.results[id])
-	}
-}
-
-func own(calls []string, id string) bool {
-	for _, c := range calls {
-		if c == id {
-			return true
-		}
-	}
-	return false
-}
-
-// put adds a piece to the message of its side.
-func (a *arranger) put(i int) {
-	a.done[i] = true
-	p := &a.all[i]
-	n := len(a.out)
-	if n == 0 || a.out[n-1].Assistant != p.assistant {
-		a.out = append(a.out, transcript.Message{Assistant: p.assistant, ID: p.reply, Time: p.time})
-		n++
-	}
-	m := &a.out[n-1]
-	if m.ID == "" || strings.HasPrefix(m.ID, "msg_ccd_") {
-		m.ID = p.reply
-	}
-	if m.Model == "" && p.assistant {
-		m.Model = p.model
-	}
-	m.Time = later(m.Time, p.time)
-	m.Blocks = append(m.Blocks, p.Block)
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return messages
 }

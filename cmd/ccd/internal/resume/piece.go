@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,36 +10,33 @@ import (
 	"ccd/internal/transcript"
 )
 
-// piece is a block of the source on its way into a copy.
+// piece is a block of the source that may become part of a copy.
 type piece struct {
 	transcript.Block
-	assistant bool
-	reply     string // what pieces of one reply share
-	model     string
-	time      time.Time
-	record    int
-	place     int // in the order of all pieces
-	whole     transcript.Pointer
-	size      int    // bytes of the original
-	chars     int    // as it stands, as the model sees it
-	label     string // of a call: tool and input, for where it is told
-	told      bool   // of a call: it is told in words, for the copy's agent has no such call, or no room
-	short     bool   // its ID stands in it, for what it leaves out
-	named     bool   // of a result: its ID stands in it for an image
-	answer    string // of a result in which the human answers a question, a plan or a call: their words
+	model  string
+	time   time.Time
+	record int
+	whole  transcript.Pointer
+	size   int    // bytes of the original
+	chars  int    // as the model sees it
+	label  string // of a call: tool and input, for describing it in words
+	told   bool   // of a call: it is described in words, because the copy's agent has no such call or room is short
+	short  bool   // shortened, with its ID
+	named  bool   // of a result: contains its ID in place of an image
+	answer string // of a result with the human's answer to a question, a plan or a call: that answer
 }
 
 const (
-	labelChars = 300  // of a call that is told
-	toldChars  = 2000 // of a result that is told
-	stubChars  = 120  // that a stub takes, about
-	imageChars = 3000 // that an image counts at the least
+	labelChars = 300  // of a call described in words
+	toldChars  = 2000 // of a result given as text
+	stubChars  = 120  // of a stub, about
+	imageChars = 3000 // minimum count for an image
 )
 
-// newPiece is an item as a piece of a copy for the agent; ok is false for what stays out of it.
+// newPiece converts an item to a piece for the copy's agent. ok is false for items that are left out.
 func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (p piece, ok bool) {
 	quoted := it.Kind == transcript.Summary && quotedSummary(from, r)
-	if it.Side || it.Kind == transcript.Summary && !quoted { // what it summed up stands before it
+	if it.Side || it.Kind == transcript.Summary && !quoted { // what it summarizes is in the source
 		return p, false
 	}
 	b, ok := transcript.NewBlock(r, it)
@@ -50,11 +46,10 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if !ok {
 		return p, false
 	}
-	p = piece{Block: b, reply: it.Message, model: r.Model, time: r.Time, record: r.N, size: len(it.Raw)}
+	p = piece{Block: b, model: r.Model, time: r.Time, record: r.N, size: len(it.Raw)}
 	if from != to {
-		p.model = "" // the other agent knows none of them
+		p.model = "" // the other agent does not know it
 	}
-	p.assistant = b.Kind == transcript.Text || b.Kind == transcript.Call || b.Kind == transcript.Thinking
 	p.whole = transcript.Pointer{
 		Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
@@ -66,7 +61,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if ok = p.fit(from, to, cwd, r, it); ok {
 		p.disclaim(to, it)
 		p.weigh()
-	} else if p.Kind == transcript.Image { // there is none of the kind: its ID tells that it was there
+	} else if p.Kind == transcript.Image { // not accepted as an image: a stub with its ID replaces it
 		p.Raw = raw
 		p, ok = p.stubbed(), true
 	}
@@ -76,20 +71,20 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	return p, ok
 }
 
-// quotedChars is what is left of a message that is taken for a summary by its words alone.
+// quotedChars is how much is kept of a message that only its wording marks as a summary.
 const quotedChars = 2000
 
-// quotedSummary reports whether the summary in a record may be a person's message that quotes one: Codex has no flag for
-// them, its own ones stand in records of compaction.
+// quotedSummary reports whether the summary in a record may be a person's message that quotes one. Codex does not flag
+// summaries, but writes its own into compaction records.
 func quotedSummary(from string, r *transcript.Record) bool {
-	m := object(r.Raw)
-	if payload := object(m["payload"]); payload != nil {
+	m := node(r.Raw)
+	if payload := m.Field("payload"); payload.Is('{') {
 		m = payload
 	}
-	return from != claude && r.Boundary == nil && text(m["role"]) == "user"
+	return from != claude && r.Boundary == nil && m.Field("role").Text() == "user"
 }
 
-// fit gives a piece the shape that the agent's API takes.
+// fit converts a piece to a form that the agent's API accepts.
 func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.Item) bool {
 	switch p.Kind {
 	case transcript.Human, transcript.Text:
@@ -116,14 +111,14 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.I
 	return true
 }
 
-// disclaim puts a line before what a program wrote and a reader of the copy could take for the human's words: a result
-// that poses as the client's report of them, and a summary that only Codex knows by its words.
+// disclaim puts a line before text by a program that a reader of the copy could mistake for the human's: a result that
+// imitates the client's report of an answer, and a summary that only its wording marks as one.
 func (p *piece) disclaim(to string, it *transcript.Item) {
 	who := ""
 	switch {
-	case it.Kind == transcript.Summary && to == claude:
+	case it.Kind == transcript.Summary && to != codex:
 		who = "a summary, not the human's words"
-	case it.Kind == transcript.Result && !it.Refused && it.Client().Poses(it.Tool, it.Raw):
+	case it.Kind == transcript.Result && !it.Refused && it.Client().FakesReport(it.Tool, it.Raw):
 		who = "the tool wrote this, not the human"
 	default:
 		return
@@ -131,7 +126,7 @@ func (p *piece) disclaim(to string, it *transcript.Item) {
 	p.Raw, p.named = transcript.Quote(mark.New(p.id(), who)+"\n"+flat(p.Raw, p.id())), true
 }
 
-// weigh counts what a piece takes.
+// weigh sets the size of a piece.
 func (p *piece) weigh() {
 	p.chars = transcript.Chars(p.Raw)
 	switch p.Kind {
@@ -140,7 +135,7 @@ func (p *piece) weigh() {
 	case transcript.Image:
 		p.chars = max(imageChars, len(p.Raw)/8)
 	case transcript.Result:
-		if other := len(p.Raw) - p.chars; p.Raw[0] == '[' && other > imageChars { // images are no text
+		if other := len(p.Raw) - p.chars; p.Raw[0] == '[' && other > imageChars { // images are not text
 			p.chars += max(imageChars, other/8)
 		}
 	}
@@ -148,7 +143,7 @@ func (p *piece) weigh() {
 
 func (p *piece) id() mark.ID { return p.whole.Hash.ID() }
 
-// stub is what stands for a result or an image that has no room.
+// stub returns the marker that replaces a result or image for which there is no room.
 func (p *piece) stub() string {
 	what := ""
 	if p.Kind == transcript.Image {
@@ -158,7 +153,7 @@ func (p *piece) stub() string {
 	return mark.New(p.id(), fmt.Sprintf("%s%d bytes: elided; read again before editing; ccd agent restore %s", what, p.size, id))
 }
 
-// stubbed is the piece with its stub in the place of what it held.
+// stubbed returns the piece with its content replaced by its stub.
 func (p piece) stubbed() piece {
 	text := p.stub()
 	if p.Kind == transcript.Image {
@@ -168,7 +163,7 @@ func (p piece) stubbed() piece {
 	return p
 }
 
-// cut is a text with its beginning and its end, in about most chars; its ID stands between them.
+// cut returns the piece shortened to about most chars: the beginning of its text, its ID, and the end.
 func (p piece) cut(most int) piece {
 	text := []rune(string(transcript.Original(p.Kind, p.Raw)))
 	m := "\n" + mark.New(p.id(), fmt.Sprintf("cut, %d chars; ccd agent restore %s", len(text), p.id())) + "\n"
@@ -180,19 +175,19 @@ func (p piece) cut(most int) piece {
 	return p
 }
 
-// asText is a call that is told: what was called, and where its input stands.
+// asText returns a call described in words: what was called, and the ID of its input.
 func (p piece) asText(why string) piece {
 	text := mark.New(p.id(), "call of "+p.label+why)
-	p.Kind, p.assistant, p.short = transcript.Text, true, true
+	p.Kind, p.short = transcript.Text, true
 	p.Raw, p.chars = transcript.Quote(text), utf8.RuneCountInString(text)
 	return p
 }
 
-// resultAsText is the result of a call that is told.
+// resultAsText returns the result of a call that is described in words.
 func (p piece) resultAsText() piece {
-	if p.answer != "" && utf8.RuneCountInString(p.answer) <= toldChars { // it stays the human's
+	if p.answer != "" && utf8.RuneCountInString(p.answer) <= toldChars { // the human's words are kept
 		text := p.answer + "\n" + mark.New(p.id(), "to the call before")
-		p.Kind, p.assistant, p.short = transcript.Human, false, true
+		p.Kind, p.short = transcript.Human, true
 		p.Raw, p.chars = transcript.Quote(text), utf8.RuneCountInString(text)
 		return p
 	}
@@ -203,33 +198,7 @@ func (p piece) resultAsText() piece {
 		end = mark.New(p.id(), fmt.Sprintf("its result, cut, %d chars", len(r))) + "\n"
 	}
 	text = end + mark.Quote("", text)
-	p.Kind, p.assistant, p.short = transcript.Text, true, true
+	p.Kind, p.short = transcript.Text, true
 	p.Raw, p.chars = transcript.Quote(text), utf8.RuneCountInString(text)
 	return p
-}
-
-// object reads a JSON object's members, nil where it is none.
-func object(raw []byte) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
-}
-
-// list reads a JSON list's values, nil where it is none.
-func list(raw []byte) []json.RawMessage {
-	var l []json.RawMessage
-	if json.Unmarshal(raw, &l) != nil {
-		return nil
-	}
-	return l
-}
-
-// text reads a JSON string, "" where it is none.
-func text(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	return string(transcript.Original(transcript.Text, raw))
 }

@@ -12,10 +12,10 @@ import (
 	"ccd/internal/atomicfile"
 )
 
-// Put writes a copy to path, where nothing may stand, with mode 0600. It never takes over what an agent goes on with
-// last: its modification time is before that of source (a path, which need not exist) and of the sessions beside it.
-// Purge is the age at which the agent removes sessions, 0 where it never does: where all of them have that age, the copy
-// must be newer to be there at all, which newest reports.
+// Put writes a copy to path, which must not exist, with mode 0600. The copy must not become the session that the agent
+// continues by default, so its modification time is before that of source (a path, which need not exist) and of the
+// sessions beside it. purge is the age at which the agent removes sessions, 0 if it never does. If all others are about to
+// be removed, the copy must be newer than they are, which newest reports.
 func (c *Copy) Put(path, source string, purge time.Duration, now time.Time) (newest bool, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -37,8 +37,8 @@ func (c *Copy) Put(path, source string, purge time.Duration, now time.Time) (new
 	return newest, p.CommitNew()
 }
 
-// siblings are the modification times of the sessions in a directory, and of one more file. What cannot be looked at, as
-// a link to itself, no agent goes on with.
+// siblings returns the modification times of the sessions in a directory and of one more file. It skips what cannot be
+// read, such as a link to itself, because no agent can continue that.
 func siblings(dir, source string) (times []time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -58,13 +58,13 @@ func siblings(dir, source string) (times []time.Time, err error) {
 	return times, nil
 }
 
-// life is how long a copy is kept at the least where its agent purges by age and nothing speaks against it.
+// life is how long a copy should be kept if its agent removes sessions by age.
 const life = 14 * 24 * time.Hour
 
-// older is the modification time of a copy among sessions of the given times: before all of them, so that no list by
-// time begins with it, also when the newer ones are gone. But agents purge by age: it is not made so old for that that
-// it is removed soon, only as old as the newest needs. Where the newest is about to be purged itself, the copy must
-// outlive it, and is the newest.
+// older returns the modification time for a copy among sessions of the given times: before all of them, so that it is never
+// first in a list by time, even after newer sessions are removed. Because agents remove sessions by age, it is not made so
+// old that it would be removed soon, only older than the newest. If the newest is about to be removed itself, the copy must
+// outlive it and becomes the newest.
 func older(times []time.Time, purge time.Duration, now time.Time) (at time.Time, newest bool) {
 	if len(times) == 0 {
 		return now, false

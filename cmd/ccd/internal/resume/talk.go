@@ -7,26 +7,23 @@ import (
 	"ccd/internal/transcript"
 )
 
-// talk takes the records of a session in, in order, and keeps the newest pieces that a copy may hold word by word: no
-// more of them than the room could ever take, and of a piece that is too long for its place only what tells of it.
+// talk reads the records of a session in order and keeps the newest pieces that a copy may contain verbatim: no more than
+// could ever fit the room, and only a stub of a piece that is too long.
 type talk struct {
 	from, to string
 	room     int // chars
 	pieces   []piece
 	n        int    // pieces so far
-	gone     string // the reply of the last piece that was let go
-	chars    int    // that the pieces kept take at the least
+	gone     string // the reply of the last dropped piece
+	chars    int    // minimum size of the kept pieces
 	records  int
-	places   map[string]int // how many pieces stood when a record of the chain had come, by its UUID
-	uuids    []string       // in order
-	asked    string         // the beginning of the first thing that a person asked
-	dirs     []string       // working directories, each once
-	version  string         // of the agent
-	summed   bool           // a summary was left out
+	asked    string   // the beginning of the first request
+	dirs     []string // working directories, each once
+	version  string   // of the agent
+	summed   bool     // a summary was left out
 }
 
 const (
-	maxChain = 4096 // records of the chain that a later one may hang on
 	maxDirs  = 64
 	askChars = 200
 
@@ -34,13 +31,13 @@ const (
 )
 
 func newTalk(from, to string, room int) *talk {
-	return &talk{from: from, to: to, room: room, places: map[string]int{}}
+	return &talk{from: from, to: to, room: room}
 }
 
-// most is what one piece may take.
+// most returns the maximum size of one piece.
 func (t *talk) most() int { return max(1000, t.room/3) }
 
-// least is what a piece takes where it is as short as it can be.
+// least returns the size of a piece when it is shortened as far as possible.
 func (t *talk) least(p *piece) int {
 	switch p.Kind {
 	case transcript.Result, transcript.Image:
@@ -48,7 +45,7 @@ func (t *talk) least(p *piece) int {
 	case transcript.Call:
 		return min(p.chars, stubChars+len(p.label))
 	case transcript.Thinking:
-		return thoughtChars // most of it never gets into a copy
+		return thoughtChars // most thinking is never copied
 	}
 	return min(p.chars, t.most())
 }
@@ -77,15 +74,14 @@ func (t *talk) add(r *transcript.Record) {
 			t.take(p)
 		}
 	}
-	t.chain(r)
 }
 
-// isDir reports whether a directory that a record names can be one to go to: an absolute path, of any system.
+// isDir reports whether a path in a record can be a working directory: an absolute path of any system.
 func isDir(path string) bool {
 	return transcript.IsAbs(path) && strings.IndexByte(path, 0) < 0
 }
 
-// cwd is where the session works at first.
+// cwd returns the session's first working directory.
 func (t *talk) cwd() string {
 	if len(t.dirs) == 0 {
 		return ""
@@ -93,9 +89,8 @@ func (t *talk) cwd() string {
 	return t.dirs[0]
 }
 
-// take keeps a piece, shortened at once where it can never stand whole, and lets go of those that have no room any more.
+// take keeps a piece, shortened at once if it can never fit whole, and drops the oldest ones that no longer fit.
 func (t *talk) take(p piece) {
-	p.place = t.n
 	t.n++
 	if p.chars > t.most() {
 		switch p.Kind {
@@ -110,58 +105,34 @@ func (t *talk) take(p piece) {
 		case transcript.Call:
 			p.Raw, p.told = nil, true
 		case transcript.Thinking:
-			p.Raw, p.chars, p.short = nil, 0, true // its reply lacks something
+			p.Raw, p.chars, p.short = nil, 0, true // its reply is incomplete
 		}
 	}
 	t.pieces = append(t.pieces, p)
 	t.chars += t.least(&p)
 	for len(t.pieces) > 1 && t.chars > t.room {
 		t.chars -= t.least(&t.pieces[0])
-		t.gone = t.pieces[0].reply
+		t.gone = t.pieces[0].Reply
 		t.pieces[0] = piece{}
 		t.pieces = t.pieces[1:]
 	}
 }
 
-// chain notes where in the conversation a record stands.
-func (t *talk) chain(r *transcript.Record) {
-	if r.UUID == "" {
-		return
-	}
-	if _, ok := t.places[r.UUID]; !ok {
-		t.uuids = append(t.uuids, r.UUID)
-	}
-	t.places[r.UUID] = t.n
-	if len(t.uuids) > maxChain {
-		delete(t.places, t.uuids[0])
-		t.uuids = t.uuids[1:]
-	}
-}
-
-// rewind leaves out what a person took back: Claude Code hangs the new message on an earlier record, which may stand
-// within a turn; of other agents' records it is told how many turns go. It stays in the archive, under the range of its records.
+// rewind drops what a person rewound: everything after the parent of the new message, which may be within a turn, or the
+// number of turns in the record. The archive keeps it, under the range of its records.
 func (t *talk) rewind(r *transcript.Record) {
-	if t.from != claude {
+	if r.From == 0 {
 		t.dropTurns(r.Back)
 		return
 	}
-	if !slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
-		return it.Kind == transcript.Human && it.Call == "" && !it.Side
-	}) {
-		return
-	}
-	place, ok := t.places[transcript.ParentUUID(r)]
-	if !ok && !transcript.Rooted(r) {
-		return
-	}
-	i, _ := slices.BinarySearchFunc(t.pieces, place, func(p piece, at int) int { return p.place - at })
-	// Results alone are no turn: those of calls that ran side by side come in any order.
-	if slices.ContainsFunc(t.pieces[i:], func(p piece) bool { return p.assistant || p.typed() }) {
+	i, _ := slices.BinarySearchFunc(t.pieces, r.From, func(p piece, record int) int { return p.record - record })
+	// Results alone are not a turn, because those of parallel calls come in any order.
+	if slices.ContainsFunc(t.pieces[i:], func(p piece) bool { return p.Kind.Assistant() || p.typed() }) {
 		t.dropFrom(i)
 	}
 }
 
-// dropTurns leaves the last turns out; all, where there are no more of them.
+// dropTurns drops the last n turns, or all if there are fewer.
 func (t *talk) dropTurns(n int) {
 	for i := len(t.pieces) - 1; i >= 0 && n > 0; i-- {
 		if t.pieces[i].typed() {
@@ -176,7 +147,7 @@ func (t *talk) dropTurns(n int) {
 	}
 }
 
-// typed reports whether a piece is what a person wrote as a message.
+// typed reports whether a piece is a message that a person typed.
 func (p *piece) typed() bool { return p.Kind == transcript.Human }
 
 func (t *talk) dropFrom(i int) {
@@ -187,21 +158,21 @@ func (t *talk) dropFrom(i int) {
 	t.pieces = t.pieces[:i]
 }
 
-// tail is the newest part of a session, word by word.
+// tail is the newest part of a session, verbatim.
 type tail struct {
-	first    int // number of its first record; one more than there are where it is empty
+	first    int // number of its first record; the number of records plus one if it is empty
 	messages []transcript.Message
-	pointers []transcript.Pointer // of what it leaves out and names
+	pointers []transcript.Pointer // of what it replaces by IDs
 	chars    int
-	whole    bool // nothing of the conversation is left out
+	whole    bool // it is the whole conversation
 }
 
-// tail chooses the newest pieces that room holds. Their results stand whole while half of it is free, then as stubs
-// where they are long.
+// tail chooses the newest pieces that fit the room. Results are kept whole while half of the room is free; after that, long
+// ones become stubs.
 func (t *talk) tail(room int) tail {
 	chosen, first := t.chosen(room)
 	paired, dropped := pair(chosen)
-	for len(paired) > 0 && len(dropped) > 0 && dropped[0].record < paired[0].record { // answers to what is not there
+	for len(paired) > 0 && len(dropped) > 0 && dropped[0].record < paired[0].record { // answers to a message that is not in the tail
 		dropped = dropped[1:]
 	}
 	out := tail{first: t.records + 1, whole: first == 0 && t.n == len(t.pieces) && len(dropped) == 0 && !t.summed}
@@ -210,7 +181,7 @@ func (t *talk) tail(room int) tail {
 	}
 	before := t.gone
 	if first > 0 {
-		before = t.pieces[first-1].reply
+		before = t.pieces[first-1].Reply
 	}
 	paired = thoughts(paired, before)
 	out.messages = arranged(paired)
@@ -225,11 +196,11 @@ func (t *talk) tail(room int) tail {
 }
 
 const (
-	smallResult = 400 // chars that a result has at least where it is not shown whole for its age
-	leastCut    = 300 // chars of a text that is cut to what room is left
+	smallResult = 400 // chars; longer results become stubs when they are old
+	leastCut    = 300 // minimum chars of a text that is cut to the room left
 )
 
-// within is the piece as it stands where so much of the room is free: whole, or what tells of it.
+// within returns the piece as it fits when so much of the room is free: whole, cut or as a stub.
 func (p piece) within(free, room int) piece {
 	most := min(free, room/3)
 	switch p.Kind {
@@ -253,10 +224,10 @@ func (p piece) within(free, room int) piece {
 	return p
 }
 
-// chosen gives the newest pieces within room, oldest first, and the place of the first of them among those kept.
+// chosen returns the newest pieces that fit the room, oldest first, and the index of the first of them.
 func (t *talk) chosen(room int) (all []piece, first int) {
 	free := room
-	loop := len(t.pieces) > 0 && t.pieces[len(t.pieces)-1].Kind == transcript.Result // one that has not ended
+	loop := len(t.pieces) > 0 && t.pieces[len(t.pieces)-1].Kind == transcript.Result // a loop of calls that has not ended
 	for first = len(t.pieces); first > 0; first-- {
 		p := t.pieces[first-1]
 		if loop = loop && !p.typed(); p.Kind == transcript.Thinking && !loop {
@@ -272,7 +243,7 @@ func (t *talk) chosen(room int) (all []piece, first int) {
 		free -= p.chars
 		all = append(all, p)
 	}
-	// A record that is there in part stands before the tail: what is missing of it must be somewhere.
+	// The tail begins after a record that is only partly in it, so that the summary covers that record.
 	if n := len(all); first > 0 && n > 0 {
 		half := t.pieces[first-1].record
 		for n > 1 && all[n-1].record == half {

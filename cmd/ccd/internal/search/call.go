@@ -8,14 +8,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// How far a result's call is looked for, in bytes: before the segment at hand, and of lines that name it.
+// How far back the call of a result is searched, in bytes: before the current segment, and in lines with the call's ID.
 const (
 	maxBefore = 2 << 20
 	maxNamed  = 4 << 20
 )
 
-// called tells kind and tool of item i of a record: of a result, its call tells the tool, and what a person's answer is.
-// ok is whether tool and file are those that are looked for.
+// called returns item i of a record with its kind and tool. A result gets its tool from its call, which also shows whether
+// it is a person's answer. ok reports whether tool and file match the query.
 func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, i int) (it transcript.Item, ok bool, err error) {
 	it = r.Items[i]
 	switch {
@@ -30,7 +30,7 @@ func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript
 	}
 	it.Tool = call.Tool
 	if ok = w.wanted(call, cr); ok {
-		// The line once more, now that its call is known.
+		// Decode the line again, now that its call is known.
 		if again := decoded(w.decoder, seg.Data, seg.Start.Offset, at); again != nil && i < len(again.Items) {
 			it.Kind, it.Frame = again.Items[i].Kind, again.Items[i].Frame
 		}
@@ -38,8 +38,8 @@ func (w *walk) called(ctx context.Context, seg transcript.Segment, at transcript
 	return it, ok, nil
 }
 
-// callOf finds the call that a result of a record answers, in its line, in the segment before it, and some way before
-// the segment. It returns nil where there is none.
+// callOf finds the call that a result belongs to: in its own line, earlier in the segment, or some way before the segment.
+// It returns nil if there is none.
 func (w *walk) callOf(ctx context.Context, seg transcript.Segment, at transcript.Span, r *transcript.Record, id string) (*transcript.Item, *transcript.Record, error) {
 	if call := callTo(r, id); call != nil {
 		return call, r, nil
@@ -61,7 +61,7 @@ func (w *walk) callOf(ctx context.Context, seg transcript.Segment, at transcript
 	return call, r, nil
 }
 
-// callIn looks for the last call of that ID in data, which stands at off.
+// callIn finds the last call with an ID in data, which begins at offset off.
 func (w *walk) callIn(data []byte, off int64, id string) (*transcript.Item, *transcript.Record) {
 	end := len(data)
 	for named := int64(0); named < maxNamed; {
@@ -81,7 +81,7 @@ func (w *walk) callIn(data []byte, off int64, id string) (*transcript.Item, *tra
 	return nil, nil
 }
 
-// callTo returns the record's call of that ID, nil where it holds none.
+// callTo returns the record's call with that ID, or nil.
 func callTo(r *transcript.Record, id string) *transcript.Item {
 	for i := range r.Items {
 		if it := &r.Items[i]; it.Kind == transcript.Call && it.Call == id {
@@ -91,7 +91,7 @@ func callTo(r *transcript.Record, id string) *transcript.Item {
 	return nil
 }
 
-// wanted reports whether a call is of the tool, and on the file, that are looked for.
+// wanted reports whether a call matches the tool and file of the query.
 func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 	if w.tool != "" && !isTool(call.Tool, w.tool) {
 		return false
@@ -113,7 +113,7 @@ func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 	return false
 }
 
-// isTool reports whether want names the tool: all of its name, or what follows the name of its server.
+// isTool reports whether want is the tool's name, with or without the name of its server.
 func isTool(tool, want string) bool {
 	if strings.EqualFold(tool, want) {
 		return true

@@ -8,10 +8,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// pattern is a path as a person gives it, cut at its slashes; nil for none.
+// pattern is a path of a query, split at its slashes; nil for none.
 type pattern []string
 
-// newPattern reads a path: what it does not begin with may be anything, and what it names may be a directory.
+// newPattern parses a path. An absolute one matches itself, a relative one any path that ends with it, and each also matches
+// what is below such a path.
 func newPattern(text string) (pattern, error) {
 	if text == "" {
 		return nil, nil
@@ -30,27 +31,27 @@ func newPattern(text string) (pattern, error) {
 		}
 	}
 	if len(p) == 0 || p[len(p)-1] != "**" {
-		p = append(p, "**") // the file itself, and what lies below it
+		p = append(p, "**") // the file itself and everything below it
 	}
 	return p, nil
 }
 
 func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// matches reports whether the path is meant.
+// matches reports whether a path matches.
 func (p pattern) matches(file string) bool {
 	if file == "" {
 		return false
 	}
-	if transcript.IsAbs(file) && file[0] != '/' { // Windows does not tell capital letters from small ones
+	if transcript.IsAbs(file) && file[0] != '/' { // Windows paths are case-insensitive
 		file = strings.ToLower(file)
 		p = strings.Split(strings.ToLower(strings.Join(p, "/")), "/")
 	}
 	return matchElements(p, strings.Split(strings.Trim(path.Clean(slashes(file)), "/"), "/"))
 }
 
-// matchElements compares elements; ** stands for any number of them. What ** may begin with is tried in turn, the last ** alone,
-// so that the work is at most the product of the two.
+// matchElements compares elements. ** matches any number of them. Only the last ** is tried at several positions, so the
+// work is at most the product of the two lengths.
 func matchElements(p, elements []string) bool {
 	i, j, star, from := 0, 0, -1, 0
 	for j < len(elements) {
@@ -75,7 +76,7 @@ func matchElements(p, elements []string) bool {
 
 func matchOne(p, element string) bool {
 	if p == element {
-		return true // also where it holds what a pattern would read otherwise
+		return true // also if it contains characters that are special in a pattern
 	}
 	ok, err := path.Match(p, element)
 	return err == nil && ok

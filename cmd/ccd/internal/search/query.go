@@ -9,24 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// Query is what is looked for: items in which everything stands that is given. Something must be.
+// Query selects the items that match all given fields. At least one of Words, Tool and Path must be given.
 type Query struct {
-	// Words stand in an item in any order, in any case, also as parts of longer words. One with white space in it is a
-	// phrase: its words stand in this order with nothing but white space between them.
+	// Words must all occur in an item, in any order and case, also as parts of longer words. An entry with white space is a
+	// phrase, whose words must follow each other with only white space between them.
 	Words  []string
-	Tool   string    // calls of the tool, and their results; its name in any case, of an MCP server's tool also without the server's
-	Path   string    // calls on the file, and their results: a path, the last elements of one, a directory, or either with * ? [] **
-	Retold bool      // also what ccd's hooks told an agent of earlier work: see transcript.Retold
-	Since  time.Time // records from then on; one without a time counts as new as its session
+	Tool   string    // calls of the tool and their results; any case, and the name of an MCP server can be omitted
+	Path   string    // calls on the file and their results: a path, the end of one, a directory, or a pattern with * ? [] **
+	Retold bool      // also the context that ccd's hooks added: see transcript.HistoryNote
+	Since  time.Time // only records from then on; a record without a time counts as new as its session
 }
 
-// The most that a query may hold.
+// The limits of a query.
 const (
 	maxWords = 32
 	maxWord  = 1000 // characters
 )
 
-// Words reads what a person types in one line: words, and phrases in double quotes. A quote within a word is part of it.
+// Words splits a line into words and phrases in double quotes. A quote within a word is part of the word.
 func Words(line string) []string {
 	var words []string
 	for line = strings.TrimLeftFunc(line, unicode.IsSpace); line != ""; line = strings.TrimLeftFunc(line, unicode.IsSpace) {
@@ -47,7 +47,7 @@ func Words(line string) []string {
 	return words
 }
 
-// quoted takes a phrase in quotes off the beginning of line. Its closing quote stands before white space or the end.
+// quoted splits a quoted phrase off the beginning of line. Its closing quote is before white space or the end.
 func quoted(line string) (phrase, rest string, ok bool) {
 	if line[0] != '"' {
 		return "", "", false
@@ -64,13 +64,13 @@ func quoted(line string) (phrase, rest string, ok bool) {
 	return "", "", false
 }
 
-// Check reports why the query cannot be used.
+// Check returns an error if the query cannot be used.
 func (q Query) Check() error {
 	_, err := q.finder()
 	return err
 }
 
-// Spans returns where the words of the query stand in text, as places of bytes, in order and apart from each other.
+// Spans returns the byte ranges of the query's words in text, in order and without overlap.
 func (q Query) Spans(text string) [][2]int {
 	terms, err := q.terms()
 	if err != nil {
@@ -87,7 +87,7 @@ func (q Query) Spans(text string) [][2]int {
 	}
 }
 
-// first returns the first place, at or behind from, where any of the terms stands.
+// first returns the first occurrence of any of the terms at or after from.
 func first(terms []term, text []byte, from int) (start, end int) {
 	start, end = -1, -1
 	for i := range terms {
@@ -98,7 +98,7 @@ func first(terms []term, text []byte, from int) (start, end int) {
 	return start, end
 }
 
-// terms checks the query and makes its words ready.
+// terms checks the query and prepares its words.
 func (q Query) terms() ([]term, error) {
 	var terms []term
 	for _, w := range q.Words {
@@ -113,7 +113,7 @@ func (q Query) terms() ([]term, error) {
 		terms = append(terms, newTerm(w))
 	}
 	if len(terms) == 0 && q.Tool == "" && q.Path == "" {
-		return nil, errors.New("parse query: nothing to look for")
+		return nil, errors.New("parse query: nothing to search for")
 	}
 	return terms, nil
 }

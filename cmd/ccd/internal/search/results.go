@@ -11,9 +11,9 @@ import (
 	"ccd/internal/transcript"
 )
 
-// callSieve finds the lines that may hold a call of the tool on the file. A tool's name stands in its line as it is, but
-// for the server's, which may stand elsewhere in it; of a path the last of its elements that is not all pattern does,
-// though a shell's quotes and joined lines may stand in it.
+// callSieve finds the lines that may contain a call of the tool on the file. The line contains the tool's name literally,
+// though perhaps apart from its server's name. It contains the last literal element of the path, though perhaps with shell
+// quotes and escaped line ends in it.
 func callSieve(tool string, path pattern) sieve {
 	if i := strings.LastIndex(tool, "__"); i >= 0 {
 		tool = tool[i+len("__"):]
@@ -28,8 +28,7 @@ func callSieve(tool string, path pattern) sieve {
 	return s
 }
 
-// piece is what stands in every path that is meant, without what may be spelled in several ways; nil where that is not
-// much.
+// piece returns text that every matching path contains literally, nil if that is too short to be useful.
 func (p pattern) piece() []rune {
 	for _, e := range slices.Backward(p) {
 		if best := longest(e); len(best) > 1 {
@@ -39,8 +38,8 @@ func (p pattern) piece() []rune {
 	return nil
 }
 
-// longest returns the longest part of an element of a pattern that stands in a line as it is. An n is none: behind a
-// backslash it may end a line within a word.
+// longest returns the longest literal part of a pattern's element. It excludes the letter n, because `\n` may be an escaped
+// line end within a word.
 func longest(element string) (best []rune) {
 	var part []rune
 	class := false
@@ -57,7 +56,7 @@ func longest(element string) (best []rune) {
 	return best
 }
 
-// quoting reports whether the byte at at may stand within a word of a shell, and is none of it.
+// quoting reports whether the byte at at is shell quoting rather than part of a word.
 func quoting(data []byte, at int) bool {
 	switch data[at] {
 	case '\\', '"', '\'':
@@ -68,7 +67,7 @@ func quoting(data []byte, at int) bool {
 	return false
 }
 
-// looseForth is forth that passes over quoting.
+// looseForth is like forth but skips quoting.
 func looseForth(data []byte, at int, text []rune) int {
 	for i := range text {
 		for i > 0 && at < len(data) && quoting(data, at) {
@@ -81,7 +80,7 @@ func looseForth(data []byte, at int, text []rune) int {
 	return at
 }
 
-// looseBack is back that passes over quoting.
+// looseBack is like back but skips quoting.
 func looseBack(data []byte, at int, text []rune) int {
 	for i := len(text) - 1; i >= 0; i-- {
 		for at > 0 && quoting(data, at-1) {
@@ -94,7 +93,7 @@ func looseBack(data []byte, at int, text []rune) int {
 	return at
 }
 
-// candidates returns the lines of a segment that may hold a match, in order.
+// candidates returns the lines of a segment that may contain a match, in order.
 func (w *walk) candidates(ctx context.Context, seg transcript.Segment) ([]transcript.Span, error) {
 	if len(w.calls.runs) == 0 {
 		return w.sieve.lines(seg.Data), nil
@@ -104,7 +103,7 @@ func (w *walk) candidates(ctx context.Context, seg transcript.Segment) ([]transc
 			return nil, err
 		}
 	}
-	if u := w.path.piece(); u != nil && w.cwd != "" { // a path may begin where the session works
+	if u := w.path.piece(); u != nil && w.cwd != "" { // a path may begin with the session's directory
 		if one := newRun(u); one.in([]byte(w.cwd)) {
 			return w.sieve.lines(seg.Data), nil
 		}
@@ -128,7 +127,7 @@ func (w *walk) candidates(ctx context.Context, seg transcript.Segment) ([]transc
 	return found, nil
 }
 
-// before returns what stands before a segment, as far as a call is looked for there; nothing where it is damaged.
+// before returns the bytes before a segment that are searched for calls, none if they are damaged.
 func (w *walk) before(ctx context.Context, seg transcript.Segment) ([]byte, error) {
 	span := transcript.Span{Off: max(0, seg.Start.Offset-maxBefore)}
 	span.Len = seg.Start.Offset - span.Off
@@ -142,7 +141,7 @@ func (w *walk) before(ctx context.Context, seg transcript.Segment) ([]byte, erro
 	return data, err
 }
 
-// wantedIn returns the lines of data, which stands at off, that may hold calls which are looked for, and adds their IDs.
+// wantedIn returns the lines of data, which begins at offset off, that may contain wanted calls, and adds the calls' IDs.
 func (w *walk) wantedIn(data []byte, off int64, ids *callIDs) []transcript.Span {
 	lines := w.calls.lines(data)
 	for _, line := range lines {
@@ -165,12 +164,12 @@ func (w *walk) wantedIn(data []byte, off int64, ids *callIDs) []transcript.Span 
 	return lines
 }
 
-// callIDs are the IDs of calls whose results are looked for.
+// callIDs are the IDs of calls whose results are wanted.
 type callIDs struct {
 	all     map[string]bool
-	first   [256]bool // their first bytes
+	first   [256]bool // the first bytes of the IDs
 	sizes   []int
-	spelled bool // one of them is not written as it is
+	spelled bool // one of them is not written literally in JSON
 }
 
 func (c *callIDs) add(id string) {
@@ -187,7 +186,7 @@ func (c *callIDs) add(id string) {
 	}
 }
 
-// lines returns the lines of data in which one of the IDs is a string.
+// lines returns the lines of data that contain one of the IDs as a string.
 func (c *callIDs) lines(data []byte) (found []transcript.Span) {
 	switch {
 	case len(c.all) == 0:

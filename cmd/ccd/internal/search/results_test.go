@@ -29,7 +29,7 @@ type act struct {
 func (s *shelf) acts(k transcript.Key) (all []act) {
 	s.t.Helper()
 	files := map[string][]string{}
-	for r, err := range history.Records(context.Background(), s.Archive, transcript.Session{Key: k, Class: transcript.Main}, 1) {
+	for r, err := range history.Records(context.Background(), history.Archive{Archive: s.Archive}, transcript.Session{Key: k, Class: transcript.Main}, 1) {
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestRetold holds that what a hook told an agent is passed by, unless it is asked for, and what anybody else says with
+// TestRetold tests that what a hook told an agent is passed by, unless it is asked for, and what anybody else says with
 // the same words is not.
 func TestRetold(t *testing.T) {
-	told := "ccd: record of the earlier work of this session.\\n" + transcript.Retold + ": ink"
+	told := "ccd: record of the earlier work of this session.\\n" + transcript.HistoryNote + ": ink"
 	lines := map[string]string{
 		"claude-code": fmt.Sprintf(`{"type":"attachment","uuid":"a1","timestamp":"2026-02-03T10:00:00.000Z","attachment":{"type":"hook_additional_context","content":["%s"]}}`, told) + "\n" +
 			fmt.Sprintf(`{"type":"user","uuid":"a2","timestamp":"2026-02-03T10:00:00.000Z","message":{"role":"user","content":"%s"}}`, told) + "\n",

@@ -1,9 +1,9 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
-// It owns what a match is: all words in the text of one item, and nothing that a full decoding of the archive would not
-// give. It only reads, a few MB at a time, so that nobody waits for it and its memory does not grow with the archive:
-// lines are sieved by their bytes, and only those that may match are decoded. It knows nothing of companions, of which
-// sessions exist, nor of how hits are printed.
+// It defines a match: all words in the text of one item. Its result is the same as if the whole archive were decoded. It
+// only reads, a few MB at a time, so that it blocks no writer and its memory does not grow with the archive. Lines are
+// filtered by their bytes, and only those that may match are decoded. It knows nothing of companions, of which sessions
+// exist, or of how hits are printed.
 package search
 
 import (
@@ -13,46 +13,47 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// Search is where to look, and for what.
+// Search is a query and the sessions to search.
 type Search struct {
 	Archive  *archive.Archive
-	Sources  []Source // in the order in which they are looked through: newest first
+	Agents   registry.Table
+	Sources  []Source // in the order in which they are searched: newest first
 	Query    Query
-	Progress func(done, total int64) // bytes looked through; may be nil
+	Progress func(done, total int64) // bytes searched; may be nil
 }
 
-// Source is a session that is looked through: all its generations, the newest first.
+// Source is a session to search: all its generations, the newest first.
 type Source struct {
 	archive.Session
-	Last time.Time // of its newest record; zero where it is not known
-	// Records is how many records stand before Taken in the newest generation, as the last fold counted them. They save
-	// counting: where Taken is not its tip, or zero, records are counted when the first hit needs its number.
+	Last time.Time // time of its newest record, zero if unknown
+	// Records is the number of records before Taken in the newest generation, as the last fold counted them. It saves
+	// counting. If Taken is zero or not the generation's tip, records are counted when the first hit needs its number.
 	Records int
 	Taken   transcript.Cursor
 }
 
-// Hit is an item in which everything stands that was looked for.
+// Hit is an item that matches.
 type Hit struct {
 	Session    transcript.Session
 	Generation int
-	Record     int // number of its record; 0 in an attachment, and where damage before it keeps it from being told
+	Record     int // number of its record; 0 in an attachment, and if damage before it makes the number unknown
 	Kind       transcript.Kind
-	Tool       string    // of a call or a result: the tool's name, "" where it is not known
-	ID         mark.ID   // its original restores by it
-	Time       time.Time // of its record; zero where it has none
-	Line       int       // of the first match: number of the line of what restore prints
-	Snippet    string    // the text around it, in one line, inert, at most 200 characters
+	Tool       string    // tool of a call or result, "" if unknown
+	ID         mark.ID   // restores its original
+	Time       time.Time // time of its record, zero if it has none
+	Line       int       // line of the first match in what restore prints
+	Snippet    string    // the text around the first match: one line, escaped, at most 200 characters
 }
 
-// Hits gives what is found: by session as Sources has them, within one the newest records first (in a plain message
-// list that is one JSON array, in stretches of it). What stood in an earlier generation already is not given again. A
-// query that cannot be used is the only error then. With an *archive.DamageError the search goes on behind what is
-// damaged; any other error ends it, as the end of ctx does. What comes next is read meanwhile, by a goroutine that ends with the
-// iteration; it holds no lock but while it reads a few MB.
+// Hits yields the matches: sessions in the order of Sources, within a session the newest records first (in a plain message
+// list that is one JSON array, part by part). An item that several generations contain is yielded once. An invalid query
+// yields only its error. After an *archive.DamageError the search continues behind the damage; any other error ends it, as
+// does the end of ctx. A goroutine reads ahead until the iteration ends, and holds a lock only while it reads a few MB.
 func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		f, err := s.Query.finder()
@@ -64,6 +65,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 		for _, one := range s.Sources {
 			total += size(one)
 		}
+		f.agents = s.Agents
 		f.progress = func(n int64) {
 			if done += n; s.Progress != nil {
 				s.Progress(done, total)
@@ -87,7 +89,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	}
 }
 
-// passing are the sources that can hold a hit.
+// passing returns the sources that can contain a match.
 func (s Search) passing(f *finder) iter.Seq[Source] {
 	return func(yield func(Source) bool) {
 		for _, one := range s.Sources {
@@ -98,7 +100,7 @@ func (s Search) passing(f *finder) iter.Seq[Source] {
 	}
 }
 
-// forth reports whether the source is looked through from its beginning, not from its end.
+// forth reports whether the source is searched from its beginning instead of from its end.
 func (s Source) forth() bool {
 	return s.Class == transcript.Attachment || s.Unlined()
 }
@@ -110,11 +112,12 @@ func size(s Source) (n int64) {
 	return n
 }
 
-// finder is a query made ready.
+// finder is a prepared query.
 type finder struct {
+	agents   registry.Table
 	terms    []term
-	sieve    sieve // of the terms
-	calls    sieve // of calls of the tool on the file
+	sieve    sieve // for the terms
+	calls    sieve // for calls of the tool on the file
 	tool     string
 	path     pattern
 	since    time.Time
@@ -134,18 +137,18 @@ func (q Query) finder() (*finder, error) {
 	return &finder{terms: terms, sieve: newSieve(terms), calls: callSieve(q.Tool, path), tool: q.Tool, path: path, since: q.Since, retold: q.Retold}, nil
 }
 
-// passes reports whether a session can hold a hit.
+// passes reports whether a session can contain a match.
 func (f *finder) passes(s Source) bool {
 	return (f.since.IsZero() || s.Last.IsZero() || !s.Last.Before(f.since)) && (!f.ofCall() || s.Class != transcript.Attachment)
 }
 
-// ofCall reports whether only calls and their results are looked for.
+// ofCall reports whether only calls and their results can match.
 func (f *finder) ofCall() bool { return f.tool != "" || f.path != nil }
 
-// maxSeen bounds how many hits of newer generations are remembered, so that older ones do not give them again.
+// maxSeen is how many hits of newer generations are remembered to skip them in older ones.
 const maxSeen = 1 << 16
 
-// session gives the hits of all generations. It returns false where the consumer, or an error, ended the search.
+// session yields the hits of all generations. It returns false if the consumer or an error ended the search.
 func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s Source, yield func(Hit, error) bool) bool {
 	seen := map[mark.ID]bool{}
 	for i, g := range slices.Backward(s.Generations) {

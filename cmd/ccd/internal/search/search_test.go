@@ -120,7 +120,7 @@ type item struct {
 func (s *shelf) items(k transcript.Key, class transcript.Class, generation int) (all []item) {
 	s.t.Helper()
 	one := transcript.Session{Key: k, Class: class}
-	for r, err := range history.Records(context.Background(), s.Archive, one, generation) {
+	for r, err := range history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, generation) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestIDsRestore(t *testing.T) {
 			t.Fatal("no hits: the test sees nothing")
 		}
 		for _, h := range hits[:min(len(hits), 25)] {
-			found, err := history.Find(context.Background(), history.Search{Archive: s.Archive, Sessions: []archive.Session{in.Session}}, string(h.ID))
+			found, err := history.Find(context.Background(), history.Search{Archive: history.Archive{Archive: s.Archive}, Sessions: []archive.Session{in.Session}}, string(h.ID))
 			if err != nil || len(found) != 1 {
 				t.Fatalf("%s: %v, %v", h.ID, found, err)
 			}

@@ -13,14 +13,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-// sieve finds the lines that may hold an item in which all terms stand, by their bytes alone: no line is decoded for
-// it. It may give too many, and never too few.
+// sieve finds the lines that may contain an item with all terms, by their bytes and without decoding. It may return too many
+// lines, never too few.
 //
-// JSON writes a character in a string as it is, but for the control characters, the quote and the backslash. So what
-// stands in a text between two of these stands in the line as well, unless an escape `\uXXXX` spells one of its
-// characters: lines with such escapes are always given.
+// JSON writes the characters of a string literally, except control characters, the quote and the backslash. So the parts of
+// a text between these occur literally in the line, unless an escape `\uXXXX` replaces one of their characters. Lines with
+// such escapes are always returned.
 type sieve struct {
-	runs []run // the rarest first; empty: every line may
+	runs []run // the rarest first; if empty, every line may match
 }
 
 func newSieve(terms []term) sieve {
@@ -40,7 +40,7 @@ func (s *sieve) sort() {
 	})
 }
 
-// add takes the parts of a word that a line holds as they are.
+// add adds the parts of a word that occur literally in a line.
 func (s *sieve) add(word []rune) {
 	begin := 0
 	for i, r := range word {
@@ -50,7 +50,7 @@ func (s *sieve) add(word []rune) {
 		if i > begin {
 			s.runs = append(s.runs, newRun(word[begin:i]))
 		}
-		if begin = i + 1; r == '"' || r == '\\' || r == '/' { // behind a backslash, but there
+		if begin = i + 1; r == '"' || r == '\\' || r == '/' { // JSON may put a backslash before it, so it is a run of its own
 			s.runs = append(s.runs, newRun([]rune{r}))
 		}
 	}
@@ -59,12 +59,12 @@ func (s *sieve) add(word []rune) {
 	}
 }
 
-// plainInJSON reports whether a character is written as it is in a JSON string, or spelled `\uXXXX`.
+// plainInJSON reports whether JSON writes a character literally or as `\uXXXX`, never as another escape.
 func plainInJSON(r rune) bool {
 	return r != '"' && r != '\\' && r != '/' && !unicode.IsControl(r) && r != unicode.ReplacementChar
 }
 
-// lines returns the lines of data that may hold a match, without their line ends, in order.
+// lines returns the lines of data that may contain a match, without their line ends, in order.
 func (s *sieve) lines(data []byte) []transcript.Span {
 	if len(s.runs) == 0 {
 		return all(data)
@@ -93,7 +93,7 @@ func (s *sieve) lines(data []byte) []transcript.Span {
 	return slices.Compact(found)
 }
 
-// unspelled reports whether all runs stand in a line once its escapes are undone, or those of JSON within its strings.
+// unspelled reports whether a line contains all runs after its escapes are undone once or, for JSON within a string, twice.
 func (s *sieve) unspelled(line []byte) bool {
 	for range 2 {
 		line = unescaped(line)
@@ -104,7 +104,7 @@ func (s *sieve) unspelled(line []byte) bool {
 	return false
 }
 
-// unescaped undoes the escapes of JSON wherever they stand.
+// unescaped undoes all JSON escapes.
 func unescaped(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for {
@@ -135,7 +135,7 @@ func (s *sieve) others(line []byte) bool {
 	return true
 }
 
-// spelled returns the lines with an escape `\uXXXX` that stands for a character which need not be escaped.
+// spelled returns the lines with an escape `\uXXXX` of a character that need not be escaped.
 func spelled(data []byte) (found []transcript.Span) {
 	for at := nextEscape(data, 0); at >= 0; at = nextEscape(data, at) {
 		if r, ok := unit(data[at:]); !ok || r < ' ' {
@@ -149,14 +149,14 @@ func spelled(data []byte) (found []transcript.Span) {
 	return found
 }
 
-// nextEscape returns where the next `\u` stands at or behind at, -1 where there is none. Backslashes are too frequent to
-// be looked at one by one: eight bytes are compared at a time, and the eight behind each of them.
+// nextEscape returns the position of the next `\u` at or after at, -1 if there is none. It tests eight positions at a time for a
+// backslash followed by a u, because backslashes are too frequent to be checked one by one.
 func nextEscape(data []byte, at int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; at+9 <= len(data); at += 8 {
 		a := binary.LittleEndian.Uint64(data[at:]) ^ ones*'\\'
 		b := binary.LittleEndian.Uint64(data[at+1:]) ^ ones*'u'
-		if (a-ones)&^a&(b-ones)&^b&highs == 0 { // no byte of a is zero where that of b is
+		if (a-ones)&^a&(b-ones)&^b&highs == 0 { // no position is zero in both a and b
 			continue
 		}
 		if i := bytes.Index(data[at:at+9], []byte(`\u`)); i >= 0 {
@@ -169,7 +169,7 @@ func nextEscape(data []byte, at int) int {
 	return -1
 }
 
-// unit reads the escape `\uXXXX` at the beginning of b.
+// unit decodes the escape `\uXXXX` at the beginning of b.
 func unit(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false

@@ -6,13 +6,13 @@ import (
 	"ccd/internal/mark"
 )
 
-// The size of a snippet, and how much of it may stand before the match, in characters.
+// The length of a snippet, and how much of it may precede the match, in characters.
 const (
 	maxSnippet = 200
 	maxLead    = 60
 )
 
-// snippet is the text around a match in one line.
+// snippet returns the text around a match in one line.
 func snippet(text []byte, start, end int) string {
 	from := start
 	for lead := maxLead; lead > 0; lead /= 2 {
@@ -29,7 +29,7 @@ func snippet(text []byte, start, end int) string {
 	return cut + mark.Inline(string(text[from:min(len(text), end+4*maxSnippet)]), room)
 }
 
-// before returns the place n characters before at, or the beginning of a word soon after it.
+// before returns the position n characters before at, or the beginning of a word soon after it.
 func before(text []byte, at, n int) int {
 	from := at
 	for range n {

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// dot is what the small form of İ carries behind its i where it is spelled out. It belongs to the i before it, so that
-// İ, i with it and i are one character.
+// dot is the combining dot that follows the i in the lower-case form of İ. It is folded into that i, so that İ, i with the
+// dot and i are the same character.
 const dot = '\u0307'
 
 var dotted = []byte(string(dot))
 
-// fold gives all cases of a character one form.
+// fold maps all cases of a character to one.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -23,24 +23,24 @@ func fold(r rune) rune {
 		return r
 	}
 	if r == 'İ' {
-		return 'i' // with its dot
+		return 'i' // İ with its dot
 	}
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}
 	if least < utf8.RuneSelf {
-		return fold(least) // the long s is an s, the sign of the kelvin a k
+		return fold(least) // maps the long s to s and the Kelvin sign to k
 	}
 	return least
 }
 
-// run is characters that stand next to each other, in any case.
+// run is a sequence of characters to find, in any case.
 type run struct {
 	folded  []rune
-	anchor  int      // place in folded of the character that is looked for
-	needles [][]byte // its forms
-	loose   bool     // a shell's quotes may stand in it
+	anchor  int      // index in folded of the character that is searched first
+	needles [][]byte // the forms of the anchor
+	loose   bool     // shell quoting may occur within it
 }
 
 func newRun(text []rune) run {
@@ -67,10 +67,10 @@ func newRun(text []rune) run {
 	return u
 }
 
-// common are ASCII characters, the most frequent in transcripts first: prose, code, JSON, numbers and hexadecimal IDs.
+// common lists ASCII characters, the most frequent in transcripts first: prose, code, JSON, numbers and hexadecimal IDs.
 const common = `etaoinsr"l,cd:up-mfh./b0g12y_3v54\w79k86x;=)(jzq` + "`" + `{}[]<>'*$+#@!?|&%~^`
 
-// rarity is the larger the seldomer a character is.
+// rarity returns a larger number for a rarer character.
 func rarity(r rune) int {
 	if r >= utf8.RuneSelf {
 		return len(common) + 1
@@ -81,11 +81,11 @@ func rarity(r rune) int {
 	return len(common)
 }
 
-// places gives, in order, where one of the forms of an anchor stands.
+// places iterates over the positions of an anchor's forms, in order.
 type places struct {
 	data    []byte
 	needles [][]byte
-	next    [4]int // of each form, len(data) where there is none any more
+	next    [4]int // next position of each form, len(data) if there are no more
 }
 
 func (u *run) places(data []byte) places {
@@ -110,7 +110,7 @@ func (p *places) find(form, from int) {
 	}
 }
 
-// from returns the first place at or behind at, len(data) where there is none.
+// from returns the first position at or after at, len(data) if there is none.
 func (p *places) from(at int) int {
 	least := len(p.data)
 	for i := range p.needles {
@@ -122,7 +122,7 @@ func (p *places) from(at int) int {
 	return least
 }
 
-// find returns where the run first stands at or behind from; start is negative where it does not.
+// find returns the first occurrence of the run at or after from; start is negative if there is none.
 func (u *run) find(data []byte, from int) (start, end int) {
 	p := u.places(data[from:])
 	for at := p.from(0); at < len(p.data); at = p.from(at + 1) {
@@ -133,13 +133,13 @@ func (u *run) find(data []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// in reports whether the run stands in data.
+// in reports whether data contains the run.
 func (u *run) in(data []byte) bool {
 	start, _ := u.find(data, 0)
 	return start >= 0
 }
 
-// around tells whether the run stands where its anchor stands at at.
+// around reports whether the run occurs with its anchor at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
 	if u.folded[u.anchor] == dot && ofI(data, at) {
 		return 0, 0, false
@@ -155,7 +155,7 @@ func (u *run) around(data []byte, at int) (start, end int, ok bool) {
 	return start, end, end >= 0
 }
 
-// forth returns the place behind text, which begins at at; negative where it does not.
+// forth returns the end of text if it begins at at, else a negative number.
 func forth(data []byte, at int, text []rune) int {
 	for _, want := range text {
 		if at >= len(data) {
@@ -175,13 +175,13 @@ func forth(data []byte, at int, text []rune) int {
 	return at
 }
 
-// ofI reports whether what stands before at is an i: a dot at at belongs to it.
+// ofI reports whether an i precedes at, so that a dot at at belongs to it.
 func ofI(data []byte, at int) bool {
 	r, _ := utf8.DecodeLastRune(data[:at])
 	return fold(r) == 'i'
 }
 
-// back returns where text begins that ends before at; negative where it does not.
+// back returns the beginning of text if it ends at at, else a negative number.
 func back(data []byte, at int, text []rune) int {
 	for i := len(text) - 1; i >= 0; i-- {
 		if at == 0 {
@@ -202,10 +202,10 @@ func back(data []byte, at int, text []rune) int {
 	return at
 }
 
-// term is what must stand in a text: a word, or several with white space between them.
+// term is a word, or a phrase of words separated by white space.
 type term struct {
 	runs []run
-	lead int // the one that is looked for
+	lead int // index of the run that is searched first
 }
 
 func newTerm(text string) term {
@@ -221,7 +221,7 @@ func newTerm(text string) term {
 
 func (u *run) rarity() int { return rarity(u.folded[u.anchor]) }
 
-// find returns where the term first stands at or behind from; start is negative where it does not.
+// find returns the first occurrence of the term at or after from; start is negative if there is none.
 func (t *term) find(text []byte, from int) (start, end int) {
 	lead := &t.runs[t.lead]
 	p := lead.places(text[from:])
@@ -235,7 +235,7 @@ func (t *term) find(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// rest tells whether the other runs stand around the lead, and widens the place.
+// rest reports whether the other runs surround the lead, and returns the range of all of them.
 func (t *term) rest(text []byte, start, end int) (int, int, bool) {
 	for _, u := range slices.Backward(t.runs[:t.lead]) {
 		gap := bytes.TrimRightFunc(text[:start], unicode.IsSpace)

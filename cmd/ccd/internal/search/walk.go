@@ -9,30 +9,29 @@ import (
 	"slices"
 
 	"ccd/archive"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
-// walk is one generation of a session on its way from its end to its beginning.
+// walk searches one generation of a session from its end to its beginning.
 type walk struct {
 	*finder
 	archive    *archive.Archive
 	source     Source
 	generation archive.Generation
-	segments   iter.Seq2[transcript.Segment, error] // from its end to its beginning, unless the source goes forth
+	segments   iter.Seq2[transcript.Segment, error] // from the end to the beginning, unless the source goes forth
 
-	upTo    int  // records up to the end of the next segment; -1 where it is not known
-	lost    bool // and cannot be: damage stands before
+	upTo    int  // number of records up to the end of the next segment, -1 if unknown
+	lost    bool // upTo cannot be known because of earlier damage
 	decoder *transcript.Decoder
-	cwd     string             // where the session works, of a transcript that tells it once
-	near    *archive.Reader    // for what stands before the segment at hand
-	known   map[int64][]string // the calls looked for in lines before it that were decoded, by place
+	cwd     string             // the session's working directory, if the transcript names it only once
+	near    *archive.Reader    // reads what precedes the current segment
+	known   map[int64][]string // IDs of wanted calls in lines decoded before it, by offset
 }
 
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
-// hits gives the hits of the generation.
+// hits yields the hits of the generation.
 func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
 	switch {
 	case w.source.Class == transcript.Attachment:
@@ -69,10 +68,10 @@ func (w *walk) failed(err error) error {
 	return fmt.Errorf("search session %s: %w", w.source.ID, err)
 }
 
-// records is how many records a segment is.
+// records returns the number of records in a segment.
 func records(seg transcript.Segment) int {
 	if seg.Data == nil {
-		return 1 // a line that is too long
+		return 1 // an overlong line
 	}
 	return countLines(seg.Data)
 }
@@ -85,9 +84,9 @@ func countLines(data []byte) int {
 	return n
 }
 
-// segment gives the hits of a segment, the last one first.
+// segment yields the hits of a segment, the last one first.
 func (w *walk) segment(ctx context.Context, seg transcript.Segment, yield func(Hit, error) bool) bool {
-	after, from := 0, len(seg.Data) // lines that stand from there on
+	after, from := 0, len(seg.Data) // number of lines from there on
 	lines, err := w.candidates(ctx, seg)
 	if err != nil {
 		yield(Hit{}, w.failed(err))
@@ -117,7 +116,7 @@ func (w *walk) segment(ctx context.Context, seg transcript.Segment, yield func(H
 	return true
 }
 
-// number tells the hits of a line, behind which so many stand in the segment, which record they stand in.
+// number sets the record number of the hits of a line that is followed by so many lines in the segment.
 func (w *walk) number(ctx context.Context, seg transcript.Segment, after int, hits []Hit) error {
 	if w.upTo < 0 && !w.lost {
 		before, err := w.count(ctx, seg.Start.Offset)
@@ -134,7 +133,7 @@ func (w *walk) number(ctx context.Context, seg transcript.Segment, after int, hi
 	return nil
 }
 
-// count returns how many records stand before an offset, -1 where damage hides some of them.
+// count returns the number of records before an offset, -1 if damage hides some of them.
 func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
 	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Backward(ctx, offset) {
 		if damaged(err) {
@@ -148,18 +147,18 @@ func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
 	return n, nil
 }
 
-// record decodes the line that stands at a place of data, which stands at off. What the decoder remembers of other lines
-// does not count. It returns nil where nothing is to be decoded.
+// record decodes a line of data, which begins at offset off, without what the decoder remembers of other lines. It returns
+// nil if the line has no record.
 func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Record {
 	w.decoder.Forget()
-	if off+at.Off == 0 { // a decoder reads a first line as no other
-		return decoded(registry.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
+	if off+at.Off == 0 { // a decoder treats the first line differently
+		return decoded(w.agents.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
 	}
 	return decoded(w.decoder, data, off, at)
 }
 
 func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) (last *transcript.Record) {
-	end := min(at.End()+1, int64(len(data))) // with its line end: then nothing is copied
+	end := min(at.End()+1, int64(len(data))) // with its line end, which saves a copy
 	seg := transcript.Segment{Start: transcript.Cursor{Offset: off + at.Off}, Data: data[at.Off:end], Rest: true}
 	for r := range d.Records(seg) {
 		c := *r
@@ -169,12 +168,12 @@ func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) 
 	return last
 }
 
-// maxFirst bounds how much of a generation is read to find its first line, in bytes.
+// maxFirst is how much of a generation is read to find its first line, in bytes.
 const maxFirst = 1 << 20
 
-// begin makes the decoder ready: the first line of a rollout tells whose words its prompts are, and where it works.
+// begin gives the decoder the first line, because that of a Codex rollout says who wrote its prompts and where the session works.
 func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
-	w.decoder = registry.NewDecoder(w.source.Agent, w.source.Class)
+	w.decoder = w.agents.NewDecoder(w.source.Agent, w.source.Class)
 	data := seg.Data
 	if seg.Start.Offset > 0 {
 		var err error
@@ -185,7 +184,7 @@ func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
 	}
 	line := transcript.Span{Len: int64(max(0, bytes.IndexByte(data, '\n')))}
 	if line.Len == 0 {
-		data = []byte("\n") // too long, or none: what comes is not the first line all the same
+		data = []byte("\n") // overlong or missing; an empty line keeps later lines from being taken for the first
 	}
 	if r := decoded(w.decoder, data, 0, line); r != nil {
 		w.cwd = r.Cwd
@@ -193,7 +192,7 @@ func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
 	return nil
 }
 
-// line decodes a line and returns its hits, in order, without the number of their record.
+// line decodes a line and returns its hits, in order, without record numbers.
 func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.Span) ([]Hit, error) {
 	if w.decoder == nil {
 		if err := w.begin(ctx, seg); err != nil {
@@ -217,7 +216,7 @@ func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.S
 		if !ok {
 			continue
 		}
-		if it.Kind != r.Items[i].Kind { // a person's, as its call tells
+		if it.Kind != r.Items[i].Kind { // its call shows that it is a person's answer
 			m, _ = w.match(r, &it)
 		}
 		hits = append(hits, w.hit(r, &it, m))
@@ -225,16 +224,16 @@ func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.S
 	return hits, nil
 }
 
-// match is where the first of the terms stands in the text of an item.
+// match is the first occurrence of a term in the text of an item.
 type match struct {
 	text       []byte
-	same       bool // it is what restore prints
+	same       bool // the text is what restore prints
 	start, end int
-	said       [2]int          // where a person's words stand in the text, all of it where it is not theirs
-	kind       transcript.Kind // of the words that match: of what a client put around a person's they are not Human
+	said       [2]int          // range of a person's words in the text; all of it if a person wrote none
+	kind       transcript.Kind // kind of the matching words; not Human for what a client added to a person's message
 }
 
-// match looks at an item by itself: what its call is, it does not ask.
+// match matches an item by itself, without looking for its call.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
 	switch t := r.Time; {
 	case !w.since.IsZero() && !t.IsZero() && t.Before(w.since):
@@ -243,7 +242,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 		return m, false
 	case w.tool != "" && it.Kind == transcript.Call && !isTool(it.Tool, w.tool):
 		return m, false
-	case !w.retold && (it.Kind == transcript.Meta || it.Kind == transcript.System) && bytes.Contains(it.Raw, []byte(transcript.Retold)):
+	case !w.retold && (it.Kind == transcript.Meta || it.Kind == transcript.System) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote)):
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
@@ -264,7 +263,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	return m, ok
 }
 
-// all tells where the first of the terms stands in a text, if all do.
+// all returns the first occurrence of a term in a text if the text contains all terms.
 func (f *finder) all(text []byte) (start, end int, ok bool) {
 	start, end = -1, 0
 	for i := range f.terms {

@@ -5,15 +5,14 @@ import (
 	"iter"
 	"slices"
 
-	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
-// overlap is how much of a segment of an attachment is looked at again with the next one, so that a phrase over both is
-// found, in bytes.
+// overlap is how much of a segment of an attachment is searched again with the next one, to find phrases across both, in
+// bytes.
 const overlap = 8 << 10
 
-// attachment gives the file as one item. All terms stand in it somewhere: each is looked for in segment after segment.
+// attachment yields the file as one item if each term occurs in some segment.
 func (w *walk) attachment() iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		found := make([]bool, len(w.terms))
@@ -21,8 +20,8 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 			Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
 			ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
 		}
-		var buf []byte // what is looked at: the end of the last segment, and this one
-		lines := 0     // before buf
+		var buf []byte // the end of the last segment and this one
+		lines := 0     // line ends before buf
 		for seg, err := range w.segments {
 			w.progress(seg.End.Offset - seg.Start.Offset)
 			if err != nil {
@@ -43,7 +42,7 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 	}
 }
 
-// look notes which terms stand in a part of an attachment, and where the first match is.
+// look records which terms occur in a part of an attachment, and the first match.
 func (w *walk) look(part []byte, lines int, found []bool, h *Hit) {
 	start, end := -1, -1
 	for i := range w.terms {
@@ -63,13 +62,13 @@ func (w *walk) look(part []byte, lines int, found []bool, h *Hit) {
 	}
 }
 
-// maxHeld is how many hits of a message list are held to be given the last one first.
+// maxHeld is how many hits of a message list are kept to yield the last one first.
 const maxHeld = 1000
 
-// messages decodes a plain message list from its beginning: where its messages end cannot be told from behind.
+// messages decodes a plain message list from its beginning, because its messages cannot be separated from the end.
 func (w *walk) messages() iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		d := registry.NewDecoder(w.source.Agent, w.source.Class)
+		d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
 		calls := map[string]bool{}
 		var held []Hit
 		give := func() bool {
@@ -87,7 +86,7 @@ func (w *walk) messages() iter.Seq2[Hit, error] {
 				if give() {
 					yield(Hit{}, w.failed(err))
 				}
-				return // the numbers, and where a message begins, are not known any more
+				return // message boundaries and numbers are unknown from here on
 			}
 			for r := range d.Records(seg) {
 				held = w.message(r, calls, held)
@@ -100,10 +99,10 @@ func (w *walk) messages() iter.Seq2[Hit, error] {
 	}
 }
 
-// maxCalls is how many calls that are looked for may wait for their results.
+// maxCalls is how many wanted calls may wait for their results.
 const maxCalls = 4096
 
-// message appends the hits of a message. calls are those whose results are looked for.
+// message appends the hits of a message. calls are those whose results are wanted.
 func (w *walk) message(r *transcript.Record, calls map[string]bool, held []Hit) []Hit {
 	for i := range r.Items {
 		it := &r.Items[i]

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func find(path string, all []string) (from, to int, err error) {
 		}
 	}
 	if from < 0 && changed >= 0 {
-		return fail(changed, "what begins here is not as ccd wrote it: somebody changed it, or its end is gone")
+		return fail(changed, "the block that begins here is not as ccd wrote it: it was changed, or its end is missing")
 	}
 	return from, to, nil
 }
@@ -130,38 +129,21 @@ func attach(text []byte, body []string) []byte {
 	return []byte(string(text) + eol + block)
 }
 
-// detach takes lines out, each run of them with the empty one before it. Open tells that the text had no end of its last
-// line before attach.
-func detach(all []string, drop map[int]bool, open bool) []byte {
-	last := -1
-	for _, i := range slices.Sorted(maps.Keys(drop)) {
-		if last = i; i > 0 && bare(all[i-1]) == "" {
-			drop[i-1] = true
-		}
-	}
-	var kept []string
-	for i, l := range all {
-		if !drop[i] {
-			kept = append(kept, l)
-		}
-	}
-	if n := len(kept); open && n > 0 && last == len(all)-1 {
-		kept[n-1] = bare(kept[n-1])
-	}
-	return []byte(strings.Join(kept, ""))
-}
-
-// take takes the block out; found is false where there is none.
+// take takes the block out, with the empty line before it; found is false where there is none.
 func take(path string, text []byte) (now []byte, n notes, found bool, err error) {
 	all := lines(text)
 	from, to, err := find(path, all)
 	if err != nil || from < 0 {
 		return text, n, false, err
 	}
-	drop := map[int]bool{}
-	for i := from; i <= to; i++ {
-		drop[i] = true
-	}
 	n = notesOf(all[from])
-	return detach(all, drop, n.open), n, true, nil
+	before, after := all[:from], all[to+1:]
+	if from > 0 && bare(all[from-1]) == "" {
+		before = all[:from-1]
+	}
+	left := strings.Join(before, "")
+	if n.open && len(after) == 0 {
+		left = bare(left)
+	}
+	return []byte(left + strings.Join(after, "")), n, true, nil
 }

@@ -50,7 +50,7 @@ func Usable(path, home string) error {
 		return hinted(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
 	if short(path) && !short(home) {
-		return hinted(fail(errors.New("it stands where programs are removed again")),
+		return hinted(fail(errors.New("it is in a directory for temporary files")),
 			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run `agents install` from there")
 	}
 	return nil
@@ -110,17 +110,39 @@ func shellWords(command string) (words []string, ok bool) {
 // something to it (2 blocks the prompt or the tool), and a program that gets no memory, or is another one, may exit with any.
 const harmless = " || :"
 
-// binaryOf tells which ccd a hook of that event starts. It is one of ccd's only in the form that install writes, now or
+// binaryOf tells which ccd a hook at that event of the client's, "" for any, starts. It is one of ccd's only in the form that install writes, now or
 // before: ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :].
 func binaryOf(command, event string) (path string, ok bool) {
-	words, ok := shellWords(strings.TrimSuffix(command, harmless))
-	if !ok || len(words) != 5 && len(words) != 7 || len(words) == 7 && words[5] != "--config" {
-		return "", false
-	}
-	if words[1] != "hook" || words[2] != event || !isEvent(event) || words[3] != "--agent" || !slices.Contains(Agents(), words[4]) || !absolute(words[0]) {
+	words, ok := called(command, 5)
+	if !ok || words[1] != "hook" || words[3] != "--agent" || !hooked(words[4], event, words[2]) {
 		return "", false
 	}
 	return words[0], true
+}
+
+// called takes apart a command line in the form that install writes: ABSOLUTE WORDS... [--config FILE] [|| :], of n words
+// without the last two parts.
+func called(command string, n int) (words []string, ok bool) {
+	words, ok = shellWords(strings.TrimSuffix(command, harmless))
+	if !ok || len(words) != n && (len(words) != n+2 || words[n] != "--config") || !absolute(words[0]) {
+		return nil, false
+	}
+	return words, true
+}
+
+// hooked reports whether an agent's client calls ccd for its event, "" for any, with this name.
+func hooked(agent, client, name string) bool {
+	for _, f := range connectable() {
+		events := f.Connect.Events
+		if f.Connect.Live != nil {
+			events = append(slices.Clone(events), *f.Connect.Live)
+		}
+		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
+		if f.Agent == agent && slices.ContainsFunc(events, is) {
+			return true
+		}
+	}
+	return false
 }
 
 // serves reports whether an MCP server is ccd's: one that starts a program of that name, or this one, as install does.

@@ -78,14 +78,14 @@ func (d *document) bad(err error, p parser) error {
 	if rest := bytes.TrimLeft(d.text[min(at, len(d.text)):], " \t\r\n"); bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
 		return hinted(err, "take the comment out: JSON has none")
 	}
-	return hinted(err, "mend the file by hand, then try again")
+	return hinted(err, "correct the file, then try again")
 }
 
 func (d *document) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
 // wrong is an error about the value at n.
 func (d *document) wrong(n *node, format string, args ...any) error {
-	return hinted(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "mend the file by hand, then try again")
+	return hinted(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "correct the file, then try again")
 }
 
 type parser struct {
@@ -106,7 +106,17 @@ func (p parser) leaf() (*node, error) {
 
 // edited are the members of the whole that ccd looks into. What the others contain, of an agent's state most of it, is
 // never asked for, and each edit reads the text again.
-func edited() []string { return []string{"hooks", "permissions", "mcpServers"} }
+func edited() []string { return append([]string{"hooks", "permissions", statusLine}, serverNames()...) }
+
+// serverNames are the members that hold the MCP servers of agents.
+func serverNames() (names []string) {
+	for _, f := range connectable() {
+		if at := f.Connect.Member; at != "" && !slices.Contains(names, at) {
+			names = append(names, at)
+		}
+	}
+	return names
+}
 
 func (p parser) value(top bool) (*node, error) {
 	n := &node{kind: p.PeekKind()}
@@ -215,7 +225,7 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 		}
 		for j, m := range n.names {
 			if m.text == path[i] && n.index(path[i]) != j {
-				return d.wrong(n.values[j], "%s stands twice", where(path[:i+1]))
+				return d.wrong(n.values[j], "%s appears twice", where(path[:i+1]))
 			}
 		}
 		n = n.get(path[i])
@@ -226,11 +236,12 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 // single fails where a name that ccd goes by stands twice in one object: which of the two the agent reads, and which of
 // them is ccd's to edit, cannot be told.
 func (d *document) single() error {
-	hooks, permissions, server := d.root.get("hooks"), d.root.get("permissions"), d.root.get("mcpServers", "ccd")
-	for _, err := range []error{
-		d.once(d.root, "", "hooks", "permissions", "mcpServers"), d.once(hooks, "hooks."), d.once(permissions, "permissions.", allow, ask),
-		d.once(d.root.get("mcpServers"), "mcpServers.", "ccd"), d.once(server, "mcpServers.ccd."),
-	} {
+	hooks, permissions := d.root.get("hooks"), d.root.get("permissions")
+	all := []error{d.once(d.root, "", edited()...), d.once(hooks, "hooks."), d.once(permissions, "permissions.", allow), d.once(d.root.get(statusLine), statusLine+".")}
+	for _, at := range serverNames() {
+		all = append(all, d.once(d.root.get(at), at+".", "ccd"), d.once(d.root.get(at, "ccd"), at+".ccd."))
+	}
+	for _, err := range all {
 		if err != nil {
 			return err
 		}
@@ -262,7 +273,7 @@ func (d *document) once(n *node, prefix string, only ...string) error {
 			continue
 		}
 		if seen[name] {
-			return d.wrong(v, "%s%s stands twice", prefix, name)
+			return d.wrong(v, "%s%s appears twice", prefix, name)
 		}
 		seen[name] = true
 	}
@@ -277,10 +288,11 @@ func (d *document) certain(ours func(*node) bool) error {
 	return d.single()
 }
 
-// holdsHook reports whether a value is the command line of a hook of ccd's.
-func (d *document) holdsHook(n *node) bool {
-	line := d.string(n)
-	return slices.ContainsFunc(append(events(), live()), func(e event) bool { _, ok := binaryOf(line, e.name); return ok })
+// holdsCall reports whether a value is the command line of a hook or a status line of ccd's.
+func (d *document) holdsCall(n *node) bool {
+	_, hook := binaryOf(d.string(n), "")
+	_, line := lineOf(d.string(n))
+	return hook || line
 }
 
 // any reports whether is holds for a value or for one that it contains.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/transcript"
 )
 
@@ -42,7 +43,7 @@ func read(path string) (file, error) {
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
 		if f.linked && missing(err) {
-			return f, hinted(fmt.Errorf("read %s: a symlink that leads nowhere", path), "rm %s", transcript.ShellWord(path))
+			return f, hinted(fmt.Errorf("read %s: a dangling symlink", path), "rm %s", transcript.ShellWord(path))
 		}
 		return fail(err)
 	}
@@ -79,9 +80,14 @@ func (f file) withBackup() (file, error) {
 
 func (f file) exists() bool { return f.info != nil }
 
-// writable fails where this user said that the file is not to be written, although a rename would go past that, and where
-// a rename would leave other names of it behind.
+// writable fails where this user said that the file is not to be written, although a rename would go past that, where it is
+// another user's, which a rename would make this user's, and where a rename would leave other names of it behind.
 func (f file) writable() error {
+	if f.info != nil {
+		if name, mine := disk.Owner(f.info); !mine {
+			return hinted(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", transcript.ShellWord(f.target), name)
+		}
+	}
 	if f.info != nil && linkCount(f.info) > 1 {
 		return hinted(fmt.Errorf("write %s: it has other names (hard links), which would keep what it was", f.path),
 			"make it a file of its own: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", transcript.ShellWord(f.target))
@@ -95,8 +101,8 @@ func (f file) writable() error {
 // document reads a file as JSON, and its backup where that is one.
 func (f file) document() (d, before *document, err error) {
 	if f.backup != nil {
-		if before, err = parse(f.path+backupSuffix, f.backup); err != nil {
-			before = nil // it is of no help
+		if before, err = parse(f.path+backupSuffix, f.backup); err != nil || len(before.calls()) > 0 {
+			before = nil // it is of no help, or not from before ccd
 		}
 	}
 	d, err = parse(f.path, f.text)

@@ -2,26 +2,9 @@ package setup
 
 import (
 	"slices"
+
+	"ccd/internal/transcript"
 )
-
-// event is a moment at which an agent calls ccd.
-type event struct {
-	name    string
-	seconds int // the agent ends the call after so long
-}
-
-// The events, and how long a call may take. ccd's own limits are far below: these are for the day when something hangs.
-func events() []event {
-	return []event{{"SessionStart", 10}, {"UserPromptSubmit", 10}, {"PreCompact", 15}}
-}
-
-// isEvent reports whether ccd has hooks of that name.
-func isEvent(name string) bool {
-	return slices.ContainsFunc(append(events(), live()), func(e event) bool { return e.name == name })
-}
-
-// live is the event of live demotion.
-func live() event { return event{"PostToolUse", 10} }
 
 // call is one of ccd's hooks as it stands in a text.
 type call struct {
@@ -68,12 +51,12 @@ func linesOf(all []call, event string) (lines []string) {
 
 // hook makes each event call ccd once: a call that is there is mended where it stands, a second one goes, and so does one
 // at an event that is not wanted. Before is as in unhook.
-func (d *document) hook(want []event, line func(event string) string, before *document) error {
+func (s *Setup) hook(d *document, a agent, want []transcript.Event, before *document) error {
 	if err := d.check('{', "hooks"); err != nil {
 		return err
 	}
 	for _, e := range want {
-		if err := d.check('[', "hooks", e.name); err != nil {
+		if err := d.check('[', "hooks", e.Client); err != nil {
 			return err
 		}
 	}
@@ -82,7 +65,7 @@ func (d *document) hook(want []event, line func(event string) string, before *do
 	}
 	var seen []string
 	keep := func(c call) bool {
-		wanted := slices.ContainsFunc(want, func(e event) bool { return e.name == c.event }) && !slices.Contains(seen, c.event)
+		wanted := slices.ContainsFunc(want, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
 		seen = append(seen, c.event)
 		return wanted
 	}
@@ -90,27 +73,27 @@ func (d *document) hook(want []event, line func(event string) string, before *do
 		return err
 	}
 	for _, e := range want {
-		if err := d.hookOne(e, line(e.name)); err != nil {
+		if err := d.hookOne(e, s.line(a, e)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *document) hookOne(e event, line string) error {
+func (d *document) hookOne(e transcript.Event, line string) error {
 	for _, c := range d.calls() {
-		if c.event == e.name {
+		if c.event == e.Client {
 			if c.line == line {
 				return nil
 			}
 			return d.set(d.root.get("hooks", c.event).values[c.group].get("hooks").values[c.at].get("command"), line)
 		}
 	}
-	group := object{{"hooks", list{object{{"type", "command"}, {"command", line}, {"timeout", e.seconds}}}}}
-	if groups := d.root.get("hooks", e.name); groups != nil {
+	group := object{{"hooks", list{object{{"type", "command"}, {"command", line}, {"timeout", e.Timeout}}}}}
+	if groups := d.root.get("hooks", e.Client); groups != nil {
 		return d.insert(groups, group)
 	}
-	return d.add(list{group}, "hooks", e.name)
+	return d.add(list{group}, "hooks", e.Client)
 }
 
 // unhook takes ccd's hooks out, but for those that keep names. Before is the text as it was before ccd, nil if unknown.
@@ -162,15 +145,15 @@ func (d *document) grant(rules []string) error {
 	return nil
 }
 
-// revoke takes those rules out of a list of permissions that goes names.
-func (d *document) revoke(list string, goes func(rule string) bool, before *document) error {
-	n := d.root.get("permissions", list)
+// revoke takes those rules out of the list of what is allowed that goes names.
+func (d *document) revoke(goes func(rule string) bool, before *document) error {
+	n := d.root.get("permissions", allow)
 	if n == nil || n.kind != '[' {
 		return nil
 	}
 	cut := false
 	for i := len(n.values) - 1; i >= 0; i-- {
-		n = d.root.get("permissions", list)
+		n = d.root.get("permissions", allow)
 		if !goes(d.string(n.values[i])) {
 			continue
 		}
@@ -182,5 +165,5 @@ func (d *document) revoke(list string, goes func(rule string) bool, before *docu
 	if !cut {
 		return nil
 	}
-	return d.prune(before, "permissions", list)
+	return d.prune(before, "permissions", allow)
 }

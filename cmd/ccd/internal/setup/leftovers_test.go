@@ -104,7 +104,7 @@ func TestEmptySkillOfAKilledInstall(t *testing.T) {
 
 // A file that ccd made, and that the user then moved and linked back: the link leads to something still.
 func TestLinkedBack(t *testing.T) {
-	for file, want := range map[string]string{".claude/settings.json": "{}\n", ".claude.json": "{}\n", ".codex/hooks.json": "{}\n", ".codex/config.toml": "", ".codex/AGENTS.md": ""} {
+	for file, want := range map[string]string{".claude/settings.json": "{}\n", ".claude.json": "{}\n", ".codex/hooks.json": "{}\n", ".codex/AGENTS.md": ""} {
 		h := newHome(t)
 		h.install(nil, Agents()...)
 		h.link(file)
@@ -158,12 +158,6 @@ func TestFilesOfSeveralNames(t *testing.T) {
 			h.same(before)
 		})
 	}
-}
-
-// Servers of a profile are no bar to ccd's own.
-func TestServersOfOtherTables(t *testing.T) {
-	comes(t, ".codex/config.toml", "[profiles.x]\nmcp_servers = {}\n")
-	comes(t, ".codex/config.toml", "a = '''\nmcp_servers = {}\n'''\n")
 }
 
 // What an agent's state holds beside what ccd looks into is read past: each edit reads the text again.

@@ -29,15 +29,28 @@ type change struct {
 // Plan is what install or uninstall would do to the files of one or more agents. Until Apply nothing is written.
 type Plan struct {
 	// Notes are what the user should know beside it, a sentence each.
-	Notes   []string
-	changes []change
-	rooms   []string // directories that go if they are empty, an outer one before what it holds
+	Notes []string
+	// Started are the agents whose sessions use what is installed from their next start on.
+	Started  []string
+	changes  []change
+	commands []command // run when the files are done
+	open     bool      // a note says what is still to be done
+	rooms    []string  // directories that go if they are empty, an outer one before what it holds
+}
+
+// command is a program of the agent's that edits a file of its own.
+type command struct {
+	line string
+	run  func() error
 }
 
 // join makes one plan of two.
 func (p *Plan) join(q *Plan) {
 	p.Notes = append(p.Notes, q.Notes...)
+	p.Started = append(p.Started, q.Started...)
 	p.changes = append(p.changes, q.changes...)
+	p.commands = append(p.commands, q.commands...)
+	p.open = p.open || q.open
 	p.rooms = append(p.rooms, q.rooms...)
 }
 
@@ -48,10 +61,26 @@ func (p *Plan) Empty() bool {
 			return false
 		}
 	}
-	return true
+	return len(p.commands) == 0
 }
 
-// Diff returns the plan as a unified diff of every file that it changes, "" where it changes none.
+// Steps returns one line for each thing that Apply would do.
+func (p *Plan) Steps() (all []string) {
+	for _, c := range p.changes {
+		if c.write {
+			all = append(all, c.verb().now+" "+c.path)
+		}
+		if c.drop {
+			all = append(all, "remove "+c.path+backupSuffix)
+		}
+	}
+	for _, c := range p.commands {
+		all = append(all, "run "+c.line)
+	}
+	return all
+}
+
+// Diff returns the plan as a unified diff of every file that it changes, and a line for each command that it runs.
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, c := range p.changes {
@@ -70,6 +99,9 @@ func (p *Plan) Diff() string {
 			text = rest
 		}
 		b.Write(text)
+	}
+	for _, c := range p.commands {
+		b.WriteString("run: " + c.line + "\n")
 	}
 	return b.String()
 }
@@ -104,6 +136,12 @@ func (p *Plan) Apply() (done []string, err error) {
 		if err != nil {
 			return done, hinted(err, "run it again: what is done already stays as it is")
 		}
+	}
+	for _, c := range p.commands {
+		if err := c.run(); err != nil {
+			return done, hinted(fmt.Errorf("run %s: %w", c.line, err), "run it again: what is done already stays as it is")
+		}
+		done = append(done, "ran "+c.line)
 	}
 	return append(done, removeEmpty(p.rooms)...), nil
 }
@@ -194,7 +232,7 @@ func (c change) commit(ready map[string]*atomicfile.Pending) (done []string, err
 		if err := c.replace(ready[c.path]); err != nil {
 			return done, err
 		}
-		say("%s %s", c.verb(), c.path)
+		say("%s %s", c.verb().done, c.path)
 	}
 	switch {
 	case c.drop:
@@ -208,14 +246,16 @@ func (c change) commit(ready map[string]*atomicfile.Pending) (done []string, err
 	return done, nil
 }
 
-func (c change) verb() string {
+type verb struct{ now, done string }
+
+func (c change) verb() verb {
 	switch {
 	case c.remove:
-		return "removed"
+		return verb{"remove", "removed"}
 	case c.exists():
-		return "changed"
+		return verb{"change", "changed"}
 	}
-	return "wrote"
+	return verb{"write", "wrote"}
 }
 
 func (c change) replace(p *atomicfile.Pending) error {

@@ -169,7 +169,8 @@ func FuzzTexts(f *testing.F) {
 	for _, text := range texts {
 		f.Add([]byte(text))
 	}
-	s, err := New(Options{Home: "/h", Getenv: func(string) string { return "" }, Executable: "/opt/a b/ccd", Allow: true})
+	yes := true
+	s, err := New(Options{Line: &yes, Home: "/h", Getenv: func(string) string { return "" }, Executable: "/opt/a b/ccd", Allow: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -178,15 +179,9 @@ func FuzzTexts(f *testing.F) {
 		take func(file) ([]byte, error)
 	}
 	forms := map[string]form{
-		"settings": {s.putSettings, takeSettings},
-		"state":    {s.putState, s.takeState},
-		"TOML": {
-			func(f file) ([]byte, bool, error) { return s.putServer("x", f.text) },
-			func(f file) ([]byte, error) { return s.takeTables("x", f.text, nil) },
-		},
 		"block": {
 			func(f file) ([]byte, bool, error) {
-				text, err := put("x", f.text, instructionLines("/opt/ccd"), nil)
+				text, err := put("x", f.text, s.instructions(agent{}), nil)
 				return text, false, err
 			},
 			func(f file) ([]byte, error) {
@@ -194,6 +189,16 @@ func FuzzTexts(f *testing.F) {
 				return text, err
 			},
 		},
+	}
+	for _, id := range Agents() {
+		a := s.agent(id)
+		for _, path := range a.documents() {
+			at := func(f file) file { f.path = path; return f }
+			forms[path] = form{
+				func(f file) ([]byte, bool, error) { return s.putParts(a, at(f)) },
+				func(f file) ([]byte, error) { return s.takeParts(a, at(f)) },
+			}
+		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if strings.Contains(strings.ToLower(string(text)), "ccd") || strings.Contains(string(text), `\u`) {

@@ -24,18 +24,21 @@ func TestRefusals(t *testing.T) {
 		"a word":              {".claude/settings.json", "\nnull", []string{"settings.json:2: the whole is null"}},
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
 		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, want an array"}},
-		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks stands twice"}},
-		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact stands twice"}},
+		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
+		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact appears twice"}},
 		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
+		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
+		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
 		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},
 		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"not ccd's"}},
 		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"not ccd's"}},
 		"another skill":       {".claude/skills/ccd/SKILL.md", "# mine\n", []string{"not ccd's"}},
 		"no TOML":             {".codex/config.toml", "a = 1\nb =\n", []string{"config.toml:2:"}},
 		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"not ccd's"}},
-		"TOML in one line":    {".codex/config.toml", "mcp_servers = { other = { command = 'x' } }\n", []string{"no place for [mcp_servers.ccd]"}},
+		"Gemini's server":     {".gemini/settings.json", `{"mcpServers": {"ccd": {"command": "x"}}}`, []string{".gemini/settings.json:1:", "not ccd's"}},
+		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
 		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "not as ccd wrote it"}},
-		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is gone"}},
+		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
 		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
 		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "not as ccd wrote it"}},
 	} {
@@ -68,7 +71,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
 		}, "read-only"},
 		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
-		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "leads nowhere"},
+		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symlink"},
 		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {
@@ -89,17 +92,17 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 // Whatever cannot be made has failed before the first file is replaced; and what changed since the plan is not lost.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	for name, spoil := range map[string]func(h home){
-		"changed meanwhile":  func(h home) { h.write(".codex/config.toml", "b = 2\n") },
-		"removed meanwhile":  func(h home) { must(h.t, os.Remove(h.path(".codex/config.toml"))) },
+		"changed meanwhile":  func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) },
+		"removed meanwhile":  func(h home) { must(h.t, os.Remove(h.path(".gemini/settings.json"))) },
 		"made meanwhile":     func(h home) { h.write(".codex/hooks.json", "{}") },
 		"a file in its way":  func(h home) { h.write(".claude/skills", "") },
-		"a link in its way":  func(h home) { must(h.t, os.Symlink("x", h.path(".codex/config.toml"+backupSuffix))) },
+		"a link in its way":  func(h home) { must(h.t, os.Symlink("x", h.path(".gemini/settings.json"+backupSuffix))) },
 		"no room for a file": func(h home) { h.write(".codex/AGENTS.md/x", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
 			h.write(".claude/settings.json", "{}")
-			h.write(".codex/config.toml", "a = 1\n")
+			h.write(".gemini/settings.json", "{}")
 			p, err := h.setup(nil).Install(Agents()...)
 			must(t, err)
 			spoil(h)
@@ -119,7 +122,7 @@ func TestUsable(t *testing.T) {
 	for _, c := range []struct{ path, home, words string }{
 		{h.path("bin/ccd"), h.dir, ""},
 		{h.path("new place/ccd"), h.dir, ""},
-		{h.path("bin/ccd"), "/home/sam", "removed again"},
+		{h.path("bin/ccd"), "/home/sam", "temporary files"},
 		{h.path("plain"), h.dir, "not executable"},
 		{h.path("gone"), h.dir, "no such file"},
 		{h.dir, h.dir, "not a regular file"},

@@ -1,6 +1,9 @@
 package setup
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,6 +13,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	Claude = "claude-code"
+	Codex  = "codex"
 )
 
 // home is a user's home directory with a ccd in it.
@@ -50,16 +58,50 @@ func (h home) setup(change func(*Options)) *Setup {
 	if change != nil {
 		change(&o)
 	}
+	if o.Program == nil {
+		o.Program = func(string) func(...string) error {
+			return func(args ...string) error { return codex(o.codexHome(), args) }
+		}
+	}
 	s, err := New(o)
 	must(h.t, err)
 	return s
+}
+
+// codex does what `codex mcp add` and `codex mcp remove` do to a configuration whose last table is that server's.
+func codex(dir string, args []string) error {
+	file := filepath.Join(dir, "config.toml")
+	text, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	others, _, _ := strings.Cut(string(text), "\n[mcp_servers.ccd]\n")
+	if args[1] == "remove" {
+		if others == "" {
+			return os.Remove(file)
+		}
+		return os.WriteFile(file, []byte(others), 0o600)
+	}
+	i := slices.Index(args, "--")
+	var env []string
+	for _, v := range args[3:i] {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			env = append(env, fmt.Sprintf("%s = %q", name, value))
+		}
+	}
+	list, err := json.Marshal(args[i+2:])
+	others += fmt.Sprintf("\n[mcp_servers.ccd]\ncommand = %q\nargs = %s\nenv = {%s}\n", args[i+1], list, strings.Join(env, ", "))
+	return errors.Join(err, os.WriteFile(file, []byte(others), 0o600))
 }
 
 func moved(h home) func(*Options) {
 	return func(o *Options) { o.Executable = h.path("new place/ccd") }
 }
 
-func everything(o *Options) { o.Allow, o.Live = true, new(bool); *o.Live = true }
+func everything(o *Options) {
+	yes := true
+	o.Allow, o.Live, o.Line = true, &yes, &yes
+}
 
 func (h home) install(change func(*Options), agents ...string) {
 	h.t.Helper()
@@ -133,4 +175,11 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (o Options) codexHome() string {
+	if dir := o.Getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(o.Home, ".codex")
 }

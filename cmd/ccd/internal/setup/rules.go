@@ -7,19 +7,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Claude Code's lists of permissions. What a rule of ask fits is asked about, also where one of allow fits.
-const (
-	allow = "allow"
-	ask   = "ask"
-)
+// allow is the list of permissions with what Claude Code may run unasked.
+const allow = "allow"
 
 // grants are what Claude Code may run unasked: commands that only read, in one project, and take no name of a file.
 func grants() []string { return []string{"agent restore:*", "agent show:*", "agent search:*"} }
-
-// former are those that an older ccd wrote, into allow and into ask.
-func former() []string {
-	return []string{"restore:*", "show:*", "search:*", "restore *-*o*", "show *--config*"}
-}
 
 // rules are those of allow: of the bare name, and of the binary's path where a rule can hold it.
 func (s *Setup) rules() (all []string) {
@@ -40,31 +32,32 @@ func rule(name, what string) string { return "Bash(" + name + " " + what + ")" }
 // Rules returns the rules that would let Claude Code run ccd's commands for agents unasked, without those that are in its
 // settings already.
 func (s *Setup) Rules() ([]string, error) {
-	d, err := document0(s.settings())
-	if err != nil {
-		return nil, err
+	missing := s.rules()
+	for _, id := range Agents() {
+		if a := s.agent(id); a.Connect.Rules {
+			d, err := document0(a.hooks)
+			if err != nil {
+				return nil, err
+			}
+			there, _ := d.strings(d.root.get("permissions", allow))
+			missing = slices.DeleteFunc(missing, func(r string) bool { return slices.Contains(there, r) })
+		}
 	}
-	there, _ := d.strings(d.root.get("permissions", allow))
-	return slices.DeleteFunc(s.rules(), func(r string) bool { return slices.Contains(there, r) }), nil
+	return missing, nil
 }
 
-// ruleOf takes a rule of ccd's apart into the program that it is about, "ccd" or one of binaries, and what of it.
-func ruleOf(rule string, binaries []string) (program, what string, ok bool) {
+// isRule reports whether a rule is of ccd's, about "ccd" or one of binaries.
+func isRule(rule string, binaries []string) bool {
 	inner, begun := strings.CutPrefix(rule, "Bash(")
 	inner, ended := strings.CutSuffix(inner, ")")
-	for _, what := range slices.Concat(grants(), former()) {
+	for _, what := range grants() {
 		name, fits := strings.CutSuffix(inner, " "+what)
 		words, simple := shellWords(name)
 		if begun && ended && fits && simple && len(words) == 1 && (words[0] == "ccd" || slices.Contains(binaries, words[0])) {
-			return words[0], what, true
+			return true
 		}
 	}
-	return "", "", false
-}
-
-func isRule(rule string, binaries []string) bool {
-	_, _, ok := ruleOf(rule, binaries)
-	return ok
+	return false
 }
 
 // binariesOf are the programs that hooks of ccd's start.
@@ -75,58 +68,26 @@ func binariesOf(all []call) (paths []string) {
 	return paths
 }
 
-// own are the rules that stood in a list before ccd: the user's, whatever they say.
-func own(before *document, list string) []string {
-	all, _ := before.strings(before.at([]string{"permissions", list}))
+// own are the rules that were allowed before ccd: the user's, whatever they say.
+func own(before *document) []string {
+	all, _ := before.strings(before.at([]string{"permissions", allow}))
 	return all
 }
 
-// renew puts this binary in the place of those that the hooks had named in the rules that are there, and takes out what
-// then stands twice. Where rules of an older ccd are allowed, today's take their place. What the user had before ccd stays.
+// renew puts this binary in the place of those that the hooks had named in the rules that are there. What the user had
+// before ccd stays.
 func (s *Setup) renew(d *document, had []call, before *document) error {
-	if len(had) == 0 {
-		return nil // no rule is of ccd's yet
+	old := false
+	goes := func(rule string) bool {
+		stale := isRule(rule, binariesOf(had)) && !slices.Contains(s.rules(), rule) && !slices.Contains(own(before), rule)
+		old = old || stale
+		return stale
 	}
-	older := false
-	for _, list := range []string{ask, allow} {
-		goes := func(rule string) bool {
-			_, what, ok := ruleOf(rule, binariesOf(had))
-			ok = ok && slices.Contains(former(), what) && !slices.Contains(own(before, list), rule)
-			older = older || ok && list == allow
-			return ok
-		}
-		if err := d.revoke(list, goes, before); err != nil {
-			return err
-		}
-	}
-	n := d.root.get("permissions", allow)
-	if n != nil && n.kind == '[' {
-		for i := len(n.values) - 1; i >= 0; i-- {
-			if slices.Contains(own(before, allow), d.string(d.root.get("permissions", allow).values[i])) {
-				continue
-			}
-			if err := s.renewRule(d, i, binariesOf(had)); err != nil {
-				return err
-			}
-		}
-	}
-	if older {
-		return d.grant(s.rules())
-	}
-	return nil
-}
-
-func (s *Setup) renewRule(d *document, i int, binaries []string) error {
-	n, want := d.root.get("permissions", allow), s.rules()
-	old := d.string(n.values[i])
-	program, what, ok := ruleOf(old, binaries)
-	if !ok || program == "ccd" || slices.Contains(want, old) {
+	if len(had) == 0 { // no rule is of ccd's yet
 		return nil
 	}
-	now := rule(transcript.ShellWord(s.o.Executable), what)
-	twice := slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == now })
-	if twice || !slices.Contains(want, now) {
-		return d.cut(n, i)
+	if err := d.revoke(goes, before); err != nil || !old {
+		return err
 	}
-	return d.set(n.values[i], now)
+	return d.grant(s.rules())
 }

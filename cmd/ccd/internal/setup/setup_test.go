@@ -84,6 +84,10 @@ func TestNothingWasThere(t *testing.T) {
 	want := []string{
 		".claude", ".claude.json", ".claude/settings.json", ".claude/skills", ".claude/skills/ccd", ".claude/skills/ccd/SKILL.md",
 		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
+		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
+		".copilot", ".copilot/copilot-instructions.md", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
+		".factory", ".factory/AGENTS.md", ".factory/mcp.json", ".gemini", ".gemini/GEMINI.md", ".gemini/settings.json",
+		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".qwen", ".qwen/QWEN.md", ".qwen/settings.json",
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
@@ -115,8 +119,9 @@ func TestMovedDirectories(t *testing.T) {
 	} {
 		h.read(f)
 	}
-	if _, err := New(Options{Home: h.dir, Getenv: func(string) string { return "here" }}); err == nil {
-		t.Error("a relative directory was taken")
+	relative := h.setup(func(o *Options) { o.Getenv = func(string) string { return "here" } })
+	if _, err := relative.Install(Claude); err == nil || len(relative.Present()) > 0 {
+		t.Errorf("a relative directory was taken: %v", err)
 	}
 	old := newHome(t) // clients of old kept their state elsewhere, and read it there
 	old.write(".claude/.config.json", "{}")
@@ -196,11 +201,11 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd gc *-*o*)"]}}`, ""},
-		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd show:*)","Bash(/opt/dash/ccd show:*)"],"ask":["Bash(/x/ccd restore *-*o*)"]}}`, ""},
+		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd agent show:*)","Bash(/opt/dash/ccd agent show:*)"]}}`, ""},
 		"a rule": {
-			`{"permissions":{"allow":["Bash(ccd show:*)","Read","Bash('/a b/ccd' search:*)","Bash(/opt/dash/ccd show:*)"],"ask":["Bash('/a b/ccd' restore *-*o*)"]},` +
+			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/opt/dash/ccd agent show:*)"]},` +
 				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
-			`{"permissions":{"allow":["Read","Bash(/opt/dash/ccd show:*)"]}}`,
+			`{"permissions":{"allow":["Read","Bash(/opt/dash/ccd agent show:*)"]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -312,88 +317,4 @@ func TestLiveIsSwitched(t *testing.T) {
 	}
 	h.uninstall(Claude)
 	h.same(before)
-}
-
-// Codex keeps its variables from an MCP server, so that those which move ccd's files are named.
-func TestMovedFilesAreNamedToTheServer(t *testing.T) {
-	for set, want := range map[string]string{"": "", "XDG_STATE_HOME": "env_vars = [\"XDG_STATE_HOME\"]\n"} {
-		s, err := New(Options{Home: "/h", Executable: "/opt/ccd", Getenv: func(key string) string {
-			if key == set {
-				return "/elsewhere"
-			}
-			return ""
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _, err := s.putServer("config.toml", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(string(text), "env_vars"); got != (want != "") || !strings.Contains(string(text), want) {
-			t.Errorf("%q set: %s", set, text)
-		}
-	}
-}
-
-// older puts the rules into settings that an older ccd wrote, where it wrote them.
-func (h home) older() {
-	h.t.Helper()
-	d, err := parse("settings.json", []byte(h.read(".claude/settings.json")))
-	must(h.t, err)
-	for _, list := range []struct {
-		name  string
-		rules []string
-	}{{ask, []string{"restore *-*o*", "show *--config*"}}, {allow, []string{"restore:*", "show:*", "search:*"}}} {
-		for _, name := range []string{"ccd", h.path("bin/ccd")} {
-			for _, what := range list.rules {
-				n := d.root.get("permissions", list.name)
-				if there, _ := d.strings(n); n == nil {
-					must(h.t, d.add(listOf(rule(name, what)), "permissions", list.name))
-				} else if !slices.Contains(there, rule(name, what)) {
-					must(h.t, d.insert(n, rule(name, what)))
-				}
-			}
-		}
-	}
-	h.write(".claude/settings.json", string(d.text))
-}
-
-// TestRulesOfAnOlderOne: an older ccd allowed `ccd restore`, `ccd show` and `ccd search` with every flag. Install puts the
-// rules of today in their place, without being asked for rules; uninstall takes either out.
-func TestRulesOfAnOlderOne(t *testing.T) {
-	old := regexp.MustCompile(`ccd (restore|show|search)[ :]`)
-	for name, text := range layouts {
-		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
-			h.write(".claude/settings.json", text)
-			before := h.tree()
-			h.install(nil, Claude)
-			theirs := len(old.FindAllString(h.read(".claude/settings.json"), -1)) // of the user's own
-			h.older()
-			if n := len(old.FindAllString(h.read(".claude/settings.json"), -1)); n != 10 {
-				t.Fatalf("%d old rules", n)
-			}
-			if p := h.setup(nil).Status(Claude).Parts[3]; p.Name != "allow" || p.State != Other {
-				t.Errorf("status of the old rules: %+v", p)
-			}
-			kept := h.tree()
-			h.install(nil, Claude)
-			now := h.read(".claude/settings.json")
-			if n := len(old.FindAllString(now, -1)); n != theirs || strings.Count(now, "ccd agent ") != 6 || strings.Contains(now, `"ask"`) != strings.Contains(text, `"ask"`) {
-				t.Errorf("%d old rules are left:\n%s", n-theirs, now)
-			}
-			if p := h.setup(nil).Status(Claude).Parts[3]; p.State != Installed {
-				t.Errorf("status: %+v", p)
-			}
-			h.uninstall(Claude)
-			h.same(before)
-			h.write(".claude/settings.json", kept[".claude/settings.json"][len("-rw-r--r-- "):])
-			h.write(".claude/settings.json"+backupSuffix, text)
-			h.uninstall(Claude) // without an install of today's in between
-			if got := h.read(".claude/settings.json"); got != text {
-				t.Errorf("uninstall left %q of %q", got, text)
-			}
-		})
-	}
 }

@@ -2,9 +2,10 @@ package setup
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"ccd/internal/transcript"
 )
 
 // What a Part can be.
@@ -17,7 +18,7 @@ const (
 
 // Part is one thing that install puts into one file.
 type Part struct {
-	Name   string `json:"name"`   // "hooks", "live", "allow", "mcp", "skill", "instructions"
+	Name   string `json:"name"`   // "hooks", "live", "allow", "statusline", "mcp", "skill", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
 	Option bool   `json:"option"` // install leaves it out unless it is asked for
@@ -44,42 +45,17 @@ type Status struct {
 }
 
 // Status tells how far an agent is set up. It writes nothing and fails at nothing: what cannot be read is told of.
-func (s *Setup) Status(agent string) Status {
-	info, err := os.Stat(s.Dir(agent))
-	st := Status{Agent: agent, Directory: s.Dir(agent), Present: err == nil && info.IsDir(), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
-	if agent == Codex {
-		st.Parts = s.codexParts(&st)
-		st.Notes = append(append(st.Notes, s.trustNote()), s.codexNotes()...)
-	} else {
-		st.Parts = s.claudeParts(&st)
-		st.Notes = append(st.Notes, s.claudeNotes()...)
+func (s *Setup) Status(id string) Status {
+	a := s.agent(id)
+	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
+	if a.Program != "" {
+		st.Notes = append(st.Notes, untrusted)
 	}
+	st.Parts, st.Notes = s.parts(a, &st), append(st.Notes, s.notes(a)...)
 	for _, p := range st.Parts {
 		st.Installed = st.Installed && (p.State == Installed || p.Option && p.State == Missing)
 	}
 	return st
-}
-
-// trustNote tells what Codex has noted of ccd's hooks.
-func (s *Setup) trustNote() string {
-	f, err := read(s.configuration())
-	if err != nil {
-		return untrusted
-	}
-	all, err := values(f.path, f.text)
-	if err != nil {
-		return untrusted
-	}
-	known := 0
-	for _, name := range s.noted() {
-		if note, _ := state(all)[name].(map[string]any); note["trusted_hash"] != nil {
-			known++
-		}
-	}
-	if known < len(events()) {
-		return untrusted
-	}
-	return trusted
 }
 
 // name notes a binary that is named somewhere.
@@ -89,34 +65,46 @@ func (st *Status) name(s *Setup, path string) {
 	}
 }
 
-func (s *Setup) claudeParts(st *Status) []Part {
-	file := s.settings()
-	hooks, demotion, rules := Part{Name: "hooks", File: file}, Part{Name: "live", File: file, Option: true}, Part{Name: "allow", File: file, Option: true}
-	f, err := read(file)
-	var d, before *document
-	if err == nil {
-		d, before, err = f.document()
-	}
-	if err != nil {
-		for _, p := range []*Part{&hooks, &demotion, &rules} {
-			p.unread(err)
+// parts are what install puts into an agent's files.
+func (s *Setup) parts(a agent, st *Status) (all []Part) {
+	var options []Part
+	if a.hooks != "" {
+		hooks, demotion, rules := Part{Name: "hooks", File: a.hooks}, Part{Name: "live", File: a.hooks, Option: true}, Part{Name: "allow", File: a.hooks, Option: true}
+		f, err := read(a.hooks)
+		var d, before *document
+		if err == nil {
+			d, before, err = f.document()
 		}
-	} else {
-		s.hookPart(st, &hooks, d, events(), Claude)
-		s.hookPart(st, &demotion, d, []event{live()}, Claude)
-		s.allowPart(&rules, d, before)
+		part := func(p *Part, of func()) Part {
+			if p.unread(err); err == nil {
+				of()
+			}
+			return *p
+		}
+		all = append(all, part(&hooks, func() { s.hookPart(st, &hooks, d, a, a.Events) }))
+		if a.Connect.Rules {
+			options = append(options, part(&rules, func() { s.allowPart(&rules, d, before) }))
+		}
+		if a.Live != nil {
+			options = append(options, part(&demotion, func() { s.hookPart(st, &demotion, d, a, []transcript.Event{*a.Live}) }))
+		}
+		if line := (Part{Name: "statusline", File: a.hooks, Option: true}); a.Connect.Line {
+			options = append(options, part(&line, func() { s.linePart(st, &line, d) }))
+		}
 	}
-	return []Part{hooks, s.serverPart(st), s.skillPart(), rules, demotion}
-}
-
-func (s *Setup) codexParts(st *Status) []Part {
-	hooks := Part{Name: "hooks", File: s.hooksFile()}
-	if d, err := document0(hooks.File); err != nil {
-		hooks.unread(err)
-	} else {
-		s.hookPart(st, &hooks, d, events(), Codex)
+	switch {
+	case a.Program != "":
+		all = append(all, s.tomlPart(a, st))
+	case a.servers != "":
+		all = append(all, s.serverPart(a, st))
 	}
-	return []Part{hooks, s.configurationPart(st), s.instructionsPart()}
+	switch {
+	case a.skill != "":
+		all = append(all, s.skillPart(a))
+	case a.guide != "":
+		all = append(all, s.guidePart(a))
+	}
+	return append(all, options...)
 }
 
 // document0 reads a file as JSON; one that is missing is empty.
@@ -129,7 +117,11 @@ func document0(path string) (*document, error) {
 	return d, err
 }
 
-func (p *Part) unread(err error) { p.State, p.Detail = Unread, err.Error() }
+func (p *Part) unread(err error) {
+	if err != nil {
+		p.State, p.Detail = Unread, err.Error()
+	}
+}
 
 // set says which of what is wanted is there, and whether all of it is as it would be installed.
 func (p *Part) set(there []string, wanted int, same bool) {
@@ -144,16 +136,16 @@ func (p *Part) set(there []string, wanted int, same bool) {
 	}
 }
 
-func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent string) {
+func (s *Setup) hookPart(st *Status, p *Part, d *document, a agent, want []transcript.Event) {
 	var there []string
 	as := true
 	for _, e := range want {
-		for i, line := range linesOf(d.calls(), e.name) {
+		for i, line := range linesOf(d.calls(), e.Client) {
 			if i == 0 {
-				there = append(there, e.name)
+				there = append(there, e.Client)
 			}
-			as = as && i == 0 && line == s.line(agent)(e.name)
-			binary, _ := binaryOf(line, e.name)
+			as = as && i == 0 && line == s.line(a, e)
+			binary, _ := binaryOf(line, e.Client)
 			st.name(s, binary)
 		}
 	}
@@ -163,15 +155,13 @@ func (s *Setup) hookPart(st *Status, p *Part, d *document, want []event, agent s
 func (s *Setup) allowPart(p *Part, d, before *document) {
 	want := s.rules()
 	var there, others []string
-	for _, list := range []string{allow, ask} {
-		all, _ := d.strings(d.root.get("permissions", list))
-		for _, rule := range all {
-			switch {
-			case list == allow && slices.Contains(want, rule):
-				there = append(there, rule)
-			case !slices.Contains(own(before, list), rule) && isRule(rule, append(binariesOf(d.calls()), s.o.Executable)):
-				others = append(others, rule)
-			}
+	all, _ := d.strings(d.root.get("permissions", allow))
+	for _, rule := range all {
+		switch {
+		case slices.Contains(want, rule):
+			there = append(there, rule)
+		case !slices.Contains(own(before), rule) && isRule(rule, append(binariesOf(d.calls()), s.o.Executable)):
+			others = append(others, rule)
 		}
 	}
 	p.set(slices.Concat(there, others), len(want), len(others) == 0)
@@ -179,42 +169,25 @@ func (s *Setup) allowPart(p *Part, d, before *document) {
 		p.Detail = fmt.Sprintf("%d of %d rules in permissions", len(there), len(want))
 	}
 	if len(others) > 0 {
-		p.Detail = fmt.Sprintf("%d rules of another or older ccd", len(others))
+		p.Detail = fmt.Sprintf("%d rules of another ccd", len(others))
 	}
 }
 
-func (s *Setup) serverPart(st *Status) Part {
-	p := Part{Name: "mcp", File: s.state()}
+func (s *Setup) serverPart(a agent, st *Status) Part {
+	p := Part{Name: "mcp", File: a.servers}
 	d, err := document0(p.File)
 	if err != nil {
 		p.unread(err)
 		return p
 	}
-	n := d.root.get("mcpServers", "ccd")
+	n := d.root.get(a.Member, "ccd")
 	binary, ours := s.server(d, n)
 	args, _ := d.strings(n.get("args"))
-	s.served(st, &p, n != nil, ours, binary, args)
+	s.servedPart(st, &p, n != nil, ours, binary, args)
 	return p
 }
 
-func (s *Setup) configurationPart(st *Status) Part {
-	p := Part{Name: "mcp", File: s.configuration()}
-	f, err := read(p.File)
-	if err != nil {
-		p.unread(err)
-		return p
-	}
-	all, err := values(f.path, f.text)
-	if err != nil {
-		p.unread(err)
-		return p
-	}
-	binary, args, there, ours := s.serverOf(all)
-	s.served(st, &p, there, ours, binary, args)
-	return p
-}
-
-func (s *Setup) served(st *Status, p *Part, there, ours bool, binary string, args []string) {
+func (s *Setup) servedPart(st *Status, p *Part, there, ours bool, binary string, args []string) {
 	switch {
 	case !there:
 		p.State = Missing
@@ -226,8 +199,8 @@ func (s *Setup) served(st *Status, p *Part, there, ours bool, binary string, arg
 	}
 }
 
-func (s *Setup) skillPart() Part {
-	p := Part{Name: "skill", File: s.skill(), State: Missing}
+func (s *Setup) skillPart(a agent) Part {
+	p := Part{Name: "skill", File: a.skill, State: Missing}
 	f, err := read(p.File)
 	ours, whole := skillIs(f.text)
 	switch {
@@ -239,15 +212,15 @@ func (s *Setup) skillPart() Part {
 	case string(f.text) == skillText(s.o.Executable, notesOf(string(f.text)).made):
 		p.State = Installed
 	case !whole:
-		p.State, p.Detail = Other, "changed by somebody since ccd wrote it"
+		p.State, p.Detail = Other, "changed since ccd wrote it"
 	default:
-		p.State, p.Detail = Other, "not as this ccd would write it"
+		p.State, p.Detail = Other, "not what this ccd writes"
 	}
 	return p
 }
 
-func (s *Setup) instructionsPart() Part {
-	p := Part{Name: "instructions", File: s.instructionsFile(), State: Missing}
+func (s *Setup) guidePart(a agent) Part {
+	p := Part{Name: "instructions", File: a.guide, State: Missing}
 	f, err := read(p.File)
 	if err != nil {
 		p.unread(err)
@@ -259,10 +232,10 @@ func (s *Setup) instructionsPart() Part {
 	case err != nil:
 		p.unread(err)
 	case from < 0:
-	case slices.EqualFunc(all[from+1:to], instructionLines(s.o.Executable), func(a, b string) bool { return bare(a) == b }):
+	case slices.EqualFunc(all[from+1:to], s.instructions(a), func(a, b string) bool { return bare(a) == b }):
 		p.State = Installed
 	default:
-		p.State, p.Detail = Other, "not as this ccd would write it"
+		p.State, p.Detail = Other, "not what this ccd writes"
 	}
 	return p
 }

@@ -7,36 +7,36 @@ import (
 	"testing"
 )
 
-// Where a name stands twice, the agent and ccd may mean different ones: that is told, and nothing is written.
+// Where a name appears twice, the agent and ccd may mean different ones: that is told, and nothing is written.
 func TestNamesThatStandTwice(t *testing.T) {
 	ours := func(event string) string {
 		return `[{"hooks":[{"type":"command","command":"/opt/ccd hook ` + event + ` --agent claude-code || :"}]}]`
 	}
 	theirs := `[{"hooks":[{"type":"command","command":"/my/own/hook"}]}]`
 	for name, c := range map[string]struct{ file, text, where string }{
-		"an event":       {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: hooks.SessionStart stands twice"},
+		"an event":       {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: hooks.SessionStart appears twice"},
 		"an empty event": {".claude/settings.json", "{\"hooks\": {\"PostToolUse\": [],\n\"PostToolUse\": " + ours("PostToolUse") + "}}", "settings.json:2: hooks.PostToolUse"},
 		"another event":  {".codex/hooks.json", "{\"hooks\": {\"Stop\": [],\n\"Stop\": [], \"PreCompact\": " + ours("PreCompact") + "}}", "hooks.json:2: hooks.Stop"},
 		"hooks": {
-			".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"PreCompact\": " + ours("PreCompact") + "}}", "settings.json:2: hooks stands twice",
+			".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"PreCompact\": " + ours("PreCompact") + "}}", "settings.json:2: hooks appears twice",
 		},
 		"hooks of a group": {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex"}],` + "\n" + `"hooks": [{"command": "/my/own"}]}]}}`,
-			"settings.json:2: hooks: hooks stands twice",
+			"settings.json:2: hooks: hooks appears twice",
 		},
 		"a command": {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex",` + "\n" + `"command": "/my/own"}]}]}}`,
-			"settings.json:2: hooks: command stands twice",
+			"settings.json:2: hooks: command appears twice",
 		},
 		"rules": {
-			".claude/settings.json", `{"permissions": {"allow": ["Read"],` + "\n" + `"allow": ["Bash(ccd show:*)"]}, "hooks": {"PreCompact": ` + ours("PreCompact") + "}}",
-			"settings.json:2: permissions.allow stands twice",
+			".claude/settings.json", `{"permissions": {"allow": ["Read"],` + "\n" + `"allow": ["Bash(ccd agent show:*)"]}, "hooks": {"PreCompact": ` + ours("PreCompact") + "}}",
+			"settings.json:2: permissions.allow appears twice",
 		},
 		"a server": {
-			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: mcpServers.ccd stands twice",
+			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: mcpServers.ccd appears twice",
 		},
 		"arguments": {
-			".claude.json", `{"mcpServers": {"ccd": {"command": "/opt/ccd", "args": ["mcp"],` + "\n" + `"args": []}}}`, ".claude.json:2: mcpServers.ccd.args stands twice",
+			".claude.json", `{"mcpServers": {"ccd": {"command": "/opt/ccd", "args": ["mcp"],` + "\n" + `"args": []}}}`, ".claude.json:2: mcpServers.ccd.args appears twice",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNamesakes(t *testing.T) {
     "Stop": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook stopped --notify"}]}],
     "PreCompact": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook PreCompact"}]}]
   },
-  "permissions": {"allow": ["Bash(/opt/dash/ccd show:*)", "Bash(ccd show:*)"]}
+  "permissions": {"allow": ["Bash(/opt/dash/ccd agent show:*)", "Bash(ccd agent show:*)"]}
 }
 `
 	h := newHome(t)
@@ -81,7 +81,7 @@ func TestNamesakes(t *testing.T) {
 		t.Error("no backup of what another's hooks stood in")
 	}
 	h.install(moved(h), Claude)
-	if now := h.read(".claude/settings.json"); !strings.Contains(now, "/opt/dash/ccd show") || strings.Count(now, "/opt/dash/ccd hook") != 2 {
+	if now := h.read(".claude/settings.json"); !strings.Contains(now, "/opt/dash/ccd agent show") || strings.Count(now, "/opt/dash/ccd hook") != 2 {
 		t.Error(now)
 	}
 	h.uninstall(Agents()...)
@@ -105,7 +105,7 @@ func TestNamesakes(t *testing.T) {
 // A rule that the user had before, of the very path that ccd then had, stays where the binary moves and where ccd goes.
 func TestRulesFromBeforeStay(t *testing.T) {
 	h := newHome(t)
-	h.write(".claude/settings.json", `{"permissions": {"allow": ["Bash(`+h.path("bin/ccd")+` show:*)", "Read"]}}`)
+	h.write(".claude/settings.json", `{"permissions": {"allow": ["Bash(`+h.path("bin/ccd")+` agent show:*)", "Read"]}}`)
 	before := h.tree()
 	h.install(everything, Claude)
 	h.install(moved(h), Claude)

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// errEnough ends the writing of an answer whose page is full.
+// errEnough stops the writer of an answer once the page is full.
 var errEnough = errors.New("the page is full")
 
-// page keeps one page of what is written to it and forgets the rest. Pages are cut behind line ends, and within a line
-// that is longer than a page; where they are does not depend on how the text is written.
+// page keeps one page of what is written to it. Pages end at a line end, or within a line that is longer than a page. The
+// size of the single writes does not matter.
 type page struct {
-	room, want int    // bytes of a page; number of the one that is kept, from 1
-	brief      bool   // the first line behind it ends the writing
-	at, used   int    // number of the last page so far, and its bytes
-	full       bool   // writing was ended
+	room, want int    // bytes of a page; number of the page to keep, from 1
+	brief      bool   // stop at the first line after that page
+	at, used   int    // number of the current page, and its bytes so far
+	full       bool   // stopped early
 	text       []byte // the page
-	begun      []byte // of a line without its end yet
+	begun      []byte // an incomplete line
 }
 
 // Write implements io.Writer. It fails with errEnough when nothing more is needed.
@@ -41,7 +41,7 @@ func (p *page) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// add adds a line, or a stretch of one that is longer than a page.
+// add adds a line, or a part of one that is longer than a page.
 func (p *page) add(line []byte) error {
 	if p.at == 0 || p.used+len(line) > p.room {
 		if p.brief && p.at == p.want {
@@ -57,7 +57,7 @@ func (p *page) add(line []byte) error {
 	return nil
 }
 
-// end takes the last line, which may lack its end.
+// end adds the last line, which may have no newline.
 func (p *page) end() error {
 	for len(p.begun) > 0 {
 		n := boundary(p.begun, p.room)

@@ -16,7 +16,7 @@ import (
 // listing answers timeline with the given text, and companion too: one ends early, the other counts its pages.
 func listing(text string) Archive {
 	return Archive{
-		Timeline: func(_ context.Context, _ TimelineQuery, w io.Writer) (string, error) {
+		Timeline: func(_ context.Context, _ OfSession, w io.Writer) (string, error) {
 			_, err := io.WriteString(w, text)
 			return "s", err
 		},

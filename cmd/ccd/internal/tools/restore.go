@@ -10,16 +10,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// countable is the size, in bytes, up to which an original is read to its end only to tell how long it is.
+// countable is the size in bytes up to which an original is read to its end to count its characters.
 const countable = 16 << 20
 
-func (d desk) addRestore(s *mcp.Server, restore func(context.Context, RestoreQuery) (Original, error)) {
+func (h handler) addRestore(s *mcp.Server, restore func(context.Context, RestoreQuery) (Original, error)) {
 	if restore == nil {
 		return
 	}
 	const name = "restore"
 	mcp.AddTool(s, describe(name, restoreText), func(ctx context.Context, req *mcp.CallToolRequest, q RestoreQuery) (*mcp.CallToolResult, any, error) {
-		return d.serve(ctx, name, func(ctx context.Context) (answer, error) {
+		return h.serve(ctx, name, func(ctx context.Context) (answer, error) {
 			if err := q.check(); err != nil {
 				return answer{}, err
 			}
@@ -37,16 +37,16 @@ func (q RestoreQuery) check() error {
 	case (q.ID == "") == (q.File == ""):
 		return toolError("restore: give either id or file")
 	case q.File == "" && (q.At != "" || q.Session != ""):
-		return toolError("restore: at and session go with file; a record of a session is id SESSION#N")
+		return toolError("restore: at and session need file; to get a record of a session use id SESSION#N")
 	case q.File != "" && (q.Raw || q.Full), q.Raw && q.Full:
-		return toolError("restore: of raw, full and file only one")
+		return toolError("restore: use only one of raw, full and file")
 	case q.Offset < 0 || q.Limit < 0:
-		return toolError("restore: offset and limit count from 0")
+		return toolError("restore: offset and limit must not be negative")
 	}
 	return nil
 }
 
-// page is one page of an original.
+// page returns one page of an original.
 func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQuery) (answer, error) {
 	w := &window{from: q.Offset, limit: math.MaxInt64 - q.Offset, room: room(req), all: o.Bytes <= countable}
 	if q.Limit > 0 {
@@ -63,7 +63,7 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 	a := answer{about: o.About, notes: o.Notes}
 	if len(o.Images) > 0 && q.Offset == 0 {
 		a.images = images(o.Images)
-		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown behind its text: %d. raw gives the JSON that holds them.", len(o.Images), len(a.images)))
+		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown after its text: %d. Use raw for the JSON that contains them.", len(o.Images), len(a.images)))
 	}
 	switch {
 	case s.kept:
@@ -77,9 +77,9 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 	return w.answer(a, req, o, err == nil)
 }
 
-// unshown tells what an original is that no block can hold, and how to get it all the same.
+// unshown says why an original cannot be shown, and how to get it in a shell.
 func (o Original) unshown(s *sorter, q RestoreQuery) string {
-	what := "bytes that are no text"
+	what := "binary data"
 	if s.image != "" {
 		what = s.image + " too large for an answer"
 	}
@@ -96,29 +96,29 @@ func (o Original) unshown(s *sorter, q RestoreQuery) string {
 	return what + ". In a shell: ccd agent restore" + flag + " '" + q.ID + "' > FILE"
 }
 
-// answer tells which characters these are. Ended is whether all that was written has been seen.
+// answer adds the kept characters and their position. ended reports whether the original was written to its end.
 func (w *window) answer(a answer, req *mcp.CallToolRequest, o Original, ended bool) (answer, error) {
 	if w.from > 0 && w.at <= w.from && !w.more {
-		return answer{}, toolError(fmt.Sprintf("restore: offset %d is behind the last character: there are %d", w.from, w.at))
+		return answer{}, toolError(fmt.Sprintf("restore: offset %d is beyond the end: the text has %d characters", w.from, w.at))
 	}
 	to := w.from + int64(utf8.RuneCount(w.text))
 	span := fmt.Sprintf("characters %d to %d", w.from, to)
 	if ended {
 		span += fmt.Sprintf(" of %d", w.at)
 	} else if o.Bytes > 0 {
-		span += fmt.Sprintf(" of what takes %d bytes in the transcript", o.Bytes)
+		span += fmt.Sprintf(" of a text that takes %d bytes in the transcript", o.Bytes)
 	}
 	if w.wrong > 0 {
-		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d; each is shown as U+FFFD here. In a shell `ccd agent restore` gives them exactly.", w.wrong))
+		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d, each shown as U+FFFD. In a shell, `ccd agent restore` prints them exactly.", w.wrong))
 	}
 	a.body = string(w.text)
 	switch {
 	case w.more:
-		a.end = "More follows: these are " + span + "; next page: " + again(req, map[string]any{"offset": to, "id": o.Name})
+		a.end = "More follows. This is " + span + "; next page: " + again(req, map[string]any{"offset": to, "id": o.Name})
 	case w.from > 0:
-		a.end = "That is the end of it: " + span + "."
+		a.end = "End of the text: " + span + "."
 	case a.body == "" && len(o.Images) > 0:
-		a.end = "That is all of it: it has no text."
+		a.end = "It has no text."
 	case a.body == "":
 		a.end = "It is empty."
 	default:
@@ -127,7 +127,7 @@ func (w *window) answer(a answer, req *mcp.CallToolRequest, o Original, ended bo
 	return a, nil
 }
 
-// images gives those that a model can be shown, at most maxImage bytes of them.
+// images returns the images of a type that models accept, at most maxImage bytes of them.
 func images(all [][]byte) (shown []mcp.Content) {
 	left := maxImage
 	for _, data := range all {

@@ -6,37 +6,37 @@ import (
 )
 
 const (
-	maxHead  = 8000    // bytes by which an original is told to be text, an image or neither
-	maxImage = 1 << 20 // bytes of an image that is given as one
+	maxHead  = 8000    // bytes needed to tell text, image and other data apart
+	maxImage = 1 << 20 // bytes of the images in one answer
 )
 
-// sorter tells from its first bytes what an original is: text goes on to a window, an image is kept while it is small
-// enough, anything else is only counted.
+// sorter detects from its first bytes whether an original is text, an image or neither. It passes text to a window, keeps
+// an image that is small enough, and drops anything else.
 type sorter struct {
 	text  *window
-	image string // MIME type, "" for no image
+	image string // MIME type, "" if it is not an image
 	other bool   // neither text nor an image
-	told  bool   // it is known which
-	head  []byte // bytes before it is known; of an image all, up to maxImage
-	size  int64  // bytes that have passed
+	known bool   // the kind has been detected
+	head  []byte // the bytes before detection; for an image all of it, up to maxImage
+	size  int64  // bytes written so far
 	kept  bool   // head is the whole image
 }
 
 // Write implements io.Writer. It fails with errEnough when nothing more is needed.
 func (s *sorter) Write(data []byte) (int, error) {
 	s.size += int64(len(data))
-	if !s.told {
+	if !s.known {
 		if s.head = append(s.head, data...); len(s.head) < maxHead {
 			return len(data), nil
 		}
-		return len(data), s.tell()
+		return len(data), s.detect()
 	}
 	return len(data), s.pass(data)
 }
 
-// tell decides, and passes on what was held back.
-func (s *sorter) tell() error {
-	s.told = true
+// detect decides the kind and passes on the buffered bytes.
+func (s *sorter) detect() error {
+	s.known = true
 	s.image = imageType(s.head)
 	s.other = s.image == "" && binary(s.head[:min(len(s.head), maxHead)])
 	head := s.head
@@ -60,8 +60,8 @@ func (s *sorter) pass(data []byte) error {
 }
 
 func (s *sorter) end() error {
-	if !s.told {
-		if err := s.tell(); err != nil {
+	if !s.known {
+		if err := s.detect(); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (s *sorter) end() error {
 	return s.text.end()
 }
 
-// imageType returns the MIME type of an image that models take, by its first bytes.
+// imageType returns the MIME type of an image that models accept, by its first bytes, "" for anything else.
 func imageType(head []byte) string {
 	for _, f := range []struct{ starts, mime string }{
 		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
@@ -87,7 +87,7 @@ func imageType(head []byte) string {
 	return ""
 }
 
-// binary reports whether bytes are no text: more than one of ten is not UTF-8, or some are not and others are zero.
+// binary reports whether data is not text: over a tenth of it is not UTF-8, or it contains both zeros and invalid UTF-8.
 func binary(head []byte) bool {
 	wrong := 0
 	for i := 0; i < len(head); {

@@ -10,16 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// textTool is a tool whose answer is lines.
+// textTool is a tool whose answer consists of lines.
 type textTool[Q any] struct {
 	name, text string
 	write      func(ctx context.Context, q Q, w io.Writer) (session string, err error)
-	// brief ends the answer behind the page that is asked for, without counting the pages behind it: for answers that
-	// take long to the end.
+	// brief stops after the requested page without counting the pages after it, because some answers take long to complete.
 	brief bool
 }
 
-// ofNone is for questions that are not of one session.
+// ofNone adapts a query that is not about one session.
 func ofNone[Q any](write func(context.Context, Q, io.Writer) error) func(context.Context, Q, io.Writer) (string, error) {
 	if write == nil {
 		return nil
@@ -27,12 +26,12 @@ func ofNone[Q any](write func(context.Context, Q, io.Writer) error) func(context
 	return func(ctx context.Context, q Q, w io.Writer) (string, error) { return "", write(ctx, q, w) }
 }
 
-func addText[Q any](d desk, s *mcp.Server, t textTool[Q]) {
+func addText[Q any](h handler, s *mcp.Server, t textTool[Q]) {
 	if t.write == nil {
 		return
 	}
 	mcp.AddTool(s, describe(t.name, t.text), func(ctx context.Context, req *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
-		return d.serve(ctx, t.name, func(ctx context.Context) (answer, error) {
+		return h.serve(ctx, t.name, func(ctx context.Context) (answer, error) {
 			p := &page{room: room(req), want: pageOf(req), brief: t.brief}
 			session, err := t.write(ctx, q, p)
 			if err == nil {
@@ -52,11 +51,11 @@ func pageOf(req *mcp.CallToolRequest) int {
 	return max(1, q.Page)
 }
 
-// answer tells which page it is, and how to get the next one.
+// answer adds which page this is and how to get the next one.
 func (p *page) answer(req *mcp.CallToolRequest, session string) (answer, error) {
 	name := req.Params.Name
 	if p.want > p.at {
-		return answer{}, toolError(fmt.Sprintf("%s: there is no page %d: the answer ends with page %d", name, p.want, p.at))
+		return answer{}, toolError(fmt.Sprintf("%s: no page %d: the last page is %d", name, p.want, p.at))
 	}
 	a := answer{about: name, body: string(p.text), end: "That is all of it."}
 	if session != "" {
@@ -71,7 +70,7 @@ func (p *page) answer(req *mcp.CallToolRequest, session string) (answer, error) 
 	case p.want > 1:
 		a.end = "That was the last page."
 	case a.body == "":
-		a.end = "There is nothing."
+		a.end = "No results."
 	}
 	return a, nil
 }

@@ -23,8 +23,8 @@ func quiet(a Archive) Archive {
 	if a.Secret == nil {
 		a.Secret = func([]byte) string { return "" }
 	}
-	if a.Tell == nil {
-		a.Tell = func(err error) string { return "ccd: " + err.Error() }
+	if a.Explain == nil {
+		a.Explain = func(err error) string { return "ccd: " + err.Error() }
 	}
 	return a
 }
@@ -183,7 +183,7 @@ func TestLimitsAndOffsetsCountCharacters(t *testing.T) {
 		}
 	}
 	r := call(t, s, "restore", map[string]any{"id": "a", "offset": 9})
-	if !r.IsError || !strings.Contains(texts(r)[0], "there are 9") {
+	if !r.IsError || !strings.Contains(texts(r)[0], "the text has 9 characters") {
 		t.Errorf("behind the end: %q", texts(r))
 	}
 	all := texts(call(t, s, "restore", map[string]any{"id": "a"}))
@@ -244,7 +244,7 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			o.About, o.Name, o.Notes = long, long, []string{long, long}
 			return o, nil
 		},
-		Timeline: func(_ context.Context, _ TimelineQuery, w io.Writer) (string, error) {
+		Timeline: func(_ context.Context, _ OfSession, w io.Writer) (string, error) {
 			_, err := io.WriteString(w, long)
 			return long, err
 		},
@@ -280,9 +280,9 @@ func TestErrorsAreTheModelsToRead(t *testing.T) {
 		{map[string]any{"id": "abcd"}, "ccd: find id abcd: not found"},
 		{map[string]any{}, "either id or file"},
 		{map[string]any{"id": "a", "file": "b"}, "either id or file"},
-		{map[string]any{"id": "a", "at": "2026"}, "go with file"},
+		{map[string]any{"id": "a", "at": "2026"}, "need file"},
 		{map[string]any{"id": "a", "raw": true, "full": true}, "only one"},
-		{map[string]any{"id": "a", "offset": -1}, "count from 0"},
+		{map[string]any{"id": "a", "offset": -1}, "must not be negative"},
 		{map[string]any{"id": 7}, "type"},
 		{map[string]any{"name": "a"}, "additional properties"},
 	} {
@@ -304,8 +304,8 @@ func TestWhatIsNoTextIsNotShown(t *testing.T) {
 		"image":       {png, true, "an image of 80008 bytes"},
 		"tiny image":  {[]byte("GIF89a1"), true, "an image of 7 bytes"},
 		"large image": {huge, false, "image/png too large for an answer"},
-		"program":     {append([]byte("\x7fELF\x02\x01\x01\x00"), bytes.Repeat([]byte{0x90, 0x00, 0xe8}, 9000)...), false, "bytes that are no text"},
-		"packed":      {append([]byte("\x1f\x8b\x08"), bytes.Repeat([]byte{0x9c, 0xed, 'a'}, 100)...), false, "bytes that are no text"},
+		"program":     {append([]byte("\x7fELF\x02\x01\x01\x00"), bytes.Repeat([]byte{0x90, 0x00, 0xe8}, 9000)...), false, "binary data"},
+		"packed":      {append([]byte("\x1f\x8b\x08"), bytes.Repeat([]byte{0x9c, 0xed, 'a'}, 100)...), false, "binary data"},
 		"latin 1":     {[]byte(strings.Repeat("Gr\xfc\xdfe aus der alten Zeit, ", 50)), false, "characters 0 to 1300 of 1300"},
 		"text":        {[]byte(strings.Repeat("x", 9000)), false, "characters 0 to 9000 of 9000"},
 	} {
@@ -331,7 +331,7 @@ func TestImagesBesideText(t *testing.T) {
 	}}
 	r := call(t, connect(t, a, "x"), "restore", map[string]any{"id": "a"})
 	all := texts(r)
-	if len(r.Content) != 4 || len(all) != 3 || all[1] != "a screen" || !strings.Contains(all[0], "Images in it: 3, shown behind its text: 1.") {
+	if len(r.Content) != 4 || len(all) != 3 || all[1] != "a screen" || !strings.Contains(all[0], "Images in it: 3, shown after its text: 1.") {
 		t.Errorf("%d blocks: %q", len(r.Content), all)
 	}
 }
@@ -400,7 +400,7 @@ func TestToolsSayThatTheyOnlyRead(t *testing.T) {
 	every := Archive{
 		Sessions:  func(context.Context, SessionsQuery, io.Writer) error { return nil },
 		Companion: func(context.Context, CompanionQuery, io.Writer) (string, error) { return "", nil },
-		Timeline:  func(context.Context, TimelineQuery, io.Writer) (string, error) { return "", nil },
+		Timeline:  func(context.Context, OfSession, io.Writer) (string, error) { return "", nil },
 		Search:    func(context.Context, SearchQuery, io.Writer) error { return nil },
 		Diff:      func(context.Context, DiffQuery, io.Writer) (string, error) { return "", nil },
 		Restore:   func(context.Context, RestoreQuery) (Original, error) { return fixed(nil, 1), nil },

@@ -2,18 +2,18 @@ package tools
 
 import "unicode/utf8"
 
-// window keeps what is written to it from a character on, as much as room and limit allow. A byte that is not UTF-8
-// counts as one character and is kept as U+FFFD, since JSON has no other.
+// window keeps a range of the characters written to it, as many as room and limit allow. A byte that is not UTF-8 counts as
+// one character and becomes U+FFFD, because JSON cannot represent it.
 type window struct {
 	from  int64 // characters to skip
 	limit int64 // characters to keep at most
 	room  int   // bytes to keep at most
-	all   bool  // count to the end, also where the window is full
-	at    int64 // characters that have passed
+	all   bool  // count to the end even if the window is full
+	at    int64 // characters seen so far
 	wrong int   // bytes in the window that are not UTF-8
-	more  bool  // something stands behind the window
+	more  bool  // there is text after the window
 	text  []byte
-	carry []byte // the beginning of a character
+	carry []byte // an incomplete character
 }
 
 // Write implements io.Writer. It fails with errEnough when nothing more is needed.
@@ -27,10 +27,10 @@ func (w *window) Write(data []byte) (int, error) {
 	return size, w.add(data[:whole])
 }
 
-// end takes bytes that began a character and did not go on.
+// end adds an incomplete character at the end of the text.
 func (w *window) end() error { return w.add(w.carry) }
 
-// partial returns how many bytes at the end of data begin a character that is not whole.
+// partial returns how many bytes at the end of data belong to an incomplete character.
 func partial(data []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		if tail := data[len(data)-n:]; utf8.RuneStart(tail[0]) {
@@ -44,7 +44,7 @@ func partial(data []byte) int {
 }
 
 func (w *window) add(data []byte) error {
-	if w.at < w.from { // most of what is skipped is skipped at once
+	if w.at < w.from { // skip whole writes without decoding them
 		if chars := int64(utf8.RuneCount(data)); w.at+chars <= w.from {
 			w.at += chars
 			return nil

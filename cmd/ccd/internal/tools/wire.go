@@ -14,14 +14,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The longest message that is read, and how much is looked at of each end of a longer one, in bytes.
+// The length of the longest message that is read, and how much is kept of each end of a longer one, in bytes.
 const (
 	maxMessage = 16 << 20
 	maxEdge    = 1 << 10
 )
 
-// wire is the transport: a line is a message. Unlike the SDK's own it answers a line that is none and goes on, and
-// answers what was asked before its input ended.
+// wire is the transport, one message per line. Unlike the SDK's it answers an invalid line and continues, and it answers all
+// requests read before the input ended.
 type wire struct {
 	in  io.Reader
 	out io.Writer
@@ -36,18 +36,18 @@ func (w wire) Connect(context.Context) (mcp.Connection, error) {
 
 // connection is a wire in use.
 type connection struct {
-	lines  chan input // closed when the input has ended, and failed is set
+	lines  chan input // closed when the input ends, after failed is set
 	failed error
 	close  sync.Once
 	closed chan struct{}
 
 	mu      sync.Mutex
 	out     io.Writer
-	open    map[string]bool // calls that have no answer yet
+	open    map[string]bool // calls without an answer yet
 	changed chan struct{}   // an answer was written
 }
 
-// read gives lines until the input ends. It cannot be interrupted: at worst it waits in Read when the process ends.
+// read sends lines until the input ends. It cannot be interrupted, so it may still wait in Read when the process exits.
 func (c *connection) read(in io.Reader) {
 	defer close(c.lines)
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -69,13 +69,13 @@ func (c *connection) read(in io.Reader) {
 	}
 }
 
-// input is a line without its end; of one that is too long only its beginning, and its last bytes.
+// input is a line without its newline. Of a line that is too long it has only both ends.
 type input struct {
 	text []byte
-	end  []byte // nil where text is all of it
+	end  []byte // nil if text is the whole line
 }
 
-// readLine reads a line. With an error, what stood before it is returned too.
+// readLine reads a line. With an error it also returns what it read before.
 func readLine(r *bufio.Reader) (input, error) {
 	var line input
 	for {
@@ -101,17 +101,17 @@ func readLine(r *bufio.Reader) (input, error) {
 // lastBytes returns a copy of the last maxEdge bytes.
 func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-maxEdge):]) }
 
-// Where programs write the ID of a request: before its parameters, or behind them at the end of the line. No string
-// of JSON can hold either, and be whole there.
+// The places where programs write the ID of a request: before its parameters, or after them at the end of the line. No JSON
+// string can contain either match in full.
 var (
 	idAhead  = regexp.MustCompile(`^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*,`)
 	idBehind = regexp.MustCompile(`,\s*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
 )
 
-// refusal is the answer to a line that cannot be read, to the request in it where its ID can be told.
+// refusal returns the answer to an unreadable line, with the ID of its request if that can be found.
 func (line input) refusal() []byte {
 	if line.end == nil {
-		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no JSON-RPC message"}}`)
+		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message"}}`)
 	}
 	id := "null"
 	if m := idAhead.FindSubmatch(line.text); m != nil {
@@ -149,7 +149,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// note remembers a call until it is answered, or not wanted any more.
+// note remembers a call until it is answered or cancelled.
 func (c *connection) note(msg jsonrpc.Message) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok {
@@ -171,10 +171,10 @@ func (c *connection) note(msg jsonrpc.Message) {
 	}
 }
 
-// key is an ID as a key: 1 and "1" differ.
+// key returns an ID as a map key. 1 and "1" are different IDs.
 func key(id jsonrpc.ID) string { return fmt.Sprintf("%T %v", id.Raw(), id.Raw()) }
 
-// drained waits for the answers that are still to come, and returns io.EOF.
+// drained waits until all calls are answered, then returns io.EOF.
 func (c *connection) drained(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -230,5 +230,5 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// SessionID implements mcp.Connection: there is one session a process.
+// SessionID implements mcp.Connection. There is one session per process.
 func (c *connection) SessionID() string { return "" }

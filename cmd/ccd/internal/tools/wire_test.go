@@ -116,7 +116,7 @@ func TestLongLines(t *testing.T) {
 // A tool that panics fails, and the server goes on.
 func TestPanicIsAnError(t *testing.T) {
 	a := one()
-	a.Timeline = func(context.Context, TimelineQuery, io.Writer) (string, error) { panic("the mill burns") }
+	a.Timeline = func(context.Context, OfSession, io.Writer) (string, error) { panic("the mill burns") }
 	bad := strings.NewReplacer(`"id":1`, `"id":2`, `"sessions"`, `"timeline"`).Replace(sessions)
 	var input []string
 	for range maxCalls + 1 { // none of them may keep its turn

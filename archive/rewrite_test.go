@@ -1,0 +1,211 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+)
+
+// rewritten is a session that its client writes anew at each change: one JSON value, on one line or on many.
+type rewritten struct {
+	pretty   bool
+	updated  int
+	messages []string // each as it stands in the file
+	rand     *rand.Rand
+}
+
+// message returns an invented message of about 2 KB.
+func (w *rewritten) message() string {
+	var text strings.Builder
+	for text.Len() < 1900 {
+		fmt.Fprintf(&text, "%s %x ", []string{"the daemon reads", "go test ./archive", "func main() {", "error: no such file"}[w.rand.IntN(4)], w.rand.Uint64())
+	}
+	m := map[string]any{"id": fmt.Sprintf("%016x", w.rand.Uint64()), "type": "gemini", "content": text.String(), "tokens": map[string]int{"input": w.rand.IntN(90000), "output": 512}}
+	b, err := json.Marshal(m)
+	if w.pretty {
+		b, err = json.MarshalIndent(m, "    ", "  ")
+	}
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// change adds a message or changes one, the last one more often than not, and returns how many bytes are new.
+func (w *rewritten) change() (changed int) {
+	m := w.message()
+	w.updated++
+	switch n := len(w.messages); w.rand.IntN(8) {
+	case 0:
+		w.messages[w.rand.IntN(n)] = m
+	case 1, 2:
+		w.messages[n-1] = m
+	default:
+		w.messages = append(w.messages, m)
+	}
+	return len(m)
+}
+
+// file is the file as it stands.
+func (w *rewritten) file() []byte {
+	open, between, end := `{"sessionId":"s","lastUpdated":"%020d","messages":[`, ",", "]}"
+	if w.pretty {
+		open, between, end = "{\n  \"sessionId\": \"s\",\n  \"lastUpdated\": \"%020d\",\n  \"messages\": [\n    ", ",\n    ", "\n  ]\n}"
+	}
+	return fmt.Appendf(nil, open+"%s%s", w.updated, strings.Join(w.messages, between), end)
+}
+
+// used is the bytes of the archive's file that hold something.
+func used(t *testing.T, a *Archive) int64 {
+	t.Helper()
+	z, err := a.Size(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z.File - z.Free
+}
+
+// rewrites is how often the test writes a file anew; CCD_REWRITES has it do so more often.
+func rewrites() int {
+	if n, err := strconv.Atoi(os.Getenv("CCD_REWRITES")); err == nil {
+		return n
+	}
+	return 80
+}
+
+// A file of 4 MB that is written anew at each change costs what has changed, and each state of it comes back.
+func TestRewritesCostWhatHasChanged(t *testing.T) {
+	for _, pretty := range []bool{false, true} {
+		t.Run(fmt.Sprint("pretty ", pretty), func(t *testing.T) {
+			a, alone := open(t), open(t)
+			w := &rewritten{pretty: pretty, rand: rand.New(rand.NewPCG(1, 2))}
+			for size := 0; size < 4<<20; size += len(w.messages[len(w.messages)-1]) {
+				w.messages = append(w.messages, w.message())
+			}
+			s := session("rewritten")
+			fill(t, a, s, 1, w.file(), whole)
+			fill(t, alone, s, 1, w.file(), whole)
+			before, beforeAlone, changed, sums := used(t, a), used(t, alone), 0, map[int]mark.Hash{}
+			for gen := 2; gen <= 1+rewrites(); gen++ {
+				changed += w.change()
+				data := w.file()
+				sums[gen] = mark.Sum(data)
+				fill(t, a, s, gen, data, whole)
+				if gen == 5 { // the negative control: what the same costs without the generation before
+					fill(t, alone, session("alone"), 1, data, whole)
+					if cost, most := used(t, alone)-beforeAlone, mostFor(changed); cost < 3*most {
+						t.Errorf("one state that shares whole frames costs %d bytes, and a limit of %d proves nothing", cost, most)
+					}
+				}
+			}
+			growth, most := used(t, a)-before, mostFor(changed)
+			t.Logf("%d rewrites changed %d bytes, the archive grew by %d", rewrites(), changed, growth)
+			if growth > most {
+				t.Errorf("the archive grew by %d bytes, at most %d are right", growth, most)
+			}
+			for gen, sum := range sums {
+				if gen%29 != 0 && gen != 1+rewrites() {
+					continue
+				}
+				if got, _, err := everything(a.Reader(s.Key, gen)); err != nil || mark.Sum(got) != sum {
+					t.Errorf("generation %d: %d bytes, %v", gen, len(got), err)
+				}
+			}
+		})
+	}
+}
+
+// mostFor is what rewrites may cost that changed so many bytes: a tenth more, and what the pages of a few buckets take.
+func mostFor(changed int) int64 { return int64(changed)*11/10 + 32<<10 }
+
+// A file of several segments, most of which has moved a little, is found again; one of which nothing is left is stored.
+func TestRewritesOfAnyKind(t *testing.T) {
+	a, s := open(t), session("s")
+	data := noise(1, 9<<20)
+	states := [][]byte{
+		data,
+		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),       // inserted
+		slices.Concat(data[:5<<20], data[5<<20+70_000:], noise(3, 9)), // taken out
+		data[:100],         // truncated
+		noise(4, 40_000),   // another file
+		nil,                // empty
+		data,               // and back
+		scattered(data, 1), // more extents than a layout may have
+		scattered(data, 2),
+	}
+	for i, state := range states {
+		before := used(t, a)
+		fill(t, a, s, i+1, state, func() int { return 4 << 20 })
+		if cost := used(t, a) - before; i > 0 && i < 4 && cost > 32<<10 {
+			t.Errorf("state %d cost %d bytes", i, cost)
+		}
+	}
+	more := noise(5, 5000) // the last one goes on
+	if err := a.Append(context.Background(), s, segment(len(states), int64(len(data)), more)); err != nil {
+		t.Fatal(err)
+	}
+	states[len(states)-1] = slices.Concat(states[len(states)-1], more)
+	for i, want := range states {
+		r := a.Reader(s.Key, i+1)
+		if got, _, err := everything(r); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("state %d: %d bytes of %d, %v", i, len(got), len(want), err)
+		}
+		var back []byte
+		for seg, err := range r.Backward(context.Background(), int64(len(want))) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			back = slices.Concat(seg.Data, back)
+		}
+		if !bytes.Equal(back, want) {
+			t.Errorf("state %d, backwards: %d bytes of %d", i, len(back), len(want))
+		}
+	}
+	sound(t, a)
+	file := filepath.Join(t.TempDir(), "copy")
+	backup(t, a, file)
+	if got, _, err := everything(openAt(t, file, Options{}).Reader(s.Key, 3)); err != nil || !bytes.Equal(got, states[2]) {
+		t.Errorf("from the backup: %d bytes, %v", len(got), err)
+	}
+}
+
+// scattered returns data with a byte changed in every other KB and more.
+func scattered(data []byte, by byte) []byte {
+	changed := bytes.Clone(data)
+	for at := 0; at < len(changed); at += 1900 {
+		changed[at] += by
+	}
+	return changed
+}
+
+func TestMatchesAreWhatTheySay(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for round := range 200 {
+		old := talk(uint64(round), r.IntN(60_000))
+		now := bytes.Clone(old)
+		for range r.IntN(6) {
+			at := r.IntN(len(now) + 1)
+			now = slices.Concat(now[:at], noise(uint64(round), r.IntN(3000)), now[min(len(now), at+r.IntN(3000)):])
+		}
+		done, found := 0, 0
+		for _, m := range matches(old, now) {
+			if m.new < done || m.len < deltaUnit || !bytes.Equal(old[m.old:m.old+m.len], now[m.new:m.new+m.len]) {
+				t.Fatalf("round %d: %+v behind %d", round, m, done)
+			}
+			done, found = m.new+m.len, found+m.len
+		}
+		if len(old) > 20_000 && found < len(old)-6*(3000+3*deltaUnit) {
+			t.Errorf("round %d: %d bytes found of %d", round, found, len(old))
+		}
+	}
+}

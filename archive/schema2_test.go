@@ -1,0 +1,254 @@
+package archive
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// testdata/schema2.db.gz is an archive of the oldest schema that is read, made by makeOld with the code of then: frames,
+// a tail, two generations, states, IDs and a summary.
+var (
+	oldLong   = ledger(1, 700<<10)
+	oldFirst  = ledger(2, 9<<10)
+	oldSecond = ledger(3, 4<<10)
+	oldInput  = mark.Sum([]byte("an input"))
+)
+
+// ledger returns n bytes or more of invented lines that pack well.
+func ledger(seed, n int) []byte {
+	var b bytes.Buffer
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "{\"n\":%d,\"text\":\"the nightly export of ledger %d writes whole cents\"}\n", i, seed)
+	}
+	return b.Bytes()
+}
+
+// makeOld fills an archive as the fixture is.
+func makeOld(t testing.TB, a *Archive) {
+	t.Helper()
+	ctx := context.Background()
+	portions := func() int { return 150 << 10 }
+	fill(t, a, session("long"), 1, oldLong, portions)
+	fill(t, a, session("twice"), 1, oldFirst, portions)
+	fill(t, a, session("twice"), 2, oldSecond, func() int { return 3 << 10 })
+	err := a.Publish(ctx, Publication{
+		Key: session("long").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(oldLong))},
+		Pointers: []transcript.Pointer{single(oldLong, 100, 500), ranged(oldLong, 3, 60)},
+		Replace:  func() ([]byte, error) { return []byte("state of long"), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.KeepSummary(ctx, oldInput, Summary{Text: "a summary"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oldArchive puts the fixture into a directory and returns its path.
+func oldArchive(t testing.TB, dir string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "schema2.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "archive.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What is written today holds what the fixture does: a test that reads one reads the other.
+func TestFixtureIsStillWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	makeOld(t, openAt(t, path, Options{}))
+	holdsOld(t, path)
+	holdsOld(t, oldArchive(t, t.TempDir()))
+}
+
+// holdsOld fails the test unless the archive at path gives back all that the fixture holds.
+func holdsOld(t testing.TB, path string) {
+	t.Helper()
+	ctx := context.Background()
+	a := openAt(t, path, Options{ReadOnly: true})
+	for _, want := range []struct {
+		id   string
+		gen  int
+		data []byte
+	}{{"long", 1, oldLong}, {"twice", 1, oldFirst}, {"twice", 2, oldSecond}} {
+		if got, _, err := everything(a.Reader(session(want.id).Key, want.gen)); err != nil || !bytes.Equal(got, want.data) {
+			t.Errorf("%s: session %s, generation %d: %d bytes of %d, %v", path, want.id, want.gen, len(got), len(want.data), err)
+		}
+	}
+	for _, p := range []transcript.Pointer{single(oldLong, 100, 500), ranged(oldLong, 3, 60)} {
+		found, err := a.Lookup(ctx, string(p.Hash.ID()))
+		if err != nil || len(found) != 1 || a.Reader(found[0].Key, 1).CheckPointer(ctx, found[0].Pointer) != nil {
+			t.Errorf("%s: id %s: %v, %v", path, p.Hash.ID(), found, err)
+		}
+	}
+	if s, err := a.Session(ctx, session("long").Key); err != nil || string(s.State) != "state of long" {
+		t.Errorf("%s: state %q, %v", path, s.State, err)
+	}
+	if s, err := a.Summary(ctx, oldInput); err != nil || s.Text != "a summary" {
+		t.Errorf("%s: summary %+v, %v", path, s, err)
+	}
+	if r := sound(t, a); r.Pointers < 2 || r.Generations < 3 || r.Summaries != 1 {
+		t.Errorf("%s: %+v", path, r)
+	}
+}
+
+func bytesOf(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// contentsOf hashes what the buckets of an archive hold: the same for the same archive, whatever stands in free pages.
+func contentsOf(t testing.TB, path string) mark.Hash {
+	t.Helper()
+	h := sha256.New()
+	err := openAt(t, path, Options{ReadOnly: true}).view(context.Background(), func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			fmt.Fprintf(h, "%q %d\n", name, b.Sequence())
+			return b.ForEach(func(k, v []byte) error {
+				fmt.Fprintf(h, "%d %d\n%s%s", len(k), len(v), k, v)
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mark.Hash(h.Sum(nil))
+}
+
+// scribble changes an archive of whatever schema, as no call of the package would.
+func scribble(t testing.TB, path string, fn func(tx *bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(fn), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamagedID(t *testing.T) {
+	ctx := context.Background()
+	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+	fill(t, a, session("s"), 1, []byte("x\n"), whole)
+	err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyID, []byte("not sealed at all")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ID(ctx); !errors.As(err, new(*DamageError)) {
+		t.Errorf("ID = %v", err)
+	}
+	if r, err := a.Verify(ctx, nil); err != nil || len(r.Damage) != 1 {
+		t.Errorf("Verify: %v, %v", r.Damage, err)
+	}
+}
+
+func schemaAt(t testing.TB, path string) (schema string) {
+	t.Helper()
+	err := openAt(t, path, Options{ReadOnly: true}).view(context.Background(), func(tx *bolt.Tx) error {
+		schema = string(tx.Bucket(bucketMeta).Get(keySchema))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// The oldest archive that is known stays what it is while an older ccd could read all of it. The first generation that
+// shares bytes with the one before makes it one of the newest schema, and everything in it stays.
+func TestFromTheOldestSchema(t *testing.T) {
+	path := oldArchive(t, t.TempDir())
+	a := openAt(t, path, Options{})
+	fill(t, a, session("new"), 1, talk(1, 9000), whole)
+	fill(t, a, session("new"), 2, talk(2, 9000), func() int { return 2000 })
+	if got := schemaAt(t, path); got != "3" {
+		t.Errorf("schema %s", got)
+	}
+	path = oldArchive(t, t.TempDir())
+	a = openAt(t, path, Options{})
+	fill(t, a, session("new"), 1, talk(1, 9000), whole)
+	more := ledger(4, 2000)
+	if err := a.Append(context.Background(), session("twice"), segment(2, int64(len(oldSecond)), more)); err != nil {
+		t.Fatal(err)
+	}
+	if got := schemaAt(t, path); got != "2" {
+		t.Errorf("schema %s, though nothing is in it that is new", got)
+	}
+	third := slices.Concat([]byte("first\n"), oldSecond, more, []byte("last\n"))
+	fill(t, a, session("twice"), 3, third, whole)
+	if got := schemaAt(t, path); got != "3" {
+		t.Errorf("schema %s", got)
+	}
+	for gen, want := range map[int][]byte{1: oldFirst, 2: slices.Concat(oldSecond, more), 3: third} {
+		if got, _, err := everything(a.Reader(session("twice").Key, gen)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("generation %d: %d bytes of %d, %v", gen, len(got), len(want), err)
+		}
+	}
+	if got, _, err := everything(a.Reader(session("long").Key, 1)); err != nil || !bytes.Equal(got, oldLong) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(oldLong), err)
+	}
+	sound(t, a)
+}
+
+// An archive of a schema that is not known is refused by whatever reads or writes, and not touched.
+func TestOtherSchemasAreRefused(t *testing.T) {
+	ctx := context.Background()
+	for schema, want := range map[string]struct {
+		err  error
+		hint string
+	}{"1": {ErrOlder, "mv "}, "99": {ErrNewer, "install the newer ccd"}} {
+		path := oldArchive(t, t.TempDir())
+		scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte(schema)) })
+		before := bytesOf(t, path)
+		a := openAt(t, path, Options{})
+		for name, call := range map[string]func() error{
+			"Append":   func() error { return a.Append(ctx, session("new"), segment(1, 0, []byte("x\n"))) },
+			"Sessions": func() error { _, err := a.Sessions(ctx); return err },
+			"Verify":   func() error { _, err := a.Verify(ctx, nil); return err },
+			"Segments": func() error { _, _, err := everything(a.Reader(session("long").Key, 1)); return err },
+		} {
+			var other *SchemaError
+			if err := call(); !errors.Is(err, want.err) || !errors.As(err, &other) || !strings.Contains(other.Hint(), want.hint) {
+				t.Errorf("schema %s, %s = %v, want %v and what to do", schema, name, err, want.err)
+			}
+		}
+		if bytesOf(t, path) != before {
+			t.Errorf("schema %s: it was changed", schema)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// screenText is what a program has written to a terminal so far.
+type screenText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+	end  chan struct{} // closed when nothing has the terminal open any more
+}
+
+// watchScreen reads what is drawn until the terminal is closed.
+func watchScreen(screen *os.File) *screenText {
+	s := &screenText{more: make(chan struct{}, 1), end: make(chan struct{})}
+	go func() {
+		defer close(s.end)
+		buf := make([]byte, 4096)
+		for {
+			n, err := screen.Read(buf)
+			s.mu.Lock()
+			s.text.Write(buf[:n])
+			s.mu.Unlock()
+			select {
+			case s.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *screenText) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// shows waits until text is drawn, and forgets what was drawn so far.
+func (s *screenText) shows(t *testing.T, text string) {
+	t.Helper()
+	s.has(t, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Reset()
+}
+
+// has waits until text is drawn.
+func (s *screenText) has(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for !strings.Contains(s.String(), text) {
+		select {
+		case <-s.more:
+		case <-late:
+			t.Fatalf("%q is not shown: %.2000q", text, s.String())
+		}
+	}
+}
+
+// startOnTerminal starts ccd on a terminal of so many columns and lines, with stdout in a buffer if out is given.
+func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []string, out *bytes.Buffer, args ...string) (*exec.Cmd, *os.File, *screenText) {
+	t.Helper()
+	master, slave := terminalPair(t, columns, lines)
+	c := ccdCommand(t, home, args...)
+	c.Dir = home
+	c.Env = append(c.Env, env...)
+	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	if out != nil {
+		c.Stdout = out
+	}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill() })
+	slave.Close()
+	return c, master, watchScreen(master)
+}
+
+func typeKeys(t *testing.T, screen *os.File, keys string) {
+	t.Helper()
+	if _, err := screen.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exitOf waits until a command has ended and all that it wrote was seen.
+func exitOf(t *testing.T, c *exec.Cmd, seen *screenText) int {
+	t.Helper()
+	err := c.Wait()
+	select {
+	case <-seen.end:
+	case <-time.After(20 * time.Second):
+		t.Error("something has the terminal open")
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return exitDone
+}
+
+// TestPicker: typing filters, also ahead of what is drawn; arrows move; Enter takes, Esc leaves with 130.
+func TestPicker(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	for name, c := range map[string]struct {
+		keys, want string
+		code       int
+	}{
+		"the newest":          {"\r", chosenC, exitDone},
+		"the next":            {"\x1b[B\r", chosenB, exitDone},
+		"down, down, up":      {"\x1b[B\x1b[B\x1b[B\x1b[B\x1b[A\r", chosenB, exitDone},
+		"by title":            {"mlrye\r", chosenA, exitDone},
+		"by two words":        {"cla plain\r", chosenB, exitDone},
+		"a typo taken back":   {"ryex\x7f\r", chosenA, exitDone},
+		"what matches none":   {"zzzz\r\x15\r", chosenC, exitDone},
+		"canceled":            {"\x1b", "", exitInterrupted},
+		"canceled by Ctrl-C":  {"rye\x03", "", exitInterrupted},
+		"by project, then up": {"repo\x1b[A\r", chosenA, exitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=xterm"}, &out, "restore", "--session", ".", "--info", "--json")
+			seen.shows(t, "3 of 3; type to filter")
+			typeKeys(t, screen, c.keys)
+			if code := exitOf(t, cmd, seen); code != c.code || c.want == "" != (out.Len() == 0) || !strings.Contains(out.String(), c.want) {
+				t.Errorf("exit %d: %s; on the screen %q", code, out.String(), seen.String())
+			}
+			if text := seen.String(); strings.Contains(text, "\x1b[31mbread") || !strings.Contains(text, "\x1b[?1049l") {
+				t.Errorf("a title steers the terminal, or its screen was not given back: %q", text)
+			}
+		})
+	}
+}
+
+// TestPickByNumber: on a terminal that cannot be drawn on, sessions are listed and a number is read.
+func TestPickByNumber(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	for keys, want := range map[string]string{"2\n": chosenB, "9\nx\n3\n": chosenA, "\n": "", "\x04": ""} {
+		var out bytes.Buffer
+		cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=dumb"}, &out, "restore", "--session", ".", "--info", "--json")
+		seen.shows(t, "Number of a session (1-3), empty to cancel: ")
+		typeKeys(t, screen, keys)
+		code := exitOf(t, cmd, seen)
+		if want == "" && code != exitInterrupted || want != "" && (code != exitDone || !strings.Contains(out.String(), want)) {
+			t.Errorf("%q: exit %d: %s", keys, code, out.String())
+		}
+		if strings.Contains(seen.String(), "\x1b") {
+			t.Errorf("a dumb terminal is steered: %q", seen.String())
+		}
+	}
+}

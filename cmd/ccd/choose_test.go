@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Sessions of the tests below: A works in the repository's root, B in another directory, C in a directory of neither.
+const (
+	chosenA = "aaaa1111-0000-4000-8000-00000000000a"
+	chosenB = "bbbb2222-0000-4000-8000-00000000000b"
+	chosenC = "cccc3333-0000-4000-8000-00000000000c"
+)
+
+// chooseHome is a home with sessions A, B and C, which last grew so long ago.
+func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	for _, s := range []struct {
+		id, dir, title string
+		age            time.Duration
+	}{{chosenA, "repo", "Mill the rye", ageA}, {chosenB, "plain", `Bake \u001b[31mbread`, ageB}, {chosenC, "gone", "Sell it", ageC}} {
+		dir := filepath.Join(home, "src", s.dir)
+		if err := os.MkdirAll(filepath.Join(dir, "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-s.age).UTC().Format(time.RFC3339Nano)
+		text := fmt.Sprintf(`{"type":"user","uuid":"u","cwd":%q,"timestamp":%q,"message":{"role":"user","content":"%s"}}`+"\n", dir, at, s.title) +
+			fmt.Sprintf(`{"type":"summary","summary":"%s","leafUuid":"u"}`+"\n", s.title)
+		path := filepath.Join(home, ".claude", "projects", "-p", s.id+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(home, "src", "repo", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(home, "src", "gone")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run: exit %d, %s", code, said)
+	}
+	return home
+}
+
+// TestSessionOfThisDirectory: without SESSION each command that reads takes that of the directory, and says so.
+func TestSessionOfThisDirectory(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	for dir, want := range map[string]string{"repo": chosenA, "repo/deep": chosenA, "plain": chosenB} {
+		t.Chdir(filepath.Join(home, "src", dir))
+		for _, args := range [][]string{
+			{"show"},
+			{"show", "."},
+			{"timeline"},
+			{"compact", "--dry-run"},
+			{"restore", "--session", "."},
+			{"restore", ".#1"},
+			{"search", "--session", ".", "e"},
+			{"restore", "--session", ".", "--info"},
+		} {
+			code, _, said := ccdIn(home, "", args...)
+			if code != exitDone || strings.Count(said, "session of this directory: "+want[:13]+", ") != 1 {
+				t.Errorf("%s: %v: exit %d: %s", dir, args, code, said)
+			}
+		}
+		if _, out, said := ccdIn(home, "", "restore", "--info", "--json", "-q", ".#1"); !strings.Contains(out, `"session": "`+want) || said != "" {
+			t.Errorf("%s: %s %s", dir, out, said)
+		}
+		if code, _, said := ccdIn(home, "", "path"); code != exitNotFound || !strings.Contains(said, "find companion of session "+want) {
+			t.Errorf("%s: path: exit %d: %s", dir, code, said)
+		}
+	}
+}
+
+// TestNoSessionOfThisDirectory: without a terminal nothing is asked. The sessions are listed, nothing of them unescaped.
+func TestNoSessionOfThisDirectory(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	t.Chdir(home)
+	for _, args := range [][]string{{"show"}, {"timeline"}, {"diff"}, {"path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
+		code, out, said := ccdIn(home, "1\n", args...)
+		lines := strings.Split(said, "\n")
+		if code != exitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: resolve session: this directory has none" ||
+			!strings.HasPrefix(lines[1], "   1  cccc3333-0000  ") || !strings.HasPrefix(lines[3], "   3  aaaa1111-0000  ") ||
+			!strings.HasPrefix(lines[4], "hint: ") || strings.Contains(said, "\x1b") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, said)
+		}
+	}
+	if code, _, said := ccdIn(home, "", "show", ""); code != exitUsage || !strings.Contains(said, "SESSION is empty") {
+		t.Errorf("an empty name: exit %d, %s", code, said)
+	}
+}
+
+// TestLatestSaysWhich: latest never fails because several sessions are active; it names those that it did not take.
+func TestLatestSaysWhich(t *testing.T) {
+	home := chooseHome(t, time.Minute, 5*time.Minute, time.Hour)
+	t.Chdir(home)
+	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"stats", "latest"}, {"search", "--session", "latest", "the"}} {
+		code, _, said := ccdIn(home, "", args...)
+		if code != exitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
+			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its name is "+chosenB) || strings.Contains(said, chosenC[:8]) {
+			t.Errorf("%v: exit %d: %s", args, code, said)
+		}
+	}
+	if code, _, said := ccdIn(home, "", "show", "latest:"+filepath.Join(home, "src", "plain")); code != exitDone ||
+		!strings.Contains(said, "latest is "+chosenB[:13]) || strings.Contains(said, "also") {
+		t.Errorf("latest:DIR: exit %d: %s", code, said)
+	}
+	if code, out, said := ccdIn(home, "", "show", "-q", "latest"); code != exitDone || out == "" || said != "" {
+		t.Errorf("-q: exit %d: %s", code, said)
+	}
+}

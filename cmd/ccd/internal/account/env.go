@@ -1,0 +1,217 @@
+// Package account finds what belongs to one account: its home directory, its configuration, the paths that this names, and its
+// ccd service.
+//
+// It creates nothing and reads only the configuration and the service's file. It knows nothing of what callers do with these.
+package account
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/agent/generic"
+	"ccd/internal/agent/registry"
+	"ccd/internal/config"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// Env is the environment in which an account runs ccd.
+type Env struct {
+	Vars       []string // as os.Environ
+	ConfigFile string   // the value of --config, "" if not given
+}
+
+// Getenv is os.Getenv over Vars.
+func (e Env) Getenv(key string) string {
+	for _, v := range e.Vars {
+		if value, ok := strings.CutPrefix(v, key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Home returns the home directory. It fails if none is set, because ccd must not guess one.
+func (e Env) Home() (string, error) {
+	key := "HOME"
+	if os.PathSeparator == '\\' {
+		key = "USERPROFILE"
+	}
+	dir := e.Getenv(key)
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("find home directory: $%s is %q, want an absolute path", key, dir)
+	}
+	return dir, nil
+}
+
+// UsualConfig returns the path of the configuration file that is used without --config.
+func (e Env) UsualConfig() (string, error) {
+	home, err := e.Home()
+	if file := e.Getenv("CCD_CONFIG"); err != nil || file != "" {
+		return file, err
+	}
+	return config.File(e.Getenv, home)
+}
+
+// Config reads the configuration: defaults, file, environment. Its file is ConfigFile, else $CCD_CONFIG, else the usual
+// one, which need not exist.
+func (e Env) Config() (config.Config, error) {
+	file, err := e.UsualConfig()
+	if err != nil {
+		return config.Config{}, err
+	}
+	file, explicit := cmp.Or(e.ConfigFile, file), e.ConfigFile != "" || e.Getenv("CCD_CONFIG") != ""
+	c, err := config.Load(file, explicit, e.Vars)
+	return c, words.Hint(err, "ccd config --default")
+}
+
+// Defaults returns the same environment with the default configuration.
+func (e Env) Defaults() Env {
+	return Env{
+		Vars:       slices.DeleteFunc(slices.Clone(e.Vars), func(v string) bool { return strings.HasPrefix(v, "CCD_") }),
+		ConfigFile: os.DevNull,
+	}
+}
+
+// As returns the environment in which a service manager starts programs of the named account. It fails for root.
+func (e Env) As(name string) (Env, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return e, words.Hint(fmt.Errorf("find account %s: %w", name, err), "getent passwd")
+	}
+	if u.Uid == "0" {
+		return e, words.Hint(errors.New("find account: ccd serves a user's transcripts, not root's"), "ccd install --system --user NAME")
+	}
+	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile}, nil
+}
+
+// Name returns the name of the current account, its number if it has none.
+func Name() string {
+	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Geteuid())
+}
+
+// Place is an account's configuration with the paths that it names. All paths are absolute.
+type Place struct {
+	Env         Env
+	Config      config.Config
+	Agents      registry.Table
+	Home        string
+	StateDir    string
+	Roots       []watcher.Root
+	Watch       watcher.Options
+	ArchivePath string
+	Archive     *archive.Archive // nil if the configuration was not read
+}
+
+// Place reads the configuration and resolves its paths. It fails if the daemon's log would be among transcripts.
+func (e Env) Place(readOnly bool) (*Place, error) {
+	c, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.State()
+	if err != nil {
+		return nil, err
+	}
+	p.Config, p.Agents = c, AgentsOf(c)
+	p.ArchivePath = cmp.Or(c.Archive.Path, p.ArchivePath)
+	p.Roots = e.Roots(c, p.Home)
+	for _, r := range p.Roots {
+		if rel, err := filepath.Rel(r.Path, c.Log.File); c.Log.File != "" && err == nil && filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("read config: log.file (%s): %s is below the watched root %s", p.value("log.file").Source, c.Log.File, r.Path)
+		}
+	}
+	p.Watch = watcher.Options{
+		Roots: p.Roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
+		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
+		Match: func(r watcher.Root, path string) bool { _, ok := p.Agents.Find(r.Agent, r.Path, path); return ok },
+	}
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: c.Archive.MinFree, MaxSize: c.Archive.MaxSize})
+	return p, err
+}
+
+// State returns what is known of an account whose configuration cannot be read.
+func (e Env) State() (*Place, error) {
+	home, err := e.Home()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := config.StateDir(e.Getenv, home)
+	return &Place{Env: e, Home: home, StateDir: dir, ArchivePath: filepath.Join(dir, "archive.db")}, err
+}
+
+// Roots returns each agent's own directories, then those that the configuration adds.
+func (e Env) Roots(c config.Config, home string) []watcher.Root {
+	var all []watcher.Root
+	for _, f := range AgentsOf(c).All() {
+		for _, dir := range append(f.Roots(e.Getenv, home), c.Watch.Roots[f.Agent]...) {
+			all = append(all, watcher.Root{Agent: f.Agent, Path: dir})
+		}
+	}
+	return all
+}
+
+// AgentsOf returns the built-in agents and those of the configuration.
+func AgentsOf(c config.Config) registry.Table {
+	var rows []transcript.Format
+	for _, name := range slices.Sorted(maps.Keys(c.Agents.Formats)) {
+		rows = append(rows, generic.Row(name, c.Agents.Formats[name]))
+	}
+	return registry.Table{}.With(rows...)
+}
+
+// Agents is like AgentsOf, but also works without a valid configuration.
+func (e Env) Agents() registry.Table {
+	c, err := e.Config()
+	if err != nil {
+		return registry.Table{}
+	}
+	return AgentsOf(c)
+}
+
+// Absent lists the roots that do not exist yet: by the agent's title if none of its usual roots exists and the configuration
+// adds no other, else by path.
+func Absent(agents registry.Table, roots []watcher.RootHealth) string {
+	here, all := map[string]bool{}, map[string]int{}
+	for _, r := range roots {
+		here[r.Agent] = here[r.Agent] || r.Present
+		all[r.Agent]++
+	}
+	var names []string
+	for _, r := range roots {
+		row, _ := agents.Lookup(r.Agent)
+		name := r.Path
+		if !here[r.Agent] && row.Roots != nil && all[r.Agent] == len(row.Roots(func(string) string { return "" }, "/")) {
+			name = row.Title
+		}
+		if !r.Present && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Written returns a key's value as written in the configuration, with its units.
+func (p *Place) Written(key string) string { return fmt.Sprint(p.value(key).Value) }
+
+func (p *Place) value(key string) config.Value {
+	for _, v := range p.Config.Values() {
+		if v.Key == key {
+			return v
+		}
+	}
+	return config.Value{}
+}

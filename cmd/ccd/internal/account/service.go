@@ -1,0 +1,136 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
+	"ccd/packaging"
+)
+
+// Service describes the service of this binary with this configuration, installed or not. o says whose service it is (System
+// and User) and where its output goes (Out). Service fills in the other options.
+func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
+	var err error
+	if o.Executable, err = Executable(); err != nil {
+		return nil, err
+	}
+	if o.User == "" && !o.System {
+		o.User = Name()
+	}
+	o.Home, o.StateDir, o.Environ, o.Child = p.Home, p.StateDir, p.Env.Vars, p.Config.RunsCommands()
+	o.Own = []string{p.StateDir, filepath.Dir(p.ArchivePath)}
+	if p.Config.Companion.Dir != "" {
+		o.Own = append(o.Own, p.Config.Companion.Dir)
+	}
+	for _, r := range p.Roots {
+		o.Reads = append(o.Reads, r.Path)
+	}
+	if o.Writes = slices.Clone(o.Own); p.Config.Companion.Dir == "" {
+		o.Writes = append(o.Writes, o.Reads...)
+	}
+	if file := p.Config.Log.File; file != "" {
+		o.Writes = append(o.Writes, filepath.Dir(file))
+	} else {
+		o.Log = filepath.Join(p.StateDir, "ccd.log")
+	}
+	if p.Env.ConfigFile != "" {
+		if o.Config, err = filepath.Abs(p.Env.ConfigFile); err != nil {
+			return nil, fmt.Errorf("find configuration: %w", err)
+		}
+	}
+	return packaging.New(o)
+}
+
+// Installed returns the service that is installed for this user: the user's own, else the system service that runs as this
+// user. If there is neither, it returns the user's own, whose Status says that it is not installed.
+func (p *Place) Installed(out io.Writer) (*packaging.Service, error) {
+	own, err := p.Service(packaging.Options{Out: out})
+	if err != nil || own.Account() != "" {
+		return own, err
+	}
+	machine, err := p.Env.MachineService(Name(), out)
+	if err == nil && machine.Account() == Name() {
+		return machine, nil
+	}
+	return own, nil
+}
+
+// MachineService describes the system service that runs as the named account, with that account's home directory and
+// without this environment.
+func (e Env) MachineService(name string, out io.Writer) (*packaging.Service, error) {
+	as, err := e.As(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := as.Place(true)
+	if err != nil {
+		return nil, err
+	}
+	return p.Service(packaging.Options{System: true, User: name, Out: out})
+}
+
+// Foreground returns the pid of a running daemon that is not the service, 0 if there is none.
+func Foreground(ctx context.Context, s *packaging.Service, stateDir string) int {
+	info, running, _ := daemon.ReadRun(stateDir) // the daemon reports what cannot be read
+	if !running {
+		return 0
+	}
+	if st, err := s.Status(ctx); err == nil && st.OtherHome == "" && (st.Pid == info.Pid || st.Active && st.Pid == 0) {
+		return 0
+	}
+	return info.Pid
+}
+
+// MachineAccount returns the account of the installed system service, and fails if another one is named. Without such a
+// service it returns the named account, which may be "".
+func (e Env) MachineAccount(named string) (string, error) {
+	p, err := e.State()
+	if err != nil {
+		return "", err
+	}
+	s, err := p.Service(packaging.Options{System: true})
+	if err != nil {
+		return "", err
+	}
+	return machineAccount(s.Account(), named)
+}
+
+func machineAccount(installed, named string) (string, error) {
+	if installed != "" && named != "" && named != installed {
+		return "", words.Hint(fmt.Errorf("purge: the system service runs as %s, not as %s", installed, named),
+			"as %s: ccd uninstall --purge", named)
+	}
+	return cmp.Or(installed, named), nil
+}
+
+// Executable returns the absolute path by which this program was called. It does not resolve symlinks, because a package
+// manager's link outlives the version that it points to. If that path cannot be found, it returns the file itself.
+func Executable() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	called, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return exe, nil
+	}
+	if called, err = filepath.Abs(called); err != nil {
+		return exe, nil
+	}
+	x, err := os.Stat(called)
+	if err != nil {
+		return exe, nil
+	}
+	if y, err := os.Stat(exe); err != nil || !os.SameFile(x, y) {
+		return exe, nil
+	}
+	return called, nil
+}

@@ -1,0 +1,224 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sys/unix"
+
+	"ccd/internal/gen"
+)
+
+// cost is what one pass over all transcripts took.
+type cost struct {
+	wall, cpu    time.Duration
+	stored       int64 // bytes of the archive file; of the floor, compressed bytes
+	written      int64 // bytes given to write(2)
+	resident     int64 // peak, bytes
+	anonymous    int64 // peak, bytes, sampled
+	raw          int64
+	wallMB, cpuM float64 // MB of raw bytes a second
+}
+
+// BenchmarkOnce measures `ccd run --once` over invented transcripts against bare zstd of the same bytes; the method
+// stands in docs/PERFORMANCE.md. $CCD_BENCH_BYTES is the size (1GB), $CCD_BENCH_ROUNDS the number of rounds (3).
+func BenchmarkOnce(b *testing.B) {
+	home, bin := b.TempDir(), filepath.Join(b.TempDir(), "ccd")
+	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
+		b.Fatalf("build: %v\n%s", err, out)
+	}
+	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "1GB"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	rounds, err := strconv.Atoi(env("CCD_BENCH_ROUNDS", "3"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := gen.Tree(home, 1, int64(size)); err != nil {
+		b.Fatal(err)
+	}
+	var floors, onces []cost
+	for b.Loop() {
+		for range rounds {
+			floors = append(floors, floor(b, home))
+			onces = append(onces, once(b, bin, home))
+		}
+	}
+	report(b, median(floors), median(onces))
+}
+
+func env(key, otherwise string) string {
+	if v := os.Getenv(key); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// transcripts returns the files below home that ccd is to archive.
+func transcripts(b *testing.B, home string) (paths []string) {
+	b.Helper()
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return paths
+}
+
+// floor compresses every transcript in pieces of 1 MB and throws the result away.
+func floor(b *testing.B, home string) (c cost) {
+	b.Helper()
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer enc.Close()
+	paths := transcripts(b, home)
+	in, out := make([]byte, 1<<20), make([]byte, 0, 2<<20)
+	begin, used := time.Now(), usedCPU(b)
+	for _, p := range paths {
+		f, err := os.Open(p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for {
+			n, err := io.ReadFull(f, in)
+			out = enc.EncodeAll(in[:n], out[:0])
+			c.raw, c.stored = c.raw+int64(n), c.stored+int64(len(out))
+			if err != nil {
+				break
+			}
+		}
+		f.Close()
+	}
+	c.wall, c.cpu = time.Since(begin), usedCPU(b)-used
+	return c.rate()
+}
+
+// usedCPU is the processor time of this process so far.
+func usedCPU(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// once runs ccd over home with a new state directory, and removes the companions that it wrote.
+func once(b *testing.B, bin, home string) (c cost) {
+	b.Helper()
+	before := transcripts(b, home)
+	for _, p := range before {
+		info, err := os.Stat(p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.raw += info.Size()
+	}
+	state := b.TempDir()
+	cmd := exec.Command(bin, "run", "--once", "-q")
+	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + state, "PATH=" + os.Getenv("PATH")}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	c.watch(b, cmd.Process.Pid)
+	err := cmd.Wait()
+	c.wall, c.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	if err != nil {
+		b.Fatalf("ccd run --once: %v\n%s", err, said.Bytes())
+	}
+	for _, p := range transcripts(b, state) {
+		if info, err := os.Stat(p); err == nil {
+			c.stored += info.Size()
+		}
+	}
+	for _, p := range transcripts(b, home) {
+		if !slices.Contains(before, p) {
+			os.Remove(p)
+		}
+	}
+	return c.rate()
+}
+
+// watch samples the memory of pid until it has ended, and then reads what it wrote: nobody has waited for it yet, so
+// its counters are still there.
+func (c *cost) watch(b *testing.B, pid int) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		status := proc(pid, "status")
+		c.resident = max(c.resident, status["VmHWM"]*1024)
+		c.anonymous = max(c.anonymous, status["RssAnon"]*1024)
+		var info unix.Siginfo
+		if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
+			b.Fatal(err)
+		}
+		if info.Signo != 0 {
+			break
+		}
+	}
+	c.written = proc(pid, "io")["wchar"]
+}
+
+// proc reads the numbers of a file of /proc/PID: kB of memory, or bytes.
+func proc(pid int, name string) map[string]int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	all := map[string]int64{}
+	for line := range strings.Lines(string(text)) {
+		key, val, _ := strings.Cut(line, ":")
+		if words := strings.Fields(val); len(words) > 0 {
+			all[key], _ = strconv.ParseInt(words[0], 10, 64)
+		}
+	}
+	return all
+}
+
+func (c cost) rate() cost {
+	c.wallMB = float64(c.raw) / 1e6 / c.wall.Seconds()
+	c.cpuM = float64(c.raw) / 1e6 / c.cpu.Seconds()
+	return c
+}
+
+// median returns the round whose wall time is in the middle, with the worst memory of all.
+func median(rounds []cost) cost {
+	slices.SortFunc(rounds, func(a, b cost) int { return int(a.wall - b.wall) })
+	m := rounds[len(rounds)/2]
+	for _, r := range rounds {
+		m.resident, m.anonymous = max(m.resident, r.resident), max(m.anonymous, r.anonymous)
+	}
+	return m
+}
+
+func report(b *testing.B, floor, once cost) {
+	raw := float64(once.raw)
+	b.Logf("\n| %.0f MB of transcripts | MB/s wall | MB/s CPU | stored/raw | written/raw | peak RSS | peak anonymous |\n|---|---|---|---|---|---|---|\n"+
+		"| bare zstd level 1 | %.0f | %.0f | %.3f | | | |\n| ccd run --once | %.0f | %.0f | %.3f | %.3f | %.0f MB | %.0f MB |\n| ratio | %.2f | %.2f | | | | |",
+		raw/1e6, floor.wallMB, floor.cpuM, float64(floor.stored)/raw, once.wallMB, once.cpuM, float64(once.stored)/raw,
+		float64(once.written)/raw, float64(once.resident)/1e6, float64(once.anonymous)/1e6, once.wallMB/floor.wallMB, once.cpuM/floor.cpuM)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(once.wallMB/floor.wallMB, "of-zstd-wall")
+	b.ReportMetric(once.cpuM/floor.cpuM, "of-zstd-cpu")
+	b.ReportMetric(float64(once.stored)/raw, "stored/raw")
+	b.ReportMetric(float64(once.written)/raw, "written/raw")
+	b.ReportMetric(float64(once.anonymous)/1e6, "MB-anon")
+}

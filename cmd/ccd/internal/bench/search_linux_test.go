@@ -1,0 +1,175 @@
+package bench
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/klauspost/compress/zstd"
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/gen"
+)
+
+// searches are what BenchmarkSearch looks for: nothing, so that everything is read; what stands in a few places, in many,
+// and nearly everywhere; what one tool did. All of it is looked through, but for the first hit.
+var searches = []struct {
+	name string
+	args []string
+}{
+	{"a word that stands nowhere", []string{"zzqxqzz"}},
+	{"a phrase that stands nowhere", []string{"return the zzqxqzz"}},
+	{"two letters that stand nowhere together", []string{"qz", "zq"}},
+	{"a rare word, every hit", []string{"--limit", "0", "assertionerror"}},
+	{"a common word, every hit", []string{"--limit", "0", "context.context"}},
+	{"every edit", []string{"--limit", "0", "--tool", "edit"}},
+}
+
+// BenchmarkSearch measures `ccd search --all` over an archive of invented transcripts against decoding and hashing its
+// frames; the method stands in docs/PERFORMANCE.md. $CCD_BENCH_BYTES is the size of the transcripts (1GB),
+// $CCD_BENCH_ROUNDS the number of rounds (3).
+func BenchmarkSearch(b *testing.B) {
+	home, bin, state := b.TempDir(), filepath.Join(b.TempDir(), "ccd"), b.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
+		b.Fatalf("build: %v\n%s", err, out)
+	}
+	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "1GB"))
+	if err == nil {
+		err = gen.Tree(home, 1, int64(size))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	rounds, err := strconv.Atoi(env("CCD_BENCH_ROUNDS", "3"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := searched{bin: bin, env: []string{"HOME=" + home, "XDG_STATE_HOME=" + state, "PATH=" + os.Getenv("PATH")}}
+	s.run(b, "run", "--once", "-q")
+	var floors []cost
+	all := make([][]cost, len(searches)+1)
+	for b.Loop() {
+		for range rounds {
+			floors = append(floors, frames(b, filepath.Join(state, "ccd", "archive.db")))
+			for i, one := range searches {
+				c, _ := s.run(b, append([]string{"search", "--all"}, one.args...)...)
+				all[i] = append(all[i], c)
+			}
+			_, first := s.run(b, "search", "return")
+			all[len(searches)] = append(all[len(searches)], cost{wall: first})
+		}
+	}
+	floor := median(floors)
+	b.Logf("\n| %.0f MB of transcripts | seconds wall | CPU | of decoding and hashing, wall | CPU | peak anonymous |\n|---|---|---|---|---|---|\n"+
+		"| decoding and hashing the frames | %.2f | %.2f | | | |", float64(floor.raw)/1e6, floor.wall.Seconds(), floor.cpu.Seconds())
+	for i, one := range searches {
+		c := median(all[i])
+		b.Logf("| %s | %.2f | %.2f | %.2f | %.2f | %.0f MB |", one.name, c.wall.Seconds(), c.cpu.Seconds(),
+			c.wall.Seconds()/floor.wall.Seconds(), c.cpu.Seconds()/floor.cpu.Seconds(), float64(c.anonymous)/1e6)
+	}
+	first := median(all[len(searches)]).wall
+	b.Logf("first hit of a common word: %d ms", first.Milliseconds())
+	nothing := median(all[0])
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(nothing.wall.Seconds()/floor.wall.Seconds(), "of-frames-wall")
+	b.ReportMetric(nothing.cpu.Seconds()/floor.cpu.Seconds(), "of-frames-cpu")
+	b.ReportMetric(float64(first.Milliseconds()), "ms-first")
+}
+
+// searched is a home with its archive.
+type searched struct {
+	bin string
+	env []string
+}
+
+// run runs a command and throws its output away; first is when its first byte came. That a search finds nothing is no
+// failure.
+func (s searched) run(b *testing.B, args ...string) (c cost, first time.Duration) {
+	b.Helper()
+	cmd := exec.Command(s.bin, args...)
+	cmd.Env = s.env
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	read := make(chan time.Duration, 1)
+	go func() {
+		_, _ = io.ReadFull(out, make([]byte, 1))
+		read <- time.Since(begin)
+		_, _ = io.Copy(io.Discard, out)
+	}()
+	c.watch(b, cmd.Process.Pid)
+	first = <-read
+	err = cmd.Wait()
+	c.wall, c.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3 && args[0] == "search") {
+		b.Fatalf("ccd %q: %v\n%s", args, err, said.Bytes())
+	}
+	return c, first
+}
+
+// frames decodes and hashes each block of each generation, as often as it is part of one, and compares the hash: the
+// least that a search can do. It reads the file as archive/block.go and archive/manifest.go write it.
+func frames(b *testing.B, path string) (c cost) {
+	b.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dec.Close()
+	var stored, raw []byte
+	begin, used := time.Now(), usedCPU(b)
+	err = db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte("manifest")).ForEach(func(_, v []byte) error {
+			const seal = 8
+			bucket := tx.Bucket([]byte("frames"))
+			if v[seal] == 1 {
+				bucket = tx.Bucket([]byte("tail"))
+			}
+			id, sum := v[seal+1:seal+9], v[seal+13:]
+			stored = stored[:0]
+			cursor := bucket.Cursor()
+			for k, part := cursor.Seek(append(bytes.Clone(id), 0, 0)); bytes.HasPrefix(k, id); k, part = cursor.Next() {
+				stored = append(stored, part...)
+			}
+			raw = append(raw[:0], stored[1:]...)
+			if stored[0] == 1 {
+				var err error
+				if raw, err = dec.DecodeAll(stored[1:], raw[:0]); err != nil {
+					return err
+				}
+			}
+			if got := sha256.Sum256(raw); !bytes.Equal(got[:], sum) || len(raw) != int(binary.BigEndian.Uint32(v[seal+9:])) {
+				return errors.New("a frame is not what its hash says")
+			}
+			c.raw += int64(len(raw))
+			return nil
+		})
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.wall, c.cpu = time.Since(begin), usedCPU(b)-used
+	return c
+}

@@ -1,0 +1,158 @@
+package clients
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// agent is one client: its program, how it is asked, which model it speaks to and what its tools are called.
+type agent struct {
+	title, name string // for people, and for ccd
+	program     string // pattern of its name below node_modules; node runs a script
+	transcripts string // pattern of their names below HOME
+	spills      string // pattern of the names below HOME of outputs that were too long for its transcript; "": it keeps none there
+
+	begin  []string // the first arguments
+	prompt []string // what stands before the prompt
+	goOn   []string // what stands before the ID of a session to go on with
+	full   int      // tokens that a reply reports for a context that is as good as full: the client compacts before it asks again
+
+	shells, views, edits, pictures tool
+	server                         tool // the name's beginning and the namespace of the tools of ccd's MCP server
+
+	// files are what stands below HOME so that it asks nothing and speaks to the scripted model; URL and PROJECT stand for those.
+	files map[string]string
+
+	path  string   // of the program, once it is found
+	first []string // what comes before its arguments: the script of a program that node runs
+}
+
+// tool is the name of a tool and of its argument.
+type tool struct{ name, key string }
+
+func (t tool) call(argument string) call {
+	return call{name: t.name, input: map[string]any{t.key: argument}}
+}
+
+var (
+	claudeAgent = agent{
+		title: "Claude Code", name: "claude-code", program: "@anthropic-ai/claude-code-linux-*/claude", transcripts: ".claude/projects/*/*.jsonl",
+		begin: []string{"--dangerously-skip-permissions"}, prompt: []string{"-p"}, goOn: []string{"--resume"}, full: 985_000,
+		shells: tool{"Bash", "command"}, views: tool{"Read", "file_path"}, pictures: tool{"Read", "file_path"}, server: tool{name: "mcp__ccd__"},
+		files: map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["dummy"],"rejected":[]},` +
+			`"bypassPermissionsModeAccepted":true,"projects":{"PROJECT":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`},
+	}
+	codexAgent = agent{
+		title: "Codex", name: "codex", program: "@openai/codex-linux-*/vendor/*/bin/codex", transcripts: ".codex/sessions/*/*/*/rollout-*.jsonl",
+		begin: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"}, goOn: []string{"resume"}, full: 255_000,
+		shells: tool{"exec_command", "cmd"}, pictures: tool{"view_image", "path"}, server: tool{key: "mcp__ccd"},
+		files: map[string]string{".codex/config.toml": `model = "gpt-5-codex"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "URL/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+`},
+	}
+	geminiAgent = agent{
+		title: "Gemini CLI", name: "gemini-cli", program: "@google/gemini-cli/bundle/gemini.js",
+		transcripts: ".gemini/tmp/*/chats/session-*.jsonl", spills: ".gemini/tmp/*/tool-outputs/*/*.txt",
+		begin: []string{"--yolo", "--model", "gemini-2.5-pro"}, prompt: []string{"--prompt"}, goOn: []string{"--resume"}, full: 995_000,
+		shells: tool{"run_shell_command", "command"}, views: tool{"read_file", "file_path"}, edits: tool{name: "replace"},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+			`"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`},
+	}
+	piAgent = agent{
+		title: "Pi", name: "pi", program: "@*/pi-coding-agent/dist/cli.js", transcripts: ".pi/agent/sessions/*/*.jsonl",
+		prompt: []string{"--print"}, goOn: []string{"--session"}, full: 995_000,
+		shells: tool{"bash", "command"}, views: tool{"read", "path"}, edits: tool{name: "edit"},
+		files: map[string]string{
+			".pi/agent/models.json": `{"providers":{"scripted":{"baseUrl":"URL","api":"anthropic-messages","apiKey":"dummy",` +
+				`"models":[{"id":"claude-opus-5-5","reasoning":true,"contextWindow":1000000,"maxTokens":32000}]}}}`,
+			".pi/agent/settings.json": `{"defaultProvider":"scripted","defaultModel":"claude-opus-5-5","compaction":{"keepRecentTokens":10}}`,
+		},
+	}
+	qwenAgent = agent{
+		title: "Qwen Code", name: "qwen-code", program: "@qwen-code/qwen-code/cli-entry.js",
+		transcripts: ".qwen/projects/*/chats/*.jsonl", spills: ".qwen/tmp/*/*.output",
+		begin: []string{"--yolo"}, goOn: []string{"--resume"}, full: 995_000,
+		shells: tool{"run_shell_command", "command"}, views: tool{"read_file", "file_path"}, edits: tool{name: "edit"},
+		files: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai","baseUrl":"URL/v1","apiKey":"dummy"}},"model":{"name":"qwen3-coder-plus"},` +
+			`"memory":{"enableManagedAutoMemory":false},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`},
+	}
+	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent}
+)
+
+// found is the agent with its program, which npm installed; without it the test skips itself.
+func (a agent) found(t *testing.T) agent {
+	t.Helper()
+	dir := os.Getenv(askFor)
+	if dir == "" {
+		t.Skipf("%s is not asked for: make clients, or %s=DIR of an npm prefix that has it", a.title, askFor)
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "node_modules", a.program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(path string) bool { return strings.Contains(path, "-musl/") && strings.Contains(path, "claude") })
+	if len(all) == 0 {
+		t.Skipf("%s is not below %s", a.title, dir)
+	}
+	a.path = all[0]
+	if strings.HasSuffix(a.path, ".js") {
+		node, err := exec.LookPath("node")
+		if err != nil {
+			t.Skipf("%s needs node, which is not here", a.title)
+		}
+		a.path, a.first = node, []string{a.path}
+	}
+	return a
+}
+
+// settle writes what the clients need below HOME.
+func (p *place) settle() {
+	p.t.Helper()
+	for _, a := range agents {
+		for _, name := range slices.Sorted(maps.Keys(a.files)) {
+			p.write(filepath.Join(p.home, name), strings.NewReplacer("URL", p.model.url, "PROJECT", p.project).Replace(a.files[name]))
+		}
+	}
+}
+
+// ask is the arguments of one run; how: none, --continue, --resume ID, ...
+func (a agent) ask(how []string, say string) []string {
+	return append(slices.Concat(a.first, a.begin, how, a.prompt), say)
+}
+
+// resumed is how the agent is told to go on with a session.
+func (a agent) resumed(id string) []string { return append(slices.Clone(a.goOn), id) }
+
+func (a agent) shell(command string) call { return a.shells.call(command) }
+
+// tool is a tool of ccd's MCP server.
+func (a agent) tool(name string, input map[string]any) call {
+	return call{name: a.server.name + name, space: a.server.key, input: input}
+}
+
+// edit replaces a text in a file.
+func (a agent) edit(path, old, new string) call {
+	if a.name == "pi" {
+		return call{name: a.edits.name, input: map[string]any{"path": path, "edits": []any{map[string]any{"oldText": old, "newText": new}}}}
+	}
+	return call{name: a.edits.name, input: map[string]any{"file_path": path, "instruction": "Say it so.", "old_string": old, "new_string": new}}
+}

@@ -1,0 +1,50 @@
+// Package disk reports what a file system says of a path: whether it exists, where it leads, who may use it, what is free.
+//
+// It changes nothing on disk and knows nothing of what files hold.
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Exists reports whether something has that path, a dangling link too.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Existing returns the nearest directory above dir that exists, dir itself if it does.
+func Existing(dir string) string {
+	for dir != filepath.Dir(dir) && !Exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// Absolute makes a path absolute; one that cannot be is left as it is, and whatever opens it fails.
+func Absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// Real returns path as an absolute one with its symlinks followed, as far as it exists.
+func Real(path string) string {
+	path = Absolute(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if path == filepath.Dir(path) {
+		return path
+	}
+	return filepath.Join(Real(filepath.Dir(path)), filepath.Base(path))
+}
+
+// Within reports whether path is dir or lies below it, by their names alone.
+func Within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return path != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

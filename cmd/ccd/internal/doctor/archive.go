@@ -1,0 +1,305 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/watcher"
+)
+
+// checkArchive checks that the archive can be read, that a sample of it is intact and that it has room to grow.
+func checkArchive(_ context.Context, f *facts) []Finding {
+	const check = "archive"
+	path := f.ArchivePath
+	var all []Finding
+	switch {
+	case f.locked():
+		return nil // checkLock reports it
+	case f.readErr != nil:
+		all = append(all, wrong(check, "ccd verify", "%v", f.readErr))
+	case f.size.File == 0:
+		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
+	}
+	const fix = "ccd verify lists all damage; intact originals can still be restored"
+	for _, d := range f.sample.Damage {
+		all = append(all, wrong(check, fix, "%v", d))
+	}
+	for _, d := range f.damage {
+		all = append(all, wrong(check, fix, "%v", d))
+	}
+	all = few(check, "in the archive", all)
+	if found := Limit(f.Place, f.size); found.State != "ok" {
+		all = append(all, found)
+	}
+	if dir := filepath.Dir(path); dir != f.StateDir {
+		if kind := watcher.EventlessFS(disk.Existing(dir)); kind != "" {
+			all = append(all, note(check, "set archive.path to a local disk", "%s is on %s: file locks and memory mapping are unreliable there", path, kind))
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	checked := fmt.Sprintf("%s and %s", words.Count(f.sample.Frames+f.sample.Pieces, "block"), words.Count(f.sample.Pointers, "original"))
+	if f.sample.Whole {
+		checked = "all " + checked + " are intact"
+	} else {
+		checked = "a sample of " + checked + " is intact (ccd verify checks all)"
+	}
+	return []Finding{ok(check, "%s: %s for %s of transcripts; %s", path, humanize.IBytes(uint64(f.size.File)), humanize.IBytes(uint64(f.size.Raw)), checked)}
+}
+
+// Limit compares the archive's size with archive.max_size.
+func Limit(p *account.Place, size archive.Size) Finding {
+	const check, fix = "archive", "raise archive.max_size"
+	limit, file := p.Config.Archive.MaxSize, humanize.IBytes(uint64(size.File))
+	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
+	switch {
+	case limit <= 0:
+	case size.File > 0 && size.File+step > limit && size.Free < step:
+		return wrong(check, fix, "%s is %s and cannot grow within archive.max_size of %s: ccd archives nothing more",
+			p.ArchivePath, file, p.Written("archive.max_size"))
+	case size.File-size.Free > limit/10*8:
+		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", p.ArchivePath, file, p.Written("archive.max_size"))
+	}
+	return ok(check, "%s is %s", p.ArchivePath, file)
+}
+
+// Space compares the bytes that are free for the archive with archive.min_free.
+func Space(p *account.Place, free int64) Finding {
+	const check, fix = "space", "free disk space, or lower archive.min_free"
+	has := humanize.IBytes(uint64(free))
+	switch {
+	case free < p.Config.Archive.MinFree:
+		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd archives nothing", has, p.Written("archive.min_free"))
+	case free == 0:
+		return wrong(check, "free disk space", "no space left on the disk of %s: ccd archives nothing", p.ArchivePath)
+	}
+	return ok(check, "%s free for the archive", has)
+}
+
+// checkLock reports the process that holds the archive's lock. A healthy process holds it only for a moment.
+func checkLock(_ context.Context, f *facts) []Finding {
+	const check = "lock"
+	if !f.locked() {
+		return nil
+	}
+	var locked *archive.LockedError
+	if errors.As(f.readErr, &locked) {
+		return []Finding{wrong(check, locked.Hint(), "%v", locked)}
+	}
+	return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(f.ArchivePath)), "%v; the file system does not respond", f.readErr)}
+}
+
+func checkSpace(_ context.Context, f *facts) []Finding {
+	const check = "space"
+	free, err := disk.Free(disk.Existing(filepath.Dir(f.ArchivePath)))
+	if err != nil {
+		return []Finding{note(check, "", "cannot read free space: %v", err)}
+	}
+	return []Finding{f.space(free)}
+}
+
+// space compares the free bytes with archive.min_free and with what the unarchived transcripts will need.
+func (f *facts) space(free int64) Finding {
+	found := Space(f.Place, free)
+	if found.State != "ok" {
+		return found
+	}
+	packed := 0.25 // archive bytes per transcript byte
+	if f.size.Raw >= 1<<20 {
+		packed = min(1, float64(f.size.File-f.size.Free)/float64(f.size.Raw))
+	}
+	if need := int64(float64(f.unarchived(nil).Bytes) * packed); need > free-f.Config.Archive.MinFree {
+		return note("space", "free disk space, or lower archive.min_free", "%s; unarchived transcripts will need about %s", found.Detail, humanize.IBytes(uint64(need)))
+	}
+	return found
+}
+
+// unarchived counts the files that the filter accepts (nil: all) and that are not fully archived.
+func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
+	if f.readErr != nil {
+		return reader.Pending{} // checkArchive and checkLock report it
+	}
+	var found []watcher.Found
+	for _, r := range f.scans {
+		found = append(found, r.found...)
+	}
+	return reader.Behind(found, reader.StoredOf(f.sessions), filter)
+}
+
+// checkBehind counts the transcripts that should be archived by now.
+func checkBehind(_ context.Context, f *facts) []Finding {
+	const check = "behind"
+	if f.readErr != nil {
+		return nil
+	}
+	all := f.unarchived(nil)
+	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
+	late := f.unarchived(func(t watcher.Found) bool { return !f.run.running || f.now.Sub(t.ModTime) > grace })
+	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
+	skipped := 0
+	for _, r := range f.scans {
+		for _, err := range r.problems {
+			if !errors.Is(err, watcher.ErrIrregular) {
+				skipped++
+			}
+		}
+	}
+	found := ok(check, "all transcripts are archived")
+	switch {
+	case late.Files > 0 && f.run.running:
+		found = note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest for %s", behind, words.Age(late.Oldest))
+	case late.Files > 0:
+		found = note(check, "ccd run --once, or ccd start", "no daemon is running; %s", behind)
+	case all.Bytes > 0:
+		found = ok(check, "%s of recent changes not archived yet; ccd archives the last bytes after %s without changes",
+			humanize.IBytes(uint64(all.Bytes)), f.Config.Companion.RefreshIdle)
+	case skipped > 0:
+		found = note(check, "", "%s not archived (see the roots above), all others are", words.Count(skipped, "path"))
+	}
+	found.Lag = &all.Bytes
+	return []Finding{found}
+}
+
+// checkRecords counts unknown records, because they show that an agent has changed its format.
+func checkRecords(_ context.Context, f *facts) []Finding {
+	unknown, sessions := map[string]int{}, map[string]int{}
+	for _, e := range f.sessions {
+		if e.Kept.Unknown > 0 {
+			unknown[e.Agent] += e.Kept.Unknown
+			sessions[e.Agent]++
+		}
+	}
+	var all []Finding
+	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
+		all = append(all, note("records", "", "%s: %s of an unknown kind, in %s; they are archived like all others", f.Agents.Title(agent),
+			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
+	}
+	return all
+}
+
+const (
+	// ClaudeDefault is how many days Claude Code keeps a transcript if its settings do not say.
+	ClaudeDefault = 30
+	shortPeriod   = 7 // days; with a shorter period a stopped daemon risks losing transcripts
+)
+
+// checkPurge warns of transcripts that an agent will remove before they are archived.
+func checkPurge(_ context.Context, f *facts) []Finding {
+	const check = "purge"
+	days, set, file, err := ClaudeKeeps(f.Env)
+	after := fmt.Sprintf("%v days", days)
+	switch {
+	case err != nil:
+		return []Finding{note(check, "correct "+words.Shell(file), "cannot read the settings of claude-code: %v", err)}
+	case !set:
+		after += " (its default)"
+	case days < 1:
+		return []Finding{wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
+			"claude-code keeps no transcripts (cleanupPeriodDays is %v), so ccd can archive none", days)}
+	case days == 1:
+		after = "1 day"
+	}
+	return []Finding{f.purge(days, after)}
+}
+
+// purge reports the unarchived transcripts that Claude Code removes soon, given that it keeps them for so many days.
+func (f *facts) purge(days float64, after string) Finding {
+	const check = "purge"
+	period := time.Duration(min(days, 36500) * 24 * float64(time.Hour))
+	soon := min(3*24*time.Hour, period/4)
+	late := f.unarchived(func(t watcher.Found) bool {
+		return t.Root.Agent == "claude-code" && f.now.Sub(t.ModTime) > period-soon
+	})
+	fix := "ccd run --once, then ccd install"
+	if f.service.state.Installed {
+		fix = "ccd run --once if no daemon runs; ccd status lists failures"
+	}
+	switch {
+	case late.Files > 0 && f.run.running && f.run.LastPass.IsZero():
+		return note(check, "", "claude-code removes transcripts after %s: %s not archived yet; the daemon's first pass is still running",
+			after, words.Are(late.Files, "of them", "of them"))
+	case late.Files > 0:
+		when := "at its next start"
+		if left := period - f.now.Sub(late.Oldest); left > 0 {
+			when = "after " + words.Minute(f.now.Add(left))
+		}
+		return wrong(check, fix, "claude-code removes transcripts after %s: %s not fully archived and may be removed %s",
+			after, words.Are(late.Files, "of them", "of them"), when)
+	case !f.run.running && days <= shortPeriod:
+		return note(check, fix, "claude-code removes transcripts after %s, and no daemon is running to archive them first", after)
+	}
+	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", after)
+}
+
+// ClaudeKeeps returns after how many days Claude Code removes transcripts, and whether its settings file sets that.
+func ClaudeKeeps(e account.Env) (days float64, set bool, file string, err error) {
+	dir := e.Getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		home, err := e.Home()
+		if err != nil {
+			return 0, false, "", err
+		}
+		dir = filepath.Join(home, ".claude")
+	}
+	file = filepath.Join(dir, "settings.json")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ClaudeDefault, false, file, nil
+	}
+	var settings struct {
+		Days *float64 `json:"cleanupPeriodDays"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &settings)
+	}
+	if settings.Days == nil {
+		return ClaudeDefault, false, file, err
+	}
+	return *settings.Days, true, file, err
+}
+
+// skew is how much the clocks of two machines may differ.
+const skew = 10 * time.Minute
+
+// checkClock looks for timestamps in the future.
+func checkClock(_ context.Context, f *facts) []Finding {
+	var files, sessions int
+	newest := f.run.LastPass
+	look := func(t time.Time, n *int) {
+		if t.After(f.now.Add(skew)) {
+			*n++
+		}
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	for _, r := range f.scans {
+		for _, t := range r.found {
+			look(t.ModTime, &files)
+		}
+	}
+	for _, e := range f.sessions {
+		look(e.Kept.Last, &sessions)
+	}
+	if files+sessions > 0 {
+		return []Finding{note("clock", "set the clock (timedatectl): ages, purge dates and live sessions depend on it",
+			"%s and %s dated in the future, up to %s ahead", words.Count(files, "file"), words.Count(sessions, "session"), words.Short(newest.Sub(f.now)))}
+	}
+	return []Finding{ok("clock", "no timestamps in the future")}
+}

@@ -1,0 +1,255 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/daemon"
+	"ccd/internal/transcript"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+// soundFacts returns the facts of an installed, sandboxed, running daemon that has archived one transcript. Nothing is wrong;
+// each test case spoils one thing.
+func soundFacts(t *testing.T) *facts {
+	t.Helper()
+	home := t.TempDir()
+	root := watcher.Root{Agent: "claude-code", Path: filepath.Join(home, ".claude", "projects")}
+	path := filepath.Join(root.Path, "-p", "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl")
+	write(t, path, 0o600)
+	now := time.Now()
+	d := Doctor{Env: account.Env{Vars: []string{"HOME=" + home, "USERPROFILE=" + home}}, Version: "v1"}
+	p, err := d.Env.Place(true)
+	must(t, err)
+	p.Roots = []watcher.Root{root}
+	write(t, filepath.Join(p.StateDir, "archive.db"), 0o600)
+	must(t, os.Chmod(p.StateDir, 0o700))
+	info, err := os.Stat(path)
+	must(t, err)
+	found := watcher.Found{Path: path, Root: root, Size: info.Size(), ModTime: info.ModTime()}
+	e := reader.Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "c0ffee00"}, Path: path}}}
+	e.Kept.Source = daemon.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
+	e.Kept.First, e.Kept.Last = now.Add(-time.Hour), now.Add(-time.Minute)
+	f := &facts{
+		Place: p, doctor: d, now: now, sessions: []reader.Entry{e},
+		scans:  []scan{{Root: root, found: []watcher.Found{found}}},
+		run:    runInfo{daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)}, true},
+		size:   archive.Size{File: 16 << 20, Raw: 40 << 20},
+		sample: archive.Sampled{Whole: true},
+	}
+	f.service.Service, err = p.Service(packaging.Options{})
+	must(t, err)
+	f.service.state = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
+	f.walkTrees(t.Context())
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("---\nccd: 1\n---\n"), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const day = 24 * time.Hour
+
+// TestDoctorFindsWhatIsWrong tests that each check finds nothing on a sound setup, and the one fault on a spoilt setup.
+func TestDoctorFindsWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		look  func(context.Context, *facts) []Finding
+		spoil func(t *testing.T, s *facts)
+		state string
+		want  string // in detail or fix
+	}{
+		{"root hangs", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = disk.SlowError{After: disk.Patience} }, "wrong", "does not respond"},
+		{"root is a file", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = errNoDirectory }, "wrong", "is not a directory"},
+		{"root unreadable", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = fs.ErrPermission }, "wrong", "chmod u+rx"},
+		{"no root", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = fs.ErrNotExist }, "note", "no transcripts found"},
+		{"directory unreadable", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].problems = []error{errors.New("scan /p: no")} }, "wrong", "chmod -R u+rX"},
+		{"state is a file", checkState, func(t *testing.T, s *facts) {
+			s.StateDir = filepath.Join(t.TempDir(), "f")
+			write(t, s.StateDir, 0o600)
+		}, "wrong", "is not a directory"},
+		{"archive damaged", checkArchive, func(_ *testing.T, s *facts) {
+			s.sample.Damage = []*archive.DamageError{{Path: "/a", Err: errors.New("hash mismatch")}}
+		}, "wrong", "hash mismatch"},
+		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "newer ccd"},
+		{"archive full", checkArchive, func(_ *testing.T, s *facts) { s.Config.Archive.MaxSize = 17 << 20 }, "wrong", "cannot grow"},
+		{"archive nearly full", checkArchive, func(_ *testing.T, s *facts) {
+			s.Config.Archive.MaxSize, s.size.File = 100<<20, 84<<20
+		}, "note", "over 80%"},
+		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
+		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
+		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
+		{"service failed", checkService, func(_ *testing.T, s *facts) { s.service.state.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.service.err = errors.New("no home") }, "note", "no home"},
+		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.service.state = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.service.state.Enabled = false }, "note", "not enabled"},
+		{"manager silent", checkService, func(_ *testing.T, s *facts) {
+			s.service.state.Detail = "systemctl --user does not answer: no bus"
+		}, "note", "ccd install --linger"},
+		{"unit of another shell", checkDrift, func(_ *testing.T, s *facts) {
+			s.service.drift, s.service.differs = []string{"/u/ccd.service"}, []string{"--config /c"}
+		}, "wrong", "--config /c"},
+		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
+		{"unit unreadable", checkDrift, func(_ *testing.T, s *facts) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
+		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.service.state.Stale = true }, "wrong", "has not read"},
+		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.service.state.EndsAtLogout = true }, "note", "ccd install --linger"},
+		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.run.running = false }, "wrong", "ccd start"},
+		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.run.running, s.service.state = false, packaging.State{} }, "note", "not running"},
+		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.runErr = errors.New("read run state: eof") }, "wrong", "run.json"},
+		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.run.LastPass = s.now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
+		{"reload refused", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
+		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd install"},
+		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.run.Failing = 40 }, "wrong", "35 more"},
+		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
+		{"last errors", checkErrors, func(_ *testing.T, s *facts) {
+			for i := range 7 {
+				s.run.Errors = append(s.run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
+			}
+		}, "wrong", "2 more"},
+		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *facts) { s.run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
+		{"summarizer missing", checkSummarizer, func(_ *testing.T, s *facts) {
+			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
+		}, "wrong", "full path"},
+		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
+			s.Config.Summarizer.Command, s.service.state.BlocksCommands = []string{os.Args[0]}, true
+		}, "wrong", "ccd install"},
+		{"behind", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
+		{"behind without a daemon", checkBehind, func(_ *testing.T, s *facts) {
+			s.run.running, s.sessions = false, nil
+		}, "note", "no daemon is running"},
+		{"purged unarchived", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-28 * day) }, "wrong", "1 of them is not fully archived"},
+		{"purged at the next start", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-40 * day) }, "wrong", "at its next start"},
+		{"short period, no daemon", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 2}`); s.run.running = false }, "note", "after 2 days, and no daemon is running"},
+		{"no period", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 0}`) }, "wrong", "keeps no transcripts"},
+		{"settings torn", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanup`) }, "note", "cannot read"},
+		{"file of tomorrow", checkClock, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(day) }, "note", "1 file and 0 sessions"},
+		{"record of tomorrow", checkClock, func(_ *testing.T, s *facts) { s.sessions[0].Kept.Last = s.now.Add(day) }, "note", "0 files and 1 session"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := soundFacts(t)
+			if all := c.look(context.Background(), s); Worst(all) != "ok" {
+				t.Fatalf("on a sound setup: %+v", all)
+			}
+			c.spoil(t, s)
+			all := c.look(context.Background(), s)
+			if Worst(all) != c.state || !tells(all, c.state, c.want) {
+				t.Errorf("want %s with %q, got %+v", c.state, c.want, all)
+			}
+			for _, f := range all {
+				if f.State == "wrong" && f.Fix == "" {
+					t.Errorf("finding without a fix: %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func tells(all []Finding, state, want string) bool {
+	for _, f := range all {
+		if f.State == state && strings.Contains(f.Detail+" "+f.Fix, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *facts) settings(t *testing.T, text string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(f.Home, ".claude", "settings.json"), []byte(text), 0o600))
+}
+
+// TestPurgePeriods tests files that no purge endangers: new ones, archived ones and another agent's.
+func TestPurgePeriods(t *testing.T) {
+	s := soundFacts(t)
+	s.scans[0].found[0].ModTime = s.now.Add(-time.Minute) // it grew a minute ago and is not fully archived
+	if f := s.purge(1, "1 day"); f.State != "ok" {
+		t.Errorf("a file that just grew: %+v", f)
+	}
+	s.scans[0].found[0].ModTime = s.now.Add(-29 * day)
+	if f := s.purge(365, "365 days"); f.State != "ok" {
+		t.Errorf("a year: %+v", f)
+	}
+	s.scans[0].found[0].Root.Agent = "codex"
+	if f := s.purge(30, "30 days"); f.State != "ok" {
+		t.Errorf("codex removes nothing: %+v", f)
+	}
+}
+
+func TestSpaceForGrowth(t *testing.T) {
+	s := soundFacts(t)
+	s.Config.Archive.MinFree = 1 << 30
+	if f := s.space(100 << 30); f.State != "ok" {
+		t.Errorf("%+v", f)
+	}
+	if f := s.space(1 << 29); f.State != "wrong" {
+		t.Errorf("%+v", f)
+	}
+	s.Config.Archive.MinFree = 0
+	if f := s.space(0); f.State != "wrong" {
+		t.Errorf("a full disk: %+v", f)
+	}
+	s.Config.Archive.MinFree = 1 << 30
+	s.scans[0].found[0].Size = 30 << 30
+	if f := s.space(9 << 30); f.State != "note" || !strings.Contains(f.Detail, "transcripts will need about 12 GiB") {
+		t.Errorf("a first pass: %+v", f)
+	}
+}
+
+func TestWatchLimits(t *testing.T) {
+	for dirs, want := range map[int]string{100: "ok", 4096: "ok", 4097: "note"} {
+		if f := watches(dirs, 8192); f.State != want {
+			t.Errorf("%d: %+v", dirs, f)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	const mib = 1 << 20
+	s := soundFacts(t)
+	for _, c := range []struct {
+		size  archive.Size
+		limit int64
+		want  string
+	}{
+		{archive.Size{File: 100 * mib}, 0, "ok"},
+		{archive.Size{File: 100 * mib}, 200 * mib, "ok"},
+		{archive.Size{File: 90 * mib}, 110 * mib, "note"},
+		{archive.Size{File: 100 * mib}, 110 * mib, "wrong"},
+		{archive.Size{File: 100 * mib, Free: 50 * mib}, 110 * mib, "ok"},
+		{archive.Size{File: mib}, 3 * mib, "ok"},
+		{archive.Size{File: 2 * mib}, 3 * mib, "wrong"},
+	} {
+		s.Config.Archive.MaxSize = c.limit
+		if f := Limit(s.Place, c.size); f.State != c.want {
+			t.Errorf("%+v, limit %d: %+v", c.size, c.limit, f)
+		}
+	}
+}

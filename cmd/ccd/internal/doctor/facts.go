@@ -1,0 +1,208 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+const (
+	sampleLimit = 400 * time.Millisecond // time spent on a sample of the archive
+	maxListed   = 100_000                // paths of one kind kept in memory
+)
+
+// facts is the input of the checks, read once. No check changes it.
+type facts struct {
+	*account.Place
+	doctor       Doctor
+	now          time.Time
+	unconfigured bool // the configuration could not be read, so Place has the defaults
+
+	scans    []scan // one per root
+	trees    []tree // the roots, companion.dir and the state directory
+	run      runInfo
+	runErr   error
+	sessions []reader.Entry
+	size     archive.Size
+	sample   archive.Sampled
+	readErr  error   // why the archive could not be read
+	damage   []error // damaged sessions
+	service  service
+}
+
+// runInfo is what the running daemon, or the last one, wrote about itself.
+type runInfo struct {
+	daemon.RunInfo
+	running bool
+}
+
+// scan is one watched root.
+type scan struct {
+	watcher.Root
+	err      error // why the root cannot be read; fs.ErrNotExist if it does not exist yet
+	found    []watcher.Found
+	problems []error
+}
+
+// service describes the service that is installed for this user.
+type service struct {
+	*packaging.Service // nil if err is set
+	state              packaging.State
+	err                error    // why the service manager could not be asked
+	drift              []string // its files that differ from what install would write
+	drifted            error    // why drift or differs could not be determined
+	differs            []string // its settings that this command was run without
+}
+
+// tree lists ccd's files below a directory.
+type tree struct {
+	dir        string
+	own        bool     // everything below it belongs to ccd
+	dirs       int      // directories
+	temps      []string // directories that contain a file named like a temporary one
+	companions []string // files named like a companion
+	others     []string // if own: all other directories and files
+}
+
+// gather reads what the checks need, each part with a time limit. It opens nothing for writing.
+func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool) *facts {
+	f := &facts{Place: p, doctor: d, now: time.Now(), unconfigured: unconfigured}
+	for _, r := range p.Roots {
+		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p.Watch, r), nil })
+		if err != nil {
+			s = scan{Root: r, err: err}
+		}
+		f.scans = append(f.scans, s)
+	}
+	d.Progress(20, 100)
+	f.walkTrees(ctx)
+	d.Progress(30, 100)
+	f.run, f.runErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (runInfo, error) {
+		info, running, err := daemon.ReadRun(p.StateDir)
+		return runInfo{info, running}, err
+	})
+	if !f.unconfigured {
+		f.readArchive(ctx)
+	}
+	d.Progress(40, 100)
+	var err error
+	if f.service, err = disk.Bounded(ctx, disk.Patience, f.readService); err != nil {
+		f.service.err = err
+	}
+	return f
+}
+
+func scanRoot(ctx context.Context, o watcher.Options, r watcher.Root) scan {
+	s := scan{Root: r}
+	info, err := os.Stat(r.Path)
+	if err == nil && !info.IsDir() {
+		err = errNoDirectory
+	}
+	if s.err = err; err != nil {
+		return s
+	}
+	o.Roots = []watcher.Root{r}
+	s.found, s.problems = watcher.Scan(ctx, o)
+	return s
+}
+
+// readArchive reads the archive's size, its sessions and a sample of its contents.
+func (f *facts) readArchive(ctx context.Context) {
+	if f.size, f.readErr = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
+		return
+	}
+	if f.readErr == nil {
+		f.sample, f.readErr = disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (archive.Sampled, error) {
+			return f.Archive.Sample(ctx, sampleLimit, uint64(f.now.UnixNano()))
+		})
+	}
+	l, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (*reader.Library, error) {
+		l, err := reader.Open(f.Place, false)
+		if err == nil {
+			err = l.Load(ctx)
+		}
+		return l, err
+	})
+	if l != nil {
+		f.sessions, f.damage = l.Sessions, l.Damage
+	}
+	if f.readErr == nil {
+		f.readErr = err
+	}
+}
+
+// locked reports whether the archive could not be read because another process holds its lock or its disk hangs.
+func (f *facts) locked() bool {
+	return disk.Slow(f.readErr) || errors.As(f.readErr, new(*archive.LockedError))
+}
+
+// readService asks the service manager.
+func (f *facts) readService(ctx context.Context) (s service, err error) {
+	if s.Service, s.err = f.Installed(f.doctor.Out); s.err == nil {
+		s.state, s.err = s.Status(ctx)
+	}
+	if s.err != nil || !s.state.Installed {
+		return s, nil
+	}
+	s.drift, s.drifted = s.Drift()
+	s.differs, err = s.PlaceChanges()
+	s.drifted = errors.Join(s.drifted, err)
+	return s, nil
+}
+
+// walkTrees lists ccd's files in every directory where ccd writes.
+func (f *facts) walkTrees(ctx context.Context) {
+	f.trees = nil
+	all := []tree{{dir: f.StateDir, own: true}}
+	for _, r := range f.Roots {
+		all = append(all, tree{dir: r.Path})
+	}
+	if dir := f.Config.Companion.Dir; dir != "" {
+		all = append(all, tree{dir: dir})
+	}
+	for _, t := range all {
+		if t, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (tree, error) { return t.walk(ctx), nil }); err == nil {
+			f.trees = append(f.trees, t)
+		}
+	}
+}
+
+// walk lists the files of the tree. It skips what cannot be read, because checkRoots reports that.
+func (t tree) walk(ctx context.Context) tree {
+	_ = filepath.WalkDir(t.dir, func(path string, d fs.DirEntry, err error) error {
+		switch name := filepath.Base(path); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return nil
+		case d.IsDir():
+			t.dirs++
+		case strings.HasPrefix(name, ".ccd-"):
+			if dir := filepath.Dir(path); len(t.temps) == 0 || t.temps[len(t.temps)-1] != dir {
+				t.temps = append(t.temps, dir)
+			}
+			return nil
+		case sidecar.Is(name) && d.Type().IsRegular() && len(t.companions) < maxListed:
+			t.companions = append(t.companions, path)
+			return nil
+		}
+		if t.own && (d.IsDir() || d.Type().IsRegular()) && len(t.others) < maxListed {
+			t.others = append(t.others, path)
+		}
+		return nil
+	})
+	return t
+}

@@ -1,0 +1,71 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"ccd/internal/transcript"
+)
+
+// maxApart is the size, in bytes, up to which an original is looked through for images.
+const maxApart = 16 << 20
+
+// Apart parts an original that holds images beside text. It returns none where there are none beside text: then the
+// original is what write prints.
+func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err error) {
+	if o.raw || o.Session != nil || o.found.Shape == transcript.Lines || o.Bytes() > maxApart || !o.mayHoldImages() {
+		return nil, nil, nil
+	}
+	var texts [][]byte
+	for p, err := range o.library.Archive.Raw(ctx, o.found) {
+		if err != nil {
+			return nil, nil, err
+		}
+		t, i := parted(p.Part.Kind, p.Data)
+		texts, images = append(texts, t...), append(images, i...)
+	}
+	return bytes.Join(texts, []byte{'\n'}), images, nil
+}
+
+// mayHoldImages tells by its parts: of one image alone there is nothing to part.
+func (o Original) mayHoldImages() bool {
+	for _, p := range o.found.Parts {
+		if p.Kind == transcript.Result || p.Kind == transcript.Image && len(o.found.Parts) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// parted returns the texts and the images of one part. They share no memory with data.
+func parted(kind transcript.Kind, data []byte) (texts, images [][]byte) {
+	seen := bytes.Clone(transcript.Original(kind, data))
+	if kind == transcript.Image {
+		return nil, [][]byte{seen}
+	}
+	var blocks []struct {
+		Source json.RawMessage `json:"source"`
+		URL    json.RawMessage `json:"image_url"`
+		Text   json.RawMessage `json:"text"`
+	}
+	if data = bytes.TrimSpace(data); !bytes.HasPrefix(data, []byte{'['}) || json.Unmarshal(data, &blocks) != nil {
+		return [][]byte{seen}, nil
+	}
+	for _, b := range blocks {
+		switch {
+		case b.Source != nil:
+			images = append(images, transcript.Original(transcript.Image, b.Source))
+		case b.URL != nil:
+			images = append(images, transcript.Original(transcript.Image, b.URL))
+		case b.Text != nil:
+			texts = append(texts, transcript.Original(transcript.Text, b.Text))
+		default:
+			return [][]byte{seen}, nil // a block of another kind: it is given as it stands
+		}
+	}
+	if len(images) == 0 {
+		return [][]byte{seen}, nil
+	}
+	return texts, images
+}

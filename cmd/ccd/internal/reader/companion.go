@@ -1,0 +1,98 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/transcript"
+)
+
+// Companion is one that is to be printed: its text and, where it was made just now, what it was made of.
+type Companion struct {
+	Text    []byte
+	Made    *daemon.Compacted
+	Known   []transcript.Pointer // what its IDs stand for, as far as that is known
+	Records iter.Seq2[*transcript.Record, error]
+}
+
+// Fresh is a companion as it was made just now, with the records that it was made from and perhaps some behind them.
+func Fresh(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) Companion {
+	return Companion{Text: made.Text, Made: &made, Known: made.Pointers, Records: until(made.At.Offset, records)}
+}
+
+// until ends a transcript's records at an offset.
+func until(end int64, records iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		for r, err := range records {
+			if err == nil && r.Span.End() > end || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Recompact makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
+// archive is damaged, that of what can still be read. At is how far it goes; the zero Place means as far as the archive
+// does, and only then its text names the bytes by their hash.
+func (l *Library) Recompact(ctx context.Context, e Entry, o compactor.Options, at daemon.Place) (Companion, error) {
+	g, err := e.Generation(at.Generation)
+	if err != nil {
+		return Companion{}, err
+	}
+	whole := daemon.Place{Generation: g.N, Offset: g.Tip.Offset}
+	r := remake{library: l, entry: e, generation: g, options: o, at: at}
+	if at.Generation == 0 {
+		r.at = whole
+	}
+	r.records = until(r.at.Offset, history.Records(ctx, l.History(), e.Session.Session, g.N))
+	c, err := r.companion(ctx)
+	if err == nil || !errors.As(err, new(*archive.DamageError)) {
+		return c, err
+	}
+	s, err := l.Salvaged(ctx, e, g, err)
+	if err != nil {
+		return Companion{}, err
+	}
+	r.at, r.records, r.tell = whole, s.Records(ctx), s.Tell
+	return r.companion(ctx)
+}
+
+// remake is a companion that is made anew.
+type remake struct {
+	library    *Library
+	entry      Entry
+	generation archive.Generation
+	options    compactor.Options
+	at         daemon.Place
+	records    iter.Seq2[*transcript.Record, error]
+	// tell, if not nil, changes what it says; it is given the number of the first record that is lost.
+	tell func(ctx context.Context, c *compactor.Compaction, first int) error
+}
+
+func (r remake) companion(ctx context.Context) (Companion, error) {
+	f, lost := r.library.foldWith(r.entry, r.generation.N, r.options), 0
+	for rec, err := range r.records {
+		if err != nil {
+			return Companion{}, err
+		}
+		if lost == 0 && rec.Broken && rec.Span.Len == 0 {
+			lost = rec.N
+		}
+		f.Add(rec)
+	}
+	c, err := f.compaction(ctx)
+	if err == nil && r.tell != nil {
+		err = r.tell(ctx, c, lost)
+	}
+	if err != nil {
+		return Companion{}, err
+	}
+	extent := daemon.Extent{Records: f.Status().Records, Bytes: r.at.Offset, Sum: r.generation.Sum, Parent: f.Status().Parent}
+	doc := daemon.Render(r.entry.Session.Session, r.options, c, extent)
+	return Fresh(daemon.Compacted{Document: doc, Compaction: c, Options: r.options, At: r.at}, r.records), nil
+}

@@ -1,0 +1,33 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+)
+
+// Damage is a damaged place of the archive, as --json lists it.
+type Damage struct {
+	Session    string  `json:"session"`
+	Generation int     `json:"generation"`
+	Offset     int64   `json:"offset"`
+	ID         mark.ID `json:"id"`
+	Companion  string  `json:"companion"`
+	Cause      string  `json:"cause"`
+}
+
+// DamageOf is an error of the archive as it is listed.
+func DamageOf(d *archive.DamageError) Damage {
+	return Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()}
+}
+
+// Locked gives the error of a locked archive one form, whatever the command was about to read.
+func Locked(err error) error {
+	var locked *archive.LockedError
+	if errors.As(err, &locked) {
+		return fmt.Errorf("open archive: %w", locked)
+	}
+	return err
+}

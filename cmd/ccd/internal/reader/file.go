@@ -1,0 +1,160 @@
+package reader
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// WantedFile is a file as an agent last read or wrote it.
+type WantedFile struct {
+	Path    string
+	At      string // a time, as people write it; "" for the last one
+	Session string // "" for the newest session that touched the file
+	Agent   string // "" for every agent
+}
+
+// File finds a file in the loaded sessions. Progress is told how many of them have been looked through.
+func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, total int64)) (*history.Version, error) {
+	at, err := words.Moment(w.At, time.Now())
+	if err != nil {
+		return nil, words.Usage(err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find working directory: %w", err)
+	}
+	families := l.families()
+	if w.Session != "" {
+		e, err := l.Find(w.Session, w.Agent)
+		if err != nil {
+			return nil, err
+		}
+		families = [][]history.Source{l.family(e)}
+	}
+	v, err := history.File(ctx, l.History(), families, history.Wanted{Path: w.Path, Dir: dir, At: at}, func(done int) {
+		progress(int64(done), int64(len(families)))
+	})
+	if err == nil && !at.IsZero() && v.Time.IsZero() {
+		return nil, words.Hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, w.At),
+			"ccd restore --file %s, as it was last", words.Shell(w.Path))
+	}
+	return v, l.Missing(w.hint(err))
+}
+
+// hint says what to try where a file is not known, or not wholly.
+func (w WantedFile) hint(err error) error {
+	var unknown *history.UnknownError
+	var several *history.AmbiguousError
+	switch {
+	case errors.As(err, &unknown) && !unknown.Last.IsZero():
+		return words.Hint(err, "ccd restore --file %s --at %s %s, as it was before", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), unknown.Session)
+	case errors.As(err, &several) && len(several.Sessions) == 0:
+		return words.Hint(err, "ccd restore --file with more of the path")
+	case err != nil && w.At == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:
+		return words.Hint(err, "ccd timeline SESSION shows which files a session touched")
+	}
+	return err
+}
+
+// families are the sessions with their sub-agents, newest first.
+func (l *Library) families() (all [][]history.Source) {
+	for _, e := range l.Sessions {
+		if e.Class == transcript.Attachment || e.Root == "" {
+			continue
+		}
+		if e.Class == transcript.SubAgent {
+			if _, ok := l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent}); ok {
+				continue // it counts with its parent
+			}
+		}
+		if f := l.family(e); len(f) > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// family is a session with its sub-agents.
+func (l *Library) family(e Entry) []history.Source {
+	family := source(nil, e)
+	for _, sub := range l.Sessions {
+		if sub.Class == transcript.SubAgent && sub.Agent == e.Agent && sub.Parent == e.ID && e.Class != transcript.SubAgent {
+			family = source(family, sub)
+		}
+	}
+	return family
+}
+
+func source(family []history.Source, e Entry) []history.Source {
+	if g, err := e.Generation(0); err == nil {
+		family = append(family, history.Source{Session: e.Session.Session, Generation: g.N})
+	}
+	return family
+}
+
+// FileInfo is what --info tells of a file.
+type FileInfo struct {
+	Path       string     `json:"path"`
+	How        string     `json:"how"`
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"`
+	Generation int        `json:"generation"`
+	Record     int        `json:"record"`
+	Time       *time.Time `json:"time"`
+	Size       int64      `json:"size"`
+	Lines      int        `json:"lines"`
+	SHA256     string     `json:"sha256"`
+	Gone       *FileEvent `json:"gone"`
+	Doubt      *FileEvent `json:"doubt"`
+}
+
+// FileEvent is what happened to a file.
+type FileEvent struct {
+	What    string     `json:"what"`
+	Session string     `json:"session"`
+	Record  int        `json:"record"`
+	Time    *time.Time `json:"time"`
+}
+
+func eventOf(e *history.Event) *FileEvent {
+	if e == nil {
+		return nil
+	}
+	return &FileEvent{e.What, e.Session, e.Record, words.Known(e.Time)}
+}
+
+// FileInfoOf tells of a file without its text.
+func FileInfoOf(v *history.Version) FileInfo {
+	sum := sha256.Sum256([]byte(v.Text))
+	o := FileInfo{
+		Path: v.Path, How: v.How, Agent: v.Source.Agent, Session: v.Source.ID, Generation: v.Source.Generation, Record: v.Record, Time: words.Known(v.Time),
+		Size: int64(len(v.Text)), Lines: strings.Count(v.Text, "\n"), SHA256: hex.EncodeToString(sum[:]), Gone: eventOf(v.Gone), Doubt: eventOf(v.Doubt),
+	}
+	if v.Text != "" && !strings.HasSuffix(v.Text, "\n") {
+		o.Lines++
+	}
+	return o
+}
+
+// FileNotes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
+func FileNotes(v *history.Version) []string {
+	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Source.ID, v.Record, at(v.Time))}
+	if v.Gone != nil {
+		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(v.Gone.What, 400), v.Gone.Session, v.Gone.Record, at(v.Gone.Time)))
+	}
+	if v.Doubt != nil {
+		all = append(all, fmt.Sprintf("a command may have changed it since, in %s#%d%s", v.Doubt.Session, v.Doubt.Record, at(v.Doubt.Time)))
+	}
+	return all
+}

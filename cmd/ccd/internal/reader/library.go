@@ -1,0 +1,298 @@
+// Package reader reads the archive for people and agents: which sessions there are and which one is meant, what a
+// companion says of one, what an original was.
+//
+// Invariant: it only reads; all that it writes is the list of what was restored. A command that serves an agent reaches
+// only the sessions of its project: those out of reach are dropped when the sessions are loaded, so that nothing behind
+// that can give them. It knows nothing of flags, of exit codes and of how an answer is printed.
+package reader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/project"
+	"ccd/internal/transcript"
+)
+
+// Library is the sessions that are archived at a place.
+type Library struct {
+	*account.Place
+	Sessions []Entry // in reach, newest first; none before Load
+	Damage   []error // why sessions may be missing among them
+
+	reach   *reach   // nil: every session
+	callers []string // the sessions that run this command in their shell, as their agents tell
+	loaded  bool     // Sessions are all that the archive knows
+}
+
+// Entry is one session and what the daemon last kept of it.
+type Entry struct {
+	archive.Session
+	Kept daemon.State
+}
+
+// Load reads what the archive knows of each session in reach.
+func (l *Library) Load(ctx context.Context) error {
+	stored, err := l.Archive.Sessions(ctx)
+	l.Damage = nil
+	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
+		damaged := errors.As(err, new(*archive.DamageError))
+		if damaged {
+			l.Damage = append(l.Damage, err)
+		}
+		if !damaged || len(stored) == 0 {
+			return fmt.Errorf("read archive: %w", err)
+		}
+	}
+	l.loaded = true
+	l.Sessions = nil
+	for _, s := range stored {
+		l.Sessions = append(l.Sessions, entryOf(s))
+	}
+	slices.SortStableFunc(l.Sessions, func(x, y Entry) int {
+		return cmp.Or(y.Last().Compare(x.Last()), cmp.Compare(x.ID, y.ID))
+	})
+	if err := l.narrow(ctx); err != nil {
+		return err
+	}
+	for _, e := range l.Sessions { // those in reach: no other may be named
+		if e.StateDamage != nil {
+			l.Damage = append(l.Damage, e.StateDamage)
+		}
+	}
+	return nil
+}
+
+// Last is when the session last grew: by its own clock, else by its file's.
+func (e Entry) Last() time.Time {
+	if e.Kept.Last.IsZero() && e.Kept.Source.ModTime != 0 {
+		return time.Unix(0, e.Kept.Source.ModTime).UTC()
+	}
+	return e.Kept.Last
+}
+
+// candidates are the sessions as arguments may name them.
+func (l *Library) candidates() []history.Candidate {
+	all := make([]history.Candidate, 0, len(l.Sessions))
+	for _, e := range l.Sessions {
+		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Kept.SkipReason != "" || e.Kept.NotResumed()})
+	}
+	return all
+}
+
+// Find returns the session that a SESSION argument names.
+func (l *Library) Find(arg, agent string) (Entry, error) {
+	got, err := history.Resolve(arg, l.candidates(), l.choice(agent))
+	if err != nil && len(l.Damage) > 0 {
+		return Entry{}, l.Missing(err)
+	}
+	if err != nil {
+		return Entry{}, l.resolveHint(arg, err)
+	}
+	e, _ := l.Entry(got.Key)
+	return e, nil
+}
+
+func (l *Library) choice(agent string) history.Choice {
+	return history.Choice{Agent: agent, Dir: workingDir(), Callers: l.callers}
+}
+
+// workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere
+// from there.
+func workingDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return string(os.PathSeparator)
+	}
+	return dir
+}
+
+// Latest returns the main sessions, of those that work in dir or below it if dir is given, newest first. The session whose
+// agent runs this command comes before all others.
+func (l *Library) Latest(dir, agent string) []Entry {
+	var all []Entry
+	for _, c := range history.Latest(dir, l.candidates(), l.choice(agent)) {
+		if e, ok := l.Entry(c.Key); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
+// of the directory's git working tree (without git: of the directory and those below it), else of its repository.
+func (l *Library) Here(agent string) (here Entry, ok bool) {
+	dir := workingDir()
+	p := project.Of(dir, l.Home)
+	for _, e := range l.Latest("", agent) {
+		switch {
+		case slices.Contains(l.callers, e.ID), p.InTree(e.Kept.Cwd):
+			return e, true
+		case !ok && p.Has(e.Kept.Cwd):
+			here, ok = e, true
+		}
+	}
+	return here, ok
+}
+
+// Missing adds the damage to an error that says that something is not there: it may be there.
+func (l *Library) Missing(err error) error {
+	if len(l.Damage) == 0 || !errors.Is(err, history.ErrNotFound) {
+		return err
+	}
+	return words.Hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.Damage[0]), "ccd verify")
+}
+
+// Damages are the sessions that could not be read, as --json lists them.
+func (l *Library) Damages() []Damage {
+	all := []Damage{}
+	for _, err := range l.Damage {
+		var d *archive.DamageError
+		if errors.As(err, &d) {
+			all = append(all, DamageOf(d))
+		}
+	}
+	return all
+}
+
+func entryOf(s archive.Session) Entry {
+	e := Entry{Session: s}
+	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
+		e.Kept = state
+		if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
+			e.Class = transcript.SubAgent // its path does not tell, its records do
+		}
+	}
+	return e
+}
+
+// Of returns one session, without reading all of them where that has not been done.
+func (l *Library) Of(ctx context.Context, k transcript.Key) Entry {
+	if e, ok := l.Entry(k); ok || l.loaded && l.reach != nil { // what is out of reach is not told of
+		return e
+	}
+	s, err := l.Archive.Session(ctx, k)
+	if err != nil { // its record is damaged: what is asked for is found all the same
+		s.Key = k
+	}
+	return entryOf(s)
+}
+
+// Entry returns the session of a key, if it is in reach.
+func (l *Library) Entry(k transcript.Key) (Entry, bool) {
+	i := slices.IndexFunc(l.Sessions, func(e Entry) bool { return e.Key == k })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return l.Sessions[i], true
+}
+
+// Generation returns number n of the session's generations, the current one for 0.
+func (e Entry) Generation(n int) (archive.Generation, error) {
+	if len(e.Generations) == 0 {
+		return archive.Generation{}, fmt.Errorf("read session %s: %w: nothing of it is archived", e.ID, history.ErrNotFound)
+	}
+	if n == 0 {
+		return e.Generations[len(e.Generations)-1], nil
+	}
+	for _, g := range e.Generations {
+		if g.N == n {
+			return g, nil
+		}
+	}
+	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: it has %d", n, e.ID, history.ErrNotFound, len(e.Generations))
+}
+
+// search is where an ID that is not in the index is looked for.
+func (l *Library) search(progress func(done, total int64)) history.Search {
+	s := history.Search{Archive: l.History(), Progress: progress, Scope: cmp.Or(l.Scope(), " in any archived session")}
+	for _, e := range l.Sessions {
+		s.Sessions = append(s.Sessions, e.Session)
+	}
+	s.Fold = func(one archive.Session, generation int) history.Folder {
+		e, _ := l.Entry(one.Key)
+		return l.fold(e, generation)
+	}
+	return s
+}
+
+// Options returns what decides the session's companion: the configured options and the session's own.
+func (l *Library) Options(e Entry) compactor.Options {
+	return l.OptionsFor(e.Agent).With(e.Kept.Manual)
+}
+
+// History is the archive as records are read from it.
+func (l *Library) History() history.Archive {
+	return history.Archive{Archive: l.Archive, Agents: l.Agents}
+}
+
+// OptionsFor returns the configured options for the sessions of an agent.
+func (l *Library) OptionsFor(agent string) compactor.Options {
+	return Options(l.Config).Reading(l.Agents.Paths(agent))
+}
+
+// fold is one generation on its way into a companion.
+type fold struct {
+	*compactor.Compactor
+	archive *archive.Archive
+	reader  *archive.Reader
+	id      string
+}
+
+func (l *Library) fold(e Entry, generation int) fold {
+	return l.foldWith(e, generation, l.Options(e))
+}
+
+func (l *Library) foldWith(e Entry, generation int, o compactor.Options) fold {
+	return fold{compactor.New(o, e.Session.Session), l.Archive, l.Archive.Reader(e.Key, generation), e.ID}
+}
+
+// compaction makes the companion's text from what was added.
+func (f fold) compaction(ctx context.Context) (*compactor.Compaction, error) {
+	c, err := f.Summarized(func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }, f.archive.Summaries(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("compact session %s: %w", f.id, err)
+	}
+	return c, nil
+}
+
+// Pointers implements history.Folder.
+func (f fold) Pointers(ctx context.Context) ([]transcript.Pointer, error) {
+	c, err := f.compaction(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Pointers, nil
+}
+
+// Bytes is how much is archived of the session, all generations together.
+func (e Entry) Bytes() int64 {
+	var n int64
+	for _, g := range e.Generations {
+		n += g.Tip.Offset
+	}
+	return n
+}
+
+// HasCompanion reports whether the session's companion stands where it was written, and can be read.
+func (e Entry) HasCompanion() bool {
+	return e.Kept.Companion != "" && disk.Readable(e.Kept.Companion) == nil
+}
+
+// Present reports whether the transcript stands where it was last seen.
+func (e Entry) Present() bool {
+	_, err := os.Lstat(e.Path)
+	return err == nil
+}

@@ -1,0 +1,159 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Wanted names an original: an ID or a prefix of one, or SESSION#N, or with Session a whole transcript.
+type Wanted struct {
+	Name       string
+	Session    string
+	Agent      string // "" for every agent
+	Generation int    // of a record or of Session; 0 is the current one
+	Raw        bool   // the lines that hold it
+	Full       bool   // the whole of a result that the agent saw cut
+}
+
+// Kind is what is named, as NoteRestore counts it.
+func (w Wanted) Kind() string {
+	switch {
+	case w.Session != "":
+		return "session"
+	case strings.Contains(w.Name, "#"):
+		return "record"
+	}
+	return "id"
+}
+
+// Original finds what is wanted. Progress is told how much of the archive has been looked through.
+func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
+	name, number, isRecord := strings.Cut(w.Name, "#")
+	if w.Session != "" || isRecord || w.Full {
+		if err := l.Load(ctx); err != nil {
+			return Original{}, err
+		}
+	}
+	if w.Session != "" {
+		return l.whole(w)
+	}
+	var err error
+	o := Original{library: l, raw: w.Raw}
+	if isRecord {
+		o, err = l.record(ctx, name, number, w)
+	} else if o.found, err = l.lookup(ctx, w.Name, progress); err == nil {
+		o.Entry = l.Of(ctx, o.found.Key)
+	}
+	if err != nil {
+		return Original{}, err
+	}
+	if w.Full {
+		return o.spilled(ctx)
+	}
+	return o, nil
+}
+
+func (l *Library) whole(w Wanted) (Original, error) {
+	e, err := l.Find(w.Session, w.Agent)
+	if err != nil {
+		return Original{}, err
+	}
+	if len(e.Generations) == 0 && w.Generation == 0 { // an empty transcript comes back empty
+		return Original{library: l, Entry: e, Session: &archive.Generation{Sum: mark.Sum(nil)}}, nil
+	}
+	g, err := e.Generation(w.Generation)
+	return Original{library: l, Entry: e, Session: &g}, err
+}
+
+// record finds SESSION#N.
+func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Original, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return Original{}, words.Usage(fmt.Errorf("parse record %q: want a number from 1 on", number))
+	}
+	e, err := l.Find(name, w.Agent)
+	if err != nil {
+		return Original{}, err
+	}
+	g, err := e.Generation(w.Generation)
+	if err != nil {
+		return Original{}, err
+	}
+	if e.Class == transcript.Attachment {
+		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, not lines", e.ID, n, history.ErrNotFound),
+			"ccd restore --session %s", words.Shell(e.ID))
+	}
+	r, err := history.Record(ctx, l.History(), e.Session.Session, g.N, n)
+	if err != nil {
+		return Original{}, err
+	}
+	found := archive.Found{Pointer: history.Whole(r), Key: e.Key, Generation: g.N}
+	if !w.Raw {
+		found.Pointer = history.Items(r)
+	}
+	return Original{library: l, Entry: e, found: found, raw: w.Raw}, nil
+}
+
+// lookup finds the one original that an ID, or a prefix of one, names.
+func (l *Library) lookup(ctx context.Context, prefix string, progress func(done, total int64)) (archive.Found, error) {
+	if _, _, err := mark.PrefixRange(prefix); err != nil {
+		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore --session %s, if that is a session", words.Shell(prefix))
+	}
+	var found []archive.Found
+	var err error
+	if l.reach == nil { // what a companion names stands in the index: nothing else need be read
+		found, err = l.Archive.Lookup(ctx, prefix)
+	}
+	if len(found) == 0 {
+		if err := l.Load(ctx); err != nil {
+			return archive.Found{}, err
+		}
+		found, err = history.Find(ctx, l.search(progress), prefix)
+		err = l.Missing(err)
+	}
+	if len(found) > 0 {
+		err = nil // damage elsewhere in the index
+	}
+	switch {
+	case errors.Is(err, history.ErrNotFound) && l.Limited():
+		return archive.Found{}, words.Hint(err, Widen)
+	case err != nil && len(l.Sessions) == 0:
+		return archive.Found{}, words.Hint(err, "ccd run --once (nothing is archived yet)")
+	case err != nil:
+		return archive.Found{}, err
+	case len(found) > 1:
+		return archive.Found{}, severalFound(prefix, found)
+	}
+	return found[0], nil
+}
+
+func severalFound(prefix string, found []archive.Found) error {
+	e := &history.AmbiguousError{What: "id " + prefix}
+	for _, f := range found {
+		line := fmt.Sprintf("%s  %s  %s#%d", f.Hash.ID(), f.Note, f.Key.ID, f.Record)
+		if len(found) > 1 && found[0].Hash.ID() == found[1].Hash.ID() {
+			line += "  sha256 " + f.Hash.String()
+		}
+		e.Matches = append(e.Matches, line)
+	}
+	return e
+}
+
+// Unmark takes the ID out of a whole marker, "[ccd ID ...]", as it is pasted from a companion.
+func Unmark(arg string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(arg), "[ccd "); ok {
+		if parts := strings.Fields(strings.TrimSuffix(rest, "]")); len(parts) > 0 {
+			return strings.TrimRight(parts[0], "]")
+		}
+	}
+	return arg
+}

@@ -1,0 +1,51 @@
+package reader
+
+import (
+	"os"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/compactor"
+	"ccd/internal/config"
+	"ccd/internal/summarizer"
+)
+
+// Open gives the sessions at a place, none of which is loaded yet. That there is no archive yet is no error. With forAgent
+// they are only those in an agent's reach.
+func Open(p *account.Place, forAgent bool) (*Library, error) {
+	l := &Library{Place: p}
+	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
+		if id := p.Env.Getenv(name); id != "" {
+			l.callers = append(l.callers, id)
+		}
+	}
+	if !forAgent {
+		return l, nil
+	}
+	var err error
+	l.reach, err = reachOf(p.Config, p.Home, l.callers)
+	return l, err
+}
+
+// Options is what the configuration says of everything that changes a companion.
+func Options(c config.Config) compactor.Options {
+	o := compactor.Defaults()
+	o.MaxTokens, o.RestoreFiles, o.Host = c.Companion.MaxTokens, c.Companion.RestoreFiles, c.Companion.Host
+	o.Windows = c.Models.Windows
+	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
+	o.RecentShare, o.RecentMessages, o.RecentResults = c.Compaction.RecentShare, c.Compaction.RecentMessages, c.Compaction.RecentResults
+	o.FileAge, o.TalkAge, o.OutputChars = c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.OutputChars
+	o.MicroKeep, o.MicroTokens, o.Dedup = c.Compaction.MicrocompactKeep, c.Compaction.MicrocompactTokens, c.Compaction.Dedup
+	o.LargeTokens, o.LargeChars = c.Compaction.LargeOutputTokens, c.Compaction.LargeOutputChars
+	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
+	o.RestoreTokens, o.RestoreTotal = c.Compaction.RestoreFileTokens, c.Compaction.RestoreTotalTokens
+	o.Off = c.Compaction.Off
+	if args := c.Summarizer.Command; len(args) > 0 {
+		o.Summarizer = summarizer.Command{Args: args}.Name()
+	}
+	if o.Host == "" {
+		if name, err := os.Hostname(); err == nil {
+			o.Host = name
+		}
+	}
+	return o
+}

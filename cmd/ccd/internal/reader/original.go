@@ -1,0 +1,277 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Original is what a restore prints: a whole generation of a session, or what a pointer stands for.
+type Original struct {
+	Entry   Entry
+	Session *archive.Generation // all of a session's file; nil: what a pointer stands for
+	library *Library
+	found   archive.Found
+	raw     bool // the lines that hold it
+}
+
+// Write prints it as asked for. Nothing is locked or open in the archive while w is written to.
+func (o Original) Write(ctx context.Context, w io.Writer) error {
+	switch {
+	case o.Session != nil:
+		return o.writeSession(ctx, w)
+	case o.raw && o.found.Shape != transcript.Lines && o.found.Record > 0:
+		return o.writeLines(ctx, w)
+	}
+	return o.writeParts(ctx, w, !o.raw)
+}
+
+func (o Original) writeSession(ctx context.Context, w io.Writer) error {
+	if o.Session.N == 0 {
+		return nil
+	}
+	for seg, err := range o.library.Archive.Reader(o.Entry.Key, o.Session.N).Segments(ctx) {
+		if err != nil {
+			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
+		}
+		if _, err := w.Write(seg.Data); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeLines prints the whole lines that hold the parts of a pointer, joined by newline.
+func (o Original) writeLines(ctx context.Context, w io.Writer) error {
+	first := true
+	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+		if err != nil {
+			return err
+		}
+		line := r.Raw
+		if !first {
+			line = append([]byte{'\n'}, line...)
+		}
+		first = false
+		if _, err := w.Write(line); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeParts prints the parts of a pointer joined by newline: as the agent saw them, or as they stand.
+func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool) error {
+	begun := 0
+	for p, err := range o.library.Archive.Raw(ctx, o.found) {
+		if err != nil {
+			return fmt.Errorf("restore %s: %w", o.found.Hash.ID(), err)
+		}
+		data := p.Data
+		if seen && !p.More && o.found.Shape != transcript.Lines && p.Part.Span.Len == int64(len(data)) {
+			data = transcript.Original(p.Part.Kind, data)
+		}
+		if p.Index >= begun {
+			if begun > 0 {
+				data = append([]byte{'\n'}, data...)
+			}
+			begun = p.Index + 1
+		}
+		if _, err := w.Write(data); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+	}
+	return nil
+}
+
+// spilled returns the file that holds the whole of a result that the agent saw cut. What was not cut is its own whole.
+func (o Original) spilled(ctx context.Context) (Original, error) {
+	id := o.found.Hash.ID()
+	if err := o.library.Archive.Reader(o.found.Key, o.found.Generation).CheckPointer(ctx, o.found.Pointer); err != nil {
+		return Original{}, err // its ID is known: that its session is not is damage
+	}
+	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+		if err != nil {
+			return Original{}, err
+		}
+		for _, it := range r.Items {
+			if it.Kind != transcript.Result || !inside(it.Span, o.found.Parts) {
+				continue
+			}
+			said := it.Explain(it.Tool, transcript.Other)
+			if whole := transcript.Demoted(said.Text); whole != "" {
+				return o.library.demoted(o.Entry, whole)
+			}
+			if said.Spilled != "" {
+				return o.library.attachment(o.Entry, said.Spilled)
+			}
+		}
+	}
+	return Original{}, words.Hint(fmt.Errorf("restore %s: it was not cut: the agent saw all of it", id), "ccd restore %s", id)
+}
+
+func inside(s transcript.Span, parts []transcript.Part) bool {
+	for _, p := range parts {
+		if p.Span.Off <= s.Off && s.End() <= p.Span.End() {
+			return true
+		}
+	}
+	return false
+}
+
+// demoted returns the whole of an output of which a hook let the agent see the beginning.
+func (l *Library) demoted(of Entry, whole mark.ID) (Original, error) {
+	for _, e := range l.Sessions {
+		if e.Class != transcript.Attachment || e.Agent != of.Agent {
+			continue
+		}
+		if g, err := e.Generation(0); err == nil && g.Sum.ID() == whole {
+			return Original{library: l, Entry: e, Session: &g}, nil
+		}
+	}
+	return Original{}, l.Missing(fmt.Errorf("restore demoted output %s: %w", whole, history.ErrNotFound))
+}
+
+// attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
+// moved, by its name among the files of that session.
+func (l *Library) attachment(of Entry, file string) (Original, error) {
+	name := "tool-results/" + transcript.Base(file)
+	family := cmp.Or(of.Parent, of.ID)
+	for _, e := range l.Sessions {
+		own := e.Parent == of.ID || e.Parent == family
+		if e.Class == transcript.Attachment && (e.Path == file || own && strings.HasSuffix(e.ID, "/"+name)) {
+			g, err := e.Generation(0)
+			return Original{library: l, Entry: e, Session: &g}, err
+		}
+	}
+	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was gone before it could be archived", file, history.ErrNotFound))
+}
+
+// Info is what --info tells.
+type Info struct {
+	ID         mark.ID    `json:"id"`
+	Kind       string     `json:"kind"`
+	Shape      string     `json:"shape"`
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"`
+	Generation int        `json:"generation"`
+	Path       string     `json:"path"`
+	Record     int        `json:"record"`
+	Last       int        `json:"last_record"`
+	Time       *time.Time `json:"time"`
+	Offset     int64      `json:"offset"`
+	Bytes      int64      `json:"bytes"`
+	Size       int64      `json:"size"`
+	SHA256     string     `json:"sha256"`
+	Parts      int        `json:"parts"`
+	Note       string     `json:"note"`
+}
+
+// counter counts what is written to it.
+type counter int64
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// Info reads the whole original, so that what it tells is checked.
+func (o Original) Info(ctx context.Context) (Info, error) {
+	i := Info{
+		Agent: o.Entry.Agent, Session: mark.Name(o.Entry.ID), Path: mark.Name(o.Entry.Path), Generation: o.found.Generation,
+		ID: o.found.Hash.ID(), Record: o.found.Record, Last: o.found.Last, Time: words.Known(o.found.Time),
+		Parts: len(o.found.Parts), Note: o.found.Note, Shape: "single",
+	}
+	sum := sha256.New()
+	var bytes, size counter
+	raw := o
+	raw.raw = true
+	if o.Session != nil {
+		i.Kind, i.ID, i.Generation = "transcript", o.Session.Sum.ID(), o.Session.N
+		i.Record, i.Last, i.Parts = 1, o.Entry.Kept.Records, 1
+	} else {
+		i.Offset = o.found.Parts[0].Span.Off
+		i.Kind, i.Shape = kindOf(o.found.Pointer)
+	}
+	if err := raw.writeRaw(ctx, io.MultiWriter(sum, &bytes)); err != nil {
+		return i, err
+	}
+	if err := o.Write(ctx, &size); err != nil {
+		return i, err
+	}
+	i.Bytes, i.Size, i.SHA256 = int64(bytes), int64(size), hex.EncodeToString(sum.Sum(nil))
+	return i, nil
+}
+
+// writeRaw prints the raw span itself, not the lines around it.
+func (o Original) writeRaw(ctx context.Context, w io.Writer) error {
+	if o.Session != nil {
+		return o.writeSession(ctx, w)
+	}
+	return o.writeParts(ctx, w, false)
+}
+
+func kindOf(p transcript.Pointer) (kind, shape string) {
+	switch p.Shape {
+	case transcript.Lines:
+		return "range", "lines"
+	case transcript.List:
+		return "list", "list"
+	}
+	return p.Parts[0].Kind.String(), "single"
+}
+
+// ID names it.
+func (o Original) ID() mark.ID {
+	if o.Session != nil {
+		return o.Session.Sum.ID()
+	}
+	return o.found.Hash.ID()
+}
+
+// Bytes is what it takes in the transcript.
+func (o Original) Bytes() int64 {
+	if o.Session != nil {
+		return o.Session.Tip.Offset
+	}
+	return sizeOf(o.found)
+}
+
+// About tells in one line what it is and where it stood.
+func (o Original) About() string {
+	where := o.Entry.Agent + " session " + mark.Inline(o.Entry.ID, 400)
+	if o.Session != nil {
+		return mark.New(o.ID(), "file") + " of " + where
+	}
+	kind, _ := kindOf(o.found.Pointer)
+	switch {
+	case o.found.Last > o.found.Record:
+		where += fmt.Sprintf(", records %d to %d", o.found.Record, o.found.Last)
+	case o.found.Record > 0:
+		where += fmt.Sprintf(", record %d", o.found.Record)
+	}
+	if o.raw {
+		kind += ", raw"
+	}
+	return mark.New(o.ID(), kind) + " of " + where + at(o.found.Time)
+}
+
+// at is a time behind something else; "" for none.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", " + words.Minute(t)
+}

@@ -1,0 +1,115 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/hook"
+	"ccd/internal/config"
+	"ccd/internal/project"
+	"ccd/internal/transcript"
+)
+
+// reach is which sessions a library gives. Commands for agents have one; nil is every session.
+type reach struct {
+	project *project.Project
+	callers []string // sessions that may always be reached: they run this command
+	outside int      // archived sessions that are out of reach
+}
+
+// reachOf is what an agent in the current directory reaches, nil if the user gave it every project.
+func reachOf(c config.Config, home string, callers []string) (*reach, error) {
+	if c.Agents.Reach == config.ReachAll {
+		return nil, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find working directory: %w", err)
+	}
+	return &reach{project: project.Of(dir, home), callers: callers}, nil
+}
+
+// narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.
+func (l *Library) narrow(ctx context.Context) error {
+	if l.reach == nil {
+		return nil
+	}
+	all := make(map[transcript.Key]Entry, len(l.Sessions))
+	for _, e := range l.Sessions {
+		all[e.Key] = e
+	}
+	var in []Entry
+	for _, e := range l.Sessions {
+		top := e
+		for range len(all) { // two sessions may name each other as parents
+			above, ok := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
+			if top.Parent == "" || !ok {
+				break
+			}
+			top = above
+		}
+		has, err := l.reaches(ctx, top)
+		if err != nil {
+			return err
+		}
+		if has {
+			in = append(in, e)
+		}
+	}
+	l.reach.outside = len(l.Sessions) - len(in)
+	l.Sessions = in
+	return nil
+}
+
+// reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
+// before the daemon has seen the session.
+func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
+	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.ID)) {
+		return true, nil
+	}
+	if e.Class == transcript.Attachment {
+		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
+		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		return l.reach.project.Has(hook.WorkingDir(l.Agents, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
+	}
+	if e.StateDamage == nil && (e.Kept.Start != "" || !l.reach.project.Has(e.Kept.Cwd)) {
+		return l.reach.project.Has(e.Kept.Start), nil
+	}
+	// An older ccd noted only the newest working directory, or the note is damaged: its records tell the first one.
+	g, err := e.Generation(0)
+	if err != nil {
+		return false, nil
+	}
+	for r, err := range history.Records(ctx, l.History(), e.Session.Session, g.N) {
+		if err != nil {
+			return false, ctx.Err() // damaged: unknown is out of reach
+		}
+		if r.Cwd != "" {
+			return l.reach.project.Has(r.Cwd), nil
+		}
+	}
+	return false, nil
+}
+
+// Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.
+const Widen = "if it belongs to another project, ask the user to run: ccd agents install --reach all"
+
+// ForAgent reports whether only the sessions in an agent's reach are given.
+func (l *Library) ForAgent() bool { return l.reach != nil }
+
+// Limited reports whether something that was not found may be out of reach.
+func (l *Library) Limited() bool { return l.reach != nil && len(l.Sessions)+l.reach.outside > 0 }
+
+// Scope is where something was looked for.
+func (l *Library) Scope() string {
+	if l.Limited() {
+		return " in this project's sessions"
+	}
+	return ""
+}

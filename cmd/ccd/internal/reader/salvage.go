@@ -1,0 +1,156 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.
+type Salvage struct {
+	library    *Library
+	entry      Entry
+	generation archive.Generation
+	from, to   int64 // offsets of what cannot be read
+	lost       int   // records there
+}
+
+// Salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
+// are lost is known where the daemon had counted all of them; else one stands for them.
+func (l *Library) Salvaged(ctx context.Context, e Entry, g archive.Generation, cause error) (Salvage, error) {
+	s := Salvage{library: l, entry: e, generation: g, from: -1}
+	if !errors.As(cause, new(*archive.DamageError)) {
+		return s, cause
+	}
+	before, behind := 0, 0 // line ends
+	for seg, err := range l.Archive.Reader(e.Key, g.N).SegmentsPastDamage(ctx) {
+		switch damaged := errors.As(err, new(*archive.DamageError)); {
+		case damaged && seg.End.Offset > 0 && s.from < 0:
+			s.from, s.to = seg.Start.Offset, seg.End.Offset
+		case damaged && seg.End.Offset > 0:
+			s.to, behind = seg.End.Offset, 0
+		case err != nil:
+			return s, cause
+		case s.from < 0:
+			before += bytes.Count(seg.Data, []byte{'\n'})
+		default:
+			behind += bytes.Count(seg.Data, []byte{'\n'})
+		}
+	}
+	if s.from < 0 {
+		return s, cause
+	}
+	s.lost = 1
+	if e.Kept.At == (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) {
+		s.lost = max(1, e.Kept.Records-before-behind)
+	}
+	return s, nil
+}
+
+// Records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
+func (s Salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		d := s.library.Agents.NewDecoder(s.entry.Agent, s.entry.Class)
+		n := 0
+		give := func(r *transcript.Record) bool {
+			n++
+			r.N = n
+			return yield(r, nil)
+		}
+		for seg, err := range s.library.Archive.Reader(s.entry.Key, s.generation.N).SegmentsPastDamage(ctx) {
+			if err != nil && !errors.As(err, new(*archive.DamageError)) {
+				yield(nil, err)
+				return
+			}
+			if seg.Start.Offset == s.from && seg.End.Offset > s.from {
+				for range s.lost {
+					if !give(&transcript.Record{Span: transcript.Span{Off: s.from}, Broken: true}) {
+						return
+					}
+				}
+			}
+			if err != nil || seg.Start.Offset >= s.from && seg.Start.Offset < s.to {
+				continue
+			}
+			for r := range d.Records(seg) {
+				if !give(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records, of
+// which first is the number of the first one that is lost.
+func (s Salvage) holds(p transcript.Pointer, first int) bool {
+	if p.Record < first+s.lost && p.Last >= first {
+		return true
+	}
+	return slices.ContainsFunc(p.Parts, func(part transcript.Part) bool { return part.Span.Off < s.to && part.Span.End() > s.from })
+}
+
+// Tell puts what is lost in the place of the markers that lead there, and says it once at least. The IDs of these
+// markers are made from bytes that are not there any more; the ones that a companion has published stand for them, as
+// far as there are any.
+func (s Salvage) Tell(ctx context.Context, c *compactor.Compaction, first int) error {
+	c.Header.Verified, c.Header.Reason = false, fmt.Sprintf("%s cannot be read: hash mismatch", words.Count(s.lost, "record"))
+	published, err := s.library.Archive.Pointers(ctx, s.entry.Key, s.generation.N)
+	if err != nil && !errors.As(err, new(*archive.DamageError)) {
+		return err
+	}
+	published = slices.DeleteFunc(published, func(p transcript.Pointer) bool { return !s.holds(p, first) })
+	text := func(id mark.ID) string {
+		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(s.entry.Path, 0)))
+	}
+	gone, told := map[mark.ID]string{}, false
+	for _, p := range c.Pointers {
+		if s.holds(p, first) {
+			gone[p.Hash.ID()] = text(nearest(p, published))
+		}
+	}
+	for i, section := range c.Sections {
+		body := mark.Replace([]byte(section.Body), func(id mark.ID) (string, bool) {
+			marker, ok := gone[id]
+			told = told || ok
+			return marker, ok
+		})
+		c.Sections[i].Body = string(body)
+	}
+	if !told {
+		whole := transcript.Pointer{Hash: s.generation.Sum, Record: first, Last: first + s.lost - 1}
+		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
+		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == "Rest" })
+		if at < 0 {
+			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: "Rest"})
+		}
+		c.Sections[at].Body = line + c.Sections[at].Body
+	}
+	return nil
+}
+
+// nearest returns the ID of what was published of the same records or, where nothing was, of the shortest stretch that
+// shares some with them; its own where there is none.
+func nearest(p transcript.Pointer, published []transcript.Pointer) mark.ID {
+	best := p
+	for _, q := range published {
+		if q.Record == p.Record && q.Last == p.Last && q.Shape == p.Shape {
+			return q.Hash.ID()
+		}
+		shares := q.Record <= p.Last && q.Last >= p.Record
+		if shares && (best.Hash == p.Hash || q.Last-q.Record < best.Last-best.Record) {
+			best = q
+		}
+	}
+	return best.Hash.ID()
+}

@@ -1,0 +1,278 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/doctor"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+// askEvery is how often the service manager is asked by one who goes on looking: it takes a process each time.
+const askEvery = 30 * time.Second
+
+// noWatches begins the cause that the watcher gives for polling where the kernel has no more watches to give.
+const noWatches = "watch limit reached"
+
+// Gauge reads a Report. Read again, it opens only what has changed: run.json and the archive by their stat, and
+// asks the service manager only when the daemon came or went, or now and then.
+type Gauge struct {
+	l       *reader.Library
+	version string // of this ccd
+	Wrong   error  // why the configuration cannot be read: l has the defaults then
+	archive stamp
+	size    archive.Size
+	count   Report // what the sessions make of it
+	stored  map[string]reader.Stored
+	service packaging.State
+	asked   time.Time
+	running bool
+
+	elsewhere []string // the settings with which the service runs, and not here
+
+	reads int // how often the archive was read
+	known int // sessions that the daemon tells of
+}
+
+// stamp is a file as it was when it was read.
+type stamp struct {
+	info fs.FileInfo // nil: there was none
+	at   time.Time
+}
+
+// same reports whether info tells of the same file, unchanged since it was read. One that was read in the very moment of
+// a change may have changed again without another time.
+func (s stamp) same(info fs.FileInfo) bool {
+	if s.info == nil || info == nil {
+		return s.info == nil && info == nil && !s.at.IsZero()
+	}
+	return os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime()) &&
+		s.at.Sub(info.ModTime()) > time.Second
+}
+
+// NewGauge finds what there is to look at. Nothing is read but the configuration; where that is in error, what needs none is
+// read all the same. version is that of this ccd.
+func NewGauge(env account.Env, version string) (*Gauge, error) {
+	p, wrong := env.Place(true)
+	if wrong != nil {
+		var err error
+		if p, err = env.Defaults().Place(true); err != nil { // there is no home directory either
+			return nil, wrong
+		}
+	}
+	l, err := reader.Open(p, false)
+	return &Gauge{l: l, Wrong: wrong, version: version}, err
+}
+
+// follow looks at the archive of the daemon that runs, where the configuration does not tell.
+func (g *Gauge) follow(info daemon.RunInfo) {
+	if g.Wrong == nil || info.Archive == "" || info.Archive == g.l.ArchivePath {
+		return
+	}
+	if a, err := archive.Open(info.Archive, archive.Options{ReadOnly: true}); err == nil {
+		g.l.Archive, g.l.ArchivePath = a, info.Archive
+	}
+}
+
+// Read tells how things are now. What cannot be read stands under degraded; err is only for what ended ctx.
+func (g *Gauge) Read(ctx context.Context) (Report, error) {
+	info, running, runErr := daemon.ReadRun(g.l.StateDir)
+	if running {
+		g.follow(info)
+	}
+	archiveErr := g.readArchive(ctx)
+	if ctx.Err() != nil {
+		return Report{}, context.Cause(ctx)
+	}
+	out := g.count
+	out.agents = g.l.Agents
+	out.Damage = g.l.Damages()
+	out.Live = append([]Session{}, out.Live...)
+	out.Running, out.This = running, g.version
+	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
+	if running && info.Locked != "" {
+		out.Degraded = append(out.Degraded, "the daemon is waiting for the archive: "+info.Locked)
+	}
+	out.Errors = append(out.Errors, info.Errors...) // where no daemon runs, those of the last one
+	g.known = info.Sessions
+	out.LagBytes = g.lag(ctx, archiveErr)
+	out.Config = g.l.Config.Path()
+	if g.Wrong != nil {
+		out.Config = ""
+	}
+	if running {
+		out.run(info)
+	} else {
+		for _, r := range g.l.Roots {
+			out.Roots = append(out.Roots, Root{Agent: r.Agent, Path: r.Path, Present: disk.Exists(r.Path)})
+		}
+	}
+	g.ask(ctx, running)
+	out.Service = Service{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
+	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
+	for _, err := range []error{runErr, reader.Locked(archiveErr)} {
+		var next interface{ Hint() string }
+		switch {
+		case errors.As(err, &next):
+			out.Degraded = append(out.Degraded, fmt.Sprintf("%v (%s)", err, next.Hint()))
+		case err != nil:
+			out.Degraded = append(out.Degraded, err.Error())
+		}
+	}
+	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
+		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
+	}
+	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.Config.Archive.MaxSize}
+	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
+		out.Archive.Space, out.Archive.measured = free, true
+	}
+	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
+		out.Sessions = info.Sessions
+	}
+	out.Degraded = append(out.Degraded, g.degraded(out)...)
+	return out, nil
+}
+
+// readArchive reads what the archive knows of each session, where it has changed or a live session may have come to rest.
+func (g *Gauge) readArchive(ctx context.Context) error {
+	info, err := os.Stat(g.l.ArchivePath)
+	if err != nil {
+		info = nil
+	}
+	if g.archive.same(info) {
+		g.rest()
+		return nil
+	}
+	seen := stamp{info, time.Now()}
+	g.reads++
+	if err := g.l.Load(ctx); err != nil {
+		return err
+	}
+	if g.size, err = g.l.Archive.Size(ctx); err != nil {
+		return fmt.Errorf("measure archive: %w", err)
+	}
+	g.count = Report{Live: []Session{}}
+	g.count.count(g.l.Sessions)
+	g.stored = reader.StoredOf(g.l.Sessions)
+	g.l.Sessions = nil // what is printed is kept, and that is little
+	g.archive = seen
+	return nil
+}
+
+// lag is how many bytes of the watched transcripts are not archived, nil where that cannot be told.
+func (g *Gauge) lag(ctx context.Context, err error) *int64 {
+	if err != nil || g.Wrong != nil {
+		return nil
+	}
+	found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) ([]watcher.Found, error) {
+		found, _ := watcher.Scan(ctx, g.l.Watch)
+		return found, nil
+	})
+	if err != nil {
+		return nil
+	}
+	bytes := reader.Behind(found, g.stored, nil).Bytes
+	return &bytes
+}
+
+// rest drops the sessions that have not grown for a while.
+func (g *Gauge) rest() {
+	var live []Session
+	for _, s := range g.count.Live {
+		if s.Last != nil && time.Since(*s.Last) < liveWithin {
+			live = append(live, s)
+		}
+	}
+	g.count.Live = live
+}
+
+// ask asks the service manager.
+func (g *Gauge) ask(ctx context.Context, running bool) {
+	if running == g.running && time.Since(g.asked) < askEvery {
+		return
+	}
+	g.running, g.asked, g.service, g.elsewhere = running, time.Now(), packaging.State{}, nil
+	if s, err := g.l.Place.Installed(nil); err == nil {
+		if state, err := s.Status(ctx); err == nil {
+			g.service = state
+			if !running && state.Active {
+				g.elsewhere, _ = s.PlaceChanges() // what cannot be read, doctor tells
+			}
+		}
+	}
+}
+
+// degraded lists every problem, the worst first.
+func (g *Gauge) degraded(o Report) (why []string) {
+	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if r := o.Reload; g.Wrong != nil && (r == nil || r.Error != g.Wrong.Error()) {
+		add("the configuration cannot be read: %v", g.Wrong)
+	} else if g.Wrong == nil && o.Running && o.Config != "" && disk.Absolute(g.l.Config.Path()) != o.Config {
+		add("the daemon runs with a different configuration: %s", o.Config)
+	}
+	if o.ShouldRun && !o.Running {
+		add("the service is installed but not running; run ccd start")
+	}
+	if len(g.elsewhere) > 0 {
+		add("the service runs, and with other settings than this shell: ccd looks elsewhere without %s", strings.Join(g.elsewhere, ", "))
+	}
+	if all := g.l.Damage; len(all) > 0 {
+		add("the archive is damaged (ccd ls lists the damaged sessions): %v", all[0])
+	}
+	if o.Stale {
+		add("the daemon cannot write %s; the figures below are old", filepath.Join(g.l.StateDir, "run.json"))
+	}
+	if late := doctor.Late(g.l.Config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
+		add("no scan has finished for %s; run ccd doctor", words.Age(*o.LastPass))
+	}
+	if o.Running && o.LastPass != nil && g.known > 0 && !disk.Exists(o.Archive.Path) {
+		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
+	}
+	if o.Running && o.Version != o.This && !(o.Stale && o.Version == "") {
+		add("the daemon is %s, this is %s; run ccd restart", doctor.Named(o.Version), doctor.Named(o.This))
+	}
+	room := []doctor.Finding{doctor.Limit(g.l.Place, g.size)}
+	if o.Archive.measured {
+		room = append(room, doctor.Space(g.l.Place, o.Archive.Space))
+	}
+	for _, f := range room {
+		if f.State != "ok" {
+			add("%s (%s)", f.Detail, f.Fix)
+		}
+	}
+	if r := o.Reload; r != nil && r.Error != "" {
+		add("the configuration was refused %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error)
+	} else if r != nil && r.Note != "" {
+		add("%s", r.Note)
+	}
+	if n := max(o.Failing, len(o.Errors)); n > 0 {
+		add("%s could not be brought up to date", words.Count(n, "file"))
+	}
+	if o.Unreadable > 0 {
+		add("cannot read %d directories or files; run ccd doctor", o.Unreadable)
+	}
+	for _, r := range o.Roots {
+		if dir, err := os.Open(r.Path); err == nil {
+			dir.Close()
+		} else if r.Present {
+			add("a root cannot be read: %v", err)
+		}
+		if o.Running && r.Polled && strings.HasPrefix(r.Why, noWatches) {
+			add("%s is polled, not watched: %s", r.Path, r.Why)
+		}
+	}
+	return why
+}

@@ -1,0 +1,134 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/watcher"
+)
+
+// Rows are the lines of status for people, problems first; the live sessions are a table of their own.
+func (o Report) Rows() [][]string {
+	rows := [][]string{{"daemon", daemonLine(o)}, {"service", serviceLine(o.Service)}}
+	if o.Config != "" {
+		rows = append(rows, []string{"config", o.Config})
+	}
+	for _, d := range o.Degraded {
+		rows = append(rows, []string{"degraded", d})
+	}
+	for _, e := range o.Errors {
+		rows = append(rows, []string{"error", fmt.Sprintf("%s (%s ago)", mark.Inline(e.String(), 0), words.Age(e.Time))})
+	}
+	for _, r := range o.Roots {
+		if !r.Present {
+			continue
+		}
+		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
+	}
+	roots := make([]watcher.RootHealth, 0, len(o.Roots))
+	for _, r := range o.Roots {
+		roots = append(roots, watcher.RootHealth{Root: watcher.Root{Agent: r.Agent, Path: r.Path}, Present: r.Present})
+	}
+	if absent := account.Absent(o.agents, roots); absent != "" {
+		rows = append(rows, []string{"not found", absent})
+	}
+	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
+	if o.Rewritten > 0 {
+		rows = append(rows, []string{"rewritten", words.Count(o.Rewritten, "session") +
+			" rewritten and archived again; ccd restore --session ID --generation N prints the earlier version"})
+	}
+	return rows
+}
+
+func lagLine(o Report) string {
+	if o.LagBytes == nil {
+		return "unknown"
+	}
+	return humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
+}
+
+func (r Root) state(running bool) string {
+	switch {
+	case r.Polled:
+		return "polled: " + r.Why
+	case !running:
+		return "not watched"
+	}
+	return "watched"
+}
+
+func sessionsLine(o Report) string {
+	if o.Archive.unread && o.Sessions == 0 {
+		return "unknown (the archive cannot be read)"
+	}
+	if o.Archive.unread {
+		return fmt.Sprintf("%d (from run.json; the archive cannot be read)", o.Sessions)
+	}
+	line := fmt.Sprintf("%d, %s", o.Sessions, words.Count(o.Companions, "companion"))
+	if o.Attachments > 0 {
+		line += ", " + words.Count(o.Attachments, "attachment")
+	}
+	if o.Foreign > 0 {
+		line += fmt.Sprintf(", %d in an unknown format", o.Foreign)
+	}
+	if o.Unverified > 0 {
+		line += fmt.Sprintf(", %d not verified", o.Unverified)
+	}
+	return line
+}
+
+func daemonLine(o Report) string {
+	switch {
+	case !o.Running && o.ShouldRun:
+		return "not running, although its service is installed"
+	case !o.Running:
+		return "not running"
+	case o.Stale && o.LastPass != nil:
+		return fmt.Sprintf("running, pid %d, since %s; last update %s ago; the current state is unknown", o.Pid, o.since(), words.Age(*o.LastPass))
+	case o.LastPass == nil:
+		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
+	}
+	line := fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %d waiting", o.Pid, o.since(), words.Age(*o.LastPass), o.Waiting)
+	if o.Overflows > 0 {
+		line += fmt.Sprintf(", %s healed by a scan", words.Count(o.Overflows, "overflow"))
+	}
+	return line
+}
+
+func (o Report) since() string {
+	if o.Since == nil {
+		return "?"
+	}
+	return words.Local(*o.Since)
+}
+
+func serviceLine(s Service) string {
+	if !s.Installed {
+		return "not installed"
+	}
+	if s.Detail == "" {
+		return "installed"
+	}
+	return "installed, " + s.Detail
+}
+
+func archiveLine(o Archive) string {
+	if o.Bytes == 0 && o.unread {
+		return o.Path + ", cannot be read"
+	}
+	if o.Bytes == 0 {
+		return o.Path + ", does not exist yet"
+	}
+	line := fmt.Sprintf("%s, %s (%s of transcripts)", o.Path, humanize.IBytes(uint64(o.Bytes)), humanize.IBytes(uint64(o.Raw)))
+	if o.Max > 0 {
+		line += fmt.Sprintf(", %d %% of archive.max_size", 100*o.Bytes/o.Max)
+	}
+	if o.measured {
+		line += fmt.Sprintf(", %s free on its disk", humanize.IBytes(uint64(o.Space)))
+	}
+	return line
+}

@@ -1,0 +1,240 @@
+// Package status knows how things are: the daemon, its service, the roots and the archive at a glance; each session, and
+// what was saved of it; the bytes of each project.
+//
+// Invariant: it reads what the archive, run.json and the service manager tell and changes nothing. What cannot be read is
+// listed as degraded; the rest is still shown. It knows nothing of flags, exit codes and terminals.
+package status
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/compactor"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Session is a session as lists show it.
+type Session struct {
+	Agent       string             `json:"agent"`
+	Session     string             `json:"session"`
+	Damage      string             `json:"damage"`
+	Parent      string             `json:"parent"`
+	Project     string             `json:"project"`
+	Title       string             `json:"title"`
+	Asked       string             `json:"asked"`
+	Last        *time.Time         `json:"last"`
+	Records     int                `json:"records"`
+	Bytes       int64              `json:"bytes"`
+	Lag         int64              `json:"lag_bytes"`
+	Generations int                `json:"generations"`
+	Model       string             `json:"model"`
+	Reported    int64              `json:"reported_tokens"`
+	Estimate    int64              `json:"estimated_tokens"`
+	About       int64              `json:"about_tokens"`
+	Tokens      int64              `json:"size_tokens"`
+	Converted   bool               `json:"size_about"`
+	Window      int64              `json:"context_window"`
+	Assumed     bool               `json:"context_window_assumed"`
+	Outliers    compactor.Outliers `json:"outliers"`
+	Pressure    float64            `json:"pressure"`
+	Level       string             `json:"level"`
+	Trigger     string             `json:"trigger"`
+	Original    int64              `json:"original_tokens"`
+	Compacted   int64              `json:"companion_tokens"`
+	Real        int64              `json:"companion_about"`
+	Saved       float64            `json:"saved_percent"`
+	Verified    bool               `json:"verified"`
+	Companion   string             `json:"companion"`
+	Foreign     bool               `json:"not_understood"`
+	Skipped     string             `json:"skipped"`
+	Resumed     string             `json:"resumed"`
+	Source      string             `json:"source"`
+	Present     bool               `json:"source_present"`
+	Rewritten   *time.Time         `json:"rewritten"`
+	Pinned      bool               `json:"pinned"`
+	Tags        []string           `json:"tags"`
+	Name        string             `json:"name"`
+
+	entry reader.Entry
+}
+
+// Of is a session as lists show it. It looks at its file and at its companion's.
+func Of(e reader.Entry) Session {
+	s := e.Kept
+	size := sizeOf(e)
+	return Session{
+		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
+		Records: s.Records, Bytes: e.Bytes(), Lag: e.Lag(), Generations: len(e.Generations), Model: s.Model,
+		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
+		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
+		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: e.Present(),
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, entry: e,
+	}
+}
+
+// Family is the sessions in the order in which they are listed: main ones newest first and, with all, each sub-agent below
+// its parent.
+func Family(sessions []reader.Entry, all bool) []Session {
+	children := map[transcript.Key][]Session{}
+	var rows, orphans []Session
+	known := map[transcript.Key]bool{}
+	for _, e := range sessions {
+		known[e.Key] = true
+	}
+	for _, e := range sessions {
+		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		switch {
+		case e.Kept.SkipReason != "" && !all:
+		case e.Class == transcript.Main:
+			rows = append(rows, Of(e))
+		case e.Class != transcript.SubAgent || !all:
+		case known[parent]:
+			children[parent] = append(children[parent], Of(e))
+		default:
+			orphans = append(orphans, Of(e))
+		}
+	}
+	ordered := []Session{}
+	for _, s := range rows {
+		ordered = append(append(ordered, s), children[s.entry.Key]...)
+	}
+	return append(ordered, orphans...)
+}
+
+// Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first
+// request, on one line; "" where it has none of them.
+func (s Session) Called() string { return mark.Inline(s.called(), 0) }
+
+func (s Session) called() string { return cmp.Or(s.Name, s.Title, s.Asked) }
+
+// Labelled is Called behind the session's pin and tags: "[pinned, billing] cents migration".
+func (s Session) Labelled() string {
+	labels := slices.Clone(s.Tags)
+	if s.Pinned {
+		labels = slices.Insert(labels, 0, "pinned")
+	}
+	if len(labels) == 0 {
+		return s.Called()
+	}
+	return strings.TrimSpace("[" + mark.Inline(strings.Join(labels, ", "), 0) + "] " + s.Called())
+}
+
+// Directory is the last name of the project's path.
+func (s Session) Directory() string { return mark.Inline(transcript.Base(s.Project), 0) }
+
+// LastAt is when the session last grew, the zero time where that is not known.
+func (s Session) LastAt() time.Time { return s.entry.Last() }
+
+// SubAgent reports whether another session started it.
+func (s Session) SubAgent() bool { return s.entry.Class == transcript.SubAgent }
+
+// Size is what the agent holds of the session.
+func (s Session) Size() Size { return SizeOf(s.Reported, s.About, s.Estimate, s.Window) }
+
+// Smaller is how much smaller the companion is than the session, in percent; "" where there is none, or it is not smaller.
+func (s Session) Smaller() string {
+	if s.Companion == "" {
+		return ""
+	}
+	return Smaller(s.Size().Tokens, s.Real)
+}
+
+// SourceState tells whether the transcript is there, and how far the archive is behind it.
+func (s Session) SourceState() string {
+	switch {
+	case !s.Present:
+		return "purged"
+	case s.Lag > 0:
+		return humanize.IBytes(uint64(s.Lag)) + " behind"
+	}
+	return "present"
+}
+
+// CompanionState is the state of the companion in a word or two.
+func (s Session) CompanionState() string {
+	switch {
+	case s.entry.StateDamage != nil:
+		return "damaged"
+	case s.Foreign:
+		return "unknown format"
+	case s.Companion == "" && s.Skipped != "":
+		return "not followed"
+	case s.Companion == "" && s.entry.Kept.NotResumed():
+		return "copy"
+	case s.Companion == "":
+		return "-"
+	case !s.entry.HasCompanion():
+		return "gone"
+	case !s.Verified:
+		return "unverified"
+	}
+	return "yes"
+}
+
+// Ignored tells of the model's reports that cannot be true; "" where there are none.
+func (s Session) Ignored() string {
+	if s.Outliers.Reports == 0 {
+		return ""
+	}
+	last := "no valid count"
+	if s.Outliers.Tokens != 0 {
+		last = humanize.Comma(s.Outliers.Tokens) + " tokens"
+	}
+	return fmt.Sprintf("ignored %s of %s", words.Count(s.Outliers.Reports, "report"), last)
+}
+
+// Line is what an agent chooses a session by.
+func (s Session) Line() string {
+	parts := []string{
+		mark.Inline(s.entry.ID, 0), s.Agent, mark.Inline(cmp.Or(s.Project, "(unknown directory)"), 400), words.Minute(s.entry.Last()),
+		words.Count(s.Records, "record"), s.Size().Short() + " tokens",
+	}
+	if s.Parent != "" {
+		parts = append(parts, "sub-agent of "+mark.Inline(s.entry.Parent, 0))
+	}
+	if s.Companion == "" {
+		parts = append(parts, "no companion written yet (companion makes one)")
+	}
+	if s.Skipped != "" {
+		parts = append(parts, "not followed")
+	}
+	if !s.Present {
+		parts = append(parts, "transcript purged")
+	}
+	if title := mark.Inline(s.called(), 200); title != "" {
+		parts = append(parts, `"`+title+`"`)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// Short is enough of an ID to name its session: the beginning of a UUID.
+func Short(id string) string {
+	if len(id) == 36 && strings.Count(id, "-") == 4 {
+		return id[:13]
+	}
+	return mark.Inline(id, 0)
+}
+
+// Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.
+func (s Session) Damaged() bool { return s.entry.StateDamage != nil }
+
+// Unreadable are the sessions that are damaged; one without a name is damage that may hide others.
+func Unreadable(damage []error) (all []Session) {
+	for _, err := range damage {
+		var d *archive.DamageError
+		if errors.As(err, &d) {
+			all = append(all, Session{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error(), Tags: []string{}})
+		}
+	}
+	return all
+}

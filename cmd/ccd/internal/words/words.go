@@ -1,0 +1,52 @@
+// Package words says to people what the commands have in common: how many things, how long ago, how a name stands in a
+// shell, and which command to try after an error.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ccd/internal/transcript"
+)
+
+// Count is a number of things: "1 session", "2 sessions".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Are is a number of things as the subject of a sentence: "1 file is", "2 files are".
+func Are(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one + " is"
+	}
+	return fmt.Sprintf("%d %s are", n, many)
+}
+
+// Shell quotes text as one word of a shell, where it needs it: a POSIX shell's, or where a character could move a
+// terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them.
+func Shell(text string) string {
+	if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return transcript.ShellWord(text)
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == utf8.RuneError && size == 1 || !unicode.IsPrint(r):
+			for _, c := range []byte(text[i : i+size]) {
+				fmt.Fprintf(&b, `\%03o`, c) // three digits, so that none of what follows is taken for one of them
+			}
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return "$'" + b.String() + "'"
+}

@@ -1,0 +1,68 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ccd/cmd/ccd/internal/status"
+)
+
+// A daemon that has the session in memory, and stores its own state of it again and again, loses no label.
+func TestLabelsWhileADaemonRuns(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	path := transcriptPath(home, 1)
+	put(t, path, aLine)
+	c := spawn(t, home, "run")
+	only := func() (s status.Session, ok bool) {
+		out, code, talk := piped(home, nil, "ls", "--json")
+		if code != exitDone {
+			t.Fatalf("ls: exit code %d: %s", code, talk)
+		}
+		var all []status.Session
+		if err := json.Unmarshal(out, &all); err != nil {
+			t.Fatal(err)
+		}
+		if len(all) != 1 {
+			return s, false
+		}
+		return all[0], true
+	}
+	eventually(t, "it is archived", func() bool { s, ok := only(); return ok && s.Records == 1 })
+	for n := 1; n <= 5; n++ {
+		tag := fmt.Sprint("tag", n)
+		for _, args := range [][]string{{"pin", "latest"}, {"tag", "latest", tag}, {"name", "latest", "parcel " + tag}} {
+			if _, code, talk := piped(home, nil, args...); code != exitDone {
+				t.Fatalf("%q: exit code %d: %s", args, code, talk)
+			}
+		}
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n))); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
+		if s, _ := only(); !s.Pinned || s.Name != "parcel "+tag || len(s.Tags) != n {
+			t.Fatalf("after %d records: pinned %t, name %q, tags %q", n+1, s.Pinned, s.Name, s.Tags)
+		}
+	}
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if text := c.stderr.String(); text != "" {
+		t.Errorf("the daemon says: %s", text)
+	}
+	if s, _ := only(); !s.Pinned || len(s.Tags) != 5 {
+		t.Errorf("after the daemon: pinned %t, tags %q", s.Pinned, s.Tags)
+	}
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+)
+
+// shown is a command that docs/picture.svg or README.md shows with its output, or with the lines of it that match only
+// (nil: all).
+type shown struct {
+	line string
+	only *regexp.Regexp
+}
+
+const pictureColumns = 92
+
+var (
+	decimal  = regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)
+	pictured = []shown{
+		{"ccd ls", nil},
+		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
+		{"ccd search Decimal everywhere", decimal},
+		{"ccd restore w1sm843qvd19", nil},
+	}
+	forgotten = []shown{
+		{"ccd restore 5d2f7a1e#67", nil},
+		{"ccd restore 5d2f7a1e#68", nil},
+		{"ccd search Decimal everywhere", decimal},
+		{"ccd restore w1sm843qvd19", nil},
+		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
+	}
+)
+
+// TestDocsPicture checks that docs/picture.svg and the before/after of README.md are what the commands print, on a
+// terminal, of an invented session that its agent has compacted.
+func TestDocsPicture(t *testing.T) {
+	home := t.TempDir()
+	for path, parts := range map[string][]string{
+		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"testdata/ledger.jsonl", "testdata/compaction.jsonl"},
+		".codex/sessions/2025/09/14/rollout-2025-09-14T08-00-01-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl": {"../../internal/agent/registry/testdata/story/codex.jsonl"},
+	} {
+		var session []byte
+		for _, part := range parts {
+			b, err := os.ReadFile(part)
+			must(t, err)
+			session = append(session, b...)
+		}
+		path = filepath.Join(home, path)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2025-`)) // so that no age is printed as "3 days ago"
+		must(t, os.WriteFile(path, session, 0o600))
+	}
+	commandIn(t, home, nil, "run", "--once", "-q")
+	screens := map[string]string{}
+	for _, s := range append(pictured, forgotten...) {
+		if screens[s.line] == "" {
+			screens[s.line] = onScreen(t, home, pictureColumns, strings.Fields(s.line)[1:])
+		}
+	}
+	var lines []string
+	for _, s := range pictured {
+		lines = append(lines, s.text(screens)...)
+	}
+	golden(t, "../../docs/picture.svg", svg(lines[:len(lines)-1]))
+
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head, foot = "<!-- forgotten -->\n```console\n", "```\n<!-- /forgotten -->"
+	before, rest, begun := strings.Cut(string(readme), head)
+	_, after, ended := strings.Cut(rest, foot)
+	if !begun || !ended {
+		t.Fatalf("README.md has no part between %q and %q", head, foot)
+	}
+	lines = nil
+	for _, s := range forgotten {
+		lines = append(lines, s.text(screens)...)
+	}
+	plain := sgr.ReplaceAllString(strings.Join(lines[:len(lines)-1], "\n"), "")
+	golden(t, "../../README.md", before+head+plain+"\n"+foot+after)
+}
+
+// text returns the command behind a prompt, what it printed, and an empty line.
+func (s shown) text(screens map[string]string) []string {
+	text := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}
+	left := false
+	for line := range strings.SplitSeq(strings.TrimRight(screens[s.line], "\n"), "\n") {
+		if s.only != nil && !s.only.MatchString(line) {
+			if !left {
+				text = append(text, "…")
+			}
+			left = true
+			continue
+		}
+		text, left = append(text, line), false
+	}
+	return append(text, "")
+}
+
+// onScreen returns what a command prints on a terminal of so many columns.
+func onScreen(t *testing.T, home string, columns uint16, args []string) string {
+	t.Helper()
+	screen, program := terminalPair(t, columns, 60)
+	c := ccdCommand(t, home, args...)
+	c.Env = append(c.Env, "TZ=UTC", "PAGER=cat", "CCD_COMPANION_HOST=forge")
+	c.Stdin, c.Stdout, c.Stderr = program, program, program
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	program.Close()
+	var out bytes.Buffer
+	_, _ = io.Copy(&out, screen) // EIO is how the end of the program reads here
+	if err := c.Wait(); err != nil {
+		t.Fatalf("ccd %s: %v: %s", strings.Join(args, " "), err, &out)
+	}
+	return cleared.ReplaceAllString(strings.ReplaceAll(out.String(), "\r\n", "\n"), "")
+}
+
+// cleared is a line of progress that the program has wiped.
+var cleared = regexp.MustCompile(`(?m)^.*\x1b\[K`)
+
+var sgr = regexp.MustCompile(`\x1b\[([0-9;]*)m`)
+
+// styles are the attributes of SVG for the codes of a terminal.
+var styles = map[string]string{
+	"1": `font-weight="bold"`, "2": `fill="#8b949e"`, "31": `fill="#ff7b72"`, "32": `fill="#7ee787"`, "33": `fill="#e3b341"`,
+	"34": `fill="#79c0ff"`, "35": `fill="#d2a8ff"`, "36": `fill="#76e3ea"`, "90": `fill="#8b949e"`,
+}
+
+// svg draws lines of a terminal, with their colours, as a picture; lines that are too long are wrapped as a terminal does.
+func svg(lines []string) string {
+	const cell, row, margin = 9, 20, 20
+	var rows []string
+	for _, line := range lines {
+		rows = append(rows, wrapped(line)...)
+	}
+	width, height := pictureColumns*cell+2*margin, len(rows)*row+2*margin
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
+<title>ccd in a terminal: made by make picture</title>
+<rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
+<g fill="#e6edf3" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">
+`, width, height)
+	for i, line := range rows {
+		if line != "" {
+			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\">%s</text>\n", margin, margin+14+i*row, spans(line))
+		}
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+// spans turns the colour codes of a line into elements.
+func spans(line string) string {
+	var b strings.Builder
+	style := ""
+	for line != "" {
+		text, code := line, ""
+		if at := sgr.FindStringSubmatchIndex(line); at != nil {
+			text, code, line = line[:at[0]], line[at[2]:at[3]], line[at[1]:]
+		} else {
+			line = ""
+		}
+		switch {
+		case text != "" && style != "":
+			fmt.Fprintf(&b, "<tspan %s>%s</tspan>", style, html.EscapeString(text))
+		default:
+			b.WriteString(html.EscapeString(text))
+		}
+		style = ""
+		for n := range strings.SplitSeq(code, ";") {
+			style = strings.TrimSpace(style + " " + styles[n])
+		}
+	}
+	return b.String()
+}
+
+// wrapped cuts a line where a terminal would.
+func wrapped(line string) []string {
+	var rows []string
+	columns, start := 0, 0
+	for i := 0; i < len(line); {
+		if at := sgr.FindStringIndex(line[i:]); at != nil && at[0] == 0 {
+			i += at[1]
+			continue
+		}
+		if columns == pictureColumns {
+			rows, columns, start = append(rows, line[start:i]), 0, i
+		}
+		_, size := utf8.DecodeRuneInString(line[i:])
+		i, columns = i+size, columns+1
+	}
+	return append(rows, line[start:])
+}

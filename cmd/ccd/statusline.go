@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
+)
+
+// Each of the three things that the status line needs has its own limit: one that is late is left out.
+const (
+	lineInputTime   = 250 * time.Millisecond
+	lineArchiveTime = 100 * time.Millisecond
+	lineDaemonTime  = 50 * time.Millisecond
+)
+
+// maxLineTokens is above any count of tokens that can be true.
+const maxLineTokens = 1 << 40
+
+func (a *app) statuslineCommand() *cobra.Command {
+	p := page{
+		use: "statusline", group: agents, short: "print one line for Claude Code's status line",
+		mute: true,
+		long: `Claude Code runs it and passes the session as a JSON object on stdin. ccd prints one line: how full the
+context is, when the agent last compacted it, how many originals ` + "`ccd restore`" + ` can give back, and a
+warning if ccd is not running. What ccd does not know, or cannot read in time, is left out.
+
+It reads the state of this session only. The line is colored unless NO_COLOR is set.
+` + "`ccd agents install claude --statusline`" + ` sets it up. To add it to a status line of your own, call
+` + "`ccd statusline`" + ` in your script with the same stdin.`,
+		examples: []example{
+			{`echo '{"transcript_path": "'$PWD'/5d2f7a1e.jsonl"}' | ccd statusline`, "print the line for one transcript"},
+			{"NO_COLOR=1 ccd statusline < event.json", "without colors"},
+		},
+	}
+	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		if help, _, _ := lenient(c, args); help {
+			return c.Help()
+		}
+		return a.draw(a.statusline(c.Context()) + "\n")
+	})
+	c.DisableFlagParsing = true
+	return c
+}
+
+// lineInput is what Claude Code passes to the command of its status line, as far as it is used. Any of it may be missing.
+type lineInput struct {
+	Transcript string `json:"transcript_path"`
+	Context    struct {
+		Window float64 `json:"context_window_size"`
+		Usage  struct {
+			Input   float64 `json:"input_tokens"`
+			Created float64 `json:"cache_creation_input_tokens"`
+			Read    float64 `json:"cache_read_input_tokens"`
+		} `json:"current_usage"`
+	} `json:"context_window"`
+}
+
+// size is what the client says that its context holds, else what is kept of the session.
+func (in lineInput) size(kept daemon.State) status.Size {
+	used, window := in.Context.Usage.Input+in.Context.Usage.Created+in.Context.Usage.Read, in.Context.Window
+	if used >= 1 && used < maxLineTokens && window >= 0 && window < maxLineTokens {
+		return status.SizeOf(int64(used), 0, 0, int64(window))
+	}
+	return status.SizeOf(kept.Reported, kept.About, kept.Estimate, kept.Window)
+}
+
+// statusline returns the line. It prints numbers and times only, nothing of a transcript.
+func (a *app) statusline(ctx context.Context) string {
+	in, _ := inTime(ctx, lineInputTime, func(context.Context) (in lineInput, err error) {
+		err = json.NewDecoder(io.LimitReader(a.in, 1<<20)).Decode(&in)
+		if errors.As(err, new(*json.UnmarshalTypeError)) { // the other members were read
+			err = nil
+		}
+		return in, err
+	})
+	place, err := a.Place(true)
+	state := daemon.State{}
+	if err == nil {
+		state, _ = inTime(ctx, lineArchiveTime, func(ctx context.Context) (daemon.State, error) { return stateAt(ctx, place, in.Transcript) })
+	} else if place, err = a.State(); err != nil {
+		return ""
+	}
+	colored := a.Getenv("NO_COLOR") == ""
+	var parts []string
+	add := func(text string, t tone) { parts = append(parts, t.paint(text, colored)) }
+	if size := in.size(state); size.Tokens > 0 {
+		add("context "+size.String(), sizeTone(size))
+	}
+	if !state.Boundary.IsZero() {
+		add("compacted "+words.Ago(state.Boundary, time.Now()), noTone)
+	}
+	if state.Items > 0 {
+		add(words.Count(state.Items, "original")+" in ccd", noTone)
+	}
+	running, err := inTime(ctx, lineDaemonTime, func(context.Context) (bool, error) {
+		_, running, _ := daemon.ReadRun(place.StateDir)
+		return running, nil
+	})
+	if err == nil && !running {
+		add("ccd is not running", bad)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// stateAt is what the archive last noted of the session whose transcript is at path.
+func stateAt(ctx context.Context, p *account.Place, path string) (daemon.State, error) {
+	if !filepath.IsAbs(path) {
+		return daemon.State{}, errors.New("no transcript")
+	}
+	s, ok := hook.Session(p.Agents, rootsOf(p.Roots), "", path)
+	if !ok {
+		return daemon.State{}, errors.New("below no watched directory")
+	}
+	kept, err := p.Archive.Last(ctx, s.Key)
+	if err != nil {
+		return daemon.State{}, err
+	}
+	return daemon.DecodeState(kept.State)
+}

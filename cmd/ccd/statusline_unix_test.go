@@ -1,0 +1,116 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hasCompacted is what Claude Code writes when it compacts its context.
+const hasCompacted = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"b1","sessionId":"s","timestamp":"2026-03-01T09:30:00.000Z","compactMetadata":{"trigger":"auto","preTokens":150000}}` + "\n"
+
+// lineEvent is what Claude Code 2.1 passes to the command of its status line, with the members of context_window.
+func lineEvent(transcript, context string) string {
+	return fmt.Sprintf(`{"hook_event_name":"Status","session_id":"00000000-0000-4000-8000-000000000001","transcript_path":%q,"cwd":"/src/mill",`+
+		`"model":{"id":"claude-opus-4-8","display_name":"Opus"},"workspace":{"current_dir":"/src/mill","project_dir":"/src/mill"},"version":"2.1.90",`+
+		`"output_style":{"name":"default"},"cost":{"total_cost_usd":0.01,"total_lines_added":1},"context_window":{%s},"exceeds_200k_tokens":false}`, transcript, context)
+}
+
+const usedUp = `"total_input_tokens":15234,"total_output_tokens":4521,"context_window_size":200000,"used_percentage":62,"remaining_percentage":38,` +
+	`"current_usage":{"input_tokens":500,"output_tokens":1200,"cache_creation_input_tokens":3500,"cache_read_input_tokens":120000}`
+
+// statusline runs the command, which must end in time, with status 0 and one line.
+func statusline(t *testing.T, home, input string, args ...string) string {
+	t.Helper()
+	begun := time.Now()
+	out, code, talk := piped(home, []byte(input), append([]string{"statusline"}, args...)...)
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("%q took %v", input, took)
+	}
+	if code != exitDone || talk != "" || strings.Count(string(out), "\n") != 1 || !strings.HasSuffix(string(out), "\n") {
+		t.Errorf("%q: exit code %d, %q on stdout, %q on stderr", input, code, out, talk)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// bare is a line without its colors.
+func bare(line string) string {
+	for _, t := range []tone{warn, bad, "\x1b[0m"} {
+		line = strings.ReplaceAll(line, string(t), "")
+	}
+	return line
+}
+
+func TestStatusline(t *testing.T) {
+	t.Parallel()
+	home, path := t.TempDir(), ""
+	path = transcriptPath(home, 1)
+	if got := bare(statusline(t, home, lineEvent(path, usedUp))); got != "context 124K, 62% · ccd is not running" {
+		t.Errorf("without an archive: %q", got)
+	}
+	put(t, path, aLine+turn(1, 150_000)+hasCompacted+turn(31, 40_000))
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
+	c := spawn(t, home, "run")
+	eventually(t, "it is archived", func() bool { return pressureOf(t, c, home) == 0.2 })
+	line := statusline(t, home, lineEvent(path, usedUp))
+	if !strings.HasPrefix(bare(line), "context 124K, 62% · compacted ") || !strings.HasSuffix(line, " · 3 originals in ccd") || !strings.HasPrefix(line, string(warn)) {
+		t.Errorf("while ccd runs: %q", line)
+	}
+	for _, unknown := range []string{``, `"current_usage":null,"used_percentage":null`, `"current_usage":7`, `"current_usage":{"input_tokens":-5}`, `"current_usage":{"input_tokens":1e300},"context_window_size":1e300`} {
+		if got := statusline(t, home, lineEvent(path, unknown)); !strings.HasPrefix(got, "context 40K, 20% · compacted ") {
+			t.Errorf("with %s: %q", unknown, got)
+		}
+	}
+	for _, input := range []string{"", "no JSON", "null", "[1]", `"x"`, "{", `{"transcript_path":5}`, `{"transcript_path":"relative.jsonl"}`, `{"transcript_path":"/etc/passwd"}`, lineEvent("/x\x1b[2J\u202e", ""), strings.Repeat("[", 3<<20)} {
+		if got := statusline(t, home, input); got != "" {
+			t.Errorf("of %.40q: %q", input, got)
+		}
+	}
+	statusline(t, home, "", "--nonsense", "x")
+
+	release := lockArchive(t, c.stateDir())
+	if got := statusline(t, home, lineEvent(path, usedUp)); bare(got) != "context 124K, 62%" {
+		t.Errorf("while the archive is locked: %q", got)
+	}
+	release()
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+	if got := statusline(t, home, lineEvent(path, "")); !strings.HasSuffix(got, " · 3 originals in ccd · "+bad.paint("ccd is not running", true)) {
+		t.Errorf("without ccd: %q", got)
+	}
+	configure(t, home, "[watch\n")
+	if got := statusline(t, home, lineEvent(path, usedUp)); bare(got) != "context 124K, 62% · ccd is not running" {
+		t.Errorf("with a broken configuration: %q", got)
+	}
+}
+
+// A client that keeps its pipe open, or never writes, is not waited for; NO_COLOR is respected.
+func TestStatuslineDoesNotWait(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, written := range []string{"", lineEvent(transcriptPath(home, 1), usedUp)} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if _, err := w.WriteString(written); err != nil {
+			t.Fatal(err)
+		}
+		var out, talk strings.Builder
+		begun := time.Now()
+		code := run(t.Context(), []string{"statusline"}, std{r, &out, &talk}, []string{"HOME=" + home, "NO_COLOR=1"})
+		want := "ccd is not running\n"
+		if written != "" {
+			want = "context 124K, 62% · " + want
+		}
+		if took := time.Since(begun); code != exitDone || out.String() != want || talk.Len() > 0 || took > 2*time.Second {
+			t.Errorf("exit code %d after %v: %q, %q", code, took, out.String(), talk.String())
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package prose
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+
+	"ccd/compactor/lexicon"
+)
+
+// Options are the limits and switches of the rules. Start from those of the configuration: a zero limit is one, but for
+// NearLike and TopicOverlap.
+type Options struct {
+	Dedup          bool    // replace exact copies by references to the newest one
+	NearDedup      bool    // the same for near copies
+	NearLike       float64 // minimum similarity of near copies, 0..1; 0 means 0.85
+	Contradictions bool    // mark texts that a later text corrects
+	TopicOverlap   float64 // minimum similarity of the two, 0..1; 0 means 0.15
+	KeepImportance float64 // keep texts of this importance or more, 0..1; 0 keeps none
+	KeepPatterns   []*regexp.Regexp
+	SummaryChars   int    // maximum length of a summary
+	LongCap        string // "log": that limit grows with texts beyond 5000 chars
+}
+
+const (
+	shortText    = 120 // chars; shorter texts are kept
+	proseToSplit = 80  // chars of prose beside a fence from which a text is split
+)
+
+// Action is what to do with a text.
+type Action uint8
+
+// The actions. What is split keeps its fences and loses prose; what is compressed is merged with its neighbours of the
+// same role and summarized.
+const (
+	Preserved Action = iota
+	Compressed
+	Deduped
+	NearDuped
+	Split
+	Contradicted
+	Cut
+)
+
+var actionNames = [...]string{"preserved", "compressed", "deduped", "near-duped", "split", "contradicted", "cut"}
+
+// String returns the name of the action.
+func (a Action) String() string { return actionNames[a] }
+
+// Decision is the decision of the rules about one text.
+type Decision struct {
+	Action Action
+	Reason string  // of a superseded text: how the correction says so
+	Of     int     // index of the newer copy or of the correction, -1 if there is none
+	Like   float64 // of a near copy: how alike, 0..1
+}
+
+// entry is one text of a list with its state.
+type entry struct {
+	Piece
+	msg        int // its message
+	role       string
+	fate       Fate
+	chars      int    // of its current text
+	*shape            // shape of the current text; nil before it was computed
+	kept       string // why no rule applies and it is kept; "" if the rules decide
+	importance float64
+	done       bool // a marker already names it as a correction
+}
+
+// now returns the current text.
+func (t *entry) now() string { return cmp.Or(t.fate.Text, t.Text) }
+
+// decide applies the rules in order to each text. The first rule that matches decides.
+func decide(all []*entry, o Options) []Decision {
+	newest := map[string]int{} // index of the newest copy of each content
+	for i := range all {
+		if o.Dedup && all[i].chars >= DupChars {
+			newest[all[i].now()] = i
+		}
+	}
+	var near, wrong map[int]Decision
+	if o.NearDedup {
+		near = nearCopies(all, newest, o.NearLike)
+	}
+	if o.Contradictions {
+		wrong = superseded(all, o.TopicOverlap)
+	}
+	ds := make([]Decision, len(all))
+	right := map[int]bool{} // texts that supersede others
+	for i := range all {
+		m := all[i]
+		at, copied := newest[m.now()]
+		switch nearly, corrected := near[i], wrong[i]; {
+		case m.kept != "":
+			ds[i] = keptBecause(m.kept)
+		case m.chars < shortText:
+			ds[i] = keptBecause("short")
+		case m.why&isMarker != 0:
+			ds[i] = keptBecause("marker")
+		case o.KeepImportance > 0 && m.importance >= o.KeepImportance:
+			ds[i] = keptBecause(fmt.Sprintf("importance %.2f", m.importance))
+		case copied && at > i:
+			ds[i] = Decision{Action: Deduped, Reason: "duplicate", Of: at}
+		case nearly.Action == NearDuped:
+			ds[i] = nearly
+		case corrected.Action == Contradicted:
+			ds[i], right[corrected.Of] = corrected, true
+		default:
+			ds[i] = byLook(m, o.KeepPatterns)
+		}
+	}
+	for i := range ds {
+		if (right[i] || all[i].done) && (ds[i].Action == Compressed || ds[i].Action == Split) {
+			ds[i] = keptBecause("correction")
+		}
+	}
+	return ds
+}
+
+// byLook returns the decision for a text by itself.
+func byLook(m *entry, patterns []*regexp.Regexp) Decision {
+	for _, p := range patterns {
+		if p.MatchString(m.now()) {
+			return keptBecause("pattern " + p.String())
+		}
+	}
+	fenced, hard := m.why&hasFence != 0, m.why.hard()
+	switch {
+	case fenced && m.prose < proseToSplit:
+		return keptBecause("code")
+	case fenced && hard&hasSecret != 0:
+		return keptBecause("hard: " + hasSecret.String())
+	case fenced:
+		return Decision{Action: Split, Reason: "code", Of: -1}
+	case hard != 0:
+		return keptBecause("hard: " + hard.String())
+	case m.why&isJSON != 0:
+		return keptBecause("json")
+	}
+	return Decision{Action: Compressed, Reason: m.why.tier(), Of: -1}
+}
+
+func keptBecause(reason string) Decision { return Decision{Action: Preserved, Reason: reason, Of: -1} }
+
+// The parts of importance.
+const (
+	referenceShare  = 0.5
+	decisionShare   = 0.15
+	correctionShare = 0.25
+	constraintShare = 0.10
+	wordShare       = 0.4 // of decision, correction and constraint together, at most
+	recencyShare    = 0.1
+	focusShare      = 0.6 // for a word in focus
+	termsOfOne      = 256 // names of one text that are counted as references
+)
+
+// Matter is the input of Importance.
+type Matter struct {
+	Newness    float64 // its position among all messages, 0..1
+	Focused    bool    // contains a word in focus
+	References int     // later references to names that it introduced
+	Most       int     // maximum of References over all messages
+	Told               // by its words
+}
+
+// Importance returns the importance of a message, 0 and above.
+func Importance(m Matter) float64 {
+	sum := recencyShare * m.Newness
+	if m.Focused {
+		sum += focusShare
+	}
+	if m.Most > 0 {
+		sum += referenceShare * float64(m.References) / float64(m.Most)
+	}
+	words := 0.0
+	if m.Decides {
+		words += decisionShare
+	}
+	if m.Corrects {
+		words += correctionShare
+	}
+	if m.Constrains {
+		words += constraintShare
+	}
+	return sum + min(words, wordShare)
+}
+
+// weigh sets the importance of the texts of a list by how many later texts contain the names in them. It counts from the end,
+// in linear time.
+func weigh(all []*entry) {
+	refs, most := make([]int, len(all)), 0
+	later := map[string]int{} // number of texts with a name
+	for i := len(all) - 1; i >= 0; i-- {
+		seen := map[string]bool{}
+		lexicon.Terms(all[i].now(), func(term string) bool {
+			if term = lexicon.Lower(term); !seen[term] {
+				seen[term] = true
+				refs[i] += later[term]
+				later[term]++
+			}
+			return len(seen) < termsOfOne
+		})
+		most = max(most, refs[i])
+	}
+	for i := range all {
+		all[i].importance = Importance(Matter{Newness: float64(i) / float64(max(1, len(all)-1)), References: refs[i], Most: most, Told: all[i].told})
+	}
+}

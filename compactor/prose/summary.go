@@ -1,0 +1,331 @@
+package prose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
+
+const (
+	MinBudget     = 200  // minimum chars of a summary
+	longText      = 5000 // chars of a text from which the limit of its summary may grow
+	charsPerName  = 200  // chars of text per entity
+	fewestNames   = 3
+	mostEntities  = 15
+	namesRanked   = 512 // distinct entities of a text that are ranked
+	shortestProse = 120 // minimum chars of prose between fences worth shortening
+)
+
+// Budget returns how many chars the summary of a text may have: at most most, which grows for texts beyond 5000 chars if longCap
+// is "log".
+func Budget(chars, most int, longCap string) int {
+	step := most / 2
+	most = max(MinBudget, most)
+	if longCap == "log" {
+		for n := chars; n >= 2*longText; n /= 2 {
+			most += step
+		}
+	}
+	return max(MinBudget, min((3*chars+5)/10, most))
+}
+
+// between separates the sentences of a summary.
+const between = " ... "
+
+// summarize returns a summary of merged texts in at most most chars: the best sentences that fit, in text order, taking the best
+// one of each paragraph first. If none fits, the best one is cut. Fences are omitted. Deterministic and, except for sorting,
+// linear.
+func summarize(texts []string, most int) string {
+	joined := strings.Join(texts, "\n\n")
+	if isStructured(joined, lexicon.Chars(joined)) {
+		return structured(joined, most)
+	}
+	type sentence struct {
+		text        string
+		score, rank int // rank 0 is the best of its paragraph
+		taken       bool
+	}
+	var all, order []*sentence
+	best, last, seen := map[int]*sentence{}, -1, map[string]bool{}
+	for part, s := range lexicon.Sentences(joined) {
+		if key := strings.ToLower(s); !seen[key] {
+			seen[key] = true
+			all = append(all, &sentence{text: s, score: scoreOf(s, lexicon.Chars(s)), rank: 1})
+			if one := all[len(all)-1]; part != last || one.score > best[part].score {
+				best[part], last = one, part
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	for _, one := range best {
+		one.rank = 0
+	}
+	order = slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b *sentence) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.score, a.score)) })
+	left := most + len(between)
+	take := func(from int) {
+		for _, s := range order {
+			if n := lexicon.Chars(s.text) + len(between); n <= left && s.score >= from && (from == 0 || s.rank == 0) {
+				s.taken, left = true, left-n
+			}
+		}
+	}
+	if take(0); left > most {
+		take(scoreFiller * mostNames)
+	}
+	var said []string
+	for _, s := range all {
+		if s.taken {
+			said = append(said, s.text)
+		}
+	}
+	if len(said) == 0 {
+		return lexicon.SentenceHead(slices.MaxFunc(all, func(a, b *sentence) int { return cmp.Compare(a.score, b.score) }).text, most)
+	}
+	return strings.Join(said, between)
+}
+
+// The scores of what a sentence contains.
+const (
+	scoreName      = 3 // a camelCase, PascalCase or snake_case name
+	scoreEmphasis  = 4
+	scoreStatus    = 3
+	scoreTurn      = 3 // a decision, a correction or a constraint
+	scoreUnit      = 2 // a number with its unit
+	scoreShortName = 2 // an abbreviation without vowels
+	scorePlace     = 2 // file:line
+	scoreLength    = 2 // of a good length
+	scoreFiller    = -10
+	scoreLeadIn    = -3  // ends in a colon, so it only introduces something
+	goodShortest   = 40  // chars of a good length
+	goodLongest    = 120 // chars of a good length
+	mostNames      = 4   // names of one kind that count in one sentence
+)
+
+// scoreOf returns how informative a sentence is. Names, figures, outcomes, decisions and emphasis raise the score, an empty
+// opening phrase lowers it.
+func scoreOf(s string, chars int) int {
+	score, names, number := 0, 0, false
+	var told sense // each counts once
+	once := func(is bool, mark sense, points int) {
+		if is && told&mark == 0 {
+			told |= mark
+			score += points
+		}
+	}
+	counts := func(points int) {
+		if names < mostNames {
+			names++
+			score += points
+		}
+	}
+	lx := lexicon.Lex(s)
+	for first := true; lx.Next(); first = false {
+		w, after := &lx.Word, number
+		if w.Head == w.Tail {
+			continue
+		}
+		number = false
+		is, sig := sensesAt(&lx)
+		once(first && is&filler != 0, filler, scoreFiller)
+		if after && is&unitWord != 0 {
+			counts(scoreUnit)
+		}
+		once(is&(choice|constraint) != 0 || sig != "", choice, scoreTurn)
+		once(is&emphasis != 0 || strings.HasPrefix(lx.Run(), "**") && w.To-w.From > 3, emphasis, scoreEmphasis)
+		once(is&(outcomeWord|failure) != 0, outcomeWord, scoreStatus)
+		switch core := lx.Core(); lexicon.KindOf(core, w.Has) {
+		case lexicon.IdentWord:
+			counts(scoreName)
+		case lexicon.AcronymWord:
+			counts(scoreShortName)
+		case lexicon.PlaceWord, lexicon.PathWord, lexicon.VersionWord, lexicon.DigestWord, lexicon.WebWord:
+			counts(scorePlace)
+		case lexicon.NumberWord:
+			number = true
+			if w.Has&lexicon.Letters != 0 || strings.HasSuffix(core, "%") || strings.HasPrefix(s[w.Tail:], "%") {
+				counts(scoreUnit)
+			}
+		}
+	}
+	if chars >= goodShortest && chars <= goodLongest {
+		score += scoreLength
+	}
+	if lexicon.Leads(s) {
+		score = min(score, 0) + scoreLeadIn
+	}
+	return score
+}
+
+const (
+	structuredLines = 6   // minimum number of lines of structured output that are not blank
+	charsPerLine    = 80  // maximum chars per line of it
+	structuralShare = 0.5 // more than this share of its lines is structural
+	namedFiles      = 3   // files that its summary names
+	mostParts       = 64  // lines of it that are collected
+)
+
+// isStructured reports whether a text looks like the output of a program: many short lines, most of them structural.
+func isStructured(text string, chars int) bool {
+	if strings.Count(text, "\n")*charsPerLine < chars-charsPerLine {
+		return false
+	}
+	lines, structural := 0, 0
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); t != "" {
+			lines++
+			if isStructural(t) {
+				structural++
+			}
+		}
+	}
+	return lines >= structuredLines && lines*charsPerLine > chars && float64(structural) > structuralShare*float64(lines)
+}
+
+// structured summarizes structured output in at most most chars: the files in it and its distinct status lines, errors first. If
+// it has neither, its first lines and its last.
+func structured(text string, most int) string {
+	const sep = " | "
+	var files, wrong, other, ends []string
+	seen, lines := map[string]bool{}, 0
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		if t == "" || len(t) > lexicon.LongestName {
+			continue
+		}
+		if lines++; lines <= 3 {
+			ends = append(ends, t)
+		} else {
+			ends = append(ends[:3], "...", t)
+		}
+		if name := fileIn(t); name != "" && !seen[name] {
+			seen[name] = true
+			files = append(files, name)
+		}
+		if seen[t] || !status.MatchString(t) || lexicon.IsRule(t) {
+			continue
+		}
+		if seen[t] = true; lexicon.IsError(t, true) {
+			wrong = append(wrong, t)
+		} else {
+			other = append(other, t)
+		}
+	}
+	var parts []string
+	if more := len(files) - namedFiles; more > 0 {
+		files[namedFiles-1] += fmt.Sprintf(" +%d more", more)
+	}
+	if len(files) > 0 {
+		parts = append(parts, "files: "+strings.Join(files[:min(len(files), namedFiles)], ", "))
+	}
+	parts = append(append(parts, wrong[:min(len(wrong), mostParts)]...), other[:min(len(other), mostParts)]...)
+	if len(parts) == 0 {
+		count := fmt.Sprintf(" (%d lines)", lines)
+		return lexicon.SentenceHead(strings.Join(ends, sep), most-len(count)) + count
+	}
+	said := ""
+	for _, p := range parts {
+		if lexicon.Chars(said)+lexicon.Chars(p)+len(sep) <= most+len(sep) {
+			said = strings.TrimPrefix(said+sep+p, sep)
+		}
+	}
+	return cmp.Or(lexicon.Head(said, most), lexicon.SentenceHead(parts[0], most))
+}
+
+// fileIn returns the first file that a line names, "" if none.
+func fileIn(line string) string {
+	for lx := lexicon.Lex(line); lx.Next(); {
+		name, kind := lx.Name()
+		if kind == lexicon.PlaceWord {
+			name, _, _ = strings.Cut(name, ":")
+		} else if kind != lexicon.PathWord {
+			continue
+		}
+		if strings.Contains(name, "/") || len(name)-strings.LastIndexByte(name, '.') <= 4 {
+			return name
+		}
+	}
+	return ""
+}
+
+// entities returns at most most names in a text (0: a number by the text's length): identifiers, numbers, paths and versions,
+// then abbreviations and proper nouns, most frequent first.
+func entities(text string, most int) []string {
+	if most <= 0 {
+		most = max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
+	}
+	count := map[string]int{}
+	var all []string
+	add := func(name string) bool {
+		if count[name]++; count[name] == 1 {
+			all = append(all, name)
+		}
+		return len(all) < namesRanked
+	}
+	lexicon.Terms(text, add)
+	from, to := 0, -1 // the preceding adjacent capitalized words
+	for lx := lexicon.Lex(text); len(all) < namesRanked && lx.Next(); {
+		w, core := lx.Word, lx.Core()
+		switch kind := lexicon.KindOf(core, w.Has); {
+		case w.Head == w.Tail || kind != lexicon.CapitalWord && kind != lexicon.AcronymWord || w.Opens || stops[strings.ToLower(core)]:
+		case kind == lexicon.AcronymWord:
+			if w.Has == lexicon.Small {
+				add(core)
+			}
+		case w.Head == to+1 && strings.Count(text[from:to], " ") < 2:
+			all[len(all)-1], to = text[from:w.Tail], w.Tail
+		default:
+			from, to = w.Head, -1
+			if add(core) && count[core] == 1 {
+				to = w.Tail
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	return all[:min(len(all), most)]
+}
+
+// splitCode shortens the prose of a text and leaves its fences unchanged. An unclosed fence extends to the end. Very short prose
+// is kept. The result is never longer than the text.
+func splitCode(text string, shorten func(prose string) string) string {
+	var b strings.Builder
+	var fences lexicon.Fences
+	prose, at := 0, 0 // beginning of the prose and of the line
+	flush := func(to int) {
+		b.WriteString(shortProse(text[prose:to], shorten))
+		prose = to
+	}
+	for line := range strings.Lines(text) {
+		end := at + len(line)
+		fence, code := fences.Line(line)
+		if fence && code {
+			flush(at)
+		}
+		if fence || code {
+			b.WriteString(line)
+			prose = end
+		}
+		at = end
+	}
+	flush(len(text))
+	return b.String()
+}
+
+// shortProse returns shortened prose between fences, with the white space around it unchanged. It keeps prose that cannot be
+// shortened or whose short form would open a fence.
+func shortProse(prose string, shorten func(string) string) string {
+	core := strings.TrimSpace(prose)
+	if lexicon.Chars(core) < shortestProse {
+		return prose
+	}
+	short := shorten(core)
+	if lexicon.Chars(short) >= lexicon.Chars(core) || lexicon.FenceOf(short, "") != "" {
+		return prose
+	}
+	return strings.Replace(prose, core, short, 1)
+}

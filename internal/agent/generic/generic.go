@@ -1,0 +1,239 @@
+// Package generic decodes the transcripts of agents that the configuration describes: where their files are, and the
+// paths in a record to what ccd needs. It knows JSON and the common names of roles, but no agent.
+package generic
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ccd/internal/transcript"
+)
+
+// Agent is a table [agents.formats.NAME]. A path is a JSON Pointer (RFC 6901). If a key has several paths, the first
+// one that exists counts; the paths of Usage are summed. Parts is a list in the record; the paths from Content to
+// Failed are also applied to each of its elements.
+type Agent struct {
+	Roots     []string `toml:"roots" json:"roots" is:"path" need:"true"` // absolute
+	Glob      string   `toml:"glob" json:"glob" is:"glob"`               // matched against the path below a root and against the name; "": *.jsonl
+	Messages  string   `toml:"messages" json:"messages"`                 // the member with the list of records, in files that are one object
+	Role      []string `toml:"role" json:"role" is:"pointer" need:"true"`
+	Content   []string `toml:"content" json:"content" is:"pointer" need:"true"` // a text, or a list of texts and blocks
+	Tool      []string `toml:"tool" json:"tool" is:"pointer"`
+	CallID    []string `toml:"call_id" json:"call_id" is:"pointer"`
+	Arguments []string `toml:"arguments" json:"arguments" is:"pointer"`
+	Result    []string `toml:"result" json:"result" is:"pointer"`
+	Failed    []string `toml:"failed" json:"failed" is:"pointer"` // true, or a number other than 0
+	Parts     []string `toml:"parts" json:"parts" is:"pointer"`
+	Time      []string `toml:"time" json:"time" is:"pointer"`   // RFC 3339, or seconds or milliseconds since 1970
+	Usage     []string `toml:"usage" json:"usage" is:"pointer"` // real tokens
+	ID        []string `toml:"id" json:"id" is:"pointer"`
+	Model     []string `toml:"model" json:"model" is:"pointer"`
+	Cwd       []string `toml:"cwd" json:"cwd" is:"pointer"`
+}
+
+// Row returns the format of the agent with this name.
+func Row(name string, a Agent) transcript.Format {
+	r := reader{
+		member: a.Messages, role: parse(a.Role), content: parse(a.Content), tool: parse(a.Tool), callID: parse(a.CallID),
+		arguments: parse(a.Arguments), result: parse(a.Result), failed: parse(a.Failed), parts: parse(a.Parts), time: parse(a.Time),
+		usage: parse(a.Usage), id: parse(a.ID), model: parse(a.Model), cwd: parse(a.Cwd),
+	}
+	roots, glob := a.Roots, a.Glob
+	if glob == "" {
+		glob = "*.jsonl"
+	}
+	a.Roots, a.Glob = nil, "" // these do not change how a record decodes, and so not the hash
+	data, _ := json.Marshal(a)
+	sum := sha256.Sum256(data)
+	return transcript.Format{
+		Agent: name, Title: name, How: "add the MCP server `ccd mcp` to its settings", Paths: hex.EncodeToString(sum[:4]),
+		Roots:      func(func(string) string, string) []string { return roots },
+		Match:      func(_, rel string) (transcript.Session, bool) { return match(glob, rel) },
+		Recognizes: r.recognizes, Parse: r.parse, Member: a.Messages, List: a.Messages == "",
+	}
+}
+
+// match accepts a file whose path or name matches the glob. The session's ID is the UUID at the end of the name, or the
+// path if there is none.
+func match(glob, rel string) (s transcript.Session, ok bool) {
+	name := path.Base(rel)
+	whole, _ := path.Match(glob, rel)
+	base, _ := path.Match(glob, name)
+	if strings.HasPrefix(name, ".") || !whole && !base {
+		return s, false
+	}
+	id := strings.TrimSuffix(rel, ".jsonl")
+	stem := strings.TrimSuffix(id, ".json")
+	if at := len(stem) - len("00000000-0000-0000-0000-000000000000"); at >= 0 && transcript.IsUUID(stem[at:]) {
+		id = id[at:]
+	}
+	return transcript.Session{Key: transcript.Key{ID: id}}, true
+}
+
+// pointers are JSON Pointers, split into their tokens.
+type pointers [][]string
+
+func parse(paths []string) (all pointers) {
+	for _, p := range paths {
+		var tokens []string
+		for t := range jsontext.Pointer(p).Tokens() {
+			tokens = append(tokens, t)
+		}
+		all = append(all, tokens)
+	}
+	return all
+}
+
+// in returns the first value that one of the pointers leads to.
+func (p pointers) in(n transcript.Node) (found transcript.Node) {
+	for _, tokens := range p {
+		if found = follow(n, tokens); found.Has() {
+			return found
+		}
+	}
+	return transcript.Node{}
+}
+
+func follow(n transcript.Node, tokens []string) transcript.Node {
+	for _, t := range tokens {
+		if !n.Is('[') {
+			n = n.Field(t)
+			continue
+		}
+		list, at := n, 0
+		n = transcript.Node{}
+		for e := range list.Elements() {
+			if strconv.Itoa(at) == t {
+				n = e
+				break
+			}
+			at++
+		}
+	}
+	return n
+}
+
+// roles maps the names that agents use for roles to those of ccd.
+var roles = map[string]string{
+	"user": "user", "human": "user",
+	"assistant": "assistant", "model": "assistant", "ai": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant",
+	"tool_call": "assistant", "tool_use": "assistant", "function_call": "assistant",
+	"system": "system", "developer": "system",
+	"tool": "tool", "function": "tool", "tool_result": "tool", "function_call_output": "tool", "observation": "tool",
+}
+
+// reader decodes records with the paths of one agent.
+type reader struct {
+	member                                                        string
+	role, content, tool, callID, arguments, result, failed, parts pointers
+	time, usage, id, model, cwd                                   pointers
+}
+
+// recognizes reports whether the line has a known role, a time and some content. It requires a time because a plain
+// list of messages has none.
+func (r *reader) recognizes(line transcript.Node) bool {
+	return roles[r.role.in(line).Text()] != "" && !clock(r.time.in(line)).IsZero() &&
+		(r.content.in(line).Has() || r.tool.in(line).Has() || r.result.in(line).Has() || r.parts.in(line).Is('['))
+}
+
+// parse decodes a record, or each message of a file that is one object on one line.
+func (r *reader) parse(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+	if list := value.Field(r.member); r.member != "" && list.Is('[') {
+		for message := range list.Elements() {
+			r.message(d, rec, message)
+		}
+		rec.UI = len(rec.Items) == 0
+		return
+	}
+	r.message(d, rec, value)
+}
+
+func (r *reader) message(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+	role := r.role.in(value)
+	rec.Type = d.TypeName(role, transcript.Node{})
+	rec.Time = clock(r.time.in(value))
+	rec.UUID = r.id.in(value).Text()
+	rec.Model = transcript.Reuse(&d.Last.Model, r.model.in(value))
+	rec.Cwd = transcript.Reuse(&d.Last.Cwd, r.cwd.in(value))
+	v := transcript.Voice{Role: roles[role.Text()], By: d.Author(), Message: rec.UUID}
+	parts := r.parts.in(value)
+	said := r.items(d, rec, value, parts, v)
+	for part := range parts.Elements() {
+		said = r.items(d, rec, part, transcript.Node{}, v) || said
+	}
+	rec.UI = !said && !role.Has()
+	rec.Unknown = rec.Unknown || !rec.UI && (v.Role == "" || !said)
+	if v.Role == "assistant" {
+		r.addUsage(d, rec, value)
+	}
+}
+
+// items adds the text, call and result of a record or of one of its parts. It skips content that is the list of parts
+// itself.
+func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts transcript.Node, v transcript.Voice) (said bool) {
+	content, tool, call := r.content.in(n), r.tool.in(n).Text(), r.callID.in(n).Text()
+	arguments, result := r.arguments.in(n), r.result.in(n)
+	if parts.Is('[') && content.Off == parts.Off {
+		content = transcript.Node{}
+	}
+	if v.Role == "tool" && !result.Has() {
+		result, content = content, transcript.Node{}
+	}
+	if content.Has() {
+		d.Content(rec, content, v)
+	}
+	called := tool != "" && v.Role != "tool" && (arguments.Has() || !result.Has())
+	if called {
+		d.Call(rec, transcript.Item{Call: call, Tool: tool, Message: v.Message}, arguments, n)
+	}
+	if result.Has() {
+		if tool == "" {
+			tool = d.ToolOf(call)
+		}
+		failed := r.failed.in(n)
+		rec.AddFirst(transcript.Item{
+			Kind: transcript.Result, Call: call, Tool: tool, Message: v.Message, Failed: failed.IsTrue() || failed.Integer() != 0,
+		}, result, n)
+	}
+	return content.Has() || called || result.Has()
+}
+
+// addUsage reads the usage that a reply reports. If one count is not a valid number, the total is unknown.
+func (r *reader) addUsage(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+	total := int64(0)
+	for _, tokens := range r.usage {
+		n := follow(value, tokens)
+		count, ok := n.Tokens()
+		if !ok && n.Has() {
+			total = transcript.NoCount
+			break
+		}
+		total += count
+	}
+	if total != 0 {
+		d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: total})
+	}
+}
+
+// clock reads a time, or a number of seconds or milliseconds since 1970.
+func clock(n transcript.Node) time.Time {
+	const seconds, maxYear = 1e11, 253402300799999 // seconds of the year 5138; the last millisecond of the year 9999
+	if n.Is('"') {
+		return transcript.ParseTime(n)
+	}
+	ms := n.Integer()
+	if ms < seconds {
+		ms *= 1000
+	}
+	if ms <= 0 || ms > maxYear {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
