@@ -12,7 +12,7 @@ import (
 func TestSoundGoesPastDamage(t *testing.T) {
 	ro := newRotten(t)
 	gaps, rests := 0, 0
-	ro.flips(t, flipCount()/4, func(at int64) {
+	look := func(at int64) {
 		a := openAt(t, ro.path, Options{ReadOnly: true})
 		for i, want := range ro.data {
 			next := int64(0)
@@ -36,7 +36,10 @@ func TestSoundGoesPastDamage(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
+	for n := flipCount() / 4; (gaps == 0 || rests == 0) && n < 1000; n *= 2 { // few flips may all miss what is stored
+		ro.flips(t, n, look)
+	}
 	if gaps == 0 || rests == 0 {
 		t.Errorf("%d gaps and %d sound segments behind one: the test sees nothing", gaps, rests)
 	}

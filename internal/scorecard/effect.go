@@ -9,9 +9,9 @@ import (
 // Words that say what happened to a path, in several languages, as the graded text may use them; also git's status
 // letters and diff signs.
 var (
-	wasEdited  = regexp.MustCompile(`(?i)^\W*(?:edit|creat|chang|wrote|writ|modif|updat|add|renam|new\b|touch|patch|fix|implement|refactor|rewr|replac|extend|introduc|ge[äa]ndert|erstell|geschrieben|angelegt|cambi|escri|cread|crée|cré[ée]|écri|измен|созда|修改|创建|新增|更新|編集|変更|作成|追加)|^(?:[MA]|\+\+\+|\?\?)$`)
-	wasDeleted = regexp.MustCompile(`(?i)^\W*(?:delet|remov|renam|rm\b|mov|drop|gone|unlink|gelösch|entfern|elimin|borrad|supprim|удал|删除|移除|削除)|^D$`)
-	letters    = regexp.MustCompile(`^[^\pL]*\pL[\pL'’-]*[^\pL\d_./\\]*$`)
+	wasEdited  = lazy(`(?i)^\W*(?:edit|creat|chang|wrote|writ|modif|updat|add|renam|new\b|touch|patch|fix|implement|refactor|rewr|replac|extend|introduc|ge[äa]ndert|erstell|geschrieben|angelegt|cambi|escri|cread|crée|cré[ée]|écri|измен|созда|修改|创建|新增|更新|編集|変更|作成|追加)|^(?:[MA]|\+\+\+|\?\?)$`)
+	wasDeleted = lazy(`(?i)^\W*(?:delet|remov|renam|rm\b|mov|drop|gone|unlink|gelösch|entfern|elimin|borrad|supprim|удал|删除|移除|削除)|^D$`)
+	letters    = lazy(`^[^\pL]*\pL[\pL'’-]*[^\pL\d_./\\]*$`)
 )
 
 // How much may come between a path and the word that says what happened to it.
@@ -65,7 +65,7 @@ func matchWord(words []string, says *regexp.Regexp) (found, open bool) {
 		if says.MatchString(w) {
 			return true, false
 		}
-		if letters.MatchString(w) {
+		if letters().MatchString(w) {
 			plain++
 		}
 		if plain == maxBetween || i == maxPaths-1 {

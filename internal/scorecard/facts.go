@@ -3,7 +3,6 @@ package scorecard
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -263,7 +262,7 @@ func (f *Facts) addSentences(class Class, said []saying) {
 }
 
 // reason matches words that decide, reject or give a reason, in several languages. It only adds weight.
-var reason = regexp.MustCompile(`(?i)\b(?:decid|decision|choos|chose|instead|rather than|reject|because|so that|root cause|turns out|trade-?off|recommend|weil|statt|deshalb|parce que|plut[oô]t|donc|porque|en lugar|por eso|потому|вместо|поэтому)|因为|因此|改用|决定|而不是|ため|ので|代わりに|決め`)
+var reason = lazy(`(?i)\b(?:decid|decision|choos|chose|instead|rather than|reject|because|so that|root cause|turns out|trade-?off|recommend|weil|statt|deshalb|parce que|plut[oô]t|donc|porque|en lugar|por eso|потому|вместо|поэтому)|因为|因此|改用|决定|而不是|ため|ので|代わりに|決め`)
 
 // leadsIn reports whether a sentence only introduces what follows it.
 func leadsIn(s string) bool {
@@ -291,7 +290,7 @@ func (f *Facts) addDecisions(changes bool) {
 			if changes {
 				weight++
 			}
-			if reason.MatchString(s) {
+			if reason().MatchString(s) {
 				weight += 2
 			}
 			s = lexicon.Head(s, headChars)

@@ -115,9 +115,9 @@ func (p *page) shows(class Class, one *fact) bool {
 			return true
 		}
 	case Edited:
-		return p.affected(one.forms, wasEdited)
+		return p.affected(one.forms, wasEdited())
 	case Deleted:
-		return p.affected(one.forms, wasDeleted)
+		return p.affected(one.forms, wasDeleted())
 	case Contents:
 		told := func(form string) bool { return p.beside(form, tellsLines(one.status)) }
 		return slices.ContainsFunc(one.forms, told) || p.holds(one.tail) // the content itself
@@ -132,7 +132,7 @@ func (p *page) shows(class Class, one *fact) bool {
 		}
 	}
 	if re := states[one.status]; re != nil {
-		return p.beside(one.text, re.MatchString)
+		return p.beside(one.text, re().MatchString)
 	}
 	if one.status != "" && class != Plan {
 		return p.beside(one.text, tellsStatus(one.status))
@@ -141,35 +141,35 @@ func (p *page) shows(class Class, one *fact) bool {
 }
 
 var (
-	exits = regexp.MustCompile(`(?i)(?:->|→|=>|exit(?:ed|s)?(?: with)?(?: code| status)?[:= ]*|rc[:= ]*|status[:= ]*|code[:= ]*|[(\[]|: )\s*(\d+)\b`)
-	good  = regexp.MustCompile(`(?i)\b(?:ok|success(?:ful|fully)?|succeeded|passed|passes|done)\b|✓|✔|✅`)
-	bad   = regexp.MustCompile(`(?i)\bfail(?:ed|s|ure)?\b|\berror\b|✗|✘|❌|non-?zero`)
+	exits = lazy(`(?i)(?:->|→|=>|exit(?:ed|s)?(?: with)?(?: code| status)?[:= ]*|rc[:= ]*|status[:= ]*|code[:= ]*|[(\[]|: )\s*(\d+)\b`)
+	good  = lazy(`(?i)\b(?:ok|success(?:ful|fully)?|succeeded|passed|passes|done)\b|✓|✔|✅`)
+	bad   = lazy(`(?i)\bfail(?:ed|s|ure)?\b|\berror\b|✗|✘|❌|non-?zero`)
 )
 
 // tellsStatus returns a function that reports whether a line says that a command ended with the status.
 func tellsStatus(status string) func(string) bool {
 	return func(line string) bool {
-		for _, m := range exits.FindAllStringSubmatch(line, -1) {
+		for _, m := range exits().FindAllStringSubmatch(line, -1) {
 			if m[1] == status || status == "failed" && m[1] != "0" {
 				return true
 			}
 		}
-		return status == "0" && good.MatchString(line) || status == "failed" && bad.MatchString(line)
+		return status == "0" && good().MatchString(line) || status == "failed" && bad().MatchString(line)
 	}
 }
 
 // states are the ways in which a text gives the state of a plan item, of a call, of a plan that the person saw, or of
 // the repository.
-var states = map[string]*regexp.Regexp{
-	"completed":   regexp.MustCompile(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
-	"in_progress": regexp.MustCompile(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
-	"pending":     regexp.MustCompile(`(?i)\[ ?\]|\b(?:pending|to ?do|open|next|remaining|not started|later)\b`),
-	"approved":    regexp.MustCompile(`(?i)\b(?:approv|accept|agreed|confirm)|批准|同意|承認`),
-	"refused":     regexp.MustCompile(`(?i)\b(?:refus|reject|den(?:y|ied)|declin|not allow|doesn't want|interrupt|abort)|拒绝|拒否`),
-	"branch":      regexp.MustCompile(`(?i)\b(?:branch|rama|zweig|branche)\b|ветк|分支|ブランチ|\x00\s+[0-9a-f]{7,40}\]`),
-	"pushed":      regexp.MustCompile(`(?i)\bpush`),
-	"stash":       regexp.MustCompile(`(?i)\bstash`),
-	"uncommitted": regexp.MustCompile(`(?i)\b(?:uncommitted|not committed|modified|untracked|unstaged|staged|dirty|changed|deleted|new file)\b|^ ?[MADRU?]{1,2} |未提交`),
+var states = map[string]func() *regexp.Regexp{
+	"completed":   lazy(`(?i)\[x\]|\b(?:completed?|done|finished)\b|✓|✔|✅`),
+	"in_progress": lazy(`(?i)\[[>~/.*-]\]|in[_ -]progress|\b(?:current|doing|started|now|next|working)\b`),
+	"pending":     lazy(`(?i)\[ ?\]|\b(?:pending|to ?do|open|next|remaining|not started|later)\b`),
+	"approved":    lazy(`(?i)\b(?:approv|accept|agreed|confirm)|批准|同意|承認`),
+	"refused":     lazy(`(?i)\b(?:refus|reject|den(?:y|ied)|declin|not allow|doesn't want|interrupt|abort)|拒绝|拒否`),
+	"branch":      lazy(`(?i)\b(?:branch|rama|zweig|branche)\b|ветк|分支|ブランチ|\x00\s+[0-9a-f]{7,40}\]`),
+	"pushed":      lazy(`(?i)\bpush`),
+	"stash":       lazy(`(?i)\bstash`),
+	"uncommitted": lazy(`(?i)\b(?:uncommitted|not committed|modified|untracked|unstaged|staged|dirty|changed|deleted|new file)\b|^ ?[MADRU?]{1,2} |未提交`),
 }
 
 // tellsLines returns a function that reports whether a line gives this number of lines.

@@ -1,7 +1,6 @@
 package scorecard
 
 import (
-	"regexp"
 	"strings"
 
 	"ccd/compactor/lexicon"
@@ -10,9 +9,9 @@ import (
 // The lines of a tool's output that show its result. They match forms of output, not of a language. If none matches,
 // the last line counts for a failure, and no line for a success.
 var (
-	errorWord = regexp.MustCompile(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)`)
-	total     = regexp.MustCompile(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:BUILD|test result:|Tests:)`)
-	verdict   = regexp.MustCompile(`^(?:ok|PASS|FAIL|OK)\b`)
+	errorWord = lazy(`(?i)\b(?:[a-z]*error|errors|[a-z]*exception|assert[a-z]*|panic|fatal|traceback|fail(?:ed|ure|ures|s)?|cannot|can't|could not|not found|no such|denied|undefined|unexpected|invalid|unknown|unresolved|refused|timed? ?out|segfault|segmentation fault|killed|aborted)\b|^\s*(?:E  |✗|✕|×)`)
+	total     = lazy(`(?i)\b\d+ (?:tests? )?(?:passed|passing|failed|failing|tests?|errors?|warnings?|problems?)\b|^(?:BUILD|test result:|Tests:)`)
+	verdict   = lazy(`^(?:ok|PASS|FAIL|OK)\b`)
 )
 
 // maxOutput is how much of each end of an output is searched, in bytes.
@@ -35,7 +34,7 @@ func outputLines(text string) (all []string) {
 func problem(text string) string {
 	lines := outputLines(text)
 	for _, l := range lines {
-		if errorWord.MatchString(l) {
+		if errorWord().MatchString(l) {
 			return lexicon.Head(normal(l), lineChars)
 		}
 	}
@@ -55,9 +54,9 @@ func outcome(text string) string {
 	verdicts, found := 0, ""
 	for _, l := range lines {
 		switch {
-		case total.MatchString(l) || committed.MatchString(l) || refs.MatchString(l) && strings.Contains(l, ".."):
+		case total().MatchString(l) || committed().MatchString(l) || refs().MatchString(l) && strings.Contains(l, ".."):
 			verdicts, found = 1, l
-		case verdict.MatchString(l) && (found == "" || verdict.MatchString(found)):
+		case verdict().MatchString(l) && (found == "" || verdict().MatchString(found)):
 			verdicts, found = verdicts+1, l
 		}
 	}

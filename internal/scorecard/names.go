@@ -2,14 +2,13 @@ package scorecard
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-var version = regexp.MustCompile(`^(?:[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?|[vV]\d+(?:\.\d+)+)\b`)
+var version = lazy(`^(?:[vV]?\d+\.\d+\.\d+(?:[-+.][0-9A-Za-z.]*[0-9A-Za-z])?|[vV]\d+(?:\.\d+)+)\b`)
 
 // names yields the names in a statement: addresses, numbers, hashes and versions, identifiers. It looks at each byte
 // only a few times.
@@ -139,7 +138,7 @@ const maxUnit = 12
 // hash yields the hash, UUID or version at i, and returns its length, or 0 if there is none.
 func hash(text string, i int, say func(Class, string) bool) int {
 	if c := text[i]; digit(c) || (c == 'v' || c == 'V') && i+1 < len(text) && digit(text[i+1]) {
-		if w := version.FindString(text[i:min(len(text), i+maxSpan)]); w != "" {
+		if w := version().FindString(text[i:min(len(text), i+maxSpan)]); w != "" {
 			say(Hashes, w)
 			return len(w)
 		}

@@ -2,7 +2,6 @@ package scorecard
 
 import (
 	"hash/maphash"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -30,13 +29,13 @@ type word struct {
 	at  int
 }
 
-var quoted = regexp.MustCompile(`^[ \t]*>[ \t]`)
+var quoted = lazy(`^[ \t]*>[ \t]`)
 
 // plainPage prepares a text without quoting.
 func plainPage(text string) page {
 	p := page{chars: utf8.RuneCountInString(text)}
 	for line := range strings.Lines(text) {
-		p.lines = append(p.lines, quoted.ReplaceAllString(line, ""))
+		p.lines = append(p.lines, quoted().ReplaceAllString(line, ""))
 	}
 	p.flatten()
 	return p

@@ -3,7 +3,6 @@ package scorecard
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ type file struct {
 	sources []source
 }
 
-var removal = regexp.MustCompile(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
+var removal = lazy(`(?:^|&&|;)\s*(?:git )?rm((?:\s+[^\s;&|<>*?$'"` + "`" + `(){}]+)+)\s*(?:$|&&|;)`)
 
 // removed returns the paths that a shell command certainly removes: plain words after a plain rm, in the directory that
 // it starts in.
@@ -31,7 +30,7 @@ func removed(command string) (paths []string) {
 	if strings.Contains(command, "cd ") || !strings.Contains(command, "rm ") {
 		return nil
 	}
-	for _, m := range removal.FindAllStringSubmatch(command, -1) {
+	for _, m := range removal().FindAllStringSubmatch(command, -1) {
 		for _, w := range strings.Fields(m[1]) {
 			if !strings.HasPrefix(w, "-") {
 				paths = append(paths, w)

@@ -2,7 +2,6 @@ package scorecard
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,16 +13,16 @@ import (
 // at words of a language, so it treats languages alike.
 
 var (
-	ansi       = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
-	listMark   = regexp.MustCompile(`^(?:[-*+•]|\d+[.)]|>|\[[ xX]\])\s+`)
-	span       = regexp.MustCompile("`[^`\n]*`" + `|\w+://\S+`)
+	ansi       = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
+	listMark   = lazy(`^(?:[-*+•]|\d+[.)]|>|\[[ xX]\])\s+`)
+	span       = lazy("`[^`\n]*`" + `|\w+://\S+`)
 	plainMarks = strings.NewReplacer("**", "", "`", "")
 )
 
 // normal returns text as it is compared: without colours, emphasis and backticks, and with single spaces.
 func normal(text string) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
-		text = ansi.ReplaceAllString(text, "")
+		text = ansi().ReplaceAllString(text, "")
 	}
 	if strings.ContainsAny(text, "*`") {
 		text = plainMarks.Replace(text)
@@ -81,7 +80,7 @@ func statements(text string) iter.Seq[string] {
 			}
 			all := []string{line}
 			if line[0] != '|' {
-				all = sentences(listMark.ReplaceAllString(line, ""))
+				all = sentences(listMark().ReplaceAllString(line, ""))
 			}
 			for _, s := range all {
 				if s = strings.TrimSpace(s); s != "" && !yield(s) {
@@ -205,7 +204,7 @@ func around(statement, name string) []string {
 // words returns the content words of a text, without code spans and addresses.
 func words(text string) (all []string) {
 	if strings.Contains(text, "`") || strings.Contains(text, "://") {
-		text = span.ReplaceAllString(text, " . ")
+		text = span().ReplaceAllString(text, " . ")
 	}
 	for _, w := range content(text) {
 		all = append(all, strings.Clone(w))

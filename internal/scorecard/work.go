@@ -3,7 +3,6 @@ package scorecard
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,18 +67,18 @@ func changes(a *transcript.Action) bool {
 }
 
 var (
-	reads   = regexp.MustCompile(`^(?:ls|cat|head|tail|sed -n|grep|rg|find|fd|which|type|command -v|wc|stat|file|du|pwd|echo|tree|test|\[|jq|sort|nl|printenv|date|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|grep|blame)|\S+ --?version)(?:\s|$)`)
-	setting = regexp.MustCompile(`^(?:cd (?:"[^"]*"|\S+) ?(?:&&|;) ?|\w+=\S* |(?:sudo|time|nice|timeout \S+) )+`)
-	piped   = regexp.MustCompile(`(?:\s*2>&1|\s*\|\s*(?:tail|head|cat|grep|tee)\b[^|]*)+$`)
+	reads   = lazy(`^(?:ls|cat|head|tail|sed -n|grep|rg|find|fd|which|type|command -v|wc|stat|file|du|pwd|echo|tree|test|\[|jq|sort|nl|printenv|date|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|grep|blame)|\S+ --?version)(?:\s|$)`)
+	setting = lazy(`^(?:cd (?:"[^"]*"|\S+) ?(?:&&|;) ?|\w+=\S* |(?:sudo|time|nice|timeout \S+) )+`)
+	piped   = lazy(`(?:\s*2>&1|\s*\|\s*(?:tail|head|cat|grep|tee)\b[^|]*)+$`)
 )
 
 // bare returns a command without settings before it and without pipes that only cut its output.
 func bare(command string) string {
-	return piped.ReplaceAllString(setting.ReplaceAllString(normal(command), ""), "")
+	return piped().ReplaceAllString(setting().ReplaceAllString(normal(command), ""), "")
 }
 
 // lookup reports whether a command only looks something up, so that its failure is an answer, too.
-func lookup(command string) bool { return reads.MatchString(bare(command)) }
+func lookup(command string) bool { return reads().MatchString(bare(command)) }
 
 // addReply adds a person's answer to a question, or what they said about a call that they refused. It returns false if
 // that text is also a message of its own.
@@ -96,7 +95,7 @@ func (f *Facts) addReply(it *transcript.Item, text string) bool {
 }
 
 // quotedAnswer matches an answer as Claude Code writes it.
-var quotedAnswer = regexp.MustCompile(`"="((?:[^"\\]|\\.)*)"`)
+var quotedAnswer = lazy(`"="((?:[^"\\]|\\.)*)"`)
 
 // addQuestions adds questions with their answers, or a plan that was approved.
 func (f *Facts) addQuestions(c call, text string) {
@@ -109,7 +108,7 @@ func (f *Facts) addQuestions(c call, text string) {
 	for _, q := range c.asks.Questions {
 		answer := strings.Join(told.Answers[q.ID].Answers, ", ")
 		if _, rest, ok := strings.Cut(text, q.Question); ok && answer == "" {
-			if m := quotedAnswer.FindStringSubmatch(rest); m != nil {
+			if m := quotedAnswer().FindStringSubmatch(rest); m != nil {
 				answer = m[1]
 			}
 		}
