@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// agentFlags are those of `ccd agent`: none names a file to read or to write.
+// agentFlags are the flags of `ccd agent`. None names a file to read or write, because agents may run it unasked.
 type agentFlags struct {
 	restore restoreFlags
 	search  searchFlags
@@ -62,7 +62,7 @@ agents install --reach all.`,
 	return c
 }
 
-// check fails where the command line is not one of the three forms.
+// check fails if the command line is none of the three forms.
 func (f agentFlags) check(c *cobra.Command, args []string, json bool) error {
 	if len(args) == 0 {
 		return nil

@@ -23,7 +23,6 @@ import (
 	"ccd/internal/mark"
 )
 
-// agentsFlags are those of `ccd agents`.
 type agentsFlags struct {
 	live, line, allow, noAllow, dryRun bool
 	reach                              string
@@ -104,7 +103,7 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 	return usage(c, fmt.Errorf("want install, uninstall or status, got %s", args[0]))
 }
 
-// agentsNamed returns the agents that an argument names, nil where it means those that are here.
+// agentsNamed returns the agents that an argument names, or nil for all on this machine.
 func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 	arg := strings.Join(args, "")
 	if arg == "" || arg == "all" {
@@ -120,7 +119,7 @@ func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 	return nil, usage(c, fmt.Errorf("want %s or all, got %s", strings.Join(connectable(), ", "), arg))
 }
 
-// connectable are the names that install takes.
+// connectable returns the names that install takes.
 func connectable() (names []string) {
 	for _, id := range agentsetup.Agents() {
 		names = append(names, agentsetup.Name(id))
@@ -128,8 +127,7 @@ func connectable() (names []string) {
 	return names
 }
 
-// setup describes what this binary, with this configuration, is or would be to the user's agents; without a command line
-// c it is only asked for their status.
+// setup describes what this binary and configuration would install. Without a command line, c is nil.
 func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) {
 	home, err := a.Home()
 	if err != nil {
@@ -156,7 +154,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	return agentsetup.New(o)
 }
 
-// program returns a function that runs a program of the user's, nil where none of that name is on PATH.
+// program returns a function that runs a program, or nil if PATH has none of that name.
 func (a *app) program(name string) func(args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -192,7 +190,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	switch {
 	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
 		return usage(c, errors.New("--reach must be project or all"))
-	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config: it would not see it
+	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config, so it would not read that file
 		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
 	has := func(of func(live, rules bool) bool) bool {
@@ -233,7 +231,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	return nil
 }
 
-// sayReach says which sessions agents can read, if that changed or is more than the default.
+// sayReach says which sessions agents can read, if that changed or is not the default.
 func (a *app) sayReach(before, after string) {
 	if before != after {
 		a.say("agents.reach changed from %q to %q; it applies at once", before, after)
@@ -243,7 +241,7 @@ func (a *app) sayReach(before, after string) {
 	}
 }
 
-// putReach plans the change of agents.reach in the configuration, the one place that commands for agents believe.
+// putReach plans a change of agents.reach in the usual configuration, the only place where commands for agents read it.
 func (a *app) putReach(p *agentsetup.Plan, reach string) error {
 	if reach == "" {
 		return nil
@@ -266,7 +264,7 @@ func (a *app) putReach(p *agentsetup.Plan, reach string) error {
 	return p.Put(file, []byte(now))
 }
 
-// askRules shows the rules that are missing, and on a terminal asks whether they shall be added.
+// askRules shows the missing rules and, on a terminal, asks whether to add them.
 func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (bool, error) {
 	rules, err := s.Rules()
 	if err != nil || len(rules) == 0 {
@@ -306,7 +304,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	}
 	before := s.Reach()
 	after, err := a.resetReach(s, p, named)
-	if err != nil { // what agents have goes all the same
+	if err != nil { // the rest is uninstalled anyway
 		a.say("agents.reach is unchanged: %v", err)
 	}
 	if err := a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named); err != nil || f.dryRun {
@@ -316,8 +314,8 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	return nil
 }
 
-// resetReach plans the default for agents.reach, if agents that are not named have nothing of ccd's: else the next install
-// would have it too. It returns what it is then.
+// resetReach plans to reset agents.reach to its default if no other agent stays connected, because the next install
+// would inherit it. It returns the value after that.
 func (a *app) resetReach(s *agentsetup.Setup, p *agentsetup.Plan, named []string) (string, error) {
 	other := func(agent string) bool { return !slices.Contains(named, agent) && len(s.Status(agent).Binaries) > 0 }
 	if s.Reach() != config.ReachAll || a.ConfigFile != "" || slices.ContainsFunc(agentsetup.Agents(), other) {
@@ -329,12 +327,12 @@ func (a *app) resetReach(s *agentsetup.Setup, p *agentsetup.Plan, named []string
 	return config.ReachProject, nil
 }
 
-// carryOut does what is planned, or shows it.
+// carryOut applies a plan, or prints it as a diff.
 func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []string) error {
 	if dryRun {
 		return a.print(p.Diff())
 	}
-	done, err := p.Apply() // also of nothing: it clears up after one that was killed
+	done, err := p.Apply() // also if the plan is empty: it cleans up after a killed run
 	for _, line := range done {
 		a.say("%s", line)
 	}
@@ -363,7 +361,7 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	for _, agent := range named {
 		all = append(all, s.Status(agent))
 	}
-	_, unread := a.Config() // why the reach is unknown
+	_, unread := a.Config() // explains why the reach is unknown
 	if a.json {
 		return errors.Join(a.printJSON(all), unread)
 	}
@@ -388,7 +386,7 @@ var reachMeaning = map[string]string{
 	config.ReachProject: "the sessions of its own project", config.ReachAll: "the sessions of all projects", "": "the configuration cannot be read",
 }
 
-// statusRows are an agent's lines: itself, its parts, the binaries that they name.
+// statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
 func statusRows(st agentsetup.Status) [][]string {
 	word := "not installed"
 	switch {
@@ -421,7 +419,7 @@ func statusRows(st agentsetup.Status) [][]string {
 	return rows
 }
 
-// agentHere is one agent in the output of `ccd agents`.
+// agentHere is one agent in the output of `ccd agents --json`.
 type agentHere struct {
 	Agent     string   `json:"agent"`
 	Title     string   `json:"title"`
@@ -432,7 +430,7 @@ type agentHere struct {
 	How       string   `json:"how"`
 }
 
-// agentsHere lists every agent that ccd knows: is it on this machine, has it transcripts, is it connected to ccd?
+// agentsHere lists every agent that ccd knows: whether it is on this machine, has transcripts and is connected to ccd.
 func (a *app) agentsHere(s *agentsetup.Setup) error {
 	home, err := a.Home()
 	if err != nil {

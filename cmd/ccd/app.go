@@ -18,25 +18,24 @@ import (
 	"ccd/internal/mark"
 )
 
-// std is what a command reads from and writes to.
+// std has the streams of a command.
 type std struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// app is what every command is given: the streams, the environment and the global flags.
+// app has what every command needs: the streams, the environment and the global flags.
 type app struct {
 	std
 	account.Env
-	agent   bool // it serves an agent: only the sessions in its reach
+	agent   bool // the caller is an agent, so only the sessions in its reach exist
 	json    bool
 	quiet   bool
 	verbose bool
 	noPager bool
-	damaged bool // it was said that damage leaves something out of the answer
+	damaged bool // ccd said that the answer lacks something because of damage
 }
 
-// run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, s std, env []string) int {
 	a := &app{std: s, Env: account.Env{Vars: env}}
 	if f, ok := s.err.(*os.File); ok && isTTY(f) {
@@ -62,7 +61,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	return exitCode(err)
 }
 
-// root is the command table. The order within a group is the order of help.
+// root returns the command table. Within a group, help keeps its order.
 func (a *app) root() *cobra.Command {
 	root := a.rootCommand()
 	root.AddCommand(
@@ -82,14 +81,13 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// say tells people something on stderr, unless they asked for quiet.
+// say prints a message on stderr, unless --quiet is given.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
-// printJSON writes v as one indented JSON value and a newline.
 func (a *app) printJSON(v any) error {
 	return a.shown(func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -102,12 +100,12 @@ func (a *app) printJSON(v any) error {
 	})
 }
 
-// print writes text, with what could steer a terminal escaped where stdout is one.
+// print writes text to stdout. If that is a terminal, it escapes control characters.
 func (a *app) print(text string) error {
 	return a.shown(func(w io.Writer) error { return writeText(w, text) })
 }
 
-// draw writes text that may steer the terminal: what it shows of others was escaped before.
+// draw writes text with control sequences. The caller has escaped what comes from transcripts.
 func (a *app) draw(text string) error { return writeText(a.out, text) }
 
 func writeText(w io.Writer, text string) error {
@@ -117,12 +115,11 @@ func writeText(w io.Writer, text string) error {
 	return nil
 }
 
-// table writes rows as columns, each as wide as it needs.
 func (a *app) table(rows [][]string) error {
 	return a.shown(func(w io.Writer) error { return writeTable(w, rows) })
 }
 
-// shown gives write stdout, through a filter of what could steer a terminal where it is one.
+// shown calls write with stdout. If that is a terminal, control characters are escaped.
 func (a *app) shown(write func(io.Writer) error) error {
 	if !isTTY(a.out) {
 		return write(a.out)
@@ -131,7 +128,8 @@ func (a *app) shown(write func(io.Writer) error) error {
 	return errors.Join(write(v), v.Close())
 }
 
-// guarded is the terminal that talk goes to: what could steer it is escaped, whoever writes. It is given whole characters.
+// guarded is the terminal of stderr. It escapes control characters in everything that is written to it, in whole
+// characters.
 type guarded struct{ file *os.File }
 
 // Write implements io.Writer.
@@ -142,7 +140,7 @@ func (g guarded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unguarded is for what steers the terminal itself, or hands it to a child.
+// unguarded returns the terminal behind w, for control sequences and for child processes.
 func unguarded(w io.Writer) io.Writer {
 	if g, ok := w.(guarded); ok {
 		return g.file
@@ -161,10 +159,10 @@ func writeTable(to io.Writer, rows [][]string) error {
 	return nil
 }
 
-// terminal reports whether w is a terminal that takes control sequences: only there do colour and progress belong.
+// terminal reports whether w is a terminal that takes control sequences. Only there ccd uses color and progress bars.
 func terminal(w io.Writer) bool { return isTTY(w) && os.Getenv("TERM") != "dumb" }
 
-// fileOf is the file that a stream is, also where it is guarded or behind a pager; nil where it is none.
+// fileOf returns the file of a stream, also if it is guarded or behind a pager, or nil.
 func fileOf(stream any) *os.File {
 	switch s := stream.(type) {
 	case guarded:
@@ -191,15 +189,15 @@ func isTTY(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// progress returns a function that shows how far a long command is, on a terminal and at most ten times a second, and
-// one that wipes what it showed.
+// progress returns a function that shows the progress of a long command, at most ten times a second and only on a
+// terminal, and one that clears it.
 func (a *app) progress(what string) (show func(done, total int64), wipe func()) {
 	if a.quiet || a.json || !terminal(a.err) {
 		return func(int64, int64) {}, func() {}
 	}
 	var last time.Time
 	show = func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && terminal(a.err) { // no pager has it now
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && terminal(a.err) { // a pager may have taken stderr since
 			last = now
 			percent := int(100 * done / max(total, 1))
 			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)

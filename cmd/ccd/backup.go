@@ -18,7 +18,6 @@ import (
 	"ccd/internal/atomicfile"
 )
 
-// backupOutput is what backup prints with --json.
 type backupOutput struct {
 	File     string        `json:"file"`
 	Archive  string        `json:"archive"`
@@ -70,7 +69,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	if root, below := watchedRoot(l, file); below {
 		return words.Hint(fmt.Errorf("back up archive to %s: it is below %s, which is watched", file, root), "a FILE elsewhere, best on another disk")
 	}
-	if err := atomicfile.Clean(filepath.Dir(file)); err != nil && !errors.Is(err, os.ErrNotExist) { // what a backup left that was killed
+	if err := atomicfile.Clean(filepath.Dir(file)); err != nil && !errors.Is(err, os.ErrNotExist) { // remains of a killed backup
 		a.say("%v", err)
 	}
 	show, wipe := a.progress("backing up:")
@@ -101,7 +100,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	return a.print(out.File + "\n")
 }
 
-// watchedRoot returns the watched root that a file would lie in, wherever links lead.
+// watchedRoot returns the watched root that a file would be in, before or after links are resolved.
 func watchedRoot(l *reader.Library, file string) (root string, below bool) {
 	for _, r := range l.Roots {
 		if disk.Within(file, r.Path) || disk.Within(disk.Real(file), disk.Real(r.Path)) {

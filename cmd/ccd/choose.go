@@ -20,16 +20,16 @@ import (
 	"ccd/cmd/ccd/internal/words"
 )
 
-// thisDir is the SESSION argument that means the session of the current directory, as none does.
+// thisDir is the SESSION argument for the session of the current directory, and the default.
 const thisDir = "."
 
-// active is how recently a session grew that a person may mean by latest.
+// active is how recently a session must have grown to be mentioned beside latest.
 const active = 10 * time.Minute
 
-// mostListed is how many sessions are listed to choose from where no picker can run.
+// mostListed limits the list of sessions to choose from if no picker can run.
 const mostListed = 20
 
-// oneSession takes a SESSION argument, or none.
+// oneSession accepts at most one SESSION argument.
 func oneSession(c *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] == "" {
 		return errors.New("SESSION is empty")
@@ -37,7 +37,7 @@ func oneSession(c *cobra.Command, args []string) error {
 	return cobra.MaximumNArgs(1)(c, args)
 }
 
-// sessionOf is the SESSION argument of a command line, thisDir if it has none.
+// sessionOf returns the SESSION argument, or thisDir if there is none.
 func sessionOf(args []string) string {
 	if len(args) == 0 {
 		return thisDir
@@ -45,8 +45,8 @@ func sessionOf(args []string) string {
 	return args[0]
 }
 
-// choose returns the session that a command is about: the one that arg names or, for thisDir, the one of the current
-// directory, else the one that a person picks. It says which one it took.
+// choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
+// if there is none, it asks.
 func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
 	if arg != thisDir {
 		return a.find(l, arg, agent)
@@ -58,22 +58,22 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	}
 	all := l.Latest("", agent)
 	if len(all) == 0 {
-		return l.Find("latest", agent) // fails, and says what to do
+		return l.Find("latest", agent) // fails with a hint
 	}
 	a.incomplete(l)
 	if !isTTY(a.in) || !isTTY(a.err) {
-		return reader.Entry{}, unchosen(all)
+		return reader.Entry{}, noChoice(all)
 	}
 	return a.pick(ctx, all)
 }
 
-// unchosen lists the sessions to choose from.
-func unchosen(all []reader.Entry) error {
+// noChoice returns an error that lists the sessions to choose from.
+func noChoice(all []reader.Entry) error {
 	err := &history.AmbiguousError{What: "session", Why: "this directory has none", Matches: numbered(all)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 
-// numbered is a list of sessions, one line each.
+// numbered lists sessions, one line each.
 func numbered(all []reader.Entry) []string {
 	var lines []string
 	for i, e := range all[:min(len(all), mostListed)] {
@@ -85,7 +85,7 @@ func numbered(all []reader.Entry) []string {
 	return lines
 }
 
-// pick asks a person for a session: with a picker, or by number on a terminal that a picker cannot be drawn on.
+// pick lets a person choose a session, with a picker or, on a dumb terminal, by number.
 func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error) {
 	in, out := a.in.(*os.File), unguarded(a.err).(*os.File)
 	if !terminal(out) {
@@ -108,7 +108,7 @@ func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error
 	return all[n], nil
 }
 
-// chooseLines are the heading and the lines of a picker.
+// chooseLines returns the heading and the lines of the picker.
 func (a *app) chooseLines(all []reader.Entry, width int) []string {
 	rows := make([]status.Session, len(all))
 	for i, e := range all {
@@ -138,7 +138,7 @@ func (a *app) askNumber(ctx context.Context, all []reader.Entry) (reader.Entry, 
 	}
 }
 
-// readLine reads a line that a person types, with its newline; "" at the end of input. It returns early when ctx ends.
+// readLine reads a line with its newline, or "" at the end of input. It returns early if ctx ends.
 func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 	type answer struct {
 		line string
@@ -160,7 +160,7 @@ func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 	}
 }
 
-// sayLatest says which session latest is, and which others a person may have meant.
+// sayLatest says which session latest is, and which others are active.
 func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 	a.say("latest is %s", described(e))
 	for _, other := range l.Latest(dir, agent) {
@@ -170,16 +170,16 @@ func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 	}
 }
 
-// described is a session in one line: what names it, and what tells it from others.
+// described returns a session in one line, with its ID.
 func described(e reader.Entry) string { return shortID(e.ID) + ", " + told(e) }
 
-// told is what tells a session from others: title, project, agent, age and size.
+// told returns the title, project, agent, age and size of a session.
 func told(e reader.Entry) string {
 	s := status.Of(e)
 	return strings.Join(append(titled(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
 }
 
-// titled is a session's title and project, as far as they are known.
+// titled returns the title and the project of a session, if known.
 func titled(s status.Session) (parts []string) {
 	if title := cut(s.Called(), 60); title != "" {
 		parts = append(parts, `"`+title+`"`)
@@ -190,5 +190,4 @@ func titled(s status.Session) (parts []string) {
 	return parts
 }
 
-// shortID is enough of an ID to name the session.
 func shortID(id string) string { return status.Short(id) }

@@ -1,19 +1,19 @@
 package main
 
-// tone is what a text means, where a terminal can show it.
+// tone is the meaning of a text, shown as a color on a terminal.
 type tone string
 
 const (
 	noTone tone = ""
-	warn   tone = "\x1b[33m"   // look at it soon
-	bad    tone = "\x1b[31m"   // failed, gone
-	match  tone = "\x1b[1;31m" // what was searched for
+	warn   tone = "\x1b[33m"   // needs attention soon
+	bad    tone = "\x1b[31m"   // failed or missing
+	match  tone = "\x1b[1;31m" // matches a search
 )
 
-// colours reports whether stdout takes colours: a terminal whose user did not refuse them.
+// colours reports whether stdout takes colors: it is a terminal and NO_COLOR is not set.
 func (a *app) colours() bool { return terminal(a.out) && a.Getenv("NO_COLOR") == "" }
 
-// paint returns text in the colour of a tone, where on.
+// paint returns text in the color of a tone, if on.
 func (t tone) paint(text string, on bool) string {
 	if !on || t == noTone || text == "" {
 		return text

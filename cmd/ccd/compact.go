@@ -30,7 +30,6 @@ type compactFlags struct {
 	reset, dryRun, stdout, noArchive bool
 }
 
-// compactOutput is what compact prints with --json.
 type compactOutput struct {
 	Agent     string             `json:"agent"`
 	Session   string             `json:"session"`
@@ -120,7 +119,7 @@ func (f compactFlags) check(json bool, arg string) error {
 	return nil
 }
 
-// compact decides what the argument is: a stream, a file of its own, or a session.
+// compact compacts what arg names: stdin, a file outside the watched roots, or a session.
 func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
 	d, l, err := a.daemonFor(ctx, f.dryRun || f.noArchive)
@@ -146,7 +145,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	return a.compactSession(ctx, d, l, e, f, asked)
 }
 
-// writes reports whether a session's companion is put in place: printing it is all that is asked for otherwise.
+// writes reports whether the session's companion is written and not only printed.
 func (f compactFlags) writes() bool { return !f.stdout && (f.form == asMarkdown || f.form == "") }
 
 func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
@@ -162,7 +161,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case filter:
 		return a.filterSession(ctx, d, l, s, f)
 	case f.dryRun || f.noArchive:
-		return a.previewed(ctx, d, s, f, o)
+		return a.previewFile(ctx, d, s, f, o)
 	}
 	made, err := d.Compact(ctx, s.Key, o)
 	switch {
@@ -177,7 +176,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	return a.print(made.Path + "\n")
 }
 
-// compactFile compacts what lies below no watched root.
+// compactFile compacts a file outside the watched roots, or stdin.
 func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
 	s, done, err := a.input(ctx, arg, f.form == asMessages)
 	if err != nil {
@@ -192,7 +191,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 		d.Adopt(s)
 		return a.filterSession(ctx, d, l, s, f)
 	case f.dryRun || f.noArchive:
-		return a.previewed(ctx, d, s, f, o)
+		return a.previewFile(ctx, d, s, f, o)
 	}
 	made, err := d.CompactFile(ctx, s, o)
 	if err != nil {
@@ -204,8 +203,8 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 	return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
 }
 
-// previewed makes the text and writes nothing.
-func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+// previewFile compacts a session and writes nothing.
+func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
 	made, err := d.Preview(ctx, s, o)
 	if err != nil {
 		return err
@@ -213,7 +212,7 @@ func (a *app) previewed(ctx context.Context, d *daemon.Daemon, s transcript.Sess
 	return a.printPreview(reader.Fresh(made, fileRecords(ctx, d.Agents, s)), s, f)
 }
 
-// compactPurged previews a session whose transcript is gone: the archive has it.
+// compactPurged previews a session from the archive, because its transcript is gone.
 func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	switch filter, err := f.isFilter(e.Session.Session, a.json); {
 	case err != nil:
@@ -247,7 +246,7 @@ func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags
 	return a.printForm(c, f.form, "")
 }
 
-// savedLine is what a session has become, in real tokens.
+// savedLine says how much smaller the companion is, in real tokens.
 func (a *app) savedLine(made daemon.Compacted) string {
 	h := made.Header
 	size := status.SizeOf(h.Tokens.Reported, sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Context, h.Window)
@@ -261,7 +260,7 @@ func (a *app) savedLine(made daemon.Compacted) string {
 	return line + ", not verified: " + strings.TrimSpace(h.Reason)
 }
 
-// gains are what the kinds saved, also in real tokens.
+// gains returns what each kind of text saved, also in real tokens.
 func gains(made daemon.Compacted) []status.Gain {
 	return status.Gains(made.Header.Saved, func(n int64) int64 { return sidecar.About(n, made.Header.Tokens.CharsPerToken) })
 }

@@ -34,7 +34,7 @@ func (a *app) completionCommand() *cobra.Command {
 	return c
 }
 
-// completeSessions has a shell complete SESSION and the flags that take one: by ID, with what tells a session from others.
+// completeSessions completes SESSION and --session by ID, and describes each session.
 func (a *app) completeSessions(root *cobra.Command) {
 	sessions := func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		l, err := a.library(c.Context())
@@ -54,7 +54,7 @@ func (a *app) completeSessions(root *cobra.Command) {
 			c.ValidArgsFunction = sessions
 		}
 		if c.Flags().Lookup("session") != nil {
-			_ = c.RegisterFlagCompletionFunc("session", sessions) // fails only if it was registered before
+			_ = c.RegisterFlagCompletionFunc("session", sessions) // fails only if it is registered already
 		}
 	}
 }

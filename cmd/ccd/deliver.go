@@ -12,8 +12,8 @@ import (
 	"ccd/internal/atomicfile"
 )
 
-// deliver gives what write produces to stdout, or to a file that appears whole or not at all. Only a terminal does not get
-// the exact bytes, unless raw ones are asked for.
+// deliver sends what write produces to stdout or to a file that appears completely or not at all. It escapes control
+// characters only on a terminal, unless raw is set.
 func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error) error {
 	if file == "" {
 		end := &lastByte{}
@@ -28,7 +28,7 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 			err = a.shown(through)
 		}
 		if err == nil && end.last != '\n' && end.any && isTTY(a.out) {
-			fmt.Fprintln(a.err) // for the prompt's sake; the data stays exact
+			fmt.Fprintln(a.err) // a newline on stderr for the prompt; stdout stays exact
 		}
 		return err
 	}
@@ -56,14 +56,13 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	return nil
 }
 
-// lastByte remembers how what passed ended.
+// lastByte remembers the last byte written through it.
 type lastByte struct {
 	w    io.Writer
 	last byte
 	any  bool
 }
 
-// Write implements io.Writer.
 func (l *lastByte) Write(p []byte) (int, error) {
 	if len(p) > 0 {
 		l.last, l.any = p[len(p)-1], true

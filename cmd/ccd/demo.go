@@ -20,7 +20,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// demoDeadline ends a demo that goes wrong.
+// demoDeadline ends a demo that hangs.
 const demoDeadline = 60 * time.Second
 
 const demoConfig = `[watch]
@@ -53,7 +53,7 @@ own files and leaves nothing behind.`,
 	})
 }
 
-// demo is the stage: a home directory of its own, the transcript in it, and the daemon that runs.
+// demo is a run of `ccd demo`: a temporary home, the transcript in it, and the daemon.
 type demo struct {
 	*app
 	home, exe  string
@@ -88,7 +88,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 	return nil
 }
 
-// play is the story in its order.
+// play runs the steps of the demo.
 func (d *demo) play(ctx context.Context, s *story) error {
 	half := len(s.lines) * 4 / 5
 	steps := []func() error{
@@ -129,7 +129,7 @@ func (d *demo) prepare() error {
 	return os.WriteFile(filepath.Join(d.home, "config", "ccd", "config.toml"), []byte(demoConfig), 0o600)
 }
 
-// command is this program in the demo's home: nothing of the caller's environment reaches it.
+// command runs this binary in the demo's home, without the caller's environment.
 func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, d.exe, args...)
 	c.Args[0] = os.Args[0]
@@ -152,11 +152,11 @@ func (d *demo) start(ctx context.Context, what string) error {
 	return nil
 }
 
-// kill ends the daemon as hard as it goes; where none runs it does nothing.
+// kill kills the daemon with SIGKILL, if one runs.
 func (d *demo) kill() {
 	if d.daemon != nil {
-		_ = d.daemon.Process.Kill() // it may have ended by itself
-		_ = d.daemon.Wait()         // "signal: killed" is what was asked for
+		_ = d.daemon.Process.Kill() // it may have exited already
+		_ = d.daemon.Wait()         // it always reports "signal: killed"
 		d.daemon = nil
 	}
 }
@@ -168,7 +168,7 @@ func (d *demo) killDaemon() error {
 	return nil
 }
 
-// grow appends lines to the transcript, a few at a time, as an agent would.
+// grow appends lines to the transcript, a few at a time, as an agent does.
 func (d *demo) grow(ctx context.Context, lines [][]byte) error {
 	f, err := os.OpenFile(d.transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -202,7 +202,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// await waits for a companion that covers at least so many records.
+// await waits for a companion that covers the given number of records; 0: any companion.
 func (d *demo) await(ctx context.Context, records int, what string) error {
 	want := fmt.Sprintf("covers: {records: %d,", records)
 	for {
@@ -224,7 +224,7 @@ func (d *demo) await(ctx context.Context, records int, what string) error {
 	}
 }
 
-// restoreOne takes a marker of the companion whose original is known, and compares.
+// restoreOne restores a marker of the companion whose original is known, and compares the two.
 func (d *demo) restoreOne(ctx context.Context, s *story) error {
 	text, err := os.ReadFile(d.companion)
 	if err != nil {
@@ -253,7 +253,7 @@ func (d *demo) restoreOne(ctx context.Context, s *story) error {
 	return errors.New("the companion points at none of the outputs")
 }
 
-// markerLine returns the marker of an ID as it stands in the companion.
+// markerLine returns the marker of an ID as the companion has it.
 func markerLine(text string, id mark.ID) string {
 	_, rest, _ := strings.Cut(text, "[ccd "+string(id))
 	rest, _, _ = strings.Cut(rest, "]")
@@ -286,7 +286,7 @@ func (d *demo) verify(ctx context.Context) error {
 	return nil
 }
 
-// quoted returns text as the story's lines hold it.
+// quoted returns text as JSON, as in the story's lines.
 func quoted(text string) []byte {
 	b, err := json.Marshal(text)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// mostDropped is how many dropped facts of a class are listed, if not all are asked for.
+// mostDropped limits how many dropped facts of a class are listed without --class.
 const mostDropped = 10
 
 type diffFlags struct {
@@ -30,7 +30,6 @@ type diffFlags struct {
 	all, fresh   bool
 }
 
-// diffOutput is what diff prints with --json.
 type diffOutput struct {
 	Agent   string `json:"agent"`
 	Session string `json:"session"`
@@ -88,7 +87,7 @@ func classNames() string {
 }
 
 func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
-	l, e, err := a.diffed(ctx, arg, f)
+	l, e, err := a.diffSession(ctx, arg, f)
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		by.Most = 0
 	}
 	out, err := diffOf(ctx, l, e, by)
-	if lag := e.Lag(); lag > 0 { // the newest compaction may stand in what is not archived yet
+	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
 		a.say("%s were added since; run ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Shell(e.ID))
 	}
 	if err != nil {
@@ -112,8 +111,8 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	return a.print(diffText(out, f.class, a.agent, a.width() > 0))
 }
 
-// diffed finds the session, and first brings the archive up to date with it where that is asked for.
-func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
+// diffSession finds the session. With --fresh it archives what is new first.
+func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
 	if !f.fresh {
 		return a.session(ctx, arg, f.agent)
 	}
@@ -130,7 +129,7 @@ func (a *app) diffed(ctx context.Context, arg string, f diffFlags) (l *reader.Li
 	return l, e, a.upToDate(ctx, d, l, &e)
 }
 
-// diffOf reports on a compaction that the agent made of a session. It is an ErrNotFound where there is none.
+// diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID)}
 	if e.Class == transcript.Attachment {
@@ -152,7 +151,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 		err = fmt.Errorf("diff session %s: %w: it begins with a summary, #%d, and what that dropped is not in this session", e.ID, history.ErrNotFound, none.Summary)
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
-	if by.Boundary == 0 { // what came in the last seconds is not archived yet
+	if by.Boundary == 0 { // the last seconds may not be archived yet
 		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it yet, in %s", e.ID, history.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
@@ -160,8 +159,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	return out, words.Hint(err, "ccd diff %s", words.Shell(e.ID))
 }
 
-// diffText is a report for people and agents, of one class if that is all that was asked for. What stands in it of the
-// transcript is inert.
+// diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
 func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
@@ -178,7 +176,7 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 	return b.String() + diffFoot(out, class, more, agent)
 }
 
-// droppedList is what was dropped of a class. An error that is still open is listed once, as such.
+// droppedList lists what was dropped of a class. It lists an error that is still open only once, as open.
 func droppedList(c dropped.Class, open map[string]bool) string {
 	var b strings.Builder
 	above := 0
@@ -208,7 +206,7 @@ func droppedList(c dropped.Class, open map[string]bool) string {
 	return head + ":\n" + b.String()
 }
 
-// diffHead tells which compaction it was, when (in the zone of the reader if local), and what stands after it.
+// diffHead says which compaction it was, when (in local time if local), and how the agent summarized.
 func diffHead(out diffOutput, local bool) string {
 	said := []string{fmt.Sprintf("%s %s: compaction %d of %d, #%d", out.Agent, mark.Inline(out.Session, 200), out.Boundary, out.Boundaries, out.Record)}
 	if out.Time != nil {
@@ -237,7 +235,7 @@ func diffHead(out diffOutput, local bool) string {
 	return fmt.Sprintf("%s\nafter it: %s; %s chars in all\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
 }
 
-// diffFoot tells what to do with it.
+// diffFoot says what to do next.
 func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
 	name := words.Shell(out.Session)
@@ -267,7 +265,7 @@ func filesListed(c dropped.Class) bool {
 	return len(c.List) > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Deleted}, c.Class)
 }
 
-// droppedLine is one fact: record, what it says, where it stands.
+// droppedLine formats one fact: its record, text and ID.
 func droppedLine(class scorecard.Class, one scorecard.Fact) string {
 	chars := 160
 	if class == scorecard.Asked {

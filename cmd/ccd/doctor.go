@@ -76,13 +76,13 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	return err
 }
 
-// findingRows are the findings as lines; each has its fix below it.
+// findingRows formats the findings as lines, each with its fix below it.
 func findingRows(all []doctor.Finding, coloured bool) [][]string {
 	paint := func(state string) string {
 		if !coloured {
 			return state
 		}
-		colour := map[string]string{"ok": "\x1b[32m", "note": "\x1b[33m", "wrong": "\x1b[31m", "": "\x1b[39m"} // each as long as the others: columns stay columns
+		colour := map[string]string{"ok": "\x1b[32m", "note": "\x1b[33m", "wrong": "\x1b[31m", "": "\x1b[39m"} // all sequences have the same length, so that columns stay aligned
 		return colour[state] + state + "\x1b[0m"
 	}
 	rows := [][]string{}

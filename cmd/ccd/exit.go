@@ -18,7 +18,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// The exit codes, as every command's help and the man page list them.
+// Exit codes.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -36,13 +36,12 @@ var exitMeaning = map[int]string{
 var (
 	errInterrupted = errors.New("interrupted")
 	errTerminated  = errors.New("terminated")
-	// errSaid ends a command that has already told what is wrong.
-	errSaid = errors.New("failed")
-	// errDamaged ends a command that has already listed the damage.
+	// errSaid ends a command that has already reported what failed.
+	errSaid    = errors.New("failed")
 	errDamaged = errors.New("damage found")
 )
 
-// exitCode is the one place where an error becomes a number.
+// exitCode returns the exit code of an error.
 func exitCode(err error) int {
 	var usage words.UsageError
 	var several *history.AmbiguousError
@@ -62,7 +61,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// report tells what went wrong in one line, with what matches and what to try below it.
+// report prints an error in one line, then candidates and a hint.
 func report(w io.Writer, err error, forAgent bool) {
 	var several *history.AmbiguousError
 	var next interface{ Hint() string }
@@ -83,12 +82,12 @@ func report(w io.Writer, err error, forAgent bool) {
 		}
 		text += fmt.Sprintf("hint: %s\n", line)
 	}
-	fmt.Fprint(w, mark.Visible(text)) // it may name what others named
+	fmt.Fprint(w, mark.Visible(text)) // the error may quote names from transcripts
 }
 
-// signals returns a context that the first SIGINT or SIGTERM ends, with errInterrupted or errTerminated as its cause.
-// The second one ends the process at once. One that stops the process (Ctrl-Z) waits until no call with that context holds
-// the archive's lock.
+// signals returns a context that the first SIGINT or SIGTERM cancels, with errInterrupted or errTerminated as its
+// cause. The second signal ends the process at once. A signal that stops the process (Ctrl-Z) waits until no call with
+// that context holds the archive's lock.
 func signals() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := make(chan os.Signal, 1)
@@ -108,7 +107,7 @@ func signals() (context.Context, func()) {
 	return brake.Bind(ctx), func() { signal.Stop(c); cancel(nil) }
 }
 
-// agentHint turns a hint for people into one for an agent, which may run only the commands of ccd agent.
+// agentHint turns a hint for a person into one for an agent, which may run only `ccd agent`.
 func agentHint(line string) string {
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "ccd "), " ")
 	switch {
@@ -124,5 +123,5 @@ func agentHint(line string) string {
 	return "ask the user to run: " + line
 }
 
-// actsOutside matches a hint at what an agent may not do.
+// actsOutside matches hints that an agent may not follow.
 var actsOutside = regexp.MustCompile(`^(ccd|kill|unset|the process is stopped|try again)\b`)

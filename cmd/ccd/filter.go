@@ -20,7 +20,7 @@ import (
 	"ccd/watcher"
 )
 
-// filterFlags are the flags of compact for plain lists. The configuration decides where one is not given.
+// filterFlags are the flags of compact for plain lists. The configuration has their defaults.
 type filterFlags struct {
 	recent          int // -1: not given
 	roles, patterns []string
@@ -33,7 +33,7 @@ func (f *filterFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "list: keep messages that match `REGEXP`; repeatable")
 }
 
-// isFilter reports whether a plain list is to be filtered. It fails if anything else is given flags for lists.
+// isFilter reports whether f filters a plain list. It fails if the flags for lists are given with anything else.
 func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 	if s.Agent == transcript.Messages && f.form == asMessages {
 		return true, nil
@@ -118,7 +118,7 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 	}
 	o.Off, o.KeepRoles, o.Recent, o.Percent = c.Off, c.KeepRoles, c.KeepRecent, f.manual.Level.Percent()
 	o.Focus, o.MaxTokens = f.manual.Focus, f.manual.MaxTokens
-	if !f.noArchive { // a command leaves traces, and an agent may run what only reads unasked
+	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
 		o.Summarize = a.listSummaries(ctx, l)
 	}
 	if f.filter.recent >= 0 {
@@ -132,13 +132,13 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 		patterns = f.filter.patterns
 	}
 	for _, p := range patterns {
-		o.KeepPatterns = append(o.KeepPatterns, regexp.MustCompile(p)) // configuration and command line were checked
+		o.KeepPatterns = append(o.KeepPatterns, regexp.MustCompile(p)) // the configuration and the flags were checked
 	}
 	return o
 }
 
-// listSummaries returns what asks the configured command for a summary, nil if none is configured. It asks once for each
-// text, and stops after three failures.
+// listSummaries returns a function that asks the summarizer, or nil if none is configured. It asks once per text and
+// gives up after three failures.
 func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text string) string {
 	ask := a.summarize(l)
 	if ask == nil {

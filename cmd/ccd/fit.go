@@ -8,17 +8,17 @@ import (
 	"ccd/internal/mark"
 )
 
-// column is one column of a table whose rows are made of T.
+// column is one column of a table with rows of type T.
 type column[T any] struct {
 	head  string
 	text  func(T) string
-	piped func(T) string // what stands in a pipe; nil: text
-	tone  func(T) tone   // nil: none
-	drop  int            // where the table is too wide, columns go in this order; 0 stays
-	least int            // the column takes what is left, and at least so many cells; 0: it is never cut
+	piped func(T) string // text in a pipe; nil: same as text
+	tone  func(T) tone   // nil: no color
+	drop  int            // if the table is too wide, columns are dropped in this order; 0: never
+	least int            // the column may be cut to this many cells; 0: never cut
 }
 
-// printTable prints a table: fitted to a terminal; elsewhere one line a row, tab-separated, nothing cut.
+// printTable prints a table: fitted to a terminal, else one tab-separated line per row, with nothing cut.
 func printTable[T any](a *app, rows []T, columns []column[T]) error {
 	width := a.width()
 	if width <= 0 {
@@ -27,7 +27,7 @@ func printTable[T any](a *app, rows []T, columns []column[T]) error {
 	return a.draw(strings.Join(fit(rows, columns, width, a.colours()), "\n") + "\n")
 }
 
-// tabbed is a table for programs.
+// tabbed returns a table as tab-separated text.
 func tabbed[T any](rows []T, columns []column[T]) string {
 	var b strings.Builder
 	for at := -1; at < len(rows); at++ {
@@ -49,9 +49,9 @@ func tabbed[T any](rows []T, columns []column[T]) string {
 	return b.String()
 }
 
-// fit lays a table out in lines of at most width cells.
+// fit lays out a table in lines of at most width cells.
 func fit[T any](rows []T, columns []column[T], width int, colours bool) []string {
-	texts := make([][]string, len(columns)) // by column: the heading, then the rows
+	texts := make([][]string, len(columns)) // by column; the heading first, then the rows
 	for i, c := range columns {
 		texts[i] = append(texts[i], c.head)
 		for _, r := range rows {
@@ -78,12 +78,12 @@ func fit[T any](rows []T, columns []column[T], width int, colours bool) []string
 }
 
 const (
-	gap    = 2 // blanks between two columns
-	fewest = 8 // cells that a column keeps where no other can go
+	gap      = 2 // spaces between two columns
+	minCells = 8 // cells that a column keeps if no other can be dropped
 )
 
-// room decides which columns are shown and how wide each is. Columns go in their order until the others have the least
-// room that they need; those that can be cut share what is left, the last of them first.
+// room decides which columns are shown and how wide each is. It drops columns until the others fit at their least
+// widths, then shares the rest among the columns that can be cut, the last one first.
 func room[T any](columns []column[T], texts [][]string, width int) (shown, widths []int) {
 	widths, natural := make([]int, len(columns)), make([]int, len(columns))
 	need := -gap
@@ -99,7 +99,7 @@ func room[T any](columns []column[T], texts [][]string, width int) (shown, width
 		need += widths[i] + gap
 	}
 	for need > width {
-		at := -1 // in shown
+		at := -1 // index in shown
 		for n, i := range shown {
 			if d := columns[i].drop; d > 0 && (at < 0 || d < columns[shown[at]].drop) {
 				at = n
@@ -111,8 +111,8 @@ func room[T any](columns []column[T], texts [][]string, width int) (shown, width
 		need -= widths[shown[at]] + gap
 		shown = slices.Delete(shown, at, at+1)
 	}
-	for _, i := range slices.Backward(shown) { // none may go: those that can be cut get less, then the last ones go all the same
-		if less := min(need-width, widths[i]-fewest); less > 0 && columns[i].least > 0 {
+	for _, i := range slices.Backward(shown) { // nothing more to drop: narrow the columns that can be cut; below, drop the last ones
+		if less := min(need-width, widths[i]-minCells); less > 0 && columns[i].least > 0 {
 			widths[i] -= less
 			need -= less
 		}
@@ -133,7 +133,7 @@ func room[T any](columns []column[T], texts [][]string, width int) (shown, width
 	return shown, widths
 }
 
-// printFacts prints lines of a name and what is to be known of it; on a terminal, long ones go on below themselves.
+// printFacts prints lines of a name and a value. On a terminal, long values continue on the next line.
 func (a *app) printFacts(rows [][]string) error {
 	width := a.width()
 	if width <= 0 {
@@ -142,7 +142,7 @@ func (a *app) printFacts(rows [][]string) error {
 	return a.draw(strings.Join(facts(rows, width, a.colours()), "\n") + "\n")
 }
 
-// facts are the lines of printFacts.
+// facts returns the lines of printFacts.
 func facts(rows [][]string, width int, colours bool) (lines []string) {
 	names := 0
 	for _, r := range rows {
@@ -154,7 +154,7 @@ func facts(rows [][]string, width int, colours bool) (lines []string) {
 			tone = bad
 		}
 		head := cut(r[0], width)
-		for _, part := range lined(mark.Visible(r[1]), max(width-names-gap, 8)) {
+		for _, part := range wrapCells(mark.Visible(r[1]), max(width-names-gap, 8)) {
 			lines = append(lines, tone.paint(head, colours)+strings.Repeat(" ", names-cellsOf(head)+gap)+part)
 			head = ""
 		}
@@ -162,8 +162,8 @@ func facts(rows [][]string, width int, colours bool) (lines []string) {
 	return lines
 }
 
-// lined breaks text into lines of at most width cells: between words, and within those that are longer.
-func lined(text string, width int) (lines []string) {
+// wrapCells breaks text into lines of at most width cells, between words or within words that are longer.
+func wrapCells(text string, width int) (lines []string) {
 	line, at := "", 0
 	for _, word := range strings.Fields(text) {
 		for n := cellsOf(word); ; n = cellsOf(word) {
@@ -184,7 +184,7 @@ func lined(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// width returns the width of the terminal that stdout is, 0 where it is none: then nothing is cut.
+// width returns the width of the terminal that stdout is, or 0 if it is none.
 func (a *app) width() int {
 	if terminal(a.out) {
 		columns, _ := screen(fileOf(a.out))
@@ -193,9 +193,9 @@ func (a *app) width() int {
 	return 0
 }
 
-// cut shortens a line to n cells of a terminal, where it is longer, with an ellipsis as its last one.
+// cut shortens a line that is longer than n cells; the last cell is then an ellipsis.
 func cut(line string, n int) string {
-	at, last := 0, 0 // last: where the line ends if an ellipsis must stand behind it
+	at, last := 0, 0 // last: where the line ends if an ellipsis follows
 	for i, r := range line {
 		w := cells(r)
 		if at+w > n {
@@ -208,7 +208,7 @@ func cut(line string, n int) string {
 	return line
 }
 
-// cellsOf is how many cells of a terminal a text takes.
+// cellsOf returns how many terminal cells text takes.
 func cellsOf(text string) (n int) {
 	for _, r := range text {
 		n += cells(r)
@@ -216,7 +216,7 @@ func cellsOf(text string) (n int) {
 	return n
 }
 
-// cells is how many cells of a terminal a character takes, at most: two where it may be a wide one.
+// cells returns how many terminal cells r takes at most: 2 if it may be wide.
 func cells(r rune) int {
 	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f000) ||
@@ -226,5 +226,5 @@ func cells(r rune) int {
 	return 1
 }
 
-// wideSigns are the wide characters among narrow ones.
+// wideSigns are wide characters in ranges of narrow ones.
 const wideSigns = "⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗➕➖➗➰➿⬛⬜⭐⭕"

@@ -69,7 +69,7 @@ func TestFacts(t *testing.T) {
 	}
 	for width := 1; width < 40; width++ {
 		text := "a word 請求書の一セントを直す and/a/long/one"
-		if lines := lined(text, max(width, 2)); strings.ReplaceAll(strings.Join(lines, ""), " ", "") != strings.ReplaceAll(text, " ", "") {
+		if lines := wrapCells(text, max(width, 2)); strings.ReplaceAll(strings.Join(lines, ""), " ", "") != strings.ReplaceAll(text, " ", "") {
 			t.Errorf("width %d: %q", width, lines)
 		}
 	}

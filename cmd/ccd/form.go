@@ -16,7 +16,7 @@ import (
 	"ccd/watcher"
 )
 
-// The forms that a companion is printed in.
+// The formats of a companion.
 const (
 	asMarkdown = "markdown"
 	asJSON     = "json"
@@ -29,13 +29,10 @@ var formNames = [...]string{asMarkdown, asJSON, asMessages, asHTML}
 // formName is the value of --format.
 type formName struct{ to *string }
 
-// String implements pflag.Value.
 func (formName) String() string { return "" }
 
-// Type implements pflag.Value.
 func (formName) Type() string { return "FORM" }
 
-// Set implements pflag.Value.
 func (f formName) Set(name string) error {
 	if !slices.Contains(formNames[:], name) {
 		return fmt.Errorf("unknown form, want one of %s", strings.Join(formNames[:], ", "))

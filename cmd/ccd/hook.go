@@ -19,13 +19,13 @@ import (
 	"ccd/watcher"
 )
 
-// How long a hook may take in all. What is not ready then is not said.
+// Time limits of a hook. What is not ready in time is not printed.
 const (
-	inputTime   = 500 * time.Millisecond // of the client, to tell its event
-	readingTime = 120 * time.Millisecond // of the hooks that only read what stands ready
-	foldingTime = 950 * time.Millisecond // of telling an agent that goes on, its event's reading included
-	refreshTime = 2 * time.Second        // of bringing the companion up to date before a compaction
-	demoteTime  = 850 * time.Millisecond // of a demotion, the client's time to tell of the output included
+	inputTime   = 500 * time.Millisecond // for the client to write its event
+	readingTime = 120 * time.Millisecond // for hooks that only read what is ready
+	foldingTime = 950 * time.Millisecond // for folding the transcript and answering, including reading the event
+	refreshTime = 2 * time.Second        // for updating the companion before a compaction
+	demoteTime  = 850 * time.Millisecond // for archiving an output, including reading the event
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -54,7 +54,7 @@ session and level. PreCompact takes at most 2 seconds.`,
 	var call hookCall
 	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		var help bool
-		if help, call.args, call.err = lenient(c, args); help {
+		if help, call.args, call.err = parseLenient(c, args); help {
 			return c.Help()
 		}
 		a.hook(c.Context(), call)
@@ -67,24 +67,25 @@ session and level. PreCompact takes at most 2 seconds.`,
 	return c
 }
 
-// lenient parses the flags of a command that must not fail, whatever they are.
-func lenient(c *cobra.Command, args []string) (help bool, rest []string, err error) {
-	c.DisableFlagParsing = false // it only kept wrong flags from being an error
+// parseLenient parses the flags of a command that must not fail.
+func parseLenient(c *cobra.Command, args []string) (help bool, rest []string, err error) {
+	c.DisableFlagParsing = false // it was only set so that cobra does not reject wrong flags
 	err = c.ParseFlags(args)
 	help, _ = c.Flags().GetBool("help")
 	return help, c.Flags().Args(), err
 }
 
-// hookCall is the command line of a hook, and what is wrong with it.
+// hookCall is the command line of a hook, with its parse error.
 type hookCall struct {
 	args   []string
 	agent  string
-	within time.Duration // 0: the event's own
+	within time.Duration // 0: the event's default
 	err    error
 }
 
-// limits are the time for an answer, and, of that, for bringing the companion up to date before. An output is long: that it
-// took some time to read it is part of what the agent waits for; so it is where a second is the limit of all.
+// limits returns the time for the answer and the part of it for updating the companion first. spent is the time it took
+// to read the event. It counts where the limit covers everything that the agent waits for: a large output takes time to
+// read.
 func (c hookCall) limits(e hook.Event, spent time.Duration) (answer, refresh time.Duration) {
 	switch {
 	case e.Name == hook.PostToolUse && c.within > 0:
@@ -101,7 +102,7 @@ func (c hookCall) limits(e hook.Event, spent time.Duration) (answer, refresh tim
 	return readingTime, 0
 }
 
-// hook answers, and says in the log what became of it. It has no error: an agent must not be kept from its work.
+// hook answers an event and logs the outcome. It returns no error, because a hook must not stop the agent.
 func (a *app) hook(ctx context.Context, call hookCall) {
 	begun := time.Now()
 	entry := hook.Entry{Time: begun.UTC().Truncate(time.Second), Agent: call.agent}
@@ -115,7 +116,7 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 		}
 	}
 	if entry.Event == hook.PostToolUse && errors.Is(err, hook.ErrNothing) {
-		return // most outputs are short: the log is for what happened
+		return // most outputs are too short to archive; logging each would bury the rest
 	}
 	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
 	if err != nil {
@@ -128,7 +129,7 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 	}
 }
 
-// answer reads the event and answers it, each within its time.
+// answer reads the event and answers it, each within its time limit.
 func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
 	if call.err != nil || len(call.args) != 1 {
 		return hook.Answer{}, errors.New("command line not understood")
@@ -150,7 +151,7 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 	})
 }
 
-// inTime does something within a limit. What still runs then ends with the process: nothing that hooks write can be torn.
+// inTime runs do within a limit. If do is late, it ends with the process; what hooks write cannot be torn.
 func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -162,7 +163,7 @@ func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Con
 	go func() {
 		var r result
 		defer func() {
-			if fault := recover(); fault != nil { // here alone: a fault of ours must not cost the agent its turn
+			if fault := recover(); fault != nil { // the only recover: a bug in ccd must not fail the agent's turn
 				r = result{err: errors.New("panic")}
 			}
 			done <- r
@@ -177,7 +178,7 @@ func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Con
 	}
 }
 
-// hooks is what answering an event needs: the configuration, and the archive, which nothing but a demotion opens.
+// hooks returns what answering an event needs. Only PostToolUse opens the archive.
 func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	silent := *a
 	silent.err, silent.quiet = io.Discard, true
@@ -200,7 +201,6 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	return h, nil
 }
 
-// rootsOf are the roots by agent.
 func rootsOf(all []watcher.Root) map[string][]string {
 	roots := map[string][]string{}
 	for _, r := range all {
@@ -209,7 +209,7 @@ func rootsOf(all []watcher.Root) map[string][]string {
 	return roots
 }
 
-// program is how an agent's shell calls this ccd: as its settings do.
+// program returns the path by which an agent's shell can call this ccd, as in the agent's settings.
 func program() string {
 	if filepath.IsAbs(os.Args[0]) {
 		return os.Args[0]
@@ -221,14 +221,13 @@ func program() string {
 	return path
 }
 
-// refresh brings the archive and the companion of one transcript up to date, as far as it gets in its time; the rest is
-// the daemon's.
+// refresh updates the archive and the companion of one transcript. The daemon does what does not fit in the time.
 func (a *app) refresh(ctx context.Context, path string) error {
 	d, _, err := a.daemonFor(ctx, false)
 	if err != nil {
 		return err
 	}
-	d.Summarize = nil // a model's command takes its time: the daemon asks it later
+	d.Summarize = nil // a summarizer is slow; the daemon runs it later
 	s, ok := d.SessionAt(path)
 	if !ok {
 		return errors.New("bring companion up to date: no session of a watched directory")

@@ -14,14 +14,14 @@ import (
 	"ccd/watcher"
 )
 
-// Parts of the time of an answer, in percent, by which its steps must end: what is not ready then is told from the
-// companion, which takes a few milliseconds.
+// A step of an answer must end within this percentage of the time. Otherwise the hook answers from the companion, which
+// takes a few milliseconds.
 const (
 	foldPart = 60
 	textPart = 85
 )
 
-// Bounds of what a hook reads of a transcript at once, in bytes, and of the records between two looks at the clock.
+// Bytes that a hook reads of a transcript at once, and records between two checks of the time.
 const (
 	hookChunk   = 1 << 20
 	hookRecords = 256
@@ -29,18 +29,18 @@ const (
 
 var errLate = errors.New("no time left")
 
-// hookFold folds the transcript of a session where it lies: the archive may be behind, and may be locked. It holds one
-// chunk of the file at a time.
+// hookFold folds a session from its transcript, because the archive may be behind or locked. It holds one chunk of the
+// file at a time.
 type hookFold struct {
 	file     *os.File
 	begun    time.Time
-	deadline time.Time // zero: none
+	deadline time.Time // zero: no limit
 	fold     *compactor.Compactor
 	decoder  *transcript.Decoder
 	answer   []byte
 }
 
-// foldFor folds a session for hook.Hooks.Fold.
+// foldFor implements hook.Hooks.Fold.
 func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
 		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class),
@@ -52,7 +52,7 @@ func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m com
 	return h.fold, h.text, func() { h.file.Close() }, nil
 }
 
-// late reports whether a part of the time is over.
+// late reports whether more than percent of the time is used.
 func (h *hookFold) late(percent int) bool {
 	if h.deadline.IsZero() {
 		return false
@@ -60,10 +60,11 @@ func (h *hookFold) late(percent int) bool {
 	return time.Since(h.begun)*100 > h.deadline.Sub(h.begun)*time.Duration(percent)
 }
 
-// read folds the file as it is when it is opened, and leaves it open. A last line that is torn waits for its end.
+// read folds the file up to its size at opening, and leaves it open. It adds a last line without newline only if the
+// line is not torn.
 func (h *hookFold) read(s transcript.Session) (err error) {
 	if s.Packed {
-		return errors.New("it is packed") // to unpack it takes a second copy of it, and time
+		return errors.New("it is packed") // unpacking would need time and a second copy
 	}
 	if h.file, err = watcher.Open(s); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (h *hookFold) take(seg transcript.Segment) error {
 		return errLate
 	}
 	var err error
-	for r := range h.decoder.Records(seg) { // it must be taken to its end
+	for r := range h.decoder.Records(seg) { // the decoder requires that the loop reads to the end
 		if err == nil && r.N%hookRecords == 0 && h.late(foldPart) {
 			err = errLate
 		}
@@ -111,7 +112,7 @@ func (h *hookFold) take(seg transcript.Segment) error {
 	return err
 }
 
-// text gives the bytes of a span, until its next call.
+// text returns the bytes of a span; they are valid until the next call.
 func (h *hookFold) text(s transcript.Span) ([]byte, error) {
 	if h.late(textPart) {
 		return nil, errLate

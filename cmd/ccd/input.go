@@ -20,16 +20,16 @@ import (
 	"ccd/watcher"
 )
 
-// sniffed is how much of a file is looked at to tell whose transcript it is.
-const sniffed = 64 << 10
+// sniffBytes is how many bytes of a file ccd reads to recognize its agent.
+const sniffBytes = 64 << 10
 
-// input describes a transcript that lies below no watched root: a file, or stdin (-) through a temporary file, which
-// done removes. For anyList see agentOf.
+// input describes a transcript outside the watched roots: a file, or stdin (-), copied to a temporary file that done
+// removes. For anyList see agentOf.
 func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript.Session, done func(), err error) {
 	done = func() {}
 	s = transcript.Session{Path: disk.Absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
 	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
-	place := sha256.Sum256([]byte(s.Path)) // two files of one name are two sessions
+	place := sha256.Sum256([]byte(s.Path)) // so that files with the same name are different sessions
 	s.ID = fmt.Sprintf("file/%s-%x", strings.TrimSuffix(s.Source, ".jsonl"), place[:4])
 	if arg == "-" {
 		if s, err = a.spool(); err != nil {
@@ -48,7 +48,7 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 	return s, done, nil
 }
 
-// spool keeps stdin in a temporary file that only its owner can read. The session is named by its content.
+// spool copies stdin to a temporary file that only its owner can read. The content's hash names the session.
 func (a *app) spool() (transcript.Session, error) {
 	f, err := os.CreateTemp("", "ccd-*.jsonl")
 	if err != nil {
@@ -64,17 +64,17 @@ func (a *app) spool() (transcript.Session, error) {
 	return transcript.Session{Key: transcript.Key{ID: id}, Path: f.Name(), Source: id}, nil
 }
 
-// agentOf tells whose transcript a file is, by its beginning. It fails on a file of which nothing is understood. With
-// anyList an empty JSON array is a list, and so is one with a message that has content but no role.
+// agentOf recognizes the agent of a file by its beginning. It fails if no record is understood. With anyList, an empty
+// JSON array is a list, and so is one with a message that has content but no role.
 func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, anyList bool) (agent string, class transcript.Class, unlined bool, err error) {
 	var d *transcript.Decoder
-	var seen sight
+	var seen unknownContent
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return "", 0, false, fmt.Errorf("read transcript: %w", err)
 		}
 		if d == nil {
-			agent, class, _ = agents.Sniff(seg.Data[:min(len(seg.Data), sniffed)])
+			agent, class, _ = agents.Sniff(seg.Data[:min(len(seg.Data), sniffBytes)])
 			d = agents.NewDecoder(cmp.Or(agent, transcript.Messages), class)
 		}
 		for r := range d.Records(seg) {
@@ -96,14 +96,14 @@ func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, a
 		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(agents.Titles(), ", "))
 }
 
-// sight is what stands in a file of which nothing was understood: never more of it than names of keys.
-type sight struct {
+// unknownContent describes a file without understood records. It has only the names of keys, nothing else of the content.
+type unknownContent struct {
 	grasp   transcript.Understood
 	records int
 	keys    []string
 }
 
-func (s *sight) take(r *transcript.Record) {
+func (s *unknownContent) take(r *transcript.Record) {
 	s.records++
 	s.grasp.Add(r)
 	if s.keys == nil {
@@ -111,8 +111,7 @@ func (s *sight) take(r *transcript.Record) {
 	}
 }
 
-// String tells it in a few words.
-func (s sight) String() string {
+func (s unknownContent) String() string {
 	switch {
 	case s.records == 0:
 		return "no record is in it"

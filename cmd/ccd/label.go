@@ -88,7 +88,7 @@ as ` + "`ccd pin`" + ` does. The agent's own title does not change.`,
 	return l.flags(c, "")
 }
 
-// labelCommand is what pin, tag and name share: flags, and one change of the labels of one session.
+// labelCommand is what pin, tag and name have in common.
 type labelCommand struct {
 	*app
 	agent  string
@@ -103,7 +103,7 @@ func (l *labelCommand) flags(c *cobra.Command, remove string) *cobra.Command {
 	return c
 }
 
-// set changes the labels of the session that arg names, and says what they are now.
+// set changes the labels of a session and prints the result.
 func (l *labelCommand) set(c *cobra.Command, arg string, change func(daemon.Labels) (daemon.Labels, error), told func(daemon.Labels) string) error {
 	if err := l.noJSON(c); err != nil {
 		return err

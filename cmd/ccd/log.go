@@ -10,7 +10,7 @@ import (
 	"ccd/internal/config"
 )
 
-// The journal's priorities, as systemd reads them at the beginning of a line.
+// The priorities of systemd's journal, which reads them at the start of a line.
 const (
 	priorityError   = 3
 	priorityWarning = 4
@@ -18,7 +18,7 @@ const (
 	priorityDebug   = 7
 )
 
-// logger writes to stderr what [log] asks for, which is warnings where it says nothing: -q errors only, -v everything.
+// logger returns the log on stderr, by default warnings only. -q logs errors only, -v everything.
 func (a *app) logger(c config.Config) (*slog.Logger, error) {
 	level, err := a.logLevel(c)
 	if err != nil {
@@ -49,8 +49,8 @@ func logHandler(w io.Writer, o *slog.HandlerOptions, format string) slog.Handler
 	return slog.NewTextHandler(w, o)
 }
 
-// journalled reports whether w is a stream of systemd's journal: $JOURNAL_STREAM is then its device and inode. That the
-// variable is there alone tells nothing: what the daemon starts, and a terminal of the session, inherits it.
+// journalled reports whether w goes to systemd's journal: $JOURNAL_STREAM then has its device and inode. The variable
+// alone proves nothing, because child processes and terminals inherit it.
 func (a *app) journalled(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	stream := a.Getenv("JOURNAL_STREAM")
@@ -61,7 +61,7 @@ func (a *app) journalled(w io.Writer) bool {
 	return ok && stream == fmt.Sprintf("%d:%d", dev, inode)
 }
 
-// talk returns what writes to w lines of one priority, where w goes to the journal, else w.
+// talk returns a writer that gives each line a priority if w goes to the journal, else w.
 func (a *app) talk(w io.Writer, priority int) io.Writer {
 	if !a.journalled(w) {
 		return w
@@ -69,13 +69,12 @@ func (a *app) talk(w io.Writer, priority int) io.Writer {
 	return prioritized{w, priority}
 }
 
-// prioritized begins each line with a priority. It is given whole lines.
+// prioritized starts each line with a priority. Each Write must have whole lines.
 type prioritized struct {
 	w        io.Writer
 	priority int
 }
 
-// Write implements io.Writer.
 func (p prioritized) Write(text []byte) (int, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -90,7 +89,7 @@ func (p prioritized) Write(text []byte) (int, error) {
 // journal gives each line of a log the priority of its level.
 type journal struct{ w io.Writer }
 
-// Write implements io.Writer. It is given one line, whose first attribute is its level.
+// Write expects one line that starts with its level.
 func (j journal) Write(line []byte) (int, error) {
 	p := prioritized{j.w, priorityInfo}
 	for level, priority := range map[string]int{"ERROR": priorityError, "WARN": priorityWarning, "DEBUG": priorityDebug} {
@@ -101,7 +100,7 @@ func (j journal) Write(line []byte) (int, error) {
 	return p.Write(line)
 }
 
-// untimed leaves out the time of a line: the journal has its own.
+// untimed removes the time, because the journal adds its own.
 func untimed(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}

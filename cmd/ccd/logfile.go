@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	logMegabytes = 2 // of one log file
-	logsKept     = 5 // older ones beside it
+	logMegabytes = 2 // per file
+	logsKept     = 5 // rotated files
 )
 
-// logFile is the file that log.file names: mode 0600, moved aside when it is full. What a panic prints goes there too.
-// That it cannot be written stops nothing; it is said once on stderr until it can again.
+// logFile is the file of log.file: mode 0600, rotated when full. Panics are printed there too. If it cannot be written,
+// ccd continues and says so once on stderr, again after the next recovery.
 type logFile struct {
 	path   string
 	stderr io.Writer
@@ -27,7 +27,7 @@ type logFile struct {
 	mu     sync.Mutex
 	out    *lumberjack.Logger
 	broken bool
-	crash  fs.FileInfo // where a panic is printed
+	crash  fs.FileInfo // the file that gets panics
 }
 
 func openLogFile(path string, stderr io.Writer) *logFile {
@@ -39,7 +39,7 @@ func openLogFile(path string, stderr io.Writer) *logFile {
 	return l
 }
 
-// Write implements io.Writer. It never fails.
+// Write implements io.Writer. It never returns an error.
 func (l *logFile) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 		_, err = l.out.Write(line)
 	}
 	if err == nil {
-		err = l.prepare() // it may be another file now
+		err = l.prepare() // Write may have rotated the file
 	}
 	l.said(err)
 	return len(line), nil
@@ -61,7 +61,7 @@ func (l *logFile) said(err error) {
 	l.broken = err != nil
 }
 
-// prepare makes the file where there is none, and has panics printed into it where they are not yet.
+// prepare creates the file if it is missing, and directs panics to it.
 func (l *logFile) prepare() error {
 	info, err := os.Stat(l.path)
 	switch {
@@ -75,7 +75,7 @@ func (l *logFile) prepare() error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
-	l.out.Close() // whatever it has open, it is not the file of this name any more
+	l.out.Close() // the open file is not the one with this name
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -90,11 +90,11 @@ func (l *logFile) prepare() error {
 	return err
 }
 
-// close ends writing. Panics go to stderr again.
+// close closes the file. Panics go to stderr again.
 func (l *logFile) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // nothing is opened
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // cannot fail with nil
 	l.out.Close()
 	l.crash = nil
 }

@@ -1,9 +1,6 @@
-// Command ccd keeps the long sessions of coding agents usable: it archives every transcript verbatim and keeps a
-// compacted companion beside it, from which every original can be restored.
-//
-// This package owns the commands (one file each), how configuration becomes options, and the exit codes. It knows
-// nothing of how anything works. Invariant: data goes to stdout, talk to stderr, and a command that only reads opens
-// nothing for writing.
+// Command ccd archives the transcripts of coding agents and writes compacted companions beside them.
+// This package has the commands, one file each, turns the configuration into options, and sets the exit codes. Data
+// goes to stdout, messages go to stderr, and a command that only reads opens no file for writing.
 package main
 
 import (
@@ -13,7 +10,7 @@ import (
 )
 
 func main() {
-	cobra.EnableCommandSorting = false // commands stand in the order of their groups; set once, as it is cobra's for the whole process
+	cobra.EnableCommandSorting = false // keep the order of root(); the setting is global in cobra
 	ctx, stop := signals()
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], std{os.Stdin, os.Stdout, os.Stderr}, os.Environ()))

@@ -8,16 +8,13 @@ import (
 	"ccd/compactor"
 )
 
-// focusWords is the value of --focus.
 type focusWords struct{ to *[]string }
 
-// String implements pflag.Value.
 func (focusWords) String() string { return "" }
 
-// Type implements pflag.Value.
 func (focusWords) Type() string { return "WORDS" }
 
-// Set implements pflag.Value. Given more than once, all the words count.
+// Set implements pflag.Value. If the flag is given more than once, the words add up.
 func (f focusWords) Set(text string) (err error) {
 	for _, w := range *f.to {
 		text += " " + w
@@ -26,41 +23,34 @@ func (f focusWords) Set(text string) (err error) {
 	return err
 }
 
-// levelName is the value of --level.
 type levelName struct{ to *compactor.Level }
 
-// String implements pflag.Value.
 func (levelName) String() string { return "" }
 
-// Type implements pflag.Value.
 func (levelName) Type() string { return "LEVEL" }
 
-// Set implements pflag.Value.
 func (l levelName) Set(name string) (err error) {
 	*l.to, err = compactor.ParseLevel(name)
 	return err
 }
 
-// budget is the value of a --max-tokens, in estimated tokens.
+// budget is the value of --max-tokens, in estimated tokens.
 type budget struct {
 	to    *int
 	least int
-	holds string // what less than that holds
+	holds string // what has no room in less
 }
 
-// leastTokens is the smallest budget of a companion, estimated tokens.
+// leastTokens is the smallest budget of a companion, in estimated tokens.
 const leastTokens = 1000
 
-// mostTokens is the largest budget, more than any model holds: what is counted from it fits a number.
+// mostTokens is the largest budget: more than any context window, and small enough that computations do not overflow.
 const mostTokens = 1_000_000_000
 
-// String implements pflag.Value.
 func (budget) String() string { return "" }
 
-// Type implements pflag.Value.
 func (budget) Type() string { return "N" }
 
-// Set implements pflag.Value.
 func (b budget) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil {

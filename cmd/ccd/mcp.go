@@ -47,7 +47,7 @@ func (a *app) serveTools(ctx context.Context) error {
 	return err
 }
 
-// archiveTools answers the tools as the commands of the same names do.
+// archiveTools implements the MCP tools with the commands of the same names.
 func (a *app) archiveTools() tools.Archive {
 	return tools.Archive{
 		Sessions: a.toolSessions,

@@ -23,11 +23,11 @@ import (
 	"ccd/internal/mark"
 )
 
-// lent runs a command with w as its stdout; what it says beside that stands behind it.
-func (a *app) lent(w io.Writer, do func(*app) error) error {
+// capture runs a command with w as its stdout and appends its messages.
+func (a *app) capture(w io.Writer, do func(*app) error) error {
 	var talk bytes.Buffer
 	b := &app{std: std{strings.NewReader(""), w, &talk}, Env: a.Env, agent: a.agent}
-	if err := do(b); err != nil && !errors.Is(err, errDamaged) && !errors.Is(err, errSaid) { // those have said what is wrong
+	if err := do(b); err != nil && !errors.Is(err, errDamaged) && !errors.Is(err, errSaid) { // these were already reported
 		return err
 	}
 	if _, err := talk.WriteTo(w); err != nil {
@@ -36,17 +36,17 @@ func (a *app) lent(w io.Writer, do func(*app) error) error {
 	return nil
 }
 
-// ofSession lends a command to a tool that is about one session. It returns what names the session.
+// ofSession runs a command about one session. It returns the SESSION argument that it used.
 func (a *app) ofSession(ctx context.Context, session, agent string, w io.Writer, do func(a *app, arg string) error) (string, error) {
 	arg, err := a.named(ctx, session, agent)
 	if err != nil {
 		return "", err
 	}
-	return arg, a.lent(w, func(a *app) error { return do(a, arg) })
+	return arg, a.capture(w, func(a *app) error { return do(a, arg) })
 }
 
-// named gives a tool's SESSION as commands know it: latest, and none, is that of the directory that the server was
-// started in, under its own ID. Agents name that directory by where it really is, or as they were told.
+// named returns the SESSION argument of a tool for a command. For latest and for none it is the ID of the session of
+// the server's directory, as its real path or as $PWD.
 func (a *app) named(ctx context.Context, session, agent string) (string, error) {
 	if session != "" && session != "latest" {
 		return session, nil
@@ -63,7 +63,7 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if errors.Is(err, history.ErrNotFound) && told != real {
 		e, err = l.Find("latest:"+told, agent)
 	}
-	if errors.Is(err, history.ErrNotFound) && l.ForAgent() { // another directory of the project
+	if errors.Is(err, history.ErrNotFound) && l.ForAgent() { // in another directory of the project
 		e, err = l.Find("latest", agent)
 	}
 	return e.ID, err
@@ -79,7 +79,7 @@ func here() (real, told string, err error) {
 	return real, told, nil
 }
 
-// toolError tells an error to a model as a command would tell it to a person.
+// toolError formats an error for a model as report does for a person.
 func toolError(err error) string {
 	var text strings.Builder
 	report(&text, err, true)
@@ -131,7 +131,6 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	return nil
 }
 
-// seenFrom is a path that is meant from within dir.
 func seenFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -139,7 +138,7 @@ func seenFrom(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// toolSearch searches for the words of a line, and gives every hit: its reader stops when it has enough.
+// toolSearch returns all hits; the reader stops when it has enough.
 func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) (err error) {
 	f := searchFlags{tool: q.Tool, path: q.Path, since: q.Since, all: q.All, session: q.Session}
 	if q.Session != "" {
@@ -147,10 +146,10 @@ func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) 
 			return err
 		}
 	}
-	return a.lent(w, func(a *app) error { return a.search(ctx, f, search.Words(q.Words)) })
+	return a.capture(w, func(a *app) error { return a.search(ctx, f, search.Words(q.Words)) })
 }
 
-// toolRestore finds an original as `ccd restore` does. Damage becomes the text that stands for it.
+// toolRestore finds an original as `ccd restore` does. For a damaged one it returns an error with a marker.
 func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {
 	if q.File != "" {
 		return a.toolFile(ctx, q)
@@ -190,14 +189,14 @@ func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Orig
 		switch {
 		case damaged:
 			l.NoteRestore(want.Kind(), o.Entry.Key, err)
-		case q.Offset == 0: // a page that is full is no failure
+		case q.Offset == 0: // the reader stops early when its page is full; that is not a failure
 			l.NoteRestore(want.Kind(), o.Entry.Key, nil)
 		}
 		return lostOriginal(err, string(o.ID()), o.Entry.Path)
 	}}, nil
 }
 
-// lostOriginal is what stands for an original that the archive cannot give back.
+// lostOriginal replaces a damage error by a marker that says what is lost.
 func lostOriginal(err error, id, path string) error {
 	if !errors.As(err, new(*archive.DamageError)) {
 		return err

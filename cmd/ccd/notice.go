@@ -13,10 +13,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// noticeTime is how long the command of a notice may take.
+// noticeTime is the time limit of the notice command.
 const noticeTime = 10 * time.Second
 
-// notify returns what has the configured command show a notice, nil where none is configured or may be run.
+// notify returns a function that runs the notice command, or nil if none is configured or allowed.
 func (a *app) notify(l *reader.Library) func(context.Context, daemon.Notice) error {
 	args := l.Config.Notice.Command
 	if len(args) == 0 || a.onBehalf() {
@@ -33,7 +33,7 @@ func (a *app) notify(l *reader.Library) func(context.Context, daemon.Notice) err
 	}
 }
 
-// noticeText is a notice in words: neither begins with a hyphen, which a command could take for an option.
+// noticeText returns the text of a notice. Neither part starts with a hyphen, which a command could take for an option.
 func noticeText(agent string, n daemon.Notice) (title, text string) {
 	title = fmt.Sprintf("ccd: context %.0f%% full", 100*n.Pressure)
 	if text = agent; n.Project != "" {

@@ -11,7 +11,7 @@ import (
 	"ccd/daemon"
 )
 
-// locate reads the configuration and finds what it names. Nothing is made, and nothing is read but the configuration.
+// locate reads the configuration and returns the library that it describes. It reads no archive and creates nothing.
 func (a *app) locate(readOnly bool) (*reader.Library, error) {
 	p, err := a.Place(readOnly)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *app) locate(readOnly bool) (*reader.Library, error) {
 	return reader.Open(p, a.agent)
 }
 
-// library opens the archive for reading. That there is none yet is no error: it then holds no sessions.
+// library opens the archive for reading. If there is none yet, it has no sessions.
 func (a *app) library(ctx context.Context) (*reader.Library, error) {
 	l, err := a.locate(true)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *app) library(ctx context.Context) (*reader.Library, error) {
 	return l, l.Load(ctx)
 }
 
-// incomplete says which sessions the answer may lack, or tell less of, because they are damaged. The command then exits 4.
+// incomplete reports damage that may make the answer incomplete. The command then exits 4.
 func (a *app) incomplete(l *reader.Library) {
 	if len(l.Damage) == 0 || a.damaged {
 		return
@@ -42,17 +42,17 @@ func (a *app) incomplete(l *reader.Library) {
 	fmt.Fprintln(a.err, "hint: ccd verify")
 }
 
-// find returns the session that a SESSION argument names. It says which one latest is.
+// find returns the session of a SESSION argument. If that is latest, it says which one it took.
 func (a *app) find(l *reader.Library, arg, agent string) (reader.Entry, error) {
 	e, err := l.Find(arg, agent)
 	if dir, ok := history.LatestIn(arg); ok && err == nil {
-		a.incomplete(l) // a session that cannot be read may be newer
+		a.incomplete(l) // the newest session may be among the damaged ones
 		a.sayLatest(l, e, dir, agent)
 	}
 	return e, err
 }
 
-// session opens the archive for reading and finds the session that a command is about.
+// session opens the archive for reading and chooses a session.
 func (a *app) session(ctx context.Context, arg, agent string) (*reader.Library, reader.Entry, error) {
 	l, err := a.library(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *app) session(ctx context.Context, arg, agent string) (*reader.Library, 
 	return l, e, err
 }
 
-// daemonFor makes a daemon of the configuration; readOnly for one that is only asked what it would do.
+// daemonFor makes a daemon of the configuration. With readOnly it can only say what it would do.
 func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *reader.Library, error) {
 	l, err := a.locate(readOnly)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *re
 	return d, l, err
 }
 
-// daemonOptions is what the configuration says to a daemon.
+// daemonOptions returns the daemon's options of a configuration.
 func (a *app) daemonOptions(l *reader.Library, log *slog.Logger) daemon.Options {
 	config := ""
 	if l.Config.Path() != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The groups of help, in its order.
+// The groups of help, in the order of groups.
 const (
 	everyday = "Everyday"
 	agents   = "Agents"
@@ -21,42 +21,42 @@ const (
 	care     = "Care"
 )
 
-// helpColumns is how wide help is.
+// helpColumns is the width of help.
 const helpColumns = 80
 
-// sessionWords is what every page means by SESSION.
+// sessionWords explains SESSION.
 const sessionWords = `SESSION is a session ID or the beginning of one, a transcript's path, latest (the newest session, or the
 one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
 SESSION, or with a dot, a command is about the newest session of this directory's git repository or,
 without git, of this directory. If there is none, you pick one on a terminal; elsewhere ccd lists them and
 exits 3.`
 
-// sessionBrief is sessionWords as it is repeated for each command.
+// sessionBrief is the short form of sessionWords, for the help of each command.
 const sessionBrief = "SESSION: ID, path, latest or latest:DIR; without it, this directory's newest."
 
-// timeWords is what every page means by TIME.
+// timeWords explains TIME.
 const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (today, yesterday, monday),
 both (yesterday 14:00), or an age (3h, 90m, 2 days ago). It is your local time unless it names a zone.`
 
 var groups = []string{everyday, agents, setup, care}
 
-// firstHelp are the commands that help shows first; --all shows the others too.
+// firstHelp are the commands that `ccd help` shows. --all shows all.
 var firstHelp = []string{"status", "ls", "search", "show", "timeline", "diff", "restore", "resume", "compact", "setup", "run", "doctor"}
 
-// page is what help, docs/COMMANDS.md and the man page say of a command. Prose is wrapped where it is printed, but lines
-// that begin with a blank stand as they are.
+// page is what help, docs/COMMANDS.md and the man page say about a command. Prose is wrapped when printed; lines that
+// start with a space are not.
 type page struct {
 	use      string   // "restore ID"
-	forms    []string // full synopses, where one is not enough
+	forms    []string // full synopses, if one is not enough
 	group    string
 	short    string // one line, lower case, no full stop
 	long     string // a few short paragraphs
-	more     string // what only a reference needs: printed by help --all, docs/COMMANDS.md and the man page
+	more     string // details, printed only by help --all, docs/COMMANDS.md and the man page
 	examples []example
-	json     string // what --json prints; "" where the command takes no --json. Printed like more
-	exits    []int  // beside 0, 1, 2 and 130
-	picks    bool   // without SESSION it is about the session of this directory, or the one that a person picks
-	mute     bool   // it exits 0 whatever becomes of it
+	json     string // what --json prints; "" if the command has no --json. Printed where more is
+	exits    []int  // in addition to 0, 1, 2 and 130
+	picks    bool   // without SESSION, it takes this directory's session or lets a person choose
+	mute     bool   // it always exits 0
 }
 
 // example is a command line and what it does.
@@ -70,7 +70,7 @@ const (
 	keyExits = "exits"
 )
 
-// command makes the command of a page. Arguments are checked by args (usage errors), flags are added by the caller.
+// command makes the command of a page. args checks the arguments; the caller adds the flags.
 func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []string) error) *cobra.Command {
 	var lines []string
 	for _, e := range p.examples {
@@ -105,7 +105,7 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 	}
 }
 
-// argumentError says which arguments a command takes where the parser only counts them.
+// argumentError says which arguments a command takes, because cobra's own error only counts them.
 func argumentError(c *cobra.Command, given []string, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") {
 		return fmt.Errorf("want `ccd %s`, got %s", c.Use, words.Count(len(given), "argument"))
@@ -118,8 +118,7 @@ func usage(c *cobra.Command, err error) error {
 	return words.Hint(words.Usage(fmt.Errorf("parse command line: %w", flagError(err))), "%s", strings.TrimSpace("ccd help "+ask))
 }
 
-// writeHelp prints one command's page: synopsis, what it does, flags, examples, exit status. With all it is the whole
-// reference, with what --json prints.
+// writeHelp prints the help of a command; with all, also its details and what --json prints.
 func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	if !c.HasParent() {
 		writeRootHelp(w, c, all)
@@ -129,7 +128,7 @@ func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	for _, form := range forms(c) {
 		fmt.Fprint(w, hanging("  ", form, "      "))
 	}
-	for _, text := range []string{c.Long, brief(c)} {
+	for _, text := range []string{c.Long, c.Annotations[keyPicks]} {
 		if text != "" {
 			fmt.Fprintf(w, "\n%s", wrap(text, ""))
 		}
@@ -158,12 +157,7 @@ func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	}
 }
 
-// brief is what SESSION means for a command that picks one, else "".
-func brief(c *cobra.Command) string {
-	return c.Annotations[keyPicks]
-}
-
-// writeRootHelp prints the help of ccd: the first commands on one screen or, with all, every command and flag.
+// writeRootHelp prints the help of ccd: the first commands or, with all, every command and flag.
 func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
 	fmt.Fprintf(w, "%s\nUsage: ccd COMMAND [SESSION] [flags]\n\n", wrap(root.Long, ""))
 	for _, g := range groups {
@@ -190,7 +184,7 @@ func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
 	fmt.Fprintf(w, "\n%s\n%s", wrap(sessionWords, ""), wrap(timeWords, ""))
 }
 
-// listing names the commands that take --json.
+// listing returns the names of the commands that take --json.
 func listing(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
@@ -249,7 +243,7 @@ func exitList(codes []int) string {
 func flagLines(flags *pflag.FlagSet) string {
 	var b strings.Builder
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != "help" { // the parser adds it where it was asked for
+		if !f.Hidden && f.Name != "help" { // cobra adds --help only when it was asked for
 			name, text := flagText(f)
 			name = fmt.Sprintf("  %-22s ", name)
 			b.WriteString(hanging(name, text, strings.Repeat(" ", 25)))
@@ -258,7 +252,7 @@ func flagLines(flags *pflag.FlagSet) string {
 	return b.String()
 }
 
-// flagText returns how a flag is written, and what it does.
+// flagText returns how a flag is written, and its description.
 func flagText(f *pflag.Flag) (name, text string) {
 	value, text := pflag.UnquoteUsage(f)
 	name = "--" + f.Name
@@ -271,8 +265,8 @@ func flagText(f *pflag.Flag) (name, text string) {
 	return name, text
 }
 
-// wrap breaks each paragraph of text into lines of at most helpColumns, each behind an indent. Lines that begin with a
-// blank stand as they are.
+// wrap breaks each paragraph of text into lines of at most helpColumns, each after indent. It does not wrap lines that
+// start with a space.
 func wrap(text, indent string) string {
 	var b strings.Builder
 	var run []string
@@ -297,7 +291,7 @@ func wrap(text, indent string) string {
 	return b.String()
 }
 
-// hanging is text behind a head, broken into lines of at most helpColumns; those after the first stand behind an indent.
+// hanging returns text after head, broken into lines of at most helpColumns. indent starts each line but the first.
 func hanging(head, text, indent string) string {
 	var b strings.Builder
 	line, begun := head, false

@@ -21,22 +21,22 @@ import (
 // paged are the commands whose output may be longer than a screen.
 var paged = []string{"show", "timeline", "search", "diff", "restore", "ls", "help"}
 
-// errPagerQuit ends a command whose pager the person has quit. It is no failure.
+// errPagerQuit ends a command whose pager was quit. The command then exits 0.
 var errPagerQuit = errors.New("pager quit")
 
-// pager is a terminal's stdout behind the person's pager. The pager starts with the first byte; what is said on stderr from
-// then on waits until it has ended.
+// pager is the stdout of a command behind a pager. The pager starts with the first byte. Messages on stderr wait until
+// it ends.
 type pager struct {
 	screen  *os.File
 	start   func() (*exec.Cmd, io.WriteCloser)
 	app     *app
-	process *exec.Cmd // nil before the first byte, and if it could not be started
+	process *exec.Cmd // nil before the first byte, and if it failed to start
 	to      io.WriteCloser
-	err     io.Writer // where talk goes, while it is held
+	err     io.Writer // the real stderr, while messages are held
 	held    bytes.Buffer
 }
 
-// pageCommand puts the output of a command that prints much behind a pager. Raw bytes are the terminal's.
+// pageCommand starts a pager for commands with long output, unless --raw is given.
 func (a *app) pageCommand(c *cobra.Command) {
 	raw := c.Flags().Lookup("raw")
 	if slices.Contains(paged, c.Name()) && (raw == nil || !raw.Changed) {
@@ -44,7 +44,7 @@ func (a *app) pageCommand(c *cobra.Command) {
 	}
 }
 
-// page puts stdout behind a pager if it is a terminal and the person has a pager.
+// page sends stdout through a pager if stdout is a terminal and there is a pager.
 func (a *app) page(ctx context.Context) {
 	screen, ok := a.out.(*os.File)
 	if !ok || a.noPager || !terminal(screen) {
@@ -69,12 +69,12 @@ func (a *app) page(ctx context.Context) {
 		if err != nil || p.Start() != nil {
 			return nil, nil
 		}
-		signal.Ignore(os.Interrupt) // Ctrl-C is the pager's
+		signal.Ignore(os.Interrupt) // the pager handles Ctrl-C
 		return p, to
 	}}
 }
 
-// pagerCommand is what CCD_PAGER or PAGER says, else less where it is installed; nil for none.
+// pagerCommand returns the command in CCD_PAGER or PAGER, else less if installed, or nil.
 func (a *app) pagerCommand() []string {
 	text := "less -FRX"
 	for _, name := range []string{"PAGER", "CCD_PAGER"} {

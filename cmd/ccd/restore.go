@@ -150,7 +150,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	})
 }
 
-// settleSession gives the session that latest or this directory means its own name, and says which it is.
+// settleSession replaces latest or thisDir by the ID of the session, and says which it is.
 func (a *app) settleSession(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
 	name, number, isRecord := strings.Cut(want.Name, "#")
 	arg := cmp.Or(want.Session, name)
@@ -173,7 +173,7 @@ func (a *app) settleSession(ctx context.Context, l *reader.Library, want *reader
 	return nil
 }
 
-// warnOfSecrets has w written to, and says on stderr what passed that looks like a secret.
+// warnOfSecrets calls write with w and warns on stderr if what was written looks like a secret.
 func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
 	watch := &secretWatch{w: w}
 	err := write(watch)
@@ -183,7 +183,7 @@ func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
 	return err
 }
 
-// pasted makes one argument again of a marker that the shell split at its blanks.
+// pasted joins a marker that the shell split at its spaces.
 func pasted(args []string) []string {
 	if len(args) > 1 && args[0] == "[ccd" {
 		return []string{strings.Join(args, " ")}
@@ -228,7 +228,7 @@ func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
 	return a.table(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
 }
 
-// exactSize tells a size to the byte, and a large one also for people.
+// exactSize formats a size in bytes, and a large one also in a readable unit.
 func exactSize(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)

@@ -32,7 +32,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 		}
 		want.Session, want.Agent = e.ID, e.Agent
 	} else {
-		a.incomplete(l) // a session that cannot be read may have touched it later
+		a.incomplete(l) // a damaged session may have changed the file later
 	}
 	show, wipe := a.progress("looking for the file:")
 	v, err := l.File(ctx, want, show)

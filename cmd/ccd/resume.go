@@ -34,7 +34,6 @@ type resumeFlags struct {
 	dryRun    bool
 }
 
-// resumeOutput is what resume prints with --json.
 type resumeOutput struct {
 	Agent   string        `json:"agent"`
 	Session string        `json:"session"`
@@ -101,13 +100,10 @@ written (false with --dry-run)`,
 // target is the value of --to.
 type target struct{ to *string }
 
-// String implements pflag.Value.
 func (target) String() string { return "" }
 
-// Type implements pflag.Value.
 func (target) Type() string { return "AGENT" }
 
-// Set implements pflag.Value.
 func (t target) Set(name string) error {
 	for _, f := range (registry.Table{}).All() {
 		if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
@@ -155,7 +151,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	}
 	path, command := resumedAt(l, e, want, &c)
 	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {
-		c.ID = s.ID // as ccd calls it
+		c.ID = s.ID // the ID under which ccd lists the copy
 	}
 	if !f.dryRun {
 		if err := a.putCopy(ctx, d, family, want.Agent, &c, path); err != nil {
@@ -165,7 +161,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	return a.printResumed(e, want.Agent, &c, path, command, !f.dryRun)
 }
 
-// resumable returns the session that an argument names, if it is one that an agent can go on with.
+// resumable returns the session that arg names, if an agent can continue it.
 func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (reader.Entry, error) {
 	if err := l.Load(ctx); err != nil {
 		return reader.Entry{}, err
@@ -179,7 +175,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 		}
 	} else if e, err = a.choose(ctx, l, arg, agent); err != nil {
 		s, ok := unarchived(ctx, l, d, arg, agent)
-		if !ok || len(l.Damage) > 0 || !errors.Is(err, history.ErrNotFound) { // what is damaged is archived, not new
+		if !ok || len(l.Damage) > 0 || !errors.Is(err, history.ErrNotFound) { // a damaged session is not new
 			return e, err
 		}
 		e = reader.Entry{Session: archive.Session{Session: s}}
@@ -193,15 +189,15 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	return e, nil
 }
 
-// unarchived looks for a session that is not archived yet: a copy just made, where no daemon runs.
+// unarchived finds a session that is not archived yet, such as a copy made while no daemon runs.
 func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
-	files, _ := watcher.Scan(ctx, l.Watch) // what cannot be looked at holds nothing to resume
+	files, _ := watcher.Scan(ctx, l.Watch) // what cannot be read cannot be resumed
 	for _, f := range files {
 		s, is := l.Agents.Find(f.Root.Agent, f.Root.Path, f.Path)
 		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
 			continue
 		}
-		if ok { // several
+		if ok { // ambiguous
 			return found, false
 		}
 		found, ok = d.SessionAt(f.Path)
@@ -209,7 +205,8 @@ func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, a
 	return found, ok
 }
 
-// upToDate brings the archive up to date with the session. Damage there stops nothing: what can be read is taken.
+// upToDate archives what is new in the session. If the archive is damaged, it warns and continues with what can be
+// read.
 func (a *app) upToDate(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry) error {
 	if err := d.Update(ctx, e.Key); err != nil {
 		if !errors.As(err, new(*archive.DamageError)) {
@@ -226,7 +223,7 @@ func (a *app) upToDate(ctx context.Context, d *daemon.Daemon, l *reader.Library,
 	return nil
 }
 
-// rootOf is the directory in which a session for the agent is made: for its own agent that of the source.
+// rootOf returns the watched directory for a new session of agent: if that is the source's agent, the source's own.
 func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
 	for _, r := range l.Roots {
 		if r.Agent == agent && (root == "" || r.Path == e.Root && e.Agent == agent && filepath.Base(r.Path) != "archived_sessions") {
@@ -236,14 +233,14 @@ func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
 	return root
 }
 
-// resumedAt is where a copy belongs, and the command that goes on with it. A copy for the same agent stands beside its
-// source, while that directory is there.
+// resumedAt returns the path of a copy and the command that continues it. A copy for the same agent goes into the
+// directory of its source, if that exists.
 func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
 	path = filepath.Join(want.Root, filepath.FromSlash(c.Place))
 	name := c.ID
 	row, _ := l.Agents.Lookup(want.Agent)
 	if dir := filepath.Dir(e.Path); e.Agent == want.Agent && e.Agent != "codex" && dir != filepath.Dir(path) && e.Root != "" && disk.Exists(dir) {
-		// The client looks for an ID in the directory that is named after where it runs, for a path anywhere.
+		// The client looks up an ID only in the directory named after its working directory, but a path anywhere.
 		if path = filepath.Join(dir, filepath.Base(path)); row.ByPath {
 			name = path
 		}
@@ -251,7 +248,7 @@ func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume
 	return path, "cd " + words.Shell(c.Cwd) + " && " + strings.Join(row.Resume, " ") + " " + words.Shell(name)
 }
 
-// putCopy makes the copy's IDs resolve, then writes it.
+// putCopy adds the copy's IDs to the index, then writes the copy, so that each ID in it can be restored.
 func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Entry, agent string, c *resume.Copy, path string) error {
 	for i, e := range family {
 		if len(c.Pointers[i]) == 0 {
@@ -279,8 +276,8 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Ent
 	return err
 }
 
-// purgeAge is the age at which an agent removes sessions, 0 where it never does. Settings that cannot be read, or that
-// keep nothing, count as its default.
+// purgeAge returns the age at which an agent deletes sessions, or 0 if it never does. If Claude Code's setting cannot
+// be read or is not positive, its default counts.
 func (a *app) purgeAge(agent string) time.Duration {
 	const day, most = 24 * time.Hour, 36500
 	if agent != "claude-code" {

@@ -13,11 +13,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// mostCopies is how many copies of copies are followed back to the session that they began with.
+// mostCopies limits how many copies of copies are followed back to the original session.
 const mostCopies = 8
 
-// copyOf makes the copy of a session; family are the sessions that it is made from. Where the archive is damaged, it is
-// made from what can still be read.
+// copyOf makes the copy of a session. family are the sessions that it is made from. If the archive is damaged, copyOf
+// uses what can still be read.
 func copyOf(ctx context.Context, l *reader.Library, e reader.Entry, want resume.Request) (family []reader.Entry, c resume.Copy, err error) {
 	family = lineage(l, e)
 	sources, err := copySources(ctx, l, family)
@@ -41,7 +41,7 @@ func copyOf(ctx context.Context, l *reader.Library, e reader.Entry, want resume.
 	return family, c, err
 }
 
-// lineage is a session and, where it is a copy that ccd wrote, the ones that it goes on from, as far as they are archived.
+// lineage returns a session and, if it is a copy by ccd, the archived sessions that it was copied from.
 func lineage(l *reader.Library, e reader.Entry) []reader.Entry {
 	all := []reader.Entry{e}
 	for len(all) < mostCopies {
@@ -54,8 +54,7 @@ func lineage(l *reader.Library, e reader.Entry) []reader.Entry {
 	return all
 }
 
-// resumedFrom returns the session that a copy of ccd's goes on from; ok is false for any other session, and where that one is
-// not archived.
+// resumedFrom returns the session that e is a copy of. ok is false if e is no copy, or its original is not archived.
 func resumedFrom(l *reader.Library, e reader.Entry) (from reader.Entry, ok bool) {
 	if e.Kept.Resumed.Records < 1 {
 		return from, false
@@ -69,7 +68,8 @@ func resumedFrom(l *reader.Library, e reader.Entry) (from reader.Entry, ok bool)
 	return l.Sessions[i], true
 }
 
-// copySources are the sessions of a family as a copy is made from them: of each, what the next one was made from.
+// copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was
+// made from.
 func copySources(ctx context.Context, l *reader.Library, family []reader.Entry) ([]resume.Source, error) {
 	var all []resume.Source
 	for i, e := range family {
@@ -96,7 +96,7 @@ func copySources(ctx context.Context, l *reader.Library, family []reader.Entry) 
 	return all, nil
 }
 
-// salvagedSource puts what can still be read of a session in the place of its records.
+// salvagedSource replaces the records of a source by those that can still be read.
 func salvagedSource(ctx context.Context, to *resume.Source, s reader.Salvage) {
 	lost := 0
 	to.Records = func(yield func(*transcript.Record, error) bool) {

@@ -9,7 +9,7 @@ import (
 
 const about = "ccd archives the transcripts of your coding agents, and gives back what an agent forgets when it compacts its context."
 
-// rootCommand is `ccd` itself: global flags, and what holds for every command.
+// rootCommand returns `ccd` itself, with the global flags.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "ccd COMMAND", Short: "keep long sessions of coding agents usable", Long: about,
@@ -47,7 +47,7 @@ func (a *app) rootCommand() *cobra.Command {
 	return root
 }
 
-// noJSON refuses --json where it would print nothing of use; only then does a script notice.
+// noJSON rejects --json for commands without it, so that a script notices.
 func (a *app) noJSON(c *cobra.Command) error {
 	if a.json {
 		return usage(c, fmt.Errorf("ccd %s takes no --json", c.Name()))

@@ -10,13 +10,13 @@ import (
 	"ccd/internal/mark"
 )
 
-// Shares of the window from which a session is shown as full, and as very full.
+// Shares of the context window from which a session is shown as filling and as full.
 const (
 	filling = 0.60
 	full    = 0.85
 )
 
-// sessionColumns are the columns by which people recognize a session, in lists of rows that tell their session by of.
+// sessionColumns returns the columns that identify a session. of returns the session of a row.
 func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T] {
 	return []column[T]{
 		{
@@ -45,7 +45,7 @@ func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T]
 	}
 }
 
-// itself is the session of a row that is one.
+// itself is the of for rows that are sessions.
 func itself(s status.Session) status.Session { return s }
 
 func (a *app) sizeColumn() column[status.Session] {
@@ -65,7 +65,7 @@ func (a *app) sizeColumn() column[status.Session] {
 	}
 }
 
-// sizeTone is the tone of a session by the share of its window that it fills.
+// sizeTone returns the tone for a session that fills its window that much.
 func sizeTone(s status.Size) tone {
 	switch share := s.Share(); {
 	case share >= full:
@@ -107,20 +107,19 @@ func agentColumn[T any](of func(T) string) column[T] {
 	return column[T]{head: "AGENT", drop: 4, text: of}
 }
 
-// lsColumns are the columns of ls.
 func (a *app) lsColumns() []column[status.Session] {
 	return append(sessionColumns(time.Now(), itself), a.sizeColumn(),
 		column[status.Session]{head: "SAVED", drop: 3, text: status.Session.Smaller},
 		companionColumn(), sourceColumn(), agentColumn(func(s status.Session) string { return s.Agent }))
 }
 
-// liveColumns are the columns of the live sessions that status lists.
+// liveColumns returns the columns of the live sessions in status.
 func (a *app) liveColumns() []column[status.Session] {
 	return append(sessionColumns(time.Now(), itself), a.sizeColumn(), companionColumn(),
 		agentColumn(func(s status.Session) string { return s.Agent }))
 }
 
-// printHeading says on a terminal which session the lines below are about.
+// printHeading prints on a terminal which session the next lines are about.
 func (a *app) printHeading(e reader.Entry) error {
 	width := a.width()
 	if width <= 0 || a.json || a.quiet {

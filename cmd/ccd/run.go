@@ -25,13 +25,13 @@ import (
 	"ccd/watcher"
 )
 
-// errStopped ends a daemon that was told to stop in an orderly way.
+// errStopped ends a daemon that was stopped on purpose.
 var errStopped = errors.New("stopped")
 
-// The daemon's heap stays small: it collects at half of what lives instead of at the double, and harder near the limit.
+// The daemon collects garbage early, to keep its heap small.
 const (
 	gcPercent   = 50
-	memoryLimit = 56 << 20 // bytes; what the file mapping of the archive takes does not count
+	memoryLimit = 56 << 20 // bytes, without the mapped archive
 )
 
 type runFlags struct{ once, dryRun bool }
@@ -82,8 +82,8 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	defer a.endInTime(ctx, !f.once && !f.dryRun)()
 	if !f.once && !f.dryRun {
 		if a.Getenv("NOTIFY_SOCKET") != "" {
-			// A panic, and the abort by which the watchdog ends a hang, would exit 2 like a wrong command line, and after
-			// that the unit is not restarted. This way they end by the signal.
+			// After a panic, Go exits 2 like a usage error, for which the unit is not restarted. With "crash", a panic
+			// and the watchdog's abort end the process by a signal.
 			debug.SetTraceback("crash")
 		}
 		return a.serve(ctx)
@@ -92,32 +92,32 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	d.Published = a.companionTold()
+	d.Published = a.companionPrinter()
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
 	return withStatusHint(a.runOnce(ctx, d))
 }
 
-// companionTold returns what prints a line for each companion that is written, nil where no person watches.
-func (a *app) companionTold() func(transcript.Session, daemon.State) {
+// companionPrinter returns a function that prints a line for each written companion, or nil if stderr is no terminal.
+func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 	if a.quiet || a.json || !isTTY(a.err) {
 		return nil
 	}
 	return func(of transcript.Session, kept daemon.State) {
 		s := status.Of(reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
 		if terminal(a.err) {
-			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // what a progress bar left there
+			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
 		}
 		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titled(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))
 	}
 }
 
-// grace is how long an end by signal may take. What still waits then, for a file system that does not answer, cannot be
-// interrupted; nothing is lost by not waiting for it, since nothing is kept for the end.
+// grace limits how long ccd waits for its work after a signal. Work that hangs in a dead file system cannot be
+// interrupted. Exiting is safe, because nothing is flushed at shutdown.
 const grace = 4 * time.Second
 
-// endInTime ends the process when grace is over since ctx ended, unless the returned function was called before.
+// endInTime exits the process when grace has passed since ctx ended, unless the returned function was called.
 func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -134,7 +134,7 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 	return func() { close(done) }
 }
 
-// withStatusHint adds where to look when another daemon has the state directory.
+// withStatusHint adds a hint if another daemon has the state directory.
 func withStatusHint(err error) error {
 	var running *daemon.RunningError
 	if errors.As(err, &running) {
@@ -143,7 +143,7 @@ func withStatusHint(err error) error {
 	return err
 }
 
-// sayPlan tells what is watched and what will be written.
+// sayPlan prints what is watched and what will be written.
 func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, f runFlags) error {
 	if a.json && !f.dryRun || a.quiet && !f.dryRun {
 		return nil
@@ -153,7 +153,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 		return err
 	}
 	if f.once && !f.dryRun {
-		plan.Errors = nil // the end of the pass tells them
+		plan.Errors = nil // reported at the end of the pass
 	}
 	out := planOutput{Plan: plan, ArchivePath: l.ArchivePath, agents: l.Agents}
 	if s := l.Config.Summarizer; len(s.Command) > 0 {
@@ -221,7 +221,7 @@ func (p planOutput) text() string {
 	return b.String()
 }
 
-// pass brings everything up to date, and shows its progress on a terminal.
+// pass updates everything once and shows progress on a terminal.
 func (a *app) pass(ctx context.Context, d *daemon.Daemon) (daemon.Report, error) {
 	show, wipe := a.progress("bringing up to date:")
 	defer wipe()
@@ -250,7 +250,7 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 	return err
 }
 
-// onceLine tells what one pass found and left.
+// onceLine formats the result of one pass.
 func onceLine(r daemon.Report) string {
 	line := "up to date: "
 	if len(r.Failed) > 0 {

@@ -22,16 +22,15 @@ import (
 	"ccd/watcher"
 )
 
-// smallest is how many chars of content a session has that is scored without being named.
+// smallest is how many characters of content a session must exceed to be scored without being named.
 const smallest = 40000
 
 type scoreFlags struct {
 	agent string
 	size  int
-	least int // chars of content that a session must exceed to be scored
+	least int // characters of content that a session must exceed to be scored
 }
 
-// scoreOutput is what score prints with --json.
 type scoreOutput struct {
 	Sessions []*scorecard.Card `json:"sessions"`
 	Summary  scorecard.Total   `json:"summary"`
@@ -92,7 +91,7 @@ func (a *app) score(ctx context.Context, args []string, f scoreFlags) error {
 	return errors.Join(a.printScores(cards, f.least, l.Damages()), failed)
 }
 
-// scoreAll scores what the arguments name. What fails is told, and the others are scored all the same.
+// scoreAll scores the sessions that args name. It collects errors and continues with the others.
 func (a *app) scoreAll(ctx context.Context, l *reader.Library, args []string, f scoreFlags) (cards []*scorecard.Card, failed error) {
 	keep := func(c *scorecard.Card, err error) error {
 		if err == nil {
@@ -161,7 +160,7 @@ func scoreOf(l *reader.Library, s transcript.Session, o compactor.Options, segme
 	return (&score.Transcript{Session: s, Agents: l.Agents, Options: o, Data: data}).Card(size)
 }
 
-// joined are the bytes of a transcript.
+// joined returns the bytes of a transcript.
 func joined(segments iter.Seq2[transcript.Segment, error]) (data []byte, err error) {
 	for seg, err := range segments {
 		if err != nil {
@@ -172,7 +171,7 @@ func joined(segments iter.Seq2[transcript.Segment, error]) (data []byte, err err
 	return data, nil
 }
 
-// printScores prints cards: as JSON, or one line each, then their classes.
+// printScores prints cards as JSON or as a table with the classes below it.
 func (a *app) printScores(cards []*scorecard.Card, least int, damage []reader.Damage) error {
 	sum := scorecard.Sum(cards)
 	if a.json {
@@ -188,7 +187,7 @@ func (a *app) printScores(cards []*scorecard.Card, least int, damage []reader.Da
 	return a.printPlain(cards, sum)
 }
 
-// printPlain prints in plain words what companions and the agents' own summaries show.
+// printPlain summarizes what companions and the agents' own summaries show.
 func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 	facts, own := 0, []scorecard.Stretch{}
 	for _, c := range cards {
@@ -245,7 +244,7 @@ func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 	return printTable(a, kinds, columns)
 }
 
-// kindShown is a kind of facts, and how many of it the sessions have.
+// kindShown is a kind of facts and how many of them the sessions have.
 type kindShown struct {
 	class scorecard.Class
 	facts int
@@ -258,7 +257,7 @@ func factsOf(cards []*scorecard.Card, class scorecard.Class) (n int) {
 	return n
 }
 
-// meanOf is what a text of several stretches shows, as a share.
+// meanOf returns the mean share of facts that a text shows over several stretches.
 func meanOf(all []scorecard.Stretch, name string) float64 {
 	sum := 0.0
 	for _, s := range all {
@@ -267,7 +266,7 @@ func meanOf(all []scorecard.Stretch, name string) float64 {
 	return sum / float64(len(all))
 }
 
-// percent is a share for people. Only the whole is 100%.
+// percent formats a share. It never rounds up to 100%.
 func percent(share float64) string {
 	n := math.Round(100 * share)
 	if share < 1 {
@@ -290,7 +289,7 @@ func (a *app) printTables(cards []*scorecard.Card, sum scorecard.Total) error {
 	return a.table(classRows(cards, sum))
 }
 
-// headings are the columns of the texts of a stretch.
+// headings returns the column heads of the texts of a stretch.
 func headings() (all []string) {
 	for _, name := range scorecard.Texts() {
 		all = append(all, strings.ToUpper(name))
@@ -298,7 +297,7 @@ func headings() (all []string) {
 	return all
 }
 
-// scoreRows are a session's lines: one for each stretch.
+// scoreRows returns the lines of a session, one per stretch.
 func scoreRows(c *scorecard.Card) (rows [][]string) {
 	first := []string{
 		c.Session, humanize.Comma(c.Original), fmt.Sprintf("%.1f %%", c.Saved), fmt.Sprintf("%.3f", c.Companion.Mean),
@@ -319,8 +318,8 @@ func scoreRows(c *scorecard.Card) (rows [][]string) {
 	return rows
 }
 
-// classRows are a line for each class: how many facts, and the mean of the sessions' shares in each text; then the means of
-// all classes.
+// classRows returns a line per class with its number of facts and the mean share of each text, then the means of all
+// classes.
 func classRows(cards []*scorecard.Card, sum scorecard.Total) [][]string {
 	rows := [][]string{append([]string{"FACTS", "OF", "COMPANION"}, headings()...)}
 	names := append([]string{scorecard.Companion}, scorecard.Texts()...)
@@ -347,7 +346,7 @@ func classRows(cards []*scorecard.Card, sum scorecard.Total) [][]string {
 	return rows
 }
 
-// shareCell is a share, "-" where there is none.
+// shareCell formats a share, or returns "-" if there is none.
 func shareCell(share float64, ok bool) string {
 	if !ok {
 		return "-"

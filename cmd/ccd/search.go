@@ -27,7 +27,6 @@ type searchFlags struct {
 	limit                             int
 }
 
-// hitOutput is a hit as --json prints it.
 type hitOutput struct {
 	Agent      string     `json:"agent"`
 	Session    string     `json:"session"`
@@ -41,7 +40,7 @@ type hitOutput struct {
 	Snippet    string     `json:"snippet"`
 }
 
-// searchLimit is how many hits are printed unless asked for otherwise: about what one answer of a tool may hold.
+// searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
 const searchLimit = 50
 
 var searchPage = page{
@@ -81,7 +80,6 @@ func (a *app) searchCommand() *cobra.Command {
 	return c
 }
 
-// add adds the flags of a search to a command.
 func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.phrase, "phrase", false, "search for WORDS as one phrase")
@@ -127,11 +125,11 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err := p.end(); err != nil {
 		return err
 	}
-	return a.searched(p, l, len(in), f)
+	return a.reportSearch(p, l, len(in), f)
 }
 
-// searched tells how the search ended.
-func (a *app) searched(p *hitPrinter, l *reader.Library, sources int, f searchFlags) error {
+// reportSearch reports how the search ended.
+func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags) error {
 	if f.session == "" {
 		a.incomplete(l)
 	}
@@ -150,7 +148,7 @@ func (a *app) searched(p *hitPrinter, l *reader.Library, sources int, f searchFl
 	return nil
 }
 
-// none is the error of a search without hits, in so many sessions: what narrows it may hide what is looked for.
+// none returns the error of a search without hits. Its hint names the flags that may exclude what the user looks for.
 func (f searchFlags) none(l *reader.Library, sources int) error {
 	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
@@ -174,7 +172,7 @@ func (f searchFlags) none(l *reader.Library, sources int) error {
 	return err
 }
 
-// query reads what is looked for from the command line.
+// query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
 	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
 	if f.limit < 0 {
@@ -196,7 +194,7 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 	return q, q.Check()
 }
 
-// sources are the sessions that a search looks through, newest first.
+// sources returns the sessions to search, newest first.
 func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]search.Source, error) {
 	in := slices.Clone(l.Sessions)
 	if f.session != "" {
@@ -219,8 +217,7 @@ func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]
 	return all, nil
 }
 
-// copiesOf returns, of each session that is a copy made by ccd of another one that is archived here, how many of its records
-// ccd wrote.
+// copiesOf returns, for each copy by ccd of an archived session, how many of its records ccd wrote.
 func copiesOf(l *reader.Library) map[transcript.Key]int {
 	all := map[transcript.Key]int{}
 	for _, e := range l.Sessions {
@@ -231,27 +228,26 @@ func copiesOf(l *reader.Library) map[transcript.Key]int {
 	return all
 }
 
-// hitPrinter prints hits as they come.
 type hitPrinter struct {
 	*app
 	library *reader.Library
 	query   search.Query
 	limit   int
-	width   int // of the terminal, 0 elsewhere
+	width   int // of the terminal; 0: not a terminal
 	colour  bool
-	last    transcript.Key // session of the hit before
+	last    transcript.Key // session of the previous hit
 	wipe    func()
-	copies  map[transcript.Key]int // of copies that ccd wrote: records that stand in their originals too
+	copies  map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits    int
 	damage  int
-	first   error // damage
+	first   error // the first damage
 }
 
 func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
 	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.width(), colour: a.colours()}
 }
 
-// take prints a hit, or notes damage. It reports whether another one is wanted.
+// take prints a hit or notes damage. It reports whether more hits are wanted.
 func (p *hitPrinter) take(h search.Hit, err error) (more bool, _ error) {
 	if errors.As(err, new(*archive.DamageError)) {
 		if p.damage++; p.first == nil {
@@ -275,8 +271,7 @@ func (p *hitPrinter) take(h search.Hit, err error) (more bool, _ error) {
 	return p.hits != p.limit, err
 }
 
-// lines prints a hit for people: where it is, and below it the text. On a terminal, hits stand below the session that they
-// are in; elsewhere, each names its session.
+// lines prints a hit. On a terminal, hits are grouped by session; elsewhere, each names its session.
 func (p *hitPrinter) lines(h search.Hit) error {
 	if p.width > 0 {
 		return p.fitted(h)
@@ -289,7 +284,6 @@ func (p *hitPrinter) lines(h search.Hit) error {
 		"\n  > " + h.Snippet + "\n")
 }
 
-// fitted prints a hit on a terminal.
 func (p *hitPrinter) fitted(h search.Hit) error {
 	var b strings.Builder
 	if h.Session.Key != p.last {
@@ -307,14 +301,14 @@ func (p *hitPrinter) fitted(h search.Hit) error {
 	id := " " + mark.New(h.ID, "")
 	b.WriteString(cut(strings.Join(parts, " · "), max(1, p.width-cellsOf(id))) + id + "\n")
 	before := "  > "
-	for _, line := range lined(h.Snippet, max(p.width-len(before), fewest)) {
+	for _, line := range wrapCells(h.Snippet, max(p.width-len(before), minCells)) {
 		b.WriteString(before + p.marked(line) + "\n")
 		before = "    "
 	}
 	return p.draw(b.String())
 }
 
-// hitPlace tells when and in what a hit was found.
+// hitPlace says when the hit was written, and in what.
 func hitPlace(h search.Hit, when string) (parts []string) {
 	if when != "" {
 		parts = append(parts, when)
@@ -326,7 +320,7 @@ func hitPlace(h search.Hit, when string) (parts []string) {
 	return parts
 }
 
-// marked marks what matches, on a terminal.
+// marked highlights the matches in a snippet.
 func (p *hitPrinter) marked(snippet string) string {
 	var b strings.Builder
 	at := 0
@@ -337,7 +331,7 @@ func (p *hitPrinter) marked(snippet string) string {
 	return b.String() + snippet[at:]
 }
 
-// object prints a hit as the next element of the array.
+// object prints a hit as the next element of the JSON array.
 func (p *hitPrinter) object(h search.Hit) error {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -356,7 +350,7 @@ func (p *hitPrinter) object(h search.Hit) error {
 	return p.print(before + strings.TrimSuffix(b.String(), "\n"))
 }
 
-// end closes the array.
+// end closes the JSON array.
 func (p *hitPrinter) end() error {
 	switch {
 	case !p.json:

@@ -6,13 +6,13 @@ import (
 	"regexp"
 )
 
-// secretShapes are general shapes of credentials, as their issuers document them. They only warn: a miss is possible
-// and a hit may be an example. Each begins with one of a few fixed texts, which are looked for first: an expression
-// over all of a long transcript would take longer than to restore it.
+// secretShapes are the formats of credentials as their issuers document them. They only warn: a miss is possible, and a
+// hit may be an example. Searching for the fixed starts first is faster: regular expressions over a long transcript
+// would take longer than restoring it.
 var secretShapes = []struct {
 	name   string
 	starts []string
-	shape  *regexp.Regexp // from the start on
+	shape  *regexp.Regexp // matches from the start on
 }{
 	{"a private key", []string{"-----BEGIN "}, regexp.MustCompile(`^-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----`)},
 	{"an AWS access key", []string{"AKIA", "ASIA"}, regexp.MustCompile(`^A[KS]IA[0-9A-Z]{16}\b`)},
@@ -25,17 +25,16 @@ var secretShapes = []struct {
 	{"a JSON web token", []string{"eyJ"}, regexp.MustCompile(`^eyJ[0-9A-Za-z_-]{10,200}\.eyJ[0-9A-Za-z_-]{10}`)},
 }
 
-// secretOverlap is how much of what passed is looked at again, so that a token cut by a write is seen.
+// secretOverlap is how many bytes of the previous write are searched again, for a secret split between two writes.
 const secretOverlap = 256
 
-// secretWatch passes bytes on and notices the first that look like a secret.
+// secretWatch is a writer that notices the first text that looks like a secret.
 type secretWatch struct {
 	w    io.Writer
-	seen string // what it looks like, "" while nothing does
+	seen string // its kind, "" if none was seen
 	tail []byte
 }
 
-// Write implements io.Writer.
 func (s *secretWatch) Write(p []byte) (int, error) {
 	if s.seen == "" {
 		s.look(p)
@@ -63,7 +62,7 @@ func (s *secretWatch) match(p []byte) bool {
 	return false
 }
 
-// begins reports whether shape matches at any place of p where start stands and no word goes on.
+// begins reports whether shape matches p at a place where start begins a word.
 func begins(p, start []byte, shape *regexp.Regexp) bool {
 	for at := 0; ; at++ {
 		i := bytes.Index(p[at:], start)

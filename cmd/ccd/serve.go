@@ -18,27 +18,27 @@ import (
 	"ccd/watcher"
 )
 
-// server is the process of `ccd run`: one daemon after the other, each with the configuration that the last reload
-// brought, all under one run.lock.
+// server is the process of `ccd run`. It runs one daemon at a time; a reload replaces the daemon under the same
+// run.lock.
 type server struct {
 	*app
-	held    *daemon.RunLock
-	pulse   *packaging.Pulse
-	notTold bool            // the service manager could not be told, and that was said
-	absent  map[string]bool // roots that were not there when the process began
-	hangup  chan os.Signal
-	file    *logFile        // nil: the log goes to stderr
-	holds   *reader.Library // the configuration in force
+	held         *daemon.RunLock
+	pulse        *packaging.Pulse
+	notifyFailed bool            // a failed notification was logged
+	absent       map[string]bool // roots that did not exist when the process started
+	hangup       chan os.Signal
+	file         *logFile        // nil if the log goes to stderr
+	current      *reader.Library // the configuration in effect
 }
 
 // serve runs the daemon until ctx ends.
 func (a *app) serve(ctx context.Context) error {
 	s := &server{app: a, pulse: packaging.NewPulse(), hangup: make(chan os.Signal, 1)}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
+	if !signal.Ignored(syscall.SIGHUP) { // SIGHUP is ignored under nohup
 		signal.Notify(s.hangup, syscall.SIGHUP)
 		defer signal.Stop(s.hangup)
 	}
-	defer tellStopping(ctx)()
+	defer notifyStopping(ctx)()
 	err := s.run(ctx)
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
 		return errStopped
@@ -46,13 +46,13 @@ func (a *app) serve(ctx context.Context) error {
 	return withStatusHint(err)
 }
 
-// tellStopping tells the service manager when ctx ends. The returned function waits until that was sent, so that the
-// process does not exit first.
-func tellStopping(ctx context.Context) (wait func()) {
+// notifyStopping tells the service manager when ctx ends. The returned function waits for that, so that the process does
+// not exit first.
+func notifyStopping(ctx context.Context) (wait func()) {
 	sent := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(sent)
-		_ = packaging.Notify("STOPPING=1") // a manager that is gone needs no telling
+		_ = packaging.Notify("STOPPING=1") // if the manager is gone, nobody waits for it
 	})
 	return func() {
 		if !stop() {
@@ -78,45 +78,45 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.sayPlan(ctx, d, l, runFlags{}); err != nil {
 		return err
 	}
-	if terminal(s.err) { // a daemon with nothing to do is silent for hours
+	if terminal(s.err) { // a daemon without work prints nothing for hours
 		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows progress")
 	}
-	return packaging.Run(ctx, func(ctx context.Context) error { return s.turns(ctx, d) })
+	return packaging.Run(ctx, func(ctx context.Context) error { return s.runAll(ctx, d) })
 }
 
-// daemon makes a daemon of a configuration, which from then on is the one in force.
+// daemon makes a daemon of l and, if that succeeds, makes l the configuration in effect.
 func (s *server) daemon(ctx context.Context, l *reader.Library, r *daemon.Reload) (*daemon.Daemon, error) {
 	log, err := s.openLog(l)
 	if err != nil {
 		return nil, err
 	}
 	beat := func() { s.tell(log, s.pulse.Beat()) }
-	if s.holds != nil || s.Getenv("NOTIFY_SOCKET") != "" { // a person who starts it is told; else it would only be started again
+	if s.current != nil || s.Getenv("NOTIFY_SOCKET") != "" { // a service waits, because it would only be restarted; a person gets the error
 		ctx = archive.WaitForLock(ctx, func(*archive.LockedError) { beat() })
 	}
 	o := s.daemonOptions(l, log)
 	o.Lock, o.Reload = s.held, r
-	o.Published = s.companionTold()
+	o.Published = s.companionPrinter()
 	o.Ready = func() { s.tell(log, s.pulse.Ready()) }
 	o.Heartbeat = beat
 	o.HeartbeatEvery = s.pulse.Every()
-	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(l, h), s.moved(l)) }
+	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(l, h), s.checkArchive(l)) }
 	d, err := daemon.New(ctx, o)
 	if err == nil {
-		s.holds = l
+		s.current = l
 	}
 	return d, err
 }
 
-// tell notes what came of telling the service manager something; that it cannot be told is said once.
+// tell logs the first failed notification of the service manager.
 func (s *server) tell(log *slog.Logger, err error) {
-	if err != nil && !s.notTold {
+	if err != nil && !s.notifyFailed {
 		log.Warn("service manager not notified", "err", err)
-		s.notTold = true
+		s.notifyFailed = true
 	}
 }
 
-// openLog returns the log of a configuration. A file that is open already stays so.
+// openLog returns the log of a configuration. A log file that is already open stays open.
 func (s *server) openLog(l *reader.Library) (*slog.Logger, error) {
 	if s.file != nil && s.file.path != l.Config.Log.File {
 		s.file.close()
@@ -135,19 +135,19 @@ func (s *server) openLog(l *reader.Library) (*slog.Logger, error) {
 	return slog.New(logHandler(s.file, &slog.HandlerOptions{Level: level}, l.Config.Log.Format)), nil
 }
 
-// turns runs one daemon after the other until ctx ends or one of them fails. No file, no lock and no fold is handed
-// from one to the next: nothing is kept for the end, so the next one finds all that it needs on disk.
-func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
+// runAll runs daemons until ctx ends or one fails. A daemon passes no folds and no open files to the next, which reads
+// everything from disk.
+func (s *server) runAll(ctx context.Context, d *daemon.Daemon) error {
 	for {
-		next, err := s.turn(ctx, d)
+		next, err := s.runOne(ctx, d)
 		log, last := d.Log, d.Reload
-		d = nil // its sessions are not to stand in memory twice
+		d = nil // so that its sessions can be freed before the next daemon loads them
 		switch {
-		case errors.Is(err, errMoved):
-			log.Error("the archive was removed or replaced: reading everything again", "archive", s.holds.ArchivePath)
-			d, err = s.daemon(ctx, s.holds, last)
+		case errors.Is(err, errArchiveReplaced):
+			log.Error("the archive was removed or replaced: reading everything again", "archive", s.current.ArchivePath)
+			d, err = s.daemon(ctx, s.current, last)
 		case next != nil:
-			d, err = s.change(ctx, log, next)
+			d, err = s.replace(ctx, log, next)
 		}
 		if d == nil {
 			return err
@@ -155,8 +155,8 @@ func (s *server) turns(ctx context.Context, d *daemon.Daemon) error {
 	}
 }
 
-// turn runs d until ctx ends, until d fails, or until a reload brings a configuration that can take over.
-func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *reader.Library, err error) {
+// runOne runs d until ctx ends, d fails or a reload brings a valid configuration.
+func (s *server) runOne(ctx context.Context, d *daemon.Daemon) (next *reader.Library, err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	taken := make(chan *reader.Library, 1)
@@ -176,11 +176,11 @@ func (s *server) turn(ctx context.Context, d *daemon.Daemon) (next *reader.Libra
 	return nil, err
 }
 
-// errReload ends a daemon whose place another one takes.
+// errReload ends a daemon that another replaces.
 var errReload = errors.New("configuration reloaded")
 
-// listen waits for SIGHUP, beside a daemon that may be busy for long. A configuration in error is told, and changes
-// nothing; a good one is handed to end. The end of the terminal is the end of what runs in it.
+// listen waits for SIGHUP. It runs beside the daemon, which may be busy for a long time. It logs a bad configuration
+// and passes a good one to end. If the terminal is gone, it ends the process.
 func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*reader.Library, error)) {
 	for {
 		select {
@@ -218,7 +218,7 @@ func (s *server) terminalGone() bool {
 	return false
 }
 
-// check reads the configuration as a start does and looks whether its archive can be read, and changes nothing.
+// check reads the configuration as a start does and tests whether its archive can be read. It changes nothing.
 func (s *server) check(ctx context.Context) (*reader.Library, error) {
 	l, err := s.locate(false)
 	if err != nil {
@@ -231,8 +231,8 @@ func (s *server) check(ctx context.Context) (*reader.Library, error) {
 	return l, err
 }
 
-// change makes the daemon of the configuration that takes over. Where that fails after all, the one before holds on.
-func (s *server) change(ctx context.Context, log *slog.Logger, next *reader.Library) (*daemon.Daemon, error) {
+// replace makes the daemon of the new configuration. If that fails, it makes one of the current configuration.
+func (s *server) replace(ctx context.Context, log *slog.Logger, next *reader.Library) (*daemon.Daemon, error) {
 	r := &daemon.Reload{Time: time.Now().UTC()}
 	d, err := s.daemon(ctx, next, r)
 	if err == nil {
@@ -247,18 +247,18 @@ func (s *server) change(ctx context.Context, log *slog.Logger, next *reader.Libr
 	}
 	log.Error("configuration refused; the previous one is in use", "err", err)
 	r.Error = err.Error()
-	return s.daemon(ctx, s.holds, r)
+	return s.daemon(ctx, s.current, r)
 }
 
-// drift tells where the service that this process is was installed for another configuration: its sandbox names the
-// directories that may be written, and a process cannot leave it.
+// drift names the settings in which l differs from the installed service, or returns "". The service's sandbox lists
+// the directories that ccd may write to, and a running process cannot leave it.
 func (s *server) drift(l *reader.Library) string {
 	if s.Getenv("NOTIFY_SOCKET") == "" {
 		return ""
 	}
 	service, err := l.Place.Installed(s.talkOut())
 	if err != nil || service.Account() == "" {
-		return "" // it runs under a manager, but not as ccd install would have it
+		return "" // the manager's unit is not from `ccd install`
 	}
 	changed, err := service.Drift()
 	if err != nil {
@@ -278,37 +278,35 @@ func absentRoots(roots []watcher.Root) map[string]bool {
 	return absent
 }
 
-// checkRoots fails where a root has come into being after the sandbox of the service was made: what is not there then is
-// read-only in it for good, and only a new process gets a new one. A root that was there at the start is none of this,
-// so that a start which does not help is the last.
+// checkRoots fails if a root was created after the service's sandbox: in that sandbox it stays read-only, so ccd must
+// restart. It ignores roots that existed at the start, so that ccd does not restart again if that did not help.
 func (s *server) checkRoots(l *reader.Library, h watcher.Health) error {
 	if s.Getenv("NOTIFY_SOCKET") == "" || l.Config.Companion.Dir != "" {
 		return nil
 	}
 	for _, r := range h.Roots {
 		if r.Present && s.absent[r.Path] && errors.Is(disk.Writable(r.Path), syscall.EROFS) {
-			return &comeError{r.Path}
+			return &lateRootError{r.Path}
 		}
 	}
 	return nil
 }
 
-// errMoved tells that the archive's file is not the one any more that the daemon knows.
-var errMoved = errors.New("the archive was moved")
+// errArchiveReplaced says that the archive's file is not the one that the daemon opened.
+var errArchiveReplaced = errors.New("the archive was moved")
 
-// moved fails with errMoved where another file, or none, stands where the archive stood: what the daemon remembers to be
-// archived is not, then.
-func (s *server) moved(l *reader.Library) error {
+// checkArchive fails with errArchiveReplaced if the archive's file was removed or replaced: what the daemon knows as archived is then
+// lost.
+func (s *server) checkArchive(l *reader.Library) error {
 	if l.Archive.FileReplaced() {
-		return errMoved
+		return errArchiveReplaced
 	}
 	return nil
 }
 
-// comeError tells of a root that the service's sandbox does not know.
-type comeError struct{ root string }
+// lateRootError reports a root that the service's sandbox does not include.
+type lateRootError struct{ root string }
 
-// Error says what is to become of it.
-func (e *comeError) Error() string {
+func (e *lateRootError) Error() string {
 	return "watch " + e.root + ": it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it"
 }

@@ -17,7 +17,7 @@ import (
 	"ccd/packaging"
 )
 
-// serviceFlags choose between the user's own service and one of the machine.
+// serviceFlags choose between the user's service and a system service.
 type serviceFlags struct {
 	system bool
 	user   string
@@ -117,23 +117,23 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 	return c
 }
 
-// installService installs a service that nothing keeps from running.
+// installService installs a service if nothing would keep it from running.
 func (a *app) installService(ctx context.Context, l *reader.Library, s *packaging.Service, f serviceFlags) error {
 	if err := a.mayInstall(ctx, l, s, f); err != nil {
 		return err
 	}
-	if err := s.Install(ctx); err != nil || f.system { // what is the user's, root does not touch
+	if err := s.Install(ctx); err != nil || f.system { // root does not touch the user's files
 		return err
 	}
 	a.removeEarlier(ctx, l)
 	return nil
 }
 
-// removeEarlier removes the companions of an earlier companion.dir, outside of the sandbox that kept the daemon from it. The
-// daemon that was just started may not have written all of them at their new place: those stay for doctor.
+// removeEarlier removes the companions in an earlier companion.dir, which the daemon's sandbox cannot reach. The daemon
+// may not have rewritten all of them yet; ccd doctor removes the rest.
 func (a *app) removeEarlier(ctx context.Context, l *reader.Library) {
 	if _, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (any, error) { return nil, l.Load(ctx) }); err != nil {
-		return // doctor reports it
+		return // ccd doctor reports it
 	}
 	if n, _ := removal.RemoveEarlier(ctx, removal.Earlier(l.Place, l.Sessions)); n > 0 {
 		a.say("removed %s of an earlier companion.dir", words.Count(n, "companion"))
@@ -143,8 +143,8 @@ func (a *app) removeEarlier(ctx context.Context, l *reader.Library) {
 	}
 }
 
-// mayInstall fails where another service, or a daemon that is none, would keep the one that is to be installed from
-// running: two daemons of one account never run at once.
+// mayInstall fails if another service or a running daemon would keep the new service from running. An account never has
+// two daemons at once.
 func (a *app) mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, f serviceFlags) error {
 	fail := func(err error, then string, args ...any) error {
 		return words.Hint(fmt.Errorf("install service: %w", err), then, args...)
@@ -181,7 +181,7 @@ func (a *app) mayInstall(ctx context.Context, l *reader.Library, s *packaging.Se
 	return nil
 }
 
-// talkOut is where others say what they do.
+// talkOut returns the writer for messages of other packages.
 func (a *app) talkOut() io.Writer {
 	if a.quiet {
 		return io.Discard

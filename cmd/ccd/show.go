@@ -63,7 +63,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 		return err
 	}
 	if e.StateDamage != nil {
-		a.incomplete(l) // what a person chose for its companion is lost
+		a.incomplete(l) // the labels and options that the user chose are lost
 	}
 	if e.Class == transcript.Attachment {
 		return words.Hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", words.Shell(e.ID))
@@ -81,8 +81,8 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	return a.printForm(c, f.form, f.section)
 }
 
-// companionOf is the session's companion as it was last written, or made anew where it is not there, or where its text
-// is not all that is asked for.
+// companionOf returns the session's companion as it was last written. It makes a new one if that is missing, or if the
+// form needs more than its text.
 func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry, f showFlags) (reader.Companion, error) {
 	if f.fresh {
 		return a.freshCompanion(ctx, e)
@@ -95,7 +95,7 @@ func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry
 		case err == nil:
 			text, known, err := l.Checked(ctx, text)
 			return reader.Companion{Text: text, Known: known}, err
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // another machine's, or another user's
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // a companion of another machine or user is not readable here
 			return reader.Companion{}, fmt.Errorf("read companion: %w", err)
 		}
 	}
@@ -107,9 +107,9 @@ func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Compan
 	if err != nil {
 		return reader.Companion{}, err
 	}
-	d.Summarize = nil // an agent may run this unasked, with a configuration of its own making: no command is started
+	d.Summarize = nil // agents may run this without asking, with any configuration, so it starts no command
 	made, err := d.Compact(ctx, e.Key, daemon.CompactOptions{Write: true})
-	if errors.Is(err, daemon.ErrNotPlaced) { // what was asked for is its text
+	if errors.Is(err, daemon.ErrNotPlaced) { // its text exists, which is enough here
 		fmt.Fprintf(a.err, "ccd: warning: %v\n", err)
 		made, err = d.Compact(ctx, e.Key, daemon.CompactOptions{})
 	}

@@ -88,7 +88,6 @@ func (a *app) stats(ctx context.Context, args []string, f statsFlags) error {
 	return a.printStats(out, one)
 }
 
-// groupColumns are the columns of --by.
 func groupColumns(head string, name func(*status.Group) string) []column[*status.Group] {
 	return []column[*status.Group]{
 		{head: head, least: 10, text: name},
@@ -99,16 +98,12 @@ func groupColumns(head string, name func(*status.Group) string) []column[*status
 	}
 }
 
-// byFlag is --by.
 type byFlag struct{ to *string }
 
-// String implements pflag.Value.
 func (b byFlag) String() string { return "" }
 
-// Type implements pflag.Value.
 func (byFlag) Type() string { return "WHAT" }
 
-// Set implements pflag.Value.
 func (b byFlag) Set(text string) error {
 	if text != "day" && text != "project" {
 		return errors.New("want day or project")
@@ -149,7 +144,7 @@ func (a *app) printStats(out status.Stats, one *reader.Entry) error {
 	return printTable(a, out.BySession, savedColumns(time.Now()))
 }
 
-// tokensLine is what sessions of a size have become.
+// tokensLine says what size sessions had and have now.
 func tokensLine(before string, s status.Saved) string {
 	if s.Real == 0 {
 		return before
@@ -161,7 +156,7 @@ func tokensLine(before string, s status.Saved) string {
 	return line + ", nothing saved"
 }
 
-// savedColumns are the columns of what was saved by session.
+// savedColumns returns the columns of what was saved per session.
 func savedColumns(now time.Time) []column[status.SessionSaved] {
 	return append(sessionColumns(now, func(s status.SessionSaved) status.Session { return s.Row }), []column[status.SessionSaved]{
 		{head: "SIZE", text: func(s status.SessionSaved) string { return s.Row.Size().String() }},
@@ -169,7 +164,7 @@ func savedColumns(now time.Time) []column[status.SessionSaved] {
 		{head: "SAVED", text: func(s status.SessionSaved) string { return s.Row.Smaller() }},
 		{head: "WRITTEN", drop: 3, text: func(s status.SessionSaved) string { return fmt.Sprintf("%dx", s.Compactions) }},
 		{
-			head: "TIME", drop: 1, text: func(s status.SessionSaved) string { return fmt.Sprintf("%7s", s.Took()) }, // as wide whatever it took
+			head: "TIME", drop: 1, text: func(s status.SessionSaved) string { return fmt.Sprintf("%7s", s.Took()) }, // fixed width
 			piped: func(s status.SessionSaved) string { return s.Took() },
 		},
 		{head: "RESTORES", drop: 2, text: func(s status.SessionSaved) string { return fmt.Sprintf("%d of %d", s.Succeeded, s.Tried) }},
@@ -177,7 +172,7 @@ func savedColumns(now time.Time) []column[status.SessionSaved] {
 	}...)
 }
 
-// printSaved prints what was saved, by kind, behind text.
+// printSaved prints text, then a table of what was saved by kind.
 func (a *app) printSaved(before, title string, all []status.Gain) error {
 	if err := a.print(before); err != nil {
 		return err

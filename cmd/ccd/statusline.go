@@ -18,14 +18,14 @@ import (
 	"ccd/daemon"
 )
 
-// Each of the three things that the status line needs has its own limit: one that is late is left out.
+// Each source of the status line has its own time limit. A late one is left out.
 const (
 	lineInputTime   = 250 * time.Millisecond
 	lineArchiveTime = 100 * time.Millisecond
 	lineDaemonTime  = 50 * time.Millisecond
 )
 
-// maxLineTokens is above any count of tokens that can be true.
+// maxLineTokens is more than any real token count.
 const maxLineTokens = 1 << 40
 
 func (a *app) statuslineCommand() *cobra.Command {
@@ -45,7 +45,7 @@ It reads the state of this session only. The line is colored unless NO_COLOR is 
 		},
 	}
 	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
-		if help, _, _ := lenient(c, args); help {
+		if help, _, _ := parseLenient(c, args); help {
 			return c.Help()
 		}
 		return a.draw(a.statusline(c.Context()) + "\n")
@@ -54,7 +54,7 @@ It reads the state of this session only. The line is colored unless NO_COLOR is 
 	return c
 }
 
-// lineInput is what Claude Code passes to the command of its status line, as far as it is used. Any of it may be missing.
+// lineInput is what ccd uses of Claude Code's input to a status line. Any member may be missing.
 type lineInput struct {
 	Transcript string `json:"transcript_path"`
 	Context    struct {
@@ -67,7 +67,7 @@ type lineInput struct {
 	} `json:"context_window"`
 }
 
-// size is what the client says that its context holds, else what is kept of the session.
+// size returns the context size that the client reports, else the one in kept.
 func (in lineInput) size(kept daemon.State) status.Size {
 	used, window := in.Context.Usage.Input+in.Context.Usage.Created+in.Context.Usage.Read, in.Context.Window
 	if used >= 1 && used < maxLineTokens && window >= 0 && window < maxLineTokens {
@@ -76,7 +76,7 @@ func (in lineInput) size(kept daemon.State) status.Size {
 	return status.SizeOf(kept.Reported, kept.About, kept.Estimate, kept.Window)
 }
 
-// statusline returns the line. It prints numbers and times only, nothing of a transcript.
+// statusline returns the status line. It has only numbers and times, no text of a transcript.
 func (a *app) statusline(ctx context.Context) string {
 	in, _ := inTime(ctx, lineInputTime, func(context.Context) (in lineInput, err error) {
 		err = json.NewDecoder(io.LimitReader(a.in, 1<<20)).Decode(&in)
@@ -114,7 +114,7 @@ func (a *app) statusline(ctx context.Context) string {
 	return strings.Join(parts, " · ")
 }
 
-// stateAt is what the archive last noted of the session whose transcript is at path.
+// stateAt returns the archived state of the session of a transcript.
 func stateAt(ctx context.Context, p *account.Place, path string) (daemon.State, error) {
 	if !filepath.IsAbs(path) {
 		return daemon.State{}, errors.New("no transcript")

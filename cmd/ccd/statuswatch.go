@@ -16,22 +16,20 @@ import (
 	"ccd/cmd/ccd/internal/words"
 )
 
-// leastInterval is the shortest that status may be told again.
-const leastInterval = 100 * time.Millisecond
+// minInterval is the shortest interval of --watch.
+const minInterval = 100 * time.Millisecond
 
-// watchFlag is --watch: alone, with its interval behind =, or as the argument behind it.
+// watchFlag is the value of --watch, which may be given without an interval.
 type watchFlag struct {
 	on       bool
 	interval time.Duration
 }
 
-// String implements pflag.Value.
 func (w *watchFlag) String() string { return "" }
 
-// Type implements pflag.Value.
 func (w *watchFlag) Type() string { return "INTERVAL" }
 
-// Set implements pflag.Value: a duration, or a number of seconds.
+// Set implements pflag.Value. It accepts a duration or a number of seconds.
 func (w *watchFlag) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if n, numErr := strconv.ParseFloat(text, 64); err != nil && numErr == nil {
@@ -40,14 +38,14 @@ func (w *watchFlag) Set(text string) error {
 	switch {
 	case err != nil:
 		return errors.New("not a duration, such as 5s")
-	case d < leastInterval || d > 24*time.Hour:
-		return fmt.Errorf("not between %s and a day", leastInterval)
+	case d < minInterval || d > 24*time.Hour:
+		return fmt.Errorf("not between %s and a day", minInterval)
 	}
 	w.on, w.interval = true, d
 	return nil
 }
 
-// watchStatus tells status again and again, until ctx ends.
+// watchStatus shows the status at each interval, until ctx ends.
 func (a *app) watchStatus(ctx context.Context, every time.Duration) error {
 	g, err := status.NewGauge(a.Env, version().Version)
 	if err != nil {
@@ -80,11 +78,11 @@ func (a *app) watchStatus(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// showChange prints status in a form, where it tells something new.
+// showChange returns a function that prints the status if it has changed.
 func (a *app) showChange(form func(status.Report) (string, error)) func(status.Report) error {
 	last := ""
 	return func(o status.Report) error {
-		now, err := essence(o)
+		now, err := changeKey(o)
 		if err != nil || now == last {
 			return err
 		}
@@ -97,9 +95,8 @@ func (a *app) showChange(form func(status.Report) (string, error)) func(status.R
 	}
 }
 
-// essence is what must differ for status to be told again to one who follows: the hands of clocks are left out, and what
-// others write to the same disk.
-func essence(o status.Report) (string, error) {
+// changeKey returns what counts as a change: without times, and without disk space, which other programs change too.
+func changeKey(o status.Report) (string, error) {
 	o.LastPass, o.LagSeconds, o.Archive.Space = nil, 0, 0
 	b, err := json.Marshal(o)
 	return string(b), err
@@ -110,7 +107,7 @@ func jsonLine(o status.Report) (string, error) {
 	return string(b) + "\n", err
 }
 
-// textBlock returns what makes status a block of lines, with an empty line before each but the first.
+// textBlock returns a function that formats the status as lines, after an empty line except for the first time.
 func (a *app) textBlock() func(status.Report) (string, error) {
 	apart := ""
 	return func(o status.Report) (string, error) {
@@ -125,18 +122,18 @@ func (a *app) textBlock() func(status.Report) (string, error) {
 	}
 }
 
-// redraw puts status over what was drawn before: from the top left, each line cleared to its end, then the rest of the
-// screen. Nothing of the terminal is switched, so that nothing has to be put back, however this process ends.
+// redraw draws the status over the previous one: it clears each line from the top left, then the rest of the screen. It
+// changes no terminal mode, so nothing must be restored if the process is killed.
 func (a *app) redraw(o status.Report, every time.Duration, f *os.File) error {
 	columns, lines := screen(f)
 	title := fmt.Sprintf("ccd status every %s, %s; Ctrl-C ends it", every, time.Now().Format(time.TimeOnly))
 	return a.draw(frame(a.statusLines(title, o, cmp.Or(columns, unknownWidth)), columns, lines))
 }
 
-// unknownWidth is taken for the width of a terminal that does not tell it.
+// unknownWidth is assumed if the terminal's width is unknown.
 const unknownWidth = 200
 
-// statusLines are the lines of status below a title, none of them wider than width.
+// statusLines returns the lines of the status below a title, each at most width cells wide.
 func (a *app) statusLines(title string, o status.Report, width int) []string {
 	colours := a.colours()
 	lines := append([]string{cut(title, width), ""}, facts(o.Rows(), width, colours)...)
@@ -146,10 +143,10 @@ func (a *app) statusLines(title string, o status.Report, width int) []string {
 	return lines
 }
 
-// frame is what draws lines that fit a terminal of so many columns (0: not known) where it has so many lines: those that
-// do not fit are counted in the last one.
+// frame returns the text that draws lines on a terminal of the given size (columns 0: unknown). If not all fit, the
+// last line counts the others.
 func frame(text []string, columns, lines int) string {
-	if most := lines - 1; lines > 1 && len(text) > most { // the cursor stands in the last line
+	if most := lines - 1; lines > 1 && len(text) > most { // the cursor needs the last line
 		hidden := len(text) - (most - 1)
 		more := fmt.Sprintf("... %s; a higher window shows them", words.Count(hidden, "more line"))
 		if columns > 0 {
@@ -160,7 +157,7 @@ func frame(text []string, columns, lines int) string {
 	var b strings.Builder
 	b.WriteString("\x1b[H")
 	for _, line := range text {
-		b.WriteString("\x1b[K" + line + "\r\n") // cleared first: behind a full line a terminal would clear its last cell
+		b.WriteString("\x1b[K" + line + "\r\n") // cleared first: after a full line, a terminal would clear its last cell
 	}
 	b.WriteString("\x1b[J")
 	return b.String()

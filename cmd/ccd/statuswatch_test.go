@@ -66,17 +66,17 @@ func TestCut(t *testing.T) {
 func TestEssence(t *testing.T) {
 	now := time.Now()
 	o := status.Report{Running: true, LastPass: &now, LagSeconds: 1}
-	x, err := essence(o)
+	x, err := changeKey(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	later := now.Add(time.Minute)
 	o.LastPass, o.LagSeconds, o.Archive.Space = &later, 61, 7
-	if y, _ := essence(o); x != y {
+	if y, _ := changeKey(o); x != y {
 		t.Errorf("a clock's hand counts as news: %s, %s", x, y)
 	}
 	o.Waiting = 1
-	if y, _ := essence(o); x == y {
+	if y, _ := changeKey(o); x == y {
 		t.Error("a file that waits is no news")
 	}
 }

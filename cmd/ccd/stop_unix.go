@@ -11,11 +11,11 @@ import (
 	"ccd/archive"
 )
 
-// stopSoon is how long Ctrl-Z waits for a transaction.
+// stopSoon limits how long Ctrl-Z waits for a transaction.
 const stopSoon = time.Second
 
-// stops lets Ctrl-Z stop the process between transactions, not within: one that is stopped with the archive's lock in its
-// hands holds up all others. SIGSTOP cannot be taken.
+// stops makes Ctrl-Z stop the process between transactions. A stopped process that held the archive's lock would block
+// all others. SIGSTOP cannot be caught.
 func stops(brake *archive.Brake) {
 	if signal.Ignored(syscall.SIGTSTP) {
 		return
@@ -31,8 +31,8 @@ func stops(brake *archive.Brake) {
 	}()
 }
 
-// stop stops the process and returns when it goes on. Once SIGTSTP was taken, Go cannot give it back to the system: SIGTTIN
-// does the same. SIGSTOP does not: it stops also a process that no shell could let go on, as the first one in a container.
+// stop stops the process and returns when it continues. Go cannot restore the default action of a caught SIGTSTP, so it
+// sends SIGTTIN. SIGSTOP would also stop a process that no shell can continue, such as the first one in a container.
 func stop() {
 	goesOn := make(chan os.Signal, 1)
 	signal.Notify(goesOn, syscall.SIGCONT)
@@ -42,6 +42,6 @@ func stop() {
 	}
 	select {
 	case <-goesOn:
-	case <-time.After(stopSoon): // the system does not stop it
+	case <-time.After(stopSoon): // the system ignored the signal
 	}
 }

@@ -2,5 +2,5 @@ package main
 
 import "ccd/archive"
 
-// stops does nothing: no key stops a process here.
+// stops does nothing: Windows has no Ctrl-Z signal.
 func stops(*archive.Brake) {}

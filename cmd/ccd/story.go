@@ -10,11 +10,11 @@ import (
 // storySession is the ID of the demo's session.
 const storySession = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 
-// story is an invented session, as Claude Code would write it: what a person asked, and for each wish a few commands
-// with long outputs, reads and edits.
+// story is an invented session in Claude Code's format: some requests, each with commands, long outputs, reads and
+// edits.
 type story struct {
 	lines   [][]byte
-	outputs []string // of the commands, as the agent saw them
+	outputs []string // of the commands
 	clock   time.Time
 	context int
 	n       int
@@ -28,7 +28,7 @@ var wishes = []string{
 	"run the whole suite, then tell me what is left",
 }
 
-// tell returns the story: the lines of a session that fills three quarters of its context window.
+// tell returns a session that fills three quarters of its context window.
 func tell() *story {
 	s := &story{clock: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), context: 14000}
 	for i, wish := range wishes {

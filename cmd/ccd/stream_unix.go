@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity returns the device and the inode of what f is.
+// identity returns the device and inode of f.
 func identity(f *os.File) (dev, inode uint64, ok bool) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -18,13 +18,13 @@ func identity(f *os.File) (dev, inode uint64, ok bool) {
 	return uint64(st.Dev), st.Ino, true
 }
 
-// hungUp reports whether f is a terminal that is gone.
+// hungUp reports whether f is a terminal that has hung up.
 func hungUp(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return errors.Is(err, unix.EIO)
 }
 
-// screen returns the width of a terminal in characters and its height in lines, 0 where they cannot be told.
+// screen returns the columns and lines of a terminal, or 0 if unknown.
 func screen(f *os.File) (columns, lines int) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

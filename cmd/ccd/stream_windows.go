@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// identity is of use to systemd's journal alone.
+// identity is only needed for systemd's journal.
 func identity(*os.File) (dev, inode uint64, ok bool) { return 0, 0, false }
 
-// hungUp reports whether f is a terminal that is gone, which none is here.
+// hungUp is false: consoles do not hang up.
 func hungUp(*os.File) bool { return false }
 
-// screen returns the width of a console in characters and its height in lines, 0 where they cannot be told.
+// screen returns the columns and lines of a console, or 0 if unknown.
 func screen(f *os.File) (columns, lines int) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {

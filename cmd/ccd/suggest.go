@@ -11,7 +11,7 @@ import (
 	"ccd/internal/config"
 )
 
-// synonyms are words of other tools, and the command that does the same here.
+// synonyms maps words of other tools to the command that does the same.
 var synonyms = map[string]string{
 	"log": "timeline", "history": "timeline",
 	"grep": "search", "find": "search", "rg": "search", "ag": "search",
@@ -19,16 +19,13 @@ var synonyms = map[string]string{
 	"cat": "show", "view": "show", "print": "show", "open": "show", "latest": "show latest",
 	"get": "restore", "recover": "restore", "checkout": "restore",
 	"continue": "resume", "compress": "compact", "summarize": "compact",
-	"rm": "forget", "delete": "forget", "remove": "uninstall", "purge": "uninstall --purge",
+	"rm": "uninstall", "delete": "uninstall", "remove": "uninstall", "purge": "uninstall --purge",
 	"check": "verify", "fsck": "verify", "info": "status",
 	"top": "status --watch", "watch": "status --watch", "daemon": "run", "serve": "run", "sync": "run --once", "update": "run --once",
 	"init": "setup", "configure": "config", "man": "help",
 }
 
-// instead are for synonyms of a command that this version does not have.
-var instead = map[string]string{"forget": "uninstall", "setup": "install"}
-
-// unknownCommand fails for arguments that begin with no command, and says which one was most likely meant.
+// unknownCommand fails if args do not start with a command, and suggests one.
 func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -54,11 +51,7 @@ func nearestCommand(root *cobra.Command, typed string) string {
 		}
 	}
 	if meant, ok := synonyms[typed]; ok {
-		name, flags, _ := strings.Cut(meant, " ")
-		if c, _, err := root.Find([]string{name}); err != nil || c == root {
-			name, flags = instead[name], ""
-		}
-		return strings.TrimSpace(name + " " + flags)
+		return meant
 	}
 	if len(begin) == 1 {
 		return begin[0]
@@ -67,7 +60,7 @@ func nearestCommand(root *cobra.Command, typed string) string {
 	return best
 }
 
-// unknownFlag is the error of a command line whose flags cannot be parsed. It names the flag most like an unknown one.
+// unknownFlag returns the error for flags that cannot be parsed. It suggests the nearest flag.
 func unknownFlag(c *cobra.Command, err error) error {
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {

@@ -11,10 +11,11 @@ import (
 	"ccd/internal/summarizer"
 )
 
-// onBehalf reports whether this process runs below a summarizer's command. It then starts none, and follows nothing.
+// onBehalf reports whether a summarizer's command started this process. ccd then starts no command and follows no
+// session.
 func (a *app) onBehalf() bool { return a.Getenv(summarizer.Variable) != "" }
 
-// summarize returns what has the configured command write a summary, nil where none is configured or may be run.
+// summarize returns a function that runs the summarizer, or nil if none is configured or allowed.
 func (a *app) summarize(l *reader.Library) func(ctx context.Context, input string) ([]byte, error) {
 	c := l.Config.Summarizer
 	if len(c.Command) == 0 || a.onBehalf() {

@@ -15,7 +15,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// turnOutput is a turn as --json prints it: its times are null where they are not known.
+// turnOutput is a turn in --json output. Unknown times are null.
 type turnOutput struct {
 	history.Turn
 	Time *time.Time `json:"time"`
@@ -79,11 +79,11 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	return nil
 }
 
-// leastAsked is how many cells of a request stay on the narrowest terminal.
+// leastAsked is how many cells of a request are kept on the narrowest terminal.
 const leastAsked = 12
 
-// turnLine is a turn in one line: on a terminal of so many columns the request is cut first, then the end of the line;
-// with width 0, whole and with its time in UTC.
+// turnLine formats a turn in one line. On a terminal it cuts the request first, then the end of the line. With width 0
+// it cuts nothing and prints the time in UTC.
 func turnLine(t history.Turn, width int) string {
 	when, request := words.Local(t.Time), mark.Inline(t.Asked, 120)+mark.Added(t.Added)
 	if width <= 0 {
@@ -110,7 +110,7 @@ func turnLine(t history.Turn, width int) string {
 	}
 	id := 0
 	if t.ID != "" {
-		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" behind it
+		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" after it
 	}
 	room := max(leastAsked, width-cellsOf(head)-cellsOf(tail), min(width/2, width-cellsOf(head)-id))
 	return cut(head+cut(request, room)+tail, width)

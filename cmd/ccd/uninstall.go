@@ -19,7 +19,6 @@ import (
 	"ccd/packaging"
 )
 
-// uninstallFlags are those of `ccd uninstall`.
 type uninstallFlags struct {
 	serviceFlags
 	purge, yes bool
@@ -66,8 +65,7 @@ companion cannot be removed, archive, state and configuration stay. After an int
 	return c
 }
 
-// lostByPurge says how many sessions a purge would destroy, before the reason for a refusal; "" if there are none or it
-// cannot be told.
+// lostByPurge returns how many sessions a purge would destroy, as the start of an error, or "" if none or unknown.
 func (a *app) lostByPurge(ctx context.Context, f uninstallFlags) string {
 	i, err := a.installation(f)
 	if err != nil || i.Load(ctx) != nil {
@@ -99,7 +97,7 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 	return nil
 }
 
-// sayStays says what is left when the service is gone.
+// sayStays says what remains after the service is removed.
 func (a *app) sayStays(archive string) {
 	if !disk.Exists(archive) {
 		a.say("there is no archive in %s; configuration and companions, if any, stay", archive)
@@ -108,11 +106,11 @@ func (a *app) sayStays(archive string) {
 	a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", archive)
 }
 
-// installation finds what uninstall is about. Without --purge nothing of a configuration is needed, so that one which is
-// broken keeps no service from being removed.
+// installation finds what uninstall removes. It reads the configuration only for --purge, so that a broken one does not
+// prevent removing the service.
 func (a *app) installation(f uninstallFlags) (p removal.Purge, err error) {
 	p.Say = a.say
-	p.Problem = func(problem string) { fmt.Fprintf(a.err, "problem: %s\n", problem) } // an error, not talk
+	p.Problem = func(problem string) { fmt.Fprintf(a.err, "problem: %s\n", problem) } // printed even with --quiet
 	env := a.Env
 	if f.system {
 		if p.User, err = env.MachineAccount(f.user); err != nil {
@@ -142,7 +140,7 @@ func (a *app) installation(f uninstallFlags) (p removal.Purge, err error) {
 	return p, err
 }
 
-// purge shows all that is ccd's of one account, transcripts apart, asks, and removes it.
+// purge lists everything of ccd of one account except transcripts, asks, and removes it.
 func (a *app) purge(ctx context.Context, p removal.Purge, yes bool) error {
 	if err := p.Check(ctx); err != nil {
 		return err
@@ -175,7 +173,7 @@ func (a *app) purge(ctx context.Context, p removal.Purge, yes bool) error {
 	return errSaid
 }
 
-// confirm asks whether all that was shown is to be removed. If sessions exist nowhere else, their number is the answer.
+// confirm asks before removing everything. If sessions exist nowhere else, the user must type their number.
 func (a *app) confirm(ctx context.Context, onlyHere int) error {
 	want, why := "yes", ""
 	if onlyHere > 0 {
@@ -184,7 +182,7 @@ func (a *app) confirm(ctx context.Context, onlyHere int) error {
 	fmt.Fprintf(a.err, "%sType %s to remove all of it: ", why, want)
 	switch given, err := answer(ctx, a.in); {
 	case err != nil:
-		fmt.Fprintln(a.err) // behind the question
+		fmt.Fprintln(a.err) // end the line of the question
 		return err
 	case !strings.EqualFold(given, want):
 		return fmt.Errorf("purge: answer was not %s; nothing removed", want)
@@ -192,14 +190,14 @@ func (a *app) confirm(ctx context.Context, onlyHere int) error {
 	return nil
 }
 
-// answers reports whether there is somebody to ask.
+// answers reports whether there is a terminal to ask on.
 func (a *app) answers() bool {
 	in, ok := a.in.(*os.File)
 	return ok && terminal(in) && terminal(a.err)
 }
 
-// answer reads a line, "" if there is none, without the space around it. An interrupted question has no answer: it fails
-// with what ended ctx, and what reads goes on until the process ends.
+// answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the
+// read continues until the process ends.
 func answer(ctx context.Context, in io.Reader) (string, error) {
 	text, err := readLine(ctx, bufio.NewReader(in))
 	return strings.TrimSpace(text), err

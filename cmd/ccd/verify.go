@@ -17,7 +17,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// verifyOutput is what verify prints. Unresolved are IDs that stand in a companion and that the index does not know.
+// verifyOutput is what verify prints. Unresolved are IDs in companions that the index does not have.
 type verifyOutput struct {
 	Sessions    int             `json:"sessions"`
 	Attachments int             `json:"attachments"`
@@ -32,7 +32,7 @@ type verifyOutput struct {
 	Unreadable  []string        `json:"unreadable"`
 	Damage      []reader.Damage `json:"damage"`
 
-	failed bool // a companion could not be read, and not for want of a permission
+	failed bool // a companion could not be read, for another reason than its permissions
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -83,8 +83,8 @@ func (a *app) verify(ctx context.Context) error {
 	return a.printVerify(out)
 }
 
-// verifyCompanion looks up every ID of one companion. That a companion is gone, or cannot be read, is no damage: it can
-// be made anew.
+// verifyCompanion looks up every ID of a companion. A missing or unreadable companion is not damage, because ccd can
+// write it again.
 func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out *verifyOutput) error {
 	if e.Kept.Companion == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"ccd/compactor/sidecar"
 )
 
-// release is set by the linker for releases; else the build information tells.
+// release is set by the linker for releases. Otherwise the build information has the version.
 var release string
 
 type versionOutput struct {

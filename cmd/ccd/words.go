@@ -12,13 +12,12 @@ import (
 	"ccd/internal/transcript"
 )
 
-// agentName is the value of --agent: one of the agents whose transcripts are known.
+// agentName is the value of --agent.
 type agentName struct {
 	to  *string
 	app *app
 }
 
-// String implements pflag.Value.
 func (a agentName) String() string {
 	if a.to == nil {
 		return ""
@@ -26,12 +25,10 @@ func (a agentName) String() string {
 	return *a.to
 }
 
-// Type implements pflag.Value.
 func (agentName) Type() string { return "AGENT" }
 
-// Set implements pflag.Value.
 func (a agentName) Set(name string) error {
-	if id, ok := agentsetup.Find(name); ok { // as `ccd agents` and `ccd resume --to` name it
+	if id, ok := agentsetup.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --to` use
 		name = id
 	}
 	known := agentNames(a.app.Agents())
@@ -44,10 +41,10 @@ func (a agentName) Set(name string) error {
 	return fmt.Errorf("unknown agent, want one of %s", strings.Join(known, ", "))
 }
 
-// agentNames returns what --agent takes.
+// agentNames returns the values of --agent.
 func agentNames(agents registry.Table) []string { return append(agents.Names(), transcript.Messages) }
 
-// flagError tells a flag's bad value in words of the command line, not of the parser.
+// flagError replaces the parser's text for a bad value by a plain one.
 func flagError(err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
