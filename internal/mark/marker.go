@@ -13,8 +13,7 @@ func New(id ID, rest string) string {
 	return "[ccd " + string(id) + " " + rest + "]"
 }
 
-// Added returns a note, after what a person wrote, of how many characters the agent's client added, which are omitted;
-// "" for none.
+// Added returns a note that the agent's client added n characters to a person's message, which are left out; "" for 0.
 func Added(n int) string {
 	if n == 0 {
 		return ""
@@ -54,9 +53,9 @@ func isQuoted(line string) bool {
 	return strings.HasPrefix(t, "> ") || strings.HasPrefix(t, ">+ ") || t == ">" || t == ">\n"
 }
 
-// Replace gives a companion with other markers in the place of some: with tells what stands for an ID, and false to
-// leave its marker. Quoted lines stay as they are. A marker ends with the bracket that closes its own, brackets in its
-// text counted; where they do not add up, with the first one.
+// Replace replaces markers in a companion. with returns the replacement of an ID's marker, or false to keep it. Quoted
+// lines are not changed. A marker ends at the bracket that matches its first one, or at the first closing bracket if
+// none matches.
 func Replace(companion []byte, with func(ID) (string, bool)) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(string(companion)) {
@@ -88,7 +87,7 @@ func Replace(companion []byte, with func(ID) (string, bool)) []byte {
 	return []byte(b.String())
 }
 
-// markerEnd returns the length of the marker that line begins with, 0 if it has no end.
+// markerEnd returns the length of the marker at the start of line, or 0 if it has no end.
 func markerEnd(line string) int {
 	depth := 0
 	for i := range len(line) {

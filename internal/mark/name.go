@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Name returns a file's name, or an ID made of one, as valid UTF-8, for JSON and front matter: a byte that is not UTF-8
-// stands as `\xNN`, and a backslash that would read as the start of such an escape as `\x5c`. Two names never give the
-// same text, and most names stand as they are.
+// Name returns a file name, or an ID made of one, as valid UTF-8 for JSON and front matter. It replaces bytes that are
+// not UTF-8 by `\xNN`, and a backslash that could be read as the start of such an escape by `\x5c`. Different names
+// give different texts.
 func Name(name string) string {
 	if utf8.ValidString(name) && !strings.Contains(name, `\x`) {
 		return name

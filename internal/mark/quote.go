@@ -14,9 +14,9 @@ const (
 	more  = ">+ " // continues a line that would exceed MaxLine
 )
 
-// Quote returns text as lines that each begin with "> " after the indent, escaped so that nothing in them can pose
-// as ours. A line that would pass MaxLine characters goes on in lines that begin with ">+ ". Every line ends with a
-// newline. Unquote gives text back.
+// Quote returns text as lines that start with indent and "> ", escaped so that nothing in them can pass for ccd's own
+// text. A line of more than MaxLine characters continues in lines that start with ">+ ". Every line ends with a
+// newline. Unquote reverses it.
 func Quote(indent, text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/16 + len(indent) + 8)
@@ -72,8 +72,8 @@ func Inline(text string, max int) string {
 	return s
 }
 
-// Fits returns text as by Inline, and true, if it has at most max characters then; otherwise "" and false, without
-// reading the rest.
+// Fits returns Inline(text, 0) and true if that has at most max characters, else "" and false. It reads no more of text
+// than needed.
 func Fits(text string, max int) (string, bool) {
 	if s, whole := inline(text, max); whole && max > 0 {
 		return s, true
@@ -112,9 +112,9 @@ func inline(text string, max int) (s string, whole bool) {
 	return b.String(), true
 }
 
-// escapeNext returns the escaped form of what text begins with, and how many bytes of text it stands for.
-// The set is docs/FORMAT.md's: our marker's beginning, control (but tab), bidi and zero-width characters, bytes that are
-// not UTF-8, and a backslash that would read as the start of one of these escapes.
+// escapeNext returns the escaped form of the start of text, and how many bytes of text that replaces. It escapes what
+// docs/FORMAT.md lists: the start of a marker, control characters except tab, bidi and zero-width characters, bytes
+// that are not UTF-8, and a backslash that could be read as one of these escapes.
 func escapeNext(text string) (string, int) {
 	switch c := text[0]; {
 	case c == '[' && strings.HasPrefix(text, "[ccd"):
@@ -146,13 +146,13 @@ func looksEscaped(text string) bool {
 	return len(text) >= 4 && text[1] == 'x' && isHex(text[2]) && isHex(text[3])
 }
 
-// isHex takes upper case too, although Quote never writes it: a reader that undoes `\xAB` must find none that is text.
+// isHex accepts upper case, which Quote never writes, because another reader may decode `\xAB`.
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// hidden reports whether r is a C1 control, a bidi control, a zero-width character or a line separator: text that
-// could change how a line reads without being seen.
+// hidden reports whether r is a C1 control, a bidi control, a zero-width character or a line separator: invisible
+// characters that change how a line reads.
 func hidden(r rune) bool {
 	switch {
 	case r >= 0x80 && r <= 0x9f,
@@ -168,7 +168,7 @@ func hidden(r rune) bool {
 	return false
 }
 
-// Unquote returns the text that Quote was given, from its lines. It fails on a line that is not quoted.
+// Unquote returns the text that Quote was given. It fails if a line is not quoted.
 func Unquote(lines string) (string, error) {
 	var b strings.Builder
 	begun := false
@@ -191,7 +191,7 @@ func Unquote(lines string) (string, error) {
 	return b.String(), nil
 }
 
-// unescape reverses escapeNext, for Name without the markers.
+// unescape reverses escapeNext; without markers, it reverses only `\x` escapes, as Unname needs.
 func unescape(b *strings.Builder, line string, markers bool) {
 	for len(line) > 0 {
 		switch {

@@ -1,7 +1,6 @@
-// Package ownfile opens files of ccd's own, and nothing that only has such a file's name.
-//
-// Its invariant: no FIFO, device or directory put in a file's place makes an open wait, or a read go on for ever. It knows
-// nothing of what files hold.
+// Package ownfile opens ccd's own files.
+// If a FIFO, device or directory has such a file's name, opening or reading it fails instead of blocking forever. The
+// package does not know what the files contain.
 package ownfile
 
 import (
@@ -17,7 +16,7 @@ import (
 // directory.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open is os.OpenFile for a regular file, or a symlink to one.
+// Open calls os.OpenFile. It fails with ErrIrregular if path, with symlinks followed, is not a regular file.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|noWait, perm)
 	if err != nil {
@@ -34,7 +33,7 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Read is os.ReadFile for a regular file of limited size.
+// Read reads a regular file. It fails with ErrIrregular, or if the file has more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -48,8 +47,9 @@ func Read(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Append adds a line to a log of limited size: a full log is renamed first and replaces the previous one. Errors are
-// ignored, so that nothing waits for the log. Nothing is written in a read-only directory, not even by root.
+// Append adds a line to a log of limited size: a full log is first renamed to path.1, replacing an older one. It
+// ignores errors, so that no caller fails because of a log. It writes nothing into a directory without the owner's
+// write permission, not even as root.
 func Append(path string, line []byte, most int64) {
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || dir.Mode().Perm()&0o200 == 0 {
 		return

@@ -4,5 +4,5 @@ package ownfile
 
 import "syscall"
 
-// noWait: the open of a FIFO that nobody writes to returns at once.
+// noWait makes opening a FIFO without a writer return at once.
 const noWait = syscall.O_NONBLOCK

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Were these opened as files are, the test would hang.
+// With os.Open, the test would hang.
 func TestWhatIsNoFile(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -1,9 +1,7 @@
-// Package project tells which directories belong to one project: a git repository with all its worktrees, or, without
-// git, a directory and what is below it.
-//
-// It owns how a directory is known to be in a repository. It reads `.git` files and directories itself and starts no
-// process. Its invariant: a directory joins a repository only if the repository says so too, so that a file written into
-// one project cannot make it part of another.
+// Package project decides which directories belong to one project: a git repository with all its worktrees or, without
+// git, a directory and those below it.
+// It reads `.git` files and directories itself and starts no process. A directory joins a repository only if the
+// repository lists it, so that a file written into one project cannot make that project part of another.
 package project
 
 import (
@@ -15,18 +13,18 @@ import (
 	"strings"
 )
 
-// Project is the project of one directory.
+// Project is the project of a directory.
 type Project struct {
 	dir   string   // real path
 	tree  string   // the working tree that dir is in, "" without git
-	alone bool     // directories below dir do not belong to it
+	alone bool     // directories below dir do not belong to the project
 	repo  string   // the repository of dir, "" for none
 	trees []string // worktrees listed by the repository that no longer exist
 	known map[string]bool
 }
 
-// Of returns the project of dir. The home directory and those above it hold all projects of a user: without git they
-// stand for themselves, without what is below them.
+// Of returns the project of dir. The home directory and those above it contain all projects of a user, so without git
+// their project does not include directories below them.
 func Of(dir, home string) *Project {
 	p := &Project{dir: real(dir), known: map[string]bool{}}
 	p.repo, p.tree = repository(p.dir)
@@ -49,7 +47,7 @@ func (p *Project) Has(dir string) bool {
 	return has
 }
 
-// InTree reports whether dir belongs to the project and, with git, to the worktree of the directory that the project is of.
+// InTree reports whether dir belongs to the project and, with git, to the same worktree as the project's directory.
 func (p *Project) InTree(dir string) bool {
 	if !p.Has(dir) {
 		return false
@@ -74,15 +72,15 @@ func (p *Project) has(dir string) bool {
 	return repo == p.repo || repo == "" && p.usual(dir)
 }
 
-// usual reports whether dir was a worktree in a usual place beside the repository: git forgets the path of a worktree
+// usual reports whether a missing dir is in one of the usual places for worktrees. Git forgets the path of a worktree
 // that it removes.
 func (p *Project) usual(dir string) bool {
 	root := filepath.Dir(p.repo)
 	return filepath.Base(p.repo) == ".git" && !exists(dir) && (within(dir, root+".worktrees") || within(dir, root+"-worktrees"))
 }
 
-// repository names the repository that a directory is in, by the path of what all its worktrees share, and where the
-// directory's worktree begins; "" for none.
+// repository returns the repository of a directory, as the path that all its worktrees share, and the root of the
+// directory's worktree; "" for none.
 func repository(dir string) (repo, tree string) {
 	for {
 		if repo := at(dir); repo != "" {
@@ -96,8 +94,9 @@ func repository(dir string) (repo, tree string) {
 	}
 }
 
-// at names the repository of the working tree that begins at dir, "" if none does. A `.git` that is a symbolic link is
-// not followed, and one that leads to a repository which does not know of this working tree is a repository by itself.
+// at returns the repository of the working tree at dir, or "" if dir is none. It does not follow a `.git` that is a
+// symbolic link. If `.git` leads to a repository that does not list this working tree, `.git` itself counts as the
+// repository.
 func at(dir string) string {
 	dot := filepath.Join(dir, ".git")
 	info, err := os.Lstat(dot)
@@ -116,7 +115,7 @@ func at(dir string) string {
 	switch {
 	case filepath.Base(trees) == "worktrees" && tree(to) == dir:
 		return filepath.Dir(trees)
-	case within(to, dir): // a bare repository beside its worktrees
+	case within(to, dir): // a bare repository inside dir
 		return to
 	}
 	return dot

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// group has the command lead a process group of its own, which is killed as a whole.
+// group starts the command in a process group of its own, which is killed as a whole.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// end kills what is left of the group of a command that has ended. Where nothing is, the error says so.
+// end kills what is left of an ended command's group. It fails if nothing is left, which is fine.
 func end(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

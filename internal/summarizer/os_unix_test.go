@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestNothingOfTheGroupIsLeft holds for a command that is killed and for one that ends and leaves something behind.
+// TestNothingOfTheGroupIsLeft covers a command that is killed, and one that exits and leaves a child.
 func TestNothingOfTheGroupIsLeft(t *testing.T) {
 	for _, name := range []string{"leave", "stay"} {
 		told := filepath.Join(t.TempDir(), "pid")
@@ -40,13 +40,13 @@ func TestNothingOfTheGroupIsLeft(t *testing.T) {
 			}
 		}
 	}
-	// A child of this process that nobody has waited for would be found here.
+	// Finds a child that nobody waited for.
 	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
 		t.Errorf("a child is left: %d, %v", pid, err)
 	}
 }
 
-// number reads a process's number out of a file, 0 while none is there.
+// number reads a process ID from a file, or returns 0 if there is none yet.
 func number(path string) int {
 	text, _ := os.ReadFile(path)
 	n, _ := strconv.Atoi(strings.TrimSuffix(string(text), "\n"))
@@ -56,7 +56,7 @@ func number(path string) int {
 	return n
 }
 
-// eventually waits until something is so, half a minute at the most.
+// eventually waits until so returns true, for at most 30 seconds.
 func eventually(so func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -71,7 +71,7 @@ func eventually(so func() bool) bool {
 	return true
 }
 
-// defunct reports whether a process is nothing but an entry for its new parent to take away.
+// defunct reports whether a process is a zombie.
 func defunct(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -2,8 +2,8 @@ package summarizer
 
 import "os/exec"
 
-// group does nothing: Windows has no process groups, the command alone is killed.
+// group does nothing: Windows has no process groups, so only the command is killed.
 func group(*exec.Cmd) {}
 
-// end does nothing: what the command left behind cannot be found.
+// end does nothing: leftover processes cannot be found.
 func end(*exec.Cmd) {}

@@ -1,10 +1,7 @@
-// Package summarizer runs the commands that the configuration names: the one that writes summaries, and the one that shows
-// a notice.
-//
-// It owns the child process. Its invariant: however the command behaves, Run returns when the time limit is over or a
-// second later, and nothing of the command's process group is left then. Nothing else of ccd that runs unasked starts a
-// process, and nothing imports this package but the program itself. It knows nothing of transcripts, of what is in a
-// text, and of what becomes of a summary.
+// Package summarizer runs the commands that the configuration names: the summarizer and the notice command.
+// Whatever the command does, Run returns at most a second after the time limit, and then kills what is left of the
+// command's process group. Only cmd/ccd and its packages import this package, so the daemon itself starts no process.
+// It knows nothing about transcripts or summaries.
 package summarizer
 
 import (
@@ -19,13 +16,13 @@ import (
 	"time"
 )
 
-// Variable is set to "1" in the command's environment: a ccd that finds it was started by a summarizer.
+// Variable is set to "1" for the command, so that a ccd that the command starts can notice it.
 const Variable = "CCD_SUMMARIZER"
 
 // MaxOutput is the most that a command may print, in bytes; more is a failure.
 const MaxOutput = 64 << 10
 
-// grace is how long the pipes of an ended command may stay open.
+// grace is how long Run waits for the pipes of an ended command, which a child may keep open.
 const grace = time.Second
 
 // ErrNotStarted is returned if the command does not exist or cannot be run.
@@ -72,13 +69,13 @@ func (c Command) Run(ctx context.Context, input string) ([]byte, error) {
 		return nil, fmt.Errorf("over %d bytes of output", MaxOutput)
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("not done after %s", c.Timeout)
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // that one tells of what it left behind alone
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay is only about a child that kept the pipes open
 		return nil, err
 	}
 	return out.data, nil
 }
 
-// environment is the command's: what a service manager tells this process alone is left out.
+// environment returns the command's environment, without the variables of the service manager.
 func (c Command) environment() []string {
 	env := make([]string, 0, len(c.Env)+1)
 	for _, e := range c.Env {
@@ -91,14 +88,13 @@ func (c Command) environment() []string {
 	return append(env, Variable+"=1")
 }
 
-// capped keeps what a command prints, and ends the command when it is too much.
+// capped keeps the output of a command, and stops the command if it prints too much.
 type capped struct {
 	data []byte
 	over bool
 	full func()
 }
 
-// Write implements io.Writer.
 func (c *capped) Write(p []byte) (int, error) {
 	if len(c.data)+len(p) > MaxOutput {
 		c.over = true

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// part is the variable that makes this test binary play a command.
+// part is the variable that makes the test binary act as a command.
 const part = "CCD_TEST_PART"
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// parts are the commands that the test binary plays.
+// parts are the commands that the test binary can be.
 var parts = map[string]func() int{
 	"upper": func() int {
 		in, _ := io.ReadAll(os.Stdin)
@@ -41,7 +41,7 @@ var parts = map[string]func() int{
 	"deaf":  func() int { fmt.Print("done"); return 0 }, // reads nothing
 	"hang":  hang,
 	"flood": func() int { return flood() },
-	// A child that holds the pipe, outlives its parent and tells its number.
+	// A child that keeps the pipe open, outlives its parent and writes its process ID.
 	"leave": func() int { return leave(0) },
 	"stay":  func() int { return leave(1) },
 }
@@ -76,7 +76,7 @@ func leave(stay int) int {
 	return 0
 }
 
-// playing returns a command that is this test binary in one of its parts.
+// playing returns a command that runs the test binary as one of its parts.
 func playing(t *testing.T, name string, timeout time.Duration) Command {
 	t.Helper()
 	self, err := os.Executable()
@@ -89,7 +89,7 @@ func playing(t *testing.T, name string, timeout time.Duration) Command {
 	return Command{Args: []string{self}, Dir: filepath.Join(t.TempDir(), "new"), Env: append(os.Environ(), part+"="+name), Timeout: timeout}
 }
 
-// long is a limit that is not meant to be reached.
+// long is a time limit that no test should reach.
 const long = 2 * time.Minute
 
 func TestRunGivesInputAndTakesOutput(t *testing.T) {
