@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// tornEnds are ends of a transcript as a writer that stops leaves them: whole lines, half a line, a line without its
+// tornEnds are the ways in which a writer may leave the end of a transcript: whole lines, half a line, a line without
 // newline, half a character.
 var tornEnds = []string{
 	"", `{"type":"user","message":{"role":"user","content":"Weigh the par`, strings.TrimSuffix(aLine, "\n"), `{"a":"` + "\xe2\x82", "{}\n\n{", " ",
 }
 
-// tornText is some lines and then an end that is none, or is. Nothing of it depends on when it is asked for.
+// tornText returns some lines and one of tornEnds. The same arguments give the same text.
 func tornText(session, stage int) string {
 	var b strings.Builder
 	for n := range 4 {
@@ -33,7 +33,7 @@ func tornText(session, stage int) string {
 	return b.String() + tornEnds[(session+stage)%len(tornEnds)]
 }
 
-// appendTorn writes text in pieces that end anywhere, with pauses of every length in between.
+// appendTorn writes text in pieces of any size, with random pauses.
 func appendTorn(path, text string, r *rand.Rand) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -51,13 +51,13 @@ func appendTorn(path, text string, r *rand.Rand) error {
 	return nil
 }
 
-// appendTornByProcess does it from a process of its own.
+// appendTornByProcess appends text from another process.
 func appendTornByProcess(path, text string) error {
 	half := len(text) / 2
 	return exec.Command("/bin/sh", "-c", `printf %s "$2" >>"$1"; sleep 0.3; printf %s "$3" >>"$1"`, "sh", path, text[:half], text[half:]).Run()
 }
 
-// lagOf is what ccd status, ls and doctor tell of the bytes that are not archived.
+// lagOf returns what ccd status, ls and doctor report as not archived.
 func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) {
 	t.Helper()
 	ask := func(into any, command ...string) {
@@ -106,8 +106,8 @@ func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
 	return out, stderr.String()
 }
 
-// TestArchivedMeansAllBytes: whatever a writer leaves at the end of a file, its last byte is archived once the file is at
-// rest, and what comes behind it later, also where the daemon is killed meanwhile. The control is TestLagIsTold.
+// TestArchivedMeansAllBytes: however a writer leaves the end of a file, the archive has its last byte once the file is
+// idle, and what is appended later, even if the daemon is killed meanwhile. The control is TestLagIsReported.
 func TestArchivedMeansAllBytes(t *testing.T) {
 	t.Parallel()
 	const sessions, stages = 8, 3
@@ -132,7 +132,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 				}
 			})
 		}
-		if stage == 1 { // killed while they write
+		if stage == 1 { // killed during the writes
 			c.signal(t, syscall.SIGKILL)
 			_ = c.Wait()
 			c = spawn(t, home, "run")
@@ -152,9 +152,9 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 	}
 }
 
-// TestLagIsTold: nothing is archived of a torn line while the file does not count as at rest, and status, ls, doctor and
-// restore tell what is missing.
-func TestLagIsTold(t *testing.T) {
+// TestLagIsReported: a torn line is not archived before the file is idle, and status, ls, doctor and restore report
+// what is missing.
+func TestLagIsReported(t *testing.T) {
 	t.Parallel()
 	const end = `{"type":"user","message":{"role":"user","content":"Weigh the par` // 65 bytes
 	home := t.TempDir()
@@ -194,9 +194,9 @@ func TestLagIsTold(t *testing.T) {
 	}
 }
 
-// TestRewriteIsTold: a transcript that is rewritten in its middle, and keeps its length, is archived again beside what it
-// was, and ls and status say so.
-func TestRewriteIsTold(t *testing.T) {
+// TestRewriteIsReported: a transcript that is rewritten in place with the same length is archived as a new generation,
+// and ls and status say so.
+func TestRewriteIsReported(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	path := transcriptPath(home, 1)

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// screenText is what a program has written to a terminal so far.
+// screenText collects what a program writes to a terminal.
 type screenText struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	more chan struct{}
-	end  chan struct{} // closed when nothing has the terminal open any more
+	end  chan struct{} // closed when no process has the terminal open
 }
 
-// watchScreen reads what is drawn until the terminal is closed.
+// watchScreen reads the terminal until it is closed.
 func watchScreen(screen *os.File) *screenText {
 	s := &screenText{more: make(chan struct{}, 1), end: make(chan struct{})}
 	go func() {
@@ -49,7 +49,7 @@ func (s *screenText) String() string {
 	return s.text.String()
 }
 
-// shows waits until text is drawn, and forgets what was drawn so far.
+// shows waits for text and discards everything up to now.
 func (s *screenText) shows(t *testing.T, text string) {
 	t.Helper()
 	s.has(t, text)
@@ -58,7 +58,7 @@ func (s *screenText) shows(t *testing.T, text string) {
 	s.text.Reset()
 }
 
-// has waits until text is drawn.
+// has waits for text.
 func (s *screenText) has(t *testing.T, text string) {
 	t.Helper()
 	late := time.After(20 * time.Second)
@@ -71,7 +71,7 @@ func (s *screenText) has(t *testing.T, text string) {
 	}
 }
 
-// startOnTerminal starts ccd on a terminal of so many columns and lines, with stdout in a buffer if out is given.
+// startOnTerminal starts ccd on a terminal. If out is not nil, stdout goes there.
 func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []string, out *bytes.Buffer, args ...string) (*exec.Cmd, *os.File, *screenText) {
 	t.Helper()
 	master, slave := terminalPair(t, columns, lines)
@@ -98,7 +98,7 @@ func typeKeys(t *testing.T, screen *os.File, keys string) {
 	}
 }
 
-// exitOf waits until a command has ended and all that it wrote was seen.
+// exitOf waits for the end of a command and of its output.
 func exitOf(t *testing.T, c *exec.Cmd, seen *screenText) int {
 	t.Helper()
 	err := c.Wait()
@@ -116,7 +116,7 @@ func exitOf(t *testing.T, c *exec.Cmd, seen *screenText) int {
 	return exitDone
 }
 
-// TestPicker: typing filters, also ahead of what is drawn; arrows move; Enter takes, Esc leaves with 130.
+// TestPicker: typing filters, even before the list is drawn; arrows move; Enter selects; Esc exits 130.
 func TestPicker(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	for name, c := range map[string]struct {
@@ -149,7 +149,7 @@ func TestPicker(t *testing.T) {
 	}
 }
 
-// TestPickByNumber: on a terminal that cannot be drawn on, sessions are listed and a number is read.
+// TestPickByNumber: a dumb terminal gets a list and a question for a number.
 func TestPickByNumber(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	for keys, want := range map[string]string{"2\n": chosenB, "9\nx\n3\n": chosenA, "\n": "", "\x04": ""} {

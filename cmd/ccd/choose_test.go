@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Sessions of the tests below: A works in the repository's root, B in another directory, C in a directory of neither.
+// Sessions for the tests below: A worked in the repository's root, B in another directory, C in neither.
 const (
 	chosenA = "aaaa1111-0000-4000-8000-00000000000a"
 	chosenB = "bbbb2222-0000-4000-8000-00000000000b"
 	chosenC = "cccc3333-0000-4000-8000-00000000000c"
 )
 
-// chooseHome is a home with sessions A, B and C, which last grew so long ago.
+// chooseHome makes a home with sessions A, B and C of the given ages.
 func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -51,7 +51,7 @@ func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
 	return home
 }
 
-// TestSessionOfThisDirectory: without SESSION each command that reads takes that of the directory, and says so.
+// TestSessionOfThisDirectory: without SESSION, reading commands take the session of the directory and say so.
 func TestSessionOfThisDirectory(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	for dir, want := range map[string]string{"repo": chosenA, "repo/deep": chosenA, "plain": chosenB} {
@@ -80,7 +80,7 @@ func TestSessionOfThisDirectory(t *testing.T) {
 	}
 }
 
-// TestNoSessionOfThisDirectory: without a terminal nothing is asked. The sessions are listed, nothing of them unescaped.
+// TestNoSessionOfThisDirectory: without a terminal, ccd does not ask. It lists the sessions, escaped.
 func TestNoSessionOfThisDirectory(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	t.Chdir(home)
@@ -98,7 +98,7 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 	}
 }
 
-// TestLatestSaysWhich: latest never fails because several sessions are active; it names those that it did not take.
+// TestLatestSaysWhich: latest does not fail if several sessions are active. It names the others.
 func TestLatestSaysWhich(t *testing.T) {
 	home := chooseHome(t, time.Minute, 5*time.Minute, time.Hour)
 	t.Chdir(home)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// entered runs a command line and returns its exit code and all that it printed.
+// entered runs a command line and returns its exit code and output.
 func entered(t *testing.T, home string, args ...string) (int, string) {
 	t.Helper()
 	var out strings.Builder
@@ -19,7 +19,7 @@ func entered(t *testing.T, home string, args ...string) (int, string) {
 	return code, out.String()
 }
 
-// Whoever broke the configuration of a daemon that runs still sees that it runs.
+// status still says that a daemon runs if the configuration was broken since.
 func TestStatusWithABrokenConfiguration(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

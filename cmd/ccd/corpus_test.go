@@ -17,10 +17,10 @@ import (
 	"ccd/internal/mark"
 )
 
-// corpus holds real transcripts, beside the checkout; they are no part of it.
+// corpus is the directory of real transcripts, which are not part of the repository.
 const corpus = "../../../shared/corpus"
 
-// layOut copies the real transcripts into a home, as their agents would have left them, and returns their paths.
+// layOut copies the real transcripts into a home, where their agents would write them, and returns their paths.
 func layOut(t *testing.T, home string) []string {
 	t.Helper()
 	var paths []string
@@ -48,7 +48,7 @@ func layOut(t *testing.T, home string) []string {
 	return paths
 }
 
-// homes tells, by directory of the corpus, where an agent would have left transcript number i.
+// homes maps a directory of the corpus to the path for transcript i.
 var homes = map[string]func(i int, name string) string{
 	"claude":   func(i int, name string) string { return fmt.Sprintf(".claude/projects/-work-%d/%s", i%3+1, name) },
 	"codex":    func(i int, name string) string { return fmt.Sprintf(".codex/sessions/2026/01/%02d/%s", i%3+1, name) },
@@ -66,7 +66,7 @@ var homes = map[string]func(i int, name string) string{
 	},
 }
 
-// command runs this test binary as ccd, with triggers that fire at once.
+// command runs ccd with triggers that fire at once.
 func command(t *testing.T, home string, args ...string) []byte {
 	t.Helper()
 	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
@@ -89,8 +89,8 @@ func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// Every real session restores byte for byte, also after its source is gone; every ID of every companion resolves to
-// bytes that hash to it.
+// Every real session can be restored exactly, even after its transcript is gone, and so can every ID of every
+// companion.
 func TestRealSessionsComeBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it starts a thousand processes")
@@ -129,7 +129,7 @@ func TestRealSessionsComeBack(t *testing.T) {
 	command(t, home, "verify")
 }
 
-// resolveAll restores every ID of every companion below home and returns how many there are.
+// resolveAll restores every ID of every companion below home and returns their number.
 func resolveAll(t *testing.T, home string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
@@ -162,7 +162,7 @@ func resolveAll(t *testing.T, home string) (n int) {
 	return n
 }
 
-// hashesTo reports whether id is the ID of the bytes with that SHA-256.
+// hashesTo reports whether id is the ID of bytes with the SHA-256 sum.
 func hashesTo(id mark.ID, sum string) bool {
 	b, err := hex.DecodeString(sum)
 	return err == nil && len(b) == len(mark.Hash{}) && mark.Hash(b).ID() == id

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A daemon that the watchdog of its service manager aborts ends by that signal, after which it is started anew. The
-// control: without a manager it exits 2, which to a unit is a wrong command line, and final.
+// If the service manager's watchdog aborts the daemon, the process ends by the signal, and the manager restarts it. The
+// control: without a manager it exits 2, which the unit treats as a usage error and does not restart.
 func TestAbortedUnderAManagerEndsByTheSignal(t *testing.T) {
 	t.Parallel()
 	for addr, code := range map[string]int{listening(t).addr: -1, "": exitUsage} {

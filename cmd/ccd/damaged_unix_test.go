@@ -17,23 +17,22 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// damageable is a home with an archive that a test damages, and what restores of it gave while it was sound.
+// damageable is a home with an archive to damage, and what restore printed before.
 type damageable struct {
 	home, path string
 	sound      []byte  // the archive
-	index      []int64 // its pages that name sessions
-	keys       []int64 // where in it a session's key stands
+	index      []int64 // its pages with session keys
+	keys       []int64 // offsets of session keys
 	restores   []restoreCase
 	id         string // of an original in a companion
 }
 
-// restoreCase is a restore and the bytes that are right.
+// restoreCase is a restore and the bytes that it must print.
 type restoreCase struct {
 	args []string
 	want []byte
 }
 
-// outputs runs a command line and returns what it printed and its exit code.
 func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
 	var out bytes.Buffer
 	var talk strings.Builder
@@ -76,7 +75,7 @@ func newDamageable(t *testing.T) *damageable {
 	return d
 }
 
-// asks fills in what is restored: whole sessions, records, IDs that a companion names, and one that none does.
+// asks fills d.restores: whole sessions, records, an ID of a companion and an unknown ID.
 func (d *damageable) asks(t *testing.T) {
 	t.Helper()
 	id := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -103,7 +102,7 @@ func (d *damageable) add(t *testing.T, args ...string) {
 	d.restores = append(d.restores, restoreCase{args, out})
 }
 
-// damages calls fn with n archives that are damaged in one place each, always the same ones.
+// damages calls fn for n archives with one damage each, the same ones in each run.
 func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 	t.Helper()
 	const page = 4096
@@ -112,10 +111,10 @@ func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 		bad, what := slices.Clone(d.sound), ""
 		at := r.Int64N(int64(len(bad)))
 		switch i % 8 {
-		case 0: // where bbolt keeps a page together
+		case 0: // where bbolt has the page's header
 			at = d.index[r.IntN(len(d.index))]*page + r.Int64N(96)
 			fallthrough
-		case 1: // how many entries a page has
+		case 1: // number of entries
 			if i%8 == 1 {
 				at = d.index[r.IntN(len(d.index))]*page + 10
 			}
@@ -149,8 +148,8 @@ func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 	}
 }
 
-// A restore from a damaged archive gives the exact bytes, or says that the archive is damaged: what is not found there
-// may be there.
+// A restore from a damaged archive prints the exact bytes or reports damage. "Not found" would be wrong, because the ID
+// may be in the damaged part.
 func TestRestoreFromADamagedArchive(t *testing.T) {
 	d := newDamageable(t)
 	n := 48
@@ -189,7 +188,7 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 	}
 }
 
-// lose damages the records of sessions in a bucket of a sound archive.
+// lose damages the records of sessions in a bucket.
 func lose(t *testing.T, path, bucket string, sessions ...string) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -207,9 +206,9 @@ func lose(t *testing.T, path, bucket string, sessions ...string) {
 	must(t, db.Close())
 }
 
-// What lists sessions lists the sound ones, names those that it leaves out and exits 4; what is about one sound session
-// is not concerned by another's damage.
-func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
+// Commands that list sessions list the sound ones, name the damaged ones and exit 4. Commands about a sound session
+// work.
+func TestDamagedSessionsAreSkipped(t *testing.T) {
 	d := newDamageable(t)
 	const other = "00000000-0000-4000-8000-000000000001"
 	const bad, badder = "00000000-0000-4000-8000-000000000030", "00000000-0000-4000-8000-000000000031"
@@ -217,7 +216,7 @@ func TestWhatADamagedSessionIsLeftOutOf(t *testing.T) {
 		line  string
 		sound int // exit code where nothing is damaged
 		code  int
-		out   string // what stdout has all the same
+		out   string // expected on stdout with damage
 		err   string // what stderr has
 	}{
 		{"ls", 0, 4, "000000000029", bad},

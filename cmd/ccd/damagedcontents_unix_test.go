@@ -10,7 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// TestStatusDoesNotReadContents: status knows of damage only in the index of sessions; verify knows of all damage.
+// TestStatusDoesNotReadContents: status reports only damage in the index of sessions; verify reports all.
 func TestStatusDoesNotReadContents(t *testing.T) {
 	d := newDamageable(t)
 	if _, talk, code := outputs(t, d.home, "verify", "-q"); code != exitDone || talk != "" {

@@ -12,16 +12,16 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// Where the state of a session is damaged, readers say so and exit 4, and what needs no state is given all the same. The
-// daemon makes the state anew, also of a session whose transcript is gone.
-func TestDamagedStateIsTold(t *testing.T) {
+// If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
+// daemon rebuilds the state, even if the transcript is gone.
+func TestDamagedStateIsReported(t *testing.T) {
 	d := newDamageable(t)
 	const bad = "00000000-0000-4000-8000-000000000001"
 	tests := []struct {
 		line string
 		code int
 		out  string // what stdout has
-		err  string // what stderr has, where the state is damaged
+		err  string // expected on stderr if the state is damaged
 	}{
 		{"verify", 4, "session state", "1 damaged"},
 		{"verify --json", 4, `"session": "` + bad, ""},
@@ -81,7 +81,6 @@ func TestDamagedStateIsTold(t *testing.T) {
 	}
 }
 
-// session is one session as ls --json prints it.
 func (d *damageable) session(t *testing.T, id string) status.Session {
 	t.Helper()
 	var all []status.Session
@@ -96,7 +95,7 @@ func (d *damageable) session(t *testing.T, id string) status.Session {
 	return status.Session{}
 }
 
-// An agent still reaches the sessions of its project where their state is damaged, and is told of no damage elsewhere.
+// An agent can still read its project's sessions with damaged state. It is not told about damage in other projects.
 func TestReachOfADamagedState(t *testing.T) {
 	p := newProjects(t)
 	path := filepath.Join(stateOf(t, p.home), "archive.db")

@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// deviation is a difference on purpose between the public engines and ours.
+// deviation is an intended difference between the public engines and ccd.
 type deviation struct {
-	is     string // a case, or a kind of difference
-	theirs string // action, and reason up to its colon or with one hard reason
-	ours   string // action, and reason as it begins
+	is     string // a case or a kind of difference
+	theirs string // their action, and reason up to its colon or with one hard reason
+	ours   string // our action, and the start of our reason
 	why    string
-	holds  func(*difference) bool // what must be so for it to count; nil for cases
+	holds  func(*difference) bool // the condition for it to count; nil for cases
 }
 
-// name is how the table and the log name a deviation.
+// name identifies a deviation in the table and the log.
 func (d *deviation) name() string { return d.is }
 
-// difference is one message on which we decide otherwise.
+// difference is one message for which the decisions differ.
 type difference struct {
 	g            *goldenCase
 	at           goldenDecision
@@ -33,7 +33,7 @@ type difference struct {
 	ask          *ask
 }
 
-// re makes a condition: the text matches none of the patterns.
+// none makes a condition: the text matches none of the patterns.
 func none(patterns ...string) func(*difference) bool {
 	return func(d *difference) bool { return !anyMatch(d.text, patterns) }
 }
@@ -52,8 +52,8 @@ func anyMatch(text string, patterns []string) bool {
 	return false
 }
 
-// deviations are all differences on purpose. Those with a theirs and an ours excuse any message that differs so and of
-// which their condition holds; the others name a case.
+// deviations are all intended differences. One with theirs and ours excuses every message that differs in that way and
+// meets its condition; the others name a case.
 var deviations = []deviation{
 	{
 		"a word of SQL", "preserved hard_t0:sql_content", "compressed", "one word such as boolean or returning is not a statement; ccd also keeps statements",

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated documents and golden files anew")
 
-// TestDocsUpToDate holds docs/COMMANDS.md and the man pages to the commands.
+// TestDocsUpToDate compares docs/COMMANDS.md and the man pages with the commands.
 func TestDocsUpToDate(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	golden(t, "../../docs/COMMANDS.md", markdown(root))
@@ -58,7 +58,7 @@ func markdown(root *cobra.Command) string {
 	return b.String()
 }
 
-// TestPages holds what every command's page must have.
+// TestPages checks what the page of every command must have.
 func TestPages(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	for _, c := range root.Commands() {
@@ -89,7 +89,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestFirstHelpFitsAScreen: at most twelve commands, each of them real, on 80 columns and 24 lines with the prompt.
+// TestFirstHelpFitsAScreen: at most twelve existing commands, within 80 columns and 24 lines including the prompt.
 func TestFirstHelpFitsAScreen(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	var help bytes.Buffer
@@ -116,7 +116,7 @@ func TestFirstHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// TestSynonyms: each leads to a command that there is, and is none itself.
+// TestSynonyms: a synonym is not a command, and what it suggests is one.
 func TestSynonyms(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	for typed := range synonyms {

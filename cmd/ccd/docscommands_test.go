@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// typed is a command line in a document: between backquotes, or on a line of a block.
+	// typed matches a command line in a document: between backquotes or on a line of a block.
 	typed   = regexp.MustCompile("(?m)`(ccd [^`\n]*)`|^ *(?:\\$ )?(?:sudo )?(ccd [a-z][^\n]*)$")
 	block   = regexp.MustCompile("(?ms)^```.*?^```$|^    [^\n]*$")
 	flagged = regexp.MustCompile(`(?:^|[\s\[|])(--?[a-z][a-z-]*)`)

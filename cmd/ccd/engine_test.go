@@ -8,22 +8,20 @@ import (
 	"time"
 )
 
-// engineRow is one thing that docs/ENGINE.md says, seen from outside: two texts that the binary prints, with and without
-// what the row is about.
-//
-// Rows that other tests through the binary hold have none here: whose words a human message is (TestWhoseWords), reports
-// that cannot be true (TestOneAbsurdFigureChangesNothing), what is asked for by hand (TestScript/manual), sub-agents
-// (TestScript/family), the forms of a companion (TestScript/format), summaries by a command (TestScript/summarizer,
-// TestFilterAsksTheSummarizer), what is not verified (TestScript/engine), figures (TestScript/stats), restoring what a
-// list left out and filtering it twice (TestFilterRestores), and what of the public engines differs (TestGoldens).
+// engineRow is one statement of docs/ENGINE.md with two texts that the binary prints, with and without the feature.
+// Statements that other tests check have no row: whose words a human message is (TestWhoseWords), impossible token
+// counts (TestAbsurdTokenCountIsIgnored), options set by hand (TestScript/manual), sub-agents (TestScript/family),
+// formats (TestScript/format), summaries by a command (TestScript/summarizer, TestFilterAsksTheSummarizer), what is not
+// verified (TestScript/engine), figures (TestScript/stats), restoring from a filtered list and filtering twice
+// (TestFilterRestores), and differences from the public engines (TestGoldens).
 type engineRow struct {
 	name          string
 	with, without printed
-	shows         string // matches the text with it, and not the one without
-	hides         string // matches the text without it, and not the one with it; "" where nothing goes
+	shows         string // matches only the text with it
+	hides         string // matches only the text without it; "" if nothing disappears
 }
 
-// faults tells where the two texts do not differ as the row says.
+// faults says how the texts differ from what the row says.
 func (r *engineRow) faults(with, without string) (found []string) {
 	for _, c := range []struct{ pattern, in, out, where string }{{r.shows, with, without, "with it"}, {r.hides, without, with, "without it"}} {
 		re := regexp.MustCompile("(?m)" + c.pattern)
@@ -63,14 +61,14 @@ func TestEngineRowsCanFail(t *testing.T) {
 	}
 }
 
-// section is one of a configuration.
+// section returns a section of a configuration.
 func section(name string, lines ...string) string {
 	return "[" + name + "]\n" + strings.Join(lines, "\n") + "\n"
 }
 
 func compaction(lines ...string) string { return section("compaction", lines...) }
 
-// ledgerDay is a session with a bit of everything, of some 110,000 chars.
+// ledgerDay is a session of about 110,000 chars with a bit of everything.
 func ledgerDay() *tale {
 	s := newTale()
 	s.asks("The nightly export writes 48,212 cents where the invoice says 48,213. Find out why. Never touch the schema.")
@@ -97,7 +95,7 @@ func ledgerDay() *tale {
 	return s.works(40)
 }
 
-// small is a room in which not all of a session fits.
+// small is a budget in which not all of a session fits.
 const small = "[companion]\nmax_tokens = 20000\n"
 
 func TestEngineUnits(t *testing.T) {

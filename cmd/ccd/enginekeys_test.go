@@ -12,7 +12,7 @@ import (
 	"ccd/compactor"
 )
 
-// exampleKeys are the keys of config.toml.example with their defaults, by section.key.
+// exampleKeys returns the keys of config.toml.example, as section.key, with their defaults.
 func exampleKeys(t *testing.T) map[string]string {
 	t.Helper()
 	f, err := os.Open("../../config.toml.example")
@@ -33,7 +33,7 @@ func exampleKeys(t *testing.T) map[string]string {
 	return keys
 }
 
-// named are the keys in a text, with the default where it tells one: `compaction.dedup = true`.
+// namedKey matches a key in a text, with its default if given: `compaction.dedup = true`.
 var namedKey = regexp.MustCompile("`((?:trigger|models|compaction|companion|summarizer|archive|watch)(?:\\.[a-z_]+)+)(?: = ([^`]+))?`")
 
 // keyFaults names the keys of a text that are not those of the example, or have another default.

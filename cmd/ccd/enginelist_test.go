@@ -14,14 +14,14 @@ func (l plainList) add(role, text string) plainList {
 	return append(l[:len(l):len(l)], map[string]any{"role": role, "content": text, "id": fmt.Sprintf("m%d", len(l))})
 }
 
-// filtered is filteredAs with no message that is kept for being new.
+// filtered is filteredAs without keeping the newest messages.
 func (l plainList) filtered(config string, flags ...string) printed {
 	return func(t *testing.T) string {
 		return l.filteredAs(t, config, append([]string{"--keep-recent", "0"}, flags...)...)
 	}
 }
 
-// filteredAs is what `ccd compact --format messages` prints of the list: a line for each decision, then each message.
+// filteredAs returns what `ccd compact --format messages` prints for the list: a line per decision, then the messages.
 func (l plainList) filteredAs(t *testing.T, config string, flags ...string) string {
 	t.Helper()
 	data, err := json.Marshal(l)
@@ -43,7 +43,7 @@ func (l plainList) filteredAs(t *testing.T, config string, flags ...string) stri
 	return b.String()
 }
 
-// walk is prose of so many chars that no rule keeps, another one for each seed.
+// walk returns prose of that many chars which no rule keeps, different for each seed.
 func walk(seed, chars int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < chars; i++ {
@@ -54,7 +54,7 @@ func walk(seed, chars int) string {
 
 const fence = "```go\nfunc cents(text string) int { return parse(text) }\n```\n"
 
-// TestEngineRules holds the thirteen rules, the first of which that holds decides, through the filter.
+// TestEngineRules checks the thirteen rules through the filter. The first one that matches decides.
 func TestEngineRules(t *testing.T) {
 	t.Parallel()
 	said := func(text string) plainList { return plainList{}.add("assistant", text) }

@@ -5,10 +5,9 @@ import (
 	"testing"
 )
 
-// off switches strategies off.
 func off(names ...string) string { return compaction(`off = ["` + strings.Join(names, `", "`) + `"]`) }
 
-// looked is a session that looked something up, with so much of its window full.
+// looked is a session that looked something up, with that many tokens in context.
 func looked(context int) *tale {
 	s := newTale()
 	s.context = context
@@ -18,7 +17,7 @@ func looked(context int) *tale {
 	return s.works(3)
 }
 
-// TestEngineStrategies holds each strategy by kind of what it shortens: switched on it leaves a line with a marker.
+// TestEngineStrategies checks each strategy for a kind of content: if it is on, it leaves a line with a marker.
 func TestEngineStrategies(t *testing.T) {
 	t.Parallel()
 	day := ledgerDay()
@@ -35,7 +34,7 @@ func TestEngineStrategies(t *testing.T) {
 	})
 }
 
-// TestEngineParts holds the parts of a companion that can be switched off.
+// TestEngineParts checks the parts of a companion that can be switched off.
 func TestEngineParts(t *testing.T) {
 	t.Parallel()
 	day := ledgerDay()
@@ -69,7 +68,7 @@ func TestEngineNeverElided(t *testing.T) {
 	})
 }
 
-// TestEngineHowHard holds levels, the score, and what is kept of a session under a level given by hand.
+// TestEngineHowHard checks levels, the score, and what stays under a level set by hand.
 func TestEngineHowHard(t *testing.T) {
 	t.Parallel()
 	day := ledgerDay()
@@ -89,7 +88,7 @@ func TestEngineHowHard(t *testing.T) {
 	})
 }
 
-// TestEngineCopiesOfASession holds copies within a companion.
+// TestEngineCopiesOfASession checks copies within a companion.
 func TestEngineCopiesOfASession(t *testing.T) {
 	t.Parallel()
 	twice := newTale().asks("Look.").runs("cat a", prattle(1, 900)).runs("cat b", prattle(1, 900)).works(20)
@@ -98,7 +97,7 @@ func TestEngineCopiesOfASession(t *testing.T) {
 	})
 }
 
-// TestEngineFilesComeBack holds the content of files that comes back.
+// TestEngineFilesComeBack checks which file contents are shown again.
 func TestEngineFilesComeBack(t *testing.T) {
 	t.Parallel()
 	day := ledgerDay()
@@ -112,7 +111,7 @@ func TestEngineFilesComeBack(t *testing.T) {
 	})
 }
 
-// TestEngineGuards holds sizes.
+// TestEngineGuards checks size limits.
 func TestEngineGuards(t *testing.T) {
 	t.Parallel()
 	tiny := newTale().asks("Go on.").runs("true", "It went on.").companion("")

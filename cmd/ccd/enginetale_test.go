@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// tale is an invented session of Claude Code, told step by step.
+// tale builds an invented session of Claude Code step by step.
 type tale struct{ story }
 
 func newTale() *tale {
 	return &tale{story{clock: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), context: 14000}}
 }
 
-// wait lets time pass.
 func (s *tale) wait(d time.Duration) *tale { s.clock = s.clock.Add(d); return s }
 
 func (s *tale) asks(text string) *tale { s.user(text); return s }
@@ -33,7 +32,7 @@ func (s *tale) thinks(text string) *tale {
 	return s
 }
 
-// uses is a call of a tool with its result.
+// uses adds a tool call and its result.
 func (s *tale) uses(tool string, input map[string]any, result any, failed bool) *tale {
 	id := fmt.Sprintf("toolu_%d", s.n)
 	s.call(id, tool, input)
@@ -51,7 +50,7 @@ func (s *tale) fails(command, out string) *tale {
 	return s.uses("Bash", map[string]any{"command": command}, "Exit code 1\n"+out, true)
 }
 
-// reads is a file as the tool gives it: with a number before each line.
+// reads adds a file read, with line numbers as the tool adds them.
 func (s *tale) reads(path string, lines int) *tale {
 	var b strings.Builder
 	for i := range lines {
@@ -64,7 +63,7 @@ func (s *tale) edits(path, was, is string) *tale {
 	return s.uses("Edit", map[string]any{"file_path": path, "old_string": was, "new_string": is}, "The file "+path+" has been updated.", false)
 }
 
-// sees is a picture that a person sends with a few words.
+// sees adds a person's message with an image.
 func (s *tale) sees(text string) *tale {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 640, 360))); err != nil {
@@ -77,7 +76,7 @@ func (s *tale) sees(text string) *tale {
 	return s
 }
 
-// compacts is the agent's own compaction.
+// compacts adds the agent's own compaction.
 func (s *tale) compacts(summary string) *tale {
 	s.change("system", map[string]any{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": map[string]any{"trigger": "auto", "preTokens": s.context}})
 	s.context = 14000
@@ -85,7 +84,7 @@ func (s *tale) compacts(summary string) *tale {
 	return s
 }
 
-// change adds a record and sets fields of it.
+// change adds a record with the given fields.
 func (s *tale) change(kind string, fields map[string]any) {
 	s.add(kind, nil)
 	var record map[string]any
@@ -103,7 +102,7 @@ func (s *tale) change(kind string, fields map[string]any) {
 	s.lines[len(s.lines)-1] = append(line, '\n')
 }
 
-// works is so many commands with outputs of some 2,000 chars that say nothing.
+// works adds n commands with meaningless outputs of about 2,000 chars.
 func (s *tale) works(n int) *tale {
 	for range n {
 		s.runs(fmt.Sprintf("make part%d", s.n), prattle(s.n, 2000))
@@ -111,7 +110,7 @@ func (s *tale) works(n int) *tale {
 	return s
 }
 
-// prattle is text of so many chars, another one for each seed.
+// prattle returns text of that many chars, different for each seed.
 func prattle(seed, chars int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < chars; i++ {
@@ -120,10 +119,10 @@ func prattle(seed, chars int) string {
 	return b.String()
 }
 
-// printed is a text that the binary prints.
+// printed returns a text that the binary prints.
 type printed func(t *testing.T) string
 
-// companion is what `ccd compact FILE` prints of a session under a configuration.
+// companion returns what `ccd compact FILE` prints.
 func (s *tale) companion(config string, flags ...string) printed {
 	return func(t *testing.T) string {
 		t.Helper()
@@ -136,7 +135,7 @@ func (s *tale) companion(config string, flags ...string) printed {
 	}
 }
 
-// followed is the companion that `ccd run --once` writes, "no companion" where it writes none.
+// followed returns the companion that `ccd run --once` writes, or "no companion".
 func (s *tale) followed(config string) printed {
 	return func(t *testing.T) string {
 		t.Helper()
@@ -162,7 +161,7 @@ func (s *tale) followed(config string) printed {
 	}
 }
 
-// written is a configuration as a file.
+// written writes a configuration to a file.
 func written(t *testing.T, config string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.toml")

@@ -23,7 +23,7 @@ by a test. docs/FORMAT.md explains each part.
 	excerptFoot = "```\n<!-- /example -->"
 )
 
-// docs/EXAMPLE.md is what the program makes of the invented session, and the README's excerpt is a part of it.
+// docs/EXAMPLE.md is the companion of the invented session, and README's excerpt is a part of it.
 func TestExampleIsReal(t *testing.T) {
 	text := string(commandIn(t, t.TempDir(), []string{"CCD_COMPANION_HOST=forge"}, "compact", "--no-archive", "-q",
 		filepath.Join("testdata", "ledger.jsonl")))
@@ -66,10 +66,10 @@ func TestExampleIsReal(t *testing.T) {
 	}
 }
 
-// excerptOf is how many lines of a section the excerpt shows.
+// excerptOf is how many lines of a section README shows.
 var excerptOf = map[string]int{"## Now": 9, "## Rules": 3, "## Conversation": 5}
 
-// excerpt is the part of a companion that README.md shows, with "…" for what it leaves out.
+// excerpt returns the part of a companion that README.md shows, with "…" for omissions.
 func excerpt(text string) string {
 	var b strings.Builder
 	section, n, left := "", 0, false

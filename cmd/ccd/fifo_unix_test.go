@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A FIFO in the place of one of ccd's own files holds up no command: opened as files are, it would wait for ever.
-func TestFIFOsHangNothing(t *testing.T) {
+// A FIFO in place of one of ccd's own files blocks no command. os.Open would wait forever.
+func TestFIFOsDoNotBlock(t *testing.T) {
 	for _, name := range []string{
 		".config/ccd/config.toml", ".local/state/ccd/run.json", ".local/state/ccd/run.lock",
 		".local/state/ccd/archive.lock", ".local/state/ccd/archive.gate", ".local/state/ccd/restores.log",
@@ -33,7 +33,7 @@ func TestFIFOsHangNothing(t *testing.T) {
 			t.Skip("no FIFOs here:", err)
 		}
 		for _, command := range [][]string{{"ls"}, {"status"}, {"stats"}, {"run", "--once"}} {
-			run(t.Context(), command, quiet, env) // that it comes back is all
+			run(t.Context(), command, quiet, env) // it must only return
 		}
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"ccd/internal/gen"
 )
 
-// filterCase is a list that was filtered by the command line, its report, and the home in which it is archived.
+// filterCase is a list, the report of filtering it, and the home with the archive.
 type filterCase struct {
 	home   string
 	input  []byte
 	report form.FilterReport
 }
 
-// compacted filters a list twice by the command line, once for the report and once for the list itself.
+// compacted filters a list twice, once for the report and once for the list.
 func compacted(t *testing.T, input []byte, flags ...string) filterCase {
 	t.Helper()
 	c := filterCase{home: t.TempDir(), input: input}
@@ -35,7 +35,7 @@ func compacted(t *testing.T, input []byte, flags ...string) filterCase {
 	return c
 }
 
-// faults names what of a list is lost: messages, ids, originals.
+// faults lists the messages, ids and originals that were lost.
 func (c *filterCase) faults(t *testing.T) (found []string) {
 	t.Helper()
 	var before, after []json.RawMessage
@@ -68,15 +68,14 @@ func (c *filterCase) faults(t *testing.T) (found []string) {
 	return found
 }
 
-// member is a member of a message as it stands, "" where there is none.
+// member returns a member of a message as written, or "".
 func member(raw json.RawMessage, name string) string {
 	var m map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &m) // of what is no message nothing
+	_ = json.Unmarshal(raw, &m) // fails for what is not a message
 	return string(m[name])
 }
 
-// TestFilterRestores: whatever the list, each message that came is told of, and every marker's ID gives back what it
-// stands for, exactly.
+// TestFilterRestores: the report mentions every message, and every marker's ID restores exactly what it replaces.
 func TestFilterRestores(t *testing.T) {
 	for seed := range uint64(6) {
 		c := compacted(t, gen.List(seed, 30), "--keep-recent", "2")
@@ -95,7 +94,7 @@ func TestFilterRestores(t *testing.T) {
 	}
 }
 
-// TestFilterRestoresCanFail: an ID that was never archived, a text that is another, and an id that is lost are seen.
+// TestFilterRestoresCanFail: the check notices an ID that was not archived, a changed text and a lost id.
 func TestFilterRestoresCanFail(t *testing.T) {
 	list := gen.List(1, 30)
 	unarchived := compacted(t, list, "--no-archive")
@@ -114,7 +113,7 @@ func TestFilterRestoresCanFail(t *testing.T) {
 	}
 }
 
-// TestFilterAsksTheSummarizer: a configured command writes the summaries of a list, but not where nothing is to be written.
+// TestFilterAsksTheSummarizer: the configured command writes summaries, but not with --no-archive.
 func TestFilterAsksTheSummarizer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the command is a shell's")

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFit holds that a table fits a terminal: the columns that can be cut take what is left, the others go in their order,
-// and no line is wider than the terminal, whatever the characters.
+// TestFit: a table fits the terminal. Columns that can be cut share the room, others are dropped in order, and no line
+// is too wide, whatever the characters.
 func TestFit(t *testing.T) {
 	at := func(i int) func([]string) string { return func(r []string) string { return r[i] } }
 	columns := []column[[]string]{
@@ -60,7 +60,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestFacts holds that a long fact goes on below itself, broken between words where that can be.
+// TestFacts: a long value continues on the next line, broken between words if possible.
 func TestFacts(t *testing.T) {
 	got := facts([][]string{{"daemon", "not running"}, {"root", "codex /home/you/a/very/long/path/of/sessions, watched"}}, 30, false)
 	want := []string{"daemon  not running", "root    codex", "        /home/you/a/very/long/", "        path/of/sessions,", "        watched"}

@@ -13,7 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// Invented files: none of them is a transcript that ccd knows, and the last keys and values must never be told.
+// Invented files that are no transcripts. Output must never contain their last keys and values.
 var foreignFiles = map[string]struct {
 	content string
 	seen    string // in the message
@@ -39,10 +39,10 @@ var foreignFiles = map[string]struct {
 	"an indented object":           {"{\n  \"sessionId\": \"sekret\",\n  \"messages\": []\n}\n", "not a transcript I know: no JSON object in "},
 }
 
-// lists are those of them that the filter gives back as they are.
+// lists are those that the filter prints unchanged.
 var lists = []string{"an empty list", "a block of another shape", "a content of another shape"}
 
-func TestInputThatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestUnknownInputIsRefused(t *testing.T) {
 	for name, c := range foreignFiles {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
@@ -52,7 +52,7 @@ func TestInputThatIsNotUnderstoodIsRefused(t *testing.T) {
 			}
 			for _, args := range []string{"compact FILE", "compact --no-archive FILE", "compact --dry-run FILE", "compact -", "compact --no-archive --format messages -", "score FILE"} {
 				code, out, said := ccdIn(home, c.content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
-				if strings.Contains(args, "messages") && slices.Contains(lists, name) { // lists like any other to the filter
+				if strings.Contains(args, "messages") && slices.Contains(lists, name) { // the filter accepts these as lists
 					if code != exitDone || out != c.content {
 						t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, out, said)
 					}
@@ -72,7 +72,7 @@ func TestInputThatIsNotUnderstoodIsRefused(t *testing.T) {
 	}
 }
 
-func TestTinyInputThatIsUnderstood(t *testing.T) {
+func TestTinyInput(t *testing.T) {
 	for name, content := range map[string]string{
 		"Claude Code":            `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Mill the rye."}}` + "\n",
 		"Codex":                  `{"timestamp":"2026-01-15T09:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mill the rye."}]}}` + "\n",
@@ -95,7 +95,7 @@ func TestTinyInputThatIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestForeignFileBelowARoot: what is not understood is archived all the same, but gets no companion.
+// TestForeignFileBelowARoot: an unknown file is archived but gets no companion.
 func TestForeignFileBelowARoot(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-mill")
@@ -138,7 +138,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	}
 }
 
-// ccdIn runs a command with a home of its own.
+// ccdIn runs a command in a home.
 func ccdIn(home, in string, args ...string) (code int, out, said string) {
 	var stdout, stderr bytes.Buffer
 	code = run(context.Background(), args, std{strings.NewReader(in), &stdout, &stderr}, []string{"HOME=" + home, "USERPROFILE=" + home})

@@ -16,10 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// soon is what a command may take while another one holds the lock: 5 seconds, and a busy machine's time.
+// soon is the time limit for a command while another process has the lock: 5 seconds, plus time for a busy machine.
 const soon = 15 * time.Second
 
-// manyParcels puts n transcripts of 1 MB below home, and returns their paths.
 func manyParcels(t *testing.T, home string, n int) (paths []string) {
 	t.Helper()
 	for i := range n {
@@ -50,10 +49,10 @@ func grow(t *testing.T, path string) {
 	}
 }
 
-// id is the session of the transcript at path.
+// id returns the session ID of a transcript.
 func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
 
-// holds reports whether a process holds a lock of the archive, in a mode: "READ", "WRITE" or "" for any.
+// holds reports whether a process has a lock of the archive in a mode: "READ", "WRITE" or "" for any.
 func (c *child) holds(t *testing.T, mode string) bool {
 	t.Helper()
 	locks, err := os.ReadFile("/proc/locks")
@@ -76,14 +75,15 @@ func (c *child) holds(t *testing.T, mode string) bool {
 	return false
 }
 
-// state is what the kernel says of the process: T where it is stopped, Z where it has ended.
+// state returns the process state in /proc: T for stopped, Z for ended.
 func (c *child) state() string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
 	_, state, _ := strings.Cut(string(text), ") ")
 	return state[:min(1, len(state))]
 }
 
-// stops sends a signal at some moment and waits until the process is stopped. It is false where it has ended by itself.
+// stops sends a signal after a random time and waits until the process is stopped. It returns false if the process has
+// ended.
 func (c *child) stops(t *testing.T, s syscall.Signal) bool {
 	t.Helper()
 	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
@@ -92,7 +92,7 @@ func (c *child) stops(t *testing.T, s syscall.Signal) bool {
 	return c.state() == "T"
 }
 
-// frozen stops a process with a lock of the archive in its hands, and lets it go at the end of the test.
+// frozen stops a process while it has a lock of the archive. It continues it at the end of the test.
 func (c *child) frozen(t *testing.T, mode string, meanwhile func()) bool {
 	t.Helper()
 	for c.stops(t, syscall.SIGSTOP) {
@@ -107,14 +107,13 @@ func (c *child) frozen(t *testing.T, mode string, meanwhile func()) bool {
 	return false
 }
 
-// outcome is what became of a command.
 type outcome struct {
 	code     int
 	out, err string
 	took     time.Duration
 }
 
-// all runs commands beside each other.
+// all runs commands concurrently.
 func all(t *testing.T, home string, commands ...string) map[string]outcome {
 	t.Helper()
 	outcomes := map[string]outcome{}
@@ -149,8 +148,7 @@ func comesBack(t *testing.T, home, path string) bool {
 	return all(t, home, "restore --session "+id(path))["restore --session "+id(path)].out == string(want)
 }
 
-// A reader that is stopped within a transaction keeps no other reader waiting. The daemon waits for it, says so, and goes on
-// by itself.
+// A reader stopped in a transaction blocks no other reader. The daemon waits, says so, and later continues.
 func TestFrozenReader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds of the race detector's time")
@@ -173,11 +171,11 @@ func TestFrozenReader(t *testing.T) {
 	restore := "restore --session " + id(paths[1])
 	for command, o := range all(t, home, "ls", "search parcel", restore, "status", "compact "+id(paths[1]), "timeline "+id(paths[2])) {
 		switch {
-		case strings.HasPrefix(command, "compact"): // which writes
+		case strings.HasPrefix(command, "compact"): // compact writes
 			if o.code != exitFailed || !strings.Contains(o.err, name) || !strings.Contains(o.err, fmt.Sprintf("kill -CONT %d", reader.Process.Pid)) {
 				t.Errorf("%s: %+v", command, o)
 			}
-		case command == "status" && o.code == exitFailed: // the daemon waits: it is degraded
+		case command == "status" && o.code == exitFailed: // the waiting daemon is degraded
 		case o.code != exitDone:
 			t.Errorf("%s: exit %d, %s", command, o.code, o.err)
 		}
@@ -196,7 +194,7 @@ func TestFrozenReader(t *testing.T) {
 	d.ends(t, exitDone, soon)
 }
 
-// A daemon that is stopped within a transaction keeps everybody from the archive: each command ends, and says by whom.
+// A daemon stopped in a transaction blocks the archive. Each command ends and names the daemon.
 func TestFrozenDaemon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds of the race detector's time")
@@ -229,8 +227,8 @@ func TestFrozenDaemon(t *testing.T) {
 	d.ends(t, exitDone, soon)
 }
 
-// spawnGroup is spawn of a process group of its own, as a shell's jobs are: in one that no shell looks after, the system
-// ignores Ctrl-Z.
+// spawnGroup is spawn in a process group of its own, like a job of a shell. In an orphaned group the system ignores
+// Ctrl-Z.
 func spawnGroup(t *testing.T, home string, args ...string) *child {
 	t.Helper()
 	exe, err := os.Executable()
@@ -247,8 +245,8 @@ func spawnGroup(t *testing.T, home string, args ...string) *child {
 	return c
 }
 
-// Ctrl-Z stops a command between its transactions: whenever it comes, the lock is free. The control: SIGSTOP, which nobody
-// can take, stops it with the lock in its hands now and then.
+// Ctrl-Z stops a command only between transactions, so the lock is free. The control: SIGSTOP, which cannot be caught,
+// sometimes stops it with the lock.
 func TestCtrlZ(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds of the race detector's time")
@@ -296,7 +294,7 @@ func TestCtrlZ(t *testing.T) {
 	}
 }
 
-// Ctrl-Z keeps no gate closed either: who waits for the archive and is stopped waits no longer.
+// Ctrl-Z also releases the gate: a stopped process does not keep its place in the queue for the archive.
 func TestCtrlZWhileWaiting(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -317,7 +315,7 @@ func TestCtrlZWhileWaiting(t *testing.T) {
 	c.ends(t, exitDone, soon)
 }
 
-// A daemon that finds the archive locked at its start tells the person who started it; a service manager waits with it.
+// If the archive is locked at the start, the daemon fails for a person, and waits for a service manager.
 func TestStartWhileTheArchiveIsLocked(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
@@ -345,8 +343,8 @@ func TestStartWhileTheArchiveIsLocked(t *testing.T) {
 	service.ends(t, exitDone, soon)
 }
 
-// The wait for the archive ends at once where the command is told to end.
-func TestSignalsEndAWait(t *testing.T) {
+// A signal interrupts the wait for the archive.
+func TestSignalsEndTheWaitForTheLock(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		home := t.TempDir()
 		put(t, transcriptPath(home, 1), aLine)

@@ -18,13 +18,13 @@ import (
 	"ccd/cmd/ccd/internal/form"
 )
 
-// goldenCase is one case of what the public pipeline engine did.
+// goldenCase is one recorded case of the public pipeline engine.
 type goldenCase struct {
 	Name      string                       `json:"name"`
 	Messages  []map[string]json.RawMessage `json:"messages"`
 	Options   map[string]json.RawMessage   `json:"options"`
 	Decisions []goldenDecision             `json:"decisions"`
-	Window    *int                         `json:"recencyWindow"` // that a budget came to
+	Window    *int                         `json:"recencyWindow"` // that fits the budget
 	Error     string                       `json:"error"`
 }
 
@@ -36,7 +36,7 @@ type goldenDecision struct {
 	Out    int    `json:"outputChars"`
 }
 
-// text is the content of a message; "" where it is no string.
+// text returns the content of a message, or "" if it is no string.
 func (g *goldenCase) text(i int) string {
 	var s string
 	if json.Unmarshal(g.Messages[i]["content"], &s) != nil {
@@ -45,7 +45,7 @@ func (g *goldenCase) text(i int) string {
 	return s
 }
 
-// goldens reads every case of $CCD_GOLDENS, or skips the test where there is none.
+// goldens reads every case in $CCD_GOLDENS, or skips the test.
 func goldens(t *testing.T) (all []goldenCase) {
 	t.Helper()
 	dir := os.Getenv("CCD_GOLDENS")
@@ -65,7 +65,7 @@ func goldens(t *testing.T) (all []goldenCase) {
 		lines.Buffer(nil, len(data)+1)
 		for lines.Scan() {
 			var g goldenCase
-			if err := json.Unmarshal(lines.Bytes(), &g); err == nil && g.Messages != nil { // the layers' calls have none
+			if err := json.Unmarshal(lines.Bytes(), &g); err == nil && g.Messages != nil { // the cases of layers have none
 				all = append(all, g)
 			}
 		}
@@ -76,22 +76,21 @@ func goldens(t *testing.T) (all []goldenCase) {
 	return all
 }
 
-// goldenKeys are the options of a case that are keys of our [compaction].
+// goldenKeys maps options of a case to keys of [compaction].
 var goldenKeys = map[string]string{
 	"dedup": "dedup", "fuzzyDedup": "near_dedup", "fuzzyThreshold": "near_threshold", "contradictionDetection": "contradictions",
 	"contradictionTopicThreshold": "contradiction_threshold",
 }
 
-// ask is a case in our words: the flags and the configuration under which ccd is given its messages.
+// ask is a case as flags and configuration of ccd.
 type ask struct {
 	flags      []string
 	config     string
-	importance float64 // messages of this one or more are kept; 0: none is for it
-	corrects   bool    // contradictions are looked for
-	scope      string  // why the case is none of ours, "" otherwise
+	importance float64 // messages with at least this importance are kept; 0: off
+	corrects   bool    // contradictions are searched
+	scope      string  // why ccd cannot run the case, or ""
 }
 
-// ask maps the options of a case to ours.
 func (g *goldenCase) ask() (a ask) {
 	recent, scoring, threshold := 4, false, 0.65
 	var roles, patterns []string
@@ -113,7 +112,8 @@ func (g *goldenCase) ask() (a ask) {
 			err = json.Unmarshal(value, &threshold)
 		case "summarizer":
 			command = mockOf(value)
-		// Our markers always carry the ID; the window that a budget came to stands in the case; the rest decides nothing.
+		// Our markers always carry the ID, and the case states the window of a budget. The others do not affect
+		// decisions.
 		case "embedSummaryId", "tokenBudget", "sourceVersion", "minRecencyWindow", "forceConverge", "trace":
 		default:
 			ours, ok := goldenKeys[key]
@@ -146,7 +146,7 @@ func (g *goldenCase) ask() (a ask) {
 	return a
 }
 
-// patternsOf gives the expressions of preservePatterns: strings, or objects that hold one as re, source or pattern.
+// patternsOf returns the expressions of preservePatterns: strings, or objects with a member re, source or pattern.
 func patternsOf(value json.RawMessage) (all []string, err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(value, &list); err != nil {
@@ -166,7 +166,7 @@ func patternsOf(value json.RawMessage) (all []string, err error) {
 	return all, nil
 }
 
-// mockOf is a command that does what the mock of a case does, by its name: some write nothing or fail, some too much.
+// mockOf returns a command that does what the case's mock does: some write nothing or fail, some write too much.
 func mockOf(value json.RawMessage) string {
 	var mock struct {
 		Mock string `json:"$mock"`
@@ -186,7 +186,7 @@ func mockOf(value json.RawMessage) string {
 	return fmt.Sprintf("[summarizer]\ncommand = [\"sh\", \"-c\", %q]\n", script)
 }
 
-// run gives the messages of a case to ccd, and returns what it says of each.
+// run filters the messages of a case and returns ccd's decisions.
 func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	t.Helper()
 	messages := slices.Clone(g.Messages)
@@ -210,7 +210,7 @@ func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	}
 	args := append([]string{"compact", "--config", config, "--json", "--format", "messages", "-q"}, a.flags...)
 	if !strings.Contains(a.config, "[summarizer]") {
-		args = append(args, "--no-archive") // with it no command is run
+		args = append(args, "--no-archive") // it runs no command
 	}
 	out := ran(t, list, append(args, "-")...)
 	var report form.FilterReport
@@ -220,7 +220,7 @@ func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	return report.Decisions
 }
 
-// ran is what a command prints that is given an input, in a home directory of its own.
+// ran runs a command with input in a new home and returns its output.
 func ran(t *testing.T, input []byte, args ...string) []byte {
 	t.Helper()
 	home := t.TempDir()
@@ -231,7 +231,6 @@ func ran(t *testing.T, input []byte, args ...string) []byte {
 	return out
 }
 
-// piped runs a command line as main does.
 func piped(home string, input []byte, args ...string) (out []byte, code int, talk string) {
 	var stdout, stderr bytes.Buffer
 	env := []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}
@@ -239,10 +238,10 @@ func piped(home string, input []byte, args ...string) (out []byte, code int, tal
 	return stdout.Bytes(), code, stderr.String()
 }
 
-// decided is what became of a message.
+// decided is the decision on a message.
 type decided struct{ action, reason string }
 
-// ourMarker is a text that begins with a marker of the other engine, with one of ours in its place.
+// ourMarker replaces a marker of the other engine at the start of a text by one of ours.
 func ourMarker(text string) string {
 	for _, p := range []string{"[summary", "[truncated", "[cce:"} {
 		if strings.HasPrefix(text, p) {
@@ -252,7 +251,7 @@ func ourMarker(text string) string {
 	return text
 }
 
-// families are their reasons in our words.
+// families maps their reasons to ours.
 var families = map[string]string{
 	"recency_window": "recent", "preserved_role": "role", "tool_calls": "tool call", "short_content": "short",
 	"already_compressed": "marker", "single_reverted": "reverted", "group_reverted": "reverted", "hard_t0": "hard",
@@ -263,7 +262,7 @@ var actions = map[string]string{
 	"fuzzy_deduped": "near-duped", "code_split": "split",
 }
 
-// differences compares their decisions with ours, and gives those that no deviation excuses.
+// differences compares their decisions with ours and returns those that no deviation excuses.
 func (g *goldenCase) differences(t *testing.T) (faults []string, excused map[string]int) {
 	t.Helper()
 	a := g.ask()
@@ -297,8 +296,8 @@ func (g *goldenCase) differences(t *testing.T) (faults []string, excused map[str
 	return faults, excused
 }
 
-// same reports whether two decisions are one: the same action and, where a message is kept, for the same kind of
-// reason. A reason of theirs that we have no word for does not count.
+// same reports whether two decisions have the same action and, if a message is kept, the same kind of reason. A reason
+// of theirs without a counterpart is ignored.
 func same(theirs, ours decided) bool {
 	if theirs.action != ours.action {
 		return false
@@ -312,7 +311,7 @@ func firstPart(reason string) string {
 	return first
 }
 
-// TestGoldens compares our decisions with theirs. What differs must stand in the table of deviations.
+// TestGoldens compares our decisions with theirs. Differences must be in the table of deviations.
 func TestGoldens(t *testing.T) {
 	cases, compared, outside := 0, 0, 0
 	used := map[string]int{}

@@ -15,8 +15,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// cmdEvent writes what a client tells a hook on stdin: `event FILE TRANSCRIPT [key=value...]`. A value that is JSON is taken
-// as that; lines=N is a Bash output of so many lines, which FILE.out gets, too.
+// cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is a Bash
+// output of N lines, which is also written to FILE.out.
 func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: event FILE TRANSCRIPT [key=value...]")
@@ -49,8 +49,8 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(b, '\n'), 0o600))
 }
 
-// cmdDemoted appends to a transcript of Claude Code what the client writes when a hook replaced an output, and sets $ID to
-// the ID of the whole: `demoted ANSWER TRANSCRIPT`.
+// cmdDemoted appends the records that Claude Code writes when a hook replaced an output, and sets $ID to the original's
+// ID: `demoted ANSWER TRANSCRIPT`.
 func cmdDemoted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: demoted ANSWER TRANSCRIPT")
@@ -84,7 +84,8 @@ func cmdDemoted(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.Close())
 }
 
-// cmdOuter sets $OUTER to the ID of the result whose marker names the whole of a demoted output: `outer COMPANION ID`.
+// cmdOuter sets $OUTER to the ID of the result whose marker names the original of a demoted output: `outer COMPANION
+// ID`.
 func cmdOuter(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: outer COMPANION ID")

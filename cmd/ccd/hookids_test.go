@@ -22,7 +22,7 @@ import (
 
 const hooked = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 
-// hookPlace is a home directory with one transcript of Claude Code.
+// hookPlace is a home with one transcript of Claude Code.
 type hookPlace struct {
 	t          *testing.T
 	home, path string
@@ -46,7 +46,7 @@ func (p hookPlace) write(data []byte) {
 	}
 }
 
-// ccd runs a command, which must end with that exit code.
+// ccd runs a command that must exit with code.
 func (p hookPlace) ccd(code int, in string, args ...string) string {
 	p.t.Helper()
 	var out, talk bytes.Buffer
@@ -57,7 +57,7 @@ func (p hookPlace) ccd(code int, in string, args ...string) string {
 	return out.String()
 }
 
-// told is what an agent is told when its session goes on, "" for nothing.
+// told returns what the SessionStart hook adds after a compaction, or "".
 func (p hookPlace) told(args ...string) string {
 	p.t.Helper()
 	event, err := json.Marshal(map[string]string{"session_id": hooked, "transcript_path": p.path, "source": "compact"})
@@ -78,7 +78,7 @@ func (p hookPlace) told(args ...string) string {
 	return out.Specific.Context
 }
 
-// harbour is an invented session of so many turns.
+// harbour is an invented session of that many turns.
 func harbour(turns int, noise string) []byte {
 	w := workday{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 	for n := range turns {
@@ -93,8 +93,7 @@ func harbour(turns int, noise string) []byte {
 	return w.buf.Bytes()
 }
 
-// TestEveryIDOfAnAnswerIsRestored: also long after, when the session has grown, its companion is another, and its
-// transcript is gone.
+// TestEveryIDOfAnAnswerIsRestored: also after the session grew, its companion changed and its transcript was removed.
 func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	whole := harbour(300, "")
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -122,8 +121,8 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	}
 }
 
-// TestALongTranscriptIsToldOfInTime: 20 MB are folded, or, where the machine is too busy for that, the companion is told.
-func TestALongTranscriptIsToldOfInTime(t *testing.T) {
+// TestLongTranscriptIsAnsweredInTime: a hook folds 20 MB or, on a busy machine, answers from the companion.
+func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 	data := harbour(2000, strings.Repeat("sounding line at rest, nothing seen\n", 270))
 	if len(data) < 20<<20 {
 		t.Fatalf("only %d bytes", len(data))
@@ -133,7 +132,7 @@ func TestALongTranscriptIsToldOfInTime(t *testing.T) {
 	if text := p.told("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Conversation\n") {
 		t.Errorf("by the fold:\n%s", text)
 	}
-	text := p.told() // the limit as shipped
+	text := p.told() // with the default limit
 	if text == "" {
 		log, err := filepath.Glob(filepath.Join(p.home, "*", "*", "*", "hook.log"))
 		if err != nil || len(log) != 1 {
@@ -149,8 +148,8 @@ func TestALongTranscriptIsToldOfInTime(t *testing.T) {
 	}
 }
 
-// TestAFoldEndsInTime: with the time over nothing is folded, nor read for a text.
-func TestAFoldEndsInTime(t *testing.T) {
+// TestFoldTimeout: after the deadline, nothing is folded or read.
+func TestFoldTimeout(t *testing.T) {
 	p := newHookPlace(t, harbour(3, ""))
 	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
@@ -180,8 +179,8 @@ func TestAFoldEndsInTime(t *testing.T) {
 	}
 }
 
-// TestATornLineWaits: what a client has not written to its end is no record yet; a last line without a newline is one.
-func TestATornLineWaits(t *testing.T) {
+// TestTornLineIsSkipped: an incomplete last line is no record yet, but a complete one without newline is.
+func TestTornLineIsSkipped(t *testing.T) {
 	data := harbour(2, "")
 	for name, c := range map[string]struct {
 		cut  int
@@ -200,8 +199,8 @@ func TestATornLineWaits(t *testing.T) {
 	}
 }
 
-// TestAFoldStaysBelowItsRoot: a hook opens what the watcher would open, and nothing else.
-func TestAFoldStaysBelowItsRoot(t *testing.T) {
+// TestFoldStaysBelowItsRoot: a hook opens only what the watcher would open.
+func TestFoldStaysBelowItsRoot(t *testing.T) {
 	p := newHookPlace(t, harbour(2, ""))
 	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {

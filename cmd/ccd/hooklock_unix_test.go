@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestHooksDoNotWaitForTheArchive holds both of its locks: what stands ready is told all the same, and before a compaction
-// nobody waits beyond the time there is.
+// TestHooksDoNotWaitForTheArchive locks the archive. Hooks still answer from what is ready, and PreCompact ends within
+// its limit.
 func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}

@@ -13,19 +13,18 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 )
 
-// panicky is a stdin that nobody expects.
+// panicky is a stdin that panics.
 type panicky struct{}
 
 func (panicky) Read([]byte) (int, error) { panic("read") }
 
-// endless is a stdin that never ends.
 type endless struct{ text string }
 
 func (e endless) Read(b []byte) (int, error) { return copy(b, e.text), nil }
 
-// TestNothingKeepsAnAgentFromItsWork: whatever stands on stdin and on the command line, the exit status is 0, nothing is
-// said, and the log has a line.
-func TestNothingKeepsAnAgentFromItsWork(t *testing.T) {
+// TestHooksNeverFail: whatever the input and command line, the exit status is 0, nothing is printed, and the log gets a
+// line.
+func TestHooksNeverFail(t *testing.T) {
 	silent, w := io.Pipe()
 	defer w.Close()
 	for name, c := range map[string]struct {
@@ -57,8 +56,8 @@ func TestNothingKeepsAnAgentFromItsWork(t *testing.T) {
 	}
 }
 
-// TestNoHomeIsNoTrouble: there is not even a place for the log.
-func TestNoHomeIsNoTrouble(t *testing.T) {
+// TestHookWithoutHome: there is no place for the log either.
+func TestHookWithoutHome(t *testing.T) {
 	var out, talk bytes.Buffer
 	if code := run(context.Background(), []string{"hook", "SessionStart"}, std{strings.NewReader("{}"), &out, &talk}, nil); code != exitDone || out.Len()+talk.Len() > 0 {
 		t.Errorf("exit %d, %q, %q", code, out.String(), talk.String())
@@ -68,8 +67,8 @@ func TestNoHomeIsNoTrouble(t *testing.T) {
 	}
 }
 
-// TestAnOutputIsWaitedForASecond: reading it counts. The other events have their time from when they are read.
-func TestAnOutputIsWaitedForASecond(t *testing.T) {
+// TestPostToolUseLimitIncludesReading: reading an output counts. The limits of other events start after reading.
+func TestPostToolUseLimitIncludesReading(t *testing.T) {
 	answer, _ := hookCall{}.limits(hook.Event{Name: hook.PostToolUse}, inputTime)
 	if answer <= 0 || answer+inputTime >= time.Second {
 		t.Errorf("%v behind %v of reading", answer, inputTime)

@@ -11,7 +11,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// onTerminal runs a command in a home on a terminal, types a line where it asks, and returns all that the terminal got.
+// onTerminal runs a command on a terminal, types a line, and returns everything that the terminal got.
 func onTerminal(t *testing.T, home, line string, args ...string) (string, int) {
 	t.Helper()
 	master, slave := terminalPair(t, 200, 50)
@@ -40,15 +40,15 @@ func onTerminal(t *testing.T, home, line string, args ...string) (string, int) {
 	return got.String(), c.ProcessState.ExitCode()
 }
 
-// hostile is text that would steer a terminal: it clears the screen, sets the clipboard and a link, names the window, runs
-// backwards, and overwrites what was read before.
+// hostile would control a terminal: it clears the screen, sets the clipboard, a link and the title, reverses text, and
+// overwrites earlier output.
 const hostile = "one\ttwo\n\x1b[2J\x1b]52;c;cm0gLXJm\x07\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\u009b31m\u009d0;t\u009c rm -rf\rls   \b\b \u202egpj.\u2066\u2069 end"
 
-// steering finds what may not reach a terminal: control characters but newline, tab and CR LF, also as single bytes, and
-// bidi overrides.
+// steering matches what must not reach a terminal: control characters except newline, tab and CR LF, also as single
+// bytes, and bidi overrides.
 var steering = regexp.MustCompile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]|\r[^\r\n]|\r$")
 
-// A terminal is never steered by what a transcript holds. Pipes and --raw get the exact bytes.
+// Transcript text never controls a terminal. Pipes and --raw get the exact bytes.
 func TestHostileTranscriptOnATerminal(t *testing.T) {
 	home := t.TempDir()
 	text, err := json.Marshal(hostile)
@@ -86,5 +86,5 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	}
 }
 
-// colours are ccd's own, of search and doctor, and what wipes its progress.
+// colours matches ccd's own colors in search and doctor, and the clearing of its progress bar.
 var colours = regexp.MustCompile("\x1b\\[(1;31|3[1239]|0)m|\r[a-z: ]*(\\[[# ]*\\] )?[0-9]*%?\x1b\\[K|\r\x1b\\[K")

@@ -14,7 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// A daemon that has the session in memory, and stores its own state of it again and again, loses no label.
+// A daemon that has the session in memory and keeps saving its state does not lose labels.
 func TestLabelsWhileADaemonRuns(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -19,7 +19,7 @@ type layerCall struct {
 	Output   json.RawMessage `json:"output"`
 }
 
-// layers reads the calls of $CCD_GOLDENS, or skips the test where there are none.
+// layers reads the calls in $CCD_GOLDENS, or skips the test.
 func layers(t *testing.T) (all []layerCall) {
 	t.Helper()
 	dir := os.Getenv("CCD_GOLDENS")
@@ -42,7 +42,7 @@ func layers(t *testing.T) (all []layerCall) {
 	return all
 }
 
-// estimated is what ccd says of a text that is a session of its own; the frame of an empty one is not told.
+// estimated returns ccd's estimate for a text as a session of its own, without the overhead of an empty one.
 func (g *layerCall) estimated(t *testing.T) string {
 	t.Helper()
 	var text string
@@ -57,7 +57,7 @@ func (g *layerCall) estimated(t *testing.T) string {
 	return n
 }
 
-// sizes are the messages of a call, in chars.
+// sizes returns the sizes of a call's messages, in chars.
 func (g *layerCall) sizes(t *testing.T) []int {
 	t.Helper()
 	var in struct {
@@ -74,7 +74,7 @@ func (g *layerCall) sizes(t *testing.T) []int {
 	return in.Chars
 }
 
-// triggered reports whether ccd writes a companion for messages of these sizes: by their estimate alone.
+// triggered reports whether ccd writes a companion for messages of these sizes, by estimate only.
 func (g *layerCall) triggered(t *testing.T) string {
 	t.Helper()
 	s := newTale()
@@ -84,8 +84,8 @@ func (g *layerCall) triggered(t *testing.T) string {
 	return fmt.Sprint(s.followed("[trigger]\npressure = 1.0\n")(t) != "no companion")
 }
 
-// besideEdge reports whether a call is so near to a limit that the JSON around the messages decides it: the one
-// difference that docs/GOLDENS.md names.
+// besideEdge reports whether a call is so close to a limit that the JSON around the messages decides: the one
+// difference named in docs/GOLDENS.md.
 func (g *layerCall) besideEdge(t *testing.T) bool {
 	t.Helper()
 	sizes := g.sizes(t)
@@ -100,7 +100,7 @@ func (g *layerCall) besideEdge(t *testing.T) bool {
 	return near(old, 20000) || near(total, 170616)
 }
 
-// TestLayers compares the estimator and the threshold of the three-layer design with ours.
+// TestLayers compares the estimator and the threshold of the three-layer design with ccd's.
 func TestLayers(t *testing.T) {
 	for _, g := range layers(t) {
 		got := ""

@@ -16,7 +16,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 )
 
-// journalFile returns a file and the $JOURNAL_STREAM that names it.
+// journalFile returns a file and the value of $JOURNAL_STREAM for it.
 func journalFile(t *testing.T) (*os.File, string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "journal"))
@@ -64,7 +64,7 @@ func TestJournalPriorities(t *testing.T) {
 	}
 }
 
-// A start that fails is an error in the journal; elsewhere it looks as it always did.
+// A failed start is an error in the journal; on other outputs it has no priority.
 func TestFailedStartInTheJournal(t *testing.T) {
 	for _, journalled := range []bool{true, false} {
 		f, stream := journalFile(t)
@@ -100,7 +100,7 @@ func TestLogFileIsBounded(t *testing.T) {
 	defer l.close()
 	line := append(bytes.Repeat([]byte("x"), 64<<10-1), '\n')
 	for n := range 16 * 32 { // 32 MB
-		if n == 200 { // somebody else moves it aside
+		if n == 200 { // another program renames it
 			if err := os.Rename(path, path+".old"); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestLogFileThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What kills the process is told in its log, and so is an error of a reload that brought the log.
+// The log file gets the panic that ends the process, and errors of the reload that set it.
 func TestLogFileOfTheDaemon(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
@@ -172,7 +172,7 @@ func TestLogFileOfTheDaemon(t *testing.T) {
 		t.Error("the place in the configuration is not named")
 	}
 	c.signal(t, syscall.SIGABRT)
-	c.ends(t, -1, 5*time.Second) // by the signal: see TestAbortedUnderAManagerEndsByTheSignal
+	c.ends(t, -1, 5*time.Second) // by the signal, see TestAbortedUnderAManagerEndsByTheSignal
 	if !logs(path, "SIGABRT")() {
 		t.Errorf("how it ended is not in its log; stderr: %s", c.stderr.String())
 	}

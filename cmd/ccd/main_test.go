@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ccd": main})
 }
 
-// TestScript runs every command as a process of its own, in a home directory of the script's.
+// TestScript runs every command as a separate process in a home of the script.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
@@ -25,7 +25,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("TERM", "dumb")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command takes a second under the race detector
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with the race detector
 			for _, k := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CCD_CONFIG", "NOTIFY_SOCKET"} {
 				e.Setenv(k, "")
 			}

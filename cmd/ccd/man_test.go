@@ -21,7 +21,7 @@ import (
 
 const manDir = "../../packaging/man"
 
-// manGoldens holds packaging/man to pages: each as it should be, and no other file.
+// manGoldens compares packaging/man with pages; other files there are an error.
 func manGoldens(t *testing.T, pages map[string]string) {
 	t.Helper()
 	if *update {
@@ -45,8 +45,7 @@ func manGoldens(t *testing.T, pages map[string]string) {
 	}
 }
 
-// manPages renders all man pages, by file name: ccd(1), one of each command, ccd-config(5). They are the words of help, in
-// the order of man pages.
+// manPages renders all man pages by file name: ccd(1), one per command, ccd-config(5). The text is that of help.
 func manPages(root *cobra.Command) map[string]string {
 	pages := map[string]string{"ccd.1": rootMan(root), "ccd-config.5": configMan(config.Example())}
 	for _, c := range root.Commands() {
@@ -111,7 +110,7 @@ func commandMan(c *cobra.Command) string {
 	return b.String()
 }
 
-// configMan makes a page of the text of config.toml.example: comments explain what follows them.
+// configMan makes a page of config.toml.example, where a comment explains what follows it.
 func configMan(example string) string {
 	b := manPage("ccd-config", 5, "the configuration of ccd")
 	head, rest, _ := strings.Cut(example, "\n\n")
@@ -143,7 +142,7 @@ func configMan(example string) string {
 
 var assignment = regexp.MustCompile(`^[\w"-]+ = `)
 
-// configDoc is prose, but lines that show an assignment stand as they are.
+// configDoc formats a comment as prose; lines with an assignment stay as they are.
 func configDoc(doc []string) string {
 	var b strings.Builder
 	for _, line := range doc {
@@ -157,7 +156,6 @@ func configDoc(doc []string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\n\n", "\n"), "\n")
 }
 
-// man is a page in the making.
 type man struct{ bytes.Buffer }
 
 func manPage(name string, section int, short string) *man {
@@ -175,7 +173,7 @@ func (b *man) section(title, text string) {
 }
 
 func (b *man) term(name, text string) {
-	fmt.Fprintf(b, ".TP\n.B %s\n", strings.ReplaceAll(escape(name), `"`, `\(dq`)) // a bare one only groups a macro's words
+	fmt.Fprintf(b, ".TP\n.B %s\n", strings.ReplaceAll(escape(name), `"`, `\(dq`)) // an unescaped quote would only group words
 	if text != "" {
 		b.WriteString(escape(text) + "\n")
 	}
@@ -193,7 +191,7 @@ func (b *man) flags(c *cobra.Command) {
 	})
 }
 
-// escape makes text inert for roff: no line begins a request, hyphens and backslashes stay what they are.
+// escape escapes text for roff: no line starts a request, and hyphens and backslashes stay.
 func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n\n", "\n.PP\n").Replace(text)
 	lines := strings.Split(text, "\n")
@@ -205,7 +203,7 @@ func escape(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lint returns what groff says of a man page, with every warning on.
+// lint returns groff's warnings on a man page.
 func lint(t *testing.T, page string) string {
 	t.Helper()
 	groff, err := exec.LookPath("groff")
@@ -235,7 +233,7 @@ func TestManPagesAreClean(t *testing.T) {
 	}
 }
 
-// TestManPageOfConfig: every key of the example has its entry, with what is said of it.
+// TestManPageOfConfig: every key of the example has an entry with its comment.
 func TestManPageOfConfig(t *testing.T) {
 	page := configMan("# Head.\n# Sizes: \"1MB\".\n\n# What is a.\n[a]\n# One.\n# more of it\nb-c = \"x\"\n\n# Table, such as:\n# k = [1]\n[a.d]\n")
 	want := ".SH [a]\nWhat is a.\n.TP\n.B b\\-c = \\(dqx\\(dq\nOne.\nmore of it\n.SH [a.d]\nTable, such as:\n.br\nk = [1]\n.br\n.SH SEE ALSO"

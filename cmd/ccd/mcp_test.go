@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdRPC calls one tool of the server as an agent would, and leaves the answer as stdout: `rpc TOOL ARGUMENTS`.
+// cmdRPC calls one tool of the server and prints the answer: `rpc TOOL ARGUMENTS`.
 func cmdRPC(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: rpc TOOL ARGUMENTS")
@@ -28,8 +28,7 @@ func cmdRPC(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("sh", "-c", "ccd mcp < rpc.jsonl"))
 }
 
-// agentHome is a home directory with one archived session of this directory, whose results are the given ones, in order: result i stands in
-// record 2i+3.
+// agentHome makes a home with one archived session of this directory. Result i of results is in record 2i+3.
 func agentHome(t *testing.T, results ...any) (env []string) {
 	t.Helper()
 	home := t.TempDir()
@@ -71,7 +70,6 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 	return env
 }
 
-// inProcess runs one command line and returns its stdout and exit code.
 func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code int) {
 	t.Helper()
 	var out, talk bytes.Buffer
@@ -82,7 +80,7 @@ func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code 
 	return out.Bytes(), code
 }
 
-// agentSession is a client of `ccd mcp`, in the same process.
+// agentSession connects a client to `ccd mcp` in this process.
 func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 	t.Helper()
 	in, fromClient := io.Pipe()
@@ -105,7 +103,7 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 	return s
 }
 
-// givenBack joins the pages of an original, following the calls that the answers name, and counts its images.
+// givenBack joins the pages of an original by the calls that the answers suggest, and counts its images.
 func givenBack(t *testing.T, s *mcp.ClientSession, args map[string]any) (text string, images, pages int) {
 	t.Helper()
 	return followed(t, s, "restore", args)
@@ -143,8 +141,8 @@ func followed(t *testing.T, s *mcp.ClientSession, tool string, args map[string]a
 	}
 }
 
-// TestToolGivesWhatRestorePrints is the law of the restore tool: its pages, joined, are what `ccd restore` prints.
-func TestToolGivesWhatRestorePrints(t *testing.T) {
+// TestToolRestoresWhatRestorePrints: the pages of the restore tool, joined, are what `ccd restore` prints.
+func TestToolRestoresWhatRestorePrints(t *testing.T) {
 	results := []any{
 		"one line", "", "ends\n", strings.Repeat("a longer output, line by line\n", 9000), strings.Repeat("山は静か", 20_000),
 		"tab\t nul\x00 esc\x1b[31m cr\r\n zero\u200b bidi\u202e \ufeff ﬁ ½ e\u0301 \U0001f600 \u2028 <b>&amp;</b> \\n \"",
@@ -174,8 +172,8 @@ func TestToolGivesWhatRestorePrints(t *testing.T) {
 	}
 }
 
-// TestToolsTellWhatCommandsPrint: the pages of the other tools, joined, are what the commands of their names print.
-func TestToolsTellWhatCommandsPrint(t *testing.T) {
+// TestToolsReturnWhatCommandsPrint: the pages of the other tools, joined, are what the commands print.
+func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 	var results []any
 	for i := range 400 {
 		results = append(results, fmt.Sprintf("needle %d: %s", i, strings.Repeat("haystack ", 30)))
@@ -242,8 +240,7 @@ func TestToolWarnsOfSecrets(t *testing.T) {
 	}
 }
 
-// TestToolsWorkBesideAWriter: calls and passes of the daemon do not stand in each other's way, and no call keeps the
-// archive.
+// TestToolsWorkBesideAWriter: calls and the daemon do not block each other, and no call keeps the archive locked.
 func TestToolsWorkBesideAWriter(t *testing.T) {
 	env := agentHome(t, strings.Repeat("an output\n", 40_000))
 	s := agentSession(t, env)

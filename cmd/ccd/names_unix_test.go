@@ -13,8 +13,8 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// TestNamesThatAreNotUTF8 holds that the name of a transcript may be any bytes: two names that differ only in bytes that
-// are not UTF-8, and one that looks like how these are shown, are three sessions in everything that ccd says and keeps.
+// TestNamesThatAreNotUTF8: a transcript's name may have any bytes. Names that differ only in bytes that are not UTF-8,
+// and one that looks like an escaped name, are different sessions everywhere.
 func TestNamesThatAreNotUTF8(t *testing.T) {
 	home, dir := rooted(t)
 	dir += "\xff"
@@ -54,7 +54,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		file, companion := filepath.Join(dir, name+".jsonl"), filepath.Join(dir, name+".ccd.md")
 		for _, arg := range []string{id, file, as} {
 			if arg == as && name != "mill\xfe" {
-				continue // a prefix, or a path's end, of which there may be several
+				continue // a prefix or path suffix of several sessions
 			}
 			if got := ask("restore", "--session", arg); got != content[name] {
 				t.Errorf("restore --session %q gives another session", arg)
@@ -67,7 +67,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		if err != nil || !utf8.Valid(front) || !strings.Contains(string(front), "This is ") {
 			t.Fatalf("companion of %q: %v, %q", id, err, front)
 		}
-		// In front matter a name stands between double quotes, as in JSON.
+		// The front matter quotes names as JSON does.
 		quoted, err := json.Marshal("projects/" + id + ".jsonl")
 		if err != nil || !strings.Contains(string(front), "\nsource: "+string(quoted)+"\n") {
 			t.Errorf("front matter of %q: %v\n%s", id, err, front[:700])
@@ -91,8 +91,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	}
 }
 
-// TestLongestName holds that a transcript with the longest name there can be has a companion like any other, and that it
-// outlives its transcript.
+// TestLongestName: a transcript with the longest possible name gets a companion, which outlives the transcript.
 func TestLongestName(t *testing.T) {
 	home, dir := rooted(t)
 	names := []string{strings.Repeat("m", 249), strings.Repeat("m", 248) + "n", strings.Repeat("\u00e4", 124) + "o", strings.Repeat("p", 248)}
@@ -125,8 +124,8 @@ func TestLongestName(t *testing.T) {
 	}
 }
 
-// TestControlCharactersInANameAreTold holds that what is passed over for its name is never called archived.
-func TestControlCharactersInANameAreTold(t *testing.T) {
+// TestControlCharactersInANameAreReported: a file that is skipped for its name is never reported as archived.
+func TestControlCharactersInANameAreReported(t *testing.T) {
 	home, dir := rooted(t)
 	put(t, filepath.Join(dir, "good.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
 	doctor := func() string {

@@ -15,7 +15,7 @@ import (
 	"ccd/daemon"
 )
 
-// turn is a reply whose model reports that it holds so many tokens, with the title that the agent gives the session.
+// turn returns a reply that reports that many tokens, and the title of the session.
 func turn(n, tokens int) string {
 	reply, _ := json.Marshal(map[string]any{
 		"type": "assistant", "uuid": fmt.Sprint("r", n), "sessionId": "s", "cwd": "/home/you/ledger",
@@ -41,13 +41,13 @@ func appendTo(t *testing.T, path, text string) {
 	}
 }
 
-// noticed counts the notices that the command of noticing wrote down.
+// noticed returns the notices that the command recorded.
 func noticed(home string) []string {
 	b, _ := os.ReadFile(filepath.Join(home, "shown"))
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")[0:strings.Count(string(b), "\n")]
 }
 
-// noticing is a home directory whose notices are written into a file, each argument in brackets.
+// noticing makes a home whose notice command appends its arguments, in brackets, to a file.
 func noticing(t *testing.T, then string) (home, path string) {
 	t.Helper()
 	home = t.TempDir()
@@ -73,7 +73,7 @@ func pressureOf(t *testing.T, c *child, home string) float64 {
 	return all[0].Pressure
 }
 
-// A notice is given once for each rise of the pressure, also over a restart, and tells nothing but where.
+// There is one notice per rise of the pressure, also across a restart, without text of the session.
 func TestNoticeOnceForEachRise(t *testing.T) {
 	t.Parallel()
 	home, path := noticing(t, "")
@@ -123,7 +123,7 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 	}
 }
 
-// A command that does not come back holds up no session and not the end; one that is missing is listed by status.
+// A notice command that hangs delays neither sessions nor the exit; status reports a missing one.
 func TestNoticeThatHangs(t *testing.T) {
 	t.Parallel()
 	home, path := noticing(t, "trap '' TERM INT HUP; echo $$ > "+"$0.pid; sleep 1000; exit\n")

@@ -13,7 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// TestOneSize: a session has the same size, in the same words, wherever ccd shows one; also one whose model reports none.
+// TestOneSize: every command shows the same size for a session, also if its model reports none.
 func TestOneSize(t *testing.T) {
 	home := t.TempDir()
 	reported := bytes.ReplaceAll(bytes.Join(tell().lines, nil), []byte("2026-01-15T"), []byte(time.Now().AddDate(0, 0, 1).Format("2006-01-02T"))) // live

@@ -9,8 +9,8 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 )
 
-// Purge counts what exists only in the archive, and wants that number.
-func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
+// Purge counts the sessions that exist only in the archive and asks for that number.
+func TestPurgeAsksForTheNumberOfLostSessions(t *testing.T) {
 	home := t.TempDir()
 	two := aLine + strings.ReplaceAll(aLine, "parcels", "letters")
 	for n := range 6 {
@@ -34,13 +34,13 @@ func TestPurgeWantsTheNumberOfWhatIsLost(t *testing.T) {
 	if got, code := onTerminal(t, home, "no", "uninstall", "--purge"); code != exitFailed || !strings.Contains(got, "Type yes to remove all of it") || strings.Contains(got, "only in this archive") {
 		t.Errorf("nothing is lost: exit %d: %s", code, got)
 	}
-	put(t, transcriptPath(home, 1), two+aLine)                // grown: all that is archived stands there
+	put(t, transcriptPath(home, 1), two+aLine)                // grown: the file has all that is archived
 	must(t, os.Remove(transcriptPath(home, 2)))               // gone
 	must(t, os.Truncate(transcriptPath(home, 3), 100))        // shorter
-	put(t, transcriptPath(home, 4), strings.ToUpper(two)+two) // another one, and longer
+	put(t, transcriptPath(home, 4), strings.ToUpper(two)+two) // another file, and longer
 	refused("3 sessions exist only in this archive; ")
 	must(t, os.Truncate(transcriptPath(home, 5), 0))
-	once() // a second life of 3 and 4, and perhaps 5: what was there before is archived alone
+	once() // a new generation of 3 and 4, and perhaps 5: their first one is only in the archive
 	refused("4 sessions exist only in this archive; ")
 	before, err := treeOf(home)
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 	"ccd/watcher"
 )
 
-// TestHardLinksAreArchived: backup programs make them.
+// TestHardLinksAreArchived: backup programs create hard links.
 func TestHardLinksAreArchived(t *testing.T) {
 	home, dir := rooted(t)
 	const id = "11111111-2222-4333-8444-555555555555"
@@ -38,8 +38,8 @@ func TestHardLinksAreArchived(t *testing.T) {
 	}
 }
 
-// TestFilesOfOtherUsersAreRefused: a file below a root that is neither the root's owner's nor this user's is not read,
-// and everything says so.
+// TestFilesOfOtherUsersAreRefused: a file below a root that belongs neither to the root's owner nor to this user is not
+// read, and ccd reports that.
 func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOTICE: only root can give files to other users")
@@ -87,7 +87,6 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	}
 }
 
-// rooted makes a home with a project of Claude Code.
 func rooted(t *testing.T) (home, project string) {
 	t.Helper()
 	home = t.TempDir()
@@ -98,7 +97,7 @@ func rooted(t *testing.T) (home, project string) {
 	return home, project
 }
 
-// statusWhen waits until what status tells of a daemon is so.
+// statusWhen waits until so accepts the status of a daemon.
 func statusWhen(t *testing.T, c *child, so func(status.Report) bool) (report status.Report) {
 	t.Helper()
 	eventually(t, "status", func() bool {

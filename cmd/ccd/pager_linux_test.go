@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestPager: long output on a terminal goes through the person's pager, escaped as for the terminal; one that is missing
-// or quits early is no error; pipes and --no-pager get none.
+// TestPager: long output on a terminal goes through the pager, escaped. A missing pager, or one that quits early, is no
+// error. Pipes and --no-pager get no pager.
 func TestPager(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	long := filepath.Join(home, ".claude", "projects", "-p", "dddd4444-0000-4000-8000-00000000000d.jsonl")
@@ -76,8 +76,8 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// TestTalkWaitsForThePager: what is said on stderr while a pager has the terminal is shown when it has ended.
-func TestTalkWaitsForThePager(t *testing.T) {
+// TestStderrWaitsForThePager: messages appear after the pager has ended.
+func TestStderrWaitsForThePager(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	cmd, _, seen := startOnTerminal(t, home, 200, 50, []string{"CCD_PAGER=sed -e '$aend of the pager'"}, nil, "search", "--limit", "1", "e")
 	seen.has(t, "stopped after 1 hit")

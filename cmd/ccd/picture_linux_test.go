@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// shown is a command that docs/picture.svg or README.md shows with its output, or with the lines of it that match only
-// (nil: all).
+// shown is a command in docs/picture.svg or README.md. only selects lines of its output (nil: all).
 type shown struct {
 	line string
 	only *regexp.Regexp
@@ -40,8 +39,8 @@ var (
 	}
 )
 
-// TestDocsPicture checks that docs/picture.svg and the before/after of README.md are what the commands print, on a
-// terminal, of an invented session that its agent has compacted.
+// TestDocsPicture checks that docs/picture.svg and the before/after of README.md show what the commands print on a
+// terminal for an invented session that its agent compacted.
 func TestDocsPicture(t *testing.T) {
 	home := t.TempDir()
 	for path, parts := range map[string][]string{
@@ -56,7 +55,7 @@ func TestDocsPicture(t *testing.T) {
 		}
 		path = filepath.Join(home, path)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2025-`)) // so that no age is printed as "3 days ago"
+		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2025-`)) // so that ages are printed as dates
 		must(t, os.WriteFile(path, session, 0o600))
 	}
 	commandIn(t, home, nil, "run", "--once", "-q")
@@ -90,7 +89,7 @@ func TestDocsPicture(t *testing.T) {
 	golden(t, "../../README.md", before+head+plain+"\n"+foot+after)
 }
 
-// text returns the command behind a prompt, what it printed, and an empty line.
+// text returns the command after a prompt, its output and an empty line.
 func (s shown) text(screens map[string]string) []string {
 	text := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}
 	left := false
@@ -107,7 +106,7 @@ func (s shown) text(screens map[string]string) []string {
 	return append(text, "")
 }
 
-// onScreen returns what a command prints on a terminal of so many columns.
+// onScreen returns what a command prints on a terminal.
 func onScreen(t *testing.T, home string, columns uint16, args []string) string {
 	t.Helper()
 	screen, program := terminalPair(t, columns, 60)
@@ -120,25 +119,25 @@ func onScreen(t *testing.T, home string, columns uint16, args []string) string {
 	}
 	program.Close()
 	var out bytes.Buffer
-	_, _ = io.Copy(&out, screen) // EIO is how the end of the program reads here
+	_, _ = io.Copy(&out, screen) // EIO: the program has ended
 	if err := c.Wait(); err != nil {
 		t.Fatalf("ccd %s: %v: %s", strings.Join(args, " "), err, &out)
 	}
 	return cleared.ReplaceAllString(strings.ReplaceAll(out.String(), "\r\n", "\n"), "")
 }
 
-// cleared is a line of progress that the program has wiped.
+// cleared matches a cleared progress line.
 var cleared = regexp.MustCompile(`(?m)^.*\x1b\[K`)
 
 var sgr = regexp.MustCompile(`\x1b\[([0-9;]*)m`)
 
-// styles are the attributes of SVG for the codes of a terminal.
+// styles maps terminal codes to SVG attributes.
 var styles = map[string]string{
 	"1": `font-weight="bold"`, "2": `fill="#8b949e"`, "31": `fill="#ff7b72"`, "32": `fill="#7ee787"`, "33": `fill="#e3b341"`,
 	"34": `fill="#79c0ff"`, "35": `fill="#d2a8ff"`, "36": `fill="#76e3ea"`, "90": `fill="#8b949e"`,
 }
 
-// svg draws lines of a terminal, with their colours, as a picture; lines that are too long are wrapped as a terminal does.
+// svg draws terminal lines with their colors. It wraps long lines as a terminal does.
 func svg(lines []string) string {
 	const cell, row, margin = 9, 20, 20
 	var rows []string
@@ -161,7 +160,7 @@ func svg(lines []string) string {
 	return b.String()
 }
 
-// spans turns the colour codes of a line into elements.
+// spans converts the color codes of a line to elements.
 func spans(line string) string {
 	var b strings.Builder
 	style := ""
@@ -186,7 +185,7 @@ func spans(line string) string {
 	return b.String()
 }
 
-// wrapped cuts a line where a terminal would.
+// wrapped splits a line where a terminal would.
 func wrapped(line string) []string {
 	var rows []string
 	columns, start := 0, 0

@@ -19,19 +19,18 @@ import (
 	"ccd/internal/mark"
 )
 
-// ended is how a ccd process ended.
 type ended struct {
 	code     int
 	out, err string
 }
 
-// projects is a home directory with sessions of two repositories: a with worktrees and sub-agents, and b.
+// projects is a home with sessions of two repositories: a, with worktrees and sub-agents, and b.
 type projects struct {
 	*testing.T
 	home, src string
 }
 
-// of are the sessions of one project, by the word that only they hold: the directory that each began in.
+// The words in the sessions of a project. Each word is in one session only, and names where that session began.
 var (
 	ofA = []string{"alpha-main", "alpha-sub", "alpha-tree", "alpha-gone", "alpha-usual", "alpha-helper", "alpha-spilled"}
 	ofB = []string{"bravo-main", "bravo-sub", "bravo-helper", "bravo-spilled"}
@@ -93,7 +92,7 @@ func (p projects) write(name, text string) {
 	}
 }
 
-// session writes a transcript: it asks for a word and gets it in a result. One then moves to another directory.
+// session writes a transcript that asks for a word and gets it in a result. One session then changes its directory.
 func (p projects) session(name, dir, word string) {
 	p.Helper()
 	var text bytes.Buffer
@@ -125,7 +124,7 @@ func (p projects) feed(dir, stdin string, args ...string) ended {
 	p.Helper()
 	c := ccdCommand(p.T, p.home, args...)
 	c.Dir, c.Stdin = p.at(dir), strings.NewReader(stdin)
-	c.Env = append(c.Env, "PWD="+c.Dir) // as a shell says it, with symbolic links
+	c.Env = append(c.Env, "PWD="+c.Dir) // as a shell sets it, with symbolic links
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	var exit *exec.ExitError
@@ -135,7 +134,7 @@ func (p projects) feed(dir, stdin string, args ...string) ended {
 	return ended{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// call calls a tool of `ccd mcp`, started in a directory, by a client that announces a root of its own.
+// call calls a tool of `ccd mcp` started in dir, by a client that announces a root.
 func (p projects) call(dir, tool string, args map[string]any) (text string, failed bool) {
 	p.Helper()
 	in, err := json.Marshal(args)
@@ -151,7 +150,7 @@ func (p projects) call(dir, tool string, args map[string]any) (text string, fail
 	return r.out, strings.Contains(r.out, `"isError":true`)
 }
 
-// leaks fails where a text says something of project b, other than what was asked for.
+// leaks fails if text has anything of project b, except what was asked for.
 func (p projects) leaks(what, text, asked string) {
 	p.Helper()
 	for _, secret := range []string{"bravo", "bbbbbbbb-0000", p.at("b"), claude.Project(p.at("b"))} {
@@ -161,7 +160,7 @@ func (p projects) leaks(what, text, asked string) {
 	}
 }
 
-// probes are what asks for one session of b in each way that there is.
+// probes are all ways to ask for one session of b.
 func (p projects) probes() [][]string {
 	file := p.at("../.claude/projects/" + claude.Project(p.at("b")) + "/" + sessionB + ".jsonl")
 	link := p.at("link.jsonl")
@@ -192,8 +191,8 @@ func (p projects) probes() [][]string {
 	}
 }
 
-// TestAgentsReachOneProject: from every place of project a the commands for agents and the MCP server give all of a and
-// nothing of b. The controls: from b they give all of b, and a person's commands give both.
+// TestAgentsReachOneProject: from any directory of project a, commands for agents and the MCP server show all of a and
+// nothing of b. The controls: from b they show all of b, and a person's commands show both.
 func TestAgentsReachOneProject(t *testing.T) {
 	p := newProjects(t)
 	if err := os.Symlink(p.at("a"), p.at("link")); err != nil {
@@ -226,14 +225,14 @@ func TestAgentsReachOneProject(t *testing.T) {
 			t.Errorf("from %s, what stands in both projects: %+v", dir, r)
 		}
 	}
-	for _, word := range slices.Concat(ofA, ofB)[:6] { // the control
+	for _, word := range slices.Concat(ofA, ofB)[:6] { // control
 		if r := p.run("a", "restore", idOf("result of "+word)); r.code != 0 || r.out != "result of "+word {
 			t.Errorf("restore for a person: %+v", r)
 		}
 	}
 }
 
-// TestAgentsAreRefused: nothing of another project is told, by whatever it is named, until the user widens the reach.
+// TestAgentsAreRefused: nothing of another project is shown, however it is named, until the user widens the reach.
 func TestAgentsAreRefused(t *testing.T) {
 	p := newProjects(t)
 	probes := p.probes()
@@ -244,14 +243,14 @@ func TestAgentsAreRefused(t *testing.T) {
 		}
 		r := p.run("a", append([]string{"agent"}, probe...)...)
 		want := "\nhint: " + reader.Widen + "\n"
-		if probe[0] == "search" && asked == "bravo" { // words belong to no project
+		if probe[0] == "search" && asked == "bravo" { // a search for words names no project
 			want = "\n"
 		}
 		if r.code != exitNotFound || r.out != "" || !strings.Contains(r.err, " not found in this project's sessions") || !strings.Contains(r.err, want) {
 			t.Errorf("%q: %+v", probe, r)
 		}
 		p.leaks(fmt.Sprint(probe), r.err, asked)
-		if r := p.run("a", probe...); r.code != 0 { // the control
+		if r := p.run("a", probe...); r.code != 0 { // control
 			t.Errorf("a person's %q: %+v", probe, r)
 		}
 	}
@@ -305,8 +304,8 @@ func (p projects) toolsRefuse(want bool) {
 	}
 }
 
-// TestNoProjectClaimsAnother: a file that leads to another repository does not make a directory part of it, and a name
-// that begins alike is another directory.
+// TestNoProjectClaimsAnother: a file that points to another repository does not join it, and a directory with a similar
+// name does not either.
 func TestNoProjectClaimsAnother(t *testing.T) {
 	p := newProjects(t)
 	p.write("a/claim/.git", "gitdir: "+p.at("b/.git")+"\n")
@@ -322,7 +321,7 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 	}
 	for _, dir := range []string{"a/claim", "a/copy", "a/tree", "a/dot", "bb", ""} {
 		r := p.run(dir, "agent", "search", "--all", "bravo")
-		if want := dir == ""; (r.code == 0) != want { // src is no repository: what is below it is its own
+		if want := dir == ""; (r.code == 0) != want { // src is no repository, so its project includes b
 			t.Errorf("from %q: %+v", dir, r)
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"ccd/internal/mark"
 )
 
-// canary is what no output may say of a file that was named as the configuration.
+// canary must not appear in any output when a file with it is given as the configuration.
 const canary = "xkcd4canary7value"
 
-// secretFiles are files that somebody might name as the configuration, with the line that an error may tell.
+// secretFiles are files that somebody may give as the configuration, with the place that an error may name.
 var secretFiles = map[string]struct{ text, place string }{
 	"credentials": {"[default]\naws_secret_access_key = " + canary + "/+==\n", "line 2"},
 	"json":        {`{"token": "` + canary + `"}`, "line 1"},
@@ -39,8 +39,8 @@ var secretFiles = map[string]struct{ text, place string }{
 	"twice":       {"[watch]\n" + canary + " = 1\n" + canary + " = 1\n", "line 3"},
 }
 
-// TestNoErrorRepeatsAConfiguration: whatever file is named as the configuration, to whatever command, by the flag or by the
-// environment, nothing of what it says is in any output. The control: that it was read is told by its line.
+// TestNoErrorRepeatsAConfiguration: whatever file is given as the configuration, by flag or environment, no command
+// prints its content. The control: the error names a line, so the file was read.
 func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -58,7 +58,7 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 		for _, c := range (&app{}).root().Commands() {
 			name := c.Name()
 			if name == "demo" || kind != "key" && name != "search" && name != "config" {
-				continue // demo has a configuration of its own; one function reads the file for all commands
+				continue // demo has its own configuration; one function reads the file for all commands
 			}
 			args := named[name]
 			if args == nil {
@@ -69,7 +69,7 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 				r := ccdCommand(t, home, line...)
 				r = exec.CommandContext(ctx, r.Path, r.Args[1:]...)
 				r.Args[0] = "ccd"
-				r.Env = []string{"HOME=" + home, "PATH=" + home, "GORACE=atexit_sleep_ms=0"} // no service manager is found
+				r.Env = []string{"HOME=" + home, "PATH=" + home, "GORACE=atexit_sleep_ms=0"} // hides the service manager
 				if len(line) == len(args) {
 					r.Env = append(r.Env, "CCD_CONFIG="+path)
 				}
@@ -86,8 +86,8 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestRulesAllowNoFile: every command line that install lets an agent run unasked refuses the flags that name a file, before
-// it reads any.
+// TestRulesAllowNoFile: each command line that an agent may run without asking rejects flags that name a file, before
+// reading any.
 func TestRulesAllowNoFile(t *testing.T) {
 	t.Parallel()
 	p := newProjects(t)
@@ -112,7 +112,7 @@ func TestRulesAllowNoFile(t *testing.T) {
 			continue
 		}
 		asked := map[string]string{"restore": idOf("result of alpha-main"), "search": "alpha", "show": sessionA}[words[2]]
-		if r := p.run("a", append(words[1:], asked)...); r.code != 0 { // the control
+		if r := p.run("a", append(words[1:], asked)...); r.code != 0 { // control
 			t.Errorf("%s: %+v", rule, r)
 		}
 		for _, flags := range [][]string{
@@ -142,8 +142,8 @@ func TestRulesAllowNoFile(t *testing.T) {
 	}
 }
 
-// TestDemotedOutputOfANewSession: an output that a hook archived before anything else of its session belongs to the
-// project that the transcript tells. The control is the other project.
+// TestDemotedOutputOfANewSession: an output that a hook archived before the rest of its session belongs to the project
+// that the transcript names. The control is the other project.
 func TestDemotedOutputOfANewSession(t *testing.T) {
 	t.Parallel()
 	p := newProjects(t)
@@ -170,7 +170,7 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 	}
 }
 
-// TestReachOfAnOlderArchive: an older ccd noted only where a session went last. Its records tell where it began, so that a
+// TestReachOfAnOlderArchive: an older ccd stored only a session's last directory. Its records say where it began, so a
 // session of b that moved to a stays out of reach.
 func TestReachOfAnOlderArchive(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// resumeHome is a home directory with one long session, and what runs ccd in it.
+// resumeHome makes a home with one long session, and returns a function that runs ccd in it.
 func resumeHome(t *testing.T) (ccd func(want int, args ...string) string, transcript string) {
 	t.Helper()
 	home := t.TempDir()
@@ -52,9 +52,9 @@ func resumed(t *testing.T, text string) (o resumeOutput) {
 	return o
 }
 
-// TestResumedCopiesLive: a copy is nobody's latest until somebody goes on with it; gone on with, it is a session like
-// any other, and a copy of it reaches back to the first one. Every ID on the way gives its original.
-func TestResumedCopiesLive(t *testing.T) {
+// TestResumedCopies: a copy becomes latest only when someone continues it. It is then a session like any other, and a
+// copy of it reaches back to the first one. Every ID can be restored.
+func TestResumedCopies(t *testing.T) {
 	ccd, source := resumeHome(t)
 	ccd(0, "run", "--once", "-q")
 	one := resumed(t, ccd(0, "resume", "--max-tokens", "20000", "--json", "latest"))
@@ -108,7 +108,7 @@ func TestResumedCopiesLive(t *testing.T) {
 	ccd(0, "resume", "--to", "codex", one.Session)
 }
 
-// goOn appends what an agent would, when a person goes on.
+// goOn appends what an agent writes when a person continues the session.
 func goOn(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
@@ -129,8 +129,8 @@ func goOn(t *testing.T, path string) {
 	}
 }
 
-// TestResumeOfWhatIsNotArchived: a copy can be resumed by its ID though no daemon has seen it.
-func TestResumeOfWhatIsNotArchived(t *testing.T) {
+// TestResumeUnarchived: a copy can be resumed by its ID before any daemon has seen it.
+func TestResumeUnarchived(t *testing.T) {
 	ccd, _ := resumeHome(t)
 	ccd(0, "run", "--once", "-q")
 	one := resumed(t, ccd(0, "resume", "--json", "latest"))
@@ -140,8 +140,8 @@ func TestResumeOfWhatIsNotArchived(t *testing.T) {
 	}
 }
 
-// TestResumeBesideOldSessions: the copy is newer than the newest session only where that is about to be purged, and ccd
-// says so then.
+// TestResumeBesideOldSessions: the copy is newer than the newest session only if that one is about to be purged. ccd
+// then warns.
 func TestResumeBesideOldSessions(t *testing.T) {
 	for settings, newer := range map[string]bool{`{"cleanupPeriodDays": 365}`: false, `{}`: true, `{"cleanupPeriodDays": "x"}`: true} {
 		ccd, source := resumeHome(t)
@@ -164,8 +164,8 @@ func TestResumeBesideOldSessions(t *testing.T) {
 	}
 }
 
-// TestAChainOfManyCopies: a copy of more copies than are followed back says where the rest is.
-func TestAChainOfManyCopies(t *testing.T) {
+// TestChainOfCopies: if there are more copies of copies than ccd follows, the last one says where the rest is.
+func TestChainOfCopies(t *testing.T) {
 	ccd, _ := resumeHome(t)
 	ccd(0, "run", "--once", "-q")
 	arg, last := "latest", resumeOutput{}

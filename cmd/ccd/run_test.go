@@ -20,7 +20,7 @@ import (
 	"ccd/daemon"
 )
 
-// child is a ccd of its own process and home directory.
+// child is a ccd process with its home.
 type child struct {
 	*exec.Cmd
 	home   string
@@ -33,7 +33,7 @@ func spawn(t *testing.T, home string, args ...string) *child {
 	return spawnWith(t, home, nil, args...)
 }
 
-// spawnWith is spawn with variables of its environment.
+// spawnWith is spawn with environment variables.
 func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	t.Helper()
 	exe, err := os.Executable()
@@ -58,7 +58,7 @@ func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	return c
 }
 
-// until reads stdout up to a line that holds text.
+// until reads stdout up to a line with text.
 func (c *child) until(t *testing.T, text string) {
 	t.Helper()
 	for {
@@ -72,7 +72,6 @@ func (c *child) until(t *testing.T, text string) {
 	}
 }
 
-// eventually waits until cond holds.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestRunTellsEachCompanion: on a terminal run prints a line for each companion that it writes; elsewhere it does not.
-func TestRunTellsEachCompanion(t *testing.T) {
+// TestRunPrintsEachCompanion: on a terminal, run prints a line for each companion that it writes; elsewhere it does
+// not.
+func TestRunPrintsEachCompanion(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))

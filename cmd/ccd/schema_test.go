@@ -12,7 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// cmdSchema makes an archive one of another schema: `schema ARCHIVE N`.
+// cmdSchema changes the schema version of an archive: `schema ARCHIVE N`.
 func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: schema ARCHIVE N")
@@ -25,8 +25,8 @@ func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, db.Close()))
 }
 
-// cmdOlder makes a companion, and what the archive knows of all of them, what a ccd with version 1 of the rules has left:
-// `older ARCHIVE COMPANION`.
+// cmdOlder changes a companion, and the archive's notes of all companions, to what a ccd with version 1 of the rules
+// wrote: `older ARCHIVE COMPANION`.
 func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: older ARCHIVE COMPANION")
@@ -44,7 +44,7 @@ func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// restate changes what the archive keeps with its sessions, and tells in how many.
+// restate replaces a text in the archive's session states and returns in how many.
 func restate(archive, what, into string) (n int, err error) {
 	db, err := bolt.Open(archive, 0o600, nil)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// unproven are the strategies whose switch does not change what rich's card reaches. Switching any other one off must make
-// the card worse. What "corrections" repeats counts where it was asked, what "decisions" prefers is short enough to stand
-// anyway, "score" chooses between results whose facts all stand in their lines; "merge", "entities" and "code-split" change lists alone.
+// unproven are the strategies that do not change the score of rich when switched off. Switching off any other one must
+// lower it. What "corrections" repeats counts where it was asked, what "decisions" prefers is short enough to be shown
+// anyway, "score" chooses between results whose facts are all in their lines; "merge", "entities" and "code-split"
+// change only lists.
 var unproven = []string{"microcompact", "corrections", "decisions", "score", "merge", "entities", "code-split"}
 
 // scoredBytes is a transcript in memory.
@@ -35,8 +36,8 @@ func cardOf(t *testing.T, s *score.Transcript, size int) *scorecard.Card {
 	return c
 }
 
-// mutated are options with some strategies switched off, and room for a part of the long session only, so that what
-// takes room for nothing shows; for those that decide what else comes back where there is room, more of it.
+// mutated returns options without some strategies and with room for only a part of the long session, so that wasted
+// room lowers the score.
 func mutated(strategy string, off ...string) compactor.Options {
 	o := compactor.Defaults()
 	o.MaxTokens, o.Off = 32000, off
@@ -44,9 +45,9 @@ func mutated(strategy string, off ...string) compactor.Options {
 	case "answers":
 		o.MaxTokens = 6000
 	case "answer":
-		o.MaxTokens = 10000 // what is longer than the others has no room
+		o.MaxTokens = 10000 // leaves no room for what is longer than the rest
 	case "output", "image":
-		o.MaxTokens = 160000 // all fits, and what is not shortened takes more room
+		o.MaxTokens = 160000 // everything fits, and what is not shortened takes more room
 	case "score", "microcompact", "entities":
 		o.MaxTokens = 72000
 	case "large":
@@ -55,8 +56,8 @@ func mutated(strategy string, off ...string) compactor.Options {
 	return o
 }
 
-// worse tells where a card of the same session falls below another by more than chance may move: in the mean of a text, a
-// class of traces, or what is saved; or where it has lost something, or is longer than its session and the lead.
+// worse says where a card of the same session is below another by more than chance: in the mean of a text, in a class
+// of traces or in what is saved, or because it lost facts or is longer than its session.
 func worse(c, than *scorecard.Card) (all []string) {
 	below := func(what string, got, want, by float64) {
 		if got < want-by {
@@ -80,7 +81,7 @@ func worse(c, than *scorecard.Card) (all []string) {
 	return all
 }
 
-// traces counts what the default companion and the sized ones show of a class of traces together.
+// traces counts what the default companion and the sized ones show of a class of traces.
 func traces(c *scorecard.Card, class scorecard.Class) (n scorecard.Count) {
 	for _, name := range []string{scorecard.Companion, scorecard.CCD, scorecard.Half} {
 		n.Add(c.Count(name, class))
@@ -88,10 +89,10 @@ func traces(c *scorecard.Card, class scorecard.Class) (n scorecard.Count) {
 	return n
 }
 
-// floors are what the measured sessions reached at first, rounded down: the means over all.
+// floors are the means of the first measurement over all sessions, rounded down.
 var floors = map[string]float64{scorecard.Companion: 0.91, scorecard.CCD: 0.76, scorecard.Half: 0.59, scorecard.Injection: 0.62}
 
-// Whatever strategy, or part of State, is switched off: the card of a session that needs it gets worse.
+// Without any one strategy or part of State, the score of a session that needs it is lower.
 func TestEveryStrategyCounts(t *testing.T) {
 	for _, strategy := range compactor.Strategies() {
 		t.Run(strategy, func(t *testing.T) {
@@ -113,7 +114,7 @@ func TestEveryStrategyCounts(t *testing.T) {
 	}
 }
 
-// A pointer whose bytes are not what it names gives nothing back.
+// A pointer with a wrong hash restores nothing.
 func TestScoreChecksWhatItRestores(t *testing.T) {
 	data := rich("")
 	s := scoredBytes(data, mutated(""))
@@ -142,7 +143,7 @@ func TestScoreChecksWhatItRestores(t *testing.T) {
 	}
 }
 
-// A stretch that the agent summarized is graded by itself, beside what the agent wrote.
+// A stretch that the agent summarized is graded separately, next to the agent's summary.
 func TestScoreAtTheAgentsOwnSummary(t *testing.T) {
 	c := cardOf(t, scoredBytes(rich("summary"), compactor.Defaults()), 12000)
 	if len(c.Stretches) != 1 {
@@ -170,7 +171,7 @@ func TestScoreAtTheAgentsOwnSummary(t *testing.T) {
 	}
 }
 
-// Equal input gives an equal card, but for the time it took.
+// Equal input gives an equal card, except for the time.
 func TestScoreIsDeterministic(t *testing.T) {
 	a, b := cardOf(t, scoredBytes(rich("summary"), mutated("")), 12000), cardOf(t, scoredBytes(rich("summary"), mutated("")), 12000)
 	a.Took, b.Took = 0, 0
@@ -179,7 +180,7 @@ func TestScoreIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestRealSessionsScore prints the table over the real sessions, and holds them to what is due.
+// TestRealSessionsScore prints the table of the real sessions and checks their floors.
 func TestRealSessionsScore(t *testing.T) {
 	var cards []*scorecard.Card
 	for agent, dir := range map[string]string{"claude-code": "claude", "codex": "codex"} {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// screenWidths are the terminals on which TestScreens looks at each command.
+// screenWidths are the widths that TestScreens tests.
 var screenWidths = []uint16{60, 80, 120, 200}
 
 // masks replace what differs between runs and machines.
@@ -27,10 +27,10 @@ var masks = []struct {
 	{regexp.MustCompile(`20(2[5-9]|[3-9][0-9])-[0-9]{2}-[0-9]{2} [0-9:]{5}`), "(a day from now)"},
 }
 
-// TestScreens keeps what the commands that people use most print on narrow and wide terminals, and that no line of a list
-// is wider than its terminal.
+// TestScreens compares what the most used commands print on narrow and wide terminals with goldens, and checks that no
+// line of a list is too wide.
 func TestScreens(t *testing.T) {
-	home := fmt.Sprintf("/tmp/ccd-screens-%08x", os.Getpid()) // always as long: where paths are broken depends on it
+	home := fmt.Sprintf("/tmp/ccd-screens-%08x", os.Getpid()) // of constant length, because paths are wrapped by length
 	must(t, os.Mkdir(home, 0o700))
 	t.Cleanup(func() { os.RemoveAll(home) })
 	const stories = "../../internal/agent/registry/testdata/story/"
@@ -55,7 +55,7 @@ func TestScreens(t *testing.T) {
 	for _, s := range []struct {
 		name, line string
 		fits       bool // no line is wider than the terminal
-		head       int  // lines that are kept, 0: all
+		head       int  // lines to compare, 0: all
 	}{
 		{"ls", "ls --all", true, 0},
 		{"status", "status", true, 0},

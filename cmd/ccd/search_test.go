@@ -10,7 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/search"
 )
 
-// Matches are marked on a terminal, and nothing is elsewhere.
+// Matches are highlighted on a terminal only.
 func TestMatchesAreMarked(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{std: std{out: &out}, Env: account.Env{Vars: []string{"NO_COLOR="}}}

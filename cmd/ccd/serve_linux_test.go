@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRootThatComesIntoASandbox is a service's mount namespace in small: what is not there when it is made is read-only
-// in it later. The daemon ends with a failure, to be started anew; one that finds the root at its start never does.
-func TestRootThatComesIntoASandbox(t *testing.T) {
+// TestRootCreatedAfterTheSandbox imitates a service's mount namespace, in which a directory created later is read-only.
+// The daemon fails so that it is restarted; one that finds the root at its start does not.
+func TestRootCreatedAfterTheSandbox(t *testing.T) {
 	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
 		t.Skipf("NOTICE: no mount namespace of its own: %v, %s", err, out)
 	}
@@ -39,7 +39,7 @@ func TestRootThatComesIntoASandbox(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ccd := filepath.Join(home, "ccd") // the test binary is ccd by that name
+			ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
 			if err := os.Symlink(exe, ccd); err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestRootThatComesIntoASandbox(t *testing.T) {
 	}
 }
 
-// The sandbox of a service names directories. A reload that wants others says so.
+// A service's sandbox lists directories. A reload with other directories says that it needs a new install.
 func TestReloadWithFilesOfAnotherConfiguration(t *testing.T) {
 	for _, installed := range []bool{false, true} {
 		home, b := t.TempDir(), listening(t)
@@ -105,7 +105,7 @@ func pseudoTerminal(t *testing.T) (ptmx, tty *os.File) {
 	return ptmx, tty
 }
 
-// A terminal that is closed takes what runs in it with it; SIGHUP is then no wish for another configuration.
+// Closing a terminal ends what runs in it. SIGHUP then does not reload.
 func TestTerminalIsClosed(t *testing.T) {
 	t.Parallel()
 	ptmx, tty := pseudoTerminal(t)
@@ -128,8 +128,8 @@ func TestTerminalIsClosed(t *testing.T) {
 	c.ends(t, exitInterrupted, 5*time.Second)
 }
 
-// The watchdog is fed by the work alone: where that hangs, here in a log that nobody reads, there is no sign, whatever else
-// the process still does.
+// Only the working goroutine feeds the watchdog. If the work hangs, here in a log that nobody reads, there are no
+// signs, whatever else the process does.
 func TestWatchdogSeesAHang(t *testing.T) {
 	const sign = "WATCHDOG=1"
 	t.Parallel()
@@ -152,8 +152,8 @@ func TestWatchdogSeesAHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
-	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe takes
-	put(t, transcriptPath(home, 1), aLine)                // replaced: that is logged
+	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe can take
+	put(t, transcriptPath(home, 1), aLine)                // replacing a file is logged
 	eventually(t, "there are no more signs", func() bool {
 		before := b.count(sign)
 		<-time.After(time.Second)

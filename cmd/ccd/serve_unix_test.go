@@ -18,7 +18,7 @@ import (
 	"ccd/daemon"
 )
 
-// manager is a service manager's end of $NOTIFY_SOCKET.
+// manager is the service manager's end of $NOTIFY_SOCKET.
 type manager struct {
 	addr string
 	mu   sync.Mutex
@@ -27,7 +27,7 @@ type manager struct {
 
 func listening(t *testing.T) *manager {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket's address
+	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket address
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func listening(t *testing.T) *manager {
 	return b
 }
 
-// heard returns the first lines of what was told so far.
+// heard returns the first line of each message so far.
 func (b *manager) heard() (all []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func (b *manager) count(what string) (n int) {
 	return n
 }
 
-// stopped waits for the message of the end. The socket still holds it for a while after the process is gone.
+// stopped waits for the last message, which the socket may deliver after the process has ended.
 func (b *manager) stopped(t *testing.T) {
 	t.Helper()
 	eventually(t, "the manager is told of the stop", func() bool {
@@ -83,7 +83,6 @@ func (b *manager) stopped(t *testing.T) {
 	})
 }
 
-// configure writes the configuration of a home directory.
 func configure(t *testing.T, home, text string) {
 	t.Helper()
 	put(t, filepath.Join(home, ".config", "ccd", "config.toml"), text)
@@ -106,7 +105,7 @@ func (c *child) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// ends waits for the end and checks its exit code and that it took no longer than limit.
+// ends waits for the end and checks the exit code and the time.
 func (c *child) ends(t *testing.T, code int, limit time.Duration) {
 	t.Helper()
 	begun := time.Now()
@@ -131,7 +130,7 @@ func (c *child) info(t *testing.T) daemon.RunInfo {
 	return info
 }
 
-// lockArchive holds the archive's lock as another process would, until the returned function is called.
+// lockArchive locks the archive like another process, until release is called.
 func lockArchive(t *testing.T, stateDir string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(stateDir, "archive.lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -196,12 +195,12 @@ func TestReload(t *testing.T) {
 	b.stopped(t)
 }
 
-// However often it is asked and whatever it does, the last configuration holds in the end, and it ends when told to.
+// After many reloads in a row the last configuration is in effect, and the daemon stops when told to.
 func TestReloadsInARow(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
-	eventually(t, "the daemon runs", func() bool { return c.running(t) }) // and may not be ready yet
+	eventually(t, "the daemon runs", func() bool { return c.running(t) }) // it may not be ready yet
 	for n := range 20 {
 		configure(t, home, fmt.Sprintf("[watch]\nsettle = \"%dms\"\n", 20+n))
 		c.signal(t, syscall.SIGHUP)
@@ -222,7 +221,7 @@ func TestReloadsInARow(t *testing.T) {
 	})
 }
 
-// A wait for a lock that another process holds ends with the signal.
+// A signal ends the wait for a lock of another process.
 func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -251,7 +250,7 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 	}
 }
 
-// waits reports whether somebody is inside the gate: its lock is taken.
+// waits reports whether a process is in the gate, by its lock.
 func waits(gate string) bool {
 	f, err := os.Open(gate)
 	if err != nil {
@@ -283,7 +282,7 @@ func TestWatchdog(t *testing.T) {
 	c.ends(t, exitDone, time.Second)
 }
 
-func TestNoWatchdogNoSign(t *testing.T) {
+func TestNoHeartbeatWithoutWatchdog(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
@@ -302,7 +301,7 @@ func archived(c *child) bool {
 	return err == nil && info.Size() > 0
 }
 
-// A command that hears nothing is no reason to stay.
+// A summarizer that ignores signals does not delay the exit.
 func TestStopsWhileASummaryIsWritten(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -328,8 +327,8 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 	eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// The archive is taken away under a daemon that remembers it: all files come into the new one, not only those that grow.
-func TestArchiveIsTakenAway(t *testing.T) {
+// If the archive is removed while the daemon runs, all files are archived in the new one, not only those that grow.
+func TestArchiveRemovedWhileRunning(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for n := range 3 {

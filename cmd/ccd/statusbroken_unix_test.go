@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// TestStatusOfABrokenConfiguration holds that a configuration in error keeps nobody from hearing how the daemon is, and
-// counts as degraded.
+// TestStatusOfABrokenConfiguration: with a broken configuration, status still shows the daemon, as degraded.
 func TestStatusOfABrokenConfiguration(t *testing.T) {
 	home := t.TempDir()
 	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
@@ -63,7 +62,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, 0, 5*time.Second)
 	said, code = status()
-	if has(said, "presure"); code != exitFailed || strings.Contains(said, "running") { // nor should one: the error is all there is
+	if has(said, "presure"); code != exitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
 		t.Errorf("broken, no daemon: %d\n%s", code, said)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Status does not tell as current what a daemon on a full disk could not replace.
+// Status does not show old figures as current if the daemon could not replace them on a full disk.
 func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// hasCompacted is what Claude Code writes when it compacts its context.
+// hasCompacted is the record of Claude Code's own compaction.
 const hasCompacted = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"b1","sessionId":"s","timestamp":"2026-03-01T09:30:00.000Z","compactMetadata":{"trigger":"auto","preTokens":150000}}` + "\n"
 
-// lineEvent is what Claude Code 2.1 passes to the command of its status line, with the members of context_window.
+// lineEvent is the input of Claude Code 2.1 to a status line, with the members of context_window.
 func lineEvent(transcript, context string) string {
 	return fmt.Sprintf(`{"hook_event_name":"Status","session_id":"00000000-0000-4000-8000-000000000001","transcript_path":%q,"cwd":"/src/mill",`+
 		`"model":{"id":"claude-opus-4-8","display_name":"Opus"},"workspace":{"current_dir":"/src/mill","project_dir":"/src/mill"},"version":"2.1.90",`+
@@ -24,7 +24,7 @@ func lineEvent(transcript, context string) string {
 const usedUp = `"total_input_tokens":15234,"total_output_tokens":4521,"context_window_size":200000,"used_percentage":62,"remaining_percentage":38,` +
 	`"current_usage":{"input_tokens":500,"output_tokens":1200,"cache_creation_input_tokens":3500,"cache_read_input_tokens":120000}`
 
-// statusline runs the command, which must end in time, with status 0 and one line.
+// statusline runs the command, which must print one line in time and exit 0.
 func statusline(t *testing.T, home, input string, args ...string) string {
 	t.Helper()
 	begun := time.Now()
@@ -38,7 +38,6 @@ func statusline(t *testing.T, home, input string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// bare is a line without its colors.
 func bare(line string) string {
 	for _, t := range []tone{warn, bad, "\x1b[0m"} {
 		line = strings.ReplaceAll(line, string(t), "")
@@ -89,7 +88,7 @@ func TestStatusline(t *testing.T) {
 	}
 }
 
-// A client that keeps its pipe open, or never writes, is not waited for; NO_COLOR is respected.
+// It does not wait for a client that keeps its pipe open or writes nothing. It respects NO_COLOR.
 func TestStatuslineDoesNotWait(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

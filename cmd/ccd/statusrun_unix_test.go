@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// badRunFiles put something in the place of run.json that no daemon writes.
+// badRunFiles replace run.json by something that no daemon writes.
 var badRunFiles = []struct {
 	name string
 	put  func(path string) error
@@ -32,7 +32,6 @@ var badRunFiles = []struct {
 	{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
 }
 
-// statusOf asks for status as JSON.
 func statusOf(t *testing.T, home string) (o status.Report, code int) {
 	t.Helper()
 	out, talk, code := outputs(t, home, "status", "--json")
@@ -42,7 +41,7 @@ func statusOf(t *testing.T, home string) (o status.Report, code int) {
 	return o, code
 }
 
-// Whatever stands in run.json's place, status tells all the rest, and that something is wrong.
+// Whatever replaces run.json, status shows the rest and says that something is wrong.
 func TestStatusOfABadRunFile(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -74,13 +73,13 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
 	sound, err := os.ReadFile(file)
 	must(t, err)
-	c.signal(t, syscall.SIGSTOP) // it writes its own run.json over what is put there, else
+	c.signal(t, syscall.SIGSTOP) // otherwise it would overwrite the file
 	for _, tt := range badRunFiles {
 		must(t, os.RemoveAll(file))
 		must(t, tt.put(file))
 		check(tt.name+", while a daemon runs", true, c.Process.Pid)
 	}
-	must(t, os.RemoveAll(file)) // that of a daemon which is no more, and what it said
+	must(t, os.RemoveAll(file)) // the run.json of an ended daemon
 	put(t, file, strings.Replace(string(sound), fmt.Sprint(c.Process.Pid), "999999", 1))
 	check("of another daemon", true, c.Process.Pid)
 	c.signal(t, syscall.SIGCONT)

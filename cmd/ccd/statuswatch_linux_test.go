@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWatchFollowsChanges holds what a script sees of --watch in a pipe: a block, or a line of JSON, at each change and
-// none between, and 130 after an interrupt.
+// TestWatchFollowsChanges: in a pipe, --watch prints a block or a line of JSON at each change and nothing between, and
+// exits 130 after an interrupt.
 func TestWatchFollowsChanges(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		t.Run(fmt.Sprint("json=", asJSON), func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWatchFollowsChanges(t *testing.T) {
 	}
 }
 
-// nextStatus reads up to the error that the next status tells of.
+// nextStatus reads up to the error in the next status.
 func nextStatus(t *testing.T, lines *bufio.Reader, asJSON bool) string {
 	t.Helper()
 	for {
@@ -69,7 +69,7 @@ func nextStatus(t *testing.T, lines *bufio.Reader, asJSON bool) string {
 	}
 }
 
-// ends holds that the command ends with 130 after what stop does.
+// ends checks that the command exits 130 after stop.
 func ends(t *testing.T, c *exec.Cmd, stop func() error) {
 	t.Helper()
 	if err := stop(); err != nil {
@@ -81,7 +81,7 @@ func ends(t *testing.T, c *exec.Cmd, stop func() error) {
 	}
 }
 
-// terminalPair returns both ends of a pseudo-terminal of so many columns and lines.
+// terminalPair returns both ends of a pseudo-terminal.
 func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -106,8 +106,8 @@ func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File
 	return screen, program
 }
 
-// TestWatchOnATerminal holds that a terminal is drawn over in place, within its size, that Ctrl-C ends it with 130, and
-// that nothing of the terminal was switched that would stay so.
+// TestWatchOnATerminal: the status is redrawn in place, within the size of the terminal, Ctrl-C exits 130, and no
+// terminal mode stays changed.
 func TestWatchOnATerminal(t *testing.T) {
 	home := t.TempDir()
 	tellRun(t, home, "a")
@@ -122,7 +122,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	slave.Close()
 	in := bufio.NewReader(master)
 	var seen strings.Builder
-	for frames := 0; frames < 3; { // the last byte of each frame clears the rest of the screen
+	for frames := 0; frames < 3; { // the last byte of a frame clears the rest of the screen
 		b, err := in.ReadByte()
 		if err != nil {
 			t.Fatalf("%v after %q", err, seen.String())

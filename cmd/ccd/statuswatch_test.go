@@ -33,7 +33,7 @@ func TestFrame(t *testing.T) {
 	}{
 		{"fits", 80, 24, "one|a longer line|three|four|five|"},
 		{"unknown", 0, 0, "one|a longer line|three|four|five|"},
-		{"narrow", 8, 5, "one|a longer line|three|... 2 m…|"}, // the lines themselves are made to fit before
+		{"narrow", 8, 5, "one|a longer line|three|... 2 m…|"}, // the caller has cut the lines already
 		{"low", 80, 5, "one|a longer line|three|... 2 more lines; a higher window shows them|"},
 		{"just high enough", 80, 6, "one|a longer line|three|four|five|"},
 		{"very low", 80, 2, "... 5 more lines; a higher window shows them|"},
@@ -63,7 +63,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestEssence(t *testing.T) {
+func TestChangeKey(t *testing.T) {
 	now := time.Now()
 	o := status.Report{Running: true, LastPass: &now, LagSeconds: 1}
 	x, err := changeKey(o)
@@ -81,7 +81,7 @@ func TestEssence(t *testing.T) {
 	}
 }
 
-// ccdCommand is this test's program as ccd, in a home of its own.
+// ccdCommand returns the test binary as ccd, with a home.
 func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -96,7 +96,7 @@ func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	return c
 }
 
-// tellRun is what a daemon leaves in run.json.
+// tellRun writes a run.json as a daemon does.
 func tellRun(t *testing.T, home, failed string) {
 	t.Helper()
 	path := filepath.Join(home, ".local", "state", "ccd", "run.json")

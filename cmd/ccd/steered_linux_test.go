@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestNothingSteersATerminal: what is asked and told on a terminal names directories, and these are named by others.
+// TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
 func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")

@@ -17,7 +17,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// commands are what scripts have beside testscript's own.
+// commands are the additional commands of scripts.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"code":    cmdCode,
 	"story":   cmdStory,
@@ -45,7 +45,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"fill":     cmdFill,
 }
 
-// cmdCode runs a command that must end with the given exit code: `code 3 ccd restore zzzz`.
+// cmdCode runs a command that must exit with the given code: `code 3 ccd restore zzzz`.
 func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command [args...]")
@@ -65,7 +65,7 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdFill makes a small transcript one that is worth compacting: each FILL in it becomes a long text.
+// cmdFill makes a small transcript long enough to compact: it replaces each FILL by a long text.
 func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: fill FILE")
@@ -99,7 +99,8 @@ func cmdStory(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, f.Close()))
 }
 
-// cmdPick sets $ID to an ID of a companion that names an output of the story, and writes that output: `pick COMPANION OUT`.
+// cmdPick sets $ID to an ID of a companion that names an output of the story, and writes that output to a file: `pick
+// COMPANION OUT`.
 func cmdPick(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: pick COMPANION OUT")
@@ -120,7 +121,7 @@ func cmdPick(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s points at no output of the story", args[0])
 }
 
-// cmdFlip damages a file: one bit in every 4096 bytes, but for its first eighth: `flip FILE`.
+// cmdFlip flips one bit in every 4096 bytes of a file, except in its first eighth: `flip FILE`.
 func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: flip FILE")
@@ -134,7 +135,7 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, data, 0o600))
 }
 
-// cmdSnapshot lists what stands below some directories, with size and time of the last change: `snapshot OUT DIR...`.
+// cmdSnapshot lists the files below some directories with size and modification time: `snapshot OUT DIR...`.
 func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: snapshot OUT DIR...")
@@ -156,7 +157,7 @@ func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
-// cmdAged makes an empty file that is two hours old: `aged FILE`.
+// cmdAged creates an empty file that is two hours old: `aged FILE`.
 func cmdAged(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: aged FILE")
@@ -174,7 +175,7 @@ func cmdIDOf(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], string(mark.Sum([]byte(ts.ReadFile(args[1]))).ID()))
 }
 
-// cmdTwins writes a session with two wishes whose IDs begin alike, and sets $PREFIX to that: `twins FILE`.
+// cmdTwins writes a session with two requests whose IDs start alike, and sets $PREFIX to that start: `twins FILE`.
 func cmdTwins(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: twins FILE")
@@ -197,7 +198,7 @@ func cmdTwins(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdWorkday writes a long invented session: `workday FILE [KIND]`, KIND as rich takes it.
+// cmdWorkday writes a long invented session: `workday FILE [KIND]`. For KIND see rich.
 func cmdWorkday(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: workday FILE [KIND]")

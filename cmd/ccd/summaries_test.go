@@ -23,8 +23,8 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	place(ts, args[0], muchTalk())
 }
 
-// muchTalk is a transcript in which the agent says much before its answers: of those the best sentences stand, of the rest
-// summaries.
+// muchTalk is a transcript in which the agent writes much before its answers, so that a companion has its best
+// sentences and summaries of the rest.
 func muchTalk() []byte {
 	var b bytes.Buffer
 	for n := range 60 {
@@ -53,7 +53,7 @@ func place(ts *testscript.TestScript, name string, data []byte) {
 	ts.Check(os.WriteFile(path, data, 0o600))
 }
 
-// line is a record of Claude Code: what a role said in turn n.
+// line returns a record of Claude Code with a message of turn n.
 func line(role, text string, n int) []byte {
 	message := map[string]any{"role": role, "content": text}
 	if role == "assistant" {
@@ -66,7 +66,7 @@ func line(role, text string, n int) []byte {
 	return append(b, '\n')
 }
 
-// The daemon that `ccd run` makes can start a process only where a command is configured, and never on behalf of one.
+// The daemon starts a process only if a command is configured, and never if a summarizer started the daemon.
 func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
 	home := t.TempDir()
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// cmdTurns checks that a file is a list of messages that an API takes: roles take turns but for the answer that stands
-// for the compressed part, and calls and results are not parted. `turns FILE`.
+// cmdTurns checks that an API accepts a list of messages: roles alternate except for the answer to the compressed part,
+// and each call is with its result: `turns FILE`.
 func cmdTurns(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: turns FILE")
@@ -57,8 +57,7 @@ func cmdTurns(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdSpoil damages one stored block of an archive, counted from 0 in the order in which they were stored:
-// `spoil ARCHIVE N`.
+// cmdSpoil damages stored block N of an archive, from 0 in the order of storing: `spoil ARCHIVE N`.
 func cmdSpoil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: spoil ARCHIVE N")
@@ -93,8 +92,8 @@ func next(b *bolt.Bucket, k []byte) ([]byte, []byte) {
 	return c.Next()
 }
 
-// cmdLost sets $LOST to the ID of the first original that a companion calls unavailable, and $ID is then one that it
-// does not: `lost COMPANION`.
+// cmdLost sets $LOST to the ID of the first original that a companion calls unavailable, and $ID to one that is
+// available: `lost COMPANION`.
 func cmdLost(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lost COMPANION")
@@ -106,8 +105,8 @@ func cmdLost(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("LOST", m[1])
 }
 
-// cmdUnlike checks that a companion differs from another only in what it calls unavailable, and that some of its
-// markers stand as they were: `unlike DAMAGED WRITTEN`.
+// cmdUnlike checks that two companions differ only in what the first calls unavailable, and that some markers are
+// unchanged: `unlike DAMAGED WRITTEN`.
 func cmdUnlike(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: unlike DAMAGED WRITTEN")

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// toldCommands finds command lines in a text: behind a backtick, or those of the family for agents anywhere.
+// toldCommands matches command lines in a text: after a backtick, or `ccd agent` anywhere.
 var toldCommands = regexp.MustCompile("`ccd ([a-z][^`\n]*)|\\bccd (agent [a-z][^`\n;,:.]*)")
 
-// TestCommandsThatAgentsAreToldOf holds that every command that a text for an agent names exists, with the flags it has
+// TestCommandsInTextsForAgents holds that every command that a text for an agent names exists, with the flags it has
 // there: what hooks, the skill, the lines for AGENTS.md, the tools of MCP, companions, markers and copies say.
-func TestCommandsThatAgentsAreToldOf(t *testing.T) {
+func TestCommandsInTextsForAgents(t *testing.T) {
 	seen := map[string]int{}
 	for _, dir := range []string{"../../internal/agent", "../../internal/mark", "../../compactor", "."} {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -12,7 +12,7 @@ import (
 	"ccd/internal/gen"
 )
 
-// traced are the calls that can change a file or its name.
+// traced are the system calls that can change a file or its name.
 const traced = "trace=openat,open,creat,rename,renameat,renameat2,unlink,unlinkat,link,linkat,truncate,chmod,fchmodat,chown,fchownat,utimensat"
 
 var (
@@ -49,7 +49,7 @@ func strace(t *testing.T, env []string, args ...string) []byte {
 	return b
 }
 
-// Invariant 1, at the level of the system: no call that could change a transcript is ever made.
+// Invariant 1 for system calls: none that could change a transcript is ever made.
 func TestNoOriginalIsOpenedForWriting(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed")
@@ -61,7 +61,7 @@ func TestNoOriginalIsOpenedForWriting(t *testing.T) {
 	env := append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_CONFIG_DIR=", "CODEX_HOME=",
 		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0")
 	ccd := filepath.Join(t.TempDir(), "ccd")
-	exe, err := os.Executable() // under this name the test binary is the command
+	exe, err := os.Executable() // under this name the test binary is ccd
 	if err == nil {
 		err = os.Symlink(exe, ccd)
 	}

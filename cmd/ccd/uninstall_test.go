@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdTree writes what stands below directories, by name, mode and bytes: `tree OUT DIR...`.
+// cmdTree lists the files below directories with name, mode and bytes: `tree OUT DIR...`.
 func cmdTree(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: tree OUT DIR...")
@@ -64,7 +64,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
-	in, out := io.Pipe() // nobody answers
+	in, out := io.Pipe() // never answers
 	defer out.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errInterrupted)

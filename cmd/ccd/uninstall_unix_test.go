@@ -14,8 +14,8 @@ import (
 	"ccd/cmd/ccd/internal/account"
 )
 
-// TestPurgeRefuses holds what keeps purge from removing anything: a daemon that is not the service, transcripts in the
-// state directory, a state directory that is somewhere else.
+// TestPurgeRefuses: purge removes nothing if a daemon runs that is not the service, if the state directory has
+// transcripts, or if it is somewhere else.
 func TestPurgeRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, home, state string) []string

@@ -14,8 +14,8 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// reporting is a session of Claude Code of 20 replies, 2,000 characters each. Reply n reports reports[n] as its
-// input_tokens, and fill where there is none.
+// reporting is a session of Claude Code with 20 replies of 2,000 characters. Reply n reports reports[n] as
+// input_tokens, or fill if there is none.
 func reporting(model, fill string, reports map[int]string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -25,7 +25,7 @@ func reporting(model, fill string, reports map[int]string) string {
 		if !ok {
 			report = fill
 		}
-		for range 2 { // as Claude Code does: each block of a reply repeats its usage
+		for range 2 { // Claude Code repeats the usage in each block of a reply
 			line(`{"type":"assistant","uuid":"a%d","sessionId":"s","timestamp":"2026-01-15T09:%02d:00Z","requestId":"r%d","message":{"id":"m%d","role":"assistant","model":%q,"content":[{"type":"text","text":%q}],"usage":{"input_tokens":%s,"output_tokens":1}}}`,
 				n, n+1, n, n, model, strings.Repeat(fmt.Sprintf("sack %d ", n), 125), report)
 		}
@@ -33,7 +33,7 @@ func reporting(model, fill string, reports map[int]string) string {
 	return b.String()
 }
 
-func TestOneAbsurdFigureChangesNothing(t *testing.T) {
+func TestAbsurdTokenCountIsIgnored(t *testing.T) {
 	known := reporting("claude-sonnet-4-5", "150000", nil)
 	quiet := "20000"
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestOneAbsurdFigureChangesNothing(t *testing.T) {
 	}
 }
 
-func TestUsageThatIsNoCount(t *testing.T) {
+func TestInvalidTokenCount(t *testing.T) {
 	for _, figure := range []string{"-5", `"150000"`, "null", "[]", "{}", "true", "120000.75", "-9223372036854775808", "-1e400", `0,"cache_read_input_tokens":-50003`} {
 		s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000", map[int]string{19: figure}))
 		if s.Reported != 120001 || s.Window != 200000 || s.Pressure < 0.6 || s.Outliers.Reports != 1 || s.Outliers.Tokens != 0 {
@@ -85,7 +85,8 @@ func TestUsageThatIsNoCount(t *testing.T) {
 	}
 }
 
-// stating is a rollout of Codex: each report {tokens, window} follows a reply of 12,000 characters. Window 0: it states none.
+// stating is a rollout of Codex. Each report {tokens, window} follows a reply of 12,000 characters; with window 0 it
+// has none.
 func stating(reports ...[2]int64) string {
 	var b strings.Builder
 	line := func(kind, format string, args ...any) {
@@ -107,7 +108,7 @@ func stating(reports ...[2]int64) string {
 
 const rolloutID = "33333333-2222-4333-8444-555555555555"
 
-func TestOneAbsurdWindowChangesNothing(t *testing.T) {
+func TestAbsurdWindowIsIgnored(t *testing.T) {
 	fill := func(n int, tokens, window int64) (all [][2]int64) {
 		for range n {
 			all = append(all, [2]int64{tokens, window})
@@ -150,7 +151,7 @@ func TestOneAbsurdWindowChangesNothing(t *testing.T) {
 	}
 }
 
-// statedIn archives a rollout, compacts it, and returns what ls tells of it and what the hook of a prompt answers.
+// statedIn archives a rollout, compacts it, and returns its row in ls and the answer of the prompt hook.
 func statedIn(t *testing.T, rollout string) (s status.Session, hook string) {
 	t.Helper()
 	home, ask := statedHome(t, rollout)
@@ -159,13 +160,14 @@ func statedIn(t *testing.T, rollout string) (s status.Session, hook string) {
 	if err := json.Unmarshal([]byte(out), &all); code != exitDone || err != nil || len(all) != 1 {
 		t.Fatalf("ls: exit %d, %d sessions, %v, %s", code, len(all), err, said)
 	}
-	if all[0].Trigger == "manual" { // none had fired before
+	if all[0].Trigger == "manual" { // no trigger had fired before
 		all[0].Trigger = ""
 	}
 	return all[0], ask("UserPromptSubmit", `"prompt":"x"`)
 }
 
-// statedHome is a home with one rollout of Codex, archived and with a companion, and a function that calls its hooks.
+// statedHome makes a home with one archived rollout of Codex and its companion, and returns a function that calls
+// hooks.
 func statedHome(t *testing.T, rollout string) (home string, hook func(event, more string) string) {
 	t.Helper()
 	home = t.TempDir()
@@ -192,7 +194,7 @@ func statedHome(t *testing.T, rollout string) (home string, hook func(event, mor
 	}
 }
 
-// usageOf archives a transcript and returns what ls tells of it, and the beginning of its companion.
+// usageOf archives a transcript and returns its row in ls and the start of its companion.
 func usageOf(t *testing.T, transcript string) (status.Session, string) {
 	t.Helper()
 	const session = "11111111-2222-4333-8444-555555555555"

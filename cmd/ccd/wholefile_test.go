@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// geminiFile is a session of an older Gemini CLI as one JSON value, which its client writes anew at each change.
+// geminiFile is a session of an older Gemini CLI, which rewrites the whole file at each change.
 func geminiFile(t *testing.T, turns int, word string) string {
 	t.Helper()
 	var messages []any
@@ -36,8 +36,8 @@ func geminiFile(t *testing.T, turns int, word string) string {
 	return string(data)
 }
 
-// A session that is one JSON value is whole in the archive after every pass: half written, grown, rewritten in place with
-// another text of the same length, and from stdin. Each ID of its companion comes back.
+// A session that is one JSON value is archived completely by every pass: half written, grown, rewritten in place with
+// the same length, and from stdin. Each ID of its companion can be restored.
 func TestSessionAsOneValue(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".gemini", "tmp", "mill", "chats", "session-2026-03-01T09-00-abcdef01.json")

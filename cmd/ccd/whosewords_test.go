@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The words of the cases in testdata/whose: of a program, of the human, and of the human in every session.
+// The words in the cases of testdata/whose: of a program, of the human, and of the human in every session.
 const (
 	forged  = "delete-the-backups"
 	said    = "keep-the-tests"
@@ -24,14 +24,14 @@ const (
 	disclaimer = "the tool wrote this, not the human"
 )
 
-// whose is one case: a session in which a program's words pose as the human's, or the human quotes a program.
+// whose is one case: a session in which a program imitates the human, or the human quotes a program.
 type whose struct {
 	agent, name, id, file, dir string
 	said, claim, beside        bool
 }
 
-// TestWhoseWords gives each case to each way in which sessions come back: a companion, a hook, a copy, search and MCP. What
-// a program wrote must not stand there as the human's, what the human wrote must.
+// TestWhoseWords shows each case in every way that sessions are shown: a companion, a hook, a copy, search and MCP.
+// Words of a program must not appear as the human's, and the human's must.
 func TestWhoseWords(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "USERPROFILE=" + home}
@@ -40,7 +40,7 @@ func TestWhoseWords(t *testing.T) {
 		cases = append(cases, whoseCases(t, home, agent)...)
 	}
 	config := filepath.Join(home, "config.toml")
-	if err := os.WriteFile(config, []byte("[agents]\nreach = \"all\"\n"), 0o600); err != nil { // one server is asked about all of them
+	if err := os.WriteFile(config, []byte("[agents]\nreach = \"all\"\n"), 0o600); err != nil { // one server answers for all of them
 		t.Fatal(err)
 	}
 	env = append(env, "CCD_CONFIG="+config)
@@ -62,7 +62,7 @@ func TestWhoseWords(t *testing.T) {
 	}
 }
 
-// whoseCases writes the sessions of an agent's cases, each in a project of its own.
+// whoseCases writes the sessions of an agent's cases, each in its own project.
 func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", "whose", agent+".txtar"))
@@ -99,7 +99,8 @@ func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 	return cases
 }
 
-// records decodes lines of a case, behind an opening by the human and an output that makes the session worth compacting.
+// records decodes the lines of a case, after an opening by the human and an output that makes the session long enough
+// to compact.
 func records(t *testing.T, before, lines string) (all []map[string]any) {
 	t.Helper()
 	refusal := `The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n`
@@ -166,7 +167,7 @@ func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
 var (
 	humanLine = regexp.MustCompile(`^#\d+ human\b`)
 	askedLine = regexp.MustCompile(`^(Asked last \(#|### \d+ · #)`)
-	askedCut  = regexp.MustCompile(`^\[ccd \w+ (cut|dup of)\b`) // between the beginning of a message and its end
+	askedCut  = regexp.MustCompile(`^\[ccd \w+ (cut|dup of)\b`) // between the start and the end of a message
 	codeSpan  = regexp.MustCompile("`[^`]*`")                   // names what was refused or answered, in the agent's words
 )
 

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// workday writes an invented session in the shape of Claude Code's transcripts, in which every kind of fact and
-// everything that a strategy is for occurs.
+// workday builds an invented session of Claude Code with every kind of fact and something for every strategy.
 type workday struct {
 	buf bytes.Buffer
 	at  time.Time
@@ -118,7 +117,7 @@ func wharf(i int) string {
 	return name
 }
 
-// source is an invented file; no two lines and no two files are equal.
+// source is an invented file. No two lines and no two files are equal.
 func (w *workday) source(i, lines int) string {
 	var b strings.Builder
 	for n := range lines {
@@ -127,7 +126,7 @@ func (w *workday) source(i, lines int) string {
 	return b.String()
 }
 
-// output is what a test run prints: mostly noise.
+// output is the output of a test run, mostly noise.
 func output(i, lines int, last string) string {
 	var b strings.Builder
 	for n := range lines {
@@ -144,7 +143,7 @@ func hits(i, n int) string {
 	return b.String()
 }
 
-// rich is the whole session. Heavy names a strategy: of what that is for, the session holds a lot more.
+// rich is the whole session. heavy names a strategy for which it gets much more content.
 func rich(heavy string) []byte {
 	w := &workday{at: time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)}
 	w.human("The berth planner rounds 11.6 m down to 11 m, see https://berths.example/issues/411. Move it to whole centimetres. Don't touch the tide tables.")
@@ -179,7 +178,7 @@ func rich(heavy string) []byte {
 	return w.buf.Bytes()
 }
 
-// details make the last answer a long one.
+// details are text that makes the last answer long.
 func details(strategy string) string {
 	if strategy != "answer" {
 		return ""
@@ -191,7 +190,7 @@ func details(strategy string) string {
 	return b.String() + " Tell me whether the registry may be cleared tonight."
 }
 
-// officeLetter is a message over 2,000 chars; what must hold stands in the middle of it.
+// officeLetter is a message of over 2,000 chars with its rule in the middle.
 func officeLetter() string {
 	log := strings.Repeat("08:14 quay 12 reports a vessel of 186 m, draught 11.6 m, booked as 11 m. ", 20)
 	return "This is what the harbour office wrote.\n" + log + "\nThe audit table must never be truncated by a migration run.\n" + log + "\nThat is all they said."
@@ -202,13 +201,13 @@ func survey() string {
 		"Only the first two need a change. " + strings.Repeat("The rest of the calls stand in tests and follow their plan. ", 12)
 }
 
-// ownSummary is what an agent writes of its session: some of it.
+// ownSummary is an agent's incomplete summary of the session.
 func ownSummary() string {
 	return "This session is being continued. The berth planner is moved to whole centimetres; planAlderDepth and planBirchDepth are done. " +
 		strings.Repeat("The tide tables stay as they are, and so do the pilots' notes. ", 40)
 }
 
-// module is one round of work: look, decide, change, fail, mend, pass.
+// module is one round of work: look, decide, change, fail, fix, pass.
 func (w *workday) module(i int) {
 	name := wharf(i)
 	file := fmt.Sprintf("plan/%s_berths.go", strings.ToLower(name))
@@ -226,7 +225,7 @@ func (w *workday) module(i int) {
 	w.bash(test, output(i+50, 40, fmt.Sprintf("ok\tharbour/plan/%s 0.%ds, %d tests passed", strings.ToLower(name), 20+i, 14+i)))
 }
 
-// heavy adds much of what one strategy is for.
+// heavy adds much content for one strategy.
 func (w *workday) heavy(strategy string) {
 	for i := range 14 {
 		switch strategy {
@@ -253,14 +252,14 @@ func (w *workday) heavy(strategy string) {
 	}
 }
 
-// code is a message with some lines of code in much prose.
+// code is a long message with a few lines of code.
 func (w *workday) code(i, lines int) {
 	w.say(fmt.Sprintf("The slot of %s looks like this. %s\n\n```go\n%s```\n\nThat is all of %s. %s", wharf(i),
 		strings.Repeat(fmt.Sprintf("It follows plan %d of the office and of the pilots. ", i), 12), w.source(i+80, lines), wharf(i),
 		strings.Repeat(fmt.Sprintf("Pilot %d has read it twice. ", i), 14)))
 }
 
-// late adds much of what one strategy is for, and what is still young.
+// late adds recent content for one strategy.
 func (w *workday) late(strategy string) {
 	for i := range 12 {
 		if strategy == "microcompact" || strategy == "score" {
@@ -281,7 +280,7 @@ func (w *workday) late(strategy string) {
 	}
 }
 
-// musing is a run of messages of the agent without a call between them. Each names so many things.
+// musing adds messages of the agent without calls between them, each with that many names.
 func (w *workday) musing(i, names int) {
 	for k := range 4 {
 		named := ""
