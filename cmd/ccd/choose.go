@@ -173,7 +173,7 @@ func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 // described returns a session in one line, with its ID.
 func described(e reader.Entry) string { return shortID(e.ID) + ", " + told(e) }
 
-// told returns the title, project, agent, age and size of a session.
+// told describes a session: its title, project, agent, age and size.
 func told(e reader.Entry) string {
 	s := status.Of(e)
 	return strings.Join(append(titled(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")

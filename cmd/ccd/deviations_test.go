@@ -244,7 +244,7 @@ func allReasons(d decided) []string {
 	return all
 }
 
-// outOfScope says why a case with an option that we do not have is none of ours.
+// outOfScope says why ccd cannot run a case with an option that it does not have.
 func outOfScope(key string) string {
 	for _, o := range foreign {
 		if o.key == key {

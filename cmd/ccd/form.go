@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"ccd/cmd/ccd/internal/form"
@@ -15,33 +14,6 @@ import (
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
-
-// The formats of a companion.
-const (
-	asMarkdown = "markdown"
-	asJSON     = "json"
-	asMessages = "messages"
-	asHTML     = "html"
-)
-
-var formNames = [...]string{asMarkdown, asJSON, asMessages, asHTML}
-
-// formName is the value of --format.
-type formName struct{ to *string }
-
-func (formName) String() string { return "" }
-
-func (formName) Type() string { return "FORM" }
-
-func (f formName) Set(name string) error {
-	if !slices.Contains(formNames[:], name) {
-		return fmt.Errorf("unknown form, want one of %s", strings.Join(formNames[:], ", "))
-	}
-	*f.to = name
-	return nil
-}
-
-const formUsage = "print as `FORM`: markdown, json, messages or html"
 
 // printForm prints a companion, or one section of it.
 func (a *app) printForm(c reader.Companion, name, only string) error {

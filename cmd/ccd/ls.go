@@ -72,7 +72,7 @@ The columns in a pipe, below a line of headings: SESSION (the whole ID), TITLE, 
 	c.Flags().BoolVar(&f.size, "size", false, "list bytes by project instead")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
-	c.Flags().Var(agentName{&f.agent, a}, "agent", "only sessions of `AGENT` (ccd agents lists them)")
+	a.agentFlag(c, &f.agent)
 	return c
 }
 

@@ -62,7 +62,3 @@ read it. ccd compact SESSION writes one, ccd show SESSION prints it from the arc
 	a.agentFlag(c, &agent)
 	return c
 }
-
-func (a *app) agentFlag(c *cobra.Command, agent *string) {
-	c.Flags().Var(agentName{agent, a}, "agent", "only sessions of `AGENT` (ccd agents lists them)")
-}

@@ -22,7 +22,6 @@ import (
 	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -90,28 +89,11 @@ written (false with --dry-run)`,
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(target{&f.to}, "to", "write it for `AGENT`: claude, codex, gemini, qwen or pi")
-	flags.Var(budget{&f.maxTokens, resume.LeastTokens, "no session"}, "max-tokens", fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	toFlag(flags, &f.to)
+	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, "no session", fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
 	return c
-}
-
-// target is the value of --to.
-type target struct{ to *string }
-
-func (target) String() string { return "" }
-
-func (target) Type() string { return "AGENT" }
-
-func (t target) Set(name string) error {
-	for _, f := range (registry.Table{}).All() {
-		if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
-			*t.to = f.Agent
-			return nil
-		}
-	}
-	return errors.New("unknown agent, want claude, codex, gemini, qwen or pi")
 }
 
 func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {

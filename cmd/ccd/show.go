@@ -50,7 +50,7 @@ has only the section recent.`,
 		}
 		return a.show(c.Context(), sessionOf(args), f)
 	})
-	c.Flags().Var(formName{&f.form}, "format", formUsage)
+	formatFlag(c.Flags(), &f.form, "")
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the companion up to date first")
 	a.agentFlag(c, &f.agent)

@@ -48,7 +48,13 @@ cannot be read, as in verify)`,
 		return a.stats(c.Context(), args, f)
 	})
 	a.agentFlag(c, &f.agent)
-	c.Flags().Var(byFlag{&f.by}, "by", "add up by `day|project`")
+	c.Flags().Func("by", "add up by `day|project`", func(text string) error {
+		if text != "day" && text != "project" {
+			return errors.New("want day or project")
+		}
+		f.by = text
+		return nil
+	})
 	return c
 }
 
@@ -96,20 +102,6 @@ func groupColumns(head string, name func(*status.Group) string) []column[*status
 		{head: "COMPANIONS", drop: 1, text: func(g *status.Group) string { return fmt.Sprint(g.Companions) }},
 		{head: "SAVED", drop: 2, text: func(g *status.Group) string { return status.Size{Tokens: g.Saved, About: true}.Short() }},
 	}
-}
-
-type byFlag struct{ to *string }
-
-func (b byFlag) String() string { return "" }
-
-func (byFlag) Type() string { return "WHAT" }
-
-func (b byFlag) Set(text string) error {
-	if text != "day" && text != "project" {
-		return errors.New("want day or project")
-	}
-	*b.to = text
-	return nil
 }
 
 func (a *app) printStats(out status.Stats, one *reader.Entry) error {

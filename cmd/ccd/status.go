@@ -54,7 +54,7 @@ With --watch: one such object a line`,
 			if !w.on {
 				return usage(c, fmt.Errorf("want `ccd status`, got 1 argument"))
 			}
-			if err := w.Set(args[0]); err != nil { // --watch 5s
+			if err := w.set(args[0]); err != nil { // --watch 5s
 				return usage(c, fmt.Errorf("--watch %q: %w", args[0], err))
 			}
 		}
@@ -63,7 +63,7 @@ With --watch: one such object a line`,
 		}
 		return a.status(c.Context())
 	})
-	c.Flags().Var(&w, "watch", "repeat every `INTERVAL` (2s)")
+	c.Flags().Func("watch", "repeat every `INTERVAL` (2s)", w.set)
 	c.Flags().Lookup("watch").NoOptDefVal = "2s"
 	return c
 }

@@ -25,12 +25,8 @@ type watchFlag struct {
 	interval time.Duration
 }
 
-func (w *watchFlag) String() string { return "" }
-
-func (w *watchFlag) Type() string { return "INTERVAL" }
-
-// Set implements pflag.Value. It accepts a duration or a number of seconds.
-func (w *watchFlag) Set(text string) error {
+// set accepts a duration or a number of seconds.
+func (w *watchFlag) set(text string) error {
 	d, err := time.ParseDuration(text)
 	if n, numErr := strconv.ParseFloat(text, 64); err != nil && numErr == nil {
 		d, err = time.Duration(n*float64(time.Second)), nil

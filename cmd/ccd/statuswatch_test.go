@@ -18,7 +18,7 @@ func TestWatchFlag(t *testing.T) {
 		"0": 0, "1ms": 0, "-2s": 0, "48h": 0, "soon": 0, "": 0, "NaN": 0,
 	} {
 		var w watchFlag
-		if err := w.Set(text); (err == nil) != (want > 0) || w.interval != want || w.on != (want > 0) {
+		if err := w.set(text); (err == nil) != (want > 0) || w.interval != want || w.on != (want > 0) {
 			t.Errorf("%q: %v, %v, %v", text, w.interval, w.on, err)
 		}
 	}

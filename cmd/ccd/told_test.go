@@ -106,7 +106,7 @@ func commandExists(line string) error {
 	return nil
 }
 
-// TestHookNamesCommandsThatRun runs each command that an agent is told of after its compaction, as it stands there.
+// TestHookNamesCommandsThatRun runs each command that a hook names after a compaction.
 func TestHookNamesCommandsThatRun(t *testing.T) {
 	full := slices.Repeat([][2]int64{{225000, 272000}}, 8)
 	home, ask := statedHome(t, stating(full...))

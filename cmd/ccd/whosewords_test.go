@@ -264,7 +264,7 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 
 func (c *whose) inHook(t *testing.T, env []string) {
 	c.check(t, humanWords(c.hook(t, env, c.id, "compact")))
-	// One whose session goes on still holds all of this one.
+	// After a resume, the agent still has the whole session in context.
 	if human := humanWords(c.hook(t, env, c.id, "resume")); strings.Contains(human, forged) {
 		t.Errorf("a program's words stand as the human's:\n%s", human)
 	}
@@ -333,8 +333,8 @@ func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
 	}
 }
 
-// inCopy reads what stands as the human's in a copy: texts in the user's role but for the first, in which a companion's
-// text stands for what is not in the copy, and results of calls.
+// inCopy reads the human's words in a copy: user messages except the first, which summarizes what is not in the copy,
+// and the results of calls.
 func (c *whose) inCopy(t *testing.T, env []string, to string) {
 	out, code := inProcess(t, env, "resume", "-q", "--json", "--to", to, "--max-tokens", "20000", c.id)
 	if code != 0 {
@@ -349,7 +349,7 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 		t.Fatal(err)
 	}
 	human, results := copied(t, b)
-	if c.said { // perhaps in the result of a call, that stands as one
+	if c.said { // in the copy they may be the result of a call
 		human += strings.ReplaceAll(results, forged, "")
 	}
 	c.check(t, human)

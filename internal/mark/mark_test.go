@@ -25,7 +25,7 @@ func TestKnownID(t *testing.T) {
 	}
 }
 
-// The worked examples of docs/FORMAT.md: an ID means the same bytes for ever.
+// The worked examples of docs/FORMAT.md: an ID means the same bytes forever.
 func TestIDsOfTheFormat(t *testing.T) {
 	one, two := Sum([]byte(`{"n":1}`)).ID(), Sum([]byte(`{"n":2}`)).ID()
 	for _, c := range []struct{ got, want ID }{

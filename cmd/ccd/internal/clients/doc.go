@@ -1,11 +1,9 @@
-// Package clients is the proof with the real agents: its tests start the real Claude Code and the real Codex, offline,
-// against a model of our own that follows a script, and look at what the agents sent. Of the real Gemini CLI and the real
-// Pi, which ccd only reads, they look at what is followed and kept.
+// Package clients tests ccd with real agents, offline. The tests start Claude Code and Codex with a model that follows a
+// script, and check what the agents send. For Gemini CLI, Qwen Code and Pi they check what ccd archives.
 //
-// It owns the scripted model, the isolation and the cases. Its invariant: a client never starts outside a network
-// namespace that has nothing but loopback, never with a home or an environment that a person uses, and never without a
-// time limit. It knows nothing of how ccd works: it runs the command, as a user would.
+// A client runs only in a network namespace with nothing but loopback, with a home and environment of the test, and with
+// a time limit. The tests know nothing of ccd's code: they run the command as a user would.
 //
-// The cases run where CCD_CLIENTS names a directory into which npm installed the clients (`make clients` does that and
-// starts them); in a plain `go test` they skip, and TestStory walks the same way without any client.
+// The tests need CCD_CLIENTS, a directory into which npm installed the clients; `make clients` sets it. A plain `go test`
+// skips them and runs only TestStory and the tests of the scripted model, which need no client.
 package clients

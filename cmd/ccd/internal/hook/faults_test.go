@@ -14,7 +14,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestFaults tests that whatever stands where a companion should, nothing is told.
+// TestFaults: whatever replaces a companion, the hook adds nothing.
 func TestFaults(t *testing.T) {
 	good := document(transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}, ledger, nil)
 	for name, text := range map[string]string{
@@ -102,7 +102,7 @@ func TestEventsThatAreNotAnswered(t *testing.T) {
 	}
 }
 
-// FuzzAnswer tests that any bytes on stdin give nothing, or an answer within the limits.
+// FuzzAnswer: for any input there is no answer or one within the limits.
 func FuzzAnswer(f *testing.F) {
 	p := newPlace(f)
 	p.write(p.claude(uuid1), "{}\n", time.Hour)
@@ -132,7 +132,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestRead has a negative control in each pair.
+// TestRead has a control in each pair.
 func TestRead(t *testing.T) {
 	endless := strings.NewReader(`{"session_id":"a","x":"` + strings.Repeat("y", MaxInput) + `"}`)
 	for name, c := range map[string]struct {

@@ -24,7 +24,7 @@ const (
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// place is a home directory with sessions and companions.
+// place is a home with sessions and companions.
 type place struct {
 	t    testing.TB
 	home string
@@ -75,7 +75,7 @@ func (p *place) find(path string) transcript.Session {
 	return s
 }
 
-// companion writes the companion of the session at path, with that text under Now, and returns where it stands.
+// companion writes the companion of the session at path, with that text under Now, and returns its path.
 func (p *place) companion(path, now string, change func(*sidecar.Front)) string {
 	p.t.Helper()
 	s := p.find(path)
@@ -113,7 +113,7 @@ func (p *place) ask(e Event) (Answer, error) {
 	return p.Answer(context.Background(), e)
 }
 
-// context is the context that an answer gives.
+// contextOf returns the context in an answer.
 func contextOf(t testing.TB, a Answer) string {
 	t.Helper()
 	var out struct {
@@ -243,7 +243,7 @@ func TestClearedIsTheNewestOtherSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, contextOf(t, a), "just cleared", ledger, uuid1)
-	p.write(p.claude(uuid2), "{}\n", time.Minute) // that one was cleared, and has no companion
+	p.write(p.claude(uuid2), "{}\n", time.Minute) // the cleared session has no companion
 	if a, err = p.ask(e); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 			if n := utf8.RuneCountInString(text); n > maxPrompt {
 				t.Errorf("%d chars", n)
 			}
-			f, err := os.OpenFile(e.Transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) // as the client keeps it
+			f, err := os.OpenFile(e.Transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) // as the client writes it
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 	}
 }
 
-// TestPressureIsThatOfNow: a companion may be older than what the transcript says by now.
+// TestPressureIsThatOfNow: the transcript may be newer than the companion.
 func TestPressureIsThatOfNow(t *testing.T) {
 	usage := func(n int) string {
 		return fmt.Sprintf(`{"type":"assistant","uuid":"a%d","timestamp":"2026-03-01T10:00:00Z","message":{"id":"m%d","role":"assistant","model":"some-model","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":%d,"output_tokens":5}}}`+"\n", n, n, n)

@@ -14,7 +14,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// session is an invented transcript of either client.
+// session builds an invented transcript of either client.
 type session struct {
 	t     testing.TB
 	agent string
@@ -78,7 +78,7 @@ func (s *session) reply(block map[string]any) {
 	s.claude("assistant", map[string]any{"id": fmt.Sprintf("m%d", s.n), "role": "assistant", "model": "some-model", "content": []any{block}}, nil)
 }
 
-// runs is a command with its outcome.
+// runs adds a command with its outcome.
 func (s *session) runs(command, outcome string, failed bool) {
 	s.calls++
 	id := fmt.Sprintf("call%d", s.calls)
@@ -104,7 +104,7 @@ func (s *session) runs(command, outcome string, failed bool) {
 	}}, nil)
 }
 
-// compacts writes the boundary and the summary of the client, with the last records preserved, so many of them.
+// compacts adds the client's boundary and summary, with the last records preserved.
 func (s *session) compacts(summary string, preserved int) {
 	if s.agent == codex {
 		s.rollout("compacted", map[string]any{"message": summary, "replacement_history": []any{
@@ -123,7 +123,7 @@ func (s *session) compacts(summary string, preserved int) {
 	s.claude("user", map[string]any{"role": "user", "content": summary}, map[string]any{"isCompactSummary": true})
 }
 
-// hears is what a hook told, as the client keeps it.
+// hears adds what a hook printed, as the client records it.
 func (s *session) hears(text string) {
 	if s.agent == codex {
 		s.rollout("response_item", map[string]any{"type": "message", "role": "developer", "content": []any{map[string]any{"type": "input_text", "text": text}}})
@@ -132,7 +132,7 @@ func (s *session) hears(text string) {
 	s.claude("attachment", nil, map[string]any{"attachment": map[string]any{"type": "hook_additional_context", "content": []string{text}}})
 }
 
-// mill is a session in some script: asks with a rule, answers, commands, an open problem.
+// mill is a session in some script: requests with a rule, answers, commands, an open problem.
 func mill(t testing.TB, agent string, turns int, word func(n int) string) *session {
 	s := newSession(t, agent)
 	for n := range turns {
@@ -146,7 +146,7 @@ func mill(t testing.TB, agent string, turns int, word func(n int) string) *sessi
 	return s
 }
 
-// given writes a session as a transcript of the place, and lets hooks fold it.
+// given writes a session as a transcript of the place and lets hooks fold it.
 func (p *place) given(s *session) string {
 	path := p.claude(uuid1)
 	if s.agent == codex {
@@ -174,7 +174,7 @@ func folded(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.
 	return f, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }
 }
 
-// told is what an agent is told when its session goes on.
+// told returns what the SessionStart hook adds.
 func (p *place) told(source, path string) string {
 	p.t.Helper()
 	a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: path})

@@ -15,7 +15,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// scripts are words of which a text is made that fills any room.
+// scripts make words that fill any room.
 var scripts = map[string]func(n int) string{
 	"English": func(n int) string {
 		return fmt.Sprintf("The miller of house %d has %d sacks. ", n, 7*n) + strings.Repeat("It rains on the roof. ", n%9)
@@ -31,9 +31,8 @@ var scripts = map[string]func(n int) string{
 	},
 }
 
-// TestContextLaw: in any script and for both clients, what is told stays within the client's limit, consists of whole
-// lines and whole markers, holds nothing that reads as a tag, names the companion and the way back at once, and always
-// has Now and Rules.
+// TestContextLaw: in any script and for both clients, the added text is within the client's limit, has only whole lines
+// and markers, has no tags, names the companion and how to restore at the start, and always has Now and Rules.
 func TestContextLaw(t *testing.T) {
 	for name, word := range scripts {
 		for _, agent := range []string{claude, codex} {
@@ -81,7 +80,7 @@ func wholeLines(t *testing.T, what, text string) {
 	}
 }
 
-// TestPointersResolve: each ID that is told names bytes of the transcript.
+// TestPointersResolve: each ID in the text names bytes of the transcript.
 func TestPointersResolve(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
 		p := newPlace(t)
@@ -131,7 +130,7 @@ func TestAfterCompactionIsWhatTheHookAdds(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsNotToldAgain: neither what the boundary preserved, nor what the agent's own summary says.
+// TestWhatIsHeldIsNotToldAgain: the hook repeats neither what the boundary preserved nor what the agent's summary says.
 func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	p := newPlace(t)
 	word := func(int) string { return "" }
@@ -142,7 +141,7 @@ func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	if strings.Contains(text, "The wheel stands still.") {
 		t.Errorf("what was preserved is told again:\n%s", text)
 	}
-	word = func(n int) string { // an answer that is longer than what is always told whole
+	word = func(n int) string { // longer than what is always shown in full
 		return strings.Repeat(fmt.Sprintf("Board %d of it was rotten, so a new one was sawn. ", n), 9)
 	}
 	s = mill(t, claude, 6, word)
@@ -152,7 +151,7 @@ func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	if strings.Contains(text, "oil wheel 3.") {
 		t.Errorf("the agent's own words are told again:\n%s", text)
 	}
-	word = func(n int) string { // what the summary says of it leaves a word that says nothing
+	word = func(n int) string { // the summary covers all of it except filler words
 		return fmt.Sprintf("Done. The race of sluice %d was lined with larch planks. The gate of sluice %d hangs on two iron hinges. The sill of sluice %d lies on a bed of gravel. The rack of sluice %d was cleaned of leaves and branches.", n, n, n, n)
 	}
 	s = mill(t, claude, 6, word)
@@ -172,13 +171,14 @@ func newPlaceOf(t *testing.T, p *place, s *session) string {
 	return p.given(s)
 }
 
-// TestTheBoundaryMayComeLater: a client may call before it writes that it compacted. Its agent holds nothing all the same.
+// TestTheBoundaryMayComeLater: a client may call the hook before it records the compaction. The context is empty
+// anyway.
 func TestTheBoundaryMayComeLater(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
 		p := newPlace(t)
 		s := mill(t, agent, 6, scripts["English"])
 		wants(t, p.told("compact", p.given(s)), "Please mend sluice 2", "Sluice 5 is mended", "The wheel stands still.")
-		again := mill(t, agent, 6, scripts["English"]) // the boundary of an earlier compaction is not this one's
+		again := mill(t, agent, 6, scripts["English"]) // must not be taken for the current boundary
 		again.compacts("I mended sluices.", 0)
 		again.asks("Now paint the door.")
 		again.says("The door is green, for that was left of the paint.")
@@ -189,8 +189,8 @@ func TestTheBoundaryMayComeLater(t *testing.T) {
 	}
 }
 
-// TestNothingLeftToTell: an agent that holds all of its session is told where it stands and where the companion is, and no
-// more; without a companion, nothing.
+// TestNothingLeftToTell: an agent with its whole session in context gets only Now and the companion's path; without a
+// companion, nothing.
 func TestNothingLeftToTell(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
 		p := newPlace(t)
@@ -207,8 +207,8 @@ func TestNothingLeftToTell(t *testing.T) {
 	}
 }
 
-// TestWhatAHookToldIsHeld: when a session is taken up again whose agent was told of what was before the boundary, that
-// is not told twice.
+// TestWhatAHookToldIsHeld: if a hook added what was before the boundary, it is not added again when the session is
+// resumed.
 func TestWhatAHookToldIsHeld(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
 		p := newPlace(t)
@@ -229,7 +229,7 @@ func TestWhatAHookToldIsHeld(t *testing.T) {
 	}
 }
 
-// TestNoTimeLeft: what stands ready is told then, and the log says why.
+// TestNoTimeLeft: the hook then answers from the companion, and the log says why.
 func TestNoTimeLeft(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
@@ -261,7 +261,7 @@ func TestNoTimeLeft(t *testing.T) {
 	wants(t, contextOf(t, a), "## Now", "regression test")
 }
 
-// TestABeginningFits: of a companion, too, only whole lines are told.
+// TestABeginningFits: of a companion, too, only whole lines are added.
 func TestABeginningFits(t *testing.T) {
 	for _, path := range []func(*place) string{func(p *place) string { return p.claude(uuid1) }, func(p *place) string { return p.codex("2026/03/01", uuid1) }} {
 		p := newPlace(t)
@@ -275,7 +275,7 @@ func TestABeginningFits(t *testing.T) {
 	}
 }
 
-// TestManualIsThatOfTheCompanion: what a person asked of the companion by hand holds for what a hook says of it.
+// TestManualIsThatOfTheCompanion: options that the user set for the companion also apply to the hook.
 func TestManualIsThatOfTheCompanion(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
@@ -292,7 +292,8 @@ func TestManualIsThatOfTheCompanion(t *testing.T) {
 	}
 }
 
-// TestHeadAndAskFit: the way back stands within what is shown of a context that is too long, wherever things lie.
+// TestHeadAndAskFit: how to restore is within the part that clients show of a context that is too long, wherever the
+// companion is.
 func TestHeadAndAskFit(t *testing.T) {
 	for _, program := range []string{"/opt/bin/ccd", "/opt/my " + strings.Repeat("p", 180) + "/ccd"} {
 		for _, n := range []int{10, 300, 900, 3000} {

@@ -11,8 +11,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestACopyOfACopy: what the first session held is told by its own records, not by the summary in the copy, and every ID
-// belongs to one of the two.
+// TestACopyOfACopy: the first session is summarized from its own records, not from the summary in the copy, and every
+// ID belongs to one of the two.
 func TestACopyOfACopy(t *testing.T) {
 	first := sourceOf(claude, generated(t, claude, 3, 300_000))
 	first.Session.ID = "22222222-2222-4222-8222-222222222222"
@@ -65,8 +65,8 @@ func TestACopyOfACopy(t *testing.T) {
 	}
 }
 
-// TestCopiesAreKnownByTheirFirstMessage: the decoder of a rollout, which has no flag for it, takes the first message of a
-// copy for what it is, and a person's for a person's.
+// TestCopiesAreKnownByTheirFirstMessage: a rollout has no flag for copies, so its decoder recognizes them by the first
+// message, but not a person's message as one.
 func TestCopiesAreKnownByTheirFirstMessage(t *testing.T) {
 	if !strings.HasPrefix(sidecar.Lead("host", "s", 0), transcript.SummaryStart) {
 		t.Fatalf("a companion begins with %q", sidecar.Lead("host", "s", 0))
@@ -92,7 +92,7 @@ func TestCopiesAreKnownByTheirFirstMessage(t *testing.T) {
 	}
 }
 
-// FuzzMake: whatever a transcript holds, its copy is what the APIs take, or there is an error and no copy.
+// FuzzMake: for any transcript there is a copy that the APIs accept, or an error.
 func FuzzMake(f *testing.F) {
 	f.Add(generated(f, claude, 1, 3000), true, uint16(0))
 	f.Add(generated(f, codex, 1, 3000), false, uint16(900))

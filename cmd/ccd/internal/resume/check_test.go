@@ -11,8 +11,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// small is a session with everything that the rules are about: two calls side by side, an image, thinking in a loop
-// that has not ended.
+// small is a session with everything that the rules check: two parallel calls, an image, thinking in an unfinished
+// loop.
 func small(t *testing.T, agent string) [][]byte {
 	t.Helper()
 	f, ok := registry.Table{}.Lookup(agent)
@@ -48,7 +48,7 @@ func small(t *testing.T, agent string) [][]byte {
 	return f.Write(d)
 }
 
-// TestCheckRefuses: each rule has a session that breaks it alone, and the record is named.
+// TestCheckRefuses: for each rule there is a session that breaks only that rule; the error names the record.
 func TestCheckRefuses(t *testing.T) {
 	type edit struct {
 		rule      string
@@ -178,7 +178,7 @@ func TestCheckRefusesUnknownAgents(t *testing.T) {
 	}
 }
 
-// FuzzCheck: whatever the lines are, Check comes to an end, and names a line that there is.
+// FuzzCheck: for any lines, Check returns, and names an existing line.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(`{"type":"user","message":{"role":"user","content":"hi"}}`), true)
 	f.Add([]byte("{\"type\":\"session_meta\"}\nnull\n[]\n\"\\"), false)

@@ -16,7 +16,7 @@ import (
 
 const newID = "00000000-0000-4000-8000-000000000001"
 
-// sourceOf is a session made of a transcript's bytes.
+// sourceOf returns a session made of a transcript's bytes.
 func sourceOf(agent string, data []byte) Source {
 	s := transcript.Session{
 		Key:    transcript.Key{Agent: agent, ID: "11111111-1111-4111-8111-111111111111"},
@@ -47,7 +47,7 @@ func generated(t testing.TB, agent string, seed uint64, size int64) []byte {
 	return b.Bytes()
 }
 
-// dropped leaves out some lines, so that pairs are orphaned and the chain is broken.
+// dropped removes some lines, which orphans calls and breaks the chain.
 func dropped(data []byte, rng *rand.Rand, oneIn int) []byte {
 	var kept []byte
 	for line := range bytes.Lines(data) {
@@ -63,13 +63,13 @@ func makeCopy(t testing.TB, src Source, to string, tokens int) (Copy, error) {
 	return Make([]Source{src}, Request{Agent: to, ID: newID, MaxTokens: tokens, Now: time.Unix(1_800_000_000, 0)})
 }
 
-// decoded reads a copy's lines as the decoder does.
+// decoded decodes the lines of a copy.
 func decoded(agent string, lines [][]byte) iter.Seq[*transcript.Record] {
 	d := registry.Table{}.NewDecoder(agent, transcript.Main)
 	return d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: append(bytes.Join(lines, []byte("\n")), '\n')})
 }
 
-// shown counts the characters of everything that the model sees of a copy.
+// shown counts the characters that the model sees of a copy.
 func shown(agent string, lines [][]byte) (chars int) {
 	for r := range decoded(agent, lines) {
 		for _, it := range r.Items {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestWhatNoAPITakesIsAStub: an image or a document that the copy's API refuses is there as a stub with its ID; in a
-// result that failed, too.
+// TestWhatNoAPITakesIsAStub: an image or document that the API rejects becomes a stub with its ID, also in a failed
+// result.
 func TestWhatNoAPITakesIsAStub(t *testing.T) {
 	const png = `{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}`
 	for name, c := range map[string]struct {
 		kind, source string
-		claude       bool // Claude's API takes it
+		claude       bool // Claude's API accepts it
 		codex        bool
 	}{
 		"png":       {"image", png, true, true},
@@ -47,7 +47,7 @@ func TestWhatNoAPITakesIsAStub(t *testing.T) {
 	}
 }
 
-// TestImagesOfARollout: a URL that only one machine, or nobody, can follow is a stub.
+// TestImagesOfARollout: a URL that not everyone can fetch becomes a stub.
 func TestImagesOfARollout(t *testing.T) {
 	for url, takes := range map[string]bool{
 		"data:image/png;base64,iVBORw0KGgo=": true, "https://example.org/x.png": true, "http://example.org/x.png": false,
@@ -69,7 +69,7 @@ func TestImagesOfARollout(t *testing.T) {
 	}
 }
 
-// TestACallWithoutInput: an empty input stays one.
+// TestACallWithoutInput: an empty input stays empty.
 func TestACallWithoutInput(t *testing.T) {
 	data := `{"timestamp":"2026-01-15T09:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/home/me"}}
 {"timestamp":"2026-01-15T09:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}

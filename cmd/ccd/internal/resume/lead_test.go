@@ -12,7 +12,7 @@ import (
 
 const summaryFlag = `,"isCompactSummary":true,"isVisibleInTranscriptOnly":true`
 
-// firstSaid is the text of a copy's first message.
+// firstSaid returns the text of a copy's first message.
 func firstSaid(agent string, c Copy) string {
 	for r := range decoded(agent, c.Lines) {
 		for _, it := range r.Items {
@@ -22,8 +22,8 @@ func firstSaid(agent string, c Copy) string {
 	return ""
 }
 
-// TestALeadingSummaryIsHistory: what a session begins with in the place of its past is quoted in the copy, with an ID
-// of its own, whether the rest fits or not.
+// TestALeadingSummaryIsHistory: a summary that a session begins with is quoted in the copy with its ID, whether the
+// rest fits or not.
 func TestALeadingSummaryIsHistory(t *testing.T) {
 	for _, turns := range []int{0, 2, 300} {
 		var s script
@@ -51,8 +51,8 @@ func TestALeadingSummaryIsHistory(t *testing.T) {
 	}
 }
 
-// TestALaterSummaryIsNotHistory: one that sums up what stands in the session is left out, and the copy is not taken for
-// a whole one.
+// TestALaterSummaryIsNotHistory: a summary of what is in the session is left out, and the copy does not count as
+// complete.
 func TestALaterSummaryIsNotHistory(t *testing.T) {
 	var s script
 	s.human("Add the cents up " + strings.Repeat("carefully ", 50))
@@ -65,7 +65,7 @@ func TestALaterSummaryIsNotHistory(t *testing.T) {
 	}
 }
 
-// TestARolloutThatBeginsCompacted: what the agent's compaction kept is quoted beside the summary.
+// TestARolloutThatBeginsCompacted: what the agent's compaction kept is quoted too.
 func TestARolloutThatBeginsCompacted(t *testing.T) {
 	user := func(text string) string {
 		return `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`
@@ -93,8 +93,7 @@ func TestARolloutThatBeginsCompacted(t *testing.T) {
 	}
 }
 
-// TestACopyOfAGrownCopyAlone: where the session that a copy goes on from is not archived, the copy's own first message
-// is all that tells of it.
+// TestACopyOfAGrownCopyAlone: if the original of a copy is not archived, only the copy's first message describes it.
 func TestACopyOfAGrownCopyAlone(t *testing.T) {
 	var s script
 	s.human("Never touch the schema")
@@ -121,7 +120,7 @@ func TestACopyOfAGrownCopyAlone(t *testing.T) {
 	}
 }
 
-// TestAPersonMayQuoteASummary: what begins like a summary stands in the copy all the same where a person wrote it.
+// TestAPersonMayQuoteASummary: a person's message that looks like a summary is in the copy.
 func TestAPersonMayQuoteASummary(t *testing.T) {
 	for _, quoted := range []string{
 		"ccd: ledger\n\n" + transcript.SummaryStart + " and so on.\n\nNow mend the rounding",
@@ -142,7 +141,7 @@ func TestAPersonMayQuoteASummary(t *testing.T) {
 		if !strings.Contains(rest, string(transcript.Quote(quoted))) {
 			t.Errorf("%.40q is not whole in\n%s", quoted, rest)
 		}
-		// Versions that do not tell who wrote a message.
+		// Versions that do not record who wrote a message.
 		told := []byte(`,"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text"]}`)
 		if !bytes.Contains(data, told) {
 			t.Fatal("the copy does not tell who wrote a message")
@@ -154,7 +153,7 @@ func TestAPersonMayQuoteASummary(t *testing.T) {
 	}
 }
 
-// copiedAgain is a copy of a copy for Codex, without its first message.
+// copiedAgain returns a copy of a copy for Codex, without its first message.
 func copiedAgain(t *testing.T, data []byte) string {
 	t.Helper()
 	again, err := makeCopy(t, sourceOf(codex, data), codex, 0)

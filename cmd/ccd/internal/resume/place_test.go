@@ -12,8 +12,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestOlder: a copy is the newest of no list while others stand there that are not about to be purged, and is never so
-// old that it is purged itself.
+// TestOlder: a copy is not the newest session unless the others are about to be purged, and is not so old that it is
+// purged itself.
 func TestOlder(t *testing.T) {
 	now := date("2026-01-31T12:00:00Z")
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -60,7 +60,7 @@ func TestPut(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "b", "c"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	loop := filepath.Join(dir, "b", "c", "loop.jsonl") // a sibling that cannot be looked at stops nothing
+	loop := filepath.Join(dir, "b", "c", "loop.jsonl") // an unreadable sibling is skipped
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Logf("no symbolic links here: %v", err)
 	}
@@ -92,7 +92,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestOnlyADirectoryIsGoneTo: a cwd that is an option, or that no system has, is no place to resume in.
+// TestOnlyADirectoryIsGoneTo: a cwd that looks like an option, or that no system has, is not used.
 func TestOnlyADirectoryIsGoneTo(t *testing.T) {
 	for cwd, want := range map[string]string{
 		"/home/you": "/home/you", `C:\src`: `C:\src`, "-": "/", "-P": "/", "../etc": "/", "": "/", "/a\x00b": "/",
@@ -105,7 +105,7 @@ func TestOnlyADirectoryIsGoneTo(t *testing.T) {
 	}
 }
 
-// TestACopyIsOfToday: a session that says it begins in time to come has its copy under the date of now.
+// TestACopyIsOfToday: the copy of a session that begins in the future gets the current date.
 func TestACopyIsOfToday(t *testing.T) {
 	for at, want := range map[string]string{"9999-12-31T23:59:59.999Z": "2027/01/15/", "2026-01-15T09:00:00.000Z": "2026/01/15/"} {
 		data := `{"type":"user","uuid":"u","timestamp":"` + at + `","message":{"role":"user","content":"hi"}}` + "\n"

@@ -14,8 +14,8 @@ import (
 // written are the agents whose sessions ccd writes.
 var written = []string{claude, codex, "gemini-cli", "qwen-code", "pi"}
 
-// TestEveryCopyIsTaken: whatever is missing of a session, and however little room there is, what Make writes is what
-// the agents and their APIs take, keeps its budget, and is known as a copy; and so is a copy of that.
+// TestEveryCopyIsTaken: whatever a session lacks and however small the budget is, agents and their APIs accept the
+// copy, it keeps its budget, and it is recognized as a copy. The same is true of a copy of it.
 func TestEveryCopyIsTaken(t *testing.T) {
 	for _, from := range []string{claude, codex} {
 		for i, to := range written {
@@ -51,7 +51,7 @@ func TestEveryCopyIsTaken(t *testing.T) {
 	}
 }
 
-// holds checks what is true of every copy.
+// holds checks what is true for every copy.
 func holds(t *testing.T, what, agent string, c Copy, tokens int) {
 	t.Helper()
 	if err := Check(agent, c.Lines); err != nil {
@@ -95,7 +95,7 @@ func TestTooSmallABudgetIsAnError(t *testing.T) {
 	}
 }
 
-// TestBytesGoneWrong: a transcript that was damaged in any way still gives a copy that is taken.
+// TestBytesGoneWrong: a damaged transcript still gives a copy that is accepted.
 func TestBytesGoneWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 120 {
@@ -115,7 +115,7 @@ func TestBytesGoneWrong(t *testing.T) {
 				data[at] = byte(rng.IntN(256))
 			case 1:
 				data = append(data[:at:at], data[end:]...)
-			case 2: // once more
+			case 2: // repeated
 				data = append(data[:end:end], data[at:]...)
 			}
 		}

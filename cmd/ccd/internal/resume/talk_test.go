@@ -10,7 +10,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// script is a Claude Code session in the making: each line hangs on the one before unless it says otherwise.
+// script builds a Claude Code session; each line follows the previous one unless it says otherwise.
 type script struct {
 	b    strings.Builder
 	n    int
@@ -46,7 +46,7 @@ func (s *script) gets(id, text, parent string) string {
 	return s.line("user", parent, fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%s}]}`, id, transcript.Quote(text)), "")
 }
 
-// told is what a copy says after its first message, one line a block.
+// told returns what a copy says after its first message, one line per block.
 func told(t *testing.T, s *script, to string, tokens int) (lines []string, c Copy) {
 	t.Helper()
 	c, err := makeCopy(t, sourceOf(claude, []byte(s.b.String())), to, tokens)
@@ -112,7 +112,7 @@ func TestWhatWasTakenBackStaysOut(t *testing.T) {
 	}
 }
 
-// Where a person goes back into the middle of a turn, what followed there is taken back as well, not only the turns after it.
+// If a person goes back into the middle of a turn, what followed there is removed too, not only the later turns.
 func TestGoingBackIntoATurn(t *testing.T) {
 	var s script
 	s.human("Begin")
@@ -169,8 +169,8 @@ func TestRolledBackTurnsStayOut(t *testing.T) {
 	}
 }
 
-// TestTheLastTurnsStand: the newest turns are there word by word, older results as stubs, one that is giant as a stub
-// even where it is the last; each stub's ID has a pointer to the original.
+// TestTheLastTurnsStand: the newest turns are verbatim, older results are stubs, and so is a giant one even if it is
+// the last. Each stub's ID has a pointer.
 func TestTheLastTurnsStand(t *testing.T) {
 	var s script
 	s.human("Read everything")
@@ -238,7 +238,7 @@ func TestThinkingStandsOnlyInALoopThatGoesOn(t *testing.T) {
 	}
 }
 
-// TestAReplyThinksAsItDidOrNotAtAll: of a reply in the loop that goes on, all thinking stands where it stood, or none.
+// TestAReplyThinksAsItDidOrNotAtAll: a reply in an unfinished loop keeps all of its thinking or none.
 func TestAReplyThinksAsItDidOrNotAtAll(t *testing.T) {
 	thought := func(text string) string {
 		return `{"type":"thinking","thinking":"` + text + `","signature":"c2ln"}`
@@ -266,7 +266,7 @@ func TestAReplyThinksAsItDidOrNotAtAll(t *testing.T) {
 			t.Errorf("%s: %d blocks think, want %d", name, got, c.want)
 		}
 	}
-	// a reply of which the first blocks have no room
+	// a reply whose first blocks do not fit
 	var s script
 	s.human("Go on")
 	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+thought("one")+`]}`, "")
@@ -329,7 +329,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, all)
 		}
 	}
-	// and for Codex itself everything stands as it stood
+	// for Codex itself nothing changes
 	same, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func TestLimitsAndOffsetsCountCharacters(t *testing.T) {
 	}
 }
 
-// TestLongOriginalsAreNotReadToTheEnd holds what a page costs: what stands behind it is not read.
+// TestLongOriginalsAreNotReadToTheEnd checks that nothing after a page is read.
 func TestLongOriginalsAreNotReadToTheEnd(t *testing.T) {
 	var written atomic.Int64
 	stretch := bytes.Repeat([]byte("0123456789abcde\n"), 1<<12)
@@ -395,7 +395,7 @@ func TestCancelledCallStops(t *testing.T) {
 	}
 }
 
-// TestToolsSayThatTheyOnlyRead holds what clients are told of each tool, and that one that nothing answers is not there.
+// TestToolsSayThatTheyOnlyRead checks the annotations of each tool, and that a tool without a function is not listed.
 func TestToolsSayThatTheyOnlyRead(t *testing.T) {
 	every := Archive{
 		Sessions:  func(context.Context, SessionsQuery, io.Writer) error { return nil },

@@ -83,7 +83,7 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// A line that is too long is refused, to the one who asked where that can be told, and what comes behind it is answered.
+// A line that is too long is answered with an error if its ID is known, and the next lines are answered.
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", maxMessage+1)
 	for name, c := range map[string]struct {
@@ -113,13 +113,13 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A tool that panics fails, and the server goes on.
+// A tool that panics fails, and the server continues.
 func TestPanicIsAnError(t *testing.T) {
 	a := one()
 	a.Timeline = func(context.Context, OfSession, io.Writer) (string, error) { panic("the mill burns") }
 	bad := strings.NewReplacer(`"id":1`, `"id":2`, `"sessions"`, `"timeline"`).Replace(sessions)
 	var input []string
-	for range maxCalls + 1 { // none of them may keep its turn
+	for range maxCalls + 1 { // each call must free its slot
 		input = append(input, bad)
 	}
 	got := lines(t, a, append(append([]string{initialize}, input...), sessions)...)

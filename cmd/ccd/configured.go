@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,6 +14,28 @@ import (
 	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
 )
+
+// onBehalf reports whether a summarizer's command started this process. ccd then starts no command and follows no
+// session.
+func (a *app) onBehalf() bool { return a.Getenv(summarizer.Variable) != "" }
+
+// summarize returns a function that runs the summarizer, or nil if none is configured or allowed.
+func (a *app) summarize(l *reader.Library) func(ctx context.Context, input string) ([]byte, error) {
+	c := l.Config.Summarizer
+	if len(c.Command) == 0 || a.onBehalf() {
+		return nil
+	}
+	command := summarizer.Command{
+		Args: c.Command, Dir: filepath.Join(l.StateDir, "summarizer"), Env: a.Vars, Timeout: c.Timeout,
+	}
+	return func(ctx context.Context, input string) ([]byte, error) {
+		out, err := command.Run(ctx, input)
+		if errors.Is(err, summarizer.ErrNotStarted) {
+			err = fmt.Errorf("%w: %w", daemon.ErrUnavailable, err)
+		}
+		return out, err
+	}
+}
 
 // noticeTime is the time limit of the notice command.
 const noticeTime = 10 * time.Second

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	agentsetup "ccd/cmd/ccd/internal/setup"
+	"ccd/compactor"
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+func (a *app) agentFlag(c *cobra.Command, agent *string) {
+	c.Flags().Func("agent", "only sessions of `AGENT` (ccd agents lists them)", func(name string) error {
+		if id, ok := agentsetup.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --to` use
+			name = id
+		}
+		known := append(a.Agents().Names(), transcript.Messages)
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown agent, want one of %s", strings.Join(known, ", "))
+		}
+		*agent = name
+		return nil
+	})
+}
+
+func toFlag(flags *pflag.FlagSet, to *string) {
+	flags.Func("to", "write it for `AGENT`: claude, codex, gemini, qwen or pi", func(name string) error {
+		for _, f := range (registry.Table{}).All() {
+			if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
+				*to = f.Agent
+				return nil
+			}
+		}
+		return errors.New("unknown agent, want claude, codex, gemini, qwen or pi")
+	})
+}
+
+// The formats of a companion.
+const (
+	asMarkdown = "markdown"
+	asJSON     = "json"
+	asMessages = "messages"
+	asHTML     = "html"
+)
+
+// formatFlag adds --format. where ends its description.
+func formatFlag(flags *pflag.FlagSet, form *string, where string) {
+	forms := []string{asMarkdown, asJSON, asMessages, asHTML}
+	flags.Func("format", "print as `FORM`: markdown, json, messages or html"+where, func(name string) error {
+		if !slices.Contains(forms, name) {
+			return fmt.Errorf("unknown form, want one of %s", strings.Join(forms, ", "))
+		}
+		*form = name
+		return nil
+	})
+}
+
+// manualFlags adds the flags for options that the user sets for one companion.
+func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
+	flags.Func("focus", "keep more about these `WORDS`", func(text string) (err error) {
+		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
+		return err
+	})
+	flags.Func("level", "`LEVEL` is gentle, standard, aggressive or maximum", func(name string) (err error) {
+		m.Level, err = compactor.ParseLevel(name)
+		return err
+	})
+	budgetFlag(flags, &m.MaxTokens, leastTokens, "nothing of a session", "limit the companion to `N` estimated tokens")
+}
+
+// leastTokens is the smallest budget of a companion, in estimated tokens.
+const leastTokens = 1000
+
+// mostTokens is the largest budget: more than any context window, and small enough that computations do not overflow.
+const mostTokens = 1_000_000_000
+
+// budgetFlag adds --max-tokens. room says what has no room in less than least.
+func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, room, text string) {
+	flags.Func("max-tokens", text, func(text string) error {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err != nil:
+			return errors.New("not a whole number")
+		case n < least:
+			return fmt.Errorf("must be %d or more: less has room for %s", least, room)
+		case n > mostTokens:
+			return fmt.Errorf("must be %d or less", mostTokens)
+		}
+		*tokens = n
+		return nil
+	})
+}
+
+// flagError replaces the parser's text for a bad value by a plain one.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	cause := bad.Unwrap()
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int64":
+		cause = errors.New("not a whole number")
+	case "bool":
+		cause = errors.New("not true or false")
+	}
+	return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), cause)
+}
