@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/amp"
 	"ccd/internal/transcript"
 )
@@ -27,40 +28,20 @@ var messages = []string{
 	`{"role": "user", "messageId": 9, "content": [{"type": "text", "text": "go on", "hidden": true}]}`,
 }
 
+func decode(t *testing.T, class transcript.Class, data string) []transcript.Record {
+	t.Helper()
+	return agenttest.Records(t, amp.Row(), class, data)
+}
+
 const head = `"v": 7, "id": "` + thread + `", "created": 1768178184664, "title": "Cart",
   "env": {"initial": {"trees": [{"uri": "file:///my%20shop", "repository": {"ref": "refs/heads/main"}}], "platform": {"clientVersion": "0.0.1768"}}},`
 
-// seen is a copy of the parts of a record that the tests check.
-type seen struct {
-	transcript.Record
-	items []transcript.Item
-	usage transcript.Usage
-	kinds string
-}
-
-func decode(class transcript.Class, data string) (all []seen) {
-	d := transcript.NewDecoder(amp.Row(), class)
-	for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(data), Rest: true}) {
-		s := seen{Record: *r, items: slices.Clone(r.Items)}
-		if r.Usage != nil {
-			s.usage = *r.Usage
-		}
-		var kinds []string
-		for _, it := range r.Items {
-			kinds = append(kinds, it.Kind.String())
-		}
-		s.kinds = strings.Join(kinds, " ")
-		all = append(all, s)
-	}
-	return all
-}
-
 func TestThread(t *testing.T) {
-	all := decode(transcript.Main, "{\n  "+head+"\n  \"messages\": [\n    "+strings.Join(messages, ",\n    ")+"\n  ],\n  \"nextMessageId\": 7\n}\n")
+	all := decode(t, transcript.Main, "{\n  "+head+"\n  \"messages\": [\n    "+strings.Join(messages, ",\n    ")+"\n  ],\n  \"nextMessageId\": 7\n}\n")
 	want := []string{"human", "thinking call call", "result result", "", "summary", "result", "text meta", "meta", "", "meta"}
 	var kinds []string
 	for _, r := range all {
-		kinds = append(kinds, r.kinds)
+		kinds = append(kinds, agenttest.Kinds(r))
 	}
 	if !slices.Equal(kinds, want) {
 		t.Fatalf("kinds:\n%q\nwant\n%q", kinds, want)
@@ -70,23 +51,23 @@ func TestThread(t *testing.T) {
 			t.Errorf("record %d: unknown %v, of the screen %v", i+1, r.Unknown, r.UI)
 		}
 	}
-	if u := all[1].usage; u.Context != 4392 || u.Window != 168000 || all[1].Model != "m-1" || all[6].usage.Context != transcript.NoCount {
-		t.Errorf("usage %+v, %+v of %q", u, all[6].usage, all[1].Model)
+	if u := all[1].Usage; u.Context != 4392 || u.Window != 168000 || all[1].Model != "m-1" || all[6].Usage.Context != transcript.NoCount {
+		t.Errorf("usage %+v, %+v of %q", u, all[6].Usage, all[1].Model)
 	}
 	if all[0].Time.IsZero() || all[1].Time.IsZero() || all[1].UUID != "1" || all[4].UUID != "M-4" || all[4].Boundary == nil {
-		t.Errorf("records %+v, %+v, %+v", all[0].Record, all[1].Record, all[4].Record)
+		t.Errorf("records %+v, %+v, %+v", all[0], all[1], all[4])
 	}
-	ran, refused := all[2].items[0], all[2].items[1]
+	ran, refused := all[2].Items[0], all[2].Items[1]
 	if o := ran.Explain("Bash", transcript.Command); !ran.Failed || ran.Tool != "Bash" || o.Text != "FAIL" || o.Exit != 1 {
 		t.Errorf("result %+v: %+v", ran, o)
 	}
-	if !refused.Refused || !refused.Failed || refused.Tool != "edit_file" || string(refused.Raw) != `"not allowed"` || string(all[5].items[0].Raw) != `"no such file"` {
+	if !refused.Refused || !refused.Failed || refused.Tool != "edit_file" || string(refused.Raw) != `"not allowed"` || string(all[5].Items[0].Raw) != `"no such file"` {
 		t.Errorf("result %+v", refused)
 	}
-	if a := all[1].items[1].Understand(); a.Command != "go test" || a.Dir != "/shop" {
+	if a := all[1].Items[1].Understand(); a.Command != "go test" || a.Dir != "/shop" {
 		t.Errorf("command %+v", a)
 	}
-	if _, steps, ok := transcript.Edits(all[1].items[2].Raw); !ok || !steps[0].All || steps[0].Old != "x" {
+	if _, steps, ok := transcript.Edits(all[1].Items[2].Raw); !ok || !steps[0].All || steps[0].Old != "x" {
 		t.Errorf("steps %+v", steps)
 	}
 }
@@ -94,18 +75,18 @@ func TestThread(t *testing.T) {
 // TestThreadOnOneLine checks that a thread on one line is one record, which also has the thread's title, directory and
 // version.
 func TestThreadOnOneLine(t *testing.T) {
-	all := decode(transcript.Main, strings.ReplaceAll("{"+head+`"messages":[`+strings.Join(messages, ",")+"]}", "\n", "")+"\n")
-	if len(all) != 1 || all[0].kinds != "human thinking call call result result summary result text meta meta meta" || all[0].UI {
-		t.Fatalf("%d records, %q", len(all), all[0].kinds)
+	all := decode(t, transcript.Main, strings.ReplaceAll("{"+head+`"messages":[`+strings.Join(messages, ",")+"]}", "\n", "")+"\n")
+	if len(all) != 1 || agenttest.Kinds(all[0]) != "human thinking call call result result summary result text meta meta meta" || all[0].UI {
+		t.Fatalf("%d records, %q", len(all), agenttest.Kinds(all[0]))
 	}
 	if r := all[0]; r.Title != "Cart" || r.Cwd != "/my shop" || r.Branch != "main" || r.Version != "0.0.1768" || r.UUID != thread {
-		t.Errorf("%+v", r.Record)
+		t.Errorf("%+v", r)
 	}
-	if sub := decode(transcript.SubAgent, messages[0]+"\n"); sub[0].kinds != "meta" {
-		t.Errorf("a sub-agent's prompt is %s", sub[0].kinds)
+	if sub := decode(t, transcript.SubAgent, messages[0]+"\n"); agenttest.Kinds(sub[0]) != "meta" {
+		t.Errorf("a sub-agent's prompt is %s", agenttest.Kinds(sub[0]))
 	}
-	torn := decode(transcript.Main, "{\n  "+head+"\n  \"messages\": [\n    "+messages[0]+",\n    {\"role\": \"us")
-	if len(torn) != 2 || torn[0].kinds != "human" || !torn[1].Broken {
+	torn := decode(t, transcript.Main, "{\n  "+head+"\n  \"messages\": [\n    "+messages[0]+",\n    {\"role\": \"us")
+	if len(torn) != 2 || agenttest.Kinds(torn[0]) != "human" || !torn[1].Broken {
 		t.Errorf("torn: %+v", torn)
 	}
 }
@@ -115,7 +96,7 @@ func TestWorkingDirectory(t *testing.T) {
 		"file:///my%20shop": "/my shop", "file:///%C3%A4%2f%": "", "file:///a%2": "", "file:///a%zz": "", "file:///%C3%A4": "/ä",
 		"file://host/shop": "", "https://example.invalid/shop": "", "": "",
 	} {
-		all := decode(transcript.Main, `{"id":"`+thread+`","env":{"initial":{"trees":[{"uri":"`+uri+`"}]}},"messages":[]}`+"\n")
+		all := decode(t, transcript.Main, `{"id":"`+thread+`","env":{"initial":{"trees":[{"uri":"`+uri+`"}]}},"messages":[]}`+"\n")
 		if len(all) != 1 || all[0].Cwd != want || !all[0].UI {
 			t.Errorf("%s: %+v, want %q", uri, all, want)
 		}

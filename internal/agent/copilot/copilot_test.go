@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/codex"
 	"ccd/internal/agent/copilot"
@@ -42,32 +43,6 @@ func decode(class transcript.Class, data string, each func(*transcript.Record)) 
 	}
 }
 
-func show(r *transcript.Record) string {
-	s := r.Type
-	for _, f := range []struct {
-		on   bool
-		name string
-	}{{r.UI, " ui"}, {r.Unknown, " unknown"}, {r.Broken, " broken"}, {r.Boundary != nil, " boundary"}} {
-		if f.on {
-			s += f.name
-		}
-	}
-	for _, it := range r.Items {
-		s += " " + it.Kind.String()
-		if it.Side {
-			s += " side"
-		}
-		if it.Tool != "" {
-			s += " " + it.Tool + " " + it.Call
-		}
-		if it.Failed {
-			s += " failed"
-		}
-		s += " " + string(it.Raw)
-	}
-	return s
-}
-
 func TestItems(t *testing.T) {
 	want := []string{
 		"session.start ui",
@@ -91,13 +66,13 @@ func TestItems(t *testing.T) {
 		" broken",
 	}
 	var got []string
-	decode(transcript.Main, session, func(r *transcript.Record) { got = append(got, show(r)) })
+	decode(transcript.Main, session, func(r *transcript.Record) { got = append(got, agenttest.Show(r)) })
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	decode(transcript.SubAgent, session, func(r *transcript.Record) {
-		if strings.Contains(show(r), " human ") {
-			t.Error(show(r))
+		if strings.Contains(agenttest.Show(r), " human ") {
+			t.Error(agenttest.Show(r))
 		}
 	})
 }

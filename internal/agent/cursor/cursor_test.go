@@ -8,9 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/cursor"
 	"ccd/internal/transcript"
 )
+
+func decode(t *testing.T, class transcript.Class, lines ...string) []transcript.Record {
+	t.Helper()
+	return agenttest.Records(t, cursor.Row(), class, strings.Join(lines, "\n")+"\n")
+}
 
 const (
 	session = "5d0c3c1e-7f24-4b7e-8a59-2f6f5c1d9b01"
@@ -25,28 +31,8 @@ func message(role string, texts ...string) string {
 	return `{"role":"` + role + `","message":{"content":[` + strings.Join(blocks, ",") + `]}}`
 }
 
-// seen is a copy of the parts of a record that the tests check.
-type seen struct {
-	transcript.Record
-	items []transcript.Item
-	kinds string
-}
-
-func decode(class transcript.Class, lines ...string) (all []seen) {
-	data := []byte(strings.Join(lines, "\n") + "\n")
-	d := transcript.NewDecoder(cursor.Row(), class)
-	for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}) {
-		var kinds []string
-		for _, it := range r.Items {
-			kinds = append(kinds, it.Kind.String())
-		}
-		all = append(all, seen{*r, slices.Clone(r.Items), strings.Join(kinds, " ")})
-	}
-	return all
-}
-
 func TestTranscript(t *testing.T) {
-	all := decode(transcript.Main,
+	all := decode(t, transcript.Main,
 		message("user", "<timestamp>Monday</timestamp>\n<user_query>\nfix the cart\n</user_query>"),
 		`{"role":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Looking."},{"type":"tool_use","name":"Shell","input":{"command":"ls"}},{"type":"tool_use","name":"StrReplace","input":{"path":"a.go","old_string":"x","new_string":"y"}}]}}`,
 		`{"type":"turn_ended","status":"success"}`,
@@ -59,7 +45,7 @@ func TestTranscript(t *testing.T) {
 	)
 	var kinds []string
 	for _, r := range all {
-		kinds = append(kinds, r.kinds)
+		kinds = append(kinds, agenttest.Kinds(r))
 	}
 	want := []string{"human", "thinking text call call", "", "meta", "call meta", "result", "", "", "text"}
 	if !slices.Equal(kinds, want) {
@@ -70,7 +56,7 @@ func TestTranscript(t *testing.T) {
 			t.Errorf("record %d: unknown %v, broken %v, UI %v", i+1, all[i].Unknown, all[i].Broken, all[i].UI)
 		}
 	}
-	call := all[1].items[3]
+	call := all[1].Items[3]
 	if a := call.Understand(); call.Call != "" || a.Op != transcript.Edit || a.Files[0].Path != "a.go" || all[4].Model != "auto" || all[1].Type != "assistant" {
 		t.Errorf("call %+v understood as %+v, model %q, type %q", call, a, all[4].Model, all[1].Type)
 	}
@@ -93,7 +79,7 @@ func TestWhatAPersonTyped(t *testing.T) {
 		{"context before a bare prompt", "<attached_files>\na.go\n</attached_files>\nfix it", "fix it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			it := decode(transcript.Main, message("user", c.text))[0].items[0]
+			it := decode(t, transcript.Main, message("user", c.text))[0].Items[0]
 			said := ""
 			if it.Kind == transcript.Human {
 				said, _ = it.Said()
@@ -103,12 +89,12 @@ func TestWhatAPersonTyped(t *testing.T) {
 			}
 		})
 	}
-	if all := decode(transcript.SubAgent, message("user", "<user_query>look around</user_query>")); all[0].kinds != "meta" {
-		t.Errorf("a sub-agent's prompt is %s", all[0].kinds)
+	if all := decode(t, transcript.SubAgent, message("user", "<user_query>look around</user_query>")); agenttest.Kinds(all[0]) != "meta" {
+		t.Errorf("a sub-agent's prompt is %s", agenttest.Kinds(all[0]))
 	}
-	all := decode(transcript.Main, message("user", "<user_info>x</user_info>", "<user_query>fix it</user_query>"))
-	if all[0].kinds != "meta human" {
-		t.Errorf("two blocks are %s", all[0].kinds)
+	all := decode(t, transcript.Main, message("user", "<user_info>x</user_info>", "<user_query>fix it</user_query>"))
+	if agenttest.Kinds(all[0]) != "meta human" {
+		t.Errorf("two blocks are %s", agenttest.Kinds(all[0]))
 	}
 }
 
@@ -212,7 +198,7 @@ func TestCorpus(t *testing.T) {
 		if !own {
 			continue
 		}
-		for _, r := range decode(transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
+		for _, r := range decode(t, transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
 			if r.Broken || r.Unknown && !strings.Contains(file, "drift") || len(r.Items) == 0 && !r.UI {
 				t.Errorf("%s: #%d is strange: %s", file, r.N, r.Raw)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/droid"
 	"ccd/internal/transcript"
 )
@@ -20,6 +21,11 @@ const (
 	fourth = "0b6f2f0e-4a51-4c0a-9d53-0c1f8b2a7e04"
 )
 
+func decode(t *testing.T, class transcript.Class, lines ...string) []transcript.Record {
+	t.Helper()
+	return agenttest.Records(t, droid.Row(), class, strings.Join(lines, "\n")+"\n")
+}
+
 // message returns a message line with these extra members.
 func message(id, role, content string, more ...string) string {
 	return fmt.Sprintf(`{"type":"message","id":%q,"timestamp":"2026-05-04T10:00:00.5Z","message":{"role":%q,"content":%s%s}}`,
@@ -30,34 +36,8 @@ func text(said string) string {
 	return `[{"type":"text","text":` + string(transcript.Quote(said)) + `}]`
 }
 
-// seen is a copy of the parts of a record that the tests check.
-type seen struct {
-	transcript.Record
-	items []transcript.Item
-	kinds string
-}
-
-func decode(class transcript.Class, lines ...string) (all []seen) {
-	data := []byte(strings.Join(lines, "\n") + "\n")
-	d := transcript.NewDecoder(droid.Row(), class)
-	for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true}) {
-		s := seen{Record: *r, items: slices.Clone(r.Items)}
-		if r.Boundary != nil {
-			b := *r.Boundary
-			s.Boundary = &b
-		}
-		var kinds []string
-		for _, it := range r.Items {
-			kinds = append(kinds, it.Kind.String())
-		}
-		s.kinds = strings.Join(kinds, " ")
-		all = append(all, s)
-	}
-	return all
-}
-
 func TestSession(t *testing.T) {
-	all := decode(transcript.Main,
+	all := decode(t, transcript.Main,
 		`{"type":"session_start","id":"s","title":"fix the cart","sessionTitle":"Cart","owner":"ann","version":"0.81.0","cwd":"/shop"}`,
 		message("context-"+first, "user", `[{"type":"text","text":"who knows"}]`, `"visibility":"llm_only"`),
 		message(first, "user", `[{"type":"text","text":"<system-reminder>\nlist\n</system-reminder>"},{"type":"text","text":"fix the cart"},{"type":"image","source":{"type":"base64","data":"AA=="}}]`, `"userMessageSource":"cli_tui"`),
@@ -75,20 +55,20 @@ func TestSession(t *testing.T) {
 	)
 	var kinds []string
 	for _, r := range all {
-		kinds = append(kinds, r.kinds)
+		kinds = append(kinds, agenttest.Kinds(r))
 	}
 	want := []string{"", "meta", "meta human image", "thinking text call call", "result result", "", "", "", "meta", "", "thinking text", "human", "meta", "meta"}
 	if !slices.Equal(kinds, want) {
 		t.Fatalf("kinds:\n%q\nwant\n%q", kinds, want)
 	}
 	if r := all[0]; r.Cwd != "/shop" || r.Title != "Cart" || r.Version != "0.81.0" || !r.UI {
-		t.Errorf("header: %+v", r.Record)
+		t.Errorf("header: %+v", r)
 	}
 	if r := all[3]; r.Model != "m-1" || r.Time.IsZero() || r.UUID != second || r.Type != "message/assistant" {
-		t.Errorf("reply: %+v", r.Record)
+		t.Errorf("reply: %+v", r)
 	}
 	for i, tool := range []string{"Execute", "Read"} {
-		call, result := all[3].items[2+i], all[4].items[i]
+		call, result := all[3].Items[2+i], all[4].Items[i]
 		if call.Call != result.Call || result.Tool != tool || !result.Failed {
 			t.Errorf("%s: call %q, result %q of %q, failed %v", tool, call.Call, result.Call, result.Tool, result.Failed)
 		}
@@ -98,7 +78,7 @@ func TestSession(t *testing.T) {
 			t.Errorf("record %d: unknown %v, UI %v", i+1, all[i].Unknown, all[i].UI)
 		}
 	}
-	if said, _ := all[11].items[0].Said(); said != "thanks" {
+	if said, _ := all[11].Items[0].Said(); said != "thanks" {
 		t.Errorf("said %q", said)
 	}
 }
@@ -120,7 +100,7 @@ func TestCommandOutcome(t *testing.T) {
 }
 
 func TestCompaction(t *testing.T) {
-	all := decode(transcript.Main,
+	all := decode(t, transcript.Main,
 		message(first, "user", text("one")),
 		message(second, "assistant", text("two")),
 		message(third, "user", text("three")),
@@ -130,11 +110,11 @@ func TestCompaction(t *testing.T) {
 		`{"type":"compaction_state","id":"d","timestamp":"2026-05-04T10:00:05Z","summaryText":"all","summaryKind":"llm_summary"}`,
 	)
 	b := all[5].Boundary
-	if b == nil || !slices.Equal(b.Preserved, []string{third, fourth}) || all[5].kinds != "summary meta" {
-		t.Errorf("boundary %+v, items %q", b, all[5].kinds)
+	if b == nil || !slices.Equal(b.Preserved, []string{third, fourth}) || agenttest.Kinds(all[5]) != "summary meta" {
+		t.Errorf("boundary %+v, items %q", b, agenttest.Kinds(all[5]))
 	}
-	if b := all[6].Boundary; b == nil || len(b.Preserved) > 0 || all[6].kinds != "summary" {
-		t.Errorf("without an anchor: %+v, items %q", b, all[6].kinds)
+	if b := all[6].Boundary; b == nil || len(b.Preserved) > 0 || agenttest.Kinds(all[6]) != "summary" {
+		t.Errorf("without an anchor: %+v, items %q", b, agenttest.Kinds(all[6]))
 	}
 }
 
@@ -145,19 +125,19 @@ func TestSubAgent(t *testing.T) {
 		`{"type":"session_start","id":"s","decompSessionType":"worker"}`,
 		`{"type":"session_start","id":"s","title":"# Task Tool Invocation\nSubagent type: x"}`,
 	} {
-		all := decode(transcript.Main, header, prompt)
-		if all[1].kinds != "meta" || strings.Contains(header, "calling") != (all[0].Parent == second) {
-			t.Errorf("%s: %q, parent %q", header, all[1].kinds, all[0].Parent)
+		all := decode(t, transcript.Main, header, prompt)
+		if agenttest.Kinds(all[1]) != "meta" || strings.Contains(header, "calling") != (all[0].Parent == second) {
+			t.Errorf("%s: %q, parent %q", header, agenttest.Kinds(all[1]), all[0].Parent)
 		}
 	}
-	fork := decode(transcript.Main, `{"type":"session_start","id":"s","parent":"`+second+`"}`, prompt)
-	if fork[0].Parent != "" || fork[1].kinds != "human" {
-		t.Errorf("a fork: parent %q, %q", fork[0].Parent, fork[1].kinds)
+	fork := decode(t, transcript.Main, `{"type":"session_start","id":"s","parent":"`+second+`"}`, prompt)
+	if fork[0].Parent != "" || agenttest.Kinds(fork[1]) != "human" {
+		t.Errorf("a fork: parent %q, %q", fork[0].Parent, agenttest.Kinds(fork[1]))
 	}
 }
 
 func TestStreamed(t *testing.T) {
-	all := decode(transcript.Main,
+	all := decode(t, transcript.Main,
 		`{"type":"system","subtype":"init","session_id":"s","cwd":"/shop","model":"m-1"}`,
 		`{"type":"message","session_id":"s","role":"user","text":"list","id":"m1","timestamp":1767812641000}`,
 		`{"type":"tool_call","session_id":"s","id":"c1","toolName":"Execute","parameters":{"command":"ls"}}`,
@@ -168,18 +148,18 @@ func TestStreamed(t *testing.T) {
 	)
 	want := []string{"", "human", "call", "result", "text", "", ""}
 	for i, r := range all {
-		if r.kinds != want[i] || r.Unknown != (i == 6) {
-			t.Errorf("record %d: %q, unknown %v", i+1, r.kinds, r.Unknown)
+		if agenttest.Kinds(r) != want[i] || r.Unknown != (i == 6) {
+			t.Errorf("record %d: %q, unknown %v", i+1, agenttest.Kinds(r), r.Unknown)
 		}
 	}
-	if it := all[3].items[0]; it.Call != "c1" || it.Tool != "Execute" || !it.Failed || all[1].Time.Year() != 2026 || all[0].Cwd != "/shop" {
+	if it := all[3].Items[0]; it.Call != "c1" || it.Tool != "Execute" || !it.Failed || all[1].Time.Year() != 2026 || all[0].Cwd != "/shop" {
 		t.Errorf("result %+v at %v in %q", it, all[1].Time, all[0].Cwd)
 	}
 }
 
 func TestBrokenLines(t *testing.T) {
-	all := decode(transcript.Main, message(first, "user", text("one")), `{"type":"message","id":`, `[1]`, message(second, "assistant", `"two"`), message(third, "assistant", `[{"type":"new","text":"x"}]`))
-	if !all[1].Broken || !all[2].Unknown || all[3].kinds != "text" || !all[4].Unknown || all[4].kinds != "meta" {
+	all := decode(t, transcript.Main, message(first, "user", text("one")), `{"type":"message","id":`, `[1]`, message(second, "assistant", `"two"`), message(third, "assistant", `[{"type":"new","text":"x"}]`))
+	if !all[1].Broken || !all[2].Unknown || agenttest.Kinds(all[3]) != "text" || !all[4].Unknown || agenttest.Kinds(all[4]) != "meta" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -277,7 +257,7 @@ func TestCorpus(t *testing.T) {
 		if !own {
 			continue
 		}
-		for _, r := range decode(transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
+		for _, r := range decode(t, transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
 			if r.Unknown || r.Broken {
 				t.Errorf("%s: #%d is strange: %s", file, r.N, r.Raw)
 			}

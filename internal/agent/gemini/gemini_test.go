@@ -8,59 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/gemini"
 	"ccd/internal/transcript"
 )
 
-func records(t *testing.T, class transcript.Class, data string) (all []transcript.Record) {
+func decode(t *testing.T, class transcript.Class, data string) []transcript.Record {
 	t.Helper()
-	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(data), Rest: true}
-	for r := range transcript.NewDecoder(gemini.Row(), class).Records(seg) {
-		c := *r
-		c.Items = slices.Clone(r.Items)
-		if r.Usage != nil {
-			u := *r.Usage
-			c.Usage = &u
-		}
-		if r.Boundary != nil {
-			b := *r.Boundary
-			c.Boundary = &b
-		}
-		c.Raw = slices.Clone(r.Raw)
-		all = append(all, c)
-		for _, it := range r.Items {
-			if got := data[it.Span.Off:it.Span.End()]; got != string(it.Raw) {
-				t.Errorf("record %d: the span holds %s, the item %s", r.N, got, it.Raw)
-			}
-		}
-	}
-	return all
-}
-
-// told lists a record's items in short: kind, text or value, and the call's ID.
-func told(r transcript.Record) (all []string) {
-	for i := range r.Items {
-		it := &r.Items[i]
-		one := it.Kind.String() + " " + string(transcript.Original(it.Kind, it.Raw))
-		if it.Call != "" {
-			one += " " + it.Tool + "#" + it.Call
-		}
-		if it.Failed {
-			one += " failed"
-		}
-		if it.Refused {
-			one += " refused"
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-func want(t *testing.T, r transcript.Record, items ...string) {
-	t.Helper()
-	if got := told(r); !slices.Equal(got, items) {
-		t.Errorf("record %d: got\n%s\nwant\n%s", r.N, strings.Join(got, "\n"), strings.Join(items, "\n"))
-	}
+	return agenttest.Records(t, gemini.Row(), class, data)
 }
 
 const header = `{"sessionId":"5a1b","projectHash":"ab","startTime":"2026-05-01T10:00:00.000Z","lastUpdated":"2026-05-01T10:00:00.000Z","kind":"main"}`
@@ -80,7 +35,7 @@ func call(id, tool, args, response, status string) string {
 
 func TestLines(t *testing.T) {
 	first := reply("g1", `"I look."`, `,"thoughts":[{"subject":"Plan","description":"Look first."}],"tokens":{"input":100,"output":5,"cached":90,"thoughts":7,"tool":0,"total":112},"model":"gemini-x"`)
-	all := records(t, transcript.Main, strings.Join([]string{
+	all := decode(t, transcript.Main, strings.Join([]string{
 		header,
 		user("u1", `[{"text":"Look at @a.txt"},{"text":"\n--- Content from referenced files ---"},{"text":"\nContent from @a.txt:\n"},{"text":"secret of the file"},{"text":"\n--- End of content ---"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]`),
 		`{"$set":{"lastUpdated":"2026-05-01T10:00:03.000Z","summary":"Looking at a file"}}`,
@@ -97,14 +52,14 @@ func TestLines(t *testing.T) {
 	if len(all) != 10 {
 		t.Fatalf("%d records", len(all))
 	}
-	want(t, all[1], "human Look at @a.txt", "meta \n--- Content from referenced files ---", "meta \nContent from @a.txt:\n", "meta secret of the file",
+	agenttest.Want(t, all[1], "human Look at @a.txt", "meta \n--- Content from referenced files ---", "meta \nContent from @a.txt:\n", "meta secret of the file",
 		"meta \n--- End of content ---", "image \x00\x00\x00")
-	want(t, all[3], "thinking Look first.", "text I look.")
-	want(t, all[4], `call {"command":"false"} run_shell_command#c1`, "result Output: (empty)\nExit Code: 1\nProcess Group PGID: 7 run_shell_command#c1 failed")
-	want(t, all[5], `call {"file_path":"b","content":"x"} write_file#c2`, `call {"questions":[{"question":"Red?"}]} ask_user#c3`,
+	agenttest.Want(t, all[3], "thinking Look first.", "text I look.")
+	agenttest.Want(t, all[4], `call {"command":"false"} run_shell_command#c1`, "result Output: (empty)\nExit Code: 1\nProcess Group PGID: 7 run_shell_command#c1 failed")
+	agenttest.Want(t, all[5], `call {"file_path":"b","content":"x"} write_file#c2`, `call {"questions":[{"question":"Red?"}]} ask_user#c3`,
 		"result [Operation Cancelled] Reason: User did not allow tool call write_file#c2 failed refused", `human {"answers":{"0":"red"}} ask_user#c3`)
-	want(t, all[7], "meta What is this?")
-	want(t, all[9], "human And now?")
+	agenttest.Want(t, all[7], "meta What is this?")
+	agenttest.Want(t, all[9], "human And now?")
 	for i, r := range all {
 		if r.UI != (i == 0 || i == 2 || i == 6) || r.Unknown != (i == 7) || r.Broken != (i == 8) {
 			t.Errorf("record %d: UI %t, unknown %t, broken %t", i, r.UI, r.Unknown, r.Broken)
@@ -128,10 +83,10 @@ func TestLines(t *testing.T) {
 func TestCompaction(t *testing.T) {
 	kept := `{"id":"new","timestamp":"2026-05-01T11:00:00.000Z","type":"user","content":[{"text":"<state_snapshot>\nAll done.\n</state_snapshot>"}]},` +
 		`{"id":"ack","timestamp":"2026-05-01T11:00:00.000Z","type":"gemini","content":[{"text":"Got it. Thanks for the additional context!"}]},` + user("u1", `"Go on"`)
-	all := records(t, transcript.Main, strings.Join([]string{
+	all := decode(t, transcript.Main, strings.Join([]string{
 		header, user("u1", `"Go on"`), reply("g1", `"Yes"`, ""), `{"$set":{"messages":[` + kept + `]}}`, `{"$set":{"messages":[` + kept + `]}}`, user("u2", `"More"`),
 	}, "\n"))
-	want(t, all[3], "summary <state_snapshot>\nAll done.\n</state_snapshot>")
+	agenttest.Want(t, all[3], "summary <state_snapshot>\nAll done.\n</state_snapshot>")
 	if b := all[3].Boundary; b == nil || !b.Replaced || all[3].UI {
 		t.Errorf("got %+v", b)
 	}
@@ -139,8 +94,8 @@ func TestCompaction(t *testing.T) {
 		t.Errorf("the same messages again: %+v", all[4])
 	}
 	held := transcript.Record{Items: transcript.Replacement(&all[3])}
-	want(t, held, "summary <state_snapshot>\nAll done.\n</state_snapshot>", "text Got it. Thanks for the additional context!", "human Go on")
-	want(t, all[5], "human More")
+	agenttest.Want(t, held, "summary <state_snapshot>\nAll done.\n</state_snapshot>", "text Got it. Thanks for the additional context!", "human Go on")
+	agenttest.Want(t, all[5], "human More")
 }
 
 // TestSessionOf61 reads a shortened session of 0.61: the context comes first, a result is also a message of its own,
@@ -151,15 +106,15 @@ func TestSessionOf61(t *testing.T) {
 	called := reply("g1", `""`, `,"toolCalls":[`+call("c1", "run_shell_command", `{"command":"echo $(ls)"}`, blocked, "success")+`]`)
 	answer := user("u2", `[{"functionResponse":{"id":"c1","name":"run_shell_command","response":`+blocked+`}}]`)
 	snapshot := user("s1", `[{"text":"<scratchpad>\nHm.\n</scratchpad>\n\n<state_snapshot>\nAll done.\n</state_snapshot>"}]`)
-	all := records(t, transcript.Main, strings.Join([]string{
+	all := decode(t, transcript.Main, strings.Join([]string{
 		header, `{"$set":{"messages":[` + context + `]}}`, user("u1", `[{"text":"Go on"}]`), called, answer,
 		header, `{"$set":{"sessionId":"5a1b"}}`, `{"$set":{"messages":[` + context + `,` + user("u1", `[{"text":"Go on"}]`) + `,` + user("g1_response", `[]`) + `,` + answer + `]}}`,
 		user("u3", `[{"text":"More"}]`), `{"$set":{"messages":[` + context + `,` + snapshot + `,` + reply("a1", `[{"text":"Got it. Thanks for the additional context!"}]`, "") + `]}}`,
 	}, "\n"))
-	want(t, all[2], "human Go on")
-	want(t, all[3], `call {"command":"echo $(ls)"} run_shell_command#c1`, "result Command injection detected: command substitution syntax found. The command was blocked. run_shell_command#c1 failed")
-	want(t, all[8], "human More")
-	want(t, all[9], "summary <scratchpad>\nHm.\n</scratchpad>\n\n<state_snapshot>\nAll done.\n</state_snapshot>")
+	agenttest.Want(t, all[2], "human Go on")
+	agenttest.Want(t, all[3], `call {"command":"echo $(ls)"} run_shell_command#c1`, "result Command injection detected: command substitution syntax found. The command was blocked. run_shell_command#c1 failed")
+	agenttest.Want(t, all[8], "human More")
+	agenttest.Want(t, all[9], "summary <scratchpad>\nHm.\n</scratchpad>\n\n<state_snapshot>\nAll done.\n</state_snapshot>")
 	for i, r := range all {
 		if r.Unknown || (r.Boundary != nil) != (i == 9) || i != 2 && i != 3 && i < 8 && len(r.Items) != 0 {
 			t.Errorf("record %d: unknown %t, %d items, boundary %v", i, r.Unknown, len(r.Items), r.Boundary)
@@ -171,11 +126,11 @@ func TestSessionOf61(t *testing.T) {
 }
 
 func TestRewind(t *testing.T) {
-	all := records(t, transcript.Main, strings.Join([]string{
+	all := decode(t, transcript.Main, strings.Join([]string{
 		header, user("u1", `"One"`), reply("g1", `"1"`, ""), user("u2", `"Two"`), reply("g2", `"2"`, ""), reply("g2", `"2"`, `,"model":"m"`), user("u3", `"Three"`),
 		`{"$rewindTo":"u2"}`, user("u4", `"Four"`), `{"$rewindTo":"nowhere"}`, `{"$rewindTo":"u1"}`,
 	}, "\n"))
-	want(t, all[8], "human Four")
+	agenttest.Want(t, all[8], "human Four")
 	for i, back := range map[int]int{6: 0, 7: 2, 8: 0, 9: 0, 10: 2} {
 		if all[i].Back != back {
 			t.Errorf("record %d takes back %d, want %d", i, all[i].Back, back)
@@ -189,15 +144,15 @@ func TestRewind(t *testing.T) {
 func TestObject(t *testing.T) {
 	messages := []string{user("u1", `"Hello\n--- Content from referenced files ---\nContent from @a:\nx\n--- End of content ---"`), reply("g1", `"Hi"`, "")}
 	const head = `"sessionId": "5a1b", "projectHash": "ab", "startTime": "2026-01-01T10:00:00.000Z", "summary": "Greetings"`
-	all := records(t, transcript.Main, "{\n  "+head+",\n  \"messages\": [\n    "+strings.Join(messages, ",\n    ")+"\n  ]\n}")
+	all := decode(t, transcript.Main, "{\n  "+head+",\n  \"messages\": [\n    "+strings.Join(messages, ",\n    ")+"\n  ]\n}")
 	if len(all) != 2 || len(all[0].Items) != 1 || len(all[1].Items) != 1 {
 		t.Fatalf("got %+v", all)
 	}
 	if said, added := all[0].Items[0].Said(); said != "Hello" || added == 0 {
 		t.Errorf("got %q and %d characters beside it", said, added)
 	}
-	want(t, all[1], "text Hi")
-	one := records(t, transcript.Main, "{"+head+`,"messages":[`+strings.Join(messages, ",")+"]}")
+	agenttest.Want(t, all[1], "text Hi")
+	one := decode(t, transcript.Main, "{"+head+`,"messages":[`+strings.Join(messages, ",")+"]}")
 	if len(one) != 1 || len(one[0].Items) != 2 || one[0].Title != "Greetings" || one[0].Unknown {
 		t.Errorf("got %+v", one)
 	}
@@ -214,24 +169,24 @@ func TestTextsOfTheClient(t *testing.T) {
 		"What does <session_context> mean?":                                                                     true,
 		"Here is the user's editor context as a JSON object. This is for your information only.\\n```json\\n{}": false,
 	} {
-		r := records(t, transcript.Main, header+"\n"+user("u1", `"`+text+`"`))[1]
+		r := decode(t, transcript.Main, header+"\n"+user("u1", `"`+text+`"`))[1]
 		if got := r.Items[0].Kind == transcript.Human; got != human {
 			t.Errorf("%s: human %t", text, got)
 		}
 	}
 	shown := strings.TrimSuffix(user("u1", `"Review all of it."`), "}")
-	if r := records(t, transcript.Main, shown+`,"displayContent":"/review"}`)[0]; r.Items[0].Kind != transcript.Meta {
+	if r := decode(t, transcript.Main, shown+`,"displayContent":"/review"}`)[0]; r.Items[0].Kind != transcript.Meta {
 		t.Errorf("a command's text is %s", r.Items[0].Kind)
 	}
-	if r := records(t, transcript.Main, shown+`,"displayContent":[{"text":"Review all of it."}]}`)[0]; r.Items[0].Kind != transcript.Human {
+	if r := decode(t, transcript.Main, shown+`,"displayContent":[{"text":"Review all of it."}]}`)[0]; r.Items[0].Kind != transcript.Human {
 		t.Errorf("a prompt is %s", r.Items[0].Kind)
 	}
 }
 
 func TestSubAgent(t *testing.T) {
 	head := strings.Replace(header, `"kind":"main"`, `"kind":"subagent","directories":["/home/me/project"]`, 1)
-	all := records(t, transcript.Main, head+"\n"+user("u1", `"Investigate"`))
-	want(t, all[1], "meta Investigate")
+	all := decode(t, transcript.Main, head+"\n"+user("u1", `"Investigate"`))
+	agenttest.Want(t, all[1], "meta Investigate")
 	if all[0].Cwd != "/home/me/project" {
 		t.Errorf("got %q", all[0].Cwd)
 	}
@@ -301,7 +256,7 @@ func TestCorpus(t *testing.T) {
 			if strings.Contains(name, "schema_drift") {
 				continue
 			}
-			for _, r := range records(t, transcript.Main, string(data)) {
+			for _, r := range decode(t, transcript.Main, string(data)) {
 				if r.Unknown || r.Broken {
 					t.Errorf("%s: record %d is strange: %.100s", name, r.N, r.Raw)
 				}

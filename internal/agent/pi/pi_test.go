@@ -2,13 +2,13 @@ package pi_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/codex"
 	"ccd/internal/agent/pi"
@@ -42,13 +42,13 @@ func decode(class transcript.Class, data string, each func(*transcript.Record)) 
 
 func TestItems(t *testing.T) {
 	want := []string{
-		"session", "model_change",
+		"session ui", "model_change ui",
 		`message/user human "<file name=\"/w/x.go\">\npackage x\n</file>\nfix it" image {"type":"image","data":"aGk=","mimeType":"image/png"}`,
 		`message/assistant thinking "hm" text "Yes." call edit t1 {"path":"x.go","edits":[{"oldText":"x","newText":"y"}]}`,
 		`message/toolResult result edit t1 failed [{"type":"text","text":"Could not find the text"}]`,
-		`message/bashExecution human "ls" meta "x.go"`, "message/bashExecution",
+		`message/bashExecution human "ls" meta "x.go"`, "message/bashExecution ui",
 		`something_new unknown meta "who knows"`,
-		`custom_message/ext meta "injected"`, "custom/state", "session_info",
+		`custom_message/ext meta "injected"`, "custom/state ui", "session_info ui",
 		`compaction boundary summary "all of it"`,
 		`message/user back 1 meta "<skill name=\"s\" location=\"/s\">\ntext\n</skill>"`,
 		`branch_summary summary "what was left"`,
@@ -57,33 +57,10 @@ func TestItems(t *testing.T) {
 		" broken",
 	}
 	var got []string
-	decode(transcript.Main, session, func(r *transcript.Record) { got = append(got, show(r)) })
+	decode(transcript.Main, session, func(r *transcript.Record) { got = append(got, agenttest.Show(r)) })
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-}
-
-func show(r *transcript.Record) string {
-	s := r.Type
-	for _, f := range []struct {
-		on   bool
-		name string
-	}{{r.Unknown, " unknown"}, {r.Broken, " broken"}, {r.Boundary != nil, " boundary"}, {r.Back > 0, fmt.Sprint(" back ", r.Back)}} {
-		if f.on {
-			s += f.name
-		}
-	}
-	for _, it := range r.Items {
-		s += " " + it.Kind.String()
-		if it.Tool != "" {
-			s += " " + it.Tool + " " + it.Call
-		}
-		if it.Failed {
-			s += " failed"
-		}
-		s += " " + string(it.Raw)
-	}
-	return s
 }
 
 func TestFacts(t *testing.T) {

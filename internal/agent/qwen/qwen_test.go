@@ -8,34 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/qwen"
 	"ccd/internal/transcript"
 )
 
-func records(t *testing.T, class transcript.Class, lines ...string) (all []transcript.Record) {
+func decode(t *testing.T, class transcript.Class, lines ...string) []transcript.Record {
 	t.Helper()
-	data := strings.Join(lines, "\n")
-	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(data), Rest: true}
-	for r := range transcript.NewDecoder(qwen.Row(), class).Records(seg) {
-		c := *r
-		c.Items = slices.Clone(r.Items)
-		if r.Usage != nil {
-			u := *r.Usage
-			c.Usage = &u
-		}
-		if r.Boundary != nil {
-			b := *r.Boundary
-			c.Boundary = &b
-		}
-		c.Raw = slices.Clone(r.Raw)
-		all = append(all, c)
-		for _, it := range r.Items {
-			if got := data[it.Span.Off:it.Span.End()]; got != string(it.Raw) {
-				t.Errorf("record %d: the span holds %s, the item %s", r.N, got, it.Raw)
-			}
-		}
-	}
-	return all
+	return agenttest.Records(t, qwen.Row(), class, strings.Join(lines, "\n"))
 }
 
 // record returns a record with this uuid, parent and further members.
@@ -51,27 +31,8 @@ func user(uuid, parent, text string) string {
 	return record(uuid, parent, "user", `,"provenance":"real_user","message":{"role":"user","parts":[{"text":"`+text+`"}]}`)
 }
 
-func want(t *testing.T, r transcript.Record, items ...string) {
-	t.Helper()
-	var got []string
-	for i := range r.Items {
-		it := &r.Items[i]
-		one := it.Kind.String() + " " + string(transcript.Original(it.Kind, it.Raw))
-		if it.Call != "" {
-			one += " " + it.Tool + "#" + it.Call
-		}
-		if it.Failed {
-			one += " failed"
-		}
-		got = append(got, one)
-	}
-	if !slices.Equal(got, items) {
-		t.Errorf("record %d: got\n%s\nwant\n%s", r.N, strings.Join(got, "\n"), strings.Join(items, "\n"))
-	}
-}
-
 func TestRecords(t *testing.T) {
-	all := records(t, transcript.Main,
+	all := decode(t, transcript.Main,
 		record("1", "", "user", `,"systemPayload":{"displayText":"Fix it","hookContext":"h"},"message":{"role":"user","parts":[{"text":"Fix it"},{"text":"<qwen:user-prompt-submit-context>\nh\n</qwen:user-prompt-submit-context>"}]}`),
 		record("2", "1", "assistant", `,"model":"qwen-x","message":{"role":"model","parts":[{"text":"I think.","thought":true},{"text":"I run it."},{"functionCall":{"id":"c1","name":"run_shell_command","args":{"command":"make"}}},{"functionCall":{"id":"c2","name":"read_file","args":{}}}]},"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":5,"totalTokenCount":55},"contextWindowSize":1000`),
 		record("3", "2", "tool_result", `,"message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Command: make\nDirectory: (root)\nOutput: no\nError: (none)\nExit Code: 2\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 9"}}}]},"toolCallResult":{"callId":"c1","status":"success","resultDisplay":"no"}`),
@@ -86,21 +47,21 @@ func TestRecords(t *testing.T) {
 		record("11", "9", "system", `,"subtype":"ui_telemetry","systemPayload":{"uiEvent":{}}`),
 		record("12", "11", "user", `,"systemPayload":{"displayText":"/review"},"message":{"role":"user","parts":[{"text":"Review the code."}]}`),
 	)
-	want(t, all[0], "human Fix it", "meta <qwen:user-prompt-submit-context>\nh\n</qwen:user-prompt-submit-context>")
-	want(t, all[1], "thinking I think.", "text I run it.", `call {"command":"make"} run_shell_command#c1`, "call {} read_file#c2")
+	agenttest.Want(t, all[0], "human Fix it", "meta <qwen:user-prompt-submit-context>\nh\n</qwen:user-prompt-submit-context>")
+	agenttest.Want(t, all[1], "thinking I think.", "text I run it.", `call {"command":"make"} run_shell_command#c1`, "call {} read_file#c2")
 	if len(all[2].Items) != 1 || !all[2].Items[0].Failed || all[2].Items[0].Call != "c1" {
 		t.Errorf("got %+v", all[2].Items)
 	}
 	if o := all[2].Items[0].Explain("run_shell_command", transcript.Command); o.Exit != 2 || !o.HasExit || o.Text != "no" {
 		t.Errorf("got %+v", o)
 	}
-	want(t, all[3], "result File not found read_file#c2 failed")
-	want(t, all[6], "meta A task ended.")
+	agenttest.Want(t, all[3], "result File not found read_file#c2 failed")
+	agenttest.Want(t, all[6], "meta A task ended.")
 	if said, _ := all[7].Items[0].Said(); all[7].Items[0].Kind != transcript.Human || said != "stop" {
 		t.Errorf("got %s %q", all[7].Items[0].Kind, said)
 	}
-	want(t, all[8], "meta What is this?")
-	want(t, all[12], "meta Review the code.")
+	agenttest.Want(t, all[8], "meta What is this?")
+	agenttest.Want(t, all[12], "meta Review the code.")
 	if all[4].Title != "Mine" || all[5].Title != "" {
 		t.Errorf("got the titles %q and %q", all[4].Title, all[5].Title)
 	}
@@ -122,7 +83,7 @@ func TestUsageOfParts(t *testing.T) {
 		`{"promptTokenCount":12,"candidatesTokenCount":4}`: 16, `{}`: 0, `{"promptTokenCount":-1}`: transcript.NoCount,
 		`{"promptTokenCount":12,"totalTokenCount":20}`: 20,
 	} {
-		r := records(t, transcript.Main, record("1", "", "assistant", `,"usageMetadata":`+usage))[0]
+		r := decode(t, transcript.Main, record("1", "", "assistant", `,"usageMetadata":`+usage))[0]
 		if got := r.Usage; (got == nil) != (context == 0) || got != nil && got.Context != context {
 			t.Errorf("%s: got %+v", usage, got)
 		}
@@ -134,11 +95,11 @@ func TestAnswers(t *testing.T) {
 	answer := func(text string) string {
 		return record("2", "1", "tool_result", `,"message":{"role":"user","parts":[{"functionResponse":{"id":"q","name":"ask_user_question","response":{"output":"`+text+`"}}}]}`)
 	}
-	r := records(t, transcript.Main, ask, answer(`User has provided the following answers:\n\n**Colour**: red`))[1]
+	r := decode(t, transcript.Main, ask, answer(`User has provided the following answers:\n\n**Colour**: red`))[1]
 	if said, _ := r.Items[0].Said(); r.Items[0].Kind != transcript.Human || said != "**Colour**: red" {
 		t.Errorf("got %s %q", r.Items[0].Kind, said)
 	}
-	if r = records(t, transcript.Main, ask, answer("User declined to answer the questions."))[1]; r.Items[0].Kind != transcript.Result {
+	if r = decode(t, transcript.Main, ask, answer("User declined to answer the questions."))[1]; r.Items[0].Kind != transcript.Result {
 		t.Errorf("got %s", r.Items[0].Kind)
 	}
 }
@@ -148,13 +109,13 @@ func TestCompaction(t *testing.T) {
 		`{"role":"user","parts":[{"text":"<system-reminder>where it runs</system-reminder>"}]},{"role":"model","parts":[{"text":"Yes."}]},`+
 		`{"role":"user","parts":[{"text":"<state_snapshot>done</state_snapshot>"}]},{"role":"model","parts":[{"text":"Got it. Thanks for the additional context!"}]},`+
 		`{"role":"user","parts":[{"text":"Go on"}]}]}`)
-	r := records(t, transcript.Main, user("1", "", "Go on"), user("2", "1", "Go on"), line)[2]
-	want(t, r, "summary <state_snapshot>done</state_snapshot>")
+	r := decode(t, transcript.Main, user("1", "", "Go on"), user("2", "1", "Go on"), line)[2]
+	agenttest.Want(t, r, "summary <state_snapshot>done</state_snapshot>")
 	if b := r.Boundary; b == nil || b.Before != 900 || !b.Replaced {
 		t.Errorf("got %+v", b)
 	}
 	held := transcript.Record{Items: transcript.Replacement(&r)}
-	want(t, held, "meta <system-reminder>where it runs</system-reminder>", "text Yes.", "summary <state_snapshot>done</state_snapshot>",
+	agenttest.Want(t, held, "meta <system-reminder>where it runs</system-reminder>", "text Yes.", "summary <state_snapshot>done</state_snapshot>",
 		"text Got it. Thanks for the additional context!", "human Go on")
 }
 
@@ -165,28 +126,28 @@ func TestRewind(t *testing.T) {
 	reply := func(uuid, parent string) string {
 		return record(uuid, parent, "assistant", `,"message":{"role":"model","parts":[{"text":"Yes"}]}`)
 	}
-	all := records(t, transcript.Main, user("1", "", "One"), reply("2", "1"), user("3", "2", "Two"), reply("4", "3"), user("5", "4", "Three"),
+	all := decode(t, transcript.Main, user("1", "", "One"), reply("2", "1"), user("3", "2", "Two"), reply("4", "3"), user("5", "4", "Three"),
 		rewind("6", "2"), user("7", "6", "Four"), rewind("8", ""), user("9", "8", "Five"))
 	for i, back := range []int{0, 0, 0, 0, 0, 2, 0, 2, 0} {
 		if all[i].Back != back {
 			t.Errorf("record %d takes back %d, want %d", i, all[i].Back, back)
 		}
 	}
-	want(t, all[8], "human Five")
+	agenttest.Want(t, all[8], "human Five")
 }
 
 func TestSubAgent(t *testing.T) {
 	side := strings.Replace(user("1", "", "Explore"), `"type":"user"`, `"agentId":"explore-1","isSidechain":true,"type":"user"`, 1)
-	r := records(t, transcript.SubAgent, side)[0]
-	want(t, r, "meta Explore")
+	r := decode(t, transcript.SubAgent, side)[0]
+	agenttest.Want(t, r, "meta Explore")
 	if r.Parent != "s1" || r.Items[0].Side {
 		t.Errorf("got the parent %q, side %t", r.Parent, r.Items[0].Side)
 	}
-	if r = records(t, transcript.Main, side)[0]; !r.Items[0].Side || r.Items[0].Kind != transcript.Meta {
+	if r = decode(t, transcript.Main, side)[0]; !r.Items[0].Side || r.Items[0].Kind != transcript.Meta {
 		t.Errorf("got %+v", r.Items[0])
 	}
-	all := records(t, transcript.Main, record("1", "", "system", `,"subtype":"parent_session","systemPayload":{"parentSessionId":"s0"}`), user("2", "1", "Begin"))
-	want(t, all[1], "meta Begin")
+	all := decode(t, transcript.Main, record("1", "", "system", `,"subtype":"parent_session","systemPayload":{"parentSessionId":"s0"}`), user("2", "1", "Begin"))
+	agenttest.Want(t, all[1], "meta Begin")
 	if all[0].Parent != "s0" {
 		t.Errorf("got %q", all[0].Parent)
 	}
@@ -259,7 +220,7 @@ func TestCorpus(t *testing.T) {
 		}
 		own := filepath.Base(filepath.Dir(name)) == "qwen"
 		if own {
-			for _, r := range records(t, transcript.Main, string(data)) {
+			for _, r := range decode(t, transcript.Main, string(data)) {
 				if r.Unknown || r.Broken {
 					t.Errorf("%s: record %d is strange: %.100s", name, r.N, r.Raw)
 				}
