@@ -132,7 +132,6 @@ func (a *app) shown(write func(io.Writer) error) error {
 // characters.
 type guarded struct{ file *os.File }
 
-// Write implements io.Writer.
 func (g guarded) Write(p []byte) (int, error) {
 	if _, err := g.file.WriteString(mark.Visible(string(p))); err != nil {
 		return 0, err

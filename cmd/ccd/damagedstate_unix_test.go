@@ -120,7 +120,8 @@ func TestReachOfADamagedState(t *testing.T) {
 	}
 }
 
-// The whole of a result is looked for where its ID leads: that its session cannot be read is damage, and names it.
+// restore --full searches the session that an ID leads to. If that cannot be read, it reports damage and names the
+// session.
 func TestFullOfADamagedSession(t *testing.T) {
 	d := newDamageable(t)
 	const bad = "00000000-0000-4000-8000-000000000001"

@@ -38,7 +38,7 @@ func none(patterns ...string) func(*difference) bool {
 	return func(d *difference) bool { return !anyMatch(d.text, patterns) }
 }
 
-// some makes a condition: the text matches one of the patterns.
+// some makes a condition: the text matches at least one of the patterns.
 func some(patterns ...string) func(*difference) bool {
 	return func(d *difference) bool { return anyMatch(d.text, patterns) }
 }
@@ -186,13 +186,13 @@ var deviations = []deviation{
 	{"error: compress()", "an error", "the list is taken", "IDs are optional in plain lists: ccd names a message by its position", nil},
 }
 
-// summaryRoom is the length, in chars, below which a summary of the least length with its marker may be no shorter.
+// summaryRoom is the length in chars below which the shortest summary with its marker may not be shorter than the text.
 const summaryRoom = 260
 
-// nearThreshold reports whether one kind of words would put a score on the other side of its threshold.
+// nearThreshold reports whether different words for one fact could move a score across its threshold.
 func nearThreshold(d *difference) bool { return math.Abs(d.importance-d.ask.importance) <= 0.255 }
 
-// symbolsIn counts the marks that prose does without.
+// symbolsIn counts characters that are rare in prose.
 func symbolsIn(s string) int {
 	return strings.Count(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("{}[]<>=+\\|^~@$%&;", r) {
@@ -202,7 +202,7 @@ func symbolsIn(s string) int {
 	}, s), "\x00")
 }
 
-// deviationOf finds the deviation of a case, nil where there is none.
+// deviationOf returns the deviation of a case, or nil.
 func deviationOf(name string) *deviation {
 	for i := range deviations {
 		if deviations[i].is == name && deviations[i].holds == nil {
@@ -212,7 +212,8 @@ func deviationOf(name string) *deviation {
 	return nil
 }
 
-// excuse names the deviations that excuse a difference. Where they gave several hard reasons, each needs its own.
+// excuse returns the deviations that excuse a difference. If their decision has several hard reasons, each must be
+// excused.
 func excuse(d *difference) (names []string, ok bool) {
 	for _, theirs := range allReasons(d.theirs) {
 		found := ""
@@ -231,7 +232,7 @@ func excuse(d *difference) (names []string, ok bool) {
 	return names, true
 }
 
-// allReasons is a decision as often as it has hard reasons.
+// allReasons returns a decision once for each of its hard reasons.
 func allReasons(d decided) []string {
 	hard, ok := strings.CutPrefix(d.reason, "hard_t0:")
 	if !ok {
@@ -254,7 +255,7 @@ func outOfScope(key string) string {
 	return key + ": an option that we do not have"
 }
 
-// foreign are the options of the pipeline engine that we do not have.
+// foreign are the options of the pipeline engine that ccd does not have.
 var foreign = []struct{ key, why string }{
 	{"classifier", "no model is asked about a message"},
 	{"agentToolPrepass", "lossy, before the rules"},
@@ -275,7 +276,7 @@ var foreign = []struct{ key, why string }{
 	{"tokenCounter", "one estimator everywhere: chars*4/3"},
 }
 
-// goldenTable is the table of deviations as docs/GOLDENS.md shows it.
+// goldenTable returns the table of deviations for docs/GOLDENS.md.
 func goldenTable() string {
 	var b strings.Builder
 	b.WriteString("| difference | they | ccd | why |\n|---|---|---|---|\n")
@@ -290,7 +291,7 @@ func goldenTable() string {
 	return b.String()
 }
 
-// TestDeviationsAreDocumented holds the table of docs/GOLDENS.md to the one here.
+// TestDeviationsAreDocumented compares the table in docs/GOLDENS.md with the one here.
 func TestDeviationsAreDocumented(t *testing.T) {
 	const begin, end = "<!-- goldens -->\n", "<!-- /goldens -->"
 	name := filepath.Join("..", "..", "docs", "GOLDENS.md")

@@ -15,7 +15,7 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^(```+).*?^```+$")
 )
 
-// anchors returns the fragments that the headings of a page can be linked by.
+// anchors returns the fragments of a page's headings.
 func anchors(page string) []string {
 	var all []string
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {

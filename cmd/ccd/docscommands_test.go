@@ -18,7 +18,7 @@ var (
 	flagged = regexp.MustCompile(`(?:^|[\s\[|])(--?[a-z][a-z-]*)`)
 )
 
-// unknown returns what a document's command line names that no command has.
+// unknown returns the first name in a command line that is no command or flag.
 func unknown(root *cobra.Command, line string) string {
 	line, _, _ = strings.Cut(line, " # ")
 	line, _, _ = strings.Cut(line, " | ")
@@ -44,8 +44,7 @@ func unknown(root *cobra.Command, line string) string {
 	return ""
 }
 
-// TestDocumentsNameRealCommands: whatever a document tells a reader to type is a command that there is, with flags that
-// it has.
+// TestDocumentsNameRealCommands: every command line in a document names an existing command and its flags.
 func TestDocumentsNameRealCommands(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
 	files, _ := filepath.Glob("../../docs/*.md")
@@ -55,7 +54,7 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(file) == "COMMANDS.md" { // made of the commands
+		if filepath.Base(file) == "COMMANDS.md" { // generated from the commands
 			continue
 		}
 		blocks := strings.Join(block.FindAllString(string(text), -1), "\n")

@@ -36,7 +36,7 @@ func exampleKeys(t *testing.T) map[string]string {
 // namedKey matches a key in a text, with its default if given: `compaction.dedup = true`.
 var namedKey = regexp.MustCompile("`((?:trigger|models|compaction|companion|summarizer|archive|watch)(?:\\.[a-z_]+)+)(?: = ([^`]+))?`")
 
-// keyFaults names the keys of a text that are not those of the example, or have another default.
+// keyFaults returns the keys in a text that config.toml.example does not have or has with another default.
 func keyFaults(doc string, keys map[string]string) (found []string) {
 	for _, m := range namedKey.FindAllStringSubmatch(doc, -1) {
 		if value, ok := keys[m[1]]; !ok {
@@ -48,8 +48,8 @@ func keyFaults(doc string, keys map[string]string) (found []string) {
 	return found
 }
 
-// TestEngineDocNamesKeys holds the keys and defaults of docs/ENGINE.md to config.toml.example; it names all that are the
-// engine's.
+// TestEngineDocNamesKeys compares the keys and defaults in docs/ENGINE.md with config.toml.example. The page must name
+// every key of the engine.
 func TestEngineDocNamesKeys(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/ENGINE.md")
 	if err != nil {
@@ -78,12 +78,12 @@ func TestEngineDocCanFail(t *testing.T) {
 	}
 }
 
-// withoutEffect are keys that change nothing in a companion or a list as far as these tests see.
+// withoutEffect are keys that change nothing in the companions and lists of these tests.
 var withoutEffect = []string{
 	"compaction.file_age", "compaction.microcompact_keep", "compaction.microcompact_tokens", "off merge", "off entities", "off decisions",
 }
 
-// otherValues are values under which the text of a session or of a list must be another one than by default.
+// otherValues are values that must change a companion or list.
 var otherValues = map[string]string{
 	"recent_share": "0.01", "recent_messages": "30", "recent_results": `"0s"`, "file_age": `"0s"`, "talk_age": `"0s"`, "output_chars": "5000",
 	"microcompact_keep": "0", "microcompact_tokens": "10", "dedup": "false", "near_dedup": "true", "contradictions": "true",
@@ -92,13 +92,13 @@ var otherValues = map[string]string{
 	"restore_file_tokens": "600", "restore_total_tokens": "600", "off": `["files"]`,
 }
 
-// keyNeeds are options without which a key has nothing to do.
+// keyNeeds are options that a key needs to have an effect.
 var keyNeeds = map[string]string{
 	"near_threshold": "near_dedup = true", "contradiction_threshold": "contradictions = true", "large_output_tokens": "large_output_chars = 100",
 	"recent_results": "recent_share = 0\nrecent_messages = 0", "output_chars": `off = ["score"]`,
 }
 
-// talkDay is a session of talk: copies, corrections, code, decisions, and one large output.
+// talkDay is a session of messages: copies, corrections, code, decisions, and one large output.
 func talkDay() *tale {
 	s := newTale().asks("Look at the cents.").says(prattle(1, 900)+"One line more.\n").runs("cents a", prattle(1, 900)).runs("cat b", prattle(1, 900)).
 		says(prattle(1, 900)+"Another line.\n").runs("cents all", prattle(2, 1900)).
@@ -108,7 +108,7 @@ func talkDay() *tale {
 	return s.says("No, that was wrong: the export_job of ledger_main writes its cents to table_b with round_half, not to table_a.").works(20)
 }
 
-// mixedList is a list with a message for each rule that a key may change.
+// mixedList has a message for each rule that a key may change.
 func mixedList() plainList {
 	return plainList{}.add("assistant", prattle(1, 900)+"One line more.\n").add("user", prattle(1, 900)+"Another line.\n"+prattle(8, 250)).
 		add("assistant", "The export_job of ledger_main writes its cents to table_a with round_half. "+prattle(2, 300)).
@@ -117,14 +117,14 @@ func mixedList() plainList {
 		add("assistant", walk(1, 60000)).add("user", walk(2, 400)).add("assistant", walk(2, 400)).add("tool", walk(3, 400)).add("user", walk(4, 400)).add("user", walk(6, 400))
 }
 
-// optionsLine is the line of the front matter that any option changes.
+// optionsLine matches the line of the front matter that every option changes.
 var optionsLine = regexp.MustCompile(`(?m)^options: .*\n`)
 
-// variety is what is printed of two sessions and a list under a configuration.
+// variety prints two sessions and a list with a configuration.
 type variety struct {
 	tales []*tale
 	list  plainList
-	plain []string // the texts under the defaults
+	plain []string // the texts with the defaults
 }
 
 func (v *variety) texts(t *testing.T, config string) (all []string) {
@@ -141,7 +141,7 @@ func (v *variety) texts(t *testing.T, config string) (all []string) {
 	return append(all, v.list.filteredAs(t, config))
 }
 
-// counts checks that a setting changes what is printed beside what it needs, unless it is known not to.
+// counts checks that a setting has an effect beyond that of needs, unless it is in withoutEffect.
 func (v *variety) counts(t *testing.T, name, needs, setting string) {
 	t.Helper()
 	plain := v.plain
@@ -157,8 +157,7 @@ func (v *variety) counts(t *testing.T, name, needs, setting string) {
 	}
 }
 
-// TestEngineEveryKeyCounts has every key of [compaction], and every name that off takes, change what is printed of a
-// session or of a list.
+// TestEngineEveryKeyCounts: every key of [compaction], and every name in off, changes a companion or a list.
 func TestEngineEveryKeyCounts(t *testing.T) {
 	t.Parallel()
 	v := &variety{[]*tale{ledgerDay(), talkDay()}, mixedList(), nil}

@@ -135,7 +135,7 @@ func TestEngineSummaries(t *testing.T) {
 	})
 }
 
-// TestEngineCopies holds near copies and contradictions in lists and in companions, as far as they are switched.
+// TestEngineCopies checks near copies and contradictions in lists and in companions, on and off.
 func TestEngineCopies(t *testing.T) {
 	t.Parallel()
 	lines := func(odd string) string {

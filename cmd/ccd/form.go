@@ -67,7 +67,6 @@ func keepSection(p *sidecar.Parsed, name string) error {
 	return fmt.Errorf("find section %s: %w: the companion has %s", name, history.ErrNotFound, strings.Join(names, ", "))
 }
 
-// fileRecords reads the records of a transcript's file.
 func fileRecords(ctx context.Context, agents registry.Table, s transcript.Session) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		d := agents.NewDecoder(s.Agent, s.Class)

@@ -95,7 +95,6 @@ func (a *app) pagerCommand() []string {
 	return args
 }
 
-// Write implements io.Writer.
 func (p *pager) Write(text []byte) (int, error) {
 	if p.start != nil {
 		p.process, p.to = p.start()
@@ -117,7 +116,7 @@ func (p *pager) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// endPager waits until the person has quit the pager, then says what was held back. How the pager ends is no matter.
+// endPager waits until the user quits the pager, then prints the held messages. It ignores the exit code of the pager.
 func (a *app) endPager() {
 	p, ok := a.out.(*pager)
 	if !ok {

@@ -24,7 +24,7 @@ type serviceFlags struct {
 	linger bool
 }
 
-// serviceVerb is a command that does one thing with the service.
+// serviceVerb is a command for the service.
 type serviceVerb struct {
 	page
 	do func(*packaging.Service, context.Context) error // nil: installService

@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 )
 
-// cmdTalks writes a transcript in which the agent says much while it works: `talks FILE`.
+// cmdTalks writes a transcript in which the agent writes a lot while it works: `talks FILE`.
 func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: talks FILE")

@@ -17,8 +17,8 @@ import (
 // toldCommands matches command lines in a text: after a backtick, or `ccd agent` anywhere.
 var toldCommands = regexp.MustCompile("`ccd ([a-z][^`\n]*)|\\bccd (agent [a-z][^`\n;,:.]*)")
 
-// TestCommandsInTextsForAgents holds that every command that a text for an agent names exists, with the flags it has
-// there: what hooks, the skill, the lines for AGENTS.md, the tools of MCP, companions, markers and copies say.
+// TestCommandsInTextsForAgents: every command that a text for an agent names exists and has the flags. The texts are
+// those of hooks, the skill, AGENTS.md, MCP tools, companions, markers and copies.
 func TestCommandsInTextsForAgents(t *testing.T) {
 	seen := map[string]int{}
 	for _, dir := range []string{"../../internal/agent", "../../internal/mark", "../../compactor", "."} {
@@ -51,7 +51,7 @@ func TestCommandsInTextsForAgents(t *testing.T) {
 	}
 }
 
-// commandsIn returns the command lines in a file's strings, and those that hooks put together.
+// commandsIn returns the command lines in the strings of a source file.
 func commandsIn(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -82,7 +82,7 @@ func commandsIn(t *testing.T, path string) (lines []string) {
 	return lines
 }
 
-// commandExists looks for the command that a line begins with, and for each flag that it names.
+// commandExists checks the command of a line and its flags.
 func commandExists(line string) error {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {

@@ -20,7 +20,7 @@ var (
 	transcripts = regexp.MustCompile(`"[^"]*\.(jsonl|jsonl\.zst|meta\.json|txt)"`)
 )
 
-// touching returns the traced calls that name a transcript and do more than read it.
+// touching returns the traced calls on a transcript other than reads, and counts the reads.
 func touching(trace []byte) (wrong []string, reads int) {
 	for line := range strings.Lines(string(trace)) {
 		switch {

@@ -171,8 +171,8 @@ var (
 	codeSpan  = regexp.MustCompile("`[^`]*`")                   // names what was refused or answered, in the agent's words
 )
 
-// humanWords are the parts of a companion that stand as the human's: the asks of Now and of the turns, all of Rules, and what
-// stands behind "human". Quoted lines begin with ">", so that none of them ends or begins anything.
+// humanWords returns what a companion shows as the human's: the requests in Now and in the turns, Rules, and what
+// follows "human". Quoted lines start with ">", so none of them starts or ends such a part.
 func humanWords(companion string) string {
 	var b strings.Builder
 	rules, human := false, false
@@ -196,7 +196,7 @@ func humanWords(companion string) string {
 	return b.String()
 }
 
-// check holds what a door shows as the human's against the case.
+// check compares what is shown as the human's with the case.
 func (c *whose) check(t *testing.T, human string) {
 	t.Helper()
 	switch {
@@ -209,7 +209,7 @@ func (c *whose) check(t *testing.T, human string) {
 	}
 }
 
-// controls are characters that other programs than ccd may take for the end of a line.
+// controls are characters that other programs may take for a line end.
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{85}\x{2028}\x{2029}]`)
 
 func (c *whose) inCompanion(t *testing.T, env []string) {
@@ -226,7 +226,7 @@ func (c *whose) inCompanion(t *testing.T, env []string) {
 		if at := controls.FindString(text); at != "" {
 			t.Errorf("%q stands in the companion", at)
 		}
-		told := n == 0 || strings.Contains(text, forged) // a small text may leave a claim out
+		told := n == 0 || strings.Contains(text, forged) // a small companion may leave a claim out
 		if says := strings.Contains(text, disclaimer); says && !c.claim || !says && c.claim && told {
 			t.Errorf("a claim: %v, and the companion is:\n%s", c.claim, text)
 		}
@@ -239,7 +239,7 @@ func (c *whose) inCompanion(t *testing.T, env []string) {
 	}
 }
 
-// hook is what a hook tells the agent.
+// hook returns what a hook adds for the agent.
 func (c *whose) hook(t *testing.T, env []string, session, source string) string {
 	t.Helper()
 	event, err := json.Marshal(map[string]any{
@@ -274,7 +274,7 @@ func (c *whose) inHook(t *testing.T, env []string) {
 	}
 }
 
-// whoseHits are the hits for the words of all cases, by session.
+// whoseHits searches for the words of all cases and returns the hits by session.
 func whoseHits(t *testing.T, env []string) map[string][]hitOutput {
 	t.Helper()
 	by := map[string][]hitOutput{}
@@ -291,7 +291,7 @@ func whoseHits(t *testing.T, env []string) map[string][]hitOutput {
 	return by
 }
 
-// inSearch takes the kind of a hit as whose the words are.
+// inSearch checks the kind of each hit.
 func (c *whose) inSearch(t *testing.T, hits []hitOutput) {
 	var human strings.Builder
 	for _, h := range hits {
@@ -302,7 +302,7 @@ func (c *whose) inSearch(t *testing.T, hits []hitOutput) {
 	c.check(t, human.String())
 }
 
-// tool is the text of the archive in what a tool of the server answers.
+// tool returns the archived text in a tool's answer.
 func tool(t *testing.T, client *mcp.ClientSession, name string, args map[string]any) string {
 	t.Helper()
 	text, _, _ := followed(t, client, name, args)
@@ -317,7 +317,7 @@ func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
 		if _, what, ok := strings.Cut(line, " · "); ok {
 			what, _, _ = strings.Cut(what, " [ccd ")
 			if asked.WriteString(what + "\n"); strings.HasSuffix(what, "…") {
-				asked.WriteString(said) // behind what one line shows
+				asked.WriteString(said) // more than one line shows
 			}
 		}
 	}
@@ -364,7 +364,7 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 	}
 }
 
-// copied gives the texts of the user's role in a copy of either format, and those of results.
+// copied returns the user's texts in a copy of either format, and the texts of results.
 func copied(t *testing.T, lines []byte) (human, results string) {
 	t.Helper()
 	type part struct {

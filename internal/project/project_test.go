@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// git runs git in a directory, and skips the test where there is none.
+// git runs git in a directory, or skips the test if there is none.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath("git")
@@ -31,8 +31,8 @@ func mkdir(t *testing.T, dirs ...string) {
 	}
 }
 
-// TestWorktreesOfGit: what git itself writes is understood, of worktrees that are there, moved, removed, and of a bare
-// repository; a repository inside another is one of its own.
+// TestWorktreesOfGit: worktrees as git itself creates, moves and removes them, also of a bare repository. A repository
+// inside another is a project of its own.
 func TestWorktreesOfGit(t *testing.T) {
 	top := real(t.TempDir())
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
@@ -72,7 +72,7 @@ func TestWorktreesOfGit(t *testing.T) {
 	}
 }
 
-// TestInTree: of several worktrees of a repository, also one inside another, a directory is in one.
+// TestInTree: a directory is in exactly one of several worktrees, even if one is inside another.
 func TestInTree(t *testing.T) {
 	top := real(t.TempDir())
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
@@ -95,7 +95,7 @@ func TestInTree(t *testing.T) {
 	}
 }
 
-// TestWithoutGit: a directory and what is below it; the home directory and those above it stand for themselves.
+// TestWithoutGit: a directory includes those below it; the home directory and those above it do not.
 func TestWithoutGit(t *testing.T) {
 	top := real(t.TempDir())
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }

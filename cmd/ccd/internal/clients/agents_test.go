@@ -10,29 +10,30 @@ import (
 	"testing"
 )
 
-// agent is one client: its program, how it is asked, which model it speaks to and what its tools are called.
+// agent is a client: its program and arguments, its model and the names of its tools.
 type agent struct {
 	title, name string // for people, and for ccd
-	program     string // pattern of its name below node_modules; node runs a script
+	program     string // pattern of its name below node_modules; may be a script for node
 	transcripts string // pattern of their names below HOME
-	spills      string // pattern of the names below HOME of outputs that were too long for its transcript; "": it keeps none there
+	spills      string // pattern of the files below HOME with outputs too long for the transcript; "" if there are none
 
 	begin  []string // the first arguments
-	prompt []string // what stands before the prompt
-	goOn   []string // what stands before the ID of a session to go on with
-	full   int      // tokens that a reply reports for a context that is as good as full: the client compacts before it asks again
+	prompt []string // the arguments before the prompt
+	goOn   []string // the arguments before the ID of a session to continue
+	full   int      // reported tokens at which the client compacts before its next request
 
 	shells, views, edits, pictures tool
-	server                         tool // the name's beginning and the namespace of the tools of ccd's MCP server
+	server                         tool // the prefix of the name and the namespace of the tools of ccd's MCP server
 
-	// files are what stands below HOME so that it asks nothing and speaks to the scripted model; URL and PROJECT stand for those.
+	// files are written below HOME so that the client asks nothing and uses the scripted model; URL and PROJECT are
+	// replaced.
 	files map[string]string
 
-	path  string   // of the program, once it is found
-	first []string // what comes before its arguments: the script of a program that node runs
+	path  string   // of the program, once found
+	first []string // arguments before its own: the script that node runs
 }
 
-// tool is the name of a tool and of its argument.
+// tool is the name of a tool and of its main argument.
 type tool struct{ name, key string }
 
 func (t tool) call(argument string) call {
@@ -98,7 +99,7 @@ enabled = false
 	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent}
 )
 
-// found is the agent with its program, which npm installed; without it the test skips itself.
+// found returns the agent with the path of its program, or skips the test if npm has not installed it.
 func (a agent) found(t *testing.T) agent {
 	t.Helper()
 	dir := os.Getenv(askFor)
@@ -124,7 +125,7 @@ func (a agent) found(t *testing.T) agent {
 	return a
 }
 
-// settle writes what the clients need below HOME.
+// settle writes the clients' files below HOME.
 func (p *place) settle() {
 	p.t.Helper()
 	for _, a := range agents {
@@ -134,22 +135,22 @@ func (p *place) settle() {
 	}
 }
 
-// ask is the arguments of one run; how: none, --continue, --resume ID, ...
+// ask returns the arguments of one run; how: none, --continue, --resume ID, ...
 func (a agent) ask(how []string, say string) []string {
 	return append(slices.Concat(a.first, a.begin, how, a.prompt), say)
 }
 
-// resumed is how the agent is told to go on with a session.
+// resumed returns the arguments that continue a session.
 func (a agent) resumed(id string) []string { return append(slices.Clone(a.goOn), id) }
 
 func (a agent) shell(command string) call { return a.shells.call(command) }
 
-// tool is a tool of ccd's MCP server.
+// tool returns a call of a tool of ccd's MCP server.
 func (a agent) tool(name string, input map[string]any) call {
 	return call{name: a.server.name + name, space: a.server.key, input: input}
 }
 
-// edit replaces a text in a file.
+// edit returns a call that replaces a text in a file.
 func (a agent) edit(path, old, new string) call {
 	if a.name == "pi" {
 		return call{name: a.edits.name, input: map[string]any{"path": path, "edits": []any{map[string]any{"oldText": old, "newText": new}}}}

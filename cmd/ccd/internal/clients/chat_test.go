@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// spoken is one message of OpenAI's Chat Completions API.
+// spoken is a message of OpenAI's Chat Completions API.
 type spoken struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -24,7 +24,7 @@ type spoken struct {
 	} `json:"tool_calls"`
 }
 
-// message is the same in Anthropic's terms, in which calls and results are paired by the same rules.
+// message converts it to Anthropic's API, in which calls and results are paired by the same rules.
 func (s spoken) message() (m message) {
 	m.Role = s.Role
 	if len(s.Content) > 0 && string(s.Content) != "null" && json.Unmarshal(s.Content, &m.Content) != nil {
@@ -39,7 +39,7 @@ func (s spoken) message() (m message) {
 	return m
 }
 
-// readChat reads a request to the Chat Completions API and finds what the API would refuse.
+// readChat reads a request to the Chat Completions API and lists what the API would reject.
 func readChat(raw []byte) *request {
 	r := &request{api: "chat", lane: "main", raw: raw}
 	var q struct {
@@ -112,7 +112,7 @@ func sendChat(w http.ResponseWriter, _ *request, n int, said reply) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// TestChatIsStrict holds each rule of the strict model by a request that breaks it, and one that breaks none.
+// TestChatIsStrict breaks each rule of the strict model with one request; one request breaks none.
 func TestChatIsStrict(t *testing.T) {
 	const (
 		hi   = `{"role":"system","content":"the day"},{"role":"user","content":[{"type":"text","text":"go"}]}`

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// The environment variables that ask for the cases.
+// The environment variables that enable the tests.
 const (
 	askFor = "CCD_CLIENTS"     // the directory into which npm installed the clients
-	binary = "CCD_CLIENTS_CCD" // ccd itself; built where it is not set
+	binary = "CCD_CLIENTS_CCD" // the ccd binary; built if not set
 )
 
-// limit is what one run of a client may take. A run takes seconds; the limit is for a machine that is busy.
+// limit is the time limit of one run of a client, which takes seconds on an idle machine.
 const limit = 2 * time.Minute
 
-// TestMain starts the cases, where they are asked for, inside a network namespace.
+// TestMain runs the tests in a network namespace if they are enabled.
 func TestMain(m *testing.M) {
 	os.Exit(start(m))
 }
@@ -58,7 +58,7 @@ func start(m *testing.M) int {
 	return status
 }
 
-// build makes ccd as a user has it: a program of its own.
+// build builds ccd.
 func build(path string) error {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "ccd/cmd/ccd").CombinedOutput(); err != nil {
 		return fmt.Errorf("build ccd: %w\n%s", err, out)
@@ -66,7 +66,7 @@ func build(path string) error {
 	return os.Setenv(binary, path)
 }
 
-// TestNoWayOut is the negative control of the isolation: no address but loopback's can be reached.
+// TestNoWayOut is the control of the isolation: only loopback can be reached.
 func TestNoWayOut(t *testing.T) {
 	if os.Getenv(alone) == "" {
 		t.Skip("runs with the real clients only: make clients")
@@ -81,15 +81,15 @@ func TestNoWayOut(t *testing.T) {
 	}
 }
 
-// place is where one case lives: a home, a project, a model of its own.
+// place is the surroundings of a test: a home, a project and a model.
 type place struct {
 	t             *testing.T
 	home, project string
 	model         *model
-	stdin         string // what the next program is given
+	stdin         string // stdin of the next program
 }
 
-// newHome makes a fresh home with ccd in it, and a directory for a project.
+// newHome makes a home with ccd in it, and a project directory.
 func newHome(t *testing.T) *place {
 	t.Helper()
 	dir := fleeting(t)
@@ -103,7 +103,7 @@ func newHome(t *testing.T) *place {
 	return p
 }
 
-// fleeting is a directory that goes with the test. A client that was ended may still be writing for a moment.
+// fleeting returns a directory that is removed after the test. A killed client may still write for a moment.
 func fleeting(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ccd-place-")
@@ -131,7 +131,7 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := newHome(t)
 	p.settle()
-	if all, _ := filepath.Glob(filepath.Join(os.Getenv(askFor), "node_modules", codexAgent.program)); len(all) > 0 { // ccd asks it for its servers
+	if all, _ := filepath.Glob(filepath.Join(os.Getenv(askFor), "node_modules", codexAgent.program)); len(all) > 0 { // ccd runs codex to ask for its servers
 		if err := os.Symlink(all[0], filepath.Join(p.bin(), "codex")); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func link(t *testing.T, from, to string) {
 	}
 }
 
-// ledger is an invented source file of about 30 KB in lines that all differ.
+// ledger is an invented source file of about 30 KB with no two equal lines.
 func ledger(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package pkg\n\n")
@@ -193,7 +193,7 @@ func (p *place) read(path string) string {
 	return string(text)
 }
 
-// env is all that a client sees of the machine.
+// env is the clients' environment.
 func (p *place) env() []string {
 	return []string{
 		"PATH=" + p.bin() + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "TERM=xterm-256color", "LANG=C.UTF-8", "TZ=UTC",
@@ -205,13 +205,13 @@ func (p *place) env() []string {
 	}
 }
 
-// ran is how a program ended.
+// ran is the result of a program.
 type ran struct {
 	out, err string
 	code     int
 }
 
-// run starts a program in the project, and ends it and its children when the time is up.
+// run runs a program in the project and kills it and its children after the time limit.
 func (p *place) run(program string, args ...string) ran {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
@@ -232,7 +232,7 @@ func (p *place) run(program string, args ...string) ran {
 	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// must is run for what has to succeed; it returns stdout.
+// must runs a program that must succeed and returns its stdout.
 func (p *place) must(program string, args ...string) string {
 	p.t.Helper()
 	r := p.run(program, args...)
@@ -242,13 +242,13 @@ func (p *place) must(program string, args ...string) string {
 	return r.out
 }
 
-// ccd runs ccd as a user would, and returns its stdout without the last line end.
+// ccd runs ccd and returns its stdout without the last newline.
 func (p *place) ccd(args ...string) string {
 	p.t.Helper()
 	return strings.TrimSuffix(p.must(p.ccdPath(), args...), "\n")
 }
 
-// asks runs a client that must succeed, with what the model says, and returns the requests it sent.
+// asks runs a client that must succeed, with the model's turns, and returns its requests.
 func (p *place) asks(a agent, args []string, turns ...turn) []*request {
 	p.t.Helper()
 	p.model.plays(turns...)

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// TestAgentsAreFollowed is case (g): ccd tails what the agent writes while it works, and nothing of it is lost.
+// TestAgentsAreFollowed is case (g): ccd follows what the agent writes while it works, and archives all of it.
 func TestAgentsAreFollowed(t *testing.T) {
 	for _, a := range []agent{geminiAgent, piAgent, qwenAgent} {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			a, p := a.found(t), newPlace(t)
-			if a.name != "pi" { // these look for it in the answer, and Qwen Code counts what its request took
+			if a.name != "pi" { // these two look for it in the answer, and Qwen Code counts the tokens of its request
 				p.model.summary = says("<scratchpad>read</scratchpad>\n<state_snapshot>SUMMARY OF THE MODEL</state_snapshot>").reporting(a.full - 5000)
 			}
 			followed(p, a)
@@ -25,7 +25,7 @@ func TestAgentsAreFollowed(t *testing.T) {
 	}
 }
 
-// live is a turn that is answered only once the daemon has archived the words of the session. The agent waits for it.
+// live is a turn whose answer waits until the daemon has archived words of the session.
 func (p *place) live(a agent, words string, then turn) turn {
 	return func(r *request) reply {
 		tick := time.NewTicker(50 * time.Millisecond)
@@ -43,14 +43,14 @@ func (p *place) live(a agent, words string, then turn) turn {
 	}
 }
 
-// What the people say in the cases of case g, what the model runs and what it answers.
+// The prompts, commands and answers of case (g).
 const (
 	askCent, askFiles, askOn       = "Say in the README what a cent is. Never round cents.", "Now count the files.", "Go on with the invoices."
 	runCount, runFails, runFiles   = "wc -l pkg/*.go", "echo 'FAIL: TestBooked7: sum is 259 cents' >&2; exit 3", "ls pkg | wc -l | sed 's/$/ files there are/'"
 	saidCent, saidFiles, saidToEnd = "A cent is a whole number now.", "Four files it is.", "The invoices are done."
 )
 
-// followed plays three prompts, each in a process of its own, while `ccd run` follows them, and looks at what ccd has.
+// followed plays three prompts, each in its own process, while `ccd run` runs, and checks what ccd archived.
 func followed(p *place, a agent) {
 	t := p.t
 	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[watch]\nsettle = \"100ms\"\nmax_wait = \"1s\"\n")
@@ -81,7 +81,7 @@ func followed(p *place, a agent) {
 		a.title, len(p.model.all), len(p.read(path)), spilled, filepath.ToSlash(place))
 }
 
-// begun plays the first prompt, and returns its transcript and how the agent itself calls the session.
+// begun plays the first prompt and returns its transcript and the agent's own ID of the session.
 func (p *place) begun(a agent) (path, id string) {
 	p.t.Helper()
 	readme := filepath.Join(p.project, "README.md")
@@ -106,7 +106,7 @@ func (p *place) begun(a agent) (path, id string) {
 	return found[0], cmp.Or(ids.SessionID, ids.ID)
 }
 
-// isKept looks at what ccd has of the session whose transcript is at the path.
+// isKept checks what ccd has of a session.
 func (p *place) isKept(a agent, path string) {
 	t := p.t
 	t.Helper()
@@ -146,7 +146,7 @@ func (p *place) isKept(a agent, path string) {
 	}
 }
 
-// decode reads what ccd prints as JSON.
+// decode reads JSON output of ccd.
 func (p *place) decode(v any, args ...string) {
 	p.t.Helper()
 	if err := json.Unmarshal([]byte(p.ccd(args...)), v); err != nil {
@@ -154,7 +154,7 @@ func (p *place) decode(v any, args ...string) {
 	}
 }
 
-// comesBack restores the outputs that were too long for the transcript, and tells how many bytes they have.
+// comesBack restores the outputs that were too long for the transcript and describes their size.
 func (p *place) comesBack(spills []string) string {
 	p.t.Helper()
 	sum := 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// content is one turn of the Gemini API.
+// content is a turn of the Gemini API.
 type content struct {
 	Role  string `json:"role"`
 	Parts []struct {
@@ -32,10 +32,10 @@ type content struct {
 	} `json:"parts"`
 }
 
-// unsigned is what the client signs a call with that bears no signature.
+// unsigned is the signature that the client sends for a call without one.
 const unsigned = "skip_thought_signature_validator"
 
-// readGenerate reads a request to the Gemini API and finds what the API would refuse.
+// readGenerate reads a request to the Gemini API and lists what the API would reject.
 func readGenerate(raw []byte) *request {
 	r := &request{api: "generate", lane: "main", raw: raw}
 	var q struct {
@@ -80,7 +80,7 @@ func readGenerate(raw []byte) *request {
 	return r
 }
 
-// refusedContents names what the Gemini API answers with 400.
+// refusedContents returns what the Gemini API answers with 400.
 func refusedContents(all []content) (found []string) {
 	fault := func(i int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("content %d: ", i)+fmt.Sprintf(format, args...))
@@ -88,7 +88,7 @@ func refusedContents(all []content) (found []string) {
 	if len(all) == 0 || all[0].Role != "user" || all[len(all)-1].Role != "user" {
 		fault(0, "the first or the last content is not the user's")
 	}
-	var open []string // the calls of the content before
+	var open []string // the calls of the previous content
 	for i, c := range all {
 		if c.Role != "user" && c.Role != "model" {
 			fault(i, "role %q", c.Role)
@@ -123,7 +123,7 @@ func refusedContents(all []content) (found []string) {
 		}
 		slices.Sort(calls)
 		slices.Sort(answers)
-		if len(answers) > len(open) { // going on with a session, 0.61 sends all of them twice
+		if len(answers) > len(open) { // when it continues a session, version 0.61 sends them twice
 			answers = slices.Compact(answers)
 		}
 		if !slices.Equal(open, answers) {
@@ -137,10 +137,10 @@ func refusedContents(all []content) (found []string) {
 	return found
 }
 
-// signature is the one that this model signs with.
+// signature is the signature of this model.
 var signature = base64.StdEncoding.EncodeToString([]byte("the scripted model"))
 
-// streamGenerated streams a reply as the Gemini API does: thoughts, text and calls, and at the end why it ends.
+// streamGenerated streams a reply as the Gemini API does: thoughts, text and calls, then the finish reason.
 func streamGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 	s := newStream(w)
 	for _, p := range append(generated(n, said), nil) {
@@ -148,12 +148,12 @@ func streamGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 	}
 }
 
-// sendGenerated sends a reply in one piece.
+// sendGenerated sends a complete reply.
 func sendGenerated(w http.ResponseWriter, _ *request, n int, said reply) {
 	answer(w, http.StatusOK, candidate(n, said, generated(n, said)...))
 }
 
-// generated is the parts of a reply.
+// generated returns the parts of a reply.
 func generated(n int, said reply) (parts []any) {
 	if said.thinking != "" {
 		parts = append(parts, map[string]any{"text": "**Plan**\n\n" + said.thinking, "thought": true})
@@ -171,7 +171,7 @@ func generated(n int, said reply) (parts []any) {
 	return parts
 }
 
-// candidate is a reply, or the piece of one that has these parts; what is nil ends it.
+// candidate returns a reply or a piece of one; without parts it is the last.
 func candidate(n int, said reply, parts ...any) map[string]any {
 	c := map[string]any{"index": 0}
 	if len(parts) != 1 || parts[0] == nil {
@@ -187,7 +187,7 @@ func candidate(n int, said reply, parts ...any) map[string]any {
 	}
 }
 
-// TestGenerateIsStrict holds each rule of the strict model by a request that breaks it, and one that breaks none.
+// TestGenerateIsStrict breaks each rule of the strict model with one request; one request breaks none.
 func TestGenerateIsStrict(t *testing.T) {
 	const (
 		hi     = `{"role":"user","parts":[{"text":"go"}]}`

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// group makes the end of a program the end of all that it started.
+// group makes sure that killing a program also kills its children.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// end waits until a process that was told to end has done so, and makes it end after a while.
+// end waits until a process that was told to end has ended, and kills it after a while.
 func end(pid int) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// TestClaudeCodeIsNotDisturbed is case (c): companions and resumed copies beside the transcripts, no hooks. What the
-// agent sends on --continue and --resume is what it sends without ccd.
+// TestClaudeCodeIsNotDisturbed is case (c): with companions and resumed copies next to the transcripts, but without
+// hooks, the agent sends the same on --continue and --resume as without ccd.
 func TestClaudeCodeIsNotDisturbed(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	notDisturbed(p, a, []string{"--continue"})
 }
 
-// TestCodexIsNotDisturbed is case (d)'s share of the same.
+// TestCodexIsNotDisturbed is case (c) for Codex.
 func TestCodexIsNotDisturbed(t *testing.T) {
 	t.Parallel()
 	a, p := codexAgent.found(t), newPlace(t)
 	notDisturbed(p, a, []string{"resume", "--last"})
 }
 
-// notDisturbed makes two sessions, goes on with each in a home without ccd and in the same home with it, and compares.
+// notDisturbed makes two sessions, continues each in a home without ccd and in the same home with it, and compares.
 func notDisturbed(p *place, a agent, newest []string) {
 	t := p.t
 	_, first := p.begin(a, "Look at the ledger.", a.working(0, 4)...)
@@ -61,7 +61,7 @@ func notDisturbed(p *place, a agent, newest []string) {
 			sum += len(r.raw)
 		}
 	}
-	// The controls: the copy itself is another conversation, and one that is the newest file does take the agent over.
+	// The controls: the copy is another conversation, and if it is the newest file, the agent continues it.
 	if own := p.goOn(a, copied.Session, "Go on.", a.working(30, 1)...); p.normal(own[0]) == p.normal(before[1][0]) {
 		t.Error("the comparison cannot fail: the copy sends what its original sends")
 	}
@@ -78,7 +78,7 @@ func notDisturbed(p *place, a agent, newest []string) {
 		a.title, len(ways), sum)
 }
 
-// newer gives a file a time after that of another.
+// newer gives a file a later time than another.
 func newer(t *testing.T, path, than string) {
 	t.Helper()
 	info, err := os.Stat(than)
@@ -91,7 +91,7 @@ func newer(t *testing.T, path, than string) {
 	}
 }
 
-// tree returns the hash and the time of every file of the agents.
+// tree returns the hash and time of every file of the agents.
 func (p *place) tree() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
@@ -125,7 +125,7 @@ func treeOf(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// unchanged fails the test where a file that was there is not there as it was.
+// unchanged fails the test if a file was changed or removed.
 func unchanged(t *testing.T, before, after map[string]string) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(before)) {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// told returns what ccd's hooks told an agent in a request, oldest first, each as the client passes it on: Claude Code
-// keeps it in the transcript and puts it into a message with other things, Codex makes a message of it.
+// told returns what ccd's hooks added to a request, oldest first, as each client passes it on: Claude Code records it
+// in the transcript and adds it to a message, Codex makes it a message.
 func (p *place) told(a agent, id string, r *request) (all []string) {
 	p.t.Helper()
 	if a.name == "codex" {
@@ -41,8 +41,8 @@ func (p *place) told(a agent, id string, r *request) (all []string) {
 	return all
 }
 
-// newest returns the newest context of the start of a session, and holds it to the limits of the clients: 10,000
-// characters in all, and in the first 2 KB where the companion stands and how to restore.
+// newest returns the newest context of a session start. It checks the clients' limits: 10,000 characters in all, and in
+// the first 2 KB the companion's path and how to restore.
 func (p *place) newest(when string, a agent, id string, r *request) string {
 	p.t.Helper()
 	all := slices.DeleteFunc(p.told(a, id, r), func(s string) bool { return strings.Contains(s, "context pressure") })
@@ -59,7 +59,7 @@ func (p *place) newest(when string, a agent, id string, r *request) string {
 	return text
 }
 
-// warnings counts what the hooks said of a context that is nearly full, and holds each to its limit.
+// warnings counts the warnings about a nearly full context and checks the limit of each.
 func (p *place) warnings(a agent, id string, r *request) (n int) {
 	p.t.Helper()
 	for _, text := range p.told(a, id, r) {

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// huge is a command that prints 300 KB with one line that is an error, and what it prints.
+// huge is a command that prints 300 KB with one error line.
 const huge = `awk 'BEGIN { for (i = 1; i <= 6000; i++) if (i == 4321) print "ERROR: invoice 4321 does not balance"; else printf "line %06d of the ledger, all is well in it now\n", i }'`
 
-// TestClaudeCodeDemotesLive is case (e): an output of 300 KB reaches the model as its beginning, its error lines and an
-// ID, and the ID gives all of it, also when the client's own copy is purged.
+// TestClaudeCodeDemotesLive is case (e): of an output of 300 KB the model gets the beginning, the error lines and an
+// ID, and the ID restores all of it, even after the client's own copy is purged.
 func TestClaudeCodeDemotesLive(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	whole := p.must("/bin/sh", "-c", huge)
 
-	// The control: without the hook the model gets the client's own preview, and no ID.
+	// The control: without the hook the model gets the client's preview and no ID.
 	all, _ := p.begin(a, "Check the ledger.", uses("", a.shell(huge)))
 	if r := last(all); len(r.results()) != 1 || markerID.MatchString(r.results()[0]) || strings.Contains(r.results()[0], "ERROR: invoice 4321") {
 		t.Error("the control fails: without the hook the model sees an ID or the error")
@@ -88,7 +88,7 @@ func uninstalls(p *place, a agent, name string) {
 		t.Errorf("install and uninstall leave other files than there were: %q", changed)
 	}
 
-	// With a session in between, the agent has written what it writes; ours is gone all the same.
+	// After a session the agent has written its own files; ccd's must be removed anyway.
 	p.ccd(flags...)
 	during, _ := p.begin(a, "Look at the ledger.")
 	p.ccd("agents", "uninstall", name)
@@ -108,7 +108,7 @@ func uninstalls(p *place, a agent, name string) {
 		a.title, len(before), ours)
 }
 
-// contents returns what every file of the home holds, but for the agents' databases and what they keep for themselves.
+// contents returns the hash and mode of every file in the home.
 func (p *place) contents() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
@@ -118,7 +118,7 @@ func (p *place) contents() map[string]string {
 	return all
 }
 
-// changed returns the files that are new, gone or other than before.
+// changed returns the files that were added, removed or changed.
 func (p *place) changed(before map[string]string) map[string]string {
 	p.t.Helper()
 	now := p.contents()
@@ -136,7 +136,7 @@ func (p *place) changed(before map[string]string) map[string]string {
 	return all
 }
 
-// theirs returns the text of a settings file of an agent; transcripts and databases tell of what was, and are left out.
+// theirs returns the text of an agent's settings file, "" for transcripts and databases.
 func (p *place) theirs(path string) string {
 	if strings.HasSuffix(path, ".jsonl") || strings.Contains(path, ".sqlite") {
 		return ""

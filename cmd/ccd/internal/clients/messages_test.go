@@ -17,7 +17,7 @@ type message struct {
 	Content blocks `json:"content"`
 }
 
-// block is one content block; of the many fields of its kinds those that the checks look at.
+// block is a content block, with the fields that the checks need.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -36,10 +36,10 @@ type block struct {
 	Cache json.RawMessage `json:"cache_control"`
 }
 
-// blocks is a content: a string stands for one text block.
+// blocks is a content: a string is one text block.
 type blocks []block
 
-// UnmarshalJSON takes both forms of a content.
+// UnmarshalJSON accepts both forms of a content.
 func (b *blocks) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -49,7 +49,7 @@ func (b *blocks) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]block)(b))
 }
 
-// text joins what a reader of the blocks sees.
+// text joins the texts of the blocks.
 func (b blocks) text() string {
 	var all []string
 	for _, c := range b {
@@ -60,13 +60,13 @@ func (b blocks) text() string {
 	return strings.Join(all, "\n")
 }
 
-// signed is the signature of a thinking block: only what this model thought, unaltered, bears it.
+// signed returns the signature of a thinking block. It proves that this model wrote it and nobody changed it.
 func signed(thinking string) string {
 	sum := sha256.Sum256([]byte("the scripted model thought: " + thinking))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// readMessages reads a request to the Messages API and finds what the API would refuse.
+// readMessages reads a request to the Messages API and lists what the API would reject.
 func readMessages(raw []byte) *request {
 	r := &request{api: "messages", lane: "main", raw: raw}
 	var q struct {
@@ -113,7 +113,7 @@ func partOf(role string, b block) part {
 	}
 }
 
-// merged drops the system messages and joins neighbours of one role, as the API does before it looks at turns.
+// merged drops system messages and joins neighbors with the same role, as the API does before it checks turns.
 func merged(all []message) (turns []message) {
 	for _, m := range all {
 		switch n := len(turns); {
@@ -127,7 +127,7 @@ func merged(all []message) (turns []message) {
 	return turns
 }
 
-// refusedMessages names what the Messages API answers with 400.
+// refusedMessages returns what the Messages API answers with 400.
 func refusedMessages(all []message) (found []string) {
 	fault := func(i int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("message %d: ", i)+fmt.Sprintf(format, args...))
@@ -137,7 +137,7 @@ func refusedMessages(all []message) (found []string) {
 		if !slices.Contains([]string{"user", "assistant", "system"}, m.Role) {
 			fault(i, "role %q", m.Role)
 		}
-		if len(m.Content) == 0 && m.Role != "system" { // Claude Code sends an empty one after /compact, with or without ccd
+		if len(m.Content) == 0 && m.Role != "system" { // Claude Code sends an empty one after /compact, with and without ccd
 			fault(i, "no content")
 		}
 		for _, b := range m.Content {
@@ -167,7 +167,7 @@ var (
 	mediaType = regexp.MustCompile(`^image/(png|jpeg|gif|webp)$`)
 )
 
-// refusedBlock tells what is wrong with one block by itself.
+// refusedBlock says what is wrong with a block.
 func refusedBlock(role string, b block) string {
 	switch b.Type {
 	case "text":
@@ -206,10 +206,10 @@ func refusedBlock(role string, b block) string {
 	return ""
 }
 
-// refusedPairs tells where calls and results do not belong together, or stand in the wrong place.
+// refusedPairs returns the calls and results that do not match or are in the wrong place.
 func refusedPairs(turns []message) (found []string) {
 	seen := map[string]bool{}
-	var open []string // the calls of the message before
+	var open []string // the calls of the previous message
 	for i, m := range turns {
 		var calls, results []string
 		for k, b := range m.Content {
@@ -247,8 +247,8 @@ func refusedPairs(turns []message) (found []string) {
 	return found
 }
 
-// sendMessage streams a reply as the Messages API does. IDs are unique over all runs against one model: a client drops a
-// call whose ID its transcript has already.
+// sendMessage streams a reply as the Messages API does. IDs are unique across runs with the same model, because a
+// client drops a call whose ID is in its transcript.
 func sendMessage(w http.ResponseWriter, _ *request, n int, said reply) {
 	usage := map[string]any{"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": said.used, "output_tokens": 1}
 	s := newStream(w)

@@ -16,31 +16,29 @@ import (
 	"testing"
 )
 
-// call is one tool call that the model makes.
+// call is a tool call of the model.
 type call struct {
-	name, space string // space: Codex's namespace of a tool that a server brings
+	name, space string // space: Codex's namespace for the tools of a server
 	input       map[string]any
 }
 
-// reply is what the model says in one turn.
+// reply is a turn of the model.
 type reply struct {
 	thinking, text string
 	calls          []call
 	used           int // input tokens that the model reports; 0: a quarter of the request's bytes
 }
 
-// turn answers one request. It sees nothing but the request, as a model does.
+// turn answers a request and, like a model, sees nothing else.
 type turn func(*request) reply
 
-// says is a turn without tools.
 func says(text string) turn { return func(*request) reply { return reply{text: text} } }
 
-// uses is a turn of tool calls.
 func uses(text string, calls ...call) turn {
 	return func(*request) reply { return reply{text: text, calls: calls} }
 }
 
-// reporting makes a turn report that its request held this many tokens.
+// reporting returns the turn with that many reported input tokens.
 func (t turn) reporting(tokens int) turn {
 	return func(r *request) reply {
 		said := t(r)
@@ -49,35 +47,34 @@ func (t turn) reporting(tokens int) turn {
 	}
 }
 
-// part is one thing said, in any API's terms: who said it, which kind it is, the call it belongs to.
+// part is one statement, for any API: role, kind, text and call.
 type part struct {
 	who, kind, id, name, text string
 }
 
-// request is one request that an agent sent to the model.
+// request is a request of an agent.
 type request struct {
 	api      string // messages, responses, generate or chat
 	lane     string // main, or compaction
 	raw      []byte
 	parts    []part
-	problems []string // why the real API would refuse it
-	talk     int      // bytes of the conversation: system prompt and tools apart
+	problems []string // why the real API would reject it
+	talk     int      // bytes of the conversation, without system prompt and tools
 }
 
-// model is a model on loopback. It speaks four APIs, and is strict: what the real ones refuse, it answers with 400.
+// model is a scripted model on loopback for four APIs. It answers with 400 what the real APIs reject.
 type model struct {
 	url string
 
 	mu      sync.Mutex
-	turns   []turn     // what is still to be said, then "done"
-	summary turn       // the answer to an agent's own compaction
-	asked   []*request // since requests was last called
+	turns   []turn     // the next turns, then "done"
+	summary turn       // answers the agent's own compaction
+	asked   []*request // since the last call of requests
 	all     []*request
 	replies int
 }
 
-// newModel starts a model; it ends with the test, and leaves its requests in $CCD_CLIENTS_LOG where that names a
-// directory.
+// newModel starts a model for the test. It writes its requests to $CCD_CLIENTS_LOG, if that is set.
 func newModel(t *testing.T) *model {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,14 +107,14 @@ func (m *model) leave(t *testing.T) {
 	}
 }
 
-// plays sets what the model says from now on.
+// plays sets the next turns of the model.
 func (m *model) plays(turns ...turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turns = turns
 }
 
-// requests returns what was asked since the last call, and fails the test where the real API would have refused one.
+// requests returns the requests since the last call. It fails the test if the real API would have rejected one.
 func (m *model) requests(t *testing.T) []*request {
 	t.Helper()
 	m.mu.Lock()
@@ -137,7 +134,7 @@ func of(all []*request, lane string) []*request {
 	return slices.DeleteFunc(slices.Clone(all), func(r *request) bool { return r.lane != lane })
 }
 
-// ServeHTTP answers as the APIs do, for as much of them as agents use.
+// ServeHTTP implements the parts of the APIs that agents use.
 func (m *model) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	raw, err := body(q)
 	if err != nil {
@@ -187,7 +184,7 @@ func (m *model) reply(w http.ResponseWriter, r *request, send func(w http.Respon
 	send(w, r, n, said)
 }
 
-// take notes a request and chooses the turn that answers it. What is refused uses no turn up.
+// take records a request and returns the turn that answers it. A rejected request uses no turn.
 func (m *model) take(r *request) (int, turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +214,7 @@ func answer(w http.ResponseWriter, code int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// stream is a reply sent as events, one data line each.
+// stream sends a reply as events, one data line each.
 type stream struct{ w http.ResponseWriter }
 
 func newStream(w http.ResponseWriter) stream {
@@ -236,7 +233,7 @@ func (s stream) event(kind string, fields map[string]any) {
 func (s stream) data(fields map[string]any) {
 	data, err := json.Marshal(fields)
 	if err != nil {
-		panic(err) // the fields are ours
+		panic(err) // our own fields can always be encoded
 	}
 	fmt.Fprintf(s.w, "data: %s\n\n", data)
 	if f, ok := s.w.(http.Flusher); ok {

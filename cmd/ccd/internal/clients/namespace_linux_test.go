@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone is set in the process that runs inside the network namespace.
+// alone is set in the process inside the network namespace.
 const alone = "CCD_CLIENTS_ALONE"
 
-// isolate starts this program again in a network namespace that has loopback only, and returns its exit status. Where
-// the machine does not allow that, nothing runs: why says so.
+// isolate runs this program again in a network namespace with only loopback, and returns its exit status. If the
+// machine does not allow that, why says so and nothing runs.
 func isolate() (status int, why string) {
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Env = append(os.Environ(), alone+"=1")
@@ -34,7 +34,7 @@ func isolate() (status int, why string) {
 	return 0, ""
 }
 
-// onlyLoopback brings loopback up, and fails where there is any other way out.
+// onlyLoopback enables loopback and fails if there is another interface.
 func onlyLoopback() error {
 	all, err := net.Interfaces()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// given runs a program with what stands on its stdin.
+// given runs a program with text on its stdin.
 func (p *place) given(stdin, program string, args ...string) ran {
 	p.t.Helper()
 	p.stdin = stdin
@@ -19,7 +19,7 @@ func (p *place) given(stdin, program string, args ...string) ran {
 	return p.run(program, args...)
 }
 
-// daemon runs `ccd run` beside the test, and ends it with SIGINT, as a service manager or Ctrl-C does.
+// daemon runs `ccd run` and stops it with SIGINT.
 func (p *place) daemon() (stop func()) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), p.ccdPath(), "run", "--quiet")
@@ -38,7 +38,7 @@ func (p *place) daemon() (stop func()) {
 	}
 }
 
-// server is `ccd mcp` with a client at its pipes.
+// server is `ccd mcp` with pipes.
 type server struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -47,7 +47,7 @@ type server struct {
 	n    int
 }
 
-// close ends its stdin, which has to end it well.
+// close closes its stdin, after which it must exit 0.
 func (s *server) close() {
 	s.t.Helper()
 	s.to.Close()
@@ -56,7 +56,7 @@ func (s *server) close() {
 	}
 }
 
-// serve starts it.
+// serve starts `ccd mcp`.
 func (p *place) serve() *server {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), p.ccdPath(), "mcp")
@@ -89,13 +89,12 @@ func (s *server) send(message map[string]any) {
 	}
 }
 
-// tell sends a notification.
 func (s *server) tell(method string) {
 	s.t.Helper()
 	s.send(map[string]any{"method": method})
 }
 
-// ask sends a request, and returns its result.
+// ask sends a request and returns its result.
 func (s *server) ask(method string, params any) json.RawMessage {
 	s.t.Helper()
 	s.n++

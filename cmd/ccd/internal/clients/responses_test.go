@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// item is one input item of OpenAI's Responses API; of its kinds' fields those that the checks look at.
+// item is an input item of OpenAI's Responses API, with the fields that the checks need.
 type item struct {
 	Type      string          `json:"type"`
 	Role      string          `json:"role"`
@@ -25,14 +25,14 @@ type item struct {
 	Encrypted string `json:"encrypted_content"`
 }
 
-// contents is a content or an output: a string stands for one text.
+// contents is a content or an output: a string is one text.
 type contents []struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	ImageURL string `json:"image_url"`
 }
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (c *contents) UnmarshalJSON(raw []byte) error {
 	type plain contents
 	var text string
@@ -52,7 +52,7 @@ func (c contents) text() string {
 	return strings.Join(all, "\n")
 }
 
-// readResponses reads a request to the Responses API and finds what the API would refuse.
+// readResponses reads a request to the Responses API and lists what the API would reject.
 func readResponses(raw []byte) *request {
 	r := &request{api: "responses", lane: "main", raw: raw}
 	var q struct {
@@ -104,7 +104,7 @@ func (it item) part() part {
 	}
 }
 
-// refusedItems names what the Responses API answers with 400.
+// refusedItems returns what the Responses API answers with 400.
 func refusedItems(all []item) (found []string) {
 	calls, outputs := map[string]int{}, map[string]int{}
 	for i, it := range all {

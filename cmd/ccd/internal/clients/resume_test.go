@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// copied is what `ccd resume --json` says of a resumed copy.
+// copied is what `ccd resume --json` prints.
 type copied struct {
 	Session, Source, Path, Command string
 }
 
-// clientID is how the copy's own agent calls it: the command ends with it.
+// clientID returns the agent's own ID of the copy, which ends the command.
 func (c copied) clientID() string { return c.Command[strings.LastIndexByte(c.Command, ' ')+1:] }
 
-// resume makes a resumed copy of a session.
+// resume copies a session.
 func (p *place) resume(args ...string) (c copied) {
 	p.t.Helper()
 	out := p.ccd(append([]string{"resume", "--json"}, args...)...)
@@ -33,8 +33,7 @@ func (p *place) resume(args ...string) (c copied) {
 
 const finished = "All of it is read: the sum is 8317 cents."
 
-// grown makes a session of n turns whose last reply reports a context of so many tokens, and returns its last request
-// and its ID.
+// grown makes a session of n turns whose last reply reports that many tokens, and returns its last request and ID.
 func (p *place) grown(a agent, n, tokens int) (*request, string) {
 	p.t.Helper()
 	turns := a.working(0, n)
@@ -45,7 +44,7 @@ func (p *place) grown(a agent, n, tokens int) (*request, string) {
 	return last(all), id
 }
 
-// picture draws one into the project, and returns its path.
+// picture writes an image into the project and returns its path.
 func (p *place) picture() string {
 	p.t.Helper()
 	var b bytes.Buffer
@@ -63,7 +62,7 @@ func TestClaudeCodeResumesACopy(t *testing.T) {
 	a, p := claudeAgent.found(t), newPlace(t)
 	_, made := resumesACopy(p, a)
 
-	// The agent edits a file that it read in the part which is left out.
+	// The agent edits a file that it read in the part that the copy leaves out.
 	readme := filepath.Join(p.project, "README.md")
 	p.goOn(a, made.Session, "Say what a cent is.",
 		uses("", call{name: "Read", input: map[string]any{"file_path": readme}}),
@@ -75,7 +74,7 @@ func TestClaudeCodeResumesACopy(t *testing.T) {
 		return append(p.goOn(a, id, "/compact keep the sums"), p.goOn(a, id, "Go on.")...)
 	})
 
-	// The control: with a usage that is left as it was, the agent compacts at once.
+	// The control: with the original token count, the agent compacts at once.
 	p.ccd("run", "--once")
 	stale := p.resume(made.Session)
 	text := p.read(stale.Path)
@@ -87,7 +86,7 @@ func TestClaudeCodeResumesACopy(t *testing.T) {
 	}
 }
 
-// TestCodexResumesACopy is case (d)'s share of the same.
+// TestCodexResumesACopy is case (d).
 func TestCodexResumesACopy(t *testing.T) {
 	t.Parallel()
 	a, p := codexAgent.found(t), newPlace(t)
@@ -98,7 +97,7 @@ func TestCodexResumesACopy(t *testing.T) {
 	})
 }
 
-// TestAgentsTakeEachOthersWork goes on with what was begun in one agent, in a copy for itself or for another one.
+// TestAgentsTakeEachOthersWork continues a session of one agent in a copy for the same or another agent.
 func TestAgentsTakeEachOthersWork(t *testing.T) {
 	for _, way := range []struct {
 		from agent
@@ -114,7 +113,7 @@ func TestAgentsTakeEachOthersWork(t *testing.T) {
 			t.Parallel()
 			from, p := way.from.found(t), newPlace(t)
 			tokens := from.full
-			if from.name == "pi" { // it would compact as soon as that is reported
+			if from.name == "pi" { // it would compact as soon as it sees more
 				tokens = tokens * 7 / 10
 			}
 			before, id := p.grown(from, 20, tokens)
@@ -126,7 +125,7 @@ func TestAgentsTakeEachOthersWork(t *testing.T) {
 	}
 }
 
-// takesOver goes on with a copy of a session, whose last request was before, and with a copy of that one.
+// takesOver continues a copy of a session, whose last request was before, and then a copy of the copy.
 func takesOver(p *place, from, to agent, id string, before *request) {
 	t := p.t
 	made := p.resume("--to", to.name, id)
@@ -140,14 +139,14 @@ func takesOver(p *place, from, to agent, id string, before *request) {
 		}
 	}
 	saw := all[0]
-	if from.name == to.name { // another agent's results are other texts
+	if from.name == to.name { // another agent's results differ
 		if saw = before; all[0].talk*2 > before.talk {
 			t.Errorf("%s: the request has %d bytes of conversation, the original's %d: more than half", to.name, all[0].talk, before.talk)
 		}
 		who := before.parts[slices.IndexFunc(before.parts, func(q part) bool { return q.kind == "call" })].who
 		p.verbatim(append(conversation(before), part{who: who, kind: "text", text: finished}), conversation(all[0]))
 		p.ccd("run", "--once")
-		again := p.resume(made.Session) // the copy is a session like any other
+		again := p.resume(made.Session) // a copy is a session like any other
 		if again.Source != made.Session || !p.goOn(to, again.clientID(), "And now?")[0].holds("Never round cents.") {
 			t.Errorf("%s: a copy of the copy is of %s, or has forgotten what was asked", to.name, again.Source)
 		}
@@ -156,7 +155,7 @@ func takesOver(p *place, from, to agent, id string, before *request) {
 	p.proved("case a/d: begun in %s, gone on with in %s: %d bytes of conversation became %d, 3 tool turns on top, %d stubs come back", from.title, to.title, before.talk, all[0].talk, stubs)
 }
 
-// resumesACopy grows a session past the threshold, has it compacted and resumes it, and looks at what the agent sends.
+// resumesACopy grows a session beyond the threshold, resumes a copy of it and checks what the agent sends.
 func resumesACopy(p *place, a agent) (id string, made copied) {
 	t := p.t
 	before, id := p.grown(a, 40, a.full)
@@ -182,7 +181,7 @@ func resumesACopy(p *place, a agent) (id string, made copied) {
 	whole := p.verbatim(append(conversation(before), part{who: "assistant", kind: "text", text: finished}), conversation(after))
 	stubs := p.comeBack(before, after)
 
-	// The control: the original itself, with its usage, is compacted at once.
+	// The control: the agent compacts the original at once.
 	back := p.saved()
 	if len(of(p.goOn(a, id, "Go on."), "compaction")) == 0 {
 		t.Error("the control fails: the original is not compacted either")
@@ -193,10 +192,10 @@ func resumesACopy(p *place, a agent) (id string, made copied) {
 	return id, made
 }
 
-// conversation returns the parts that the people and the model said, and the tools' results: no reminders of the client.
-// Results that stand side by side are sorted: a transcript has them in the order in which the tools came to an end.
+// conversation returns the messages and tool results of a request, without the client's reminders. Results next to each
+// other are sorted, because a transcript has them in the order in which the tools ended.
 func conversation(r *request) (all []part) {
-	first := 0 // of the results that stand side by side
+	first := 0 // of the results next to each other
 	for _, p := range r.parts {
 		if p.who == "system" || p.who == "developer" || p.kind == "thinking" || p.kind == "text" && strings.HasPrefix(p.text, "<") {
 			continue
@@ -211,8 +210,8 @@ func conversation(r *request) (all []part) {
 	return all
 }
 
-// verbatim fails the test where the newest parts of a conversation do not stand in the resumed one as they stood; it
-// returns how many of them do.
+// verbatim fails the test if the newest parts of a conversation differ in the resumed one. It returns how many are
+// equal.
 func (p *place) verbatim(old, now []part) int {
 	p.t.Helper()
 	end := len(now) - 1
@@ -231,8 +230,7 @@ func (p *place) verbatim(old, now []part) int {
 
 var markerID = regexp.MustCompile(`\[ccd ([0-9a-hjkmnp-tv-z]{12})\b`)
 
-// comeBack restores the stubs that stand in the place of results, and compares with what the agent saw; it returns how
-// many there were.
+// comeBack restores the stubs that replace results, compares them with what the agent saw, and returns their number.
 func (p *place) comeBack(before, after *request) (n int) {
 	p.t.Helper()
 	saw := map[string]string{}
@@ -262,7 +260,7 @@ func (p *place) comeBack(before, after *request) (n int) {
 	return n
 }
 
-// compactsAgain compacts a copy that has grown, by ccd and then by the agent.
+// compactsAgain compacts a copy that has grown, with ccd and then with the agent.
 func compactsAgain(p *place, a agent, id string, byAgent func(id string) []*request) {
 	t := p.t
 	p.goOn(a, id, "And once more.", a.working(70, 12)...)

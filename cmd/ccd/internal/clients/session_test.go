@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// proved tells what a case has shown, with its numbers; a case that failed has shown nothing.
+// proved logs what a case has shown, unless it failed.
 func (p *place) proved(format string, args ...any) {
 	p.t.Helper()
 	if !p.t.Failed() {
@@ -19,7 +19,7 @@ func (p *place) proved(format string, args ...any) {
 	}
 }
 
-// begin starts a session, and returns its requests and its ID.
+// begin starts a session and returns its requests and ID.
 func (p *place) begin(a agent, say string, turns ...turn) ([]*request, string) {
 	p.t.Helper()
 	before := p.sessions(a.transcripts)
@@ -35,18 +35,17 @@ func (p *place) begin(a agent, say string, turns ...turn) ([]*request, string) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// idOf returns the session ID in a transcript's name; Gemini CLI's whole name is one.
+// idOf returns the session ID in a transcript's name; for Gemini CLI it is the whole name.
 func idOf(path string) string {
 	return cmp.Or(uuid.FindString(filepath.Base(path)), strings.TrimSuffix(filepath.Base(path), ".jsonl"))
 }
 
-// goOn asks one more thing of a session.
+// goOn sends one more prompt to a session.
 func (p *place) goOn(a agent, id, say string, turns ...turn) []*request {
 	p.t.Helper()
 	return p.asks(a, a.ask(a.resumed(id), say), turns...)
 }
 
-// transcript returns the path of a session's transcript.
 func (p *place) transcript(a agent, id string) string {
 	p.t.Helper()
 	for _, path := range p.sessions(a.transcripts) {
@@ -58,8 +57,8 @@ func (p *place) transcript(a agent, id string) string {
 	return ""
 }
 
-// working is n turns of an agent at work: it thinks now and then, says what it does, reads stretches of the project's
-// files, none twice, two at once at times, and runs commands that fail. Each output has about 5 KB.
+// working returns n turns of an agent at work: it thinks sometimes, says what it does, reads parts of the project's
+// files, sometimes two at once, and runs commands that fail. Each output has about 5 KB.
 func (a agent) working(from, n int) (turns []turn) {
 	for i := from; i < from+n; i++ {
 		said := reply{
@@ -79,7 +78,7 @@ func (a agent) working(from, n int) (turns []turn) {
 	return turns
 }
 
-// saved keeps a copy of the home, and returns what puts it back, times included.
+// saved copies the home and returns a function that restores it, including times.
 func (p *place) saved() (restore func()) {
 	p.t.Helper()
 	kept := p.t.TempDir()
@@ -93,8 +92,7 @@ func (p *place) saved() (restore func()) {
 	}
 }
 
-// What differs between two runs that are the same: IDs, each of which stands for the order in which it is first seen, and
-// times, which stand for nothing.
+// What differs between equal runs: IDs, which are numbered in order of appearance, and times.
 var (
 	changingIDs = []*regexp.Regexp{
 		uuid,
@@ -109,17 +107,17 @@ var (
 	}
 )
 
-// besides is what Codex finds out of git while it starts, in time for the first request or not.
+// besides matches what Codex finds out about git at its start, sometimes too late for its first request.
 var besides = regexp.MustCompile(`\\"workspaces\\":\{.*?\}\},`)
 
-// normal returns a request's body with IDs, times and the path of HOME replaced.
+// normal returns the body of a request with IDs, times and the path of HOME replaced.
 func (p *place) normal(r *request) string {
 	p.t.Helper()
 	var body any
 	if err := json.Unmarshal(r.raw, &body); err != nil {
 		p.t.Fatal(err)
 	}
-	raw, err := json.MarshalIndent(body, "", " ") // the order of keys says nothing
+	raw, err := json.MarshalIndent(body, "", " ") // the order of keys does not matter
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -139,7 +137,7 @@ func (p *place) normal(r *request) string {
 	return text
 }
 
-// same fails the test where two runs sent other bodies.
+// same fails the test if two runs sent different bodies.
 func (p *place) same(what string, before, after []*request) {
 	p.t.Helper()
 	if len(before) != len(after) {
@@ -169,12 +167,12 @@ func at(lines []string, k int) string {
 	return "(nothing)"
 }
 
-// holds tells whether any part of the request has the text, exactly.
+// holds reports whether a part of the request contains the text.
 func (r *request) holds(text string) bool {
 	return slices.ContainsFunc(r.parts, func(p part) bool { return strings.Contains(p.text, text) })
 }
 
-// results returns the outputs of the tool calls in the request, in order.
+// results returns the outputs of the tool calls in a request, in order.
 func (r *request) results() (all []string) {
 	for _, p := range r.parts {
 		if p.kind == "result" {

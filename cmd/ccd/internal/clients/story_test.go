@@ -16,8 +16,8 @@ import (
 	"ccd/internal/gen"
 )
 
-// TestStory walks the cases' way without any client: invented sessions that are shaped like the clients', what hooks are
-// given, the MCP server over pipes. What a client would send of a transcript is put together here and held to the same
+// TestStory does what the cases do without any client: with invented sessions in the clients' formats, events for the
+// hooks, and the MCP server over pipes. The requests that a client would send are built here and checked by the same
 // strict rules.
 func TestStory(t *testing.T) {
 	for _, a := range []agent{claudeAgent, codexAgent} {
@@ -28,12 +28,12 @@ func TestStory(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &story{p, a, p.largest(a)}
-			lately := time.Now().Add(-time.Hour) // a session whose file is about to be purged has a younger copy
+			lately := time.Now().Add(-time.Hour) // a session that is about to be purged gets a newer copy
 			if err := os.Chtimes(s.transcript, lately, lately); err != nil {
 				t.Fatal(err)
 			}
 			before := treeOf(t, filepath.Dir(s.transcript))
-			p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[agents]\nreach = \"all\"\n") // the session's project is of another machine
+			p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[agents]\nreach = \"all\"\n") // the session's project is on another machine
 			p.ccd("run", "--once")
 			p.ccd("compact", s.id())
 			s.isResumed()
@@ -48,7 +48,6 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// story is one session, and what is done with it.
 type story struct {
 	*place
 	agent
@@ -73,7 +72,7 @@ func (p *place) largest(a agent) (path string) {
 	return path
 }
 
-// wouldSend is the request that a client would send if it resumed this transcript, as far as it is told by the records.
+// wouldSend builds the request that a client would send if it resumed this transcript, as far as the records say.
 func (s *story) wouldSend(path string) *request {
 	s.t.Helper()
 	if s.name == "codex" {
@@ -125,7 +124,8 @@ func (s *story) wouldSendCodex(path string) []byte {
 	return raw
 }
 
-// isResumed is the cases' (a), and what of (c) can be seen in files: older than the newest, a title, a name of its own.
+// isResumed is case (a), and the part of (c) that files show: older than the newest session, with a title and its own
+// name.
 func (s *story) isResumed() {
 	t := s.t
 	t.Helper()
@@ -133,7 +133,7 @@ func (s *story) isResumed() {
 	made := s.resume(s.id())
 	after := s.wouldSend(made.Path)
 	for _, why := range after.problems {
-		if !strings.Contains(why, "thinking that this model") && !strings.Contains(why, "cannot be verified") { // another's thoughts
+		if !strings.Contains(why, "thinking that this model") && !strings.Contains(why, "cannot be verified") { // thinking of another model
 			t.Errorf("the copy would be refused: %s", why)
 		}
 	}
@@ -157,7 +157,7 @@ func (s *story) isResumed() {
 	t.Logf("%d bytes of conversation became %d; the last %d parts verbatim, %d stubs come back", before.talk, after.talk, whole, stubs)
 }
 
-// isValid holds a copy to the validator, which refuses it as soon as a result is missing.
+// isValid checks a copy with the validator, which must reject it if a result is missing.
 func (s *story) isValid(path string) {
 	s.t.Helper()
 	lines := bytes.Split(bytes.TrimSpace([]byte(s.read(path))), []byte("\n"))
@@ -180,7 +180,7 @@ func (s *story) isValid(path string) {
 	}
 }
 
-// hook runs a hook with what the client gives it.
+// hook runs a hook with a client's event.
 func (s *story) hook(event string, fields map[string]any) string {
 	s.t.Helper()
 	given := map[string]any{
@@ -200,7 +200,7 @@ func (s *story) hook(event string, fields map[string]any) string {
 	return r.out
 }
 
-// context returns the additionalContext of what a hook printed.
+// context returns the additionalContext in a hook's output.
 func (s *story) context(out string) string {
 	s.t.Helper()
 	var said struct {
@@ -215,7 +215,7 @@ func (s *story) context(out string) string {
 	return said.HookSpecificOutput.AdditionalContext
 }
 
-// isTold is the cases' (b): what each hook says, and its limits.
+// isTold is case (b): the output of each hook, and its limits.
 func (s *story) isTold() {
 	t := s.t
 	t.Helper()
@@ -256,7 +256,7 @@ func (s *story) isTold() {
 	}
 }
 
-// isServed fetches an original by the MCP server as by the shell.
+// isServed restores an original with the MCP server and with the shell.
 func (s *story) isServed() {
 	t := s.t
 	t.Helper()
@@ -283,14 +283,14 @@ func (s *story) isServed() {
 	}
 	want := s.must(s.ccdPath(), "restore", id[1])
 	for _, c := range answer.Content {
-		if c.Text == want || len(c.Text) > 2000 && strings.HasPrefix(want, c.Text) { // a page of it
+		if c.Text == want || len(c.Text) > 2000 && strings.HasPrefix(want, c.Text) { // one page of it
 			return
 		}
 	}
 	t.Errorf("no block of the answer is the original of %d bytes: %.400s", len(want), got)
 }
 
-// isDemoted is the cases' (e), with an output that the client spilled.
+// isDemoted is case (e), with an output that the client spilled.
 func (s *story) isDemoted() {
 	t := s.t
 	t.Helper()
@@ -331,7 +331,7 @@ func (s *story) isDemoted() {
 	}
 }
 
-// isUninstalled is the cases' (f).
+// isUninstalled is case (f).
 func (s *story) isUninstalled() {
 	t := s.t
 	t.Helper()

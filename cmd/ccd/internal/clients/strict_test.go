@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// conversations in Anthropic's terms. Each row breaks one rule; the first breaks none.
+// messageRows are conversations in Anthropic's format. Each breaks one rule; the first breaks none.
 var messageRows = []struct{ name, messages, want string }{
 	{"fine", `{"role":"user","content":"go"},{"role":"system","content":"the day"},` +
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"why","signature":"SIGNED"},{"type":"text","text":"a"},{"type":"tool_use","id":"t1","name":"Bash","input":{}},{"type":"tool_use","id":"t2","name":"Read","input":{}}]},` +
@@ -45,7 +45,7 @@ func result(ids ...string) string {
 	return `{"role":"user","content":[` + strings.Join(all, ",") + `]}`
 }
 
-// TestMessagesAreStrict holds each rule of the strict model by a request that breaks it, and one that breaks none.
+// TestMessagesAreStrict breaks each rule of the strict model with one request; one request breaks none.
 func TestMessagesAreStrict(t *testing.T) {
 	for _, row := range messageRows {
 		t.Run(row.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func check(t *testing.T, r *request, want string) {
 	}
 }
 
-// TestResponsesAreStrict does the same for the other API.
+// TestResponsesAreStrict does the same for the Responses API.
 func TestResponsesAreStrict(t *testing.T) {
 	const (
 		hi     = `{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}`

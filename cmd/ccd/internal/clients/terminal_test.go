@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// screen is a terminal of its own, kept by tmux.
+// screen is a terminal in tmux.
 type screen struct {
 	p      *place
 	socket string
 }
 
-// newScreen starts a client in a terminal; it ends with the test.
+// newScreen starts a client in a terminal for the duration of the test.
 func newScreen(p *place, command ...string) *screen {
 	p.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -32,7 +32,7 @@ func newScreen(p *place, command ...string) *screen {
 	}
 	p.t.Cleanup(func() {
 		exec.Command("tmux", "-S", s.socket, "kill-server").Run()
-		end(pid) // at its leisure it would write into a home that is gone
+		end(pid) // otherwise it could write into the removed home
 	})
 	return s
 }
@@ -44,10 +44,10 @@ func (s *screen) tmux(args ...string) string {
 
 func (s *screen) text() string { return s.tmux("capture-pane", "-p") }
 
-// keys types into the terminal, by tmux's names of keys.
+// keys types tmux's names of keys.
 func (s *screen) keys(names ...string) { s.tmux(append([]string{"send-keys"}, names...)...) }
 
-// shows waits until the screen holds all words, and returns it.
+// shows waits until the screen has all words, and returns it.
 func (s *screen) shows(words ...string) string {
 	s.p.t.Helper()
 	return s.until(fmt.Sprintf("the screen shows %q", words), func(text string) bool {
@@ -55,7 +55,7 @@ func (s *screen) shows(words ...string) string {
 	})
 }
 
-// until waits until the screen is as wanted, and returns it.
+// until waits until wanted accepts the screen, and returns it.
 func (s *screen) until(what string, wanted func(text string) bool) (text string) {
 	s.p.t.Helper()
 	defer func() {
@@ -70,7 +70,7 @@ func (s *screen) until(what string, wanted func(text string) bool) (text string)
 	return text
 }
 
-// until waits for something to come true.
+// until waits until done returns true.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -97,7 +97,7 @@ func entries(screen string) (names []string) {
 	return names
 }
 
-// TestClaudeCodePicker is the rest of case (c): the picker lists the sessions that it lists without ccd, and a resumed copy
+// TestClaudeCodePicker is the rest of case (c): the picker lists the same sessions as without ccd, and a resumed copy
 // under its title.
 func TestClaudeCodePicker(t *testing.T) {
 	t.Parallel()
@@ -126,8 +126,8 @@ func TestClaudeCodePicker(t *testing.T) {
 	p.proved("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
 }
 
-// TestClaudeCodeClear is case (b) in a terminal: after /clear a new session begins, which is told of the one that was
-// cleared.
+// TestClaudeCodeClear is case (b) in a terminal: after /clear a new session begins, and the hook describes the
+// cleared one.
 func TestClaudeCodeClear(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)

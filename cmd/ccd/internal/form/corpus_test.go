@@ -10,10 +10,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// corpus holds real transcripts, beside the checkout; they are no part of it.
+// corpus is the directory of real transcripts, which are not part of the repository.
 const corpus = "../../../../../shared/corpus"
 
-// Real transcripts become lists that an API takes, in all forms and at every size, and can be compacted again.
+// Real transcripts become lists that an API accepts, in all forms and sizes, and the lists can be compacted again.
 func TestRealTranscriptsBecomeMessages(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus, "c*", "*.jsonl"))
 	if err != nil || len(files) == 0 {

@@ -26,7 +26,7 @@ const (
 	two     = mark.ID("9h2rv0s8d4pe")
 )
 
-// attacked is a companion of a session whose every text tries to be something else.
+// attacked is the companion of a session in which every text tries to pass for something else.
 func attacked(t *testing.T) sidecar.Parsed {
 	t.Helper()
 	f := sidecar.Front{
@@ -45,7 +45,7 @@ func attacked(t *testing.T) sidecar.Parsed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Fields["rules"] = "1" // whatever they are now
+	p.Fields["rules"] = "1" // any version
 	return p
 }
 
@@ -122,8 +122,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// The page is what it is made of and nothing else: known elements, properly nested, none that acts; every anchor that a
-// link names is there once.
+// The page has only known, properly nested, passive elements, and each linked anchor exists once.
 func TestPageIsInert(t *testing.T) {
 	page, err := HTML(attacked(t), known())
 	if err != nil {
@@ -139,7 +138,7 @@ func TestPageIsInert(t *testing.T) {
 	}
 }
 
-// What HTML allows and XML does not: attributes without quotes, elements without an end.
+// HTML allows attributes without quotes and elements without an end; XML does not.
 var (
 	attribute = regexp.MustCompile(` (class|id)=([A-Za-z]+)`)
 	empty     = regexp.MustCompile(`<meta [^>]*`)

@@ -14,12 +14,12 @@ import (
 	"ccd/internal/transcript"
 )
 
-// shipped are the options of the filter as shipped.
+// shipped are the default options of the filter.
 var shipped = FilterOptions{ListOptions: prose.ListOptions{
 	Options: prose.Options{Dedup: true, SummaryChars: 600, LongCap: "off"}, KeepRoles: []string{"system"}, Recent: 4, Percent: 30,
 }}
 
-// everything has every option of the filter on.
+// everything switches every option of the filter on.
 func everything() FilterOptions {
 	o := shipped
 	o.NearDedup, o.Contradictions, o.KeepImportance, o.Recent = true, true, 0.4, 2
@@ -31,7 +31,6 @@ func walk(what string, n int) string {
 	return strings.Repeat(fmt.Sprintf("We walked by the %s in the evening and sat down for a while. Nobody was there, and so the %s was quiet. ", what, what), n)
 }
 
-// filtered filters a list given as JSON.
 func filtered(data []byte, o FilterOptions) (Filtered, error) {
 	l, err := ReadList(data)
 	if err != nil {
@@ -40,7 +39,7 @@ func filtered(data []byte, o FilterOptions) (Filtered, error) {
 	return l.Filter(o), nil
 }
 
-// lawFaults names each law of the filter that what became of a list breaks. Again filters a second time.
+// lawFaults returns the laws of the filter that a result breaks. again filters the list a second time.
 func lawFaults(data []byte, f Filtered, again func([]byte) (Filtered, error)) (found []string) {
 	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	var before, after []json.RawMessage
@@ -54,7 +53,7 @@ func lawFaults(data []byte, f Filtered, again func([]byte) (Filtered, error)) (f
 		fault("%d decisions on %d messages", len(f.Report.Decisions), len(before))
 		return found
 	}
-	first := map[int]int{} // of each message that comes back, the one that it came from
+	first := map[int]int{} // the message that each printed message came from
 	for i, d := range f.Report.Decisions {
 		if d.In < 0 || d.In >= len(after) {
 			fault("message %d is in %d of %d", i, d.In, len(after))
@@ -92,7 +91,7 @@ func lawFaults(data []byte, f Filtered, again func([]byte) (Filtered, error)) (f
 	return found
 }
 
-// pointerFaults: each new marker names bytes of the list that it came from, and they hash to its ID.
+// pointerFaults: each new marker names bytes of the original list that hash to its ID.
 func pointerFaults(data []byte, f Filtered) (found []string) {
 	known := map[mark.ID]bool{}
 	for _, p := range f.Pointers {
@@ -113,8 +112,8 @@ func pointerFaults(data []byte, f Filtered) (found []string) {
 	return found
 }
 
-// TestFilterLaws: whatever the list, nothing grows, no message is lost, ids and roles stay, every ID names what it
-// replaced, and a second time changes nothing.
+// TestFilterLaws: for any list, nothing grows, no message is lost, ids and roles stay, every ID names what it replaced,
+// and filtering again changes nothing.
 func TestFilterLaws(t *testing.T) {
 	shortened := map[string]int{}
 	for seed := range uint64(150) {
@@ -148,7 +147,7 @@ func budgeted(tokens int) FilterOptions {
 	return o
 }
 
-// TestFilterLawsCanFail breaks each law, and wants it to be seen.
+// TestFilterLawsCanFail breaks each law and expects the check to notice.
 func TestFilterLawsCanFail(t *testing.T) {
 	data, err := json.Marshal([]any{
 		map[string]any{"id": "a", "role": "user", "content": walk("mill", 5)},
@@ -192,7 +191,7 @@ func TestFilterLawsCanFail(t *testing.T) {
 	}
 }
 
-// A merged group is one message with the first one's id and role; the report has the ids of the others.
+// Merged messages become one with the first one's id and role; the report has the other ids.
 func TestMergedGroups(t *testing.T) {
 	data := []byte(fmt.Sprintf(`[{"id": "a", "role": "user", "content": %q}, {"id": 2, "role": "user", "content": %q}, {"role": "user", "content": %q}, {"id": "d", "role": "assistant", "content": "ok"}]`,
 		walk("mill", 6), walk("gate", 6), walk("pond", 6)))
@@ -217,8 +216,8 @@ func TestMergedGroups(t *testing.T) {
 	}
 }
 
-// A call and its result stay what they are to each other, whatever is shortened; an orphan result, an empty content and a
-// content of no text survive.
+// A call and its result stay a pair, whatever is shortened. An orphan result, an empty content and a content without
+// text survive.
 func TestPairsSurvive(t *testing.T) {
 	long := walk("mill", 9)
 	data, err := json.Marshal([]any{
@@ -256,7 +255,7 @@ func TestPairsSurvive(t *testing.T) {
 	}
 }
 
-// A list comes back in its own shape; one that needs no shortening is the same to the byte.
+// A list keeps its form. One that needs no shortening is printed unchanged.
 func TestListsComeBack(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty":   "[]",
@@ -281,7 +280,7 @@ func TestListsComeBack(t *testing.T) {
 	}
 }
 
-// A text of over 16 MB stays: restore would give it back as JSON.
+// A text of over 16 MB is kept, because restore would print it as JSON.
 func TestHugeTextsStay(t *testing.T) {
 	o := shipped
 	o.Recent = 0
@@ -294,7 +293,7 @@ func TestHugeTextsStay(t *testing.T) {
 	}
 }
 
-// A list of lines knows on which line each message stands.
+// In a list with one message per line, each message knows its line.
 func TestRecordsOfLines(t *testing.T) {
 	line := func(role string) string { return fmt.Sprintf(`{"role":%q,"content":%q}`, role, walk(role, 5)) + "\n" }
 	o := shipped
@@ -310,7 +309,7 @@ func TestRecordsOfLines(t *testing.T) {
 	}
 }
 
-// Any list that can be read keeps the laws.
+// Any list that can be read follows the laws.
 func FuzzList(f *testing.F) {
 	f.Add([]byte(`[{"role":"user","content":[1,null,"x",{"type":"tool_result"},{"type":"tool_use","id":"\ud800"}]},{"role":"tool"},3]`))
 	f.Add([]byte(`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"arguments":"{"}}],"role":"user"}]`))

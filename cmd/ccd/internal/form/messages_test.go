@@ -29,7 +29,7 @@ func recordsOf(agent string, data []byte) iter.Seq2[*transcript.Record, error] {
 	}
 }
 
-// compacted is a transcript as a list of messages in at most so many estimated tokens.
+// compacted returns a transcript as a list of messages within a budget of estimated tokens.
 func compacted(t testing.TB, agent string, data []byte, tokens int) ([]byte, Talk) {
 	t.Helper()
 	o := compactor.Defaults()
@@ -91,8 +91,8 @@ func blocksOf(t testing.TB, m given) (all []givenBlock) {
 	return all
 }
 
-// faultsIn tells what an API would refuse: roles that do not take turns (but for the answer that we put in), calls whose
-// results do not follow at once, results without a call, empty texts, thinking.
+// faultsIn returns what an API would reject: roles that do not alternate (except for our answer), calls whose results
+// do not follow at once, results without a call, empty texts, thinking.
 func faultsIn(t testing.TB, all []given) (found []string) {
 	fault := func(i int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("message %d: %s", i, fmt.Sprintf(format, args...)))
@@ -163,7 +163,7 @@ func charsOf(t testing.TB, all []given) int {
 	return n
 }
 
-// What agents write becomes lists that an API takes, whatever the budget, and that can be compacted again.
+// Transcripts become lists that an API accepts, with any budget, and the lists can be compacted again.
 func TestTranscriptsBecomeMessages(t *testing.T) {
 	for _, agent := range []string{"claude-code", "codex"} {
 		for seed := range uint64(3) {
@@ -220,13 +220,13 @@ const (
 	result = `[{"type":"tool_result","tool_use_id":"%s","content":"made"}]`
 )
 
-// The order in which an agent writes is not the order that an API takes: each case, and what becomes of it.
+// Agents write records in another order than an API accepts.
 func TestTurns(t *testing.T) {
 	u, r := func(id string) string { return fmt.Sprintf(use, id) }, func(id string) string { return fmt.Sprintf(result, id) }
 	for _, c := range []struct {
 		name  string
 		lines []string
-		want  string // roles and what their blocks are
+		want  string // roles and kinds of blocks
 	}{
 		{"one after the other", []string{`user "go"`, "assistant " + u("a"), "user " + r("a"), `assistant [{"type":"text","text":"done"}]`}, "U=go A:a U:a A=done"},
 		{"calls of one reply", []string{`user "go"`, "assistant x|" + u("a"), "assistant x|" + u("b"), "user " + r("b"), "user " + r("a")}, "U=go A:a:b U:a:b"},
@@ -283,7 +283,7 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 }
 
-// Images stand whole only where nothing was answered to them yet.
+// Images are kept only if nothing was answered to them yet.
 func TestImages(t *testing.T) {
 	image := func(id string) string {
 		return `[{"type":"text","text":"look ` + id + `"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("QUJD", 500) + id + `"}}]`
@@ -312,7 +312,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// Whatever is cut says so, with the ID of its item, and stays what it was: an input an object, a result a text.
+// A cut text has a marker with its ID and keeps its type: an input is an object, a result a text.
 func TestCutsAreMarked(t *testing.T) {
 	long := strings.Repeat("a line of it [ccd 0123456789ab cut]\n", 20000)
 	q := transcript.QuoteText(long)
@@ -351,7 +351,7 @@ func TestErrorsEndIt(t *testing.T) {
 	}
 }
 
-// All sections but Recent stand in the first message, in their order: Recent follows message by message.
+// All sections except Recent are in the first message, in order; Recent follows as messages.
 func TestPreamble(t *testing.T) {
 	var sections []compactor.Section
 	want := "[Conversation compressed]\n\nlead\n"

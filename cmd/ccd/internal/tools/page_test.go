@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// listing answers timeline with the given text, and companion too: one ends early, the other counts its pages.
+// listing answers timeline and companion with a text. One stops early, the other counts its pages.
 func listing(text string) Archive {
 	return Archive{
 		Timeline: func(_ context.Context, _ OfSession, w io.Writer) (string, error) {
@@ -57,7 +57,7 @@ func TestPagesEndBehindLines(t *testing.T) {
 	}
 }
 
-// FuzzPages: wherever a text is cut into writes, the pages of lines are the same, join to it, and hold what they may.
+// FuzzPages: however a text is split into writes, the pages are the same, join to the text and keep the limit.
 func FuzzPages(f *testing.F) {
 	f.Add([]byte("a\nbb\n\nccc"), uint64(1), 4)
 	f.Add([]byte(strings.Repeat("山", 40)+"\n"), uint64(2), 7)
@@ -79,7 +79,7 @@ func FuzzPages(f *testing.F) {
 	})
 }
 
-// paged returns all pages of a text that is written in stretches of at most most bytes.
+// paged returns all pages of a text that is written in pieces of at most most bytes.
 func paged(t *testing.T, text []byte, room int, r *rand.Rand, most int) (all [][]byte) {
 	t.Helper()
 	for want := 1; ; want++ {
@@ -111,7 +111,7 @@ func write(w io.Writer, text []byte, r *rand.Rand, most int) error {
 	return nil
 }
 
-// FuzzWindow: windows that follow each other join to the text, wherever it is cut into writes.
+// FuzzWindow: consecutive windows join to the text, however it is split into writes.
 func FuzzWindow(f *testing.F) {
 	f.Add([]byte("a\xffé山😀\xe5\xb1"), uint64(1), 3, 5)
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64, limit, room int) {

@@ -16,7 +16,7 @@ const (
 	sessions   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sessions","arguments":{}}}`
 )
 
-// reply is a line that the server wrote.
+// reply is a line of the server.
 type reply struct {
 	ID     any
 	Result map[string]any
@@ -26,7 +26,7 @@ type reply struct {
 	}
 }
 
-// lines serves the given input to its end.
+// lines serves the input to its end.
 func lines(t *testing.T, a Archive, input ...string) map[any]reply {
 	t.Helper()
 	var out strings.Builder
@@ -138,8 +138,8 @@ func TestUnknownToolIsAnError(t *testing.T) {
 	}
 }
 
-// TestServerEnds: with its context at once, with that one's cause, though its input and a call go on; and with an input that
-// fails.
+// TestServerEnds: it ends at once with its context, with the context's cause, even if its input and a call continue;
+// and it ends if its input fails.
 func TestServerEnds(t *testing.T) {
 	cause := errors.New("told to")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -184,7 +184,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestEndWaitsForAnswers: what was asked before the input ended is answered.
+// TestEndWaitsForAnswers: requests before the end of the input are answered.
 func TestEndWaitsForAnswers(t *testing.T) {
 	var input []string
 	for _, id := range []string{"1", "2", `"1"`} {
