@@ -43,10 +43,11 @@ func (s *Service) install(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.CheckInstall(ctx); err != nil {
+	st, err := s.CheckInstall(ctx)
+	if err != nil {
 		return err
 	}
-	if current, err := s.Current(ctx); err != nil {
+	if current, err := s.Current(st); err != nil {
 		return err
 	} else if current {
 		s.say("service %s is up to date and running (%s)", name, s.mgr.name)
@@ -60,23 +61,24 @@ func (s *Service) install(ctx context.Context) error {
 	return nil
 }
 
-// CheckInstall fails, with a hint, if Install cannot work: for root without --system and --user, for a system service
-// without root, if no service manager answers, and if the manager has the service of another home. It writes nothing.
-func (s *Service) CheckInstall(ctx context.Context) error {
+// CheckInstall returns the service's state. It fails, with a hint, if Install cannot work: for root without --system and
+// --user, for a system service without root, if no service manager answers, and if the manager has the service of another
+// home. It writes nothing.
+func (s *Service) CheckInstall(ctx context.Context) (State, error) {
 	if err := checkAccount(s.o, s.host); err != nil {
-		return err
+		return State{}, err
 	}
 	if err := s.probe(ctx); err != nil {
 		if s.mgr.linger && !s.o.Linger && !errors.Is(err, exec.ErrNotFound) {
 			err = hinted("ccd install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
 		}
-		return err
+		return State{}, err
 	}
 	st, err := s.Status(ctx)
 	if err == nil && st.OtherHome != "" {
 		err = hinted("log in as that user, or set HOME to that directory", fmt.Errorf("%s has the service of another home directory, %s", s.mgr.name, st.OtherHome))
 	}
-	return err
+	return st, err
 }
 
 func (s *Service) say(format string, args ...any) { fmt.Fprintf(s.o.Out, format+"\n", args...) }
@@ -98,12 +100,11 @@ func (s *Service) probe(ctx context.Context) error {
 	return nil
 }
 
-// Current reports whether Install has nothing to do: the files are up to date, the manager has read them, and the
-// daemon runs from the current executable.
-func (s *Service) Current(ctx context.Context) (bool, error) {
-	st, err := s.Status(ctx)
-	if err != nil || !st.Enabled || !st.Active || st.Stale || s.mgr.file() == "" {
-		return false, err
+// Current reports whether Install has nothing to do, given the service's state: the files are up to date, the manager has
+// read them, and the daemon runs from the current executable.
+func (s *Service) Current(st State) (bool, error) {
+	if !st.Enabled || !st.Active || st.Stale || s.mgr.file() == "" {
+		return false, nil
 	}
 	drift, err := s.Drift()
 	return err == nil && len(drift) == 0 && s.host.runs(st.Pid, s.o.Executable), err

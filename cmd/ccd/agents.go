@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +120,7 @@ func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 // connectable returns the names that install takes.
 func connectable() (names []string) {
 	for _, id := range agentsetup.Agents() {
-		names = append(names, agentsetup.Name(id))
+		names = append(names, agentsetup.Connection(id).Name)
 	}
 	return names
 }
@@ -133,7 +131,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if err != nil {
 		return nil, err
 	}
-	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program}
+	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
 	if o.Executable, err = account.Executable(); err != nil {
 		return nil, err
 	}
@@ -193,20 +191,22 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config, so it would not read that file
 		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
-	has := func(of func(live, rules bool) bool) bool {
-		return slices.ContainsFunc(which, func(id string) bool { return of(s.Has(id)) })
+	var live, rules, line bool
+	for _, id := range which {
+		to := agentsetup.Connection(id)
+		live, rules, line = live || to.Live != nil, rules || to.Rules, line || to.Line
 	}
-	if f.live && !has(func(live, _ bool) bool { return live }) {
+	switch {
+	case f.live && !live:
 		return usage(c, errors.New("--live goes with claude: no other agent has such a hook"))
-	}
-	if f.line && !slices.ContainsFunc(which, s.HasLine) {
+	case f.line && !line:
 		return usage(c, errors.New("--statusline goes with claude"))
 	}
 	p, err := s.Install(which...)
 	if err != nil {
 		return err
 	}
-	if has(func(_, rules bool) bool { return rules }) && !f.allow && !f.noAllow {
+	if rules && !f.allow && !f.noAllow {
 		add, err := a.askRules(c.Context(), s, f.dryRun)
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 		}
 	}
 	before, after := s.Reach(), cmp.Or(f.reach, s.Reach())
-	if err := a.putReach(p, f.reach); err != nil {
+	if err := s.PutReach(p, f.reach); err != nil {
 		return err
 	}
 	if err := a.carryOut(p, f.dryRun, "everything is installed already", which); err != nil || f.dryRun {
@@ -239,29 +239,6 @@ func (a *app) sayReach(before, after string) {
 	if after == config.ReachAll {
 		a.say("agents can read the sessions of all projects (agents.reach = %q)", after)
 	}
-}
-
-// putReach plans a change of agents.reach in the usual configuration, the only place where commands for agents read it.
-func (a *app) putReach(p *agentsetup.Plan, reach string) error {
-	if reach == "" {
-		return nil
-	}
-	file, err := a.UsualConfig()
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read config: %w", err)
-	}
-	now, err := config.Put(string(text), reach)
-	if err != nil {
-		return words.Hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
-	}
-	if now == string(text) {
-		return nil
-	}
-	return p.Put(file, []byte(now))
 }
 
 // askRules shows the missing rules and, on a terminal, asks whether to add them.
@@ -303,7 +280,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 		return err
 	}
 	before := s.Reach()
-	after, err := a.resetReach(s, p, named)
+	after, err := s.ResetReach(p, named)
 	if err != nil { // the rest is uninstalled anyway
 		a.say("agents.reach is unchanged: %v", err)
 	}
@@ -312,19 +289,6 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	}
 	a.sayReach(before, after)
 	return nil
-}
-
-// resetReach plans to reset agents.reach to its default if no other agent stays connected, because the next install
-// would inherit it. It returns the value after that.
-func (a *app) resetReach(s *agentsetup.Setup, p *agentsetup.Plan, named []string) (string, error) {
-	other := func(agent string) bool { return !slices.Contains(named, agent) && len(s.Status(agent).Binaries) > 0 }
-	if s.Reach() != config.ReachAll || a.ConfigFile != "" || slices.ContainsFunc(agentsetup.Agents(), other) {
-		return s.Reach(), nil
-	}
-	if err := a.putReach(p, config.ReachProject); err != nil {
-		return s.Reach(), err
-	}
-	return config.ReachProject, nil
 }
 
 // carryOut applies a plan, or prints it as a diff.
@@ -339,10 +303,8 @@ func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []
 	if err != nil {
 		return err
 	}
-	if p.Empty() {
-		if len(done) == 0 && len(p.Notes) == 0 {
-			a.say("%s (%s)", nothing, strings.Join(which, ", "))
-		}
+	if p.Empty() && len(done) == 0 && len(p.Notes) == 0 {
+		a.say("%s (%s)", nothing, strings.Join(which, ", "))
 	}
 	if len(p.Started) > 0 {
 		a.say("Sessions of %s that start from now on use it.", strings.Join(p.Started, ", "))
@@ -393,7 +355,7 @@ func statusRows(st agentsetup.Status) [][]string {
 	case st.Installed:
 		word = "installed"
 	case len(st.Binaries) > 0:
-		word = "partly installed: `ccd agents install " + agentsetup.Name(st.Agent) + "` repairs it"
+		word = "partly installed: `ccd agents install " + agentsetup.Connection(st.Agent).Name + "` repairs it"
 	case !st.Present:
 		word = "not here"
 	}
@@ -452,11 +414,6 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 		here, followed, knows := "no", "-", "-"
 		if one.Present {
 			here, followed = "yes", "none yet"
-		}
-		if one.Followed {
-			followed = "found"
-		}
-		if one.Present {
 			switch knows = "not checked: " + one.How; {
 			case f.Connect == nil:
 			case s.Status(f.Agent).Installed:
@@ -466,6 +423,9 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 				one.How = "ccd agents install " + f.Connect.Name
 				knows = "no: run " + one.How
 			}
+		}
+		if one.Followed {
+			followed = "found"
 		}
 		list = append(list, one)
 		rows = append(rows, []string{f.Title, here, followed, knows})

@@ -250,6 +250,31 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 	return err
 }
 
+// toArchive looks for what is not archived yet.
+func (a *app) toArchive(ctx context.Context) (daemon.Plan, error) {
+	d, _, err := a.daemonFor(ctx, true)
+	if err != nil {
+		return daemon.Plan{}, err
+	}
+	return d.Plan(ctx)
+}
+
+// archiveAll does what `ccd run --once` does, for setup.
+func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error) {
+	d, _, err := a.daemonFor(ctx, false)
+	if err != nil {
+		return "", 0, err
+	}
+	report, err := a.pass(ctx, d)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, f := range report.Failed {
+		fmt.Fprintf(a.err, "failed: %s\n", f)
+	}
+	return strings.TrimPrefix(onceLine(report), "up to date: "), len(report.Failed), nil
+}
+
 // onceLine formats the result of one pass.
 func onceLine(r daemon.Report) string {
 	line := "up to date: "

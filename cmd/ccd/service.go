@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/removal"
+	"ccd/cmd/ccd/internal/onboard"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/packaging"
 )
@@ -27,7 +24,7 @@ type serviceFlags struct {
 // serviceVerb is a command for the service.
 type serviceVerb struct {
 	page
-	do func(*packaging.Service, context.Context) error // nil: installService
+	do func(*packaging.Service, context.Context) error // nil: onboard.Install
 }
 
 func installVerb() serviceVerb {
@@ -100,7 +97,7 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 			return err
 		}
 		if v.use == "install" {
-			return a.installService(c.Context(), l, s, f)
+			return onboard.Install(c.Context(), l, s, f.user, a.say)
 		}
 		if v.use == "stop" && !f.system {
 			if pid := account.Foreground(c.Context(), s, l.StateDir); pid != 0 {
@@ -115,70 +112,6 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}
 	return c
-}
-
-// installService installs a service if nothing would keep it from running.
-func (a *app) installService(ctx context.Context, l *reader.Library, s *packaging.Service, f serviceFlags) error {
-	if err := a.mayInstall(ctx, l, s, f); err != nil {
-		return err
-	}
-	if err := s.Install(ctx); err != nil || f.system { // root does not touch the user's files
-		return err
-	}
-	a.removeEarlier(ctx, l)
-	return nil
-}
-
-// removeEarlier removes the companions in an earlier companion.dir, which the daemon's sandbox cannot reach. The daemon
-// may not have rewritten all of them yet; ccd doctor removes the rest.
-func (a *app) removeEarlier(ctx context.Context, l *reader.Library) {
-	if _, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (any, error) { return nil, l.Load(ctx) }); err != nil {
-		return // ccd doctor reports it
-	}
-	if n, _ := removal.RemoveEarlier(ctx, removal.Earlier(l.Place, l.Sessions)); n > 0 {
-		a.say("removed %s of an earlier companion.dir", words.Count(n, "companion"))
-	}
-	if removal.Moving(l.Place, l.Sessions) {
-		a.say("companions are written again for companion.dir; ccd doctor --fix then removes the earlier ones that ccd cannot write to any more")
-	}
-}
-
-// mayInstall fails if another service or a running daemon would keep the new service from running. An account never has
-// two daemons at once.
-func (a *app) mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, f serviceFlags) error {
-	fail := func(err error, then string, args ...any) error {
-		return words.Hint(fmt.Errorf("install service: %w", err), then, args...)
-	}
-	stateDir := l.StateDir
-	if f.user != "" {
-		as, err := a.As(f.user)
-		if err != nil {
-			return err
-		}
-		theirs, err := as.Place(true)
-		if err != nil {
-			return err
-		}
-		own, err := theirs.Service(packaging.Options{User: f.user})
-		switch before := s.Account(); {
-		case err != nil:
-			return err
-		case own.Account() != "":
-			return fail(fmt.Errorf("%s has a service of their own", f.user), "as %s: ccd uninstall", f.user)
-		case before != "" && before != f.user:
-			a.say("this takes the machine's service from %s: their sessions are no longer archived", before)
-		}
-		stateDir = theirs.StateDir
-	} else if other, err := l.Place.Installed(nil); err == nil && other.System() {
-		return fail(errors.New("a service of the machine runs as you"), "sudo ccd uninstall --system")
-	}
-	if had, err := s.PlaceChanges(); err == nil && len(had) > 0 {
-		a.say("this has the service work elsewhere: it was installed with %s", strings.Join(had, ", "))
-	}
-	if pid := account.Foreground(ctx, s, stateDir); pid != 0 {
-		return fail(fmt.Errorf("a daemon runs that is not this service, pid %d", pid), "end it first: kill %d", pid)
-	}
-	return nil
 }
 
 // talkOut returns the writer for messages of other packages.

@@ -274,7 +274,7 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 	var missing []string
 	for _, agent := range f.doctor.Agents.Present() {
 		st := f.doctor.Agents.Status(agent)
-		check, fix := "agent "+agent, "ccd agents install "+setup.Name(agent)
+		check, fix := "agent "+agent, "ccd agents install "+setup.Connection(agent).Name
 		gone := slices.IndexFunc(st.Binaries, func(b setup.Binary) bool { return !b.Exists })
 		switch {
 		case gone >= 0:

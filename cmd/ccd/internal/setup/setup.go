@@ -1,12 +1,11 @@
-// Package setup makes an agent call ccd: it merges hooks, the MCP server, a skill or a block of instructions, and, where
-// the user said so, rules that let ccd's reading commands run unasked, into the agent's own settings, and takes them out
-// again.
+// Package setup connects agents to ccd: it adds hooks, the MCP server, a skill or a block of instructions, and, if the user
+// agrees, permission rules to the agents' own settings, and removes them again.
 //
-// It owns how ccd's part of a file is known again (by the exact form of its command line, or by marks that hold a
-// checksum), and how a text is edited without touching the rest; which file of which agent holds what, their rows tell
-// (transcript.Connect). Its invariant: what others wrote stays as it is, byte for byte, and uninstall leaves the bytes
-// from before install where nothing else was changed since. Nothing is written before every file is read, understood and
-// prepared. Codex's TOML alone is edited by Codex itself. It knows nothing of what hooks, tools and commands do.
+// It recognizes ccd's parts by the exact form of a command line or by marks with a checksum, and edits a text without
+// changing the rest. transcript.Connect says which file of an agent has which part. Its invariant: what others wrote stays
+// as it is, byte for byte, and uninstall restores the bytes from before install unless something else has changed since.
+// Nothing is written before every file is read, understood and prepared. Codex edits its TOML itself. The package knows
+// nothing of what hooks, tools and commands do.
 package setup
 
 import (
@@ -16,27 +15,29 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/registry"
+	"ccd/internal/config"
 	"ccd/internal/transcript"
 )
 
-// agent is a row whose client can be told of ccd.
+// agent is a row of the table whose client can be connected.
 type agent struct {
 	transcript.Connect
 	id, title string
 	dir       string // of the client's settings
-	hooks     string // files, absolute; "" where there is none
+	hooks     string // files, absolute; "" for none
 	servers   string
 	guide     string
 	skill     string
 }
 
-// connectable are the rows that tell how their client is connected.
+// connectable returns the agents that can be connected.
 func connectable() []transcript.Format {
 	return slices.DeleteFunc(registry.Table{}.All(), func(f transcript.Format) bool { return f.Connect == nil })
 }
 
-// Agents returns the names of the agents that can be set up.
+// Agents returns the IDs of the agents that can be connected.
 func Agents() (names []string) {
 	for _, f := range connectable() {
 		names = append(names, f.Agent)
@@ -44,7 +45,7 @@ func Agents() (names []string) {
 	return names
 }
 
-// Find returns the agent of a name as --agent or as `ccd agents install` takes it.
+// Find returns the ID of the agent with this name, as --agent or `ccd agents install` takes it.
 func Find(name string) (id string, ok bool) {
 	for _, f := range connectable() {
 		if name == f.Agent || name == f.Connect.Name {
@@ -54,12 +55,12 @@ func Find(name string) (id string, ok bool) {
 	return "", false
 }
 
-// Name returns an agent's name for `ccd agents install`, "" where that does not connect it.
-func Name(id string) string {
-	if f, ok := (registry.Table{}).Lookup(id); ok && f.Connect != nil {
-		return f.Connect.Name
+// Connection returns how an agent is connected, the zero value if it cannot be.
+func Connection(id string) (c transcript.Connect) {
+	if f, _ := (registry.Table{}).Lookup(id); f.Connect != nil {
+		c = *f.Connect
 	}
-	return ""
+	return c
 }
 
 // Options says what is set up, and where.
@@ -68,18 +69,20 @@ type Options struct {
 	Getenv     func(key string) string // variables that move an agent's directory
 	Executable string                  // the ccd binary that agents shall call, as Usable accepts it
 	Config     string                  // passed on to it as --config, "" for its default
-	// Live: nil leaves live demotion as it is, else it is switched on or off, for the agents that have it.
+	// Live turns live demotion on or off for the agents that have it; nil leaves it as it is.
 	Live *bool
-	// Line: the same for the status line, for the agents that have one. A status line that is not ccd's is never replaced.
+	// Line does the same for the status line. A status line that is not ccd's is never replaced.
 	Line *bool
 	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
 	Allow bool
-	Reach string // what Status tells of the sessions that an agent sees
-	// Program returns a function that runs a program of the user's, nil where there is none of that name.
+	Reach string // the sessions that agents can read, "" if the configuration cannot be read
+	// ReachFile returns the path of the configuration that commands for agents read, whatever Config is.
+	ReachFile func() (string, error)
+	// Program returns a function that runs a program on PATH, nil if there is none of that name.
 	Program func(name string) func(args ...string) error
 }
 
-// Setup is what one binary would be to the agents of one user. It holds nothing open.
+// Setup connects the agents of one user to one binary. It keeps nothing open.
 type Setup struct{ o Options }
 
 // New prepares the set-up of o.
@@ -111,9 +114,14 @@ func (s *Setup) Reach() string { return s.o.Reach }
 // Dir returns the directory that an agent keeps its settings in.
 func (s *Setup) Dir(id string) string { return s.agent(id).dir }
 
-// Present returns the agents whose directory is there.
+// Present returns the agents whose directory exists.
 func (s *Setup) Present() []string {
 	return slices.DeleteFunc(Agents(), func(id string) bool { return !isDir(s.Dir(id)) })
+}
+
+// Found reports whether an agent is on this machine: its directory or its program.
+func (s *Setup) Found(f transcript.Format) bool {
+	return f.Connect != nil && (isDir(s.Dir(f.Agent)) || len(f.Resume) > 0 && s.o.Program(f.Resume[0]) != nil)
 }
 
 func isDir(path string) bool {
@@ -121,21 +129,11 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir() && filepath.IsAbs(path)
 }
 
-// Has reports whether an agent has live demotion, and whether it has rules.
-func (s *Setup) Has(id string) (live, rules bool) {
-	a := s.agent(id)
-	return a.Live != nil, a.Connect.Rules
-}
-
-// HasLine reports whether an agent's status line can be a command.
-func (s *Setup) HasLine(id string) bool { return s.agent(id).Connect.Line }
-
-// Usable fails where an agent could not start this binary later on.
+// Usable fails if an agent could not start this binary later; see the function Usable.
 func (s *Setup) Usable() error { return Usable(s.o.Executable, s.o.Home) }
 
-// Install plans what makes the agents call ccd. It fails, with the file and the line, where a file is not what the agent
-// itself would read, where something of ccd's name is not ccd's, or where a file is not to be written. Run again it
-// plans nothing; with another binary it puts that in the place of the old one.
+// Install plans to connect the agents; with another binary, to replace the old one. It fails, with the file and the line, if
+// a file is not valid or not writable, or if something of ccd's name is not ccd's.
 func (s *Setup) Install(agents ...string) (*Plan, error) {
 	if err := s.Usable(); err != nil {
 		return nil, err
@@ -143,7 +141,7 @@ func (s *Setup) Install(agents ...string) (*Plan, error) {
 	return s.plan(agents, s.install)
 }
 
-// Uninstall plans what takes everything of ccd's out, of whatever binary. What others changed since install stays.
+// Uninstall plans to remove ccd's parts, of any binary. What others changed since install stays.
 func (s *Setup) Uninstall(agents ...string) (*Plan, error) { return s.plan(agents, s.uninstall) }
 
 func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error) {
@@ -167,7 +165,7 @@ func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error
 	return all, nil
 }
 
-// distinct fails where two of the agents' files are one, by a symlink: each agent would call ccd as the other.
+// distinct fails if a symlink makes two agents share a file: each agent would call ccd as the other.
 func (s *Setup) distinct() error {
 	at := map[string]string{}
 	for _, id := range Agents() {
@@ -178,7 +176,7 @@ func (s *Setup) distinct() error {
 				continue // read tells
 			}
 			if first, twice := at[target]; twice {
-				return hinted(fmt.Errorf("set up agents: %s and %s are the same file, %s", first, path, target), "make it two: take the link away, and copy what both need")
+				return words.Hint(fmt.Errorf("set up agents: %s and %s are the same file, %s", first, path, target), "replace the link with a copy")
 			}
 			at[target] = path
 		}
@@ -186,7 +184,7 @@ func (s *Setup) distinct() error {
 	return nil
 }
 
-// documents are an agent's files in JSON.
+// documents returns an agent's JSON files that ccd edits.
 func (a agent) documents() (paths []string) {
 	for _, path := range []string{a.hooks, a.servers} {
 		if path != "" && (path != a.servers || a.Program == "") && !slices.Contains(paths, path) {
@@ -196,7 +194,7 @@ func (a agent) documents() (paths []string) {
 	return paths
 }
 
-// files are all of an agent's files that ccd may look into.
+// files returns all of an agent's files that ccd reads.
 func (a agent) files() []string {
 	all := a.documents()
 	for _, path := range []string{a.guide, a.skill, a.servers} {
@@ -207,7 +205,7 @@ func (a agent) files() []string {
 	return all
 }
 
-// Put plans that a file which is ccd's own holds text. An uninstall leaves it.
+// Put plans to write text to a file of ccd's own. It makes no backup.
 func (p *Plan) Put(path string, text []byte) error {
 	f, err := read(path)
 	if err != nil {
@@ -224,12 +222,12 @@ func (p *Plan) put(c change, err error) error {
 	return err
 }
 
-// line is the command line of a hook.
+// line returns the command line of a hook.
 func (s *Setup) line(a agent, e transcript.Event) string {
 	return s.command("hook " + e.Name + " --agent " + a.id)
 }
 
-// command is how an agent's shell calls ccd.
+// command returns the command line with which an agent's shell calls ccd.
 func (s *Setup) command(what string) string {
 	line := transcript.ShellWord(s.o.Executable) + " " + what
 	if s.o.Config != "" {
@@ -238,12 +236,48 @@ func (s *Setup) command(what string) string {
 	return line + harmless
 }
 
-// arguments are what the binary is started with to serve MCP.
+// arguments returns the arguments that start the MCP server.
 func (s *Setup) arguments() []string {
 	if s.o.Config != "" {
 		return []string{"mcp", "--config", s.o.Config}
 	}
 	return []string{"mcp"}
+}
+
+// PutReach plans the change of agents.reach in the configuration; "" changes nothing.
+func (s *Setup) PutReach(p *Plan, reach string) error {
+	if reach == "" {
+		return nil
+	}
+	file, err := s.o.ReachFile()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !missing(err) {
+		return fmt.Errorf("read config: %w", err)
+	}
+	now, err := config.Put(string(text), reach)
+	if err != nil {
+		return words.Hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
+	}
+	if now == string(text) {
+		return nil
+	}
+	return p.Put(file, []byte(now))
+}
+
+// ResetReach plans the default for agents.reach, unless agents other than leaving are still connected: otherwise the next
+// install would have it too. It returns what agents.reach is then.
+func (s *Setup) ResetReach(p *Plan, leaving []string) (string, error) {
+	other := func(agent string) bool { return !slices.Contains(leaving, agent) && len(s.Status(agent).Binaries) > 0 }
+	if s.Reach() != config.ReachAll || s.o.Config != "" || slices.ContainsFunc(Agents(), other) {
+		return s.Reach(), nil
+	}
+	if err := s.PutReach(p, config.ReachProject); err != nil {
+		return s.Reach(), err
+	}
+	return config.ReachProject, nil
 }
 
 var errNotOurs = errors.New("an MCP server ccd is defined that is not ccd's")
