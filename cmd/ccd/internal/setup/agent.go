@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
 )
 
 // skillName is the name of every skill's file.
 const skillName = "SKILL.md"
 
-// install plans each of an agent's files.
+// install plans the change of each of an agent's files.
 func (s *Setup) install(a agent, p *Plan) error {
 	for _, path := range a.documents() {
 		f, err := read(path)
@@ -45,7 +47,7 @@ func (s *Setup) install(a agent, p *Plan) error {
 	return err
 }
 
-// uninstall plans what each of an agent's files is without ccd's parts.
+// uninstall plans to remove ccd's parts from each of an agent's files.
 func (s *Setup) uninstall(a agent, p *Plan) error {
 	for _, path := range a.documents() {
 		f, err := read(path)
@@ -58,7 +60,7 @@ func (s *Setup) uninstall(a agent, p *Plan) error {
 		}
 		f.state = a.State && path == a.servers
 		text, err := s.takeParts(a, f)
-		if err != nil && !bytes.Contains(f.text, []byte("ccd")) { // it cannot be read, and holds nothing of ccd's
+		if err != nil && !bytes.Contains(f.text, []byte("ccd")) { // it cannot be read, but it has nothing of ccd's
 			text, err = f.text, nil
 		}
 		if err != nil {
@@ -68,7 +70,7 @@ func (s *Setup) uninstall(a agent, p *Plan) error {
 		if err := p.put(c, err); err != nil {
 			return err
 		}
-		if c.remove && a.guide == "" && a.skill == "" { // no mark tells who made the directory: it goes if this was all
+		if c.remove && a.guide == "" && a.skill == "" { // nothing records who made the directory, so remove it if it is empty now
 			p.rooms = append(p.rooms, a.dir)
 		}
 	}
@@ -85,26 +87,29 @@ func (s *Setup) uninstall(a agent, p *Plan) error {
 	return err
 }
 
-// notes tell what keeps an agent from using what is installed.
+// notes returns what keeps an agent from using what is installed.
 func (s *Setup) notes(a agent) (notes []string) {
 	if a.hooks != "" {
 		if d, err := document0(a.hooks); err == nil {
 			if off := d.root.get("disableAllHooks"); off != nil && off.kind == 't' {
-				notes = append(notes, a.hooks+" switches all hooks off (disableAllHooks): none of ccd's run.")
+				notes = append(notes, a.hooks+" disables all hooks (disableAllHooks), also ccd's.")
 			}
 		}
 	}
-	if a.Shadow != "" && alreadyThere(filepath.Join(a.dir, a.Shadow)) {
-		notes = append(notes, a.title+" reads "+filepath.Join(a.dir, a.Shadow)+" instead of "+a.Guide+": what ccd wrote there is not seen.")
+	if a.Shadow != "" && disk.Exists(filepath.Join(a.dir, a.Shadow)) {
+		notes = append(notes, a.title+" reads "+filepath.Join(a.dir, a.Shadow)+" instead of "+a.Guide+", so it does not see ccd's instructions.")
 	}
 	if a.Program != "" {
-		notes = append(notes, s.tomlNotes(a)...)
+		all, err := values(a.servers)
+		if features, _ := all["features"].(map[string]any); err == nil && features["hooks"] == false {
+			notes = append(notes, a.servers+" disables all hooks (features.hooks), also ccd's.")
+		}
 	}
 	return notes
 }
 
-// putParts returns a text of settings with ccd's hooks, rules and server, as far as they belong into that file; ours
-// tells whether any of ccd's was there.
+// putParts returns the text of a settings file with those of ccd's parts that belong in it. ours reports whether any of
+// them was there before.
 func (s *Setup) putParts(a agent, f file) (text []byte, ours bool, err error) {
 	d, before, err := f.document()
 	if err != nil {
@@ -141,7 +146,7 @@ func (s *Setup) putParts(a agent, f file) (text []byte, ours bool, err error) {
 	return d.text, ours, nil
 }
 
-// takeParts returns a text of settings without what is ccd's in it.
+// takeParts returns the text of a settings file without ccd's parts.
 func (s *Setup) takeParts(a agent, f file) ([]byte, error) {
 	d, before, err := f.document()
 	if err != nil {
@@ -155,7 +160,7 @@ func (s *Setup) takeParts(a agent, f file) ([]byte, error) {
 		if err := d.unhook(func(call) bool { return false }, before); err != nil {
 			return nil, err
 		}
-		if len(had) > 0 && a.Connect.Rules { // rules alone may be anyone's
+		if len(had) > 0 && a.Connect.Rules { // without a hook of ccd's, the rules may be the user's
 			theirs := own(before)
 			goes := func(rule string) bool { return isRule(rule, binariesOf(had)) && !slices.Contains(theirs, rule) }
 			if err := d.revoke(goes, before); err != nil {
@@ -182,7 +187,8 @@ func (s *Setup) takeParts(a agent, f file) ([]byte, error) {
 	return d.text, d.prune(before, a.Member)
 }
 
-// wanted are the events at which an agent shall call ccd; had is what calls it now.
+// wanted returns the events at which an agent shall call ccd. had are the calls there are: live demotion stays as it is
+// unless an option says otherwise.
 func (s *Setup) wanted(a agent, had []call) []transcript.Event {
 	want := slices.Clone(a.Events)
 	if a.Live == nil {
@@ -198,7 +204,7 @@ func (s *Setup) wanted(a agent, had []call) []transcript.Event {
 	return want
 }
 
-// serve puts the MCP server among an agent's; ours tells whether one of ccd's was there.
+// serve adds or repairs the MCP server. ours reports whether it was there before.
 func (s *Setup) serve(d *document, a agent) (ours bool, err error) {
 	if err := d.check('{', a.Member, "ccd"); err != nil {
 		return false, err
@@ -218,7 +224,7 @@ func (s *Setup) serve(d *document, a agent) (ours bool, err error) {
 		return false, err
 	}
 	if _, ok := s.server(d, n); !ok {
-		return false, hinted(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "give that server another name")
+		return false, words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "give that server another name")
 	}
 	if d.string(n.get("command")) != s.o.Executable {
 		if err := d.set(n.get("command"), s.o.Executable); err != nil {
@@ -232,29 +238,24 @@ func (s *Setup) serve(d *document, a agent) (ours bool, err error) {
 	return true, nil
 }
 
-// server tells which binary an MCP server of ccd's starts; false where it is not one.
+// server returns the binary that an MCP server starts, and whether the server is ccd's.
 func (s *Setup) server(d *document, n *node) (binary string, ok bool) {
 	args, ok := d.strings(n.get("args"))
 	binary = d.string(n.get("command"))
 	return binary, ok && s.serves(binary, args)
 }
 
-func alreadyThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// absent returns which of these directories, relative to root, are not there.
+// absent returns those of the directories, relative to root, that do not exist.
 func absent(root string, dirs ...string) (all []string) {
 	for _, dir := range dirs {
-		if !alreadyThere(filepath.Join(root, filepath.FromSlash(dir))) {
+		if !disk.Exists(filepath.Join(root, filepath.FromSlash(dir))) {
 			all = append(all, dir)
 		}
 	}
 	return all
 }
 
-// above returns the directory itself and those around it up to the home directory, the outermost first, relative to it.
+// above returns the paths, relative to dir, of dir and its parents below the home directory, outermost first.
 func (s *Setup) above(dir string) (all []string) {
 	rel := "."
 	for at := dir; at != s.o.Home && at != filepath.Dir(at); at = filepath.Dir(at) {
@@ -309,7 +310,7 @@ func (s *Setup) installSkill(a agent) (change, error) {
 	ours, whole := skillIs(f.text)
 	switch {
 	case f.exists() && !ours:
-		return change{}, hinted(fmt.Errorf("write %s: a skill of that name is there that is not ccd's", f.path), "give it another name")
+		return change{}, words.Hint(fmt.Errorf("write %s: a skill that is not ccd's has this name", f.path), "rename it")
 	case ours && !whole:
 		return change{}, f.edited()
 	}
@@ -336,8 +337,8 @@ func (s *Setup) uninstallSkill(a agent, p *Plan) error {
 	return p.put(f.uninstalled(nil))
 }
 
-// leftovers are the directories of a skill that was never written, because install was killed before: the skill's own,
-// with nothing in it, and that around it, with nothing else in it.
+// leftovers returns the empty directories of a skill that was never written because install was killed: nothing else
+// records that ccd made them.
 func (a agent) leftovers() []string {
 	inner, err := os.ReadDir(filepath.Dir(a.skill))
 	if err != nil || slices.ContainsFunc(inner, func(e os.DirEntry) bool {
@@ -351,7 +352,7 @@ func (a agent) leftovers() []string {
 	return []string{"skills", "skills/ccd"}
 }
 
-// edited is the error for a skill of ccd's that a user has changed.
+// edited returns the error for a skill of ccd's that the user changed.
 func (f file) edited() error {
-	return hinted(fmt.Errorf("read %s: it is not as ccd wrote it: it was changed", f.path), "keep what is yours elsewhere, then: rm %s", transcript.ShellWord(f.path))
+	return words.Hint(fmt.Errorf("read %s: it is not as ccd wrote it", f.path), "save your changes elsewhere, then: rm %s", transcript.ShellWord(f.path))
 }

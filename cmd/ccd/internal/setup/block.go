@@ -9,23 +9,25 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ccd/cmd/ccd/internal/words"
 )
 
-// A block of instructions stands between two marks, each a line of its own. The first holds a checksum of the lines
-// between, so that what a user wrote, into them or between marks of his own, is never taken for ccd's.
+// A block of instructions is between two marks, each on its own line. The first has a checksum of the lines between them,
+// so that ccd never removes text that a user wrote there.
 var beginMark = regexp.MustCompile(`^<!-- ccd ([0-9a-f]{12})(?:; [^>]*)? -->$`)
 
 const endMark = "<!-- /ccd -->"
 
-// notes are what a mark says beside it, for uninstall.
+// notes are what uninstall needs to know; a mark stores them.
 type notes struct {
-	open bool     // the text before the block had no end of its last line
-	made []string // the directories that were made, relative to the agent's own, an outer one before what it holds
+	open bool     // the text before the block did not end with a newline
+	made []string // directories that install made, relative to the agent's, outer ones first
 }
 
 const noLineEnd = "; no line end before"
 
-// String is how a mark holds the notes.
+// String returns the notes as a mark stores them.
 func (n notes) String() string {
 	text := ""
 	if n.open {
@@ -39,7 +41,7 @@ func (n notes) String() string {
 
 var madeDirs = regexp.MustCompile("; made: ([^>;\n]*) -->")
 
-// notesOf reads the notes of the mark in a text.
+// notesOf reads the notes from the mark in a text.
 func notesOf(text string) (n notes) {
 	n.open = strings.Contains(text, noLineEnd)
 	if m := madeDirs.FindStringSubmatch(text); m != nil {
@@ -48,7 +50,7 @@ func notesOf(text string) (n notes) {
 	return n
 }
 
-// sum is the checksum of lines, however they end.
+// sum returns the checksum of lines. It ignores line ends, because an editor may convert them.
 func sum(body []string) string {
 	h := sha256.New()
 	for _, l := range body {
@@ -57,22 +59,22 @@ func sum(body []string) string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// marked puts lines between marks.
+// marked returns lines between marks.
 func marked(body []string, n notes) []string {
 	return slices.Concat([]string{"<!-- ccd " + sum(body) + n.String() + " -->"}, body, []string{endMark})
 }
 
 func bare(line string) string { return strings.TrimRight(line, "\r\n") }
 
-// lines takes a text apart, each line with its end.
+// lines splits a text into lines, with their ends.
 func lines(text []byte) []string { return slices.Collect(strings.Lines(string(text))) }
 
-// find returns the first and the last line of the block, -1 where there is none. Marks that only look like ccd's are
-// none; lines between ccd's that are not as it wrote them are an error.
+// find returns the first and the last line of the block, -1 if there is none. It fails if the text between the marks was
+// changed, because removing it could remove the user's text.
 func find(path string, all []string) (from, to int, err error) {
 	from, to = -1, -1
 	fail := func(at int, what string) (int, int, error) {
-		return -1, -1, hinted(fmt.Errorf("read %s:%d: %s", path, at+1, what), "keep what is yours outside ccd's marks, take these out by hand with all between them, then try again")
+		return -1, -1, words.Hint(fmt.Errorf("read %s:%d: %s", path, at+1, what), "move your text out of ccd's marks, remove the marks and what is between them, then try again")
 	}
 	changed := -1
 	for i, l := range all {
@@ -85,19 +87,19 @@ func find(path string, all []string) (from, to int, err error) {
 		case end < 0 || sum(all[i+1:i+end]) != m[1]:
 			changed = i
 		case from >= 0:
-			return fail(i, "a second block of ccd's begins here")
+			return fail(i, "second block of ccd's instructions")
 		default:
 			from, to = i, i+end
 		}
 	}
 	if from < 0 && changed >= 0 {
-		return fail(changed, "the block that begins here is not as ccd wrote it: it was changed, or its end is missing")
+		return fail(changed, "the block is not as ccd wrote it, or its end is missing")
 	}
 	return from, to, nil
 }
 
-// put writes lines, between marks, in the place of the block that is there, else at the end of the text, after an empty
-// line. Made are the directories that are made for a new one.
+// put replaces the block in a text, or adds it at the end, after an empty line. made are the directories that are made for
+// a new block.
 func put(path string, text []byte, body, made []string) ([]byte, error) {
 	all := lines(text)
 	from, to, err := find(path, all)
@@ -113,10 +115,10 @@ func put(path string, text []byte, body, made []string) ([]byte, error) {
 	return []byte(strings.Join(all[:from], "") + now + strings.Join(all[to+1:], "")), nil
 }
 
-// isOpen reports whether a text's last line has no end.
+// isOpen reports whether a text does not end with a newline.
 func isOpen(text []byte) bool { return len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) }
 
-// attach puts lines at the end of a text after an empty one.
+// attach adds lines at the end of a text, after an empty line.
 func attach(text []byte, body []string) []byte {
 	eol := lineEnd(text)
 	block := strings.Join(body, eol) + eol
@@ -129,7 +131,7 @@ func attach(text []byte, body []string) []byte {
 	return []byte(string(text) + eol + block)
 }
 
-// take takes the block out, with the empty line before it; found is false where there is none.
+// take removes the block and the empty line before it, and reports whether there was one.
 func take(path string, text []byte) (now []byte, n notes, found bool, err error) {
 	all := lines(text)
 	from, to, err := find(path, all)

@@ -8,16 +8,16 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
 )
 
 // Codex keeps its MCP servers in TOML. ccd reads it, and the client's own command writes it.
 
-// untrusted is what a user of Codex must know.
-const untrusted = "Codex runs new or changed hooks, and those that moved to another place, only once you trust them: type /hooks in codex. Until then it" +
-	" skips them without a word, in `codex exec` too (`codex exec --dangerously-bypass-hook-trust` runs them anyway)."
+// untrusted is a note, because Codex does not say that it skips hooks.
+const untrusted = "Codex skips new, changed and moved hooks, also in `codex exec`, until you trust them: type /hooks in codex."
 
-// values reads a TOML file; one that is missing is empty.
+// values reads a TOML file. A missing file is empty.
 func values(path string) (all map[string]any, err error) {
 	f, err := read(path)
 	if err != nil {
@@ -26,13 +26,12 @@ func values(path string) (all map[string]any, err error) {
 	_, err = toml.Decode(string(bytes.TrimPrefix(f.text, byteOrderMark)), &all)
 	var bad toml.ParseError
 	if errors.As(err, &bad) {
-		return nil, hinted(fmt.Errorf("read %s:%d: not valid TOML", path, bad.Position.Line), "fix the file, then run this again")
+		return nil, words.Hint(fmt.Errorf("read %s:%d: not valid TOML", path, bad.Position.Line), "fix the file, then run this again")
 	}
 	return all, err
 }
 
-// served returns what the configuration says of an MCP server ccd: its binary, its arguments, whether it is there and
-// ccd's.
+// served returns the binary and the arguments of the MCP server named ccd, whether there is one, and whether it is ccd's.
 func (s *Setup) served(a agent) (binary string, args []string, there, ours bool, err error) {
 	all, err := values(a.servers)
 	if err != nil {
@@ -59,13 +58,13 @@ func (s *Setup) addServer(a agent, p *Plan) error {
 	case err != nil:
 		return err
 	case there && !ours:
-		return hinted(fmt.Errorf("read %s: %w", a.servers, errNotOurs), "%s mcp remove ccd", a.Program)
+		return words.Hint(fmt.Errorf("read %s: %w", a.servers, errNotOurs), "%s mcp remove ccd", a.Program)
 	case ours && binary == s.o.Executable && slices.Equal(args, s.arguments()):
 		return nil
 	}
 	add := []string{"mcp", "add", "ccd"}
 	for _, name := range []string{"CCD_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"} {
-		if v := s.o.Getenv(name); v != "" { // Codex starts a server without these: it would look for the archive elsewhere
+		if v := s.o.Getenv(name); v != "" { // Codex does not pass these to a server, which would then look for the archive elsewhere
 			add = append(add, "--env", name+"="+v)
 		}
 	}
@@ -81,7 +80,7 @@ func (s *Setup) removeServer(a agent, p *Plan) error {
 	return err
 }
 
-// run plans a command of the client's, or says that the user must run it.
+// run plans a command of the client. If the client is not on PATH, it notes that the user must run it.
 func (s *Setup) run(a agent, p *Plan, args []string) {
 	line := a.Program
 	for _, arg := range args {
@@ -89,20 +88,11 @@ func (s *Setup) run(a agent, p *Plan, args []string) {
 	}
 	run := s.o.Program(a.Program)
 	if run == nil {
-		p.Notes = append(p.Notes, a.Program+" is not on PATH: run `"+line+"` yourself, for its MCP servers.")
+		p.Notes = append(p.Notes, a.Program+" is not on PATH: run `"+line+"` yourself.")
 		p.open = true
 		return
 	}
 	p.commands = append(p.commands, command{line, func() error { return run(args...) }})
-}
-
-// tomlNotes tell what keeps the client from seeing what is installed.
-func (s *Setup) tomlNotes(a agent) []string {
-	all, err := values(a.servers)
-	if features, _ := all["features"].(map[string]any); err == nil && features["hooks"] == false {
-		return []string{a.servers + " switches hooks off (features.hooks): none of ccd's run."}
-	}
-	return nil
 }
 
 func (s *Setup) tomlPart(a agent, st *Status) Part {

@@ -10,28 +10,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
 )
 
-// hintedError adds the command to try next.
-type hintedError struct {
-	error
-	hint string
-}
-
-// Unwrap returns the cause.
-func (e hintedError) Unwrap() error { return e.error }
-
-// Hint returns the command to try.
-func (e hintedError) Hint() string { return e.hint }
-
-func hinted(err error, format string, args ...any) error {
-	return hintedError{err, fmt.Sprintf(format, args...)}
-}
-
-// Usable fails where an agent could not start the binary at path later on: it is not there, not executable, not
-// absolute, it has a name that no settings can carry, or it stands where programs do not last, unless the home directory
-// is as short-lived.
+// Usable fails if an agent could not start the binary at path later: it does not exist, is not executable or not absolute,
+// its name cannot be written to settings, or it is in a temporary directory (allowed if the home directory is in one too).
 func Usable(path, home string) error {
 	fail := func(cause error) error { return fmt.Errorf("use %s in an agent's settings: %w", path, cause) }
 	if !filepath.IsAbs(path) {
@@ -47,29 +32,25 @@ func Usable(path, home string) error {
 	case !info.Mode().IsRegular():
 		return fail(errors.New("not a regular file"))
 	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
-		return hinted(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
+		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
 	if short(path) && !short(home) {
-		return hinted(fail(errors.New("it is in a directory for temporary files")),
+		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
 			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run `agents install` from there")
 	}
 	return nil
 }
 
-// short reports whether what stands at path is soon removed: a build of `go run`, or something temporary.
+// short reports whether a file at path is short-lived: in a temporary directory, or a build of `go run`.
 func short(path string) bool {
-	in := func(dir string) bool {
-		rel, err := filepath.Rel(dir, path)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-	}
+	in := func(dir string) bool { return disk.Within(path, dir) }
 	if in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm")) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") })
 }
 
-// shellWords takes a simple command apart as a shell would; false where it is not one: operators, variables, a quote
-// without end.
+// shellWords splits a simple command as a shell does. It returns false for operators, variables and unclosed quotes.
 func shellWords(command string) (words []string, ok bool) {
 	var b strings.Builder
 	var quote rune
@@ -106,12 +87,12 @@ func shellWords(command string) (words []string, ok bool) {
 	return words, quote == 0 && !escaped
 }
 
-// harmless ends the command line of a hook: whatever becomes of ccd, the agent sees exit status 0, since others mean
-// something to it (2 blocks the prompt or the tool), and a program that gets no memory, or is another one, may exit with any.
+// harmless ends a hook's command line, so that the agent always sees exit status 0: 2 would block the prompt or the tool, and
+// a binary that crashes or is not ccd may exit with any.
 const harmless = " || :"
 
-// binaryOf tells which ccd a hook at that event of the client's, "" for any, starts. It is one of ccd's only in the form that install writes, now or
-// before: ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :].
+// binaryOf returns the binary that a hook starts, and whether the hook is ccd's: only if it has the form that install
+// writes, ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :], at that event of the client, "" for any.
 func binaryOf(command, event string) (path string, ok bool) {
 	words, ok := called(command, 5)
 	if !ok || words[1] != "hook" || words[3] != "--agent" || !hooked(words[4], event, words[2]) {
@@ -120,8 +101,8 @@ func binaryOf(command, event string) (path string, ok bool) {
 	return words[0], true
 }
 
-// called takes apart a command line in the form that install writes: ABSOLUTE WORDS... [--config FILE] [|| :], of n words
-// without the last two parts.
+// called splits a command line in the form that install writes: ABSOLUTE WORDS... [--config FILE] [|| :], with n words
+// before the optional parts.
 func called(command string, n int) (words []string, ok bool) {
 	words, ok = shellWords(strings.TrimSuffix(command, harmless))
 	if !ok || len(words) != n && (len(words) != n+2 || words[n] != "--config") || !absolute(words[0]) {
@@ -130,7 +111,7 @@ func called(command string, n int) (words []string, ok bool) {
 	return words, true
 }
 
-// hooked reports whether an agent's client calls ccd for its event, "" for any, with this name.
+// hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
 func hooked(agent, client, name string) bool {
 	for _, f := range connectable() {
 		events := f.Connect.Events
@@ -145,21 +126,16 @@ func hooked(agent, client, name string) bool {
 	return false
 }
 
-// serves reports whether an MCP server is ccd's: one that starts a program of that name, or this one, as install does.
+// serves reports whether an MCP server is ccd's: it starts this binary, or one named ccd, as install writes it.
 func (s *Setup) serves(binary string, args []string) bool {
 	if len(args) != 1 && (len(args) != 3 || args[1] != "--config") || args[0] != "mcp" {
 		return false
 	}
-	return absolute(binary) && (named(binary) || binary == s.o.Executable)
+	name := binary[strings.LastIndexAny(binary, `/\`)+1:]
+	return absolute(binary) && (name == "ccd" || name == "ccd.exe" || binary == s.o.Executable)
 }
 
-// named reports whether a path is of a program called ccd.
-func named(path string) bool {
-	base := path[strings.LastIndexAny(path, `/\`)+1:]
-	return base == "ccd" || base == "ccd.exe"
-}
-
-// absolute is filepath.IsAbs for the paths of any system: settings travel.
+// absolute is filepath.IsAbs for paths of any system, because settings are copied between systems.
 func absolute(path string) bool {
 	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsRune(`/\`, rune(path[2]))
 }
@@ -170,7 +146,7 @@ func alive(path string) bool {
 	return err == nil && info.Mode().IsRegular() && (os.PathSeparator != '/' || info.Mode()&0o111 != 0)
 }
 
-// same reports whether two paths lead to one file.
+// same reports whether two paths are the same file.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {

@@ -9,19 +9,21 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"ccd/cmd/ccd/internal/words"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// document is a JSON text that is edited in place: every byte that no edit is about stays as it is. Offsets count bytes
-// of text. A text of white space alone has no root.
+// document is a JSON text that is edited in place: all other bytes stay as they are. Offsets are in bytes. A text that is
+// only white space has no root.
 type document struct {
 	path string // for messages
 	text []byte
 	root *node
 }
 
-// node is one value, and where it stands.
+// node is a value and its place.
 type node struct {
 	kind    jsontext.Kind
 	at, end int
@@ -29,7 +31,7 @@ type node struct {
 	values  []*node
 }
 
-// name is the name of an object's member, and where it stands.
+// name is the name of an object's member and its place.
 type name struct {
 	text    string
 	at, end int
@@ -63,7 +65,7 @@ func (d *document) parse() error {
 	return d.bad(err, p)
 }
 
-// bad makes an error of what the parser says, with the line that it is about.
+// bad adds the line to an error of the parser.
 func (d *document) bad(err error, p parser) error {
 	at := p.offset()
 	cause := err.Error()
@@ -76,16 +78,16 @@ func (d *document) bad(err error, p parser) error {
 	}
 	err = fmt.Errorf("read %s:%d: %s", d.path, d.line(min(at, len(d.text))), strings.TrimPrefix(cause, "jsontext: "))
 	if rest := bytes.TrimLeft(d.text[min(at, len(d.text)):], " \t\r\n"); bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		return hinted(err, "take the comment out: JSON has none")
+		return words.Hint(err, "take the comment out: JSON has none")
 	}
-	return hinted(err, "correct the file, then try again")
+	return words.Hint(err, "correct the file, then try again")
 }
 
 func (d *document) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
 // wrong is an error about the value at n.
 func (d *document) wrong(n *node, format string, args ...any) error {
-	return hinted(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "correct the file, then try again")
+	return words.Hint(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "correct the file, then try again")
 }
 
 type parser struct {
@@ -95,7 +97,7 @@ type parser struct {
 
 func (p parser) offset() int { return p.skip + int(p.InputOffset()) }
 
-// leaf reads a value without what it contains.
+// leaf reads a value without its members.
 func (p parser) leaf() (*node, error) {
 	n := &node{kind: p.PeekKind()}
 	raw, err := p.ReadValue()
@@ -104,11 +106,11 @@ func (p parser) leaf() (*node, error) {
 	return n, err
 }
 
-// edited are the members of the whole that ccd looks into. What the others contain, of an agent's state most of it, is
-// never asked for, and each edit reads the text again.
+// edited returns the top-level members that ccd edits. The others, most of an agent's state, are not parsed, because each
+// edit parses the text again.
 func edited() []string { return append([]string{"hooks", "permissions", statusLine}, serverNames()...) }
 
-// serverNames are the members that hold the MCP servers of agents.
+// serverNames returns the members with the agents' MCP servers.
 func serverNames() (names []string) {
 	for _, f := range connectable() {
 		if at := f.Connect.Member; at != "" && !slices.Contains(names, at) {
@@ -157,7 +159,7 @@ func (p parser) value(top bool) (*node, error) {
 // raw returns the text of a value.
 func (d *document) raw(n *node) []byte { return d.text[n.at:n.end] }
 
-// text of a string value, "" for any other.
+// string returns the text of a string value, "" for any other.
 func (d *document) string(n *node) string {
 	if n == nil || n.kind != '"' {
 		return ""
@@ -169,7 +171,7 @@ func (d *document) string(n *node) string {
 	return string(s)
 }
 
-// strings returns the strings of an array; false where it is none, or holds something else.
+// strings returns the strings of an array, false for any other value.
 func (d *document) strings(n *node) (all []string, ok bool) {
 	if n == nil || n.kind != '[' {
 		return nil, false
@@ -183,7 +185,7 @@ func (d *document) strings(n *node) (all []string, ok bool) {
 	return all, true
 }
 
-// index returns the place of a member, -1 where an object has none of that name.
+// index returns the index of a member, -1 if there is none.
 func (n *node) index(name string) int {
 	if n == nil || n.kind != '{' {
 		return -1
@@ -196,7 +198,7 @@ func (n *node) index(name string) int {
 	return -1
 }
 
-// get returns what stands at a path of names, nil where nothing does.
+// get returns the value at a path of names, nil if there is none.
 func (n *node) get(path ...string) *node {
 	for _, p := range path {
 		i := n.index(p)
@@ -208,8 +210,7 @@ func (n *node) get(path ...string) *node {
 	return n
 }
 
-// check fails where what ccd is to edit, the value at path, is not of that kind or cannot be told for sure. That it, or
-// what it stands in, is missing is fine.
+// check fails if the value at path, which ccd will edit, is not of that kind or its name is ambiguous. It may be missing.
 func (d *document) check(kind jsontext.Kind, path ...string) error {
 	n := d.root
 	for i := 0; n != nil; i++ {
@@ -233,8 +234,7 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 	return nil
 }
 
-// single fails where a name that ccd goes by stands twice in one object: which of the two the agent reads, and which of
-// them is ccd's to edit, cannot be told.
+// single fails if a name that ccd looks for appears twice in an object, because it is not known which one the agent reads.
 func (d *document) single() error {
 	hooks, permissions := d.root.get("hooks"), d.root.get("permissions")
 	all := []error{d.once(d.root, "", edited()...), d.once(hooks, "hooks."), d.once(permissions, "permissions.", allow), d.once(d.root.get(statusLine), statusLine+".")}
@@ -261,7 +261,7 @@ func (d *document) single() error {
 	return nil
 }
 
-// once fails where one of these names, or any name where none is given, stands twice in an object.
+// once fails if one of these names, or any name if none is given, appears twice in an object.
 func (d *document) once(n *node, prefix string, only ...string) error {
 	seen := map[string]bool{}
 	for i, v := range n.all() {
@@ -280,7 +280,7 @@ func (d *document) once(n *node, prefix string, only ...string) error {
 	return nil
 }
 
-// certain is single, but for a document where no value is ccd's: there is nothing to edit in it.
+// certain is single, but accepts a document without a value of ccd's, because nothing in it is edited.
 func (d *document) certain(ours func(*node) bool) error {
 	if d.root == nil || !d.root.any(ours) {
 		return nil
@@ -288,19 +288,19 @@ func (d *document) certain(ours func(*node) bool) error {
 	return d.single()
 }
 
-// holdsCall reports whether a value is the command line of a hook or a status line of ccd's.
+// holdsCall reports whether a value is the command line of one of ccd's hooks or of its status line.
 func (d *document) holdsCall(n *node) bool {
 	_, hook := binaryOf(d.string(n), "")
 	_, line := lineOf(d.string(n))
 	return hook || line
 }
 
-// any reports whether is holds for a value or for one that it contains.
+// any reports whether is accepts a value or one in it.
 func (n *node) any(is func(*node) bool) bool {
 	return is(n) || slices.ContainsFunc(n.values, func(v *node) bool { return v.any(is) })
 }
 
-// all are the values of a container; of none, none.
+// all returns the values of a container, nil for nil.
 func (n *node) all() []*node {
 	if n == nil {
 		return nil

@@ -25,11 +25,11 @@ func listOf(texts ...string) (all list) {
 	return all
 }
 
-// style is how a text is laid out: what ccd adds looks like what stands there.
+// style is how a text is laid out, so that what ccd adds looks like the rest.
 type style struct {
 	eol, unit string
 	colon     string // after a name: ": " or ":"
-	lines     bool   // a container of its own has its members on lines of their own
+	lines     bool   // each member is on its own line
 }
 
 func (d *document) style() style {
@@ -49,7 +49,7 @@ func (d *document) style() style {
 	return s
 }
 
-// lineEnd is how the lines of a text end.
+// lineEnd returns the line end of a text.
 func lineEnd(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -57,7 +57,7 @@ func lineEnd(text []byte) string {
 	return "\n"
 }
 
-// first is where member or element i begins.
+// first returns the offset of member or element i.
 func (n *node) first(i int) int {
 	if n.kind == '{' {
 		return n.names[i].at
@@ -65,7 +65,7 @@ func (n *node) first(i int) int {
 	return n.values[i].at
 }
 
-// splice replaces text[from:to] and reads the document again. All nodes from before are void.
+// splice replaces text[from:to] and parses the document again. Earlier nodes are invalid then.
 func (d *document) splice(from, to int, with string) error {
 	text := make([]byte, 0, len(d.text)+len(with))
 	text = append(append(append(text, d.text[:from]...), with...), d.text[to:]...)
@@ -73,7 +73,7 @@ func (d *document) splice(from, to int, with string) error {
 	return d.parse()
 }
 
-// add puts value at the path, which must be free, and makes what lies on the way to it. It comes last in its object.
+// add adds value at the path, which must be free, as the last member of its object, and makes the objects on the way.
 func (d *document) add(value any, path ...string) error {
 	s := d.style()
 	if d.root == nil {
@@ -97,8 +97,8 @@ func nest(value any, path []string) any {
 	return value
 }
 
-// insert puts item, a member or an element, at the end of a container. Nothing else changes, so that cut undoes it; only
-// what an empty container holds, which is white space, goes.
+// insert adds item, a member or an element, at the end of a container. Only the white space in an empty container is lost;
+// otherwise cut restores the text.
 func (d *document) insert(n *node, item any) error {
 	s := d.style()
 	count := len(n.values)
@@ -119,13 +119,13 @@ func (d *document) insert(n *node, item any) error {
 	return d.splice(n.values[count-1].end, n.values[count-1].end, between+s.render(item, "", false))
 }
 
-// indent is the white space that the line of an offset begins with.
+// indent returns the white space at the start of an offset's line.
 func (d *document) indent(at int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// cut takes member or element i out of a container, with the comma that it needed.
+// cut removes member or element i from a container, with its comma.
 func (d *document) cut(n *node, i int) error {
 	switch {
 	case i > 0:
@@ -141,7 +141,7 @@ func (d *document) set(n *node, value any) error {
 	return d.splice(n.at, n.end, d.style().render(value, d.indent(n.at), false))
 }
 
-// render lays a value out; indent is that of the line it begins on.
+// render formats a value; indent is that of the line where it begins.
 func (s style) render(v any, indent string, lines bool) string {
 	switch v := v.(type) {
 	case member:
@@ -184,8 +184,8 @@ func quote(text string) string {
 	return string(b)
 }
 
-// prune takes the container at path out if it is empty, then those that it stood in. One that was there before ccd, as
-// before tells, stays, and if it was empty then, it comes back as it was.
+// prune removes the container at path if it is empty, then its parents. One that existed before install stays, and if it
+// was empty then, its old text is restored.
 func (d *document) prune(before *document, path ...string) error {
 	for i := len(path); i >= 0; i-- {
 		n := d.root.get(path[:i]...)
@@ -209,7 +209,7 @@ func (d *document) prune(before *document, path ...string) error {
 	return nil
 }
 
-// vanish leaves what stood there before ccd put everything in: white space, or no file.
+// vanish restores the text before install, which had no value: white space, or no file.
 func (d *document) vanish(before *document) error {
 	d.text = nil
 	if before != nil {
@@ -218,7 +218,7 @@ func (d *document) vanish(before *document) error {
 	return d.parse()
 }
 
-// at is get, for a document that may not be there.
+// at is get for a document that may be nil.
 func (d *document) at(path []string) *node {
 	if d == nil || d.root == nil {
 		return nil

@@ -9,27 +9,28 @@ import (
 	"path/filepath"
 
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
 )
 
-// backupSuffix is what the name of a backup ends with.
+// backupSuffix is added to a file's name to name its backup.
 const backupSuffix = ".ccd-backup"
 
-// largest is the size in bytes of the largest file that is edited: an agent's settings are a thousandth of it.
+// largest is the size in bytes of the largest file that is edited. Settings are a thousandth of it.
 const largest = 64 << 20
 
-// file is one of the agent's files as it stands.
+// file is one of an agent's files.
 type file struct {
-	path   string // as people know it
-	target string // where it stands: path, with symlinks followed
+	path   string // as the user knows it
+	target string // path with symlinks followed
 	text   []byte
-	info   fs.FileInfo // nil where there is none
-	backup []byte      // nil where there is none
+	info   fs.FileInfo // nil if the file does not exist
+	backup []byte      // nil if there is none
 	linked bool        // path is a symlink
-	state  bool        // the agent itself keeps it, and writes it again and again
+	state  bool        // the agent stores its own state in it, so it changes often
 }
 
-// read reads a file and its backup. That it is missing is no error; what cannot be edited is.
+// read reads a file and its backup. A missing file is not an error; one that cannot be edited is.
 func read(path string) (file, error) {
 	f := file{path: path, target: path}
 	fail := func(err error) (file, error) { return f, fmt.Errorf("read %s: %w", path, err) }
@@ -43,7 +44,7 @@ func read(path string) (file, error) {
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
 		if f.linked && missing(err) {
-			return f, hinted(fmt.Errorf("read %s: a dangling symlink", path), "rm %s", transcript.ShellWord(path))
+			return f, words.Hint(fmt.Errorf("read %s: a dangling symlink", path), "rm %s", transcript.ShellWord(path))
 		}
 		return fail(err)
 	}
@@ -68,7 +69,7 @@ func (f file) withBackup() (file, error) {
 		return f, nil
 	}
 	if err == nil && !info.Mode().IsRegular() { // reading a pipe might never end
-		return f, hinted(fmt.Errorf("read backup %s: not a regular file", f.path+backupSuffix), "move it away, then try again")
+		return f, words.Hint(fmt.Errorf("read backup %s: not a regular file", f.path+backupSuffix), "move it away, then try again")
 	}
 	text, err := os.ReadFile(f.path + backupSuffix)
 	if err != nil {
@@ -80,36 +81,37 @@ func (f file) withBackup() (file, error) {
 
 func (f file) exists() bool { return f.info != nil }
 
-// writable fails where this user said that the file is not to be written, although a rename would go past that, where it is
-// another user's, which a rename would make this user's, and where a rename would leave other names of it behind.
+// writable fails if replacing the file by a rename would do what the user does not expect: ignore that it is read-only,
+// take it from another user, or leave its other hard links with the old text.
 func (f file) writable() error {
-	if f.info != nil {
-		if name, mine := disk.Owner(f.info); !mine {
-			return hinted(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", transcript.ShellWord(f.target), name)
-		}
+	if f.info == nil {
+		return nil
 	}
-	if f.info != nil && linkCount(f.info) > 1 {
-		return hinted(fmt.Errorf("write %s: it has other names (hard links), which would keep what it was", f.path),
-			"make it a file of its own: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", transcript.ShellWord(f.target))
-	}
-	if f.info != nil && f.info.Mode()&0o200 == 0 {
-		return hinted(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", transcript.ShellWord(f.target))
+	path := transcript.ShellWord(f.target)
+	switch name, mine := disk.Owner(f.info); {
+	case !mine:
+		return words.Hint(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", path, name)
+	case linkCount(f.info) > 1:
+		return words.Hint(fmt.Errorf("write %s: it has other hard links, which would keep the old text", f.path), "replace it with a copy: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", path)
+	case f.info.Mode()&0o200 == 0:
+		return words.Hint(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", path)
 	}
 	return nil
 }
 
-// document reads a file as JSON, and its backup where that is one.
+// document parses a file and its backup as JSON. before is nil if the backup does not show the file before install.
 func (f file) document() (d, before *document, err error) {
 	if f.backup != nil {
 		if before, err = parse(f.path+backupSuffix, f.backup); err != nil || len(before.calls()) > 0 {
-			before = nil // it is of no help, or not from before ccd
+			before = nil
 		}
 	}
 	d, err = parse(f.path, f.text)
 	return d, before, err
 }
 
-// installed is what is to be done for a file to hold text.
+// installed returns the change that gives a file this text. ours reports whether ccd was in it before: if not, a backup is
+// made first.
 func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error) {
 	c := change{file: f, after: text, perm: perm}
 	if f.exists() && bytes.Equal(f.text, text) {
@@ -122,14 +124,14 @@ func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error
 	return c, f.writable()
 }
 
-// uninstalled is what is to be done for a file that holds text without what ccd put there. One that ccd made goes when
-// nothing else is in it; a backup goes when its file is as it was.
+// uninstalled returns the change that gives a file this text, which is without ccd's parts. It removes a file that ccd
+// made if nothing else is in it, and the backup of a state file or of one that is now as before.
 func (f file) uninstalled(text []byte) (change, error) {
 	c := change{file: f, after: text, undo: true}
 	if f.exists() {
 		c.write = !bytes.Equal(f.text, text)
 		c.remove = c.write && len(text) == 0 && f.backup == nil
-		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's link would lead nowhere
+		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's symlink would dangle
 			c.remove, c.after = false, f.nothing()
 		}
 	}
@@ -140,7 +142,7 @@ func (f file) uninstalled(text []byte) (change, error) {
 	return c, f.writable()
 }
 
-// nothing is what a file says that says nothing.
+// nothing returns the text of an empty file of this format.
 func (f file) nothing() []byte {
 	if filepath.Ext(f.path) == ".json" {
 		return []byte("{}\n")

@@ -6,7 +6,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// call is one of ccd's hooks as it stands in a text.
+// call is one of ccd's hooks in a text.
 type call struct {
 	event  string
 	group  int // of the event's
@@ -15,8 +15,7 @@ type call struct {
 	line   string
 }
 
-// calls finds ccd's hooks. What has not the shape of a hook is not one of them. It wants a document that single accepts,
-// so that each name leads to one place.
+// calls finds ccd's hooks, and skips what does not have the form of a hook. The document must be one that single accepts.
 func (d *document) calls() (all []call) {
 	hooks := d.root.get("hooks")
 	if hooks == nil || hooks.kind != '{' {
@@ -39,7 +38,7 @@ func (d *document) calls() (all []call) {
 	return all
 }
 
-// lines are the hooks of ccd's that an event has.
+// linesOf returns the command lines of ccd's hooks at an event.
 func linesOf(all []call, event string) (lines []string) {
 	for _, c := range all {
 		if c.event == event {
@@ -49,8 +48,8 @@ func linesOf(all []call, event string) (lines []string) {
 	return lines
 }
 
-// hook makes each event call ccd once: a call that is there is mended where it stands, a second one goes, and so does one
-// at an event that is not wanted. Before is as in unhook.
+// hook makes each wanted event call ccd once. It repairs a call in place, and removes duplicates and calls at other events.
+// before is as in unhook.
 func (s *Setup) hook(d *document, a agent, want []transcript.Event, before *document) error {
 	if err := d.check('{', "hooks"); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (d *document) hookOne(e transcript.Event, line string) error {
 	return d.add(list{group}, "hooks", e.Client)
 }
 
-// unhook takes ccd's hooks out, but for those that keep names. Before is the text as it was before ccd, nil if unknown.
+// unhook removes ccd's hooks, except those that keep accepts. before is the text before install, nil if unknown.
 func (d *document) unhook(keep func(call) bool, before *document) error {
 	var drop []call
 	for _, c := range d.calls() {
@@ -104,7 +103,7 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 			drop = append(drop, c)
 		}
 	}
-	slices.Reverse(drop) // from behind, so that the places of the others hold
+	slices.Reverse(drop) // last first, so that the indexes of the others stay valid
 	for _, c := range drop {
 		groups := d.root.get("hooks", c.event)
 		list := groups.values[c.group].get("hooks")
@@ -124,7 +123,7 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 	return nil
 }
 
-// grant puts rules at the end of the list of what is allowed that are not there.
+// grant adds the rules that are missing to the list of allowed commands.
 func (d *document) grant(rules []string) error {
 	if err := d.check('[', "permissions", allow); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (d *document) grant(rules []string) error {
 	return nil
 }
 
-// revoke takes those rules out of the list of what is allowed that goes names.
+// revoke removes the rules that goes accepts from the list of allowed commands.
 func (d *document) revoke(goes func(rule string) bool, before *document) error {
 	n := d.root.get("permissions", allow)
 	if n == nil || n.kind != '[' {

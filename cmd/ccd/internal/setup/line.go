@@ -3,6 +3,8 @@ package setup
 import (
 	"errors"
 	"fmt"
+
+	"ccd/cmd/ccd/internal/words"
 )
 
 // statusLine is the member of Claude Code's settings that holds the command of its status line.
@@ -39,7 +41,7 @@ func (s *Setup) putLine(d, before *document) (ours bool, err error) {
 	case ours || !wanted:
 		return ours, nil
 	case there != nil:
-		return false, hinted(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.at), errOtherLine),
+		return false, words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.at), errOtherLine),
 			"remove it and try again, or call `ccd statusline` from it with the same stdin")
 	}
 	return false, d.add(object{{"type", "command"}, {"command", line}}, statusLine)

@@ -11,40 +11,44 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/atomicfile"
 )
 
-// change is what is to be done to one file.
+// change is what Apply does to one file.
 type change struct {
 	file
 	after  []byte
 	perm   fs.FileMode // of a new file
-	write  bool        // after differs from what stands there
-	remove bool        // instead: the file goes
-	keep   bool        // a backup is made first
-	drop   bool        // the backup goes
+	write  bool        // after differs from the file's text
+	remove bool        // instead of writing after, remove the file
+	keep   bool        // make a backup first
+	drop   bool        // remove the backup
 	undo   bool        // uninstall
 }
 
-// Plan is what install or uninstall would do to the files of one or more agents. Until Apply nothing is written.
+// Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
 type Plan struct {
-	// Notes are what the user should know beside it, a sentence each.
+	// Notes are what else the user should know, a sentence each.
 	Notes []string
-	// Started are the agents whose sessions use what is installed from their next start on.
+	// Started are the agents whose new sessions will use what is installed.
 	Started  []string
 	changes  []change
-	commands []command // run when the files are done
-	open     bool      // a note says what is still to be done
-	rooms    []string  // directories that go if they are empty, an outer one before what it holds
+	commands []command // run after the files are written
+	open     bool      // a note says what the user must do
+	rooms    []string  // directories to remove if they are empty, outer ones first
 }
 
-// command is a program of the agent's that edits a file of its own.
+// command is a command of the agent that edits one of its files.
 type command struct {
 	line string
 	run  func() error
 }
 
-// join makes one plan of two.
+// again is the hint after a failure.
+const again = "run it again: it continues where it stopped"
+
+// join adds q to p.
 func (p *Plan) join(q *Plan) {
 	p.Notes = append(p.Notes, q.Notes...)
 	p.Started = append(p.Started, q.Started...)
@@ -54,7 +58,7 @@ func (p *Plan) join(q *Plan) {
 	p.rooms = append(p.rooms, q.rooms...)
 }
 
-// Empty reports whether everything is as it should be already.
+// Empty reports whether Apply has nothing to do.
 func (p *Plan) Empty() bool {
 	for _, c := range p.changes {
 		if c.write || c.drop {
@@ -80,7 +84,7 @@ func (p *Plan) Steps() (all []string) {
 	return all
 }
 
-// Diff returns the plan as a unified diff of every file that it changes, and a line for each command that it runs.
+// Diff returns a unified diff of all files that Apply would change, and a line for each command that it would run.
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, c := range p.changes {
@@ -95,7 +99,7 @@ func (p *Plan) Diff() string {
 			now = os.DevNull
 		}
 		text := diff.Diff(old, c.text, now, c.after)
-		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok { // its first line, a command, is of no use
+		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok { // without the first line, a diff command
 			text = rest
 		}
 		b.Write(text)
@@ -106,17 +110,17 @@ func (p *Plan) Diff() string {
 	return b.String()
 }
 
-// Apply does it, and returns one line for each thing done. Everything is written beside its place before the first file
-// is replaced, so that what can fail has failed by then; each file is then replaced in one step. A file that was changed
-// since the plan was made is an error, and nothing is done. What a killed Apply left beside the files more than an hour ago goes, also where the
-// plan is empty.
+// Apply does what is planned, and returns a line for each thing done. It writes all new texts to temporary files before
+// it replaces the first file, so that most errors happen before anything has changed. If a file was changed since the
+// plan was made, it fails and changes nothing. Temporary files that a killed Apply left over an hour ago are removed, even
+// if the plan is empty.
 func (p *Plan) Apply() (done []string, err error) {
 	p.clean()
 	var made []string
 	ready := map[string]*atomicfile.Pending{}
 	defer func() {
 		for _, r := range ready {
-			r.Discard() // nothing, where it was committed
+			r.Discard() // no effect if it was committed
 		}
 		if err != nil {
 			removeEmpty(made)
@@ -134,20 +138,20 @@ func (p *Plan) Apply() (done []string, err error) {
 		lines, err := c.commit(ready)
 		done = append(done, lines...)
 		if err != nil {
-			return done, hinted(err, "run it again: what is done already stays as it is")
+			return done, words.Hint(err, again)
 		}
 	}
 	for _, c := range p.commands {
 		if err := c.run(); err != nil {
-			return done, hinted(fmt.Errorf("run %s: %w", c.line, err), "run it again: what is done already stays as it is")
+			return done, words.Hint(fmt.Errorf("run %s: %w", c.line, err), again)
 		}
 		done = append(done, "ran "+c.line)
 	}
 	return append(done, removeEmpty(p.rooms)...), nil
 }
 
-// clean removes what an earlier Apply left beside the files when it was killed: copies of settings. It is no part of what
-// is to be done, so that nothing fails for it.
+// clean removes temporary files, which are copies of settings, that a killed Apply left. Its errors are ignored, because
+// they do not prevent the plan.
 func (p *Plan) clean() {
 	seen := map[string]bool{}
 	for _, c := range p.changes {
@@ -160,19 +164,19 @@ func (p *Plan) clean() {
 	}
 }
 
-// unchanged fails where the file is not as it was read.
+// unchanged fails if the file differs from what was read.
 func (c change) unchanged() error {
 	now, err := os.ReadFile(c.target)
 	if missing(err) && !c.exists() || err == nil && c.exists() && bytes.Equal(now, c.text) {
 		return nil
 	}
 	if err == nil || missing(err) {
-		err = errors.New("it was changed meanwhile")
+		err = errors.New("it has changed since it was read")
 	}
-	return hinted(fmt.Errorf("write %s: %w", c.path, err), "run it again")
+	return words.Hint(fmt.Errorf("write %s: %w", c.path, err), "run it again")
 }
 
-// prepare writes what the file, and its backup, will be beside their places, and makes their directories.
+// prepare writes the new texts of the file and of its backup to temporary files, and makes their directories.
 func (c change) prepare(ready map[string]*atomicfile.Pending, made *[]string) error {
 	if !c.write {
 		return nil
@@ -191,14 +195,14 @@ func (c change) prepare(ready map[string]*atomicfile.Pending, made *[]string) er
 	if c.exists() {
 		perm = c.info.Mode().Perm()
 	}
-	p, err := atomicfile.Prepare(c.target, perm, c.after) // for a file that is to go: it tells whether that can be done
+	p, err := atomicfile.Prepare(c.target, perm, c.after) // also for a file to remove: it fails if the directory is not writable
 	if err == nil {
 		ready[c.path] = p
 	}
 	return err
 }
 
-// makeAll makes a directory and those above it, and notes the new ones, the innermost last.
+// makeAll makes a directory and its parents, and adds the new ones to made, innermost last.
 func makeAll(dir string, made *[]string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -241,7 +245,7 @@ func (c change) commit(ready map[string]*atomicfile.Pending) (done []string, err
 		}
 		say("removed %s", c.path+backupSuffix)
 	case c.write && c.undo && c.backup != nil:
-		say("%s stays: the file has been changed by others since", c.path+backupSuffix)
+		say("%s stays, because the file was changed since install", c.path+backupSuffix)
 	}
 	return done, nil
 }
@@ -277,13 +281,13 @@ func (c change) replace(p *atomicfile.Pending) error {
 	if !c.exists() {
 		return nil
 	}
-	if err := os.Chmod(c.target, c.info.Mode().Perm()); err != nil { // the umask may have taken some
+	if err := os.Chmod(c.target, c.info.Mode().Perm()); err != nil { // the umask may have removed bits
 		return fmt.Errorf("keep mode of file: %w", err)
 	}
 	return keepOwner(c.target, c.info)
 }
 
-// removeEmpty removes the directories that are empty, the innermost of those last in the list first.
+// removeEmpty removes the empty directories, the last in the list first, and returns a line for each.
 func removeEmpty(dirs []string) (done []string) {
 	for i := len(dirs) - 1; i >= 0; i-- {
 		if entries, err := os.ReadDir(dirs[i]); err == nil && len(entries) == 0 && os.Remove(dirs[i]) == nil {

@@ -7,16 +7,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// allow is the list of permissions with what Claude Code may run unasked.
+// allow is the list in permissions of what Claude Code may run without asking.
 const allow = "allow"
 
-// grants are what Claude Code may run unasked: commands that only read, in one project, and take no name of a file.
+// grants are the commands to allow: they only read, in one project, and take no file name.
 func grants() []string { return []string{"agent restore:*", "agent show:*", "agent search:*"} }
 
-// rules are those of allow: of the bare name, and of the binary's path where a rule can hold it.
+// rules returns the rules that allow them, by the name ccd and, if a rule can contain it, by the binary's path.
 func (s *Setup) rules() (all []string) {
 	names := []string{"ccd"}
-	if path := transcript.ShellWord(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these mean something in a rule
+	if path := transcript.ShellWord(s.o.Executable); !strings.ContainsAny(path, `*()\`) { // these have a meaning in a rule
 		names = append(names, path)
 	}
 	for _, name := range names {
@@ -29,8 +29,7 @@ func (s *Setup) rules() (all []string) {
 
 func rule(name, what string) string { return "Bash(" + name + " " + what + ")" }
 
-// Rules returns the rules that would let Claude Code run ccd's commands for agents unasked, without those that are in its
-// settings already.
+// Rules returns the rules that are missing for Claude Code to run ccd's commands for agents without asking.
 func (s *Setup) Rules() ([]string, error) {
 	missing := s.rules()
 	for _, id := range Agents() {
@@ -46,7 +45,7 @@ func (s *Setup) Rules() ([]string, error) {
 	return missing, nil
 }
 
-// isRule reports whether a rule is of ccd's, about "ccd" or one of binaries.
+// isRule reports whether a rule is one of ccd's, for "ccd" or one of binaries.
 func isRule(rule string, binaries []string) bool {
 	inner, begun := strings.CutPrefix(rule, "Bash(")
 	inner, ended := strings.CutSuffix(inner, ")")
@@ -60,7 +59,7 @@ func isRule(rule string, binaries []string) bool {
 	return false
 }
 
-// binariesOf are the programs that hooks of ccd's start.
+// binariesOf returns the binaries that ccd's hooks start.
 func binariesOf(all []call) (paths []string) {
 	for _, c := range all {
 		paths = append(paths, c.binary)
@@ -68,14 +67,13 @@ func binariesOf(all []call) (paths []string) {
 	return paths
 }
 
-// own are the rules that were allowed before ccd: the user's, whatever they say.
+// own returns the rules that were allowed before install: they are the user's, whatever they allow.
 func own(before *document) []string {
 	all, _ := before.strings(before.at([]string{"permissions", allow}))
 	return all
 }
 
-// renew puts this binary in the place of those that the hooks had named in the rules that are there. What the user had
-// before ccd stays.
+// renew replaces the binaries that the hooks had by this one in ccd's rules. The user's own rules stay.
 func (s *Setup) renew(d *document, had []call, before *document) error {
 	old := false
 	goes := func(rule string) bool {
@@ -83,7 +81,7 @@ func (s *Setup) renew(d *document, had []call, before *document) error {
 		old = old || stale
 		return stale
 	}
-	if len(had) == 0 { // no rule is of ccd's yet
+	if len(had) == 0 { // no rule is ccd's yet
 		return nil
 	}
 	if err := d.revoke(goes, before); err != nil || !old {

@@ -11,9 +11,9 @@ import (
 // What a Part can be.
 const (
 	Installed = "installed" // as this binary would install it
-	Other     = "other"     // it names another binary, or is otherwise not as this one would install it
+	Other     = "other"     // it differs from what this binary would install
 	Missing   = "missing"
-	Unread    = "unreadable" // its file cannot be read or is not what the agent itself would read: Detail tells
+	Unread    = "unreadable" // its file cannot be read or parsed; Detail says why
 )
 
 // Part is one thing that install puts into one file.
@@ -21,30 +21,30 @@ type Part struct {
 	Name   string `json:"name"`   // "hooks", "live", "allow", "statusline", "mcp", "skill", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
-	Option bool   `json:"option"` // install leaves it out unless it is asked for
-	Detail string `json:"detail"` // "" or what is there, or what is amiss
+	Option bool   `json:"option"` // only installed on request
+	Detail string `json:"detail"` // what is there or what is wrong, "" for nothing
 }
 
-// Binary is a ccd that an agent's settings name.
+// Binary is a ccd binary in an agent's settings.
 type Binary struct {
 	Path   string `json:"path"`
 	Exists bool   `json:"exists"` // and can be started
-	This   bool   `json:"this"`   // it is the one that asks
+	This   bool   `json:"this"`   // it is the running one
 }
 
-// Status is how far an agent is set up.
+// Status says which parts of ccd an agent has.
 type Status struct {
 	Agent     string   `json:"agent"`
 	Directory string   `json:"directory"` // of the agent's settings, absolute
 	Present   bool     `json:"present"`   // the directory is there
-	Installed bool     `json:"installed"` // every part that is no option is as this binary would install it
-	Reach     string   `json:"reach"`     // the sessions that it sees: "project", "all", "" if the configuration cannot be read
+	Installed bool     `json:"installed"` // all parts that are not options are as this binary would install them
+	Reach     string   `json:"reach"`     // the sessions that it can read: "project", "all", "" if the configuration cannot be read
 	Parts     []Part   `json:"parts"`
 	Binaries  []Binary `json:"binaries"`
-	Notes     []string `json:"notes"` // what the user should know beside it, a sentence each
+	Notes     []string `json:"notes"` // what else the user should know, a sentence each
 }
 
-// Status tells how far an agent is set up. It writes nothing and fails at nothing: what cannot be read is told of.
+// Status returns which parts of ccd an agent has. A file that cannot be read is not an error but the state of its part.
 func (s *Setup) Status(id string) Status {
 	a := s.agent(id)
 	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
@@ -58,7 +58,7 @@ func (s *Setup) Status(id string) Status {
 	return st
 }
 
-// name notes a binary that is named somewhere.
+// name adds a binary that a part names.
 func (st *Status) name(s *Setup, path string) {
 	if path != "" && !slices.ContainsFunc(st.Binaries, func(b Binary) bool { return b.Path == path }) {
 		st.Binaries = append(st.Binaries, Binary{path, alive(path), same(path, s.o.Executable)})
@@ -107,7 +107,7 @@ func (s *Setup) parts(a agent, st *Status) (all []Part) {
 	return append(all, options...)
 }
 
-// document0 reads a file as JSON; one that is missing is empty.
+// document0 parses a file as JSON. A missing file is empty.
 func document0(path string) (*document, error) {
 	f, err := read(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *Part) unread(err error) {
 	}
 }
 
-// set says which of what is wanted is there, and whether all of it is as it would be installed.
+// set sets the state from what is there, of the number wanted; same says that it is as install would write it.
 func (p *Part) set(there []string, wanted int, same bool) {
 	p.Detail = strings.Join(there, ", ")
 	switch {

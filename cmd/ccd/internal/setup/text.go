@@ -7,11 +7,10 @@ import (
 	"ccd/internal/transcript"
 )
 
-// skillMark is how a skill of ccd's is known again.
+// skillMark identifies a skill of ccd's.
 const skillMark = "<!-- ccd: written by `ccd agents install`"
 
-// skillText is the skill: what a model must know to use companions, and no more, since every session pays for it. Its
-// mark holds a checksum of all the rest.
+// skillText returns the skill. It is short, because every session pays for it. Its mark has a checksum of the rest.
 func skillText(binary string, made []string) string {
 	head, body := skillHead, skillBody(binary)
 	check := sum(lines([]byte(head + body)))
@@ -38,7 +37,7 @@ func skillBody(binary string) string {
 	return "\n" + about(binary) + "\n" + tools + "\n"
 }
 
-// instructions are the block for a file that each session of an agent begins with, without its marks.
+// instructions returns the block for a file that an agent reads in each session, without its marks.
 func (s *Setup) instructions(a agent) []string {
 	all := append([]string{"## Earlier work (ccd)", ""}, strings.Split(strings.TrimSuffix(about(s.o.Executable), "\n"), "\n")...)
 	if a.servers != "" {
