@@ -71,8 +71,8 @@ func (f agentFlags) check(c *cobra.Command, args []string, json bool) error {
 	var err error
 	switch args[0] {
 	case "restore":
-		may, err = []string{"raw", "full", "agent"}, f.restore.check(pasted(args[1:]), json)
-		if n := len(pasted(args[1:])); n != 1 {
+		may, err = []string{"raw", "full", "agent"}, f.restore.check(joinMarker(args[1:]), json)
+		if n := len(joinMarker(args[1:])); n != 1 {
 			err = fmt.Errorf("restore takes one ID or SESSION#N, got %d", n)
 		}
 	case "search":
@@ -97,7 +97,7 @@ func (a *app) forAgent(ctx context.Context, f agentFlags, verb string, args []st
 	switch verb {
 	case "restore":
 		f.restore.agent = f.search.agent
-		return a.restore(ctx, f.restore, pasted(args))
+		return a.restore(ctx, f.restore, joinMarker(args))
 	case "search":
 		return a.search(ctx, f.search, args)
 	}

@@ -53,7 +53,7 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	}
 	if e, ok := l.Here(agent); ok {
 		a.incomplete(l)
-		a.say("session of this directory: %s; `ccd ls` lists others", described(e))
+		a.say("session of this directory: %s; `ccd ls` lists others", sessionLine(e))
 		return e, nil
 	}
 	all := l.Latest("", agent)
@@ -77,7 +77,7 @@ func noChoice(all []reader.Entry) error {
 func numbered(all []reader.Entry) []string {
 	var lines []string
 	for i, e := range all[:min(len(all), mostListed)] {
-		lines = append(lines, fmt.Sprintf("%2d  %s  %s", i+1, shortID(e.ID), told(e)))
+		lines = append(lines, fmt.Sprintf("%2d  %s  %s", i+1, shortID(e.ID), sessionDetails(e)))
 	}
 	if more := len(all) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("    %d more: ccd ls", more))
@@ -93,7 +93,7 @@ func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error
 	}
 	c := picker.Choice{Lines: func(width int) []string { return a.chooseLines(all, width) }}
 	for _, e := range all {
-		c.Match = append(c.Match, described(e))
+		c.Match = append(c.Match, sessionLine(e))
 	}
 	n, err := picker.Pick(ctx, in, out, a.Vars, c)
 	switch {
@@ -104,7 +104,7 @@ func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error
 	case err != nil:
 		return reader.Entry{}, err
 	}
-	a.say("session: %s", described(all[n]))
+	a.say("session: %s", sessionLine(all[n]))
 	return all[n], nil
 }
 
@@ -162,25 +162,25 @@ func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 
 // sayLatest says which session latest is, and which others are active.
 func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
-	a.say("latest is %s", described(e))
+	a.say("latest is %s", sessionLine(e))
 	for _, other := range l.Latest(dir, agent) {
 		if other.Key != e.Key && time.Since(other.Last()) < active {
-			a.say("also active: %s; its name is %s", told(other), l.Argument(other))
+			a.say("also active: %s; its name is %s", sessionDetails(other), l.Argument(other))
 		}
 	}
 }
 
-// described returns a session in one line, with its ID.
-func described(e reader.Entry) string { return shortID(e.ID) + ", " + told(e) }
+// sessionLine returns a session in one line, with its ID.
+func sessionLine(e reader.Entry) string { return shortID(e.ID) + ", " + sessionDetails(e) }
 
-// told describes a session: its title, project, agent, age and size.
-func told(e reader.Entry) string {
+// sessionDetails describes a session: its title, project, agent, age and size.
+func sessionDetails(e reader.Entry) string {
 	s := status.Of(e)
-	return strings.Join(append(titled(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
+	return strings.Join(append(titleAndProject(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
 }
 
-// titled returns the title and the project of a session, if known.
-func titled(s status.Session) (parts []string) {
+// titleAndProject returns the title and the project of a session, if known.
+func titleAndProject(s status.Session) (parts []string) {
 	if title := cut(s.Called(), 60); title != "" {
 		parts = append(parts, `"`+title+`"`)
 	}

@@ -44,7 +44,7 @@ func (a *app) completeSessions(root *cobra.Command) {
 		all := []cobra.Completion{"latest"}
 		for _, e := range l.Latest("", "") {
 			if id := shortID(e.ID); strings.HasPrefix(id, typed) || strings.HasPrefix(e.ID, typed) {
-				all = append(all, cobra.CompletionWithDesc(id, told(e)))
+				all = append(all, cobra.CompletionWithDesc(id, sessionDetails(e)))
 			}
 		}
 		return all, cobra.ShellCompDirectiveKeepOrder

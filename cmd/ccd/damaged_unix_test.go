@@ -47,7 +47,7 @@ func newDamageable(t *testing.T) *damageable {
 	d.path = filepath.Join(stateOf(t, d.home), "archive.db")
 	configure(t, d.home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	put(t, transcriptPath(d.home, 1), string(rich("cache")))
-	put(t, transcriptPath(d.home, 2), string(bytes.Join(tell().lines, nil)))
+	put(t, transcriptPath(d.home, 2), string(bytes.Join(newStory().lines, nil)))
 	for n := range 40 { // so many that their records fill more than a page
 		put(t, transcriptPath(d.home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
 	}
@@ -188,8 +188,8 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 	}
 }
 
-// lose damages the records of sessions in a bucket.
-func lose(t *testing.T, path, bucket string, sessions ...string) {
+// damageSessions damages the records of sessions in a bucket.
+func damageSessions(t *testing.T, path, bucket string, sessions ...string) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
 	must(t, err)
@@ -263,7 +263,7 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
 		}
 	}
-	lose(t, d.path, "sessions", bad, badder)
+	damageSessions(t, d.path, "sessions", bad, badder)
 	for _, tt := range tests {
 		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
 		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {

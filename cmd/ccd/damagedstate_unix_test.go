@@ -48,7 +48,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 	sound := d.session(t, bad)
 	damage := func() {
 		t.Helper()
-		lose(t, d.path, "state", bad)
+		damageSessions(t, d.path, "state", bad)
 	}
 	damage()
 	for _, tt := range tests {
@@ -101,7 +101,7 @@ func TestReachOfADamagedState(t *testing.T) {
 	path := filepath.Join(stateOf(t, p.home), "archive.db")
 	sound, err := os.ReadFile(path)
 	must(t, err)
-	lose(t, path, "state", sessionA)
+	damageSessions(t, path, "state", sessionA)
 	if r := p.run("a", "agent", "show", sessionA); r.code != exitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
 		t.Errorf("show: %+v", r)
 	}
@@ -112,7 +112,7 @@ func TestReachOfADamagedState(t *testing.T) {
 		t.Errorf("restore: %+v", r)
 	}
 	must(t, os.WriteFile(path, sound, 0o600))
-	lose(t, path, "state", sessionB)
+	damageSessions(t, path, "state", sessionB)
 	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
 		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != exitNotFound || strings.Contains(r.err, "damaged") {
 			t.Errorf("%v of another project: %+v", args, r)
@@ -128,7 +128,7 @@ func TestFullOfADamagedSession(t *testing.T) {
 	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitFailed || !strings.Contains(talk, "it was not cut") {
 		t.Fatalf("sound: exit %d: %s", code, talk)
 	}
-	lose(t, d.path, "sessions", bad)
+	damageSessions(t, d.path, "sessions", bad)
 	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitDamage || !strings.Contains(talk, "session claude-code "+bad) {
 		t.Errorf("damaged: exit %d: %s", code, talk)
 	}

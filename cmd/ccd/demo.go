@@ -79,7 +79,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		companion: strings.TrimSuffix(transcript, ".jsonl") + sidecar.Suffix,
 	}
 	defer d.kill()
-	if err := d.play(ctx, tell()); err != nil {
+	if err := d.play(ctx, newStory()); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
@@ -109,11 +109,11 @@ func (d *demo) play(ctx context.Context, s *story) error {
 			return err
 		}
 	}
-	d.tell("done: `ccd run` does this for your own sessions, `ccd install` makes it a service")
+	d.newStory("done: `ccd run` does this for your own sessions, `ccd install` makes it a service")
 	return nil
 }
 
-func (d *demo) tell(format string, args ...any) {
+func (d *demo) newStory(format string, args ...any) {
 	if !d.quiet {
 		fmt.Fprintf(d.out, "%5.1fs  %s\n", time.Since(d.begun).Seconds(), fmt.Sprintf(format, args...))
 	}
@@ -125,7 +125,7 @@ func (d *demo) prepare() error {
 			return err
 		}
 	}
-	d.tell("a temporary home: %s", d.home)
+	d.newStory("a temporary home: %s", d.home)
 	return os.WriteFile(filepath.Join(d.home, "config", "ccd", "config.toml"), []byte(demoConfig), 0o600)
 }
 
@@ -148,7 +148,7 @@ func (d *demo) start(ctx context.Context, what string) error {
 	if err := d.daemon.Start(); err != nil {
 		return err
 	}
-	d.tell("%s: ccd run, pid %d", what, d.daemon.Process.Pid)
+	d.newStory("%s: ccd run, pid %d", what, d.daemon.Process.Pid)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (d *demo) kill() {
 func (d *demo) killDaemon() error {
 	pid := d.daemon.Process.Pid
 	d.kill()
-	d.tell("kill -9 %d, and the session continues without it", pid)
+	d.newStory("kill -9 %d, and the session continues without it", pid)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func (d *demo) grow(ctx context.Context, lines [][]byte) error {
 	if err != nil {
 		return err
 	}
-	d.tell("an agent's session grew to %s", humanize.IBytes(uint64(info.Size())))
+	d.newStory("an agent's session grew to %s", humanize.IBytes(uint64(info.Size())))
 	return nil
 }
 
@@ -212,7 +212,7 @@ func (d *demo) await(ctx context.Context, records int, what string) error {
 			if err != nil {
 				return err
 			}
-			d.tell("%s: %s, tokens %s", what, humanize.IBytes(uint64(len(text))), p.Fields["tokens"])
+			d.newStory("%s: %s, tokens %s", what, humanize.IBytes(uint64(len(text))), p.Fields["tokens"])
 			return nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -246,8 +246,8 @@ func (d *demo) restoreOne(ctx context.Context, s *story) error {
 		if string(got) != want {
 			return fmt.Errorf("ccd restore %s: %d bytes came back, they differ from the %d that went in", id, len(got), len(want))
 		}
-		d.tell("the companion says: %s", markerLine(string(text), id))
-		d.tell("ccd restore %s: %d bytes came back, identical", id, len(got))
+		d.newStory("the companion says: %s", markerLine(string(text), id))
+		d.newStory("ccd restore %s: %d bytes came back, identical", id, len(got))
 		return nil
 	}
 	return errors.New("the companion points at none of the outputs")
@@ -272,7 +272,7 @@ func (d *demo) restoreAll(ctx context.Context) error {
 	if !bytes.Equal(got, want) {
 		return errors.New("ccd restore --session: what came back differs from the transcript")
 	}
-	d.tell("ccd restore --session: all %s came back, byte for byte", humanize.IBytes(uint64(len(got))))
+	d.newStory("ccd restore --session: all %s came back, byte for byte", humanize.IBytes(uint64(len(got))))
 	return nil
 }
 
@@ -282,7 +282,7 @@ func (d *demo) verify(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ccd verify: %w", err)
 	}
-	d.tell("ccd verify: %s", strings.TrimSpace(string(out)))
+	d.newStory("ccd verify: %s", strings.TrimSpace(string(out)))
 	return nil
 }
 

@@ -75,13 +75,13 @@ func ledgerDay() *tale {
 	s.thinks("how the cents came to be so few")
 	s.reads("/home/you/ledger/big.py", 100)
 	s.uses("Grep", map[string]any{"pattern": "cents", "output_mode": "content"}, "money.py:12:def cents(text)\n"+strings.Repeat("other.py:7:cents = cents + 1\n", 60), false)
-	s.uses("WebFetch", map[string]any{"url": "https://example.org/decimal", "prompt": "what"}, "Decimals are exact. "+prattle(3, 3000), false)
-	s.says("We decided to parse decimals as text, because float(\"482.13\") * 100 is 48212.99. " + prattle(9, 900))
-	s.fails("pytest -q", prattle(1, 1500)+"tests/test_money.py:41: AssertionError\nE   AssertionError: Money(48212) != Money(48213)\n1 failed, 37 passed in 2.1s\n")
+	s.uses("WebFetch", map[string]any{"url": "https://example.org/decimal", "prompt": "what"}, "Decimals are exact. "+filler(3, 3000), false)
+	s.says("We decided to parse decimals as text, because float(\"482.13\") * 100 is 48212.99. " + filler(9, 900))
+	s.fails("pytest -q", filler(1, 1500)+"tests/test_money.py:41: AssertionError\nE   AssertionError: Money(48212) != Money(48213)\n1 failed, 37 passed in 2.1s\n")
 	s.reads("/home/you/ledger/money.py", 60)
 	s.edits("/home/you/ledger/money.py", "money = 33\t", "money = 48213\t")
-	s.runs("pytest -q", prattle(2, 1500)+"38 passed in 2.0s\n")
-	s.uses("Task", map[string]any{"description": "find floats", "prompt": "find every float", "subagent_type": "x"}, "Found 7 places, all below ledger/. "+prattle(4, 1500), false)
+	s.runs("pytest -q", filler(2, 1500)+"38 passed in 2.0s\n")
+	s.uses("Task", map[string]any{"description": "find floats", "prompt": "find every float", "subagent_type": "x"}, "Found 7 places, all below ledger/. "+filler(4, 1500), false)
 	s.uses("TodoWrite", map[string]any{"todos": []any{
 		map[string]any{"content": "fix cents", "status": "completed", "activeForm": "x"},
 		map[string]any{"content": "add a test", "status": "in_progress", "activeForm": "x"},
@@ -91,7 +91,7 @@ func ledgerDay() *tale {
 	s.says("The picture says 48213.")
 	s.wait(2 * time.Hour)
 	s.asks("also add a regression test for invoice 48213")
-	s.fails("make lint", prattle(5, 1500)+"ledger/export.py:88: error: unused name\n")
+	s.fails("make lint", filler(5, 1500)+"ledger/export.py:88: error: unused name\n")
 	return s.works(40)
 }
 

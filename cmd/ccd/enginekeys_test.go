@@ -100,9 +100,9 @@ var keyNeeds = map[string]string{
 
 // talkDay is a session of messages: copies, corrections, code, decisions, and one large output.
 func talkDay() *tale {
-	s := newTale().asks("Look at the cents.").says(prattle(1, 900)+"One line more.\n").runs("cents a", prattle(1, 900)).runs("cat b", prattle(1, 900)).
-		says(prattle(1, 900)+"Another line.\n").runs("cents all", prattle(2, 1900)).
-		says("The export_job of ledger_main writes its cents to table_a with round_half. "+walk(1, 300)).runs("make all", prattle(3, 90000)).
+	s := newTale().asks("Look at the cents.").says(filler(1, 900)+"One line more.\n").runs("cents a", filler(1, 900)).runs("cat b", filler(1, 900)).
+		says(filler(1, 900)+"Another line.\n").runs("cents all", filler(2, 1900)).
+		says("The export_job of ledger_main writes its cents to table_a with round_half. "+walk(1, 300)).runs("make all", filler(3, 90000)).
 		says("We decided: you must never store a float, that was wrong. "+walk(2, 700)).reads("/home/you/ledger/a.py", 20).reads("/home/you/ledger/b.py", 60).
 		says(walk(3, 500) + "\n" + fence + "\n" + walk(4, 500))
 	return s.says("No, that was wrong: the export_job of ledger_main writes its cents to table_b with round_half, not to table_a.").works(20)
@@ -110,10 +110,10 @@ func talkDay() *tale {
 
 // mixedList has a message for each rule that a key may change.
 func mixedList() plainList {
-	return plainList{}.add("assistant", prattle(1, 900)+"One line more.\n").add("user", prattle(1, 900)+"Another line.\n"+prattle(8, 250)).
-		add("assistant", "The export_job of ledger_main writes its cents to table_a with round_half. "+prattle(2, 300)).
+	return plainList{}.add("assistant", filler(1, 900)+"One line more.\n").add("user", filler(1, 900)+"Another line.\n"+filler(8, 250)).
+		add("assistant", "The export_job of ledger_main writes its cents to table_a with round_half. "+filler(2, 300)).
 		add("user", "No, that was wrong: the export_job of ledger_main writes its cents to table_b, and of the rest of it nothing is known yet.").
-		add("assistant", prattle(5, 900)+"One line more.\n").add("user", prattle(5, 900)+"Another line.\n").add("user", walk(7, 400)+"\n"+fence+walk(8, 400)).
+		add("assistant", filler(5, 900)+"One line more.\n").add("user", filler(5, 900)+"Another line.\n").add("user", walk(7, 400)+"\n"+fence+walk(8, 400)).
 		add("assistant", walk(1, 60000)).add("user", walk(2, 400)).add("assistant", walk(2, 400)).add("tool", walk(3, 400)).add("user", walk(4, 400)).add("user", walk(6, 400))
 }
 

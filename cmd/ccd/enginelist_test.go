@@ -139,7 +139,7 @@ func TestEngineSummaries(t *testing.T) {
 func TestEngineCopies(t *testing.T) {
 	t.Parallel()
 	lines := func(odd string) string {
-		return strings.Repeat("The mill of the first valley was closed.\n", 2) + prattle(1, 900) + odd
+		return strings.Repeat("The mill of the first valley was closed.\n", 2) + filler(1, 900) + odd
 	}
 	near := plainList{}.add("assistant", lines("One line more.\n")).add("user", lines("And another one.\n"))
 	overlap := plainList{}.add("assistant", "The export_job of ledger_main writes its cents to table_a with round_half. "+walk(1, 200)).
@@ -147,7 +147,7 @@ func TestEngineCopies(t *testing.T) {
 	checkRows(t, []engineRow{
 		{"near copies", near.filtered(compaction("near_dedup = true")), near.filtered(""), `^\[ccd \w+ near-dup of m1, \d+ chars, ~\d+%\]`, ``},
 		{"how near", near.filtered(compaction("near_dedup = true")), near.filtered(compaction("near_dedup = true", "near_threshold = 0.99")), `near-dup of m1`, ``},
-		{"the newest copy stays", plainList{}.add("user", walk(1, 300)).add("tool", walk(1, 300)).filtered(""), plainList{}.add("user", prattle(1, 150)).add("tool", prattle(1, 150)).filtered(""), `^\[ccd \w+ dup of m1, \d+ chars\]`, ``},
+		{"the newest copy stays", plainList{}.add("user", walk(1, 300)).add("tool", walk(1, 300)).filtered(""), plainList{}.add("user", filler(1, 150)).add("tool", filler(1, 150)).filtered(""), `^\[ccd \w+ dup of m1, \d+ chars\]`, ``},
 		{"topic", overlap.filtered(compaction("contradictions = true", "contradiction_threshold = 0.01")), overlap.filtered(compaction("contradictions = true", "contradiction_threshold = 0.9")), `superseded by m1 \(`, ``},
 	})
 }

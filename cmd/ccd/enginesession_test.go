@@ -13,7 +13,7 @@ func looked(context int) *tale {
 	s.context = context
 	s.asks("Look it up.").works(12)
 	s.uses("Grep", map[string]any{"pattern": "cents", "output_mode": "content"}, "money.py:12:def cents(text)\n"+strings.Repeat("other.py:7:cents = cents + 1\n", 60), false)
-	s.uses("WebFetch", map[string]any{"url": "https://example.org/decimal", "prompt": "what"}, "Decimals are exact. "+prattle(3, 3000), false)
+	s.uses("WebFetch", map[string]any{"url": "https://example.org/decimal", "prompt": "what"}, "Decimals are exact. "+filler(3, 3000), false)
 	return s.works(3)
 }
 
@@ -30,7 +30,7 @@ func TestEngineStrategies(t *testing.T) {
 		{"results of the web", looked(14000).companion(small + off("score")), looked(14000).companion(small + off("score", "result")), "WebFetch `https://example.org/decimal`: Decimals are exact.*\\[ccd \\w+ result, ", ``},
 		{"pictures", on, day.companion(off("image")), `\[ccd \w+ image png 640x360, `, ``},
 		{"thinking", day.companion(""), newTale().asks("Go.").says("how the cents came to be so few").works(9).companion(""), ``, `how the cents came`},
-		{"one large output", newTale().asks("Go.").runs("make all", prattle(1, 90000)).companion(""), newTale().asks("Go.").runs("make all", prattle(1, 90000)).companion(compaction("large_output_chars = 100")), `^> part 30 of`, ``},
+		{"one large output", newTale().asks("Go.").runs("make all", filler(1, 90000)).companion(""), newTale().asks("Go.").runs("make all", filler(1, 90000)).companion(compaction("large_output_chars = 100")), `^> part 30 of`, ``},
 	})
 }
 
@@ -55,9 +55,9 @@ func TestEngineParts(t *testing.T) {
 func TestEngineNeverElided(t *testing.T) {
 	t.Parallel()
 	fails := func(out string) printed {
-		return newTale().asks("Test.").fails("pytest -q", prattle(1, 3000)+out+prattle(2, 3000)).works(20).companion(small)
+		return newTale().asks("Test.").fails("pytest -q", filler(1, 3000)+out+filler(2, 3000)).works(20).companion(small)
 	}
-	plain := newTale().asks("Test.").runs("pytest -q", prattle(1, 3000)+prattle(2, 3000)).works(20).companion(small)
+	plain := newTale().asks("Test.").runs("pytest -q", filler(1, 3000)+filler(2, 3000)).works(20).companion(small)
 	checkRows(t, []engineRow{
 		{"an error line", fails("money.c:41: error: unused name\n"), plain, `money\.c:41: error: unused name`, ``},
 		{"an assertion", fails("E   AssertionError: Money(48212) != Money(48213)\n"), plain, `Money\(48212\) != Money\(48213\)`, ``},
@@ -91,7 +91,7 @@ func TestEngineHowHard(t *testing.T) {
 // TestEngineCopiesOfASession checks copies within a companion.
 func TestEngineCopiesOfASession(t *testing.T) {
 	t.Parallel()
-	twice := newTale().asks("Look.").runs("cat a", prattle(1, 900)).runs("cat b", prattle(1, 900)).works(20)
+	twice := newTale().asks("Look.").runs("cat a", filler(1, 900)).runs("cat b", filler(1, 900)).works(20)
 	checkRows(t, []engineRow{
 		{"copies", twice.companion(""), twice.companion(compaction("dedup = false")), `\[ccd \w+ dup of #\d+, \d+ chars\]`, ``},
 	})

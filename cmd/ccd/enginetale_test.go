@@ -105,13 +105,13 @@ func (s *tale) change(kind string, fields map[string]any) {
 // works adds n commands with meaningless outputs of about 2,000 chars.
 func (s *tale) works(n int) *tale {
 	for range n {
-		s.runs(fmt.Sprintf("make part%d", s.n), prattle(s.n, 2000))
+		s.runs(fmt.Sprintf("make part%d", s.n), filler(s.n, 2000))
 	}
 	return s
 }
 
-// prattle returns text of that many chars, different for each seed.
-func prattle(seed, chars int) string {
+// filler returns text of that many chars, different for each seed.
+func filler(seed, chars int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < chars; i++ {
 		fmt.Fprintf(&b, "part %d of unit %d was put in its place\n", i, seed)

@@ -103,7 +103,7 @@ func signals() (context.Context, func()) {
 		cancel(cause)
 	}()
 	brake := new(archive.Brake)
-	stops(brake)
+	handleCtrlZ(brake)
 	return brake.Bind(ctx), func() { signal.Stop(c); cancel(nil) }
 }
 

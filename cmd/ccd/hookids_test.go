@@ -57,8 +57,8 @@ func (p hookPlace) ccd(code int, in string, args ...string) string {
 	return out.String()
 }
 
-// told returns what the SessionStart hook adds after a compaction, or "".
-func (p hookPlace) told(args ...string) string {
+// hookContext returns what the SessionStart hook adds after a compaction, or "".
+func (p hookPlace) hookContext(args ...string) string {
 	p.t.Helper()
 	event, err := json.Marshal(map[string]string{"session_id": hooked, "transcript_path": p.path, "source": "compact"})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	p := newHookPlace(t, bytes.Join(lines[:1100], nil))
 	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	told := p.told("--within", "1m")
+	told := p.hookContext("--within", "1m")
 	ids := mark.IDs(told)
 	p.write(whole)
 	p.ccd(exitDone, "", "run", "--once")
@@ -129,10 +129,10 @@ func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 	}
 	p := newHookPlace(t, data)
 	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	if text := p.told("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Conversation\n") {
+	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Conversation\n") {
 		t.Errorf("by the fold:\n%s", text)
 	}
-	text := p.told() // with the default limit
+	text := p.hookContext() // with the default limit
 	if text == "" {
 		log, err := filepath.Glob(filepath.Join(p.home, "*", "*", "*", "hook.log"))
 		if err != nil || len(log) != 1 {

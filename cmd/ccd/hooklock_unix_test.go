@@ -23,7 +23,7 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, bytes.Join(tell().lines, nil), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Join(newStory().lines, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(event, source, within string) string {

@@ -102,7 +102,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 		return err
 	}
 	asked := func(e reader.Entry) bool {
-		of := q.Project == "" || disk.Within(e.Kept.Cwd, seenFrom(real, q.Project)) || disk.Within(e.Kept.Cwd, seenFrom(told, q.Project))
+		of := q.Project == "" || disk.Within(e.Kept.Cwd, absoluteFrom(real, q.Project)) || disk.Within(e.Kept.Cwd, absoluteFrom(told, q.Project))
 		return of && (q.Agent == "" || e.Agent == q.Agent)
 	}
 	archived := len(l.Sessions)
@@ -131,7 +131,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	return nil
 }
 
-func seenFrom(dir, path string) string {
+func absoluteFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

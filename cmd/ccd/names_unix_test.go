@@ -21,7 +21,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	shown := map[string]string{"mill\xff": `mill\xff`, "mill\xfe": `mill\xfe`, `mill\xff`: `mill\x5cxff`}
 	content := map[string]string{}
 	for name, as := range shown {
-		content[name] = strings.ReplaceAll(reporting("claude-sonnet-4-5", "150000", nil), "Mill the rye.", "This is "+strings.ReplaceAll(as, `\`, `\\`)+".")
+		content[name] = strings.ReplaceAll(claudeSession("claude-sonnet-4-5", "150000", nil), "Mill the rye.", "This is "+strings.ReplaceAll(as, `\`, `\\`)+".")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Skip("NOTICE: this file system takes UTF-8 only:", err)
 		}
@@ -96,7 +96,7 @@ func TestLongestName(t *testing.T) {
 	home, dir := rooted(t)
 	names := []string{strings.Repeat("m", 249), strings.Repeat("m", 248) + "n", strings.Repeat("\u00e4", 124) + "o", strings.Repeat("p", 248)}
 	for _, name := range names {
-		put(t, filepath.Join(dir, name+".jsonl"), reporting("claude-sonnet-4-5", "150000", nil))
+		put(t, filepath.Join(dir, name+".jsonl"), claudeSession("claude-sonnet-4-5", "150000", nil))
 	}
 	found := map[string]bool{}
 	for range 2 {
@@ -127,7 +127,7 @@ func TestLongestName(t *testing.T) {
 // TestControlCharactersInANameAreReported: a file that is skipped for its name is never reported as archived.
 func TestControlCharactersInANameAreReported(t *testing.T) {
 	home, dir := rooted(t)
-	put(t, filepath.Join(dir, "good.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir, "good.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
 	doctor := func() string {
 		_, out, _ := ccdIn(home, "", "doctor")
 		return out
@@ -135,8 +135,8 @@ func TestControlCharactersInANameAreReported(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone || !strings.Contains(doctor(), "all transcripts are archived") {
 		t.Fatalf("control: exit %d, %s", code, said)
 	}
-	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
-	put(t, filepath.Join(dir+"\n", "in.jsonl"), reporting("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir+"\n", "in.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
 	code, _, said := ccdIn(home, "", "run", "--once")
 	if code != exitFailed || !strings.Contains(said, `x1bname.jsonl`) || !strings.Contains(said, `-src-mill\n`) {
 		t.Errorf("run --once: exit %d, %s", code, said)

@@ -41,14 +41,14 @@ func appendTo(t *testing.T, path, text string) {
 	}
 }
 
-// noticed returns the notices that the command recorded.
-func noticed(home string) []string {
+// notices returns the notices that the command recorded.
+func notices(home string) []string {
 	b, _ := os.ReadFile(filepath.Join(home, "shown"))
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")[0:strings.Count(string(b), "\n")]
 }
 
-// noticing makes a home whose notice command appends its arguments, in brackets, to a file.
-func noticing(t *testing.T, then string) (home, path string) {
+// noticeHome makes a home whose notice command appends its arguments, in brackets, to a file.
+func noticeHome(t *testing.T, then string) (home, path string) {
 	t.Helper()
 	home = t.TempDir()
 	show := filepath.Join(home, "show")
@@ -76,7 +76,7 @@ func pressureOf(t *testing.T, c *child, home string) float64 {
 // There is one notice per rise of the pressure, also across a restart, without text of the session.
 func TestNoticeOnceForEachRise(t *testing.T) {
 	t.Parallel()
-	home, path := noticing(t, "")
+	home, path := noticeHome(t, "")
 	n := 0
 	var c *child
 	reaches := func(tokens int, want float64) {
@@ -87,7 +87,7 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 	}
 	shown := func(want int) {
 		t.Helper()
-		eventually(t, fmt.Sprint(want, " notices"), func() bool { return len(noticed(home)) == want })
+		eventually(t, fmt.Sprint(want, " notices"), func() bool { return len(notices(home)) == want })
 	}
 	c = spawn(t, home, "run")
 	eventually(t, "it is archived", func() bool { return pressureOf(t, c, home) >= 0 })
@@ -111,7 +111,7 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 	shown(3)
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if got := noticed(home); len(got) != 3 ||
+	if got := notices(home); len(got) != 3 ||
 		got[0] != `3[--urgent; touch x][ccd: context 85% full][Claude Code in ledger: Weigh $(touch y) \x1b[31m parcels]` ||
 		got[2] != `3[--urgent; touch x][ccd: context 85% full][Claude Code in ledger: night shift]` {
 		t.Errorf("%q", got)
@@ -126,11 +126,11 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 // A notice command that hangs delays neither sessions nor the exit; status reports a missing one.
 func TestNoticeThatHangs(t *testing.T) {
 	t.Parallel()
-	home, path := noticing(t, "trap '' TERM INT HUP; echo $$ > "+"$0.pid; sleep 1000; exit\n")
+	home, path := noticeHome(t, "trap '' TERM INT HUP; echo $$ > "+"$0.pid; sleep 1000; exit\n")
 	c := spawn(t, home, "run")
 	eventually(t, "it is archived", func() bool { return pressureOf(t, c, home) >= 0 })
 	appendTo(t, path, turn(1, 170_000))
-	eventually(t, "the command runs", func() bool { return len(noticed(home)) == 1 })
+	eventually(t, "the command runs", func() bool { return len(notices(home)) == 1 })
 	appendTo(t, path, turn(2, 20_000))
 	eventually(t, "sessions are followed meanwhile", func() bool { return pressureOf(t, c, home) == 0.1 })
 	c.signal(t, syscall.SIGTERM)

@@ -16,7 +16,7 @@ import (
 // TestOneSize: every command shows the same size for a session, also if its model reports none.
 func TestOneSize(t *testing.T) {
 	home := t.TempDir()
-	reported := bytes.ReplaceAll(bytes.Join(tell().lines, nil), []byte("2026-01-15T"), []byte(time.Now().AddDate(0, 0, 1).Format("2006-01-02T"))) // live
+	reported := bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(time.Now().AddDate(0, 0, 1).Format("2006-01-02T"))) // live
 	estimated := regexp.MustCompile(`,"usage":\{[^}]*\}`).ReplaceAll(reported, nil)
 	sizes := map[string]string{"aaaa1111-0000-4000-8000-00000000000a": `^[0-9]+K, [0-9]+%$`, "bbbb2222-0000-4000-8000-00000000000b": `^about [0-9]+K, [0-9]+%$`}
 	for id, text := range map[string][]byte{"aaaa1111-0000-4000-8000-00000000000a": reported, "bbbb2222-0000-4000-8000-00000000000b": estimated} {

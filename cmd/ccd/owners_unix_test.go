@@ -17,7 +17,7 @@ import (
 func TestHardLinksAreArchived(t *testing.T) {
 	home, dir := rooted(t)
 	const id = "11111111-2222-4333-8444-555555555555"
-	content := reporting("claude-sonnet-4-5", "150000", nil)
+	content := claudeSession("claude-sonnet-4-5", "150000", nil)
 	put(t, filepath.Join(home, "backup.jsonl"), content)
 	if err := os.Link(filepath.Join(home, "backup.jsonl"), filepath.Join(dir, id+".jsonl")); err != nil {
 		t.Skip("NOTICE: no hard links here:", err)
@@ -46,7 +46,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	}
 	home, dir := rooted(t)
 	const ours, rootOwners, strangers = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555", "33333333-2222-4333-8444-555555555555"
-	content := reporting("claude-sonnet-4-5", "150000", nil)
+	content := claudeSession("claude-sonnet-4-5", "150000", nil)
 	path := func(id string) string { return filepath.Join(dir, id+".jsonl") }
 	for _, id := range []string{ours, rootOwners, strangers} {
 		put(t, path(id), content)

@@ -67,12 +67,12 @@ command may have changed it since)`,
 
 func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
-	args := func(_ *cobra.Command, args []string) error { return f.check(pasted(args), a.json) }
+	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.json) }
 	c := restorePage.command(args, func(c *cobra.Command, args []string) error {
 		if f.file != "" {
 			return a.restoreFile(c.Context(), f, args)
 		}
-		return a.restore(c.Context(), f, pasted(args))
+		return a.restore(c.Context(), f, joinMarker(args))
 	})
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -123,7 +123,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if f.session == "" {
 		want.Name = reader.Unmark(args[0])
 	}
-	if err := a.settleSession(ctx, l, &want); err != nil {
+	if err := a.resolveLatest(ctx, l, &want); err != nil {
 		return err
 	}
 	var o reader.Original
@@ -150,8 +150,8 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	})
 }
 
-// settleSession replaces latest or thisDir by the ID of the session, and says which it is.
-func (a *app) settleSession(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
+// resolveLatest replaces latest or thisDir by the ID of the session, and says which it is.
+func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
 	name, number, isRecord := strings.Cut(want.Name, "#")
 	arg := cmp.Or(want.Session, name)
 	if _, latest := history.LatestIn(arg); arg != thisDir && !latest || want.Session == "" && !isRecord {
@@ -183,8 +183,8 @@ func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
 	return err
 }
 
-// pasted joins a marker that the shell split at its spaces.
-func pasted(args []string) []string {
+// joinMarker joins a marker that the shell split at its spaces.
+func joinMarker(args []string) []string {
 	if len(args) > 1 && args[0] == "[ccd" {
 		return []string{strings.Join(args, " ")}
 	}

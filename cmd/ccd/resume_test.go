@@ -75,7 +75,7 @@ func TestResumedCopies(t *testing.T) {
 	if got := ccd(0, "ls"); !strings.Contains(got, "copy") {
 		t.Errorf("ls does not mark it: %s", got)
 	}
-	goOn(t, one.Path)
+	continueSession(t, one.Path)
 	ccd(0, "run", "--once", "-q")
 	two := resumed(t, ccd(0, "resume", "--max-tokens", "20000", "--json", "latest"))
 	if two.Source != one.Session {
@@ -108,8 +108,8 @@ func TestResumedCopies(t *testing.T) {
 	ccd(0, "resume", "--to", "codex", one.Session)
 }
 
-// goOn appends what an agent writes when a person continues the session.
-func goOn(t *testing.T, path string) {
+// continueSession appends what an agent writes when a person continues the session.
+func continueSession(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestChainOfCopies(t *testing.T) {
 	var ids []string
 	for range mostCopies + 1 {
 		last = resumed(t, ccd(0, "resume", "--max-tokens", "9000", "--json", arg))
-		goOn(t, last.Path)
+		continueSession(t, last.Path)
 		ids, arg = append(ids, last.Source), last.Session
 	}
 	text, err := os.ReadFile(last.Path)

@@ -109,7 +109,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 		if terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
 		}
-		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titled(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))
+		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titleAndProject(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestScreens(t *testing.T) {
 	}
 	tomorrow := time.Now().AddDate(0, 0, 1).UTC().Format("2006-01-02T")
 	putScreen(t, filepath.Join(home, ".claude/projects/-home-you-ledger/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl"),
-		bytes.ReplaceAll(bytes.Join(tell().lines, nil), []byte("2026-01-15T"), []byte(tomorrow))) // live
+		bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(tomorrow))) // live
 	commandIn(t, home, nil, "run", "--once", "-q")
 	for _, s := range []struct {
 		name, line string

@@ -55,8 +55,8 @@ func listening(t *testing.T) *manager {
 	return b
 }
 
-// heard returns the first line of each message so far.
-func (b *manager) heard() (all []string) {
+// messages returns the first line of each message so far.
+func (b *manager) messages() (all []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.told {
@@ -67,7 +67,7 @@ func (b *manager) heard() (all []string) {
 }
 
 func (b *manager) count(what string) (n int) {
-	for _, s := range b.heard() {
+	for _, s := range b.messages() {
 		if s == what {
 			n++
 		}
@@ -176,8 +176,8 @@ func TestReload(t *testing.T) {
 	if !info.Start.Equal(since) {
 		t.Errorf("it runs since %v, and says since %v", since, info.Start)
 	}
-	if want := []string{"READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1"}; !slices.Equal(b.heard(), want) {
-		t.Errorf("the manager heard %q, want %q", b.heard(), want)
+	if want := []string{"READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1"}; !slices.Equal(b.messages(), want) {
+		t.Errorf("the manager heard %q, want %q", b.messages(), want)
 	}
 	b.mu.Lock()
 	told := b.told[1]
@@ -292,7 +292,7 @@ func TestNoHeartbeatWithoutWatchdog(t *testing.T) {
 	c.ends(t, exitDone, time.Second)
 	b.stopped(t)
 	if b.count("WATCHDOG=1") > 0 {
-		t.Errorf("nobody watches, yet it told %q", b.heard())
+		t.Errorf("nobody watches, yet it told %q", b.messages())
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWatchFollowsChanges(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		t.Run(fmt.Sprint("json=", asJSON), func(t *testing.T) {
 			home := t.TempDir()
-			tellRun(t, home, "a")
+			writeRunFile(t, home, "a")
 			args := []string{"status", "--watch", "100ms"}
 			if asJSON {
 				args = append(args, "--json")
@@ -38,7 +38,7 @@ func TestWatchFollowsChanges(t *testing.T) {
 			defer c.Process.Kill()
 			lines := bufio.NewReader(out)
 			for _, name := range []string{"a", "b", "c"} {
-				tellRun(t, home, name)
+				writeRunFile(t, home, name)
 				if got := nextStatus(t, lines, asJSON); !strings.Contains(got, "/src/"+name+".jsonl") {
 					t.Errorf("after %s: %s", name, got)
 				}
@@ -110,7 +110,7 @@ func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File
 // terminal mode stays changed.
 func TestWatchOnATerminal(t *testing.T) {
 	home := t.TempDir()
-	tellRun(t, home, "a")
+	writeRunFile(t, home, "a")
 	master, slave := terminalPair(t, 40, 6)
 	c := ccdCommand(t, home, "status", "--watch", "100ms")
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave

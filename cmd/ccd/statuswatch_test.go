@@ -96,8 +96,8 @@ func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	return c
 }
 
-// tellRun writes a run.json as a daemon does.
-func tellRun(t *testing.T, home, failed string) {
+// writeRunFile writes a run.json as a daemon does.
+func writeRunFile(t *testing.T, home, failed string) {
 	t.Helper()
 	path := filepath.Join(home, ".local", "state", "ccd", "run.json")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

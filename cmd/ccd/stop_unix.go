@@ -14,9 +14,9 @@ import (
 // stopSoon limits how long Ctrl-Z waits for a transaction.
 const stopSoon = time.Second
 
-// stops makes Ctrl-Z stop the process between transactions. A stopped process that held the archive's lock would block
+// handleCtrlZ makes Ctrl-Z stop the process between transactions. A stopped process that held the archive's lock would block
 // all others. SIGSTOP cannot be caught.
-func stops(brake *archive.Brake) {
+func handleCtrlZ(brake *archive.Brake) {
 	if signal.Ignored(syscall.SIGTSTP) {
 		return
 	}

@@ -2,5 +2,5 @@ package main
 
 import "ccd/archive"
 
-// stops does nothing: Windows has no Ctrl-Z signal.
-func stops(*archive.Brake) {}
+// handleCtrlZ does nothing: Windows has no Ctrl-Z signal.
+func handleCtrlZ(*archive.Brake) {}

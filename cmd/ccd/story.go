@@ -28,8 +28,8 @@ var wishes = []string{
 	"run the whole suite, then tell me what is left",
 }
 
-// tell returns a session that fills three quarters of its context window.
-func tell() *story {
+// newStory returns a session that fills three quarters of its context window.
+func newStory() *story {
 	s := &story{clock: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), context: 14000}
 	for i, wish := range wishes {
 		s.user(wish)

@@ -83,7 +83,7 @@ func cmdStory(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 && len(args) != 3 {
 		ts.Fatalf("usage: story FILE [FROM TO]")
 	}
-	lines := tell().lines
+	lines := newStory().lines
 	if len(args) == 3 {
 		from, err := strconv.Atoi(args[1])
 		ts.Check(err)
@@ -106,7 +106,7 @@ func cmdPick(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: pick COMPANION OUT")
 	}
 	known := map[mark.ID]string{}
-	for _, out := range tell().outputs {
+	for _, out := range newStory().outputs {
 		known[mark.Sum(quoted(out)).ID()] = out
 	}
 	text := ts.ReadFile(args[0])

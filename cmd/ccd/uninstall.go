@@ -92,13 +92,13 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 	if f.system && i.User == "" {
 		a.say("the archive, the configuration and the companions stay")
 	} else {
-		a.sayStays(i.ArchivePath)
+		a.sayWhatRemains(i.ArchivePath)
 	}
 	return nil
 }
 
-// sayStays says what remains after the service is removed.
-func (a *app) sayStays(archive string) {
+// sayWhatRemains says what remains after the service is removed.
+func (a *app) sayWhatRemains(archive string) {
 	if !disk.Exists(archive) {
 		a.say("there is no archive in %s; configuration and companions, if any, stay", archive)
 		return

@@ -14,9 +14,9 @@ import (
 	"ccd/cmd/ccd/internal/status"
 )
 
-// reporting is a session of Claude Code with 20 replies of 2,000 characters. Reply n reports reports[n] as
+// claudeSession is a session of Claude Code with 20 replies of 2,000 characters. Reply n reports reports[n] as
 // input_tokens, or fill if there is none.
-func reporting(model, fill string, reports map[int]string) string {
+func claudeSession(model, fill string, reports map[int]string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line(`{"type":"user","uuid":"u0","sessionId":"s","cwd":"/src/mill","timestamp":"2026-01-15T09:00:00Z","message":{"role":"user","content":"Mill the rye."}}`)
@@ -34,7 +34,7 @@ func reporting(model, fill string, reports map[int]string) string {
 }
 
 func TestAbsurdTokenCountIsIgnored(t *testing.T) {
-	known := reporting("claude-sonnet-4-5", "150000", nil)
+	known := claudeSession("claude-sonnet-4-5", "150000", nil)
 	quiet := "20000"
 	for name, c := range map[string]struct {
 		transcript string
@@ -46,16 +46,16 @@ func TestAbsurdTokenCountIsIgnored(t *testing.T) {
 		figure     int64
 	}{
 		"control":                  {known, 200000, false, 0.75, "pressure", 0, 0},
-		"3,000,000 once":           {reporting("claude-sonnet-4-5", "150000", map[int]string{3: "3000000"}), 200000, false, 0.75, "pressure", 1, 3000001},
-		"3,000,000 at the end":     {reporting("claude-sonnet-4-5", "150000", map[int]string{19: "3000000"}), 200000, false, 0.75, "pressure", 1, 3000001},
-		"3,000,000 from the start": {reporting("someone-s", "150000", map[int]string{0: "3000000"}), 200000, true, 0.75, "pressure", 1, 3000001},
-		"900,000 once":             {reporting("claude-sonnet-4-5", "150000", map[int]string{3: "900000"}), 200000, false, 0.75, "pressure", 1, 900001},
-		"900,000 once, else quiet": {reporting("claude-sonnet-4-5", quiet, map[int]string{15: "900000"}), 200000, false, 0.1, "", 1, 900001},
-		"an overflow":              {reporting("claude-sonnet-4-5", "150000", map[int]string{19: "9223372036854775807"}), 200000, false, 0.75, "pressure", 1, 1<<53 + 1},
-		"a larger overflow":        {reporting("claude-sonnet-4-5", "150000", map[int]string{19: "1e400"}), 200000, false, 0.75, "pressure", 1, 1<<53 + 1},
-		"a million, plain name":    {reporting("claude-sonnet-4-5", "400000", nil), 1000000, false, 0.4, "", 0, 0},
-		"a million, filling up":    {reporting("claude-sonnet-4-5", "750000", nil), 1000000, false, 0.75, "pressure", 0, 0},
-		"a million by its name":    {reporting("someone-s[1m]", quiet, map[int]string{19: "750000"}), 1000000, false, 0.75, "pressure", 0, 0},
+		"3,000,000 once":           {claudeSession("claude-sonnet-4-5", "150000", map[int]string{3: "3000000"}), 200000, false, 0.75, "pressure", 1, 3000001},
+		"3,000,000 at the end":     {claudeSession("claude-sonnet-4-5", "150000", map[int]string{19: "3000000"}), 200000, false, 0.75, "pressure", 1, 3000001},
+		"3,000,000 from the start": {claudeSession("someone-s", "150000", map[int]string{0: "3000000"}), 200000, true, 0.75, "pressure", 1, 3000001},
+		"900,000 once":             {claudeSession("claude-sonnet-4-5", "150000", map[int]string{3: "900000"}), 200000, false, 0.75, "pressure", 1, 900001},
+		"900,000 once, else quiet": {claudeSession("claude-sonnet-4-5", quiet, map[int]string{15: "900000"}), 200000, false, 0.1, "", 1, 900001},
+		"an overflow":              {claudeSession("claude-sonnet-4-5", "150000", map[int]string{19: "9223372036854775807"}), 200000, false, 0.75, "pressure", 1, 1<<53 + 1},
+		"a larger overflow":        {claudeSession("claude-sonnet-4-5", "150000", map[int]string{19: "1e400"}), 200000, false, 0.75, "pressure", 1, 1<<53 + 1},
+		"a million, plain name":    {claudeSession("claude-sonnet-4-5", "400000", nil), 1000000, false, 0.4, "", 0, 0},
+		"a million, filling up":    {claudeSession("claude-sonnet-4-5", "750000", nil), 1000000, false, 0.75, "pressure", 0, 0},
+		"a million by its name":    {claudeSession("someone-s[1m]", quiet, map[int]string{19: "750000"}), 1000000, false, 0.75, "pressure", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, front := usageOf(t, c.transcript)
@@ -73,21 +73,21 @@ func TestAbsurdTokenCountIsIgnored(t *testing.T) {
 
 func TestInvalidTokenCount(t *testing.T) {
 	for _, figure := range []string{"-5", `"150000"`, "null", "[]", "{}", "true", "120000.75", "-9223372036854775808", "-1e400", `0,"cache_read_input_tokens":-50003`} {
-		s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000", map[int]string{19: figure}))
+		s, _ := usageOf(t, claudeSession("claude-sonnet-4-5", "120000", map[int]string{19: figure}))
 		if s.Reported != 120001 || s.Window != 200000 || s.Pressure < 0.6 || s.Outliers.Reports != 1 || s.Outliers.Tokens != 0 {
 			t.Errorf("%s: %d tokens of %d, pressure %.3f, outliers %+v; want the figure before it", figure, s.Reported, s.Window, s.Pressure, s.Outliers)
 		}
 	}
 	for figure, want := range map[string]int64{"0": 1, "1.3e5": 130001, `130000,"cache_read_input_tokens":null`: 130001} {
-		if s, _ := usageOf(t, reporting("claude-sonnet-4-5", "120000", map[int]string{19: figure})); s.Reported != want || s.Outliers.Reports != 0 {
+		if s, _ := usageOf(t, claudeSession("claude-sonnet-4-5", "120000", map[int]string{19: figure})); s.Reported != want || s.Outliers.Reports != 0 {
 			t.Errorf("%s: %d tokens, outliers %+v; want %d", figure, s.Reported, s.Outliers, want)
 		}
 	}
 }
 
-// stating is a rollout of Codex. Each report {tokens, window} follows a reply of 12,000 characters; with window 0 it
+// codexRollout is a rollout of Codex. Each report {tokens, window} follows a reply of 12,000 characters; with window 0 it
 // has none.
-func stating(reports ...[2]int64) string {
+func codexRollout(reports ...[2]int64) string {
 	var b strings.Builder
 	line := func(kind, format string, args ...any) {
 		fmt.Fprintf(&b, `{"timestamp":"2026-01-15T09:00:00Z","type":%q,"payload":{%s}}`+"\n", kind, fmt.Sprintf(format, args...))
@@ -140,7 +140,7 @@ func TestAbsurdWindowIsIgnored(t *testing.T) {
 		"a large one in all":        {fill(8, 24000, 2000000), 2000000, "gentle", "", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, hook := statedIn(t, stating(c.reports...))
+			s, hook := archivedRollout(t, codexRollout(c.reports...))
 			if s.Window != c.window || s.Level != c.level || s.Trigger != c.trigger || s.Outliers.Reports != c.outliers || s.Outliers.Tokens != c.figure {
 				t.Errorf("window %d, level %q, trigger %q, outliers %+v, pressure %.3f; want %+v", s.Window, s.Level, s.Trigger, s.Outliers, s.Pressure, c)
 			}
@@ -151,10 +151,10 @@ func TestAbsurdWindowIsIgnored(t *testing.T) {
 	}
 }
 
-// statedIn archives a rollout, compacts it, and returns its row in ls and the answer of the prompt hook.
-func statedIn(t *testing.T, rollout string) (s status.Session, hook string) {
+// archivedRollout archives a rollout, compacts it, and returns its row in ls and the answer of the prompt hook.
+func archivedRollout(t *testing.T, rollout string) (s status.Session, hook string) {
 	t.Helper()
-	home, ask := statedHome(t, rollout)
+	home, ask := rolloutHome(t, rollout)
 	var all []status.Session
 	code, out, said := ccdIn(home, "", "ls", "--json")
 	if err := json.Unmarshal([]byte(out), &all); code != exitDone || err != nil || len(all) != 1 {
@@ -166,9 +166,9 @@ func statedIn(t *testing.T, rollout string) (s status.Session, hook string) {
 	return all[0], ask("UserPromptSubmit", `"prompt":"x"`)
 }
 
-// statedHome makes a home with one archived rollout of Codex and its companion, and returns a function that calls
+// rolloutHome makes a home with one archived rollout of Codex and its companion, and returns a function that calls
 // hooks.
-func statedHome(t *testing.T, rollout string) (home string, hook func(event, more string) string) {
+func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, more string) string) {
 	t.Helper()
 	home = t.TempDir()
 	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")

@@ -14,7 +14,7 @@ func TestRunPrintsEachCompanion(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(reporting("claude-sonnet-4-5", "150000", nil)), 0o600))
+	must(t, os.WriteFile(path, []byte(claudeSession("claude-sonnet-4-5", "150000", nil)), 0o600))
 	line := regexp.MustCompile(`\d\d:\d\d:\d\d aaaa1111-0000, "Mill the rye\.", mill: 150K -> about [0-9.]+K, \d+% saved\r\n`)
 	for _, args := range [][]string{{"run", "--once"}, {"run"}} {
 		must(t, os.RemoveAll(filepath.Join(home, ".local")))

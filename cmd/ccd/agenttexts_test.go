@@ -109,7 +109,7 @@ func commandExists(line string) error {
 // TestHookNamesCommandsThatRun runs each command that a hook names after a compaction.
 func TestHookNamesCommandsThatRun(t *testing.T) {
 	full := slices.Repeat([][2]int64{{225000, 272000}}, 8)
-	home, ask := statedHome(t, stating(full...))
+	home, ask := rolloutHome(t, codexRollout(full...))
 	told := ask("SessionStart", `"source":"compact"`)
 	named := regexp.MustCompile("`[^` ]+ (agent [^`]+)`").FindAllStringSubmatch(told, -1)
 	if len(named) == 0 || !strings.Contains(told, "beside your own summary") {
