@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -13,8 +11,3 @@ func flock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, new(windows.Overlapped))
 }
-
-// gone reports whether err means that the file certainly does not exist.
-func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
-
-func inode(fs.FileInfo) uint64 { return 0 }

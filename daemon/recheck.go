@@ -104,7 +104,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 	}
 	last := a.Generations[len(a.Generations)-1]
 	sum, n, err := watcher.Sum(ctx, s.Session, last.Tip.Offset, watcher.TailOptions{Scratch: &d.scratch, Heartbeat: d.Heartbeat})
-	if gone(err) {
+	if watcher.NotExist(err) {
 		return true, nil
 	}
 	return n < last.Tip.Offset || sum == last.Sum, err

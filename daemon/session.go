@@ -114,7 +114,7 @@ func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }
 // exists returns false only if the file certainly does not exist, not if it cannot be read.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
-	return !gone(err)
+	return !watcher.NotExist(err)
 }
 
 func (s *session) moveTo(found transcript.Session) {
@@ -147,7 +147,7 @@ func (d *Daemon) hash(s *session) string {
 
 func (s *session) statSource() {
 	s.sourceStat, s.statErr = stat(s.Path)
-	s.missing = gone(s.statErr)
+	s.missing = watcher.NotExist(s.statErr)
 }
 
 // upToDate reports whether there is nothing to do. It costs one stat of the companion; the transcript was stat'ed

@@ -13,6 +13,7 @@ import (
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // State is what the archive stores for the daemon with each session. It is a cache except for Manual and Labels, which a
@@ -130,7 +131,7 @@ func stat(path string) (Stat, error) {
 }
 
 func statOf(info fs.FileInfo) Stat {
-	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: watcher.Inode(info)}
 }
 
 // DecodeState decodes a stored state. Empty input is the zero State.

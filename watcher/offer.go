@@ -87,7 +87,7 @@ func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bo
 // offerIrregular handles a live path that is not a regular file any more.
 func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, err error) (Offer, bool) {
 	switch {
-	case err != nil && notExist(err):
+	case err != nil && NotExist(err):
 		// If it was never offered or scanned, it was created and deleted between scans: nothing to offer.
 		known := l.tree.drop(f.path) || f.offered
 		o := l.offer(f.place, 0)
@@ -100,7 +100,7 @@ func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, er
 }
 
 func (l *loop) offerGone(p place) (Offer, bool) {
-	if _, err := os.Lstat(p.path); err == nil || !notExist(err) {
+	if _, err := os.Lstat(p.path); err == nil || !NotExist(err) {
 		return Offer{}, false // it exists again, or the state is unknown
 	}
 	o := l.offer(p, 0)

@@ -52,7 +52,7 @@ func (l *loop) pollFile(d *dir, known *file) {
 	case err == nil && stamp(info) != known.stamp:
 		*known = newFile(known.name, info)
 		l.queue.changed(place{path, d.root}, now, now)
-	case err != nil && notExist(err):
+	case err != nil && NotExist(err):
 		l.queue.changed(place{path, d.root}, now, now) // checked again when it is due
 	}
 }
@@ -63,7 +63,7 @@ func (l *loop) pollDir(ctx context.Context, d *dir) {
 	switch {
 	case err == nil && !info.ModTime().Equal(d.mtime):
 		l.scanTree(ctx, d.root, d.path, false)
-	case err != nil && notExist(err):
+	case err != nil && NotExist(err):
 		l.scanSoon()
 	}
 }

@@ -68,7 +68,7 @@ func (l *loop) updateRoot(i int, err error) string {
 		return ""
 	}
 	why := cause(err).Error()
-	if notExist(err) {
+	if NotExist(err) {
 		why = "it does not exist"
 	}
 	if r.missing != why {

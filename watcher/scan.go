@@ -39,7 +39,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 		switch {
 		case err == nil:
 			t.scan(ctx, i, o.Roots[i].Path, true)
-		case !notExist(err) && !errors.Is(err, errDuplicateRoot):
+		case !NotExist(err) && !errors.Is(err, errDuplicateRoot):
 			errs = append(errs, fmt.Errorf("scan %s: %w", o.Roots[i].Path, cause(err)))
 		}
 	}
@@ -68,7 +68,7 @@ func cause(err error) error {
 	return err
 }
 
-// notExist reports whether err means that the file certainly does not exist.
-func notExist(err error) bool {
+// NotExist reports whether err means that the file certainly does not exist.
+func NotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotADirectory)
 }

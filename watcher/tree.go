@@ -84,7 +84,7 @@ func newTree(o *Options) *tree {
 // stamp is a 64-bit hash of size, modification time and inode, to detect that a file changed. It is never 0.
 func stamp(info fs.FileInfo) uint64 {
 	h := uint64(info.Size())
-	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), inode(info)} {
+	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), Inode(info)} {
 		h = (h ^ v) * 0x9e3779b97f4a7c15
 		h ^= h >> 29
 	}
@@ -269,7 +269,7 @@ func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 		d = &dir{path: path, root: root}
 		t.dirs[path] = d
 	}
-	if id := inode(info); d.inode != id {
+	if id := Inode(info); d.inode != id {
 		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
 	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make([]file, 0, len(d.files))
@@ -340,7 +340,7 @@ func (t *tree) setFiles(d *dir) {
 
 // keepUnreadable keeps the known files below path: they may still exist, although the directory cannot be read.
 func (t *tree) keepUnreadable(root int, path string, err error) {
-	if notExist(err) && path != t.o.Roots[root].Path {
+	if NotExist(err) && path != t.o.Roots[root].Path {
 		return // removed after its parent was listed; sweep handles it
 	}
 	t.addUnreadable(root, path, fmt.Errorf("scan %s: %w", path, cause(err)))

@@ -17,7 +17,8 @@ const dirFlags = os.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscal
 
 const errNotADirectory = syscall.ENOTDIR
 
-func inode(info fs.FileInfo) uint64 {
+// Inode returns the inode number of a file, or 0 if unknown.
+func Inode(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ino
 	}

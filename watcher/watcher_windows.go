@@ -13,8 +13,8 @@ const (
 
 const errNotADirectory = syscall.ENOTDIR
 
-// inode is 0, because directory listings on Windows do not include it: changes are detected by size and time.
-func inode(fs.FileInfo) uint64 { return 0 }
+// Inode returns 0, because directory listings on Windows do not include it: changes are detected by size and time.
+func Inode(fs.FileInfo) uint64 { return 0 }
 
 // ownerOf returns false: on Windows the owner does not decide who may read a file.
 func ownerOf(fs.FileInfo) (uid int, known bool) { return 0, false }
