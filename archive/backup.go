@@ -151,9 +151,9 @@ func (a *Archive) target(file string) (t target, err error) {
 	theirLock, _ := lockPaths(t.path)
 	switch {
 	case t.path == own || sameFile(t.path, own):
-		return t, errors.New("this is the archive itself")
+		return t, errors.New("it is the archive itself")
 	case t.path == lockPath || t.path == gatePath || theirLock == lockPath || t.path == own+".tmp":
-		return t, errors.New("the archive itself uses this name")
+		return t, errors.New("the archive uses this name for its own files")
 	}
 	return t, nil
 }

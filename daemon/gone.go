@@ -149,6 +149,6 @@ func (d *Daemon) expireOne(ctx context.Context, s *session, now time.Time) error
 	next := s.state
 	next.Earlier = next.earlier("")
 	next.Companion, next.Written = "", Stat{}
-	d.Log.Info("companion removed: keep_after_purge is over", "session", s.ID)
+	d.Log.Info("companion removed: keep_after_purge has passed", "session", s.ID)
 	return d.storeMoved(ctx, s, next)
 }

@@ -137,7 +137,7 @@ func checkAccount(o Options, h host) error {
 		return hinted("ccd install --system --user NAME", errors.New("a system service needs the user it runs as"))
 	case !o.System && h.uid == 0:
 		return hinted("ccd install --system --user NAME, or run it as the user",
-			errors.New("root has no service of its own: ccd serves one user's transcripts"))
+			errors.New("root cannot have a user service: ccd archives one user's transcripts"))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func native(o Options) (manager, error) {
 	do := func(f func() error) step { return step{do: f} }
 	may := func(f func() error) step { return step{do: f, optional: true} }
 	return manager{
-		name: svc.Platform(), hint: "run `ccd run` from the session's autostart",
+		name: svc.Platform(), hint: "start `ccd run` at login",
 		enable: []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
 		run:    []step{do(svc.Start)},
 		remove: []step{may(svc.Stop), do(svc.Uninstall)},

@@ -105,7 +105,7 @@ func (s *Service) sayDropIns() {
 		return // there is none
 	}
 	for _, e := range entries {
-		s.say("kept: %s is not ccd's; a later `ccd install` would use it", filepath.Join(dir, e.Name()))
+		s.say("kept: %s, which ccd did not write; a later `ccd install` would use it", filepath.Join(dir, e.Name()))
 	}
 }
 

@@ -61,7 +61,7 @@ func checkOpened(f *os.File, before, root fs.FileInfo) error {
 
 // ErrOwner is wrapped by the errors for a file that belongs neither to its root's owner nor to the user of this
 // process.
-var ErrOwner = errors.New("owned by a different user than its directory root")
+var ErrOwner = errors.New("owned by a different user than its root")
 
 // ErrName is wrapped by the errors for a file or directory that is skipped because of its name.
 var ErrName = errors.New("name has control characters")

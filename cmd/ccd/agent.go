@@ -37,7 +37,7 @@ agents install --reach all.`,
 		examples: []example{
 			{"ccd agent restore 4tq9c1m7x2ka", "the original behind a marker [ccd 4tq9c1m7x2ka ...]"},
 			{"ccd agent search --since 7d overflow cents", "this project's sessions of the last 7 days with both words"},
-			{"ccd agent show --section now", "what was asked last, what is under way, planned and open"},
+			{"ccd agent show --section now", "the last request, work in progress, plan and open problems"},
 		},
 		json:  "(search) as ccd search prints it",
 		exits: []int{exitNotFound, exitDamage},
@@ -56,7 +56,7 @@ agents install --reach all.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) with the original")
-	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the whole of a result that the agent saw cut")
+	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the full result if the agent saw a shortened one")
 	f.search.add(a, c)
 	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	return c
@@ -83,7 +83,7 @@ func (f agentFlags) check(c *cobra.Command, args []string, json bool) error {
 			err = errors.New("show takes one SESSION")
 		}
 	default:
-		return fmt.Errorf("want restore, search or show, got %s", args[0])
+		return fmt.Errorf("expected restore, search or show, got %s", args[0])
 	}
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(append(may, "quiet", "verbose", "help"), flag.Name) {

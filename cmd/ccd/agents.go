@@ -37,37 +37,37 @@ func (a *app) agentsCommand() *cobra.Command {
 		},
 		long: `Without an argument it lists the agents that ccd knows: which are on this machine, have transcripts, and are
 connected to ccd. install merges hooks, the MCP server and a skill or an instruction block into the agent's
-own settings, and keeps a copy of each file as FILE.ccd-backup. Run it again to repair what is wrong.
-uninstall removes what ccd added. Without a name both mean every agent on this machine.
+own settings, and keeps a copy of each file as FILE.ccd-backup. Run it again to repair an installation.
+uninstall removes what ccd added. Without a name, both apply to every agent on this machine.
 
-Agents can read the sessions of their own project, with --reach all those of all projects. Rules that let
+Agents can read the sessions of their own project; with --reach all, those of all projects. Rules that let
 Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
 		more: `AGENT is one of ` + strings.Join(connectable(), ", ") + `. docs/AGENTS.md lists what each one gets. Everything
-else in these files stays as it is, byte for byte. Codex's config.toml is changed by codex mcp itself. install
+else in these files stays as it is, byte for byte. ` + "`codex mcp`" + ` itself changes Codex's config.toml. install
 with a name creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
 another one is set. When the last agent is removed, agents.reach is reset.
 
-Codex runs new or changed hooks only once you trust them: type /hooks in codex. Until then it skips them
+Codex runs new or changed hooks only after you trust them: type /hooks in codex. Until then it skips them
 silently, also in codex exec.`,
 		examples: []example{
-			{"ccd agents", "which agents are here, and how to connect them"},
+			{"ccd agents", "which agents were found, and how to connect them"},
 			{"ccd agents install --dry-run", "show the changes as a diff"},
 			{"ccd agents install claude --live --statusline", "Claude Code, with live demotion and the status line"},
-			{"ccd agents uninstall", "remove it all"},
+			{"ccd agents uninstall", "disconnect all agents"},
 		},
-		json: "one array, an object an agent: agent, title, present (on this machine), roots, followed, installed,\n" +
-			"how (to connect it to ccd)\n\n(status) one array, an object an agent: agent, directory, present, installed, reach (project, all),\n" +
+		json: "one array, an object per agent: agent, title, present (on this machine), roots, followed, installed,\n" +
+			"how (to connect it to ccd)\n\n(status) one array, an object per agent: agent, directory, present, installed, reach (project, all),\n" +
 			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries\n" +
 			"(path, exists, this), notes",
 	}
 	var f agentsFlags
 	c := p.command(cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error { return a.agents(c, args, f) })
 	c.ValidArgs = []string{"install", "uninstall", "status"}
-	c.Flags().BoolVar(&f.live, "live", false, "archive large outputs as they come (Claude Code)")
+	c.Flags().BoolVar(&f.live, "live", false, "archive and shorten large outputs at once (Claude Code)")
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
-	c.Flags().BoolVar(&f.allow, "allow", false, "add the rules without asking")
-	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no rules, do not ask")
-	c.Flags().StringVar(&f.reach, "reach", "", "sessions that agents read: `project` or all")
+	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules without asking")
+	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no permission rules and do not ask")
+	c.Flags().StringVar(&f.reach, "reach", "", "sessions that agents can read: `project` or all")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }
@@ -79,7 +79,7 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 	}
 	if len(args) == 0 {
 		if f != (agentsFlags{}) {
-			return usage(c, errors.New("the list takes none of these flags"))
+			return usage(c, errors.New("only install and uninstall take these flags"))
 		}
 		return a.agentsHere(s)
 	}
@@ -94,11 +94,11 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 		return a.agentsUninstall(c, s, named, f)
 	case "status":
 		if f != (agentsFlags{}) {
-			return usage(c, errors.New("status takes none of these flags"))
+			return usage(c, errors.New("only install and uninstall take these flags"))
 		}
 		return a.agentsStatus(s, named)
 	}
-	return usage(c, fmt.Errorf("want install, uninstall or status, got %s", args[0]))
+	return usage(c, fmt.Errorf("expected install, uninstall or status, got %s", args[0]))
 }
 
 // agentsNamed returns the agents that an argument names, or nil for all on this machine.
@@ -111,10 +111,10 @@ func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 		return []string{id}, nil
 	}
 	if f, ok := a.Agents().Lookup(arg); ok {
-		how := cmp.Or(f.How, "tell it of the MCP server `ccd mcp` in its own settings")
-		return nil, words.Hint(words.Usage(fmt.Errorf("connect %s: ccd cannot edit its settings; its sessions are archived anyway", f.Title)), "%s", how)
+		how := cmp.Or(f.How, "add the MCP server `ccd mcp` to its settings")
+		return nil, words.Hint(words.Usage(fmt.Errorf("connect %s: ccd cannot edit its settings, but archives its sessions", f.Title)), "%s", how)
 	}
-	return nil, usage(c, fmt.Errorf("want %s or all, got %s", strings.Join(connectable(), ", "), arg))
+	return nil, usage(c, fmt.Errorf("expected %s or all, got %s", strings.Join(connectable(), ", "), arg))
 }
 
 // connectable returns the names that install takes.
@@ -176,14 +176,14 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 		return err
 	}
 	if f.allow && f.noAllow {
-		return usage(c, errors.New("--allow and --no-allow exclude each other"))
+		return usage(c, errors.New("--allow and --no-allow cannot be used together"))
 	}
 	which := named
 	if which == nil {
 		which = s.Present()
 	}
 	if len(which) == 0 && f.reach == "" {
-		return words.Hint(fmt.Errorf("find agents: the directory of none of them is here (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
+		return words.Hint(fmt.Errorf("find agents: none found (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
 	}
 	switch {
 	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
@@ -224,7 +224,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	if err := s.PutReach(p, f.reach); err != nil {
 		return err
 	}
-	if err := a.carryOut(p, f.dryRun, "everything is installed already", which); err != nil || f.dryRun {
+	if err := a.carryOut(p, f.dryRun, "already installed", which); err != nil || f.dryRun {
 		return err
 	}
 	a.sayReach(before, after)
@@ -234,7 +234,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 // sayReach says which sessions agents can read, if that changed or is not the default.
 func (a *app) sayReach(before, after string) {
 	if before != after {
-		a.say("agents.reach changed from %q to %q; it applies at once", before, after)
+		a.say("agents.reach changed from %q to %q; this applies at once", before, after)
 	}
 	if after == config.ReachAll {
 		a.say("agents can read the sessions of all projects (agents.reach = %q)", after)
@@ -247,13 +247,13 @@ func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (b
 	if err != nil || len(rules) == 0 {
 		return false, err
 	}
-	a.say("Claude Code asks before each `ccd agent restore`, `ccd agent show` and `ccd agent search`. These rules in permissions.allow would stop that:")
+	a.say("Claude Code asks before each `ccd agent restore`, `ccd agent show` and `ccd agent search`. These rules in permissions.allow let it run them without asking:")
 	for _, r := range rules {
 		a.say("  %s", r)
 	}
 	in, ok := a.in.(*os.File)
 	if !ok || !terminal(in) || dryRun {
-		a.say("They are not added: `ccd agents install claude --allow` adds them, --no-allow keeps this quiet.")
+		a.say("Not added. `ccd agents install claude --allow` adds them, --no-allow hides this message.")
 		return false, nil
 	}
 	fmt.Fprint(a.err, "Add them? [y/N] ")
@@ -270,7 +270,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 		return err
 	}
 	if f.live || f.line || f.allow || f.noAllow || f.reach != "" {
-		return usage(c, errors.New("uninstall takes --dry-run alone"))
+		return usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {
 		named = agentsetup.Agents()
@@ -284,7 +284,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	if err != nil { // the rest is uninstalled anyway
 		a.say("agents.reach is unchanged: %v", err)
 	}
-	if err := a.carryOut(p, f.dryRun, "nothing of ccd's is installed", named); err != nil || f.dryRun {
+	if err := a.carryOut(p, f.dryRun, "nothing to uninstall", named); err != nil || f.dryRun {
 		return err
 	}
 	a.sayReach(before, after)
@@ -307,7 +307,7 @@ func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []
 		a.say("%s (%s)", nothing, strings.Join(which, ", "))
 	}
 	if len(p.Started) > 0 {
-		a.say("Sessions of %s that start from now on use it.", strings.Join(p.Started, ", "))
+		a.say("New sessions of %s use ccd.", strings.Join(p.Started, ", "))
 	}
 	for _, n := range p.Notes {
 		a.say("%s", n)
@@ -357,7 +357,7 @@ func statusRows(st agentsetup.Status) [][]string {
 	case len(st.Binaries) > 0:
 		word = "partly installed: `ccd agents install " + agentsetup.Connection(st.Agent).Name + "` repairs it"
 	case !st.Present:
-		word = "not here"
+		word = "not found"
 	}
 	rows := [][]string{{st.Agent, word, st.Directory}}
 	for _, p := range st.Parts {
@@ -372,7 +372,7 @@ func statusRows(st agentsetup.Status) [][]string {
 		word := "another ccd"
 		switch {
 		case !b.Exists:
-			word = "gone"
+			word = "missing"
 		case b.This:
 			word = "this ccd"
 		}
@@ -401,7 +401,7 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 	conf, unread := a.Config()
 	watched := a.Roots(conf, home)
 	missing := false
-	list, rows := []agentHere{}, [][]string{{"AGENT", "HERE", "TRANSCRIPTS", "CONNECTED"}}
+	list, rows := []agentHere{}, [][]string{{"AGENT", "PRESENT", "TRANSCRIPTS", "CONNECTED"}}
 	for _, f := range account.AgentsOf(conf).All() {
 		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How, Present: f.Connect != nil && disk.Exists(s.Dir(f.Agent))}
 		for _, r := range watched {

@@ -43,10 +43,10 @@ that was killed also leaves a .ccd-*.tmp beside it, which the next backup into t
 an hour. Transcripts and companions are not in the copy: ccd restore --session prints a transcript, and ccd
 writes companions again.`,
 		examples: []example{
-			{"ccd backup /media/disk/ccd.db", "a copy that is sound, or an error and no copy"},
+			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},
 			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},
 		},
-		json:  "one object: file, archive, id (of the archive), sessions (attachments among them), frames (blocks\nthat transcripts are kept in), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns",
+		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var force bool
@@ -56,7 +56,7 @@ writes companions again.`,
 		}
 		return a.backup(c.Context(), args[0], force)
 	})
-	c.Flags().BoolVar(&force, "force", false, "overwrite FILE, whatever it is")
+	c.Flags().BoolVar(&force, "force", false, "overwrite FILE even if it is not a backup")
 	return c
 }
 
@@ -67,7 +67,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	}
 	begun := time.Now()
 	if root, below := watchedRoot(l, file); below {
-		return words.Hint(fmt.Errorf("back up archive to %s: it is below %s, which is watched", file, root), "a FILE elsewhere, best on another disk")
+		return words.Hint(fmt.Errorf("back up archive to %s: it is below the watched root %s", file, root), "choose a FILE elsewhere, preferably on another disk")
 	}
 	if err := atomicfile.Clean(filepath.Dir(file)); err != nil && !errors.Is(err, os.ErrNotExist) { // remains of a killed backup
 		a.say("%v", err)
@@ -77,7 +77,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	wipe()
 	switch {
 	case errors.Is(err, archive.ErrOverwrite):
-		return words.Hint(err, "--force overwrites it")
+		return words.Hint(err, "use --force to overwrite it")
 	case errors.Is(err, archive.ErrNotFound):
 		return words.Hint(err, "ccd run --once")
 	case errors.As(err, new(*archive.DamageError)):
@@ -92,10 +92,10 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	a.say("backed up and verified: %s and attachments, %s of transcripts, %s: a file of %s in %s", words.Count(out.Sessions, "session"),
+	a.say("backed up and verified: %s and attachments, %s of transcripts, %s; %s in %s", words.Count(out.Sessions, "session"),
 		humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
 	if a.verbose {
-		a.say("writers were kept from the archive for %s at a time, at most", c.Held.Round(100*time.Microsecond))
+		a.say("writers waited for %s at most", c.Held.Round(100*time.Microsecond))
 	}
 	return a.print(out.File + "\n")
 }

@@ -53,27 +53,27 @@ for this session until --reset.
 
 A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of messages (JSON array or JSONL of
 {"role", "content"}). A FILE that ccd watches is treated as its session.`,
-		more: `--level leaves out 70 % (gentle), 80 % (standard), 90 % (aggressive) or 95 % (maximum) of the older part: it
-sets only how long excerpts and summaries are. Without it the pressure of the session sets the level. With --stdout, or a --format other than markdown (see ccd help --all show), the companion is
+		more: `--level reduces the older part by 70 % (gentle), 80 % (standard), 90 % (aggressive) or 95 % (maximum). It
+only sets the length of excerpts and summaries. Without it, the pressure of the session sets the level. With --stdout, or a --format other than markdown (see ccd help --all show), the companion is
 printed, not written, and the options are not kept.
 
 With --format messages a plain list is filtered: ccd prints a list of the same shape with older prose
 shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they are.
 A copy becomes a reference to the newest copy. Consecutive messages of one role become one summary under
-the first one's id. No message gets longer, tool calls and results stay together, and filtering a list twice
-changes nothing more. With --max-tokens, a list that fits is printed as it is. --json reports what happened
+the first one's id. No message gets longer, tool calls and results stay together, and filtering a filtered
+list changes nothing. With --max-tokens, a list that fits is printed as it is. --json reports what happened
 to each message.
 
-The input is archived first, so that the IDs in the text can be restored. With --no-archive ccd writes
-nothing, and they cannot.`,
+The input is archived first, so that the IDs in the text can be restored. With --no-archive, ccd
+writes nothing and the IDs cannot be restored.`,
 		picks: true,
 		examples: []example{
 			{"ccd compact", "write the companion of this directory's session"},
-			{"ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e", "a shorter one, with more about invoices and cents"},
+			{"ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e", "a smaller one, with more about invoices and cents"},
 			{"my-agent export | ccd compact --no-archive --format messages -", "filter a list, write nothing"},
 		},
 		json: `one object: agent, session, companion ("" if none was written), original_tokens and
-companion_tokens (estimated), companion_about (its real tokens, about), saved_percent, reported_tokens,
+companion_tokens (estimated), companion_about (in real tokens, converted), saved_percent, reported_tokens,
 level, verified, reason, kinds [{kind, items, tokens}] (what was saved); of a filtered list:
 original_tokens, tokens (estimated), saved_percent, messages (the list), decisions, one for each
 input message: id, role, action, reason, importance (0 to 1), chars, in (position of the output message,
@@ -103,11 +103,11 @@ from 0), in_id (its id), marker (the ID of what was left out, or "")`,
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
 	case f.reset && !f.manual.IsZero():
-		return errors.New("--reset goes without --focus, --level and --max-tokens: it forgets them")
+		return errors.New("--reset cannot be used with --focus, --level or --max-tokens")
 	case json && (!f.writes() || arg == "-") && !f.dryRun && f.form != asMessages:
-		return errors.New("--json goes with a written companion or with --dry-run; --format json prints the companion itself")
+		return errors.New("--json cannot be used with --stdout or --format; --format json prints the companion as JSON")
 	case f.dryRun && f.form != "":
-		return errors.New("--dry-run prints no companion: it goes without --format")
+		return errors.New("--dry-run cannot be used with --format")
 	}
 	for _, p := range f.filter.patterns {
 		if _, err := regexp.Compile(p); err != nil {

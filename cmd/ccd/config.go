@@ -23,9 +23,9 @@ func (a *app) configCommand() *cobra.Command {
 $CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml; none is needed.`,
 		examples: []example{
 			{"ccd config", "every key, its value and its source"},
-			{"mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml", "a file to begin with: every key, explained"},
+			{"mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml", "create a file with every key and its default"},
 		},
-		json: "one array, an object a key: key, value, source",
+		json: "one array, an object per key: key, value, source",
 	}
 	var defaults bool
 	c := p.command(cobra.NoArgs, func(*cobra.Command, []string) error { return a.showConfig(defaults) })

@@ -32,7 +32,7 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 		}
 		return err
 	}
-	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "--force overwrites it")
+	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
 	if _, err := os.Lstat(file); err == nil && !force {
 		return refuse
 	}

@@ -40,7 +40,7 @@ is killed and started again, and an original is restored and compared byte for b
 own files and leaves nothing behind.`,
 		examples: []example{
 			{"ccd demo", "see it work in a few seconds"},
-			{"ccd demo -q && echo ok", "use it as a check"},
+			{"ccd demo -q && echo ok", "use it as a test"},
 		},
 	}
 	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
@@ -83,7 +83,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return fmt.Errorf("play demo: %w", err)
+		return fmt.Errorf("run demo: %w", err)
 	}
 	return nil
 }
@@ -244,13 +244,13 @@ func (d *demo) restoreOne(ctx context.Context, s *story) error {
 			return fmt.Errorf("ccd restore %s: %w", id, err)
 		}
 		if string(got) != want {
-			return fmt.Errorf("ccd restore %s: %d bytes came back, they differ from the %d that went in", id, len(got), len(want))
+			return fmt.Errorf("ccd restore %s: the %d restored bytes differ from the original %d", id, len(got), len(want))
 		}
 		d.newStory("the companion says: %s", markerLine(string(text), id))
 		d.newStory("ccd restore %s: %d bytes came back, identical", id, len(got))
 		return nil
 	}
-	return errors.New("the companion points at none of the outputs")
+	return errors.New("the companion has no ID of an output")
 }
 
 // markerLine returns the marker of an ID as the companion has it.
@@ -270,7 +270,7 @@ func (d *demo) restoreAll(ctx context.Context) error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return errors.New("ccd restore --session: what came back differs from the transcript")
+		return errors.New("ccd restore --session: the restored transcript differs from the original")
 	}
 	d.newStory("ccd restore --session: all %s came back, byte for byte", humanize.IBytes(uint64(len(got))))
 	return nil

@@ -39,20 +39,20 @@ type diffOutput struct {
 func (a *app) diffCommand() *cobra.Command {
 	p := page{
 		use: "diff [SESSION]", group: everyday, short: "show what the agent's last compaction dropped",
-		long: `Lists the key facts that the agent knew before it compacted its own context and that its summary, and what
-it kept beside it, no longer show: requests, answers, decisions, changed files, commands and their outcome,
+		long: `Lists the key facts that the agent's context contained before the agent compacted it, and no longer
+contains: requests, answers, decisions, changed files, commands and their outcome,
 errors, the plan, numbers and names. Counts come first, then the facts by class, each with its record and
 ID; ccd restore ID prints the original. Exits 3 if the agent has not compacted the session.`,
-		more: `A fact said in other words counts as dropped, and so does a name in a bare list. In each class what the
-user named comes first, then the newest. Sub-agents are sessions of their own. ccd reads the archive, so the
-transcript may be gone; right after a compaction the archive may lag behind: use --fresh.
+		more: `A fact in other words counts as dropped, and so does a name that is only listed. In each class, facts
+that the user named come first, then the newest. Sub-agents are sessions of their own. ccd reads the archive, so
+this also works after the transcript is deleted. Right after a compaction, use --fresh to update the archive first.
 
 CLASS is one of ` + classNames() + ".",
 		picks: true,
 		examples: []example{
 			{"ccd diff", "what this directory's agent forgot"},
-			{"ccd diff --fresh", "the same, right after the compaction"},
-			{"ccd diff 5d2f7a1e --class commands --all", "every command that is no longer known"},
+			{"ccd diff --fresh", "the same, including the newest compaction"},
+			{"ccd diff 5d2f7a1e --class commands --all", "all dropped commands"},
 		},
 		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), time,
 trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
@@ -71,9 +71,9 @@ classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, ou
 		return a.diff(c.Context(), sessionOf(args), f)
 	})
 	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only")
-	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d of a class", mostDropped))
+	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
-	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the archive up to date first")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the archive first")
 	a.agentFlag(c, &f.agent)
 	return c
 }
@@ -133,7 +133,7 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID)}
 	if e.Class == transcript.Attachment {
-		return out, words.Hint(fmt.Errorf("diff %s: %w: an attachment is no conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
+		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
 	g, err := e.Generation(0)
 	if err != nil {
@@ -148,14 +148,14 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	}
 	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
-		err = fmt.Errorf("diff session %s: %w: it begins with a summary, #%d, and what that dropped is not in this session", e.ID, history.ErrNotFound, none.Summary)
+		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.ID, history.ErrNotFound, none.Summary)
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
 		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it yet, in %s", e.ID, history.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d, in %s", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
+	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d (%s)", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
 	return out, words.Hint(err, "ccd diff %s", words.Shell(e.ID))
 }
 
@@ -222,7 +222,7 @@ func diffHead(out diffOutput, local bool) string {
 	if out.Tokens > 0 {
 		said = append(said, humanize.Comma(out.Tokens)+" tokens before")
 	}
-	after := "no summary that can be read"
+	after := "no readable summary"
 	if out.Summary != "" {
 		after = "summary " + mark.New(out.Summary, "")
 	}
@@ -230,7 +230,7 @@ func diffHead(out diffOutput, local bool) string {
 		after += ", an encrypted part"
 	}
 	if out.Preserved > 0 {
-		after += ", " + "kept as before: " + words.Count(out.Preserved, "record")
+		after += ", " + words.Count(out.Preserved, "record") + " kept"
 	}
 	return fmt.Sprintf("%s\nafter it: %s; %s chars in all\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
 }
@@ -244,19 +244,19 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 		if agent {
 			restore = "ccd agent restore"
 		}
-		fmt.Fprintf(&b, "\nThe original of any of them: %s ID\n", restore)
+		fmt.Fprintf(&b, "\nPrint an original: %s ID\n", restore)
 	}
 	if slices.ContainsFunc(out.Classes, filesListed) {
-		fmt.Fprintf(&b, "A file as it was: ccd restore --file PATH %s\n", name)
+		fmt.Fprintf(&b, "Print a file: ccd restore --file PATH %s\n", name)
 	}
 	if class != "" {
 		class = " --class " + class
 	}
 	if more {
-		fmt.Fprintf(&b, "All of them: ccd diff %s%s --all\n", name, class)
+		fmt.Fprintf(&b, "List all: ccd diff %s%s --all\n", name, class)
 	}
 	if out.Earlier > 0 {
-		fmt.Fprintf(&b, "%s had been dropped before: ccd diff %s --boundary %d\n", words.Count(out.Earlier, "fact"), name, out.Boundary-1)
+		fmt.Fprintf(&b, "%s dropped by earlier compactions: ccd diff %s --boundary %d\n", words.Count(out.Earlier, "fact"), name, out.Boundary-1)
 	}
 	return b.String()
 }

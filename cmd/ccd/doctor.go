@@ -21,7 +21,7 @@ takes about a second and exits 1 if something is wrong.
 --fix makes only safe changes and lists them: modes of ccd's own files, leftover temporary files and
 companions, and the files of an installed service, which it starts. It does not change transcripts, the
 archive, backups or agents' settings.`,
-		more: `It checks the form of the archive's pages and a sample of its hashes; ccd verify reads everything. It also
+		more: `It checks the structure of the archive's pages and a sample of its hashes; ccd verify reads everything. It also
 checks the watch limit, the summarizer's command, the service's sandbox and linger, and the clock. --fix
 removes temporary files of a crash that are older than an hour, and companions that a changed companion.dir
 left behind. It does not change linger.`,
@@ -30,8 +30,8 @@ left behind. It does not change linger.`,
 			{"ccd doctor --fix", "fix what can be fixed safely"},
 			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
 		},
-		json: `one array, an object a check: check, state ("ok", "note", "wrong"), detail, mend (how to fix it), fixable
-(--fix would), fixed (it has, just now: detail says how), lag_bytes (in the check "behind": bytes of
+		json: `one array, an object per check: check, state ("ok", "note", "wrong"), detail, fix (how to fix it), fixable
+(--fix would), fixed (--fix just fixed it; detail says how), lag_bytes (in the check "behind": bytes of
 transcripts that are not archived yet)`,
 	}
 	fix := false

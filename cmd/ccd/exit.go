@@ -29,7 +29,7 @@ const (
 )
 
 var exitMeaning = map[int]string{
-	exitDone: "done", exitFailed: "failed", exitUsage: "usage", exitNotFound: "not found or ambiguous",
+	exitDone: "success", exitFailed: "failure", exitUsage: "usage error", exitNotFound: "not found or ambiguous",
 	exitDamage: "damage found", exitInterrupted: "interrupted",
 }
 
@@ -117,7 +117,7 @@ func agentHint(line string) string {
 		return line
 	case !strings.HasPrefix(line, "ccd "):
 		return "ask the user: " + line
-	case (verb == "restore" || verb == "show") && !strings.HasPrefix(rest, "--session") && !strings.HasPrefix(rest, "--f"):
+	case (verb == "restore" || verb == "show" || verb == "search") && !strings.HasPrefix(rest, "--session") && !strings.HasPrefix(rest, "--f"):
 		return "ccd agent " + verb + " " + rest
 	}
 	return "ask the user to run: " + line

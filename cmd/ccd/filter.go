@@ -101,7 +101,7 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 	a.say("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
 		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
 	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
-		a.say("ccd: warning: the list is over --max-tokens %s: what is left may not be shortened", humanize.Comma(int64(o.MaxTokens)))
+		a.say("ccd: warning: the list is still over --max-tokens %s: the rest is protected", humanize.Comma(int64(o.MaxTokens)))
 	}
 	if a.json {
 		return a.printJSON(out.Report)

@@ -44,8 +44,7 @@ has the reason.
   PostToolUse       archives outputs of 30,000 characters or more; the agent
                     gets the beginning, error lines and an ID (with --live)`,
 		more: `After a compaction SessionStart adds at most 9,800 characters (Codex: bytes): what neither the agent's context
-nor its summary contains, the companion's path, and how to restore. UserPromptSubmit speaks once for each
-session and level. PreCompact takes at most 2 seconds.`,
+nor its summary contains, the companion's path, and how to restore. UserPromptSubmit prints one message per session and level. PreCompact takes at most 2 seconds.`,
 		examples: []example{
 			{"ccd hook SessionStart --agent codex < event.json", "what Codex gets when a session begins"},
 			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summarizer is asked"},
@@ -62,7 +61,7 @@ session and level. PreCompact takes at most 2 seconds.`,
 	})
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that calls")
+	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that runs the hook")
 	c.Flags().DurationVar(&call.within, "within", 0, "print nothing after this `TIME` (default: 120ms to 2s)")
 	return c
 }
@@ -112,7 +111,7 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 	answer, err := a.answer(ctx, call, &entry)
 	if len(answer.Stdout) > 0 {
 		if _, failed := a.out.Write(answer.Stdout); failed != nil {
-			err = errors.Join(err, errors.New("answer not taken"))
+			err = errors.Join(err, errors.New("the agent did not read the answer"))
 		}
 	}
 	if entry.Event == hook.PostToolUse && errors.Is(err, hook.ErrNothing) {
@@ -230,7 +229,7 @@ func (a *app) refresh(ctx context.Context, path string) error {
 	d.Summarize = nil // a summarizer is slow; the daemon runs it later
 	s, ok := d.SessionAt(path)
 	if !ok {
-		return errors.New("bring companion up to date: no session of a watched directory")
+		return errors.New("update companion: not a session of a watched directory")
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err

@@ -52,7 +52,7 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 func (a *app) spool() (transcript.Session, error) {
 	f, err := os.CreateTemp("", "ccd-*.jsonl")
 	if err != nil {
-		return transcript.Session{}, fmt.Errorf("keep stdin: %w", err)
+		return transcript.Session{}, fmt.Errorf("store stdin: %w", err)
 	}
 	sum := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, sum), a.in)
@@ -87,7 +87,7 @@ func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, a
 		}
 	}
 	if agent != "" && agent != transcript.Messages && seen.grasp.Unknown == 0 {
-		return "", 0, false, fmt.Errorf("read %s: a transcript of %s in which nothing is said", mark.Inline(cmp.Or(s.Source, s.Path), 0), agents.Title(agent))
+		return "", 0, false, fmt.Errorf("read %s: a transcript of %s without messages", mark.Inline(cmp.Or(s.Source, s.Path), 0), agents.Title(agent))
 	}
 	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
 		return agent, class, d != nil && d.Unlined(), nil
@@ -114,15 +114,15 @@ func (s *unknownContent) take(r *transcript.Record) {
 func (s unknownContent) String() string {
 	switch {
 	case s.records == 0:
-		return "no record is in it"
+		return "it has no records"
 	case len(s.keys) == 0:
-		return fmt.Sprintf("not a transcript I know: no JSON object in %s", words.Count(s.records, "line"))
+		return fmt.Sprintf("unknown transcript format: no JSON object in %s", words.Count(s.records, "line"))
 	}
 	var names []string
 	for _, k := range s.keys[:min(len(s.keys), 8)] {
 		names = append(names, mark.Inline(k, 40))
 	}
-	return fmt.Sprintf("not a transcript I know: %s, first keys %s", words.Count(s.records, "line"), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown transcript format: %s, first keys %s", words.Count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {

@@ -14,9 +14,8 @@ func (a *app) pinCommand() *cobra.Command {
 	p := page{
 		use: "pin [SESSION]", group: everyday, short: "keep a session's companion; list it with ls --pinned",
 		forms: []string{"ccd pin [--remove] [SESSION]"},
-		long: `A pinned session keeps its companion after its agent has removed the transcript, however long ago
-(companion.keep_after_purge does not apply). ccd stores the pin in the archive: it survives a backup and
-a rewrite of the transcript. A running daemon needs no restart.`,
+		long: `ccd keeps the companion of a pinned session forever, even after the agent removed the transcript
+(companion.keep_after_purge does not apply). The pin is stored in the archive, so it is in backups and survives a rewrite of the transcript. A running daemon needs no restart.`,
 		examples: []example{
 			{"ccd pin 5d2f7a1e", "pin a session"},
 			{"ccd pin --remove 5d2f7a1e", "remove the pin"},
@@ -53,7 +52,7 @@ one that is not, changes nothing. ccd stores tags in the archive, as ` + "`ccd p
 	l := labelCommand{app: a}
 	check := func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
-			return errors.New("want a SESSION and at least one TAG")
+			return errors.New("expected a SESSION and at least one TAG")
 		}
 		return nil
 	}

@@ -42,7 +42,7 @@ func (a *app) lsCommand() *cobra.Command {
 		forms: []string{"ccd ls [--all] [--agent AGENT] [--pinned] [--tag TAG]", "ccd ls --size"},
 		long: `Lists the sessions, newest first. TITLE is the name from ` + "`ccd name`" + `, else the agent's own title,
 else the first request. SIZE is the number of tokens in the agent's context and its share of the window:
-what the model reported last, else "about" so many, converted from an estimate. SAVED is how much
+the model's last report, else an estimate marked "about". SAVED is how much
 smaller the companion is.
 
 On a terminal the title is cut, and columns that do not fit are left out: SOURCE first, then COMPANION,
@@ -53,23 +53,23 @@ text, the archive is not affected); unknown format; not followed (a summarizer's
 SOURCE: present; purged (the agent removed the transcript, the archive has it); "65 B behind" (65 bytes
 are not archived yet).
 
-The columns in a pipe, below a line of headings: SESSION (the whole ID), TITLE, PROJECT (the path), AGE
+The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), AGE
 (time of the last record, UTC), SIZE, SAVED, COMPANION, SOURCE, AGENT. --verbose adds to SIZE the estimate
-(chars*4/3), which the thresholds are compared with, and token reports that were ignored as impossible.`,
+(chars*4/3) that the triggers use, and token reports that were ignored as impossible.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
-			{"ccd ls --all", "with sub-agents under their parents, and what is not followed"},
+			{"ccd ls --all", "include sub-agents, under their parents, and sessions that are not followed"},
 			{"ccd ls | cut -f1,2", "IDs and titles"},
-			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "the ones that are filling up"},
+			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60 % of their window"},
 		},
-		json: "one array, an object a session:\n" + sessionKeys +
-			".\nWith --size: one array, an object a project: project, sessions, bytes, companions, last",
+		json: "one array, an object per session:\n" + sessionKeys +
+			".\nWith --size: one array, an object per project: project, sessions, bytes, companions, last",
 		exits: []int{exitDamage},
 	}
 	var f lsFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and sessions that are not followed")
-	c.Flags().BoolVar(&f.size, "size", false, "list bytes by project instead")
+	c.Flags().BoolVar(&f.size, "size", false, "list bytes per project instead")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
 	a.agentFlag(c, &f.agent)
@@ -98,7 +98,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.say("no session matches")
 		return nil
 	case len(rows) == 0 && !a.damaged:
-		a.say("nothing is archived yet; `ccd run --once` archives what there is, `ccd demo` shows how it goes")
+		a.say("nothing is archived yet; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works")
 		return nil
 	}
 	return printTable(a, rows, a.lsColumns())

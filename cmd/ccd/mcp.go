@@ -15,12 +15,12 @@ func (a *app) mcpCommand() *cobra.Command {
 	p := page{
 		use: "mcp", group: agents, short: "serve the archive to an agent as an MCP server on stdio",
 		long: `The agent starts it; ccd agents install configures that. The tools restore, companion, search, sessions,
-timeline and diff only read, and only sessions of the project that the server was started in, unless
-agents.reach is "all". The server ends when stdin is closed.`,
+timeline and diff are read-only and see only sessions of the project in which the server was
+started, unless agents.reach is "all". The server ends when stdin is closed.`,
 		more: `SESSION defaults to the newest session in the server's directory, else in its project. The archive is opened
-for each call. An answer has at most 49,800 characters, fewer for agents that would cut it, and says how to
-get the next page. An original is a block of its own, between two that describe it; images of up to 1 MiB
-come as images.`,
+for each call. An answer has at most 49,800 characters, fewer for agents that cut longer ones, and says how
+to get the next page. An original is a block of its own, between two that describe it; images of up to 1 MiB
+are returned as images.`,
 		examples: []example{
 			{"ccd mcp", "wait for an agent on stdin"},
 			{"ccd mcp -v 2> mcp.log", "log each call, without its arguments and answers"},

@@ -234,7 +234,7 @@ func TestToolWarnsOfSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		head := r.Content[0].(*mcp.TextContent).Text
-		if strings.Contains(head, "Warning: this seems to contain an AWS access key.") != want {
+		if strings.Contains(head, "Warning: this text may contain an AWS access key.") != want {
 			t.Errorf("record %d: %s", n, head)
 		}
 	}

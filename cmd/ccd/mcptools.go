@@ -120,7 +120,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	case archived == 0:
 		text = "nothing is archived yet\n"
 	case len(rows) == 0:
-		text = fmt.Sprintf("no session is like that; of others there are %d\n", archived)
+		text = fmt.Sprintf("no session matches; the archive has %d others\n", archived)
 	}
 	for _, err := range l.Damage {
 		text += fmt.Sprintf("a session cannot be read: %v\n", err)

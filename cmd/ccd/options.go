@@ -35,7 +35,7 @@ func (a *app) incomplete(l *reader.Library) {
 		return
 	}
 	a.damaged = true
-	fmt.Fprintln(a.err, "ccd: the archive is damaged. The answer may be incomplete:")
+	fmt.Fprintln(a.err, "ccd: warning: the archive is damaged; the output may be incomplete:")
 	for _, err := range l.Damage {
 		fmt.Fprintf(a.err, "  %v\n", err)
 	}

@@ -17,8 +17,8 @@ import (
 const (
 	everyday = "Everyday"
 	agents   = "Agents"
-	setup    = "Set-up"
-	care     = "Care"
+	setup    = "Setup"
+	care     = "Maintenance"
 )
 
 // helpColumns is the width of help.
@@ -27,16 +27,15 @@ const helpColumns = 80
 // sessionWords explains SESSION.
 const sessionWords = `SESSION is a session ID or the beginning of one, a transcript's path, latest (the newest session, or the
 one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
-SESSION, or with a dot, a command is about the newest session of this directory's git repository or,
-without git, of this directory. If there is none, you pick one on a terminal; elsewhere ccd lists them and
-exits 3.`
+SESSION, or with a dot, a command uses the newest session of this directory's git repository or,
+without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions and exits 3.`
 
 // sessionBrief is the short form of sessionWords, for the help of each command.
 const sessionBrief = "SESSION: ID, path, latest or latest:DIR; without it, this directory's newest."
 
 // timeWords explains TIME.
 const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (today, yesterday, monday),
-both (yesterday 14:00), or an age (3h, 90m, 2 days ago). It is your local time unless it names a zone.`
+both (yesterday 14:00), or an age (3h, 90m, 2 days ago). Times without a zone are local.`
 
 var groups = []string{everyday, agents, setup, care}
 
@@ -108,7 +107,7 @@ func (p page) command(args cobra.PositionalArgs, do func(*cobra.Command, []strin
 // argumentError says which arguments a command takes, because cobra's own error only counts them.
 func argumentError(c *cobra.Command, given []string, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") {
-		return fmt.Errorf("want `ccd %s`, got %s", c.Use, words.Count(len(given), "argument"))
+		return fmt.Errorf("expected `ccd %s`, got %s", c.Use, words.Count(len(given), "argument"))
 	}
 	return err
 }
@@ -169,7 +168,7 @@ func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
 			})
 		}
 		for _, c := range listed {
-			fmt.Fprint(w, hanging(fmt.Sprintf("%-10s %-10s ", title, c.Name()), c.Short, strings.Repeat(" ", 22)))
+			fmt.Fprint(w, hanging(fmt.Sprintf("%-11s %-10s ", title, c.Name()), c.Short, strings.Repeat(" ", 23)))
 			title = ""
 		}
 	}
@@ -179,7 +178,7 @@ func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
 		return
 	}
 	fmt.Fprintf(w, "\nFlags of every command:\n%s", flagLines(root.PersistentFlags()))
-	fmt.Fprint(w, "\n"+hanging("With --json: ", strings.Join(listing(root), ", "), "  "))
+	fmt.Fprint(w, "\n"+hanging("Commands with --json: ", strings.Join(listing(root), ", "), "  "))
 	fmt.Fprint(w, "\n"+hanging("Exit status: ", exitList([]int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted}), "  "))
 	fmt.Fprintf(w, "\n%s\n%s", wrap(sessionWords, ""), wrap(timeWords, ""))
 }

@@ -26,8 +26,8 @@ type pathOutput struct {
 func (a *app) pathCommand() *cobra.Command {
 	p := page{
 		use: "path [SESSION]", group: agents, short: "print the path of a session's companion",
-		long: `Exits 3 if the session has no companion: nothing has triggered one yet, the file is gone, or you may not
-read it. ccd compact SESSION writes one, ccd show SESSION prints it from the archive.`,
+		long: `Exits 3 if the session has no companion: nothing has triggered one yet, its file is missing, or you may
+not read it. ccd compact SESSION writes one, ccd show SESSION prints it from the archive.`,
 		picks: true,
 		examples: []example{
 			{"ccd path", "the companion of this directory's session"},
@@ -47,9 +47,9 @@ read it. ccd compact SESSION writes one, ccd show SESSION prints it from the arc
 				"ccd compact %s", l.Argument(e)))
 		}
 		if err := disk.Readable(e.Kept.Companion); err != nil {
-			what := "is gone"
+			what := "is missing"
 			if errors.Is(err, fs.ErrPermission) {
-				what = "is not yours to read; of a session that is not here it would stand at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
+				what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
 			}
 			return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.Kept.Companion, what),
 				"ccd show %s", l.Argument(e))

@@ -35,16 +35,16 @@ var restorePage = page{
 	},
 	long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it, or the whole marker.
 SESSION#N is record N of a session. ccd prints the original as the agent saw it, and fails if it does not
-match its hash. On a terminal control characters are shown as \xNN; pipes and files get the exact bytes.
+match its hash. On a terminal, control characters are shown as \xNN; pipes and files get the exact bytes.
 
 --file prints a file as the agent last read or wrote it, from what the transcript shows: full reads and
 writes, then edits, patches, renames and simple shell commands. If the content is not certain, ccd fails and
 says which lines are known.`,
-	more: `Strings are unescaped, text blocks joined by newline, images decoded, anything else stays as it is. A record
-prints its items in that way, or its line if it has none; a range prints its lines. ccd looks for an ID that
-no companion has published yet in all archived sessions, newest first. It exits 4 instead of 3 if the item
+	more: `Strings are unescaped, text blocks joined by newlines, and images decoded; anything else is unchanged. For a
+record ccd prints its items, or its line if it has none; for a range, its lines. ccd looks for an ID that
+no companion has published yet in all archived sessions, newest first. ccd exits 4 instead of 3 if the item
 may be in a damaged part of the archive. Text that looks like a secret is printed, with a warning on stderr.
---session prints what is archived; a warning says how many bytes the transcript has beyond that.
+--session prints what is archived, and warns about bytes that are not archived yet.
 
 The PATH of --file is absolute, relative to the current or the session's working directory, or the last
 elements of a path. Without SESSION ccd takes the newest session that touched the file; sub-agents count with
@@ -52,7 +52,7 @@ their session. Line ends are printed as newlines. Changes by other programs and 
 agent read the file again.`,
 	examples: []example{
 		{"ccd restore 4tq9c1m7x2ka", "the original behind a marker"},
-		{"ccd restore --session latest -o session.jsonl", "a whole transcript, also when its file is gone"},
+		{"ccd restore --session latest -o session.jsonl", "a whole transcript, even if its file is deleted"},
 		{"ccd restore --file src/money.py --at yesterday", "a file as it was at the end of yesterday"},
 	},
 	json: `one object, with --info only: id, kind, shape ("single", "lines", "list"), agent, session,
@@ -60,8 +60,8 @@ generation, path (of the transcript), record, last_record, time, offset and byte
 size (bytes that restore prints), sha256 (of the raw span; of a range of its lines; of a list of its
 raw parts joined by newline), parts, note. With --file: path, how ("read", "written", "edited",
 "renamed"), agent, session, generation, record and time (of the last read or change), size, lines, sha256
-(of the text), gone and doubt (null, or what, session, record, time: it was deleted or renamed since; a
-command may have changed it since)`,
+(of the text), gone (it was deleted or renamed since) and doubt (a command may have changed it since):
+null or {what, session, record, time}`,
 	exits: []int{exitNotFound, exitDamage},
 }
 
@@ -77,14 +77,14 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
-	flags.BoolVar(&f.full, "full", false, "print the whole of a result that the agent saw cut")
+	flags.BoolVar(&f.full, "full", false, "print the full result if the agent saw a shortened one")
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
-	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION` (. for here)")
-	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last had it")
-	flags.StringVar(&f.at, "at", "", "with --file: as it was at `TIME` (a day: at its end)")
+	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
+	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
+	flags.StringVar(&f.at, "at", "", "with --file: as it was at `TIME` (a day: its end)")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.agentFlag(c, &f.agent)
-	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of stdout; do not overwrite it")
+	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
 }
@@ -92,24 +92,24 @@ func (a *app) restoreCommand() *cobra.Command {
 func (f restoreFlags) check(args []string, json bool) error {
 	switch {
 	case f.file != "" && (len(args) > 1 || f.session != "" || f.raw || f.full || f.generation != 0):
-		return fmt.Errorf("--file takes at most a SESSION, and neither --session, --generation, --raw nor --full")
+		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --session, --generation, --raw or --full")
 	case f.at != "" && f.file == "":
-		return fmt.Errorf("--at goes with --file")
+		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) != 1:
-		return fmt.Errorf("want one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
+		return fmt.Errorf("expected one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
 	case f.raw && f.full, f.full && f.session != "":
-		return fmt.Errorf("--full goes with an ID or SESSION#N alone")
+		return fmt.Errorf("--full needs an ID or SESSION#N, and no --raw")
 	}
 	switch {
 	case f.generation < 0:
-		return fmt.Errorf("--generation counts from 1")
+		return fmt.Errorf("--generation must be 1 or more")
 	case json && !f.info:
-		return fmt.Errorf("--json goes with --info: an original is printed as it is")
+		return fmt.Errorf("--json needs --info")
 	case f.info && f.output != "":
-		return fmt.Errorf("--info writes no file")
+		return fmt.Errorf("--info cannot be used with --output")
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
 	watch := &secretWatch{w: w}
 	err := write(watch)
 	if watch.seen != "" {
-		fmt.Fprintf(a.err, "ccd: warning: this seems to contain %s\n", watch.seen)
+		fmt.Fprintf(a.err, "ccd: warning: this text may contain %s\n", watch.seen)
 	}
 	return err
 }
@@ -203,10 +203,6 @@ func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
 	if i.Last > i.Record {
 		records = fmt.Sprintf("%d to %d", i.Record, i.Last)
 	}
-	when := ""
-	if i.Time != nil {
-		when = i.Time.Format(time.RFC3339)
-	}
 	note := i.Note
 	if note == i.Kind {
 		note = ""
@@ -219,13 +215,24 @@ func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
 		{"generation", strconv.Itoa(i.Generation)},
 		{"path", i.Path},
 		{"record", records},
-		{"time", when},
+		{"time", a.when(i.Time)},
 		{"offset", strconv.FormatInt(i.Offset, 10)},
 		{"bytes", exactSize(i.Bytes)},
 		{"size", exactSize(i.Size)},
 		{"sha256", i.SHA256},
 	}
-	return a.table(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
+	return a.printFacts(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
+}
+
+// when is a time as --info prints it: local on a terminal, UTC elsewhere.
+func (a *app) when(t *time.Time) string {
+	switch {
+	case t == nil:
+		return ""
+	case a.width() > 0:
+		return words.Local(*t)
+	}
+	return t.Format(time.RFC3339)
 }
 
 // exactSize formats a size in bytes, and a large one also in a readable unit.

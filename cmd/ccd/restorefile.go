@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
@@ -70,7 +69,7 @@ func (a *app) fileInfo(o reader.FileInfo) error {
 		{"record", strconv.Itoa(o.Record)},
 	}
 	if o.Time != nil {
-		rows = append(rows, []string{"time", o.Time.Format(time.RFC3339)})
+		rows = append(rows, []string{"time", a.when(o.Time)})
 	}
 	rows = append(rows, []string{"lines", strconv.Itoa(o.Lines)}, []string{"size", exactSize(o.Size)}, []string{"sha256", o.SHA256})
 	for _, e := range []struct {
@@ -81,5 +80,5 @@ func (a *app) fileInfo(o reader.FileInfo) error {
 			rows = append(rows, []string{e.name, fmt.Sprintf("%s, %s#%d", mark.Inline(e.What, 400), e.Session, e.Record)})
 		}
 	}
-	return a.table(rows)
+	return a.printFacts(rows)
 }

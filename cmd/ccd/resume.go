@@ -57,15 +57,14 @@ func (a *app) resumeCommand() *cobra.Command {
 	p := page{
 		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
 		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] [SESSION]"},
-		long: `Writes a new session in the agent's own format beside the original, which stays as it is: a first message
-with what a companion says of the older part, then the newest messages verbatim. Prints the command that
-continues it. --to writes the session for another agent.`,
+		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
+message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it. --to writes the session for another agent.`,
 		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
-ID]". The agent lists the copy as "ccd: TITLE". It does not become the agent's newest session (claude
---continue) unless that one is about to be purged, and not ccd's latest until you continue it.
+ID]". The agent lists the copy as "ccd: TITLE". claude --continue still opens the original, unless
+that is about to be purged; latest does not mean the copy until you continue it.
 
-ccd brings the archive up to date and makes the copy from it, so the transcript may be gone or unreadable to
-its agent. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another
+ccd updates the archive and makes the copy from it, so this also works if the transcript is deleted or its
+agent cannot read it. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another
 agent needs --to. With --to, commands and reads become that agent's calls, other calls become text. ccd
 refuses to write what the agent's API would reject; the error names the record.
 
@@ -76,10 +75,10 @@ at least 16,000 and at most 144,000.`,
 			{"ccd resume", "a smaller copy of this directory's session"},
 			{`sh -c "$(ccd resume latest)"`, "continue it at once"},
 			{"ccd resume --to codex 5d2f7a1e", "continue a Claude Code session in Codex"},
-			{"ccd resume --max-tokens 40000 --dry-run", "the size that a smaller one would have"},
+			{"ccd resume --max-tokens 40000 --dry-run", "show the size of a smaller copy"},
 		},
-		json: `one object: agent, session (the new ID), source (the ID of the one it is made from), title, path, cwd,
-command, tokens {before, after (estimated), about_before, about_after (real ones, about)}, records,
+		json: `one object: agent, session (the new ID), source (the ID of the original), title, path, cwd,
+command, tokens {before, after (estimated), about_before, about_after (in real tokens, converted)}, records,
 written (false with --dry-run)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
@@ -118,7 +117,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		want.Agent = e.Agent
 	}
 	if _, ok := l.Agents.Lookup(want.Agent); !ok {
-		return words.Hint(fmt.Errorf("resume %s: a list of messages is no agent's session", e.ID), "ccd resume --to claude %s", l.Argument(e))
+		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.ID), "ccd resume --to claude %s", l.Argument(e))
 	}
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
 		return fmt.Errorf("make a session ID: %w", err)
@@ -164,7 +163,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	}
 	switch e.Class {
 	case transcript.Attachment:
-		return e, words.Hint(fmt.Errorf("resume %s: an attachment is no session", e.ID), "ccd restore --session %s", words.Shell(e.ID))
+		return e, words.Hint(fmt.Errorf("resume %s: it is an attachment, not a session", e.ID), "ccd restore --session %s", words.Shell(e.ID))
 	case transcript.SubAgent:
 		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.ID), "ccd resume %s", words.Shell(e.Parent))
 	}
@@ -286,10 +285,10 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
 	}
 	if c.After >= c.Before && agent == e.Agent {
-		a.say("ccd: warning: the copy is not smaller than the agent's context; continuing the session itself loses nothing")
+		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")
 	}
 	if _, err := os.Stat(c.Cwd); err != nil {
-		a.say("ccd: warning: the session's directory %s is not here", mark.Inline(c.Cwd, 300))
+		a.say("ccd: warning: the session's directory %s does not exist", mark.Inline(c.Cwd, 300))
 	}
 	if !written {
 		return a.print("would write " + path + "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const about = "ccd archives the transcripts of your coding agents, and gives back what an agent forgets when it compacts its context."
+const about = "ccd archives the transcripts of your coding agents and restores what an agent forgets when it compacts its context."
 
 // rootCommand returns `ccd` itself, with the global flags.
 func (a *app) rootCommand() *cobra.Command {

@@ -38,16 +38,16 @@ type runFlags struct{ once, dryRun bool }
 
 func (a *app) runCommand() *cobra.Command {
 	p := page{
-		use: "run", group: setup, short: "watch, archive and compact: the daemon, in the foreground",
+		use: "run", group: setup, short: "run the daemon in the foreground: watch, archive, compact",
 		forms: []string{"ccd run [--once] [--dry-run]"},
 		long: `Prints what it watches and what it will write, then follows every transcript until SIGINT (exit 130) or
 SIGTERM (exit 0). It writes the archive, a few small files in its state directory, and a companion
-(*.ccd.md) beside each transcript that has filled enough of its context. It never writes transcripts. You
+(*.ccd.md) beside each transcript whose context is full enough. It never writes transcripts. You
 can stop it at any time without losing data.`,
-		more: `SIGINT and SIGTERM end it within 5 seconds, a second signal at once. SIGHUP makes it read its configuration
-again; an invalid one changes nothing, and the log and ccd status show the error. Only one daemon runs at a
-time. Under systemd it reports when it watches and that it is alive (Type=notify, WatchdogSec=), and log
-lines begin with a priority if stderr is the journal. On a terminal it prints a line for each companion that
+		more: `SIGINT and SIGTERM end it within 5 seconds, a second signal at once. SIGHUP reloads the configuration; an
+invalid one changes nothing, and the log and ccd status show the error. Only one daemon runs at a
+time. Under systemd it reports readiness and feeds the watchdog (Type=notify, WatchdogSec=); log lines
+begin with a priority if stderr is the journal. On a terminal it prints a line for each companion that
 it writes.`,
 		examples: []example{
 			{"ccd run", "watch until interrupted"},
@@ -55,27 +55,27 @@ it writes.`,
 			{"ccd run --dry-run", "show what would be written; write nothing"},
 		},
 		json: `with --dry-run, one object: roots [{agent, path, present, files, sessions, bytes}], files, sessions
-(conversations among them), bytes, archived_sessions, new_bytes, archive_bytes (about), companions
+(without attachments), bytes, archived_sessions, new_bytes, archive_bytes (estimated), companions
 (where), archive, summarizer (the command that writes summaries, "" for none), errors.
 With --once, one object: files (found now), sessions and attachments (in the archive), bytes, companions,
-summaries (written by the summarizer's command), lacking (companions that wait for some of them),
-failed [{path, error, time}], skipped (what has a transcript's name and is no regular file), took_ns`,
+summaries (written by the summarizer's command), lacking (companions that wait for summaries),
+failed [{path, error, time}], skipped (paths named like a transcript that are not regular files), took_ns`,
 	}
 	var f runFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		if a.json && !f.once && !f.dryRun {
-			return usage(c, errors.New("--json goes with --once or --dry-run"))
+			return usage(c, errors.New("--json needs --once or --dry-run"))
 		}
 		return a.runDaemon(c.Context(), f)
 	})
-	c.Flags().BoolVar(&f.once, "once", false, "bring everything up to date and exit")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done and exit")
+	c.Flags().BoolVar(&f.once, "once", false, "archive everything, update companions, and exit")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	return c
 }
 
 func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if a.onBehalf() {
-		return words.Hint(errors.New("run daemon: this is the environment of a summarizer's command, and nothing is followed on its behalf"), "unset %s", summarizer.Variable)
+		return words.Hint(errors.New("run daemon: ccd does not run inside a summarizer's command"), "unset %s", summarizer.Variable)
 	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
@@ -124,7 +124,7 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 		select {
 		case <-done:
 		case <-time.After(grace):
-			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: still busy %s after the signal, exits anyway: nothing is lost\n", grace)
+			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: not finished %s after the signal; exiting anyway, without losing data\n", grace)
 			if serving && errors.Is(context.Cause(ctx), errTerminated) {
 				os.Exit(exitDone)
 			}
@@ -203,7 +203,7 @@ func (p planOutput) text() string {
 	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, need)
 	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are never changed\n", p.Companion)
 	if p.Summaries != "" {
-		fmt.Fprintf(&b, "summaries  are written by a command: %s\n", p.Summaries)
+		fmt.Fprintf(&b, "summaries  by a command: %s\n", p.Summaries)
 	}
 	for _, e := range p.Errors {
 		if skipped, ok := strings.CutPrefix(e, "skip "); ok {
@@ -223,7 +223,7 @@ func (p planOutput) text() string {
 
 // pass updates everything once and shows progress on a terminal.
 func (a *app) pass(ctx context.Context, d *daemon.Daemon) (daemon.Report, error) {
-	show, wipe := a.progress("bringing up to date:")
+	show, wipe := a.progress("archiving:")
 	defer wipe()
 	return d.Once(ctx, show)
 }
@@ -279,7 +279,7 @@ func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error
 func onceLine(r daemon.Report) string {
 	line := "up to date: "
 	if len(r.Failed) > 0 {
-		line = "not everything is up to date: "
+		line = "not up to date: "
 	}
 	line += fmt.Sprintf("%s, %s, %s", words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 	if r.Attachments > 0 {
@@ -289,7 +289,7 @@ func onceLine(r daemon.Report) string {
 		line += fmt.Sprintf(", summaries written: %d", r.Summaries)
 	}
 	if r.Lacking > 0 {
-		line += ", " + words.Count(r.Lacking, "companion") + " without all of the summarizer's"
+		line += ", " + words.Count(r.Lacking, "companion") + " waiting for summaries"
 	}
 	return line + fmt.Sprintf(", %s, %d failed, in %s", words.Count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
 }

@@ -40,19 +40,19 @@ type scoreOutput struct {
 func (a *app) scoreCommand() *cobra.Command {
 	p := page{
 		use: "score [SESSION|FILE]...", group: care, short: "compare what companions and the agent's summaries keep",
-		long: `Shows how much of what mattered in your sessions their companions show, and how much your agent's own
-summaries show: requests, answers, decisions, files, commands and their outcomes, errors, numbers and names.
+		long: `Shows how many of the key facts of your sessions their companions contain, and how many your agent's
+own summaries contain: requests, answers, decisions, files, commands and their outcomes, errors, numbers and names.
 Without an argument it measures all archived sessions over 40,000 characters, without sub-agents. It prints
 counts only and writes nothing.`,
 		more: `A fact is visible in a text, recoverable through an ID in it, or lost. The texts are the companion; a
-companion of the size of the agent's own summary, or of --size characters where the agent wrote none; one
+companion of the size of the agent's own summary, or of --size characters if the agent wrote none; one
 of half that size; the agent's own summary; what the hook adds after a compaction; and both together.
---verbose shows the share of each of them, by session and by kind.`,
+--verbose shows the share in each text, by session and by kind.`,
 		examples: []example{
-			{"ccd score", "all archived sessions of some length"},
+			{"ccd score", "all archived sessions over 40,000 characters"},
 			{"ccd score latest", "the session with the newest record"},
-			{"ccd score --verbose", "each text of each session, as shares of 1"},
-			{"ccd score --least 40000 sessions/*.jsonl", "files, without the short ones"},
+			{"ccd score --verbose", "each text of each session"},
+			{"ccd score --least 40000 sessions/*.jsonl", "files, without short ones"},
 		},
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
 companion, stretches [{summary_record, size, texts {ccd, half, agent, injection, both}}]}],
@@ -70,7 +70,7 @@ read, as in verify); docs/SCORE.md documents a grade`,
 		}
 		return a.score(c.Context(), args, f)
 	})
-	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters where the agent wrote no summary")
+	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters if the agent wrote no summary")
 	c.Flags().IntVar(&f.least, "least", 0, "leave out sessions of up to `CHARS` characters (without an argument: 40000)")
 	a.agentFlag(c, &f.agent)
 	return c
@@ -202,7 +202,7 @@ func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 	if sum.Lost > 0 {
 		rest = words.Count(sum.Lost, "fact") + " cannot be restored"
 	}
-	summaries := "none of a size to compare with"
+	summaries := "none large enough to compare"
 	if len(own) > 0 {
 		summaries = fmt.Sprintf("%d compared: summaries show %s, companions of the same size %s, summaries with what ccd adds after a compaction %s",
 			len(own), percent(meanOf(own, scorecard.Agent)), percent(meanOf(own, scorecard.CCD)), percent(meanOf(own, scorecard.Both)))
@@ -212,7 +212,7 @@ func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 		which = []string{"session", mark.Inline(cards[0].Session, 0)}
 	}
 	err := a.printFacts([][]string{
-		{which[0], fmt.Sprintf("%s, with %s facts that matter", which[1], humanize.Comma(int64(facts)))},
+		{which[0], fmt.Sprintf("%s, with %s key facts", which[1], humanize.Comma(int64(facts)))},
 		{"companions", fmt.Sprintf("show %s; %s", percent(sum.Texts[scorecard.Companion].Mean), rest)},
 		{"agent summaries", summaries},
 	})

@@ -47,20 +47,18 @@ var searchPage = page{
 	use: "search WORDS...", group: everyday, short: "search all archived sessions",
 	forms: []string{"ccd search [flags] WORDS...", "ccd search --tool NAME | --path PATH"},
 	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, also inside longer
-words. Quoted words, or --phrase, must stand next to each other. ccd searches all archived sessions, newest
+words. Quoted words must be adjacent, with --phrase all words. ccd searches all archived sessions, newest
 first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
-	more: `ccd searches what the agent saw, with the escapes in a call's input undone, in all generations, also if the
-transcript is gone. It does not search copies that a client keeps for its screen, images and encrypted
-reasoning. Sub-agents and spilled outputs are searched with --all, or if --session names one. Only --all
-finds what ccd's hooks gave an agent and, without --session, what a copy by ccd resume shares with its
-original. If stored bytes are damaged, ccd searches the rest and exits 4.`,
+	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, with the escapes in a
+call's input undone. It does not search images, encrypted reasoning, or copies that a client keeps for its screen. Sub-agents and spilled outputs are searched with --all, or if --session names one. Only --all
+finds text that ccd's hooks added and, without --session, text that a copy by ccd resume shares with its original. If stored bytes are damaged, ccd searches the rest and exits 4.`,
 	examples: []example{
 		{"ccd search overflow cents", "items with both words"},
 		{`ccd search "exit status 2" --tool Bash`, "a phrase, in commands and their outputs"},
 		{"ccd search --path src/money.py --since monday", "each read and change of a file since Monday"},
 		{"ccd search --session . --all --limit 0 panic", "every hit in this directory's session and its sub-agents"},
 	},
-	json: `one array, written while it is found, an object a hit: agent, session, generation, record (0 if
+	json: `one array, written as hits are found, an object per hit: agent, session, generation, record (0 if
 unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
 ("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped)`,
 	exits: []int{exitNotFound, exitDamage},
@@ -87,8 +85,8 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.path, "path", "", "only calls on `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
 	a.agentFlag(c, &f.agent)
-	flags.StringVar(&f.since, "since", "", "only from `TIME` on (yesterday, 3h, 2026-01-29, ...)")
-	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits, not %d; 0 prints all", searchLimit))
+	flags.StringVar(&f.since, "since", "", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
+	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits (default %d); 0: no limit", searchLimit))
 	flags.BoolVar(&f.all, "all", false, "include sub-agents and spilled outputs")
 }
 
@@ -135,7 +133,7 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	}
 	switch {
 	case p.damage > 0:
-		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged stretch"), p.first)
+		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
 		return errDamaged
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
@@ -143,7 +141,7 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	case len(l.Sessions) == 0 && !l.Limited():
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	default:
-		return f.none(l, sources)
+		return f.none(l, args, sources)
 	}
 	return nil
 }
@@ -154,20 +152,28 @@ func (f searchFlags) none(l *reader.Library, sources int) error {
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
 	}
-	var narrow []string
-	for name, set := range map[string]bool{
-		"--since": f.since != "", "--tool": f.tool != "", "--path": f.path != "", "--session": f.session != "", "--agent": f.agent != "", "--phrase": f.phrase,
-	} {
-		if set {
-			narrow = append(narrow, name)
-		}
-	}
-	slices.Sort(narrow)
+	what := ""
 	switch {
-	case len(narrow) > 0:
-		return words.Hint(err, "search without %s", strings.Join(narrow, ", "))
+	case len(args) > 0:
+		for _, arg := range args {
+			what += " " + words.Shell(arg)
+		}
+		if strings.HasPrefix(args[0], "-") {
+			what = " --" + what
+		}
+	case f.path != "":
+		what = " --path " + words.Shell(f.path)
+	default:
+		what = " --tool " + words.Shell(f.tool)
+	}
+	narrow := f.since != "" || f.session != "" || f.agent != "" || f.phrase || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	switch {
+	case narrow && f.all:
+		return words.Hint(err, "ccd search --all%s", what)
+	case narrow:
+		return words.Hint(err, "ccd search%s", what)
 	case !f.all && sources > 0:
-		return words.Hint(err, "--all also searches sub-agents and spilled files")
+		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
 }
@@ -176,7 +182,7 @@ func (f searchFlags) none(l *reader.Library, sources int) error {
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
 	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
 	if f.limit < 0 {
-		return q, errors.New("--limit counts from 0")
+		return q, errors.New("--limit must be 0 or more")
 	}
 	if q.Since, _, err = words.Instant(f.since, now); err != nil {
 		return q, err

@@ -201,7 +201,7 @@ func (s *server) listen(ctx context.Context, d *daemon.Daemon, end func(*reader.
 			end(l, errReload)
 			return
 		}
-		d.Log.Error("configuration refused; the previous one is in use", "err", wrong)
+		d.Log.Error("configuration rejected; the previous one stays in use", "err", wrong)
 		d.ReloadRefused(daemon.Reload{Time: time.Now().UTC(), Error: wrong.Error()})
 		if err = errors.Join(err, packaging.Notify("READY=1")); err != nil {
 			d.Log.Warn("service manager not notified", "err", err)
@@ -245,7 +245,7 @@ func (s *server) replace(ctx context.Context, log *slog.Logger, next *reader.Lib
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	log.Error("configuration refused; the previous one is in use", "err", err)
+	log.Error("configuration rejected; the previous one stays in use", "err", err)
 	r.Error = err.Error()
 	return s.daemon(ctx, s.current, r)
 }

@@ -29,13 +29,13 @@ type serviceVerb struct {
 
 func installVerb() serviceVerb {
 	return serviceVerb{page{
-		use: "install", short: "make ccd a service and start it",
+		use: "install", short: "install ccd as a service and start it",
 		forms: []string{"ccd install [--linger]", "ccd install --system --user NAME"},
 		long: `Writes a systemd user unit (Linux), a launch agent (macOS) or a service (Windows), enables it and starts it.
 Run it again to repair a broken service. ccd uninstall removes it.`,
 		examples: []example{
-			{"ccd install", "for you: starts with your session"},
-			{"sudo ccd install --system --user alice", "for the machine, running as alice"},
+			{"ccd install", "a user service, which starts at login"},
+			{"sudo ccd install --system --user alice", "a system service that runs as alice"},
 		},
 	}, nil}
 }
@@ -44,8 +44,8 @@ func startService() serviceVerb {
 	return serviceVerb{page{
 		use: "start", short: "start the installed service", forms: []string{"ccd start [--system]"},
 		examples: []example{
-			{"ccd start", "your own service"},
-			{"ccd start && ccd status", "and show its state"},
+			{"ccd start", "start the user service"},
+			{"ccd start && ccd status", "start it and show its state"},
 		},
 	}, (*packaging.Service).Start}
 }
@@ -54,8 +54,8 @@ func stopService() serviceVerb {
 	return serviceVerb{page{
 		use: "stop", short: "stop the service", forms: []string{"ccd stop [--system]"},
 		examples: []example{
-			{"ccd stop", "until the next session, or `ccd start`"},
-			{"sudo ccd stop --system", "the machine's"},
+			{"ccd stop", "stop it until the next login or `ccd start`"},
+			{"sudo ccd stop --system", "stop the system service"},
 		},
 	}, (*packaging.Service).Stop}
 }
@@ -64,7 +64,7 @@ func restartService() serviceVerb {
 	return serviceVerb{page{
 		use: "restart", short: "restart the service to apply a changed configuration", forms: []string{"ccd restart [--system]"},
 		examples: []example{
-			{"ccd restart", "your own service"},
+			{"ccd restart", "restart the user service"},
 			{"ccd config && ccd restart", "check the configuration first"},
 		},
 	}, (*packaging.Service).Restart}
@@ -78,10 +78,10 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 			return err
 		}
 		if f.user != "" && !f.system {
-			return usage(c, errors.New("--user goes with --system"))
+			return usage(c, errors.New("--user needs --system"))
 		}
 		if f.linger && f.system {
-			return usage(c, errors.New("--linger goes with your own service: the machine's does not end with a session"))
+			return usage(c, errors.New("--linger cannot be used with --system: a system service does not stop at logout"))
 		}
 		l, err := a.locate(true)
 		if err != nil {
@@ -101,12 +101,12 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 		}
 		if v.use == "stop" && !f.system {
 			if pid := account.Foreground(c.Context(), s, l.StateDir); pid != 0 {
-				return words.Hint(fmt.Errorf("stop service: the daemon that runs (pid %d) is not the service", pid), "stop it: kill %d", pid)
+				return words.Hint(fmt.Errorf("stop service: the running daemon (pid %d) is not the service", pid), "stop it: kill %d", pid)
 			}
 		}
 		return v.do(s, c.Context())
 	})
-	c.Flags().BoolVar(&f.system, "system", false, "the machine's service instead of your own (needs root)")
+	c.Flags().BoolVar(&f.system, "system", false, "the system service instead of the user service (needs root)")
 	if v.use == "install" {
 		c.Flags().StringVar(&f.user, "user", "", "the user `NAME` that a system service runs as")
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")

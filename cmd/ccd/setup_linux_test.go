@@ -278,7 +278,7 @@ func TestSetupWaitsForADaemon(t *testing.T) {
 	eventually(t, "the daemon runs", func() bool { return daemon.running(t) })
 	put(t, transcriptPath(r.home, 2), strings.Repeat(aLine, 40))
 	out, said := r.ccd(exitFailed, "setup", "--yes") // for the service: two daemons never run at once
-	if !strings.Contains(out, "You can now restore 2 sessions: ") || !strings.Contains(said, "failed: service: ") || !strings.Contains(said, "hint: end it first: kill ") {
+	if !strings.Contains(out, "You can now restore 2 sessions: ") || !strings.Contains(said, "failed: service: ") || !strings.Contains(said, "hint: stop it first: kill ") {
 		t.Errorf("setup says:\n%s%s", said, out)
 	}
 	if strings.Contains(said, "failed: archive") {

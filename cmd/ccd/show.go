@@ -26,16 +26,16 @@ func (a *app) showCommand() *cobra.Command {
 		use: "show [SESSION]", group: everyday, short: "print a session's companion",
 		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] [SESSION]"},
 		long: `Prints the companion as ccd last wrote it. If its file is missing, ccd makes it again from the archive.
-What the archive cannot give back because of damage is shown as "[ccd ID content unavailable: PATH, hash
+Text that is damaged in the archive is shown as "[ccd ID content unavailable: PATH, hash
 mismatch]".`,
 		more: `With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html is one
-self-contained page, and messages is a list of {role, content} that an API takes: the compressed part, an
-answer to it, then the last messages in full, made from the archive. A session that needed no shortening
+self-contained page, and messages is a list of {role, content} for a model's API: the compacted part, an
+answer to it, then the last messages in full, from the archive. A session that needed no shortening
 has only the section recent.`,
 		picks: true,
 		examples: []example{
 			{"ccd show", "the companion of this directory's session"},
-			{"ccd show --section now 5d2f7a1e", "the last request, what is in progress, planned and open"},
+			{"ccd show --section now 5d2f7a1e", "the last request, work in progress, plan and open problems"},
 			{"ccd show --format html latest > page.html", "read it in a browser"},
 		},
 		exits: []int{exitNotFound, exitDamage},
@@ -46,13 +46,13 @@ has only the section recent.`,
 			return words.Hint(err, "ccd show --format json %s", words.Shell(sessionOf(args)))
 		}
 		if f.section != "" && f.form == asMessages {
-			return usage(c, errors.New("--section goes with markdown, json and html: messages are made of all of them"))
+			return usage(c, errors.New("--section cannot be used with --format messages"))
 		}
 		return a.show(c.Context(), sessionOf(args), f)
 	})
 	formatFlag(c.Flags(), &f.form, "")
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
-	c.Flags().BoolVar(&f.fresh, "fresh", false, "bring the companion up to date first")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
 	a.agentFlag(c, &f.agent)
 	return c
 }

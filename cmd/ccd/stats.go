@@ -22,24 +22,24 @@ func (a *app) statsCommand() *cobra.Command {
 		use: "stats [SESSION]", group: everyday, short: "show what was saved, by strategy",
 		long: `Shows the size of the sessions that have a companion and of the companions, in tokens as ` + "`ccd ls`" + ` shows
 them; what each strategy saved in the newest companions; how often companions were written and how long
-that took; fallbacks; restores tried and succeeded. With --by, sessions are added up by project or by the
-day of their last record (local time).`,
+that took; fallbacks; restores tried and succeeded. With --by, it shows totals per project or per day of
+the last record (local time).`,
 		more: `Fallbacks: a check failed, a short form was not shorter, text was cut to fit the budget, or a summarizer
 gave no summary. The strategies do not add up to what was saved: they also count what the agent itself
-has dropped from its context, and a companion has text of its own. --verbose adds the estimates
+dropped from its context, and a companion adds text of its own. --verbose adds the estimates
 (chars*4/3).`,
 		examples: []example{
-			{"ccd stats", "all sessions together, and each one"},
+			{"ccd stats", "totals, then each session"},
 			{"ccd stats latest", "the session with the newest record"},
-			{"ccd stats --by day", "tokens by day"},
-			{"ccd stats --json | jq '.strategies'", "for a script"},
+			{"ccd stats --by day", "tokens per day"},
+			{"ccd stats --json | jq '.strategies'", "what each strategy saved, as JSON"},
 		},
 		json: `one object: sessions, companions, size_tokens (of the sessions with a companion), size_about (some
 are converted from an estimate), companion_about, original_tokens and companion_tokens (estimated),
 saved_percent (of these), strategies [{kind, items, tokens, about_tokens}], compactions, milliseconds,
 fallbacks [{kind, items}], restores_tried, restores_succeeded, by_session [{agent, session, parent,
-project and, but for sessions and companions, the same}], by_day [{day, sessions, companions,
-size_tokens, size_about, saved_about}], by_project (the same, with project), damage (sessions that
+project and the keys above except sessions and companions}], by_day [{day, sessions, companions,
+size_tokens, size_about, saved_about}], by_project (the same keys, with project), damage (sessions that
 cannot be read, as in verify)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
@@ -83,7 +83,7 @@ func (a *app) stats(ctx context.Context, args []string, f statsFlags) error {
 		return a.printJSON(out)
 	}
 	if out.Sessions == 0 && !a.damaged {
-		a.say("nothing is archived yet; `ccd run --once` archives what there is")
+		a.say("nothing is archived yet; `ccd run --once` archives your sessions")
 	}
 	switch f.by {
 	case "day":

@@ -11,7 +11,7 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	p := page{
-		use: "status", group: everyday, short: "show the daemon, the lag and live sessions",
+		use: "status", group: everyday, short: "show the state of the daemon and live sessions",
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
 		long: `Shows the daemon, its service, the watched directories, the number of sessions, the archive and the lag:
 how many bytes of the transcripts are not archived yet. Below it are the live sessions, those that
@@ -20,17 +20,17 @@ changed in the last 10 minutes, in the columns of ` + "`ccd ls`" + `.
 degraded lists every problem: the service is installed but not running; sessions fail; the archive is
 damaged, locked or unreadable; the disk is full; a directory cannot be read or watched; no scan
 finishes; run.json cannot be written; the configuration is invalid; the daemon has another version.
-"not verified" counts companions that failed a check of their text, whose front matter gives the reason.
+"not verified" counts companions whose text failed a check; their front matter gives the reason.
 
-status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. It does not read
-contents, ` + "`ccd verify`" + ` does. ` + "`ccd doctor`" + ` runs more checks.
+status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. ` + "`ccd verify`" + ` checks
+stored contents, ` + "`ccd doctor`" + ` the setup.
 
 --watch runs until Ctrl-C (exit 130). On a terminal it updates in place; elsewhere it prints a block, or
-with --json an object on one line, whenever anything but a time has changed.`,
+with --json an object on one line, when more than a time changes.`,
 		examples: []example{
-			{"ccd status", "at a glance"},
+			{"ccd status", "show the state once"},
 			{"ccd status --watch", "live, every two seconds"},
-			{"ccd status --watch 10s --json | jq -c .degraded", "a line at each change, for a script that follows"},
+			{"ccd status --watch 10s --json | jq -c .degraded", "print a line at each change, for scripts"},
 			{"ccd status -q || ccd doctor", "run doctor if anything is degraded"},
 		},
 		exits: []int{exitDamage},
@@ -38,21 +38,20 @@ with --json an object on one line, whenever anything but a time has changed.`,
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
 transcripts, not archived yet; null if unknown), waiting (files), overflows (times that events were
-lost), unreadable (directories and files that are passed over), hard_links (files with several names),
-failing (files), config (the file that the daemon runs with, else the one that is read here, "" for
-none), reload {time, error, note} (the configuration's last one), service {installed, enabled, active,
+lost), unreadable (directories and files that are skipped), hard_links (files with several names),
+failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note} (the last one of the configuration), service {installed, enabled, active,
 detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files
-are there), unverified, not_understood (sessions without any known record), unknown_records,
+exist), unverified, not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
-archived again), live (sessions as in ls), archive {path, bytes, free_bytes (within bytes), raw_bytes,
+archived again), live (sessions as in ls), archive {path, bytes, free_bytes (the unused part of bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}].
-With --watch: one such object a line`,
+With --watch: one such object per line`,
 	}
 	w := watchFlag{}
 	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			if !w.on {
-				return usage(c, fmt.Errorf("want `ccd status`, got 1 argument"))
+				return usage(c, fmt.Errorf("expected `ccd status`, got 1 argument"))
 			}
 			if err := w.set(args[0]); err != nil { // --watch 5s
 				return usage(c, fmt.Errorf("--watch %q: %w", args[0], err))

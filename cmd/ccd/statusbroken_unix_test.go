@@ -49,7 +49,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	c.signal(t, syscall.SIGHUP)
 	eventually(t, "the daemon refuses it", func() bool { return c.info(t).Reload != nil && c.info(t).Reload.Error != "" })
 	refused, _ := status()
-	if has(refused, "the configuration was refused", "presure"); strings.Count(refused, "presure") != 1 {
+	if has(refused, "the configuration was rejected", "presure"); strings.Count(refused, "presure") != 1 {
 		t.Errorf("refused: the same cause twice\n%s", refused)
 	}
 	if said, code := status("-q"); code != exitFailed || said != "" {

@@ -33,8 +33,8 @@ func (a *app) statuslineCommand() *cobra.Command {
 		use: "statusline", group: agents, short: "print one line for Claude Code's status line",
 		mute: true,
 		long: `Claude Code runs it and passes the session as a JSON object on stdin. ccd prints one line: how full the
-context is, when the agent last compacted it, how many originals ` + "`ccd restore`" + ` can give back, and a
-warning if ccd is not running. What ccd does not know, or cannot read in time, is left out.
+context is, when the agent last compacted it, how many originals ` + "`ccd restore`" + ` can print, and a
+warning if ccd is not running. ccd leaves out what it does not know or cannot read in time.
 
 It reads the state of this session only. The line is colored unless NO_COLOR is set.
 ` + "`ccd agents install claude --statusline`" + ` sets it up. To add it to a status line of your own, call
@@ -121,7 +121,7 @@ func stateAt(ctx context.Context, p *account.Place, path string) (daemon.State, 
 	}
 	s, ok := hook.Session(p.Agents, rootsOf(p.Roots), "", path)
 	if !ok {
-		return daemon.State{}, errors.New("below no watched directory")
+		return daemon.State{}, errors.New("not below a watched directory")
 	}
 	kept, err := p.Archive.Last(ctx, s.Key)
 	if err != nil {

@@ -122,7 +122,7 @@ func (a *app) textBlock() func(status.Report) (string, error) {
 // changes no terminal mode, so nothing must be restored if the process is killed.
 func (a *app) redraw(o status.Report, every time.Duration, f *os.File) error {
 	columns, lines := screen(f)
-	title := fmt.Sprintf("ccd status every %s, %s; Ctrl-C ends it", every, time.Now().Format(time.TimeOnly))
+	title := fmt.Sprintf("ccd status every %s, %s; Ctrl-C to quit", every, time.Now().Format(time.TimeOnly))
 	return a.draw(frame(a.statusLines(title, o, cmp.Or(columns, unknownWidth)), columns, lines))
 }
 
@@ -144,7 +144,7 @@ func (a *app) statusLines(title string, o status.Report, width int) []string {
 func frame(text []string, columns, lines int) string {
 	if most := lines - 1; lines > 1 && len(text) > most { // the cursor needs the last line
 		hidden := len(text) - (most - 1)
-		more := fmt.Sprintf("... %s; a higher window shows them", words.Count(hidden, "more line"))
+		more := fmt.Sprintf("... %s; enlarge the window to see them", words.Count(hidden, "more line"))
 		if columns > 0 {
 			more = cut(more, columns)
 		}

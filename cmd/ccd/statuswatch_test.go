@@ -36,7 +36,7 @@ func TestFrame(t *testing.T) {
 		{"narrow", 8, 5, "one|a longer line|three|... 2 m…|"}, // the caller has cut the lines already
 		{"low", 80, 5, "one|a longer line|three|... 2 more lines; a higher window shows them|"},
 		{"just high enough", 80, 6, "one|a longer line|three|four|five|"},
-		{"very low", 80, 2, "... 5 more lines; a higher window shows them|"},
+		{"very low", 80, 2, "... 5 more lines; enlarge the window to see them|"},
 	} {
 		got := frame(text, c.columns, c.lines)
 		if !strings.HasPrefix(got, "\x1b[H") || !strings.HasSuffix(got, "\x1b[J") {

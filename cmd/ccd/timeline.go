@@ -26,14 +26,14 @@ func (a *app) timelineCommand() *cobra.Command {
 	p := page{
 		use: "timeline [SESSION]", group: everyday, short: "show a session turn by turn, one line per turn",
 		long: `Each line shows the record, the time, the request and its ID, the tools, the files changed, the commands
-that failed with the ID of their output, and refused calls. ccd reads the archive, so the transcript may be
-gone.`,
+that failed with the ID of their output, and refused calls. ccd reads the archive, so this also works after
+the transcript is deleted.`,
 		picks: true,
 		examples: []example{
 			{"ccd timeline", "what happened in this directory's session"},
-			{"ccd timeline 5d2f7a1e --json", "all that is known of each turn"},
+			{"ccd timeline 5d2f7a1e --json", "all details of each turn"},
 		},
-		json: `one array, an object a turn: record, last, time, end, asked (at most 2000 characters), id,
+		json: `one array, an object per turn: record, last, time, end, asked (at most 2000 characters), id,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
 failed (tool results), refused, compactions`,
 		exits: []int{exitNotFound, exitDamage},
@@ -71,7 +71,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		}
 	}
 	if !asked {
-		a.say("session %s has no turns of a person's: nothing was asked in it", e.ID)
+		a.say("session %s has no turns: it has no message from a person", e.ID)
 	}
 	if a.json {
 		return a.printJSON(all)
@@ -92,7 +92,7 @@ func turnLine(t history.Turn, width int) string {
 	head := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+when) + " · "
 	tail := " " + mark.New(t.ID, "")
 	if t.ID == "" {
-		request, tail = "(nothing asked)", ""
+		request, tail = "(no request)", ""
 	}
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
 		if of != "" {

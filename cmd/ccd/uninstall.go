@@ -34,13 +34,13 @@ func (a *app) uninstallCommand() *cobra.Command {
 and its configuration. It lists them and asks first; if sessions exist only in the archive, you must type
 their number. Without a terminal it needs --yes. Transcripts, sessions written by ccd resume and copies by
 ccd backup stay.`,
-		more: `Files that others wrote under a name of ccd's, or put into the state directory or beside the service's
-files, stay too. Companions that the archive knows from another home or machine stay and are listed. If a
+		more: `Files that ccd did not write stay too, even if they have a name of ccd's or are in the state directory
+or beside the service's files. Companions of another home or machine stay and are listed. If a
 companion cannot be removed, archive, state and configuration stay. After an interruption, run it again.`,
 		examples: []example{
-			{"ccd uninstall", "your own service"},
+			{"ccd uninstall", "remove the user service"},
 			{"ccd uninstall --purge", "everything except transcripts; asks first"},
-			{"sudo ccd uninstall --system", "the machine's"},
+			{"sudo ccd uninstall --system", "remove the system service"},
 		},
 	}
 	var f uninstallFlags
@@ -50,9 +50,9 @@ companion cannot be removed, archive, state and configuration stay. After an int
 		}
 		switch {
 		case f.yes && !f.purge:
-			return usage(c, errors.New("--yes goes with --purge"))
+			return usage(c, errors.New("--yes needs --purge"))
 		case f.user != "" && !(f.system && f.purge):
-			return usage(c, errors.New("--user goes with --system --purge"))
+			return usage(c, errors.New("--user needs --system --purge"))
 		case f.purge && !f.yes && !a.answers():
 			return usage(c, fmt.Errorf("%s--purge needs a terminal to confirm, or --yes", a.lostByPurge(c.Context(), f)))
 		}
@@ -60,8 +60,8 @@ companion cannot be removed, archive, state and configuration stay. After an int
 	})
 	c.Flags().BoolVar(&f.purge, "purge", false, "remove archive, state, configuration, hooks and companions too")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&f.system, "system", false, "remove the machine's service instead of your own (needs root)")
-	c.Flags().StringVar(&f.user, "user", "", "the user `NAME` of a machine's service that is already gone")
+	c.Flags().BoolVar(&f.system, "system", false, "remove the system service instead of the user service (needs root)")
+	c.Flags().StringVar(&f.user, "user", "", "the user `NAME` of a system service that is already removed")
 	return c
 }
 
@@ -90,7 +90,7 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 		return err
 	}
 	if f.system && i.User == "" {
-		a.say("the archive, the configuration and the companions stay")
+		a.say("kept: the archive, the configuration and the companions")
 	} else {
 		a.sayWhatRemains(i.ArchivePath)
 	}
@@ -100,10 +100,10 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 // sayWhatRemains says what remains after the service is removed.
 func (a *app) sayWhatRemains(archive string) {
 	if !disk.Exists(archive) {
-		a.say("there is no archive in %s; configuration and companions, if any, stay", archive)
+		a.say("no archive at %s; configuration and companions stay", archive)
 		return
 	}
-	a.say("the archive stays in %s; so do the configuration and the companions (ccd uninstall --purge removes them)", archive)
+	a.say("kept: the archive %s, the configuration and the companions (ccd uninstall --purge removes them)", archive)
 }
 
 // installation finds what uninstall removes. It reads the configuration only for --purge, so that a broken one does not
@@ -118,7 +118,7 @@ func (a *app) installation(f uninstallFlags) (p removal.Purge, err error) {
 		}
 		switch {
 		case p.User == "" && f.purge:
-			return p, words.Hint(errors.New("find account: no service of the machine is installed that would tell whose archive is meant"),
+			return p, words.Hint(errors.New("find account: no system service is installed, so the user is unknown"),
 				"ccd uninstall --system --purge --user NAME")
 		case p.User != "":
 			if env, err = env.As(p.User); err != nil {

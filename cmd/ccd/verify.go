@@ -41,11 +41,11 @@ func (a *app) verifyCommand() *cobra.Command {
 		long: `Reads the whole archive and changes nothing. It lists each damaged place; everything else can still be
 restored exactly. A companion that is missing or unreadable is not damage: ccd show makes it again.`,
 		examples: []example{
-			{"ccd verify", "exit 0: all is well"},
-			{"ccd verify --json", "counts, and the list of what is damaged"},
+			{"ccd verify", "exit 0 if nothing is damaged"},
+			{"ccd verify --json", "print counts and a list of the damage"},
 		},
-		json: `one object: sessions, attachments, generations, frames and pieces (that transcripts are kept in: whole
-ones, and what is new), pointers (originals that an ID names), summaries (kept ones of a command), bytes,
+		json: `one object: sessions, attachments, generations, frames and pieces (stored blocks of transcripts:
+complete ones and the newest), pointers (originals with an ID), summaries (stored ones, by a command), bytes,
 companions, ids, unreadable (paths of companions),
 damage [{session, generation, offset, id, companion, cause}]`,
 		exits: []int{exitDamage},
@@ -110,7 +110,7 @@ func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out
 		case len(found) > 0:
 			continue
 		default:
-			cause = "the archive does not know this id"
+			cause = "the archive does not contain this ID"
 		}
 		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.Kept.Companion), Cause: cause})
 	}

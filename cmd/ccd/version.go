@@ -27,7 +27,7 @@ type versionOutput struct {
 func (a *app) versionCommand() *cobra.Command {
 	p := page{
 		use: "version", group: care, short: "print the version",
-		json: "one object: version, revision, modified (built from a changed tree), go, platform,\ncompanion (version of its form), rules (version of what is compacted how)",
+		json: "one object: version, revision, modified (built from a changed tree), go, platform,\ncompanion (version of its format), rules (version of the compaction rules)",
 		examples: []example{
 			{"ccd version", "version, revision, Go version, platform"},
 			{"ccd version --json", "the same for scripts"},

@@ -51,7 +51,7 @@ func (o Options) Reading(paths string) Options {
 func ParseLevel(name string) (Level, error) {
 	i := slices.Index(levelNames[:], name)
 	if i <= int(ByPressure) {
-		return ByPressure, fmt.Errorf("unknown level %q, want one of %s", name, strings.Join(levelNames[Gentle:], ", "))
+		return ByPressure, fmt.Errorf("unknown level %q, must be one of %s", name, strings.Join(levelNames[Gentle:], ", "))
 	}
 	return Level(i), nil
 }
@@ -75,11 +75,11 @@ func FocusWords(text string) ([]string, error) {
 	case len(words) == 0:
 		return nil, fmt.Errorf("no word in %q", text)
 	case len(words) > maxFocus:
-		return nil, fmt.Errorf("%d words, want %d at most", len(words), maxFocus)
+		return nil, fmt.Errorf("%d words, at most %d are allowed", len(words), maxFocus)
 	}
 	for _, w := range words {
 		if utf8.RuneCountInString(w) > maxFocusWord {
-			return nil, fmt.Errorf("a word of %d characters, want %d at most", utf8.RuneCountInString(w), maxFocusWord)
+			return nil, fmt.Errorf("a word of %d characters, at most %d are allowed", utf8.RuneCountInString(w), maxFocusWord)
 		}
 	}
 	return words, nil

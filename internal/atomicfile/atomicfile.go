@@ -106,7 +106,7 @@ var temporary = regexp.MustCompile(`^\.ccd-[0-9a-f]{16}\.tmp$`)
 func split(path string) (dir, base string, err error) {
 	base = filepath.Base(path)
 	if path == "" || base == "." || base == ".." || base == string(filepath.Separator) {
-		return "", "", fmt.Errorf("%q is no file name", path)
+		return "", "", fmt.Errorf("%q is not a file name", path)
 	}
 	return filepath.Dir(path), base, nil
 }

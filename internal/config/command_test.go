@@ -17,15 +17,15 @@ func TestSummarizerCommand(t *testing.T) {
 		{`command = ["claude", "-p"]`, []string{"claude", "-p"}, ""},
 		{`command = ["~/bin/short", ""]`, []string{"/home/me/bin/short", ""}, ""},
 		{`command = ["/usr/bin/../bin/x"]`, []string{"/usr/bin/x"}, ""},
-		{`command = ["bin/short"]`, nil, "not an absolute path"},
-		{`command = ["", "-p"]`, nil, "names no program"},
-		{`command = [" "]`, nil, "names no program"},
+		{`command = ["bin/short"]`, nil, "must be an absolute path"},
+		{`command = ["", "-p"]`, nil, "must name a program"},
+		{`command = [" "]`, nil, "must name a program"},
 		{`command = ["x", "a\nb"]`, nil, "control characters"},
-		{`command = "claude -p"`, nil, "want a list of strings"},
-		{`command = ["x", 1]`, nil, "want a string"},
-		{`timeout = "10ms"`, nil, "less than 1s"},
-		{`timeout = "0s"`, nil, "less than 1s"},
-		{`comand = []`, nil, `the nearest is "summarizer.command"`},
+		{`command = "claude -p"`, nil, "must be a list of strings"},
+		{`command = ["x", 1]`, nil, "must be a string"},
+		{`timeout = "10ms"`, nil, "must be 1s or more"},
+		{`timeout = "0s"`, nil, "must be 1s or more"},
+		{`comand = []`, nil, `did you mean "summarizer.command"?`},
 	} {
 		got, err := load(t, "[summarizer]\n"+c.text)
 		switch {

@@ -234,9 +234,9 @@ func (c *Config) environment(env []string) error {
 		case k.String() == "agents.reach": // an environment must not give an agent more reach
 			return fmt.Errorf("%s: agents.reach cannot be set in the environment", name)
 		case !ok:
-			err := fmt.Errorf("%w %q", errUnknown, name)
+			err := fmt.Errorf("unknown key %q", name)
 			if near, _ := Nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
-				err = fmt.Errorf("%w, the nearest is %q", err, near)
+				err = fmt.Errorf("%w; did you mean %q?", err, near)
 			}
 			return err
 		}

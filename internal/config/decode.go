@@ -63,7 +63,7 @@ func (d *decoder) section(name string, prim toml.Primitive) {
 	}
 	entries := d.table(prim)
 	if entries == nil {
-		d.fault(prim, fmt.Errorf("%s: want a section, [%s]", name, name))
+		d.fault(prim, fmt.Errorf("%s: must be a section, [%s]", name, name))
 	}
 	for k, prim := range entries {
 		d.key(name+"."+k, prim)
@@ -87,7 +87,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 	}
 	entries := d.table(prim)
 	if entries == nil {
-		d.fault(prim, fmt.Errorf("%s: want a table", name))
+		d.fault(prim, fmt.Errorf("%s: must be a table", name))
 		return
 	}
 	for entry, prim := range entries {
@@ -99,7 +99,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 		}
 		switch err := d.set(k, v, prim); {
 		case name == "watch.roots" && !slices.Contains(agents(), entry):
-			d.fault(prim, fmt.Errorf("%s: %w (of an agent)", name, unknown(entry, agents())))
+			d.fault(prim, fmt.Errorf("%s: %w", name, unknown("agent", entry, agents())))
 		case err != nil:
 			d.fault(prim, fmt.Errorf("%s: %w", name, err))
 		default:
@@ -112,7 +112,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 // named decodes a table with a name chosen by the user. Its keys are the fields of v.
 func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primitive) {
 	if !agentName.MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
-		d.fault(prim, fmt.Errorf("%s: want a name of small letters, digits and hyphens that no other agent has", section))
+		d.fault(prim, fmt.Errorf("%s: the name must be lower-case letters, digits and hyphens, and not the name of another agent", section))
 		return
 	}
 	section += "." + name
@@ -133,7 +133,7 @@ func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primiti
 	}
 	for entry, prim := range entries {
 		if !slices.Contains(names, entry) {
-			d.fault(prim, fmt.Errorf("%s: %w", section, unknown(entry, names)))
+			d.fault(prim, fmt.Errorf("%s: %w", section, unknown("key", entry, names)))
 		}
 	}
 }

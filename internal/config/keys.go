@@ -96,17 +96,17 @@ func (r rule) set(field reflect.Value, v any) error {
 	case *bool:
 		b, ok := v.(bool)
 		if !ok {
-			return errors.New("want true or false")
+			return errors.New("must be true or false")
 		}
 		*p = b
 		return nil
 	case *string:
 		s, ok := v.(string)
 		if words := strings.Fields(r.of); r.of != "" && !slices.Contains(words, s) {
-			return fmt.Errorf("want one of %s", strings.Join(words, ", "))
+			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
 		}
 		if !ok {
-			return errors.New("want a string")
+			return errors.New("must be a string")
 		}
 		s, err := r.text(s)
 		if err == nil {
@@ -126,14 +126,14 @@ func (r rule) set(field reflect.Value, v any) error {
 func (r rule) duration(p *time.Duration, v any) error {
 	s, ok := v.(string)
 	if !ok {
-		return errors.New(`want a duration such as "2s"`)
+		return errors.New(`must be a duration such as "2s"`)
 	}
 	d, err := parseDuration(s)
 	if err != nil {
 		return err
 	}
 	if least, _ := parseDuration(r.min); d < least {
-		return fmt.Errorf("less than %s", r.min)
+		return fmt.Errorf("must be %s or more", r.min)
 	}
 	*p = d
 	return nil
@@ -147,21 +147,21 @@ func (r rule) integer(v any) (int64, error) {
 			return 0, nil
 		}
 		if n <= 0 {
-			return 0, errors.New(`want "auto" or a whole number above 0`)
+			return 0, errors.New(`must be "auto" or a whole number above 0`)
 		}
 	case r.is == "size" && isText:
 		u, err := humanize.ParseBytes(s)
 		if err != nil || u > math.MaxInt64 {
-			return 0, errors.New(`not a size such as "256MB" or "20GB"`)
+			return 0, errors.New(`must be a size such as "256MB" or "20GB"`)
 		}
 		return int64(u), nil
 	case r.is == "size" && (!isInt || n < 0):
-		return 0, errors.New(`want a size such as "256MB"`)
+		return 0, errors.New(`must be a size such as "256MB"`)
 	case !isInt:
-		return 0, errors.New("want a whole number")
+		return 0, errors.New("must be a whole number")
 	}
 	if least, _ := strconv.ParseInt(r.min, 10, 64); n < least {
-		return 0, fmt.Errorf("less than %d", least)
+		return 0, fmt.Errorf("must be %d or more", least)
 	}
 	return n, nil
 }
@@ -177,7 +177,7 @@ func (r rule) share(p *float64, v any) error {
 		want = "above 0 and at most 1"
 	}
 	if !ok || !(f >= 0 && f <= 1) || r.is == "positive" && f == 0 { // false for NaN too
-		return fmt.Errorf("want a number %s", want)
+		return fmt.Errorf("must be a number %s", want)
 	}
 	*p = f
 	return nil
@@ -190,25 +190,25 @@ func (r rule) list(v any) ([]string, error) {
 		entries, ok = []any{s}, true
 	}
 	if !ok {
-		return nil, errors.New(`want a list of strings such as ["a", "b"]`)
+		return nil, errors.New(`must be a list of strings such as ["a", "b"]`)
 	}
 	list := []string{}
 	for i, e := range entries {
 		s, ok := e.(string)
 		if !ok {
-			return nil, fmt.Errorf("entry %d: want a string", i+1)
+			return nil, fmt.Errorf("entry %d: must be a string", i+1)
 		}
 		entry := r
 		if r.is == "command" && i == 0 {
 			if strings.TrimSpace(s) == "" {
-				return nil, errors.New("its first entry names no program")
+				return nil, errors.New("the first entry must name a program")
 			}
 			if strings.ContainsAny(s, "/"+string(filepath.Separator)) {
 				entry.is = "path"
 			}
 		}
 		if entry.is == "path" && s == "" {
-			return nil, fmt.Errorf("entry %d: want a path", i+1)
+			return nil, fmt.Errorf("entry %d: must be a path", i+1)
 		}
 		s, err := entry.text(s)
 		if err != nil {
@@ -222,7 +222,7 @@ func (r rule) list(v any) ([]string, error) {
 // text checks one string.
 func (r rule) text(s string) (string, error) {
 	if strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c == 0x7f }) && r.is != "regexp" {
-		return "", errors.New("it has control characters")
+		return "", errors.New("it contains control characters")
 	}
 	switch r.is {
 	case "path":
@@ -231,19 +231,19 @@ func (r rule) text(s string) (string, error) {
 		}
 	case "glob":
 		if _, err := gopath.Match(s, "x"); err != nil {
-			return "", errors.New("not a glob")
+			return "", errors.New("not a valid glob")
 		}
 	case "regexp":
 		if _, err := regexp.Compile(s); err != nil {
-			return "", errors.New("not a regular expression")
+			return "", errors.New("not a valid regular expression")
 		}
 	case "pointer":
 		if s == "" || !jsontext.Pointer(s).IsValid() {
-			return "", errors.New("want a JSON Pointer such as \"/message/role\"")
+			return "", errors.New("must be a JSON Pointer such as \"/message/role\"")
 		}
 	case "strategy":
 		if !slices.Contains(limits.Strategies(), s) {
-			return "", unknown(s, limits.Strategies())
+			return "", unknown("strategy", s, limits.Strategies())
 		}
 	}
 	return s, nil
@@ -304,7 +304,7 @@ func absolute(s, home string) (string, error) {
 		s = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(s) {
-		return "", errors.New("not an absolute path")
+		return "", errors.New("must be an absolute path")
 	}
 	return filepath.Clean(s), nil
 }
@@ -320,7 +320,7 @@ func parseDuration(s string) (time.Duration, error) {
 	n, err := strconv.ParseUint(days, 10, 16)
 	d, err2 := time.ParseDuration(rest)
 	if err != nil || err2 != nil || d < 0 || d > math.MaxInt64/2 {
-		return 0, errors.New(`not a duration such as "500ms", "2s", "15m", "1h" or "90d"`)
+		return 0, errors.New(`must be a duration such as "500ms", "2s", "15m", "1h" or "90d"`)
 	}
 	return time.Duration(n)*24*time.Hour + d, nil
 }

@@ -1,24 +1,21 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
-var errUnknown = errors.New("unknown key")
-
-// unknown returns the error for an unknown key, with the nearest known one. The key may come from any file that the
+// unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The key may come from any file that the
 // user named by mistake, so it is only repeated if it differs from a known key by at most two characters.
-func unknown(name string, known []string) error {
+func unknown(what, name string, known []string) error {
 	best, away := Nearest(name, known)
 	switch {
 	case best == "":
-		return errUnknown
+		return fmt.Errorf("unknown %s", what)
 	case away > 2:
-		return fmt.Errorf("%w, the nearest is %q", errUnknown, best)
+		return fmt.Errorf("unknown %s; did you mean %q?", what, best)
 	}
-	return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, best)
+	return fmt.Errorf("unknown %s %q; did you mean %q?", what, name, best)
 }
 
 // Nearest returns the name most similar to another one, and their distance; "" if none is similar enough.
@@ -41,11 +38,11 @@ func (c *Config) unknownKey(name string) error {
 	var names []string
 	for _, k := range c.keys() {
 		if k.name == last {
-			return fmt.Errorf("%w %q, the nearest is %q", errUnknown, name, k)
+			return fmt.Errorf("unknown key %q; did you mean %q?", name, k)
 		}
 		names = append(names, k.section, k.String())
 	}
-	return unknown(name, names)
+	return unknown("key", name, names)
 }
 
 // distance returns the number of characters to insert, delete, replace or swap.

@@ -106,7 +106,7 @@ func isPrefix(s string) bool {
 func PrefixRange(prefix string) (lo, hi uint64, err error) {
 	p := strings.ToLower(prefix)
 	if len(p) < MinPrefix || len(p) > IDLen || !isPrefix(p) {
-		return 0, 0, fmt.Errorf("parse id %q: want %d to %d characters of %s", prefix, MinPrefix, IDLen, alphabet)
+		return 0, 0, fmt.Errorf("parse id %q: expected %d to %d characters of %s", prefix, MinPrefix, IDLen, alphabet)
 	}
 	for i := range len(p) {
 		lo |= uint64(strings.IndexByte(alphabet, p[i])) << (59 - 5*i)

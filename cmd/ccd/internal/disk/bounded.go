@@ -14,7 +14,7 @@ const Patience = 5 * time.Second
 type SlowError struct{ After time.Duration }
 
 // Error says how long.
-func (e SlowError) Error() string { return fmt.Sprintf("no answer within %s", e.After) }
+func (e SlowError) Error() string { return fmt.Sprintf("no response within %s", e.After) }
 
 // Slow reports whether err is a SlowError.
 func Slow(err error) bool { return errors.As(err, new(SlowError)) }
@@ -33,7 +33,7 @@ func Bounded[T any](ctx context.Context, limit time.Duration, do func(context.Co
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = fmt.Errorf("a fault in ccd: %v", p)
+				o.err = fmt.Errorf("internal error in ccd: %v", p)
 			}
 			c <- o
 		}()

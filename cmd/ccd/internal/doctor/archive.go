@@ -71,7 +71,7 @@ func Limit(p *account.Place, size archive.Size) Finding {
 	switch {
 	case limit <= 0:
 	case size.File > 0 && size.File+step > limit && size.Free < step:
-		return wrong(check, fix, "%s is %s and cannot grow within archive.max_size of %s: ccd archives nothing more",
+		return wrong(check, fix, "%s is %s and cannot grow further (archive.max_size is %s): ccd has stopped archiving",
 			p.ArchivePath, file, p.Written("archive.max_size"))
 	case size.File-size.Free > limit/10*8:
 		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", p.ArchivePath, file, p.Written("archive.max_size"))
@@ -85,9 +85,9 @@ func Space(p *account.Place, free int64) Finding {
 	has := humanize.IBytes(uint64(free))
 	switch {
 	case free < p.Config.Archive.MinFree:
-		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd archives nothing", has, p.Written("archive.min_free"))
+		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, p.Written("archive.min_free"))
 	case free == 0:
-		return wrong(check, "free disk space", "no space left on the disk of %s: ccd archives nothing", p.ArchivePath)
+		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", p.ArchivePath)
 	}
 	return ok(check, "%s free for the archive", has)
 }
@@ -206,7 +206,7 @@ func checkPurge(_ context.Context, f *facts) []Finding {
 	after := fmt.Sprintf("%v days", days)
 	switch {
 	case err != nil:
-		return []Finding{note(check, "correct "+words.Shell(file), "cannot read the settings of claude-code: %v", err)}
+		return []Finding{note(check, "fix "+words.Shell(file), "cannot read the settings of claude-code: %v", err)}
 	case !set:
 		after += " (its default)"
 	case days < 1:

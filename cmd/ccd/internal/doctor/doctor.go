@@ -23,7 +23,7 @@ type Finding struct {
 	Check   string `json:"check"`
 	State   string `json:"state"`
 	Detail  string `json:"detail"`
-	Fix     string `json:"mend"`
+	Fix     string `json:"fix"`
 	Fixable bool   `json:"fixable"` // the function Fix can repair it
 	Fixed   bool   `json:"fixed"`   // the function Fix has just repaired it; Detail says how
 	Lag     *int64 `json:"lag_bytes,omitempty"`

@@ -44,7 +44,7 @@ func checkState(_ context.Context, f *facts) []Finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if to, err := os.Readlink(dir); err == nil {
-			return []Finding{wrong(check, "mount the link's target, or rm "+word, "%s is a link to %s, which does not exist", dir, to)}
+			return []Finding{wrong(check, "mount the link's target, or rm "+word, "%s is a symbolic link to %s, which does not exist", dir, to)}
 		}
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", dir)}
 	case err != nil:
@@ -52,7 +52,7 @@ func checkState(_ context.Context, f *facts) []Finding {
 	case !info.IsDir():
 		return []Finding{wrong(check, "move it away", "%s is not a directory", dir)}
 	case errors.Is(disk.Writable(dir), syscall.EROFS):
-		return []Finding{note(check, "", "%s is on a read-only file system: commands that only read work, ccd run does not", dir)}
+		return []Finding{note(check, "", "%s is on a read-only file system: ccd run cannot write there; reading commands work", dir)}
 	case disk.Writable(dir) != nil:
 		return []Finding{wrong(check, "chown and chmod 700 "+word, "%s is not writable", dir)}
 	case modes && info.Mode().Perm()&0o077 != 0:
@@ -61,7 +61,7 @@ func checkState(_ context.Context, f *facts) []Finding {
 	}
 	if kind := watcher.EventlessFS(dir); kind != "" {
 		return []Finding{note(check, "set XDG_STATE_HOME (and archive.path) to a local disk",
-			"%s is on %s: file locks and memory mapping are unreliable there, above all from two machines", dir, kind)}
+			"%s is on %s: file locks and memory mapping are unreliable there, especially from two machines", dir, kind)}
 	}
 	return []Finding{ok(check, "%s", dir)}
 }

@@ -64,7 +64,7 @@ func (f *facts) byInstall(found Finding) Finding {
 	if !f.fixable() {
 		return found
 	}
-	return found.by("wrote the service's files again and started it", f.service.Install)
+	return found.by("rewrote the service's files and started it", f.service.Install)
 }
 
 func checkService(_ context.Context, f *facts) []Finding {
@@ -72,7 +72,7 @@ func checkService(_ context.Context, f *facts) []Finding {
 	s, st := f.service, f.service.state
 	where := ""
 	if s.Service != nil && s.System() {
-		where = " for the machine"
+		where = " as a system service"
 	}
 	switch {
 	case s.err != nil:
@@ -103,7 +103,7 @@ func checkDrift(_ context.Context, f *facts) []Finding {
 		return []Finding{note(check, s.install(), "%v", s.drifted)}
 	case len(s.differs) > 0:
 		return []Finding{wrong(check, "run ccd with the service's environment and --config, or "+s.install()+" to use this shell's",
-			"the service has other settings than this shell, so it uses other paths: %s", strings.Join(s.differs, ", "))}
+			"the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(s.differs, ", "))}
 	case len(s.drift) > 0:
 		return []Finding{f.byInstall(wrong(check, s.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(s.drift, ", ")))}
 	case s.state.Stale:
@@ -138,7 +138,7 @@ func checkLinger(_ context.Context, f *facts) []Finding {
 // checkDaemon reports whether a daemon is running, has this version and makes progress.
 func checkDaemon(_ context.Context, f *facts) []Finding {
 	const check = "daemon"
-	s, again := f.service, "stop it and start it again"
+	s, again := f.service, "restart it"
 	if s.state.Active {
 		again = s.command("restart")
 	}
@@ -169,7 +169,7 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 		if s.Service != nil && s.System() {
 			user = ""
 		}
-		all = append(all, wrong(check, "correct it (ccd config checks it), then systemctl"+user+" reload ccd, or kill -HUP "+strconv.Itoa(f.run.Pid),
+		all = append(all, wrong(check, "fix it (ccd config checks it), then systemctl"+user+" reload ccd, or kill -HUP "+strconv.Itoa(f.run.Pid),
 			"the configuration was rejected %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error))
 	} else if r != nil && r.Note != "" {
 		all = append(all, note(check, s.install(), "%s", r.Note))
@@ -202,7 +202,7 @@ func checkErrors(_ context.Context, f *facts) []Finding {
 	const check = "errors"
 	fix := "ccd run --once shows whether it still fails"
 	if f.run.running {
-		fix = "remove the cause; ccd tries again by itself, and ccd status shows whether it still fails"
+		fix = "fix the cause; ccd retries by itself, and ccd status shows whether it still fails"
 	}
 	var all []Finding
 	last := f.run.Errors
@@ -236,7 +236,7 @@ func checkCommand(check string, command []string, f *facts) []Finding {
 	case err != nil:
 		return []Finding{wrong(check, "give the program's full path in "+check+".command", "%v", err)}
 	case f.service.state.BlocksCommands:
-		return []Finding{f.byInstall(wrong(check, f.service.install(), "the service may not run %s: it was installed before the command was configured", path))}
+		return []Finding{f.byInstall(wrong(check, f.service.install(), "the service is not allowed to run %s: it was installed before the command was configured", path))}
 	}
 	return []Finding{ok(check, "%s", path)}
 }
@@ -263,7 +263,7 @@ func programIn(path, own, version string) Finding {
 		}
 		return ok(check, "%s, %s", found, Named(version))
 	}
-	return note(check, "put it into a directory of $PATH", "this is %s, which is not in $PATH: agents cannot run `ccd agent restore`", own)
+	return note(check, "move it to a directory in $PATH", "this is %s, which is not in $PATH: agents cannot run `ccd agent restore`", own)
 }
 
 // checkAgents checks that the programs named in the agents' settings exist.
@@ -280,11 +280,11 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		case gone >= 0:
 			all = append(all, wrong(check, fix, "its settings name %s, which does not exist", st.Binaries[gone].Path))
 		case st.Installed && len(st.Binaries) == 0:
-			all = append(all, ok(check, "its instructions mention ccd"))
+			all = append(all, ok(check, "its instructions call ccd"))
 		case st.Installed:
 			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
 		case len(st.Binaries) > 0:
-			all = append(all, note(check, fix, "partly set up, or by another ccd (ccd agents status shows details)"))
+			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:
 			row, _ := f.Env.Agents().Lookup(agent)
 			missing = append(missing, row.Title)

@@ -72,7 +72,7 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 	case found == nil || len(found.paths) == 0:
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it", w.Path, ErrNotFound)
 	case len(found.paths) > 1:
-		return nil, &AmbiguousError{What: "file " + w.Path, Why: "several paths end with it", Matches: found.paths}
+		return nil, &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: found.paths}
 	}
 	return replayed(ctx, a, found, w.At)
 }

@@ -148,7 +148,7 @@ func TestFile(t *testing.T) {
 		{"there and back", newStory().write(a, "one\n").bash("mv a.go b.go", 0).bash("mv b.go a.go", 0), a, a + ` renamed #6 "one\n"`},
 		{"here-document", newStory().bash("cat > a.go <<'EOF'\none\nEOF", 0).bash("cat >> a.go <<'EOF'\ntwo\nEOF", 0), a, a + ` edited #4 "one\ntwo\n"`},
 		{"output of a program", newStory().write(a, "one\n").bash("make > a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was written at S#4; until 04:02"},
-		{"put back", newStory().write(a, "one\n").bash("git checkout -- a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was put back by git at S#4; until 04:02"},
+		{"put back", newStory().write(a, "one\n").bash("git checkout -- a.go", 0), a, "restore file " + a + ": its content is not in the transcript since it was restored by git at S#4; until 04:02"},
 		{"perhaps formatted", newStory().write(a, "one\n").bash("gofmt -w a.go", 0), a, a + ` written #2 "one\n" doubt #4`},
 		{"an edit makes sure", newStory().write(a, "one\n").bash("gofmt -w a.go", 0).edit(a, "one", "two"), a, a + ` edited #6 "two\n"`},
 		{
@@ -157,7 +157,7 @@ func TestFile(t *testing.T) {
 		},
 		{"patched and moved", newStory().patch("*** Add File: a.go\n+one\n+two").patch("*** Update File: a.go\n*** Move to: b.go\n@@\n-one\n+1"), "b.go", `/src/ink/b.go renamed #4 "1\ntwo\n"`},
 		{"refused", newStory().write(a, "one\n").do("Write", map[string]any{"file_path": a, "content": "x"}, "The user doesn't want to proceed with this tool use.", true, nil), a, a + ` written #2 "one\n"`},
-		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript, only that it was edited at S#2"},
+		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript; it was edited at S#2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.s.file(t, history.Wanted{Path: c.path, Dir: "/home/me"}); got != c.want {
@@ -171,7 +171,7 @@ func TestFileAt(t *testing.T) {
 	const a = "/src/ink/a.go"
 	s := newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0)
 	for _, c := range []struct{ at, want string }{
-		{"04:01", "find file " + a + ": not found: no call on it succeeded by then"},
+		{"04:01", "find file " + a + ": not found: no successful call on it before that time"},
 		{"04:02", a + ` written #2 "one\n"`},
 		{"04:03", a + ` written #2 "one\n"`},
 		{"04:04", a + ` edited #4 "two\n"`},

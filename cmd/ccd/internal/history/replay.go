@@ -34,7 +34,7 @@ func (e *UnknownError) Error() string {
 	}
 	switch {
 	case e.Why != nil && e.Last.IsZero():
-		said += fmt.Sprintf(", only that it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+		said += fmt.Sprintf("; it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
 	case e.Why != nil:
 		said += fmt.Sprintf(" since it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
 	}
@@ -99,7 +99,7 @@ func replayed(ctx context.Context, a Archive, t *touchedFiles, at time.Time) (*V
 // result returns the version of the file after the replay.
 func (f *file) result(path, session string) (*Version, error) {
 	if !f.touched {
-		return nil, fmt.Errorf("find file %s: %w: no call on it succeeded by then", path, ErrNotFound)
+		return nil, fmt.Errorf("find file %s: %w: no successful call on it before that time", path, ErrNotFound)
 	}
 	text, ok := f.content.Text()
 	if !ok {
@@ -231,7 +231,7 @@ func (e *event) apply(name string, f *file) {
 	case transcript.Delete:
 		f.touched, f.gone = true, e.told("deleted")
 	case transcript.Revert:
-		f.lose(e.told("put back by git"))
+		f.lose(e.told("restored by git"))
 	case transcript.Rename:
 		e.moved(name, f)
 	}

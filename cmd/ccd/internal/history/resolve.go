@@ -31,7 +31,7 @@ func (e *AmbiguousError) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("resolve %s: %s", e.What, e.Why)
 	}
-	return fmt.Sprintf("resolve %s: several match (%d matches)", e.What, len(e.Matches))
+	return fmt.Sprintf("resolve %s: ambiguous, %d matches", e.What, len(e.Matches))
 }
 
 // Candidate is a session that an argument may name.

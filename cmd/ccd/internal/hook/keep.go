@@ -40,7 +40,7 @@ func (h Hooks) keep(ctx context.Context, s transcript.Session, original []byte) 
 			return err
 		}
 	}
-	return fmt.Errorf("keep output %s: another process keeps storing it", sum.ID())
+	return fmt.Errorf("store output %s: another process is storing it", sum.ID())
 }
 
 // store appends the part of an original that the archive lacks. The key is derived from the content, so what the archive
@@ -74,7 +74,7 @@ func (h Hooks) index(ctx context.Context, a transcript.Session, sum mark.Hash, t
 		return err
 	}
 	if n := len(stored.Generations); n != 1 || stored.Generations[0].Sum != sum {
-		return fmt.Errorf("keep output %s: the archive has other content under that name", sum.ID())
+		return fmt.Errorf("store output %s: the archive has other content under that name", sum.ID())
 	}
 	return h.Keep.Publish(ctx, archive.Publication{
 		Key: a.Key, At: tip, State: stored.State,

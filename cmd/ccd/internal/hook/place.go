@@ -22,7 +22,7 @@ func (h Hooks) session(e *Event) (transcript.Session, error) {
 	}
 	s, ok := Session(h.Agents, h.Roots, e.Agent, e.Transcript)
 	if !ok {
-		return transcript.Session{}, errors.New("find session: its transcript is below no watched root")
+		return transcript.Session{}, errors.New("find session: its transcript is not below a watched root")
 	}
 	e.Agent = s.Agent
 	return s, nil

@@ -152,7 +152,7 @@ func (m *model) View() tea.View {
 				b.WriteString("  " + line + "\n")
 			}
 		}
-		fmt.Fprintf(&b, "  %d of %d; type to filter, up and down, Enter to choose, Esc to cancel", len(m.shown), len(m.choice.Match))
+		fmt.Fprintf(&b, "  %d of %d; type to filter, arrow keys to move, Enter to choose, Esc to cancel", len(m.shown), len(m.choice.Match))
 	}
 	v := tea.NewView(b.String())
 	v.AltScreen = true

@@ -47,7 +47,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	})
 	if err == nil && !at.IsZero() && v.Time.IsZero() {
 		return nil, words.Hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, w.At),
-			"ccd restore --file %s, as it was last", words.Shell(w.Path))
+			"ccd restore --file %s", words.Shell(w.Path))
 	}
 	return v, l.Missing(w.hint(err))
 }
@@ -58,9 +58,9 @@ func (w WantedFile) hint(err error) error {
 	var several *history.AmbiguousError
 	switch {
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
-		return words.Hint(err, "ccd restore --file %s --at %s %s, as it was before", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), unknown.Session)
+		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), unknown.Session)
 	case errors.As(err, &several) && len(several.Sessions) == 0:
-		return words.Hint(err, "ccd restore --file with more of the path")
+		return words.Hint(err, "add more of the path")
 	case err != nil && w.At == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:
 		return words.Hint(err, "ccd timeline SESSION shows which files a session touched")
 	}

@@ -35,7 +35,7 @@ func (l *Library) resolveHint(arg string, err error) error {
 		}
 		return words.Hint(err, Widen)
 	case len(l.Sessions) == 0:
-		return words.Hint(err, "ccd run --once (nothing is archived yet)")
+		return words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
 	case !errors.As(err, &several):
 		return words.Hint(err, "ccd ls --all")
 	}
@@ -49,7 +49,7 @@ func (l *Library) resolveHint(arg string, err error) error {
 		}
 	}
 	if e, ok := l.Entry(several.Sessions[0].Key); ok {
-		return words.Hint(err, "name it whole, such as %s", l.Argument(e))
+		return words.Hint(err, "use the full ID, such as %s", l.Argument(e))
 	}
 	return words.Hint(err, "ccd ls --all")
 }

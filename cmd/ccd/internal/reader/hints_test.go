@@ -36,7 +36,7 @@ func TestResolveHint(t *testing.T) {
 		sessions []history.Candidate
 		want     string
 	}{
-		{"aa", []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/y")}, "name it whole, such as aa1"},
+		{"aa", []history.Candidate{of("codex", "aa1", "/x"), of("codex", "aa2", "/y")}, "use the full ID, such as aa1"},
 		{"aa", []history.Candidate{of("codex", "aa1", "/x"), of("claude-code", "aa3", "/x")}, "add --agent codex"},
 	} {
 		var got interface{ Hint() string }

@@ -78,7 +78,7 @@ func (l *Library) whole(w Wanted) (Original, error) {
 func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Original, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return Original{}, words.Usage(fmt.Errorf("parse record %q: want a number from 1 on", number))
+		return Original{}, words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more", number))
 	}
 	e, err := l.Find(name, w.Agent)
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 		return Original{}, err
 	}
 	if e.Class == transcript.Attachment {
-		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, not lines", e.ID, n, history.ErrNotFound),
+		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, which has no records", e.ID, n, history.ErrNotFound),
 			"ccd restore --session %s", words.Shell(e.ID))
 	}
 	r, err := history.Record(ctx, l.History(), e.Session.Session, g.N, n)
@@ -106,7 +106,7 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (l *Library) lookup(ctx context.Context, prefix string, progress func(done, total int64)) (archive.Found, error) {
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore --session %s, if that is a session", words.Shell(prefix))
+		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore --session %s", words.Shell(prefix))
 	}
 	var found []archive.Found
 	var err error
@@ -127,7 +127,7 @@ func (l *Library) lookup(ctx context.Context, prefix string, progress func(done,
 	case errors.Is(err, history.ErrNotFound) && l.Limited():
 		return archive.Found{}, words.Hint(err, Widen)
 	case err != nil && len(l.Sessions) == 0:
-		return archive.Found{}, words.Hint(err, "ccd run --once (nothing is archived yet)")
+		return archive.Found{}, words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
 	case err != nil:
 		return archive.Found{}, err
 	case len(found) > 1:

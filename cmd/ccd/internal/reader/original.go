@@ -118,7 +118,7 @@ func (o Original) spilled(ctx context.Context) (Original, error) {
 			}
 		}
 	}
-	return Original{}, words.Hint(fmt.Errorf("restore %s: it was not cut: the agent saw all of it", id), "ccd restore %s", id)
+	return Original{}, words.Hint(fmt.Errorf("restore %s: it was not cut; the agent saw all of it", id), "ccd restore %s", id)
 }
 
 func inside(s transcript.Span, parts []transcript.Part) bool {
@@ -155,7 +155,7 @@ func (l *Library) attachment(of Entry, file string) (Original, error) {
 			return Original{library: l, Entry: e, Session: &g}, err
 		}
 	}
-	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was gone before it could be archived", file, history.ErrNotFound))
+	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was deleted before it could be archived", file, history.ErrNotFound))
 }
 
 // Info is what --info tells.

@@ -24,13 +24,13 @@ func become(name string) error {
 		return err
 	}
 	if err := syscall.Setgroups([]int{gid}); err != nil {
-		return fmt.Errorf("give up groups: %w", err)
+		return fmt.Errorf("drop groups: %w", err)
 	}
 	if err := syscall.Setgid(gid); err != nil {
-		return fmt.Errorf("give up group: %w", err)
+		return fmt.Errorf("drop group: %w", err)
 	}
 	if err := syscall.Setuid(uid); err != nil {
-		return fmt.Errorf("give up root: %w", err)
+		return fmt.Errorf("drop root: %w", err)
 	}
 	return nil
 }

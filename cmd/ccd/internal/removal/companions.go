@@ -30,7 +30,7 @@ type sorter struct {
 // counted and kept.
 func (p Purge) findCompanions(ctx context.Context, r *Remains) {
 	if err := p.Library.Load(ctx); err != nil {
-		r.problems = append(r.problems, "companions that only the archive knows of may be left: "+err.Error())
+		r.problems = append(r.problems, "some companions may be left: "+err.Error())
 	}
 	r.sessions = len(p.Library.Sessions)
 	s := sorter{p, r, map[string]bool{}}
@@ -97,7 +97,7 @@ func (s sorter) remembered() {
 		}
 	}
 	for _, root := range slices.Sorted(maps.Keys(elsewhere)) {
-		s.keeps = append(s.keeps, fmt.Sprintf("%s of sessions below %s, which is not watched here, so they are another home's or machine's", words.Count(elsewhere[root], "companion"), root))
+		s.keeps = append(s.keeps, fmt.Sprintf("%s of sessions below %s, which is not watched here (another home or machine)", words.Count(elsewhere[root], "companion"), root))
 	}
 }
 
@@ -116,9 +116,9 @@ func (s sorter) take(path string, placed bool) {
 	case err != nil:
 		s.unreadable = append(s.unreadable, err.Error())
 	case !ours:
-		s.keeps = append(s.keeps, path+": not ccd's, although it has a companion's name")
+		s.keeps = append(s.keeps, path+": named like a companion but not written by ccd")
 	case !placed:
-		s.keeps = append(s.keeps, path+": a copy of a companion, where ccd does not write one")
+		s.keeps = append(s.keeps, path+": a copy of a companion in a directory where ccd writes none")
 	default:
 		s.companions = append(s.companions, path)
 	}

@@ -53,16 +53,16 @@ type Purge struct {
 func (p Purge) Check(ctx context.Context) error {
 	if p.User == "" {
 		if other, err := p.Installed(nil); err == nil && other.System() {
-			return words.Hint(errors.New("purge: a service of the machine runs as you"), "sudo ccd uninstall --system --purge")
+			return words.Hint(errors.New("purge: a system service runs as you"), "sudo ccd uninstall --system --purge")
 		}
 	}
 	if pid := account.Foreground(ctx, p.Service, p.StateDir); pid != 0 {
-		return words.Hint(fmt.Errorf("purge: a daemon runs, pid %d", pid), "end it first: kill %d", pid)
+		return words.Hint(fmt.Errorf("purge: a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 	}
 	differs, err := p.Service.PlaceChanges()
 	if err == nil && len(differs) > 0 {
-		err = words.Hint(fmt.Errorf("the installed service uses other places than this command: %s", strings.Join(differs, ", ")),
-			"run it with the environment and the --config of the service, or ccd uninstall first")
+		err = words.Hint(fmt.Errorf("the installed service's paths differ from this command's: %s", strings.Join(differs, ", ")),
+			"use the environment and --config of the service, or run ccd uninstall first")
 	}
 	if err != nil {
 		return fmt.Errorf("purge: %w", err)
@@ -113,7 +113,7 @@ func (p Purge) clear(ctx context.Context, shown *Remains) error {
 	}
 	failed = strays || failed
 	if left > 0 {
-		return fmt.Errorf("%s left: the archive, the state and the configuration stay too, because they know of them", words.Count(left, "companion"))
+		return fmt.Errorf("%s left; kept the archive, the state and the configuration, which are needed to find them", words.Count(left, "companion"))
 	}
 	if err := p.removeState(r); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (p Purge) Companions(ctx context.Context) (*Remains, error) {
 // runs, it fails: the daemon would write them again at once.
 func (p Purge) RemoveCompanions(ctx context.Context, r *Remains) error {
 	if run, running, _ := daemon.ReadRun(p.StateDir); running {
-		return words.Hint(fmt.Errorf("remove companions: a daemon runs, pid %d", run.Pid), "end it first: kill %d", run.Pid)
+		return words.Hint(fmt.Errorf("remove companions: a daemon is running, pid %d", run.Pid), "stop it first: kill %d", run.Pid)
 	}
 	for _, problem := range r.Problems() {
 		p.Problem(problem)
@@ -255,7 +255,7 @@ func (p Purge) removeStateDir(dir string) error {
 	case unread != nil || len(inside) == 0:
 		return err
 	}
-	p.Say("kept: %s, because it contains files that are not ccd's", dir)
+	p.Say("kept: %s, because it contains files that ccd did not write", dir)
 	return nil
 }
 

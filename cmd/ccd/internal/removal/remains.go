@@ -153,7 +153,7 @@ func (p Purge) findState(r *Remains) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return words.Hint(fmt.Errorf("purge: the state directory %s is a symlink, and none is followed", dir), "rm it with what it leads to, then run it again")
+		return words.Hint(fmt.Errorf("purge: the state directory %s is a symbolic link", dir), "remove the link and its target, then run it again")
 	}
 	r.state = dir
 	entries, err := os.ReadDir(dir)
@@ -174,7 +174,7 @@ func (p Purge) findState(r *Remains) error {
 		case e.Type().IsRegular() && slices.Contains(own, path):
 			r.own = append(r.own, path)
 		default:
-			r.keeps = append(r.keeps, path+": not ccd's")
+			r.keeps = append(r.keeps, path+": not written by ccd")
 		}
 	}
 	return nil
@@ -235,7 +235,7 @@ func (p Purge) findConfig(r *Remains) error {
 	entries, err := os.ReadDir(filepath.Dir(file))
 	for _, e := range entries {
 		if path := filepath.Join(filepath.Dir(file), e.Name()); path != file && !strings.HasPrefix(e.Name(), ".ccd-") {
-			r.keeps = append(r.keeps, path+": not ccd's")
+			r.keeps = append(r.keeps, path+": not written by ccd")
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +256,7 @@ func (r *Remains) Text() string {
 			line(what, "%s", p)
 		}
 	}
-	b.WriteString("This removes forever:\n")
+	b.WriteString("This permanently removes:\n")
 	line("service", "%s", r.service)
 	if slices.ContainsFunc(r.settings.plans, func(p *setup.Plan) bool { return !p.Empty() }) {
 		line("hooks", "ccd's entries in agents' settings (ccd agents uninstall --dry-run shows them)")
@@ -277,13 +277,13 @@ func (r *Remains) Text() string {
 		line("", "%s (no complete transcript found)", OnlyHereText(r.OnlyHere))
 	}
 	if r.state != "" {
-		line("state", "%s, what ccd wrote there", r.state)
+		line("state", "%s: files that ccd wrote", r.state)
 	}
 	lines("log", r.logs)
 	if r.config != "" {
 		line("configuration", "%s", r.config)
 	}
-	b.WriteString("Transcripts stay, the sessions that `ccd resume` wrote among them.\n")
+	b.WriteString("Transcripts stay, including the sessions that `ccd resume` wrote.\n")
 	for _, s := range r.keeps {
 		fmt.Fprintf(&b, "kept: %s\n", s)
 	}

@@ -107,7 +107,7 @@ func FuzzMake(f *testing.F) {
 			c, err := makeCopy(t, sourceOf(from, data), agent, LeastTokens+int(tokens))
 			if err != nil {
 				var refused *RefusedError
-				if asRefused(err, &refused) && refused.Why != "nothing is said" {
+				if asRefused(err, &refused) && refused.Why != "no messages" {
 					t.Errorf("%v", err)
 				}
 				continue

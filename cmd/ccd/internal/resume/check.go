@@ -47,7 +47,7 @@ func Check(agent string, lines [][]byte) error {
 	}
 	switch {
 	case !s.said:
-		return refuse(0, "nothing is said")
+		return refuse(0, "no messages")
 	case len(s.open) > 0:
 		return refuse(len(lines), "a call has no result")
 	case s.last == transcript.Thinking:
@@ -99,19 +99,19 @@ func (s *checked) record(r *transcript.Record) string {
 	}
 	switch {
 	case r.Broken || r.Unknown:
-		return "a record that its agent does not know"
+		return "a record of an unknown type"
 	case r.N == 1 && r.Resumed == nil:
-		return "a first record that does not say whose copy it is"
+		return "a first record that does not name the original"
 	case r.N > 1 && len(r.Items) == 0 && r.Title == "":
-		return "a record that has no place there, or no content"
+		return "an unexpected record, or one with no content"
 	case r.Usage != nil:
-		return "usage that would have the session compacted at once"
+		return "token usage at which the agent would compact the session at once"
 	case r.Back > 0 || parent.Raw != nil && parent.Text() != s.uuid:
-		return "it does not hang on the record before it"
+		return "its parent is not the record before it"
 	case s.uuids[r.UUID]:
 		return "another record has its ID"
 	case (r.UUID != "" || len(r.Items) > 0) && r.Time.Before(s.time):
-		return "no time, or one before that of the record before it"
+		return "no time, or a time before that of the record before it"
 	}
 	s.uuids[r.UUID], s.uuid = r.UUID != "", r.UUID
 	if r.Time.After(s.time) {
@@ -133,7 +133,7 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 	case it.Side:
 		return "a sub-agent's record"
 	case it.Kind == transcript.System:
-		return "a message of a role that has no place there"
+		return "a message with an unexpected role"
 	case !s.said && it.Kind.Assistant():
 		return "the assistant speaks first"
 	case turn && s.last == transcript.Thinking:
@@ -141,7 +141,7 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 	case !turn && it.Kind.Assistant() && it.Message != "" && s.reply != "" && it.Message != s.reply:
 		return "two replies in a row"
 	case len(s.open) > 0 && !answer && (turn || !it.Kind.Assistant() || it.Kind != transcript.Call && it.Message == ""):
-		return "something else before a call's result"
+		return "other content before a call's result"
 	}
 	if turn {
 		s.mute, s.spoken = false, false
@@ -158,18 +158,18 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 		case !s.open[it.Call]:
 			why = "a result without its call just before"
 		case s.agent == claude && s.spoken:
-			why = "a result behind something else"
+			why = "a result after other content"
 		case !soundItem(s.agent, it):
 			why = "a result with an empty or unknown block, or that failed and has more than text"
 		}
 		delete(s.open, it.Call)
 	case it.Kind == transcript.Image:
 		if !soundItem(s.agent, it) {
-			why = "an image or a document of no type that the API takes, or without its data"
+			why = "an image or document of an unsupported type, or without data"
 		}
 	case it.Kind == transcript.Thinking:
 		if !signed(r, it) || s.mute {
-			why = "thinking that is not signed, or in a reply that does not begin with it"
+			why = "unsigned thinking, or thinking that is not at the start of its reply"
 		}
 	case strings.TrimSpace(node(it.Raw).Text()) == "":
 		why = "an empty text"
@@ -183,13 +183,13 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 func (s *checked) call(it *transcript.Item) string {
 	switch {
 	case !callID.MatchString(it.Call):
-		return "a call with an ID that no API takes"
+		return "a call with an invalid ID"
 	case s.ids[it.Call]:
 		return "another call has its ID"
 	case !toolName.MatchString(it.Tool):
-		return "a call of a tool that no API takes"
+		return "a call with an invalid tool name"
 	case !node(it.Raw).Is('{') && (s.agent != codex || !node(it.Raw).Is('"')):
-		return "a call whose input is no object"
+		return "a call whose input is not an object"
 	}
 	s.ids[it.Call], s.open[it.Call] = true, true
 	return ""

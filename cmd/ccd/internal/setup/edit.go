@@ -86,7 +86,7 @@ func (d *document) add(value any, path ...string) error {
 		}
 		n = n.get(p)
 	}
-	return d.wrong(n, "%s is there already", where(path))
+	return d.wrong(n, "%s already exists", where(path))
 }
 
 // nest wraps value in objects, one for each name of path.

@@ -55,7 +55,7 @@ func read(path string) (file, error) {
 	case !f.info.Mode().IsRegular():
 		return fail(errors.New("not a regular file"))
 	case f.info.Size() > largest:
-		return fail(fmt.Errorf("%d bytes: too large for a file of settings", f.info.Size()))
+		return fail(fmt.Errorf("%d bytes: too large for a settings file", f.info.Size()))
 	}
 	if f.text, err = os.ReadFile(f.target); err != nil {
 		return fail(err)

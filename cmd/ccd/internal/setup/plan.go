@@ -227,7 +227,7 @@ func (c change) commit(ready map[string]*atomicfile.Pending) (done []string, err
 		if err := b.Commit(); err != nil {
 			return done, err
 		}
-		say("kept what it was as %s", c.path+backupSuffix)
+		say("saved the previous file as %s", c.path+backupSuffix)
 	}
 	if c.write {
 		if err := c.unchanged(); err != nil {

@@ -30,17 +30,17 @@ func TestRefusals(t *testing.T) {
 		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
 		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
 		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},
-		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"not ccd's"}},
-		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"not ccd's"}},
-		"another skill":       {".claude/skills/ccd/SKILL.md", "# mine\n", []string{"not ccd's"}},
+		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"ccd did not write"}},
+		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"ccd did not write"}},
+		"another skill":       {".claude/skills/ccd/SKILL.md", "# mine\n", []string{"ccd did not write"}},
 		"no TOML":             {".codex/config.toml", "a = 1\nb =\n", []string{"config.toml:2:"}},
-		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"not ccd's"}},
-		"Gemini's server":     {".gemini/settings.json", `{"mcpServers": {"ccd": {"command": "x"}}}`, []string{".gemini/settings.json:1:", "not ccd's"}},
+		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"ccd did not write"}},
+		"Gemini's server":     {".gemini/settings.json", `{"mcpServers": {"ccd": {"command": "x"}}}`, []string{".gemini/settings.json:1:", "ccd did not write"}},
 		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
-		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "not as ccd wrote it"}},
+		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "was changed"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
 		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
-		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "not as ccd wrote it"}},
+		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "was changed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
@@ -71,7 +71,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
 		}, "read-only"},
 		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
-		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symlink"},
+		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symbolic link"},
 		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {

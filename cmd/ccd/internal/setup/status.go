@@ -208,7 +208,7 @@ func (s *Setup) skillPart(a agent) Part {
 		p.unread(err)
 	case !f.exists():
 	case !ours:
-		p.State, p.Detail = Other, "a skill of that name that is not ccd's"
+		p.State, p.Detail = Other, "a skill of that name that ccd did not write"
 	case string(f.text) == skillText(s.o.Executable, notesOf(string(f.text)).made):
 		p.State = Installed
 	case !whole:

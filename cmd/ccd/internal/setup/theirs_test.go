@@ -97,7 +97,7 @@ func TestNamesakes(t *testing.T) {
 			h.uninstall(Agents()...)
 			h.same(before)
 			_, err := h.setup(nil).Install(Agents()...)
-			want(t, err, "not ccd's")
+			want(t, err, "ccd did not write")
 		}
 	}
 }

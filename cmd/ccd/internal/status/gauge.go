@@ -227,7 +227,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		add("the service is installed but not running; run ccd start")
 	}
 	if len(g.elsewhere) > 0 {
-		add("the service runs, and with other settings than this shell: ccd looks elsewhere without %s", strings.Join(g.elsewhere, ", "))
+		add("the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(g.elsewhere, ", "))
 	}
 	if all := g.l.Damage; len(all) > 0 {
 		add("the archive is damaged (ccd ls lists the damaged sessions): %v", all[0])
@@ -254,12 +254,12 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		}
 	}
 	if r := o.Reload; r != nil && r.Error != "" {
-		add("the configuration was refused %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error)
+		add("the configuration was rejected %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error)
 	} else if r != nil && r.Note != "" {
 		add("%s", r.Note)
 	}
 	if n := max(o.Failing, len(o.Errors)); n > 0 {
-		add("%s could not be brought up to date", words.Count(n, "file"))
+		add("%s could not be archived", words.Count(n, "file"))
 	}
 	if o.Unreadable > 0 {
 		add("cannot read %d directories or files; run ccd doctor", o.Unreadable)

@@ -94,7 +94,7 @@ func daemonLine(o Report) string {
 	}
 	line := fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %d waiting", o.Pid, o.since(), words.Age(*o.LastPass), o.Waiting)
 	if o.Overflows > 0 {
-		line += fmt.Sprintf(", %s healed by a scan", words.Count(o.Overflows, "overflow"))
+		line += fmt.Sprintf(", %s repaired by a scan", words.Count(o.Overflows, "overflow"))
 	}
 	return line
 }

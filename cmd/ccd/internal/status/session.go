@@ -186,7 +186,7 @@ func (s Session) Ignored() string {
 	if s.Outliers.Reports == 0 {
 		return ""
 	}
-	last := "no valid count"
+	last := "an invalid count"
 	if s.Outliers.Tokens != 0 {
 		last = humanize.Comma(s.Outliers.Tokens) + " tokens"
 	}

@@ -65,7 +65,7 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, day.Location()), c.span, nil
 		}
 	}
-	return time.Time{}, 0, fmt.Errorf("parse time %q: want a time such as 14:00, yesterday, monday 9:30, 2 days ago, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
+	return time.Time{}, 0, fmt.Errorf("parse time %q: expected a time such as 14:00, yesterday, monday 9:30, 2 days ago, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
 }
 
 func midnight(t time.Time) time.Time {
