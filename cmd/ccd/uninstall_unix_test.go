@@ -28,7 +28,7 @@ func TestPurgeRefuses(t *testing.T) {
 			must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 			must(t, os.WriteFile(filepath.Join(state, "run.json"), []byte(`{"pid": 4711}`), 0o600))
 			return nil
-		}, "a daemon runs, pid 4711"},
+		}, "a daemon is running, pid 4711"},
 		"transcripts in its state": {func(t *testing.T, _, state string) []string {
 			return []string{"CODEX_HOME=" + filepath.Join(state, "codex")}
 		}, "is watched, and is in the state directory"},

@@ -113,7 +113,7 @@ func machines(w *walk) {
 	w.refused(root, "ccd", "install", "--system", "--user", "root")
 	w.set(config)
 	w.must(w.alice, "ccd", "install")
-	w.has(w.refused(root, "ccd", "install", "--system", "--user", "alice"), "a service of their own")
+	w.has(w.refused(root, "ccd", "install", "--system", "--user", "alice"), "has a user service")
 	w.must(w.alice, "ccd", "uninstall")
 	start := time.Now()
 	w.must(root, "ccd", "install", "--system", "--user", "alice")
@@ -124,7 +124,7 @@ func machines(w *walk) {
 	if owner := strings.TrimSpace(w.must(root, "ps", "-o", "user=", "-C", "ccd")); owner != "alice" {
 		w.Errorf("it runs as %q", owner)
 	}
-	w.has(w.refused(w.alice, "ccd", "install"), "a service of the machine")
+	w.has(w.refused(w.alice, "ccd", "install"), "a system service")
 	w.has(w.refused(root, "ccd", "uninstall", "--system", "--purge", "--yes", "--user", "bob"), "runs as alice")
 	w.nothingLost()
 	w.within(time.Minute, "companions", func() bool { return len(w.companions(w.alice)) >= len(w.files)/2 })

@@ -32,7 +32,7 @@ func reloaded(w *walk) {
 	w.grown(40 << 10)
 	w.within(20*time.Second, "the old configuration holds", w.archives())
 	w.set(config)
-	w.has(w.status(), "refused", "levle")
+	w.has(w.status(), "rejected", "levle")
 	w.reload()
 	w.within(5*time.Second, "a good reload takes the bad one from the status", func() bool { return !strings.Contains(w.status(), "levle") })
 	w.complete()
