@@ -38,8 +38,8 @@ func (a *app) backupCommand() *cobra.Command {
 		long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put it in the archive's place on
 another machine. FILE appears only after ccd has read back every hash, session and ID of the copy. It
 replaces an earlier backup of the same archive, and any other file only with --force.`,
-		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; one
-that was killed also leaves a .ccd-*.tmp beside it, which the next backup into that directory removes after
+		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
+killed one also leaves a .ccd-*.tmp beside it, which the next backup into that directory removes after
 an hour. Transcripts and companions are not in the copy: ccd restore --session prints a transcript, and ccd
 writes companions again.`,
 		examples: []example{

@@ -15,7 +15,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		use: "doctor", group: care, short: "check the setup and suggest fixes",
 		forms: []string{"ccd doctor [--fix]"},
 		long: `Checks the configuration, the watched directories, file modes, the archive and its disk space, the service
-and the daemon, the agents' settings, and transcripts that an agent will purge before they are archived. It
+and the daemon, the agents' settings, and transcripts that an agent may purge before they are archived. It
 takes about a second and exits 1 if something is wrong.
 
 --fix makes only safe changes and lists them: modes of ccd's own files, leftover temporary files and

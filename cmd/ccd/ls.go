@@ -20,16 +20,16 @@ const sessionKeys = `agent, session, damage ("" if it can be read; else why not,
 parent, project, title (the agent's own), asked (the beginning of the first request), last, records,
 bytes, lag_bytes (bytes of the source that are not archived yet; all bytes of a compressed source that
 has changed), generations, model,
-reported_tokens, estimated_tokens, about_tokens (about how many real ones the estimated ones are),
-size_tokens (what SIZE shows), size_about (it is converted from the estimate), context_window,
-context_window_assumed, outliers {reports, tokens} (reports of an impossible context or
-window: ignored; what the last of them said, 0 for no count), pressure (of 1), level,
-trigger ("" while none has fired), original_tokens and companion_tokens (estimated),
-companion_about (its real tokens, about), saved_percent, verified, companion ("" while there is none),
-not_understood (no record is of a known type: it gets no companion), skipped ("" where it is followed),
+reported_tokens, estimated_tokens, about_tokens (the estimate converted to real tokens),
+size_tokens (what SIZE shows), size_about (whether that is converted from the estimate), context_window,
+context_window_assumed, outliers {reports, tokens} (ignored reports of an impossible
+context or window: how many, and the last value, 0 if it is not a count), pressure (1: the window is full), level,
+trigger ("" if none has fired), original_tokens and companion_tokens (estimated),
+companion_about (in real tokens, converted), saved_percent, verified, companion ("" if there is none),
+not_understood (no record is of a known type, so it gets no companion), skipped (why it is not followed, else ""),
 resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
 rewritten (when the source was last found replaced or rewritten in place, else null),
-pinned, tags, name ("" where it has none; see ccd help pin, tag, name)`
+pinned, tags, name ("" if it has none; see ccd help pin, tag, name)`
 
 type lsFlags struct {
 	all, size, pinned bool
@@ -47,10 +47,10 @@ smaller the companion is.
 
 On a terminal the title is cut, and columns that do not fit are left out: SOURCE first, then COMPANION,
 SAVED, AGENT, PROJECT, AGE. In a pipe, every session is one line with all columns, separated by tabs.`,
-		more: `COMPANION: yes; - (not written yet); gone (the file is missing); unverified (it failed a check of its
-text, the archive is not affected); unknown format; not followed (a summarizer's own session, with
+		more: `COMPANION: yes; - (not written yet); gone (the file is missing); unverified (its text failed a check;
+the archive is not affected); unknown format; not followed (a summarizer's own session, with
 --all); copy (made by ccd resume, not resumed yet); damaged (` + "`ccd run`" + ` repairs the stored state).
-SOURCE: present; purged (the agent removed the transcript, the archive has it); "65 B behind" (65 bytes
+SOURCE: present; purged (the agent removed the transcript; the archive has it); "65 B behind" (65 bytes
 are not archived yet).
 
 The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), AGE

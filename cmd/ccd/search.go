@@ -47,7 +47,7 @@ var searchPage = page{
 	use: "search WORDS...", group: everyday, short: "search all archived sessions",
 	forms: []string{"ccd search [flags] WORDS...", "ccd search --tool NAME | --path PATH"},
 	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, also inside longer
-words. Quoted words must be adjacent, with --phrase all words. ccd searches all archived sessions, newest
+words. Quoted words must be adjacent; with --phrase, all words must be. ccd searches all archived sessions, newest
 first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
 	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, with the escapes in a
 call's input undone. It does not search images, encrypted reasoning, or copies that a client keeps for its screen. Sub-agents and spilled outputs are searched with --all, or if --session names one. Only --all

@@ -34,8 +34,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 and its configuration. It lists them and asks first; if sessions exist only in the archive, you must type
 their number. Without a terminal it needs --yes. Transcripts, sessions written by ccd resume and copies by
 ccd backup stay.`,
-		more: `Files that ccd did not write stay too, even if they have a name of ccd's or are in the state directory
-or beside the service's files. Companions of another home or machine stay and are listed. If a
+		more: `Files that ccd did not write stay too, even if they are named like ccd's files, or are in the state
+directory or beside the service's files. Companions of another home or machine stay and are listed. If a
 companion cannot be removed, archive, state and configuration stay. After an interruption, run it again.`,
 		examples: []example{
 			{"ccd uninstall", "remove the user service"},
