@@ -39,7 +39,7 @@ func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 		return true, nil
 	}
 	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || json && f.form == asMessages {
-		return false, words.Usage(errors.New("--keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list"))
+		return false, words.Usage(errors.New("parse command line: --keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list"))
 	}
 	return false, nil
 }

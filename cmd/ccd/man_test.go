@@ -74,15 +74,15 @@ func rootMan(root *cobra.Command) string {
 		b.term(fmt.Sprint(code), exitMeaning[code])
 	}
 	b.section("ENVIRONMENT", "")
-	b.term("CCD_CONFIG", "the file of the configuration")
-	b.term("CCD_SECTION_KEY", "one key of the configuration, such as CCD_WATCH_SETTLE=5s; it goes before the file")
-	b.term("CLAUDE_CONFIG_DIR, CODEX_HOME", "where the agents keep what is theirs, as they understand it themselves")
-	b.term("NO_COLOR", "no colours, on a terminal too")
+	b.term("CCD_CONFIG", "the configuration file")
+	b.term("CCD_SECTION_KEY", "one key of the configuration, such as CCD_WATCH_SETTLE=5s; it overrides the file")
+	b.term("CLAUDE_CONFIG_DIR, CODEX_HOME", "the agents' own directories, as the agents interpret these variables")
+	b.term("NO_COLOR", "no colours, even on a terminal")
 	b.term("CCD_PAGER, PAGER", "the pager for long output on a terminal (default: less, if installed; cat or nothing: none)")
 	b.section("FILES", "")
 	b.term("$XDG_CONFIG_HOME/ccd/config.toml, else ~/.config/ccd/config.toml", "the configuration; none is needed")
 	b.term("$XDG_STATE_HOME/ccd, else ~/.local/state/ccd; on macOS ~/Library/Application Support/ccd",
-		"the archive and the few small files beside it; only its user may read it")
+		"the archive and a few small files, readable only by their user")
 	b.term("*.ccd.md", "a companion, beside its transcript or below companion.dir")
 	b.section("SEE ALSO", ".BR ccd\\-config (5)")
 	return b.String()
@@ -115,9 +115,9 @@ func configMan(example string) string {
 	b := manPage("ccd-config", 5, "the configuration of ccd")
 	head, rest, _ := strings.Cut(example, "\n\n")
 	b.section("SYNOPSIS", "$CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml, else ~/.config/ccd/config.toml")
-	b.section("DESCRIPTION", "A file in TOML. What is wrong in it is an error that names the line; nothing is taken silently.\n.PP\n"+
+	b.section("DESCRIPTION", "A TOML file. Each mistake in it is an error that names the line.\n.PP\n"+
 		escape(strings.ReplaceAll("\n"+head, "\n# ", "\n")[1:])+"\n.PP\n"+
-		".BR ccd\\-config (1)\nshows what is in force, and where each value comes from.")
+		".BR ccd\\-config (1)\nprints the effective configuration, and where each value comes from.")
 	var doc []string
 	for line := range strings.Lines(rest) {
 		line = strings.TrimSuffix(line, "\n")
