@@ -69,7 +69,7 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 
 // noChoice returns an error that lists the sessions to choose from.
 func noChoice(all []reader.Entry) error {
-	err := &history.AmbiguousError{What: "session", Why: "this directory has none", Matches: numbered(all)}
+	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 

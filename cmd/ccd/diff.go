@@ -97,7 +97,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	}
 	out, err := diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.say("%s were added since; run ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Shell(e.ID))
+		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Shell(e.ID))
 	}
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
-		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it yet, in %s", e.ID, history.ErrNotFound, archived)
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.ID, history.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
 	}
 	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d (%s)", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)

@@ -23,7 +23,7 @@ func (a *app) agentFlag(c *cobra.Command, agent *string) {
 		}
 		known := append(a.Agents().Names(), transcript.Messages)
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("unknown agent, want one of %s", strings.Join(known, ", "))
+			return fmt.Errorf("unknown agent, must be one of %s", strings.Join(known, ", "))
 		}
 		*agent = name
 		return nil
@@ -38,7 +38,7 @@ func toFlag(flags *pflag.FlagSet, to *string) {
 				return nil
 			}
 		}
-		return errors.New("unknown agent, want claude, codex, gemini, qwen or pi")
+		return errors.New("unknown agent, must be claude, codex, gemini, qwen or pi")
 	})
 }
 
@@ -55,7 +55,7 @@ func formatFlag(flags *pflag.FlagSet, form *string, where string) {
 	forms := []string{asMarkdown, asJSON, asMessages, asHTML}
 	flags.Func("format", "print as `FORM`: markdown, json, messages or html"+where, func(name string) error {
 		if !slices.Contains(forms, name) {
-			return fmt.Errorf("unknown form, want one of %s", strings.Join(forms, ", "))
+			return fmt.Errorf("unknown form, must be one of %s", strings.Join(forms, ", "))
 		}
 		*form = name
 		return nil
@@ -72,7 +72,7 @@ func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
 		m.Level, err = compactor.ParseLevel(name)
 		return err
 	})
-	budgetFlag(flags, &m.MaxTokens, leastTokens, "nothing of a session", "limit the companion to `N` estimated tokens")
+	budgetFlag(flags, &m.MaxTokens, leastTokens, "limit the companion to `N` estimated tokens")
 }
 
 // leastTokens is the smallest budget of a companion, in estimated tokens.
@@ -81,15 +81,15 @@ const leastTokens = 1000
 // mostTokens is the largest budget: more than any context window, and small enough that computations do not overflow.
 const mostTokens = 1_000_000_000
 
-// budgetFlag adds --max-tokens. room says what has no room in less than least.
-func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, room, text string) {
+// budgetFlag adds --max-tokens.
+func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, text string) {
 	flags.Func("max-tokens", text, func(text string) error {
 		n, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
-			return errors.New("not a whole number")
+			return errors.New("must be a whole number")
 		case n < least:
-			return fmt.Errorf("must be %d or more: less has room for %s", least, room)
+			return fmt.Errorf("must be %d or more", least)
 		case n > mostTokens:
 			return fmt.Errorf("must be %d or less", mostTokens)
 		}
@@ -107,9 +107,9 @@ func flagError(err error) error {
 	cause := bad.Unwrap()
 	switch bad.GetFlag().Value.Type() {
 	case "int", "int64":
-		cause = errors.New("not a whole number")
+		cause = errors.New("must be a whole number")
 	case "bool":
-		cause = errors.New("not true or false")
+		cause = errors.New("must be true or false")
 	}
 	return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), cause)
 }

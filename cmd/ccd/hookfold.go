@@ -64,7 +64,7 @@ func (h *hookFold) late(percent int) bool {
 // line is not torn.
 func (h *hookFold) read(s transcript.Session) (err error) {
 	if s.Packed {
-		return errors.New("it is packed") // unpacking would need time and a second copy
+		return errors.New("it is compressed") // unpacking would need time and a second copy
 	}
 	if h.file, err = watcher.Open(s); err != nil {
 		return err

@@ -89,7 +89,7 @@ written (false with --dry-run)`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	toFlag(flags, &f.to)
-	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, "no session", fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
 	return c

@@ -123,11 +123,11 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err := p.end(); err != nil {
 		return err
 	}
-	return a.reportSearch(p, l, len(in), f)
+	return a.reportSearch(p, l, len(in), f, args)
 }
 
 // reportSearch reports how the search ended.
-func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags) error {
+func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
 	if f.session == "" {
 		a.incomplete(l)
 	}
@@ -146,8 +146,8 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	return nil
 }
 
-// none returns the error of a search without hits. Its hint names the flags that may exclude what the user looks for.
-func (f searchFlags) none(l *reader.Library, sources int) error {
+// none returns the error of a search without hits. Its hint is a wider search.
+func (f searchFlags) none(l *reader.Library, args []string, sources int) error {
 	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)

@@ -48,9 +48,9 @@ cannot be read, as in verify)`,
 		return a.stats(c.Context(), args, f)
 	})
 	a.agentFlag(c, &f.agent)
-	c.Flags().Func("by", "add up by `day|project`", func(text string) error {
+	c.Flags().Func("by", "show totals per `day|project`", func(text string) error {
 		if text != "day" && text != "project" {
-			return errors.New("want day or project")
+			return errors.New("must be day or project")
 		}
 		f.by = text
 		return nil

@@ -33,9 +33,9 @@ func (w *watchFlag) set(text string) error {
 	}
 	switch {
 	case err != nil:
-		return errors.New("not a duration, such as 5s")
+		return errors.New("must be a duration such as 5s")
 	case d < minInterval || d > 24*time.Hour:
-		return fmt.Errorf("not between %s and a day", minInterval)
+		return fmt.Errorf("must be between %s and a day", minInterval)
 	}
 	w.on, w.interval = true, d
 	return nil

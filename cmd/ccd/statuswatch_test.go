@@ -34,7 +34,7 @@ func TestFrame(t *testing.T) {
 		{"fits", 80, 24, "one|a longer line|three|four|five|"},
 		{"unknown", 0, 0, "one|a longer line|three|four|five|"},
 		{"narrow", 8, 5, "one|a longer line|three|... 2 m…|"}, // the caller has cut the lines already
-		{"low", 80, 5, "one|a longer line|three|... 2 more lines; a higher window shows them|"},
+		{"low", 80, 5, "one|a longer line|three|... 2 more lines; enlarge the window to see them|"},
 		{"just high enough", 80, 6, "one|a longer line|three|four|five|"},
 		{"very low", 80, 2, "... 5 more lines; enlarge the window to see them|"},
 	} {

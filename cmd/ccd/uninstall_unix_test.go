@@ -55,12 +55,12 @@ func TestPurgeRefuses(t *testing.T) {
 			unit := "[Service]\nExecStart=/usr/bin/ccd run\nEnvironment=XDG_STATE_HOME=/elsewhere\n"
 			must(t, os.WriteFile(filepath.Join(dir, "ccd.service"), []byte(unit), 0o600))
 			return nil
-		}, "other places than this command: XDG_STATE_HOME=/elsewhere"},
+		}, "paths differ from this command's: XDG_STATE_HOME=/elsewhere"},
 		"a symlink for its state": {func(t *testing.T, home, state string) []string {
 			must(t, os.Rename(state, filepath.Join(home, "elsewhere")))
 			must(t, os.Symlink(filepath.Join(home, "elsewhere"), state))
 			return nil
-		}, "is a symlink"},
+		}, "is a symbolic link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

@@ -106,7 +106,7 @@ func (h handler) serve(ctx context.Context, tool string, do func(context.Context
 	h.log.Info("answered", "tool", tool, "bytes", len(a.body), "took", time.Since(began).Round(time.Millisecond), "failed", err != nil)
 	if err == nil {
 		if what := h.archive.Secret([]byte(a.body)); what != "" {
-			a.notes = append(a.notes, "Warning: this seems to contain "+what+".")
+			a.notes = append(a.notes, "Warning: this text may contain "+what+".")
 		}
 		return a.result(), nil, nil
 	}
