@@ -35,7 +35,7 @@ func TestDegraded(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(g *Gauge, o *Report){
 		"not running": func(_ *Gauge, o *Report) { o.Running = false },
-		"with other settings": func(g *Gauge, o *Report) {
+		"settings differ": func(g *Gauge, o *Report) {
 			g.elsewhere, o.ShouldRun, o.Running = []string{"XDG_STATE_HOME=/x"}, false, false
 		},
 		"no scan has finished":      func(_ *Gauge, o *Report) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
@@ -47,7 +47,7 @@ func TestDegraded(t *testing.T) {
 		"1 file could not":          func(_ *Gauge, o *Report) { o.Errors = []daemon.Failure{{Path: "/t"}} },
 		"was removed":               func(g *Gauge, o *Report) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
 		"cannot read 2 directories": func(_ *Gauge, o *Report) { o.Unreadable = 2 },
-		"refused":                   func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Error: "line 3"} },
+		"rejected":                   func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Error: "line 3"} },
 		"ccd install again":         func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
 		"30 files could not":        func(_ *Gauge, o *Report) { o.Failing = 30 },
 		"polled, not watched":       func(_ *Gauge, o *Report) { o.Roots = []Root{{Polled: true, Why: noWatches + ": x"}} },
