@@ -198,9 +198,9 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	}
 	switch {
 	case f.live && !live:
-		return usage(c, errors.New("--live goes with claude: no other agent has such a hook"))
+		return usage(c, errors.New("--live works only with claude"))
 	case f.line && !line:
-		return usage(c, errors.New("--statusline goes with claude"))
+		return usage(c, errors.New("--statusline works only with claude"))
 	}
 	p, err := s.Install(which...)
 	if err != nil {

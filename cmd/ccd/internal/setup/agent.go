@@ -224,7 +224,7 @@ func (s *Setup) serve(d *document, a agent) (ours bool, err error) {
 		return false, err
 	}
 	if _, ok := s.server(d, n); !ok {
-		return false, words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "give that server another name")
+		return false, words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "rename that server")
 	}
 	if d.string(n.get("command")) != s.o.Executable {
 		if err := d.set(n.get("command"), s.o.Executable); err != nil {
@@ -310,7 +310,7 @@ func (s *Setup) installSkill(a agent) (change, error) {
 	ours, whole := skillIs(f.text)
 	switch {
 	case f.exists() && !ours:
-		return change{}, words.Hint(fmt.Errorf("write %s: a skill that is not ccd's has this name", f.path), "rename it")
+		return change{}, words.Hint(fmt.Errorf("write %s: a skill that ccd did not write has this name", f.path), "rename it")
 	case ours && !whole:
 		return change{}, f.edited()
 	}

@@ -78,16 +78,16 @@ func (d *document) bad(err error, p parser) error {
 	}
 	err = fmt.Errorf("read %s:%d: %s", d.path, d.line(min(at, len(d.text))), strings.TrimPrefix(cause, "jsontext: "))
 	if rest := bytes.TrimLeft(d.text[min(at, len(d.text)):], " \t\r\n"); bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		return words.Hint(err, "take the comment out: JSON has none")
+		return words.Hint(err, "remove the comment: JSON has none")
 	}
-	return words.Hint(err, "correct the file, then try again")
+	return words.Hint(err, "fix the file, then try again")
 }
 
 func (d *document) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
 // wrong is an error about the value at n.
 func (d *document) wrong(n *node, format string, args ...any) error {
-	return words.Hint(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "correct the file, then try again")
+	return words.Hint(fmt.Errorf("read %s:%d: %s", d.path, d.line(n.at), fmt.Sprintf(format, args...)), "fix the file, then try again")
 }
 
 type parser struct {

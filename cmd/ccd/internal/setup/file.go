@@ -44,7 +44,7 @@ func read(path string) (file, error) {
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
 		if f.linked && missing(err) {
-			return f, words.Hint(fmt.Errorf("read %s: a dangling symlink", path), "rm %s", transcript.ShellWord(path))
+			return f, words.Hint(fmt.Errorf("read %s: a dangling symbolic link", path), "rm %s", transcript.ShellWord(path))
 		}
 		return fail(err)
 	}

@@ -280,4 +280,4 @@ func (s *Setup) ResetReach(p *Plan, leaving []string) (string, error) {
 	return config.ReachProject, nil
 }
 
-var errNotOurs = errors.New("an MCP server ccd is defined that is not ccd's")
+var errNotOurs = errors.New("there is an MCP server named ccd that ccd did not write")
