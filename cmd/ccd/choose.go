@@ -165,7 +165,7 @@ func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 	a.say("latest is %s", sessionLine(e))
 	for _, other := range l.Latest(dir, agent) {
 		if other.Key != e.Key && time.Since(other.Last()) < active {
-			a.say("also active: %s; its name is %s", sessionDetails(other), l.Argument(other))
+			a.say("also active: %s; its ID is %s", sessionDetails(other), l.Argument(other))
 		}
 	}
 }

@@ -247,7 +247,7 @@ func (d *demo) restoreOne(ctx context.Context, s *story) error {
 			return fmt.Errorf("ccd restore %s: the %d restored bytes differ from the original %d", id, len(got), len(want))
 		}
 		d.newStory("the companion says: %s", markerLine(string(text), id))
-		d.newStory("ccd restore %s: %d bytes came back, identical", id, len(got))
+		d.newStory("ccd restore %s: %d bytes, identical to the original", id, len(got))
 		return nil
 	}
 	return errors.New("the companion has no ID of an output")
@@ -272,7 +272,7 @@ func (d *demo) restoreAll(ctx context.Context) error {
 	if !bytes.Equal(got, want) {
 		return errors.New("ccd restore --session: the restored transcript differs from the original")
 	}
-	d.newStory("ccd restore --session: all %s came back, byte for byte", humanize.IBytes(uint64(len(got))))
+	d.newStory("ccd restore --session: %s, identical byte for byte", humanize.IBytes(uint64(len(got))))
 	return nil
 }
 

@@ -150,7 +150,7 @@ func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, us
 		say("this has the service work elsewhere: it was installed with %s", strings.Join(had, ", "))
 	}
 	if pid := account.Foreground(ctx, s, stateDir); pid != 0 {
-		return fail(fmt.Errorf("a daemon runs that is not this service, pid %d", pid), "stop it first: kill %d", pid)
+		return fail(fmt.Errorf("another daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 	}
 	return nil
 }
