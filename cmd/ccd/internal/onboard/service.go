@@ -138,16 +138,16 @@ func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, us
 		case err != nil:
 			return err
 		case own.Account() != "":
-			return fail(fmt.Errorf("%s has a service of their own", user), "as %s: ccd uninstall", user)
+			return fail(fmt.Errorf("%s has a user service", user), "as %s: ccd uninstall", user)
 		case before != "" && before != user:
-			say("this takes the machine's service from %s: their sessions are no longer archived", before)
+			say("the system service no longer runs as %s: that user's sessions are no longer archived", before)
 		}
 		stateDir = theirs.StateDir
 	} else if other, err := l.Installed(nil); err == nil && other.System() {
-		return fail(errors.New("a service of the machine runs as you"), "sudo ccd uninstall --system")
+		return fail(errors.New("a system service already runs as you"), "sudo ccd uninstall --system")
 	}
 	if had, err := s.PlaceChanges(); err == nil && len(had) > 0 {
-		say("this has the service work elsewhere: it was installed with %s", strings.Join(had, ", "))
+		say("the service now uses other settings; it was installed with %s", strings.Join(had, ", "))
 	}
 	if pid := account.Foreground(ctx, s, stateDir); pid != 0 {
 		return fail(fmt.Errorf("another daemon is running, pid %d", pid), "stop it first: kill %d", pid)
