@@ -284,24 +284,28 @@ func (p *plan) advance() error {
 // share finds the frames that are stored already, and checks that they are intact.
 func (p *plan) share(ctx context.Context) error {
 	for _, b := range p.blocks {
-		if b.Tail {
-			continue
-		}
-		known, err := p.a.findShared(ctx, b.block)
-		if err != nil {
+		if err := p.a.reuse(ctx, b); err != nil {
 			return err
 		}
-		if known.ID == 0 {
-			continue
-		}
-		b.ID = known.ID
-		err = p.a.checkFrame(ctx, b.block)
-		var damaged *DamageError
-		if err != nil && !errors.As(err, &damaged) {
-			return err
-		}
-		b.shared = err == nil // a damaged one is stored again
 	}
+	return nil
+}
+
+// reuse finds the same frame in the archive, if it is stored there and intact.
+func (a *Archive) reuse(ctx context.Context, b *packed) error {
+	if b.Tail {
+		return nil
+	}
+	known, err := a.findShared(ctx, b.block)
+	if err != nil || known.ID == 0 {
+		return err
+	}
+	b.ID = known.ID
+	err = a.checkFrame(ctx, b.block)
+	if err != nil && !errors.As(err, new(*DamageError)) {
+		return err
+	}
+	b.shared = err == nil // a damaged one is stored again
 	return nil
 }
 
@@ -320,7 +324,7 @@ func (a *Archive) findShared(ctx context.Context, b block) (known block, err err
 func (p *plan) pack(context.Context) error {
 	for _, b := range p.blocks {
 		if !b.shared {
-			b.stored = p.a.pack(b.raw)
+			b.stored = p.a.pack(b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
 			p.need += int64(len(b.stored))
 		}
 	}
@@ -361,10 +365,8 @@ func (p *plan) commit(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if p.gen.Track != p.record.Generation {
-		if err := putSchema(tx); err != nil { // the oldest schema has no tracks
-			return err
-		}
+	if err := putSchema(tx); err != nil { // the oldest schema has no tracks and no envelopes
+		return err
 	}
 	return putGeneration(tx, newStream(p.record.Num, p.record.Generation), p.gen)
 }
@@ -398,8 +400,10 @@ func (b *packed) write(tx *bolt.Tx, s stream) error {
 	if err != nil {
 		return err
 	}
-	b.ID = id
-	if err := putChunks(bucket, id, b.stored); err != nil {
+	if b.ID = id; b.Tail {
+		b.ID |= tailID
+	}
+	if err := putChunks(bucket, b.ID, b.stored); err != nil {
 		return err
 	}
 	if !b.Tail {

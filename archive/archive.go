@@ -44,6 +44,7 @@ var (
 	ErrNewer    = errors.New("archive was written by a newer ccd")
 	ErrOlder    = errors.New("archive was written by an older ccd")
 	ErrReadOnly = errors.New("archive is open read-only")
+	ErrMissing  = errors.New("no block") // the cause of a DamageError for bytes that were lost
 )
 
 // DamageError is returned if stored bytes differ from what was written. Fields that do not apply are zero.
@@ -72,6 +73,9 @@ func (e *DamageError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
+
+// Hint returns what to do about it.
+func (e *DamageError) Hint() string { return "ccd doctor --fix" }
 
 // Damages returns the errors joined in err, or err alone; none for nil.
 func Damages(err error) []error {

@@ -15,7 +15,7 @@ import (
 	"ccd/internal/mark"
 )
 
-// Copy describes a backup whose hashes were all verified.
+// Copy describes a backup whose hashes were all verified. With Damage, some of the archive is missing in it.
 type Copy struct {
 	Report
 	File string        // path
@@ -31,7 +31,8 @@ var ErrOverwrite = errors.New("file exists")
 // Backup writes a copy of the archive to file while others use the archive: it holds the lock for a few milliseconds at
 // a time. The copy has the same schema and ID. Each session in it is as it was at some moment during the call, and all
 // IDs in it resolve. The copy is verified before it gets its name, so file is always either the old file or a good
-// backup. Backup of a damaged archive fails with a DamageError.
+// backup. Of a damaged archive the copy has what is intact (see Salvage), and Damage lists what is missing in it; it does
+// not replace a file without force.
 //
 // An existing file is replaced only if it is an earlier backup of this archive, or with force, but never if the archive
 // itself uses it. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with
@@ -55,7 +56,7 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	if err == nil {
 		err = t.checkSpace(ctx)
 	}
-	if err != nil {
+	if err != nil && !errors.As(err, new(*DamageError)) {
 		return c, err
 	}
 	tmp := filepath.Join(filepath.Dir(t.path), tempName())
@@ -64,9 +65,21 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 			_ = os.Remove(tmp) // an earlier error is being returned
 		}
 	}()
-	held, err := a.copyInto(ctx, tmp, func(done, total int64) { progress(500*min(done, total)/max(1, total), 1000) })
+	held := time.Duration(0)
+	if err == nil { // damaged pages may hide entries, and the copy would be sound without them
+		_, err = a.Sessions(ctx)
+	}
+	if err == nil {
+		err = a.checkBuckets(ctx, bucketIDs, bucketManifest)
+	}
+	if err == nil {
+		held, err = a.copyInto(ctx, tmp, func(done, total int64) { progress(500*min(done, total)/max(1, total), 1000) })
+	}
 	if err == nil {
 		c, err = a.readBack(ctx, tmp, func(done, total int64) { progress(500+500*done/max(1, total), 1000) })
+	}
+	if errors.As(err, new(*DamageError)) {
+		c, err = a.salvageBackup(ctx, t, tmp, force, err, progress)
 	}
 	if err == nil {
 		err = t.checkReplaceable(ctx, force) // check again: copying took time
@@ -79,6 +92,23 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	}
 	c.File, c.Held = t.path, held
 	return c, syncDir(filepath.Dir(t.path))
+}
+
+// salvageBackup makes a backup of a damaged archive.
+func (a *Archive) salvageBackup(ctx context.Context, t target, tmp string, force bool, damage error, progress func(done, total int64)) (c Copy, err error) {
+	if _, err := os.Lstat(t.path); err == nil && !force {
+		return c, damage // the earlier backup may have more
+	}
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return c, err
+	}
+	if c.Report, err = a.Salvage(ctx, tmp, progress); err != nil {
+		return c, err
+	}
+	for _, d := range c.Damage {
+		d.Path = t.path
+	}
+	return c, c.measure(ctx, tmp)
 }
 
 // tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.
@@ -102,17 +132,26 @@ func (a *Archive) readBack(ctx context.Context, path string, progress func(done,
 		d.Path = a.path
 		return c, fmt.Errorf("%d places are damaged: %w", n, &d)
 	}
-	if c.ID, err = b.ID(ctx); err != nil {
-		return c, err
+	return c, c.measure(ctx, path)
+}
+
+// measure reads the ID, the hash and the size of the copy at path.
+func (c *Copy) measure(ctx context.Context, path string) error {
+	b, err := Open(path, Options{ReadOnly: true})
+	if err == nil {
+		c.ID, err = b.ID(ctx)
 	}
-	if c.Sum, err = hashFile(path); err != nil {
-		return c, err
+	if err == nil {
+		c.Sum, err = hashFile(path)
+	}
+	if err != nil {
+		return err
 	}
 	info, err := os.Stat(path)
 	if err == nil {
 		c.Size = info.Size()
 	}
-	return c, err
+	return err
 }
 
 func hashFile(path string) (sum mark.Hash, err error) {

@@ -10,11 +10,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // chunkSize is the size of a value in "frames" and "tail": two values and bbolt's headers fill exactly eight pages of
 // 4096 bytes.
 const chunkSize = 16<<10 - 34
+
+// tailID is set in the IDs of tail pieces since schema 3, so that no frame has the same one: Salvage may find chunks
+// without their bucket.
+const tailID = 1 << 63
 
 // block is a stretch of a stream that is stored as one zstd frame.
 type block struct {
@@ -34,11 +39,62 @@ func (b block) bucket(tx *bolt.Tx) *bolt.Bucket {
 	return tx.Bucket(bucketFrames)
 }
 
-// The first byte of a stored block: how it is packed.
+// The first byte of a stored block: how it is packed, and whether an envelope follows.
 const (
 	packedRaw  = 0 // uncompressed: zstd did not make it smaller
 	packedZstd = 1
+	enveloped  = 2 // added to the others since schema 3
 )
+
+// envelope says where a block belongs, so that Salvage can find its place without the records and pages that lead to it.
+// A shared frame names the first place only.
+type envelope struct {
+	Key        transcript.Key
+	Class      transcript.Class
+	Generation int   // the track
+	Off, Len   int64 // in the track
+}
+
+// encode returns the stored form of the envelope of a block with this hash: its fields and a seal of them.
+func (e envelope) encode(sum mark.Hash) []byte {
+	b := append(appendString(appendString(nil, e.Key.Agent), e.Key.ID), byte(e.Class))
+	for _, n := range []int64{int64(e.Generation), e.Off, e.Len} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return append(b, sealOf(sum[:], b)...)
+}
+
+// parseEnvelope returns the envelope of a block, whose hash sealed then checks.
+func parseEnvelope(b []byte) (e envelope, sealed func(sum mark.Hash) bool, err error) {
+	if len(b) < sealSize {
+		return e, nil, errors.New("envelope has wrong size")
+	}
+	fields, check := b[:len(b)-sealSize], b[len(b)-sealSize:]
+	d := varints{b: fields}
+	e.Key = transcript.Key{Agent: d.string(), ID: d.string()}
+	e.Class, e.Generation = transcript.Class(d.byte()), int(d.uint())
+	e.Off, e.Len = int64(d.uint()), int64(d.uint())
+	if d.err != nil || e.Generation < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame {
+		return e, nil, errors.New("envelope cannot be decoded")
+	}
+	return e, func(sum mark.Hash) bool { return bytes.Equal(sealOf(sum[:], fields), check) }, nil
+}
+
+// splitStored splits a stored block into how it is packed, its envelope (nil for none) and its packed bytes.
+func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
+	if len(stored) == 0 {
+		return 0, nil, nil, errors.New("block is empty")
+	}
+	packing, payload = stored[0], stored[1:]
+	if packing&enveloped != 0 {
+		n, size := binary.Uvarint(payload)
+		if size <= 0 || n > uint64(len(payload)-size) {
+			return 0, nil, nil, errors.New("envelope has wrong size")
+		}
+		env, payload = payload[size:size+int(n)], payload[size+int(n):]
+	}
+	return packing &^ enveloped, env, payload, nil
+}
 
 func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
@@ -51,32 +107,39 @@ func newDecoder() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(2*maxFrame), zstd.WithDecodeAllCapLimit(true))
 }
 
-// pack returns the stored form of raw.
-func (a *Archive) pack(raw []byte) []byte {
-	stored := a.enc.EncodeAll(raw, append(make([]byte, 0, 1+len(raw)/4), packedZstd))
-	if len(stored) > len(raw) {
-		stored = append(append(stored[:0], packedRaw), raw...)
+// pack returns the stored form of raw, with an envelope.
+func (a *Archive) pack(raw []byte, e envelope, sum mark.Hash) []byte {
+	env := e.encode(sum)
+	head := append(binary.AppendUvarint(append(make([]byte, 0, len(env)+8+len(raw)/4), packedZstd|enveloped), uint64(len(env))), env...)
+	n := len(head)
+	stored := a.enc.EncodeAll(raw, head)
+	if len(stored)-n >= len(raw) {
+		stored = append(stored[:n], raw...)
+		stored[0] = packedRaw | enveloped
 	}
 	return stored
 }
 
 // unpack returns the raw bytes of b after checking length and hash. It uses buf if they fit.
 func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
-	if b.Len < 0 || b.Len > maxFrame || len(stored) == 0 {
-		return nil, fmt.Errorf("block of %d bytes, stored in %d", b.Len, len(stored))
+	packing, _, payload, err := splitStored(stored)
+	if err == nil && (b.Len < 0 || b.Len > maxFrame) {
+		err = fmt.Errorf("block of %d bytes", b.Len)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if int64(cap(buf)) < b.Len {
 		buf = make([]byte, 0, b.Len)
 	}
 	var raw []byte
-	var err error
-	switch stored[0] {
+	switch packing {
 	case packedRaw:
-		raw = append(buf[:0], stored[1:]...)
+		raw = append(buf[:0], payload...)
 	case packedZstd:
-		raw, err = a.dec.DecodeAll(stored[1:], buf[:0:b.Len])
+		raw, err = a.dec.DecodeAll(payload, buf[:0:b.Len])
 	default:
-		err = fmt.Errorf("unknown packing %d", stored[0])
+		err = fmt.Errorf("unknown packing %d", packing)
 	}
 	if err != nil {
 		return nil, err

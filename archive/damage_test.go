@@ -320,7 +320,7 @@ func TestForeignBucket(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	a := openAt(f, filepath.Join(f.TempDir(), "archive.db"), Options{})
 	for _, raw := range [][]byte{nil, []byte("x"), talk(1, 2000), noise(1, 300)} {
-		f.Add(a.pack(raw), int64(len(raw)))
+		f.Add(a.pack(raw, envelope{}, mark.Sum(raw)), int64(len(raw)))
 	}
 	f.Fuzz(func(t *testing.T, stored []byte, n int64) {
 		raw, err := a.unpack(block{Len: n, Sum: mark.Sum([]byte("never"))}, stored, nil)

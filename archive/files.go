@@ -5,20 +5,41 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// Files returns the existing files of the archive at path: the archive, its locks, and the temporary file of a process
-// that was killed while creating it. It does not follow symlinks.
+// Files returns the existing files of the archive at path: the archive, its locks, damaged files that were set aside, and
+// the temporary file of a process that was killed while creating it. It does not follow symlinks.
 func Files(path string) ([]string, error) {
 	lock, gate := lockPaths(path)
 	var all []string
-	for _, p := range []string{path, path + ".tmp", gate, lock} {
+	aside, err := setAsides(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Concat([]string{path, path + ".tmp", gate, lock}, aside) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():
 			all = append(all, p)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("find archive: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// setAsides returns the damaged files beside the archive that Rebuild has kept.
+func setAsides(path string) (all []string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("find archive: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+asideSuffix) {
+			all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
 	return all, nil

@@ -71,14 +71,14 @@ func findBlock(tx *bolt.Tx, s stream, off int64) (block, error) {
 		}
 	}
 	if len(k) != len(key) || !bytes.HasPrefix(k, s[:]) {
-		return block{}, fmt.Errorf("no block at offset %d", off)
+		return block{}, fmt.Errorf("%w at offset %d", ErrMissing, off)
 	}
 	b, err := parseBlock(k, v)
 	if err != nil {
 		return block{}, err
 	}
 	if off < b.Off || off >= b.end() {
-		return block{}, fmt.Errorf("no block at offset %d", off)
+		return block{}, fmt.Errorf("%w at offset %d", ErrMissing, off)
 	}
 	return b, nil
 }

@@ -122,6 +122,8 @@ func newStream(num uint64, generation int) (s stream) {
 	return s
 }
 
+func (s stream) num() uint64 { return binary.BigEndian.Uint64(s[:8]) }
+
 func (s stream) generation() int { return int(binary.BigEndian.Uint32(s[8:])) }
 
 // generationRecord is a value of "generations". With it, Append can continue without reading stored bytes.

@@ -31,6 +31,11 @@ func TestSample(t *testing.T) {
 	if s, err := a.Sample(ctx, 0, 1); err != nil || s.Whole {
 		t.Errorf("without time: %+v, %v", s, err)
 	}
+	for n := range 100 { // wherever the time ends, that is no damage
+		if s, err := a.Sample(ctx, time.Duration(n)*200*time.Microsecond, uint64(n)); err != nil || len(s.Damage) > 0 {
+			t.Errorf("within %d * 200 µs: %v, %v", n, s.Damage, err)
+		}
+	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	if _, err := a.Sample(stopped, time.Minute, 1); !errors.Is(err, context.Canceled) {

@@ -37,6 +37,17 @@ func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) 
 	return v.Report, nil
 }
 
+// Check reads one generation of a session and checks every hash. It fails with a DamageError for each damaged place,
+// joined.
+func (a *Archive) Check(ctx context.Context, k transcript.Key, generation int) error {
+	v := verifier{a: a, blocks: map[blockID]bool{}}
+	err := v.generation(ctx, a.Reader(k, generation), generation)
+	for _, d := range v.Damage {
+		err = errors.Join(err, d)
+	}
+	return err
+}
+
 type verifier struct {
 	Report
 	a        *Archive
@@ -271,11 +282,13 @@ func (v *verifier) checkAt(ctx context.Context, places []place) error {
 func (v *verifier) pointer(ctx context.Context, r *Reader, p place) error {
 	var f Found
 	err := v.a.view(ctx, func(tx *bolt.Tx) (err error) {
-		f, err = parsePointer(p.key[:], tx.Bucket(bucketIDs).Get(p.key[:]))
+		if f, err = parsePointer(p.key[:], tx.Bucket(bucketIDs).Get(p.key[:])); err != nil {
+			err = &DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err}
+		}
 		return err
 	})
-	if err != nil {
-		return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
+	if err != nil { // a lock that was not free in time is no damage
+		return v.addDamage(err)
 	}
 	return v.addDamage(r.CheckPointer(ctx, f.Pointer))
 }

@@ -1,0 +1,375 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Imported is what Import has added.
+type Imported struct {
+	Sessions int   // new ones
+	Grown    int   // sessions that got more bytes, or bytes that were damaged
+	Bytes    int64 // of transcripts in them
+	Pointers int
+	Renamed  []transcript.Key // new keys of sessions whose content differs from the one that is here
+	Damage   []error          // of from, a DamageError each: skipped
+}
+
+// Import adds what another archive has: sessions, generations that are longer, what is damaged here, indexed originals
+// and summaries. What is here already is not stored again. A session whose content differs gets a key of its own.
+// progress, if not nil, is called with bytes.
+func (a *Archive) Import(ctx context.Context, from *Archive, progress func(done, total int64)) (Imported, error) {
+	im := importer{a: a, from: from, places: map[generationOf]generationOf{}}
+	if err := im.run(ctx, progress); err != nil {
+		return im.Imported, fmt.Errorf("import archive %s: %w", from.path, err)
+	}
+	return im.Imported, nil
+}
+
+// importer is one Import.
+type importer struct {
+	Imported
+	a, from *Archive
+	id      string                        // of from
+	places  map[generationOf]generationOf // where the generations of from are here
+}
+
+// generationOf names a generation.
+type generationOf struct {
+	transcript.Key
+	n int
+}
+
+func (im *importer) run(ctx context.Context, progress func(done, total int64)) (err error) {
+	if im.id, err = im.from.ID(ctx); err != nil {
+		im.id = "unknown"
+	}
+	if own, _ := im.a.ID(ctx); sameFile(im.a.path, im.from.path) {
+		return fmt.Errorf("this is the archive itself (%s)", own)
+	}
+	all, err := im.from.Sessions(ctx)
+	im.Damage = Damages(err)
+	for _, err := range im.Damage {
+		if !errors.As(err, new(*DamageError)) {
+			return err
+		}
+	}
+	var done, total int64
+	size := func(s Session) (n int64) {
+		for _, g := range s.Generations {
+			n += g.Tip.Offset
+		}
+		return n
+	}
+	for _, s := range all {
+		total += size(s)
+	}
+	for _, s := range all {
+		if err := im.session(ctx, s); err != nil {
+			return err
+		}
+		if done += size(s); progress != nil {
+			progress(done, total)
+		}
+	}
+	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) {
+		f, err := parsePointer(k, v)
+		to, ok := im.places[generationOf{f.Key, f.Generation}]
+		return encodePointer(to.Key, to.n, f.Pointer), ok && err == nil
+	}); err != nil {
+		return err
+	}
+	return im.entries(ctx, bucketSummaries, func(k, v []byte) ([]byte, bool) {
+		record, err := unseal(k, v)
+		return record, err == nil
+	})
+}
+
+// session imports one session.
+func (im *importer) session(ctx context.Context, s Session) error {
+	ours, err := im.a.Session(ctx, s.Key)
+	if errors.Is(err, ErrNotFound) {
+		return im.add(ctx, s, s.Key)
+	}
+	if err != nil {
+		return err
+	}
+	grown := false
+	for _, g := range s.Generations {
+		n, more, err := im.merge(ctx, s, ours, g)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return im.rename(ctx, s)
+		}
+		grown = grown || more > 0
+		im.Bytes += more
+		im.places[generationOf{s.Key, g.N}] = generationOf{s.Key, n}
+	}
+	if grown {
+		im.Grown++
+	}
+	return nil
+}
+
+// merge adds to the generation here that begins with the same bytes what it lacks. n is 0 if there is none.
+func (im *importer) merge(ctx context.Context, s, ours Session, g Generation) (n int, more int64, err error) {
+	theirs := sourceOf(ctx, im.from.Reader(s.Key, g.N))
+	for _, o := range ours.Generations {
+		short := min(o.Tip.Offset, g.Tip.Offset)
+		if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum || short == 0 && o.N == g.N {
+			n = o.N
+		} else if o.Tip.Offset >= g.Tip.Offset {
+			if same, err := begins(sourceOf(ctx, im.a.Reader(s.Key, o.N)), g.Tip.Offset, g.Sum); err != nil {
+				return 0, 0, err
+			} else if same {
+				return o.N, 0, nil
+			}
+			continue
+		} else if same, err := begins(theirs, o.Tip.Offset, o.Sum); err != nil {
+			return 0, 0, err
+		} else if !same || o.N != len(ours.Generations) {
+			continue
+		} else {
+			n = o.N
+		}
+		if healed, err := im.a.Heal(ctx, s.Key, n, theirs); err == nil {
+			more = healed
+		} else if !errors.Is(err, ErrDiffers) && !errors.As(err, new(*DamageError)) {
+			return 0, 0, err
+		}
+		for off := o.Tip.Offset; off < g.Tip.Offset; {
+			data, err := readSpan(theirs, nil, off, min(g.Tip.Offset, off+pieceSize))
+			if err != nil {
+				return 0, 0, im.skip(err)
+			}
+			end := transcript.Cursor{Generation: n, Offset: off + int64(len(data))}
+			if end.Offset == g.Tip.Offset {
+				end.Head, end.Back = g.Tip.Head, g.Tip.Back
+			}
+			err = im.a.Append(ctx, ours.Session, transcript.Segment{Start: transcript.Cursor{Generation: n, Offset: off}, Data: data, End: end})
+			if err != nil {
+				return 0, 0, err
+			}
+			more, off = more+int64(len(data)), end.Offset
+		}
+		return n, more, nil
+	}
+	return 0, 0, nil
+}
+
+// skip lists damage of the other archive, and returns any other error.
+func (im *importer) skip(err error) error {
+	if errors.As(err, new(*DamageError)) {
+		im.Damage = append(im.Damage, err)
+		return nil
+	}
+	return err
+}
+
+// begins reports whether the first n bytes have the hash. Damaged ones do not.
+func begins(r io.ReaderAt, n int64, sum mark.Hash) (bool, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, io.NewSectionReader(r, 0, n))
+	if errors.As(err, new(*DamageError)) {
+		return false, nil
+	}
+	return err == nil && mark.Hash(h.Sum(nil)) == sum, err
+}
+
+// source reads a generation at any offset.
+type source func(p []byte, off int64) (int, error)
+
+// ReadAt reads bytes of the generation.
+func (s source) ReadAt(p []byte, off int64) (int, error) { return s(p, off) }
+
+func sourceOf(ctx context.Context, r *Reader) source {
+	return func(p []byte, off int64) (int, error) {
+		g, err := r.generation(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n := min(int64(len(p)), g.Offset-off)
+		if n <= 0 {
+			return 0, io.EOF
+		}
+		data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
+		if err == nil && n < int64(len(p)) {
+			err = io.EOF
+		}
+		return copy(p, data), err
+	}
+}
+
+// rename imports a session under a key of its own, once.
+func (im *importer) rename(ctx context.Context, s Session) error {
+	key := s.Key
+	key.ID += "~" + im.id[:min(8, len(im.id))]
+	im.Renamed = append(im.Renamed, key)
+	if _, err := im.a.Session(ctx, key); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	s.Path, s.Root = "", ""
+	return im.add(ctx, s, key)
+}
+
+// add imports a session that is not here, block by block. It appears with the last transaction.
+func (im *importer) add(ctx context.Context, s Session, key transcript.Key) error {
+	var records []generationRecord
+	var num uint64 // in from
+	err := im.from.view(ctx, func(tx *bolt.Tx) error {
+		r, _, err := getSession(tx, s.Key)
+		num = r.Num
+		for _, g := range s.Generations {
+			var record generationRecord
+			if err == nil {
+				record, err = mustGeneration(tx, newStream(num, g.N))
+			}
+			records = append(records, record)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	record := newSessionRecord(s.Session)
+	record.Generation = len(records)
+	err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+		record.Num, err = tx.Bucket(bucketSessions).NextSequence()
+		return err
+	})
+	for _, g := range s.Generations {
+		if err == nil {
+			err = im.blocks(ctx, newStream(num, g.N), newStream(record.Num, g.N))
+		}
+		im.places[generationOf{s.Key, g.N}] = generationOf{key, g.N}
+		im.Bytes += g.Tip.Offset
+	}
+	if err != nil {
+		return err
+	}
+	im.Sessions++
+	return im.a.update(ctx, int64(len(s.State)), func(tx *bolt.Tx) error {
+		for i, g := range records {
+			if err := putGeneration(tx, newStream(record.Num, i+1), g); err != nil {
+				return err
+			}
+		}
+		if s.State != nil {
+			if err := putState(tx, key, s.State); err != nil {
+				return err
+			}
+		}
+		if err := putSchema(tx); err != nil {
+			return err
+		}
+		return putSession(tx, key, record)
+	})
+}
+
+// blocks copies the intact blocks of a track.
+func (im *importer) blocks(ctx context.Context, from, to stream) error {
+	for next := int64(0); ; {
+		var batch []*packed
+		size, more := 0, false
+		err := im.from.view(ctx, func(tx *bolt.Tx) error {
+			c := tx.Bucket(bucketManifest).Cursor()
+			for k, v := c.Seek(manifestKey(from, next)); bytes.HasPrefix(k, from[:]) && len(k) == len(from)+8; k, v = c.Next() {
+				if size > fetchSize {
+					more = true
+					break
+				}
+				next = manifestOffset(k) + 1
+				b, err := parseBlock(k, v)
+				if err != nil {
+					continue
+				}
+				stored, err := getChunks(b.bucket(tx), b.ID, nil)
+				if err != nil {
+					continue
+				}
+				batch = append(batch, &packed{block: b, stored: stored})
+				size += len(stored)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		var intact []*packed
+		for _, b := range batch {
+			if _, err := im.from.unpack(b.block, b.stored, nil); err != nil {
+				continue
+			}
+			b.ID = 0
+			if err := im.a.reuse(ctx, b); err != nil {
+				return err
+			}
+			intact = append(intact, b)
+		}
+		err = im.a.update(ctx, int64(size), func(tx *bolt.Tx) error {
+			for _, b := range intact {
+				if err := b.write(tx, to); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// entries copies the entries of an index that are not here.
+func (im *importer) entries(ctx context.Context, bucket []byte, change func(k, v []byte) (record []byte, ok bool)) error {
+	var last []byte
+	for more := true; more; {
+		var batch []entry
+		var err error
+		last, more, err = im.from.page(ctx, bucket, last, func(_ *bolt.Tx, k, v []byte) error {
+			if record, ok := change(k, v); ok {
+				batch = append(batch, entry{bytes.Clone(k), seal(k, record)})
+			}
+			return nil
+		})
+		if err = im.skip(err); err != nil {
+			return err
+		}
+		if len(batch) == 0 {
+			continue
+		}
+		added := 0
+		err = im.a.update(ctx, entrySize(batch), func(tx *bolt.Tx) error {
+			b := tx.Bucket(bucket)
+			added = 0
+			for _, e := range batch {
+				if _, err := unseal(e.key, b.Get(e.key)); err == nil {
+					continue
+				}
+				if err := b.Put(e.key, e.value); err != nil {
+					return err
+				}
+				added++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(bucket, bucketIDs) {
+			im.Pointers += added
+		}
+	}
+	return nil
+}

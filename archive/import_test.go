@@ -1,0 +1,94 @@
+package archive
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestImport(t *testing.T) {
+	ctx := t.Context()
+	ro := newRotten(t)
+	from := openAt(t, ro.path, Options{ReadOnly: true})
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a := openAt(t, path, Options{})
+	other := talk(70, 100<<10)
+	fill(t, a, session("r0"), 1, ro.data[0][:150_000], whole) // a part of it
+	fill(t, a, session("r1"), 1, other, whole)                // another content
+	fill(t, a, session("only"), 1, other, whole)
+	for n := range 2 {
+		got, err := a.Import(ctx, from, nil)
+		must(t, err)
+		if n == 0 && (got.Sessions != 3 || got.Grown != 1 || got.Pointers != len(ro.pointers) || len(got.Renamed) != 1) ||
+			n == 1 && (got.Sessions+got.Grown+got.Pointers > 0 || got.Bytes > 0) {
+			t.Errorf("import %d: %+v", n, got)
+		}
+		id, err := from.ID(ctx)
+		must(t, err)
+		for key, want := range map[string][]byte{"r0": ro.data[0], "r1": other, "r1~" + id[:8]: ro.data[1], "r2": ro.data[2], "only": other} {
+			if data, _, err := everything(a.Reader(session(key).Key, 1)); err != nil || !bytes.Equal(data, want) {
+				t.Errorf("import %d: session %s has %d bytes of %d, %v", n, key, len(data), len(want), err)
+			}
+		}
+		for gen, want := range ro.again {
+			if data, _, err := everything(a.Reader(session("again").Key, gen+1)); err != nil || !bytes.Equal(data, want) {
+				t.Errorf("import %d: generation %d has %d bytes of %d, %v", n, gen+1, len(data), len(want), err)
+			}
+		}
+		for _, p := range ro.pointers {
+			if found, err := a.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) != 1 || a.Reader(found[0].Key, found[0].Generation).CheckPointer(ctx, found[0].Pointer) != nil {
+				t.Errorf("import %d: id %s: %v, %v", n, p.Hash.ID(), found, err)
+			}
+		}
+		sound(t, a)
+	}
+	must(t, a.Append(ctx, session("r2"), segment(1, int64(len(ro.data[2])), other)))
+	must(t, a.Append(ctx, session("again"), segment(5, 0, other)))
+	sound(t, a)
+}
+
+// A backup brings back what is damaged here, and what is damaged there costs nothing but itself.
+func TestImportHeals(t *testing.T) {
+	ctx := t.Context()
+	ro := newRotten(t)
+	file := filepath.Join(t.TempDir(), "backup.db")
+	_, err := openAt(t, ro.path, Options{}).Backup(ctx, file, false, nil)
+	must(t, err)
+	met := 0
+	ro.flips(t, 120, func(at int64) {
+		good, err := os.ReadFile(file)
+		must(t, err)
+		a := openAt(t, ro.path, Options{})
+		was := ro.check(a)
+		if was.refused == 0 || met == 10 {
+			return
+		}
+		met++
+		raw, err := os.ReadFile(ro.path)
+		must(t, err)
+		r, err := a.Rebuild(ctx, nil)
+		must(t, err)
+		_, err = a.Import(ctx, openAt(t, file, Options{ReadOnly: true}), nil)
+		must(t, err)
+		if o := ro.check(a); o.wrong+o.refused > 0 {
+			t.Errorf("a flipped bit at %d: %+v", at, o)
+		}
+		sound(t, a)
+		b := openAt(t, filepath.Join(t.TempDir(), "new.db"), Options{})
+		aside := openAt(t, r.Aside, Options{ReadOnly: true})
+		if _, err := b.Import(ctx, aside, nil); err == nil {
+			if o := ro.check(b); o.wrong > 0 {
+				t.Errorf("a flipped bit at %d, imported: %+v", at, o)
+			}
+		}
+		must(t, os.Rename(r.Aside, ro.path))
+		must(t, os.WriteFile(ro.path, raw, 0o600))
+		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, good) {
+			t.Error("the backup was changed")
+		}
+	})
+	if met == 0 {
+		t.Error("no flip was met: the test sees nothing")
+	}
+}

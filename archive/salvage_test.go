@@ -1,0 +1,218 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/transcript"
+)
+
+// salvaged salvages the archive at path into a new file, and reads everything in it.
+func (ro rotten) salvaged(t *testing.T) (outcome, Report, *Archive) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "new.db")
+	r, err := openAt(t, ro.path, Options{ReadOnly: true}).Salvage(t.Context(), file, nil)
+	must(t, err)
+	a := openAt(t, file, Options{})
+	return ro.check(a), r, a
+}
+
+func TestSalvageOfASoundArchive(t *testing.T) {
+	ro := newRotten(t)
+	o, r, a := ro.salvaged(t)
+	if o.refused+o.wrong > 0 || len(r.Damage) > 0 {
+		t.Errorf("%+v, %v", o, r.Damage)
+	}
+	was, err := openAt(t, ro.path, Options{}).ID(t.Context())
+	must(t, err)
+	if id, err := a.ID(t.Context()); id != was || err != nil {
+		t.Errorf("id %s, %v, want %s", id, err, was)
+	}
+	if s, err := a.Session(t.Context(), session("r0").Key); err != nil || string(s.State) != "state" {
+		t.Errorf("state %q, %v", s.State, err)
+	}
+	more := talk(60, 400<<10)
+	must(t, a.Append(t.Context(), session("r1"), segment(1, int64(len(ro.data[1])), more)))
+	must(t, a.Append(t.Context(), session("again"), segment(5, 0, more)))
+	sound(t, a)
+}
+
+// Whatever bit is flipped, at most the block that has it is missing, and the sources bring it back.
+func TestFlipsAreHealed(t *testing.T) {
+	ro := newRotten(t)
+	sources := map[transcript.Key][][]byte{session("again").Key: ro.again}
+	for i, data := range ro.data {
+		sources[session(fmt.Sprint("r", i)).Key] = [][]byte{data}
+	}
+	good, err := os.ReadFile(ro.path)
+	must(t, err)
+	met, missing, blocks := 0, 0, 0
+	heal := func(at int64) {
+		was := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
+		if was.refused == 0 || met == 30 {
+			return
+		}
+		met++
+		a := openAt(t, ro.path, Options{})
+		r, err := a.Rebuild(t.Context(), nil)
+		if err != nil {
+			t.Fatalf("a flipped bit at %d: %v", at, err)
+		}
+		defer func() {
+			must(t, os.Rename(r.Aside, ro.path)) // flips has it open
+			must(t, os.WriteFile(ro.path, good, 0o600))
+		}()
+		blocks = max(blocks, r.Frames+r.Pieces)
+		if len(r.Damage) > 0 {
+			missing++
+		}
+		ro.heal(t, a, sources)
+		if v, err := a.Verify(t.Context(), nil); err != nil || len(v.Damage) > 0 {
+			t.Errorf("a flipped bit at %d: after healing %v, %v", at, v.Damage, err)
+		}
+		if o := ro.check(a); o.wrong > 0 {
+			t.Errorf("a flipped bit at %d: %+v", at, o)
+		}
+		for k, all := range sources {
+			for n, want := range all {
+				if got, _, err := everything(a.Reader(k, n+1)); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("a flipped bit at %d: session %s, generation %d: %d bytes of %d, %v", at, k.ID, n+1, len(got), len(want), err)
+				}
+			}
+		}
+	}
+	for n := flipCount(); met < 15 && n < 5000; n *= 2 {
+		ro.flips(t, n, heal)
+	}
+	t.Logf("%d flips met, %d cost a block, %d blocks", met, missing, blocks)
+	if met == 0 || missing == 0 {
+		t.Error("no flip was met: the test sees nothing")
+	}
+}
+
+// heal does what the daemon does with the sources at hand: heals each generation, and archives sessions that are gone.
+func (ro rotten) heal(t *testing.T, a *Archive, sources map[transcript.Key][][]byte) {
+	t.Helper()
+	ctx := context.Background()
+	for k, all := range sources {
+		for n, data := range all {
+			s, err := a.Session(ctx, k)
+			if err != nil || len(s.Generations) <= n {
+				must(t, a.Append(ctx, session(k.ID), segment(n+1, 0, data)))
+				continue
+			}
+			tip := s.Generations[n].Tip.Offset
+			if _, err := a.Heal(ctx, k, n+1, bytes.NewReader(data)); err != nil {
+				t.Errorf("heal %s %d: %v", k.ID, n+1, err)
+			}
+			if n+1 == len(s.Generations) && tip < int64(len(data)) {
+				must(t, a.Append(ctx, session(k.ID), segment(n+1, tip, data[tip:])))
+			}
+		}
+	}
+}
+
+// Rebuild leaves a file alone that is no archive, one of a newer ccd, and one on a disk that fails.
+func TestRebuildRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(path string){
+		"database of another program": func(path string) {
+			must(t, os.Remove(path))
+			db, err := bolt.Open(path, 0o600, nil)
+			must(t, err)
+			must(t, errors.Join(db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err }), db.Close()))
+		},
+		"text": func(path string) { must(t, os.WriteFile(path, bytes.Repeat([]byte("notes\n"), 3000), 0o600)) },
+		"newer": func(path string) {
+			scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) })
+		},
+	} {
+		ro := newRotten(t)
+		spoil(ro.path)
+		want, err := os.ReadFile(ro.path)
+		must(t, err)
+		if r, err := openAt(t, ro.path, Options{}).Rebuild(t.Context(), nil); err == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if got, err := os.ReadFile(ro.path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: the file has changed, %v", name, err)
+		}
+	}
+	ro := newRotten(t)
+	a := openAt(t, ro.path, Options{})
+	f, err := os.OpenFile(ro.path, os.O_WRONLY, 0) // cannot be read
+	must(t, err)
+	defer f.Close()
+	if _, err := a.salvage(t.Context(), f, filepath.Join(t.TempDir(), "new.db"), nil); !errors.Is(err, errDisk) {
+		t.Errorf("a disk that fails: %v", err)
+	}
+}
+
+// Of a truncated file everything comes back whose bytes are there.
+func TestSalvageOfATruncatedFile(t *testing.T) {
+	ro := newRotten(t)
+	info, err := os.Stat(ro.path)
+	must(t, err)
+	whole, _, _ := ro.salvaged(t)
+	last, rescued := whole.right, 0
+	for size := info.Size() - 100; size > 0; size -= info.Size() / 12 {
+		must(t, os.Truncate(ro.path, size))
+		o, r, a := ro.salvaged(t)
+		for i, want := range ro.data {
+			if got, _, _ := everything(a.Reader(session(fmt.Sprint("r", i)).Key, 1)); !bytes.HasPrefix(want, got) {
+				t.Errorf("cut to %d bytes: session r%d has %d other bytes", size, i, len(got))
+			}
+		}
+		if o.right > last {
+			t.Errorf("cut to %d bytes: %d right answers, %d before", size, o.right, last)
+		}
+		t.Logf("cut to %d bytes: %d right, %d refused, %d bytes", size, o.right, o.refused, r.Bytes)
+		if last = o.right; o.right > 0 {
+			rescued++
+		}
+	}
+	if rescued == 0 {
+		t.Error("nothing comes back of any truncated file")
+	}
+}
+
+// Of an archive of which only the pages with blocks are left, the envelopes bring back every session. Its control: without
+// the blocks nothing comes back.
+func TestSalvageByEnvelopes(t *testing.T) {
+	for _, left := range []string{"frames tail", "sessions generations manifest ids"} {
+		ro := newRotten(t)
+		raw, err := os.ReadFile(ro.path)
+		must(t, err)
+		w, m, _ := newWalker(bytes.NewReader(raw), int64(len(raw)))
+		live := map[uint64]string{}
+		w.live(m.Root, "", live, 0)
+		keep := map[uint64]bool{0: true, 1: true}
+		for id, name := range live {
+			h, err := w.header(id)
+			must(t, err)
+			for i := range uint64(h.Overflow) + 1 {
+				keep[id+i] = name != "" && strings.Contains(left, name)
+			}
+		}
+		for id := range w.pages {
+			if !keep[id] {
+				clear(raw[int64(id)*w.page:][:w.page])
+			}
+		}
+		must(t, os.WriteFile(ro.path, raw, 0o600))
+		_, _, a := ro.salvaged(t)
+		for i, want := range ro.data {
+			got, _, err := everything(a.Reader(session(fmt.Sprint("r", i)).Key, 1))
+			if back := err == nil && bytes.Equal(got, want); back != (left == "frames tail") {
+				t.Errorf("with %s: session r%d has %d bytes of %d, %v", left, i, len(got), len(want), err)
+			}
+		}
+	}
+}
