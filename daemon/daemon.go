@@ -99,6 +99,8 @@ type Daemon struct {
 	optionsHash   string          // hash of Options.Compaction
 	jobs          *jobs           // nil outside Run, and if there is no summarizer
 	notices       chan<- Notice   // nil outside Run, and if there is no Notify
+	damaged       bool            // the archive has damage that was not repaired yet
+	healed        time.Time       // when healIfDamaged last ran
 }
 
 // New returns a daemon that has loaded the archived sessions.
@@ -106,21 +108,29 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), sessions: map[transcript.Key]*session{}, owners: map[string]transcript.Key{}, unsaved: map[*session]bool{}, cleanedDirs: map[string]bool{}}
-	stored, err := o.Archive.Sessions(ctx)
-	var damage *archive.DamageError
-	if errors.As(err, &damage) {
-		d.Log.Error("some sessions are damaged in the archive; run ccd verify", "err", err)
-	} else if err != nil {
+	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), cleanedDirs: map[string]bool{}}
+	if err := d.load(ctx); err != nil {
 		return nil, err
 	}
+	return d, nil
+}
+
+// load loads the archived sessions.
+func (d *Daemon) load(ctx context.Context) error {
+	stored, err := d.Archive.Sessions(ctx)
+	if d.damaged = errors.As(err, new(*archive.DamageError)); d.damaged {
+		d.Log.Error("some sessions are damaged in the archive; the next scan repairs them", "err", err)
+	} else if err != nil {
+		return err
+	}
+	d.sessions, d.owners, d.unsaved = map[transcript.Key]*session{}, map[string]transcript.Key{}, map[*session]bool{}
 	for _, a := range stored {
 		d.heartbeat()
 		s := d.sessionOf(a)
 		d.sessions[s.Key] = s
 		d.owners[s.Path] = s.Key
 	}
-	return d, nil
+	return nil
 }
 
 // Run watches until ctx ends, and returns ctx's error. It fails with *RunningError if another daemon runs. It waits for
@@ -266,6 +276,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 			d.Log.Warn("cannot remove companion", "err", err)
 		}
 		d.recheck(ctx, time.Now(), 0, d.report)
+		d.healIfDamaged(ctx)
 		if d.Scanned == nil {
 			return
 		}

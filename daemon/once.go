@@ -70,6 +70,10 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		progress(report.Bytes, all)
 	}
 	d.recheck(ctx, start, atRest, func(o watcher.Offer, err error) { report.fail(o.Path, err) })
+	if d.damaged {
+		d.healIfDamaged(ctx)
+		d.syncFailed(ctx, &report)
+	}
 	d.syncMissing(ctx, &report)
 	if err := d.expire(ctx, start); err != nil {
 		report.fail(d.StateDir, err)
@@ -100,6 +104,20 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 
 func (r *Report) fail(path string, err error) {
 	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
+}
+
+// syncFailed syncs the files again that failed because of damage that is now repaired.
+func (d *Daemon) syncFailed(ctx context.Context, report *Report) {
+	failed := report.Failed
+	report.Failed = []Failure{}
+	for _, f := range failed {
+		s := d.sessions[d.owners[mark.Unname(f.Path)]]
+		if s == nil {
+			report.Failed = append(report.Failed, f)
+		} else if err := errors.Join(d.syncFully(ctx, s.offer()), d.saveAll(ctx, false)); err != nil {
+			report.fail(s.Path, err)
+		}
+	}
 }
 
 // syncFully syncs one file, with retries if other processes interfere, and drops its fold.

@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	recheckCycle = 7 * 24 * time.Hour // each source is compared with the archive in full once per cycle
+	recheckCycle = 7 * 24 * time.Hour // each source is compared with the archive in full, and the archive read, once per cycle
 	recheckBytes = 64 << 20           // limit for one scan; the last file is read whole
 	recheckFile  = 64 << 10           // counted for a file at least
 )
 
 // recheck reads some sources in full and compares their hash with the archived one, longest unchecked first. If they
 // differ, the source was rewritten in a way that its length and fingerprints do not show, and it is archived again as a
-// new generation. Errors of that are passed to failed.
+// new generation. Errors of that are passed to failed. The archived bytes are read too, also those of sources that are
+// gone, so that damage is noticed while there is a source to repair it from.
 func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration, failed func(o watcher.Offer, err error)) {
 	var due []*session
 	for _, s := range d.sessions {
-		if s.raw != nil && !s.state.Gone && s.state.SkipReason == "" && s.state.Checked.Before(recheckSince(s.Key, now)) && d.watched(s.Session) {
+		if s.raw != nil && s.state.SkipReason == "" && s.state.Checked.Before(recheckSince(s.Key, now)) && d.watched(s.Session) {
 			due = append(due, s)
 		}
 	}
@@ -38,7 +39,7 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration
 		if left <= 0 || ctx.Err() != nil {
 			break
 		}
-		left -= max(s.state.At.Offset, recheckFile)
+		left -= max(2*s.state.At.Offset, recheckFile)
 		d.heartbeat()
 		err := d.recheckSession(ctx, s, now)
 		if ctx.Err() != nil {
@@ -53,6 +54,10 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration
 			}
 			err, s.state.Checked = nil, now
 		}
+		if err == nil && s.state.At.Generation > 0 {
+			err = d.Archive.Check(ctx, s.Key, s.state.At.Generation)
+		}
+		d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
 		if err != nil {
 			d.Log.Warn("cannot compare transcript with the archive", "path", s.Path, "err", err)
 			s.state.Checked = now // in memory only, so that the others get their turn first

@@ -57,6 +57,9 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 	if err != nil {
 		d.Log.Warn("session state unreadable; rebuilding it", "session", s.ID, "err", err)
 	}
+	if tip := a.Tip(); s.state.At != (Place{tip.Generation, tip.Offset}) { // some bytes were lost
+		s.state.Source = Stat{}
+	}
 	return s
 }
 
@@ -354,6 +357,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 		s.invalidate()
 		return
 	}
+	d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
 	if !errors.As(err, new(notPlacedError)) {
 		s.unfold()
 		s.isNew = false

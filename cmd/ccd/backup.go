@@ -29,6 +29,8 @@ type backupOutput struct {
 	Raw      int64         `json:"raw_bytes"`
 	Sum      string        `json:"sha256"`
 	Took     time.Duration `json:"took_ns"`
+
+	Damage []reader.Damage `json:"damage"`
 }
 
 func (a *app) backupCommand() *cobra.Command {
@@ -37,7 +39,8 @@ func (a *app) backupCommand() *cobra.Command {
 		forms: []string{"ccd backup [--force] FILE"},
 		long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put it in the archive's place on
 another machine. FILE appears only after ccd has read back every hash, session and ID of the copy. It
-replaces an earlier backup of the same archive, and any other file only with --force.`,
+replaces an earlier backup of the same archive, and any other file only with --force. Of a damaged archive
+the copy has what is intact: ccd lists what is missing and exits 4.`,
 		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
 killed one also leaves a .ccd-*.tmp beside it, which the next backup into that directory removes after
 an hour. Transcripts and companions are not in the copy: ccd restore --session prints a transcript, and ccd
@@ -46,7 +49,7 @@ writes companions again.`,
 			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},
 			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},
 		},
-		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns",
+		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage (missing in FILE)",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var force bool
@@ -81,21 +84,37 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	case errors.Is(err, archive.ErrNotFound):
 		return words.Hint(err, "ccd run --once")
 	case errors.As(err, new(*archive.DamageError)):
-		return words.Hint(err, "ccd verify lists the damage; undamaged originals can be restored")
+		return words.Hint(err, "ccd doctor --fix, or another FILE: an earlier backup may have more")
 	case err != nil:
 		return err
 	}
 	out := backupOutput{
 		File: c.File, Archive: l.ArchivePath, ID: c.ID, Sessions: c.Sessions, Frames: c.Frames, IDs: c.Pointers, Bytes: c.Size,
-		Raw: c.Bytes, Sum: c.Sum.String(), Took: time.Since(begun),
+		Raw: c.Bytes, Sum: c.Sum.String(), Took: time.Since(begun), Damage: []reader.Damage{},
 	}
+	for _, d := range c.Damage {
+		out.Damage = append(out.Damage, reader.DamageOf(d))
+	}
+	if err := a.printBackup(out, c.Held); err != nil {
+		return err
+	}
+	if len(out.Damage) > 0 {
+		return errDamaged
+	}
+	return nil
+}
+
+func (a *app) printBackup(out backupOutput, held time.Duration) error {
 	if a.json {
 		return a.printJSON(out)
+	}
+	if err := a.listDamage("missing", out.Damage); err != nil {
+		return err
 	}
 	a.say("backed up and verified: %s and attachments, %s of transcripts, %s; %s in %s", words.Count(out.Sessions, "session"),
 		humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
 	if a.verbose {
-		a.say("writers waited for %s at most", c.Held.Round(100*time.Microsecond))
+		a.say("writers waited for %s at most", held.Round(100*time.Microsecond))
 	}
 	return a.print(out.File + "\n")
 }

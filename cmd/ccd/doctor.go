@@ -19,8 +19,8 @@ and the daemon, the agents' settings, and transcripts that an agent may purge be
 takes about a second and exits 1 if something is wrong.
 
 --fix makes only safe changes and lists them: modes of ccd's own files, leftover temporary files and
-companions, and the files of an installed service, which it starts. It does not change transcripts, the
-archive, backups or agents' settings.`,
+companions, and the files of an installed service, which it starts. It reads the whole archive and repairs
+damage from transcripts that still exist. It does not change transcripts, backups or agents' settings.`,
 		more: `It checks the structure of the archive's pages and a sample of its hashes; ccd verify reads everything. It also
 checks the watch limit, the summarizer's command, the service's sandbox and linger, and the clock. --fix
 removes temporary files of a crash that are older than an hour, and companions that a changed companion.dir
@@ -56,7 +56,11 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 			}
 			a.say("fixed: %s: %s", f.Check, f.Detail)
 		})
-		if len(fixed) > 0 {
+		healed, err := a.heal(ctx)
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintf(a.err, "not fixed: archive: %v\n", err)
+		}
+		if fixed = append(fixed, healed...); len(fixed) > 0 {
 			all = append(fixed, d.Examine(ctx)...)
 			wipe()
 		}
@@ -74,6 +78,26 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		return errSaid
 	}
 	return err
+}
+
+// heal repairs the archive, and returns what it did as a finding, if there was damage.
+func (a *app) heal(ctx context.Context) ([]doctor.Finding, error) {
+	d, l, err := a.daemonFor(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	if size, err := l.Archive.Size(ctx); err == nil && size.File == 0 {
+		return nil, nil // there is no archive yet
+	}
+	show, wipe := a.progress("reading the archive:")
+	h, err := d.Heal(ctx, show)
+	wipe()
+	if err != nil || h.Found == 0 {
+		return nil, err
+	}
+	f := doctor.Healed(h)
+	a.say("fixed: %s: %s", f.Check, f.Detail)
+	return []doctor.Finding{f}, nil
 }
 
 // findingRows formats the findings as lines, each with its fix below it.

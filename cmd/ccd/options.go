@@ -39,7 +39,7 @@ func (a *app) incomplete(l *reader.Library) {
 	for _, err := range l.Damage {
 		fmt.Fprintf(a.err, "  %v\n", err)
 	}
-	fmt.Fprintln(a.err, "hint: ccd verify")
+	fmt.Fprintln(a.err, "hint: ccd doctor --fix")
 }
 
 // find returns the session of a SESSION argument. If that is latest, it says which one it took.

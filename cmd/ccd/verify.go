@@ -148,6 +148,7 @@ func (a *app) printVerify(out verifyOutput) error {
 	}
 	switch {
 	case len(out.Damage) > 0:
+		a.say("hint: ccd doctor --fix")
 		return errDamaged
 	case out.failed:
 		return errSaid

@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
 	"ccd/watcher"
 )
 
@@ -35,7 +36,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	case f.size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}
-	const fix = "ccd verify lists all damage; intact originals can still be restored"
+	const fix = "ccd doctor --fix repairs what transcripts still have; ccd verify lists all damage"
 	for _, d := range f.sample.Damage {
 		all = append(all, wrong(check, fix, "%v", d))
 	}
@@ -61,6 +62,20 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 		checked = "a sample of " + checked + " is intact (ccd verify checks all)"
 	}
 	return []Finding{ok(check, "%s: %s for %s of transcripts; %s", path, humanize.IBytes(uint64(f.size.File)), humanize.IBytes(uint64(f.size.Raw)), checked)}
+}
+
+// Healed returns what daemon.Heal did.
+func Healed(h daemon.Healed) Finding {
+	done := fmt.Sprintf("%s repaired, %s stored again from transcripts", words.Count(h.Found-min(h.Found, len(h.Left)), "damaged place"), humanize.IBytes(uint64(h.Bytes)))
+	if h.Aside != "" {
+		done += "; the archive was rebuilt, the old file is " + h.Aside
+	}
+	f := Finding{Check: "archive", State: "ok", Detail: done, Fixed: true}
+	if len(h.Left) > 0 {
+		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s left that no transcript has", done, words.Count(len(h.Left), "damaged place"))
+		f.Fix = "ccd import FILE, with a backup"
+	}
+	return f
 }
 
 // Limit compares the archive's size with archive.max_size.

@@ -1,0 +1,119 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// damagedHome returns a HOME with three archived sessions and a damaged archive, and the sessions' texts by ID.
+func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
+	t.Helper()
+	home, texts = t.TempDir(), map[string]string{}
+	for n := range 3 {
+		text := strings.Repeat(aLine, 1+n*400)
+		put(t, transcriptPath(home, n), text)
+		texts[strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl")] = text
+	}
+	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+		t.Fatal(talk)
+	}
+	archive = filepath.Join(home, ".local/state/ccd/archive.db")
+	raw, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range len(raw) / 4096 {
+		raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+	}
+	put(t, archive, string(raw))
+	if _, _, code := outputs(t, home, "verify"); code != exitDamage {
+		t.Fatalf("verify of the damaged archive exits %d: the test sees nothing", code)
+	}
+	return home, archive, texts
+}
+
+func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
+	t.Helper()
+	for id, want := range texts {
+		out, _, code := outputs(t, home, "restore", "--session", id)
+		if code == exitDone && string(out) == want {
+			n++
+		} else if code == exitDone {
+			t.Errorf("restore --session %s: %d other bytes", id, len(out))
+		}
+	}
+	return n
+}
+
+func TestDoctorRepairsTheArchive(t *testing.T) {
+	t.Parallel()
+	home, archive, texts := damagedHome(t)
+	damaged, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != exitDone || !strings.Contains(talk, "fixed: archive: ") {
+		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
+	}
+	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+		t.Errorf("verify: %d\n%s%s", code, out, talk)
+	}
+	if n := exactSessions(t, home, texts); n != len(texts) {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	aside, err := filepath.Glob(archive + ".damaged-*")
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("set aside: %q, %v", aside, err)
+	}
+	if kept, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(kept, damaged) {
+		t.Errorf("the damaged file was not kept as it was: %v", err)
+	}
+}
+
+// What a damaged file still has comes into another archive by salvage and import, and a backup of it has as much.
+func TestSalvageAndImport(t *testing.T) {
+	t.Parallel()
+	home, archive, texts := damagedHome(t)
+	dir, found := t.TempDir(), -1
+	for _, line := range [][]string{{"salvage", archive, "-o", filepath.Join(dir, "salvaged.db")}, {"backup", filepath.Join(dir, "backup.db")}} {
+		if out, talk, code := outputs(t, home, line...); code != exitDamage && code != exitDone || code == exitDamage && !strings.Contains(string(out), "missing: ") {
+			t.Errorf("%q: %d\n%s%s", line, code, out, talk)
+		}
+		file := line[len(line)-1]
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := t.TempDir()
+		put(t, transcriptPath(other, 7), aLine)
+		_, _, _ = outputs(t, other, "run", "--once")
+		if out, talk, code := outputs(t, other, "import", file); code != exitDone {
+			t.Errorf("import: %d\n%s%s", code, out, talk)
+		}
+		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("import changed %s", line[0])
+		}
+		there, err := os.ReadFile(filepath.Join(other, ".local/state/ccd/archive.db"))
+		if err != nil || len(there) == 0 {
+			t.Fatal(err)
+		}
+		n := exactSessions(t, other, texts)
+		if found >= 0 && n != found {
+			t.Errorf("%s: %d of %d sessions are exact, %d before", line[0], n, len(texts), found)
+		}
+		found = n
+		if _, talk, code := outputs(t, other, "import", file); code != exitDone || !strings.Contains(talk, "0 new sessions") {
+			t.Errorf("import again: %d\n%s", code, talk)
+		}
+	}
+	if out, talk, code := outputs(t, home, "salvage", archive); code != exitUsage {
+		t.Errorf("salvage without -o: %d\n%s%s", code, out, talk)
+	}
+}

@@ -1,0 +1,226 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"ccd/archive"
+	"ccd/internal/transcript"
+)
+
+// damages changes one place of a file of a given size.
+var damages = map[string]func(r *rand.Rand, raw []byte) []byte{
+	"flipped": func(r *rand.Rand, raw []byte) []byte {
+		raw[r.IntN(len(raw))] ^= 1 << r.IntN(8)
+		return raw
+	},
+	"flipped in a page's head": func(r *rand.Rand, raw []byte) []byte {
+		raw[r.IntN(len(raw)/4096)*4096+r.IntN(64)] ^= 1 << r.IntN(8)
+		return raw
+	},
+	"zeroed": func(r *rand.Rand, raw []byte) []byte {
+		clear(raw[r.IntN(len(raw)/4096)*4096:][:4096])
+		return raw
+	},
+	"misplaced": func(r *rand.Rand, raw []byte) []byte {
+		copy(raw[r.IntN(len(raw)/4096)*4096:][:4096], bytes.Clone(raw[r.IntN(len(raw)/4096)*4096:][:4096]))
+		return raw
+	},
+	"truncated": func(r *rand.Rand, raw []byte) []byte { return raw[:r.IntN(len(raw))] },
+}
+
+// damaged is how many damages of each kind a test makes.
+func damaged() int {
+	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_DAMAGES")); err == nil {
+		return n
+	}
+	return 8
+}
+
+// healing is a house with sessions of all kinds of sizes, and its archive.
+type healing struct {
+	*house
+	texts map[string]string // by path
+	good  []byte            // the archive's file
+}
+
+func newHealing(t *testing.T) healing {
+	h := healing{newHouse(t), map[string]string{}, nil}
+	for n, turns := range []int{1, 3, 40, 400} {
+		text := ""
+		for i := range turns {
+			text += fmt.Sprintf(`{"type":"user","uuid":"%d-%d","message":{"role":"user","content":"What is %d? %s"}}`+"\n", n, i, i*n, bytes.Repeat([]byte{'a' + byte(i%26)}, 700))
+		}
+		h.texts[h.path(n)] = text
+		h.write(h.path(n), text)
+	}
+	h.once()
+	h.good = h.archive()
+	return h
+}
+
+func (h healing) archive() []byte {
+	h.t.Helper()
+	raw, err := os.ReadFile(h.o.Archive.Path())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return raw
+}
+
+// put replaces the archive's file, as if ccd started with it.
+func (h *healing) put(raw []byte) {
+	h.t.Helper()
+	path := h.o.Archive.Path()
+	old, _ := filepath.Glob(path + ".damaged-*")
+	for _, p := range old {
+		_ = os.Remove(p)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	a, err := archive.Open(path, archive.Options{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.o.Archive = a
+}
+
+// exact counts the sessions that the archive has exactly. It fails the test where one has other bytes.
+func (h healing) exact(what string) (n int) {
+	h.t.Helper()
+	for path, want := range h.texts {
+		key := transcript.Key{Agent: "claude-code", ID: filepath.Base(path[:len(path)-len(".jsonl")])}
+		var got []byte
+		var failed error
+		for seg, err := range h.o.Archive.Reader(key, 0).Segments(context.Background()) {
+			if got = append(got, seg.Data...); err != nil {
+				failed = err
+			}
+		}
+		switch {
+		case failed == nil && string(got) == want:
+			n++
+		case failed != nil:
+			h.t.Logf("%s: session %s: %.200v", what, key.ID, failed)
+		case failed == nil && !bytes.HasPrefix([]byte(want), got):
+			h.t.Errorf("%s: session %s has %d other bytes", what, key.ID, len(got))
+		}
+	}
+	return n
+}
+
+// One damage of any kind, anywhere, and the sources at hand: Heal leaves nothing damaged and every session exact, and a
+// damaged file is kept. The control: before, some sessions are not exact.
+func TestDamageHealsFromTheSources(t *testing.T) {
+	h := newHealing(t)
+	for kind, damage := range damages {
+		r := rand.New(rand.NewPCG(1, uint64(len(kind))))
+		met, rebuilt := 0, 0
+		for i := range damaged() {
+			what := fmt.Sprint(kind, " ", i)
+			raw := damage(r, bytes.Clone(h.good))
+			h.put(raw)
+			before := h.exact(what)
+			h.put(raw)
+			d := h.daemon()
+			healed, err := d.Heal(t.Context(), nil)
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			if report, err := h.o.Archive.Verify(t.Context(), nil); err != nil || len(report.Damage)+len(healed.Left) > 0 {
+				t.Errorf("%s: damage is left: %v, %v", what, report.Damage, err)
+			}
+			if n := h.exact(what); n != len(h.texts) {
+				t.Errorf("%s: %d of %d sessions are exact, %d before", what, n, len(h.texts), before)
+			}
+			if before < len(h.texts) {
+				met++
+			}
+			if healed.Aside != "" {
+				rebuilt++
+				if _, err := os.Stat(healed.Aside); err != nil {
+					t.Errorf("%s: the damaged file was not kept: %v", what, err)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d damages met a session, %d files rebuilt", kind, met, damaged(), rebuilt)
+	}
+}
+
+// Without the sources what is intact stays, the rest is listed, and nothing is rebuilt again for it.
+func TestDamageWithoutSources(t *testing.T) {
+	h := newHealing(t)
+	for path := range h.texts {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := 0
+	for kind, damage := range damages {
+		r := rand.New(rand.NewPCG(2, uint64(len(kind))))
+		for i := range damaged() {
+			what := fmt.Sprint(kind, " ", i)
+			raw := damage(r, bytes.Clone(h.good))
+			h.put(raw)
+			before := h.exact(what)
+			h.put(raw)
+			healed, err := h.daemon().Heal(t.Context(), nil)
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			after := h.exact(what)
+			if after < before {
+				t.Errorf("%s: %d sessions are exact, %d before", what, after, before)
+			}
+			if after < len(h.texts) {
+				lost++
+			}
+			again, err := h.daemon().Heal(t.Context(), nil)
+			if err != nil || again.Aside != "" {
+				t.Errorf("%s: healed again: %q, %v; left was %v", what, again.Aside, err, healed.Left)
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("nothing was lost: the test sees nothing")
+	}
+}
+
+// The daemon repairs by itself what it meets: at its start, and when the turn of a session comes.
+func TestDaemonHealsDamage(t *testing.T) {
+	h := newHealing(t)
+	for kind, raw := range map[string][]byte{"truncated": h.good[:len(h.good)/3], "empty": {}, "one block": flippedInBlock(h.good)} {
+		h.put(raw)
+		d := h.daemon()
+		for _, s := range d.sessions {
+			s.state.Checked = time.Time{}
+		}
+		if before := h.exact(kind); before == len(h.texts) {
+			t.Errorf("%s: the test sees nothing", kind)
+		}
+		if r, err := d.Once(t.Context(), func(int64, int64) {}); err != nil || len(r.Failed) > 0 {
+			t.Errorf("%s: %v, failed: %v", kind, err, r.Failed)
+		}
+		if n := h.exact(kind); n != len(h.texts) {
+			t.Errorf("%s: %d of %d sessions are exact", kind, n, len(h.texts))
+		}
+	}
+}
+
+// flippedInBlock returns the archive's file with a flipped bit in the block that has the largest session's beginning.
+func flippedInBlock(raw []byte) []byte {
+	raw = bytes.Clone(raw)
+	at := bytes.LastIndex(raw, []byte("00000000-0000-4000-8000-000000000003\x00\x01"))
+	raw[at+200] ^= 1
+	return raw
+}
