@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // screenText collects what a program writes to a terminal.
@@ -82,7 +84,9 @@ func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []str
 	if out != nil {
 		c.Stdout = out
 	}
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	// When the leader of a terminal's session ends, Linux drops what it wrote last and nobody has read. A picker needs no
+	// controlling terminal, because it reads Ctrl-C as a key.
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: out == nil}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +150,53 @@ func TestPicker(t *testing.T) {
 				t.Errorf("a title steers the terminal, or its screen was not given back: %q", text)
 			}
 		})
+	}
+}
+
+// TestPickerOfNoSize: a terminal of 0 rows and columns, such as a job's, gets the usual size.
+func TestPickerOfNoSize(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	var out bytes.Buffer
+	cmd, screen, seen := startOnTerminal(t, home, 0, 0, []string{"TERM=xterm"}, &out, "restore", "--session", ".", "--info", "--json")
+	seen.shows(t, "3 of 3; type to filter")
+	typeKeys(t, screen, "\x1b[B\r")
+	if code := exitOf(t, cmd, seen); code != exitDone || !strings.Contains(out.String(), chosenB) {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
+// TestPickerOnAStuckTerminal: a signal or a key ends the picker within a second if the terminal takes no output, and the
+// terminal's mode is restored.
+func TestPickerOnAStuckTerminal(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	for _, keys := range []string{"", "\x03", "\x1b"} {
+		cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=xterm"}, new(bytes.Buffer), "restore", "--session", ".", "--info")
+		seen.shows(t, "3 of 3; type to filter")
+		tty, err := os.OpenFile(terminalName(t, screen), os.O_RDWR|syscall.O_NOCTTY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.IoctlSetInt(int(tty.Fd()), unix.TCXONC, 0); err != nil { // TCOOFF
+			t.Fatal(err)
+		}
+		typeKeys(t, screen, "\x1b[B"+keys)
+		if keys == "" {
+			cmd.Process.Signal(syscall.SIGTERM)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%q: the picker does not end", keys)
+		}
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+			t.Errorf("%q: exit %d", keys, code)
+		}
+		if mode, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS); err != nil || mode.Lflag&unix.ICANON == 0 {
+			t.Errorf("%q: the terminal is left in raw mode: %v", keys, err)
+		}
+		tty.Close()
 	}
 }
 

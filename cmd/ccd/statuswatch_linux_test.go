@@ -106,6 +106,16 @@ func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File
 	return screen, program
 }
 
+// terminalName returns the path of the terminal whose other end is screen.
+func terminalName(t *testing.T, screen *os.File) string {
+	t.Helper()
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("/dev/pts/%d", n)
+}
+
 // TestWatchOnATerminal: the status is redrawn in place, within the size of the terminal, Ctrl-C exits 130, and no
 // terminal mode stays changed.
 func TestWatchOnATerminal(t *testing.T) {

@@ -12,9 +12,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 	"github.com/sahilm/fuzzy"
 )
 
@@ -27,22 +29,64 @@ type Choice struct {
 	Match []string                 // the text of each choice that is filtered
 }
 
+// endSoon limits how long Pick waits for the screen to be restored: a terminal that takes no output blocks Bubble Tea
+// forever.
+const endSoon = 500 * time.Millisecond
+
 // Pick returns the number of the chosen line, counted from 0 without the heading. It fails with ErrCanceled, when ctx ends,
 // or where the terminal cannot be drawn on.
 func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, error) {
-	m := &model{choice: c}
+	m := &model{choice: c, quit: make(chan int, 1)}
 	m.filter()
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithoutSignalHandler())
-	_, err := p.Run()
+	before, stateErr := term.GetState(in.Fd())
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env),
+		tea.WithoutSignalHandler(), tea.WithFilter(sized))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		ended <- err
+	}()
+	var err error
+	n := canceled
+	select {
+	case err = <-ended:
+		ended <- nil
+	case n = <-m.quit:
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(endSoon):
+		if stateErr == nil {
+			_ = term.Restore(in.Fd(), before)
+		}
+	}
+	if n == canceled {
+		select {
+		case n = <-m.quit:
+		default:
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case err != nil:
 		return 0, fmt.Errorf("draw on terminal: %w", err)
-	case !m.chosen || len(m.shown) == 0:
+	case n == canceled:
 		return 0, ErrCanceled
 	}
-	return m.shown[m.at], nil
+	return n, nil
+}
+
+// canceled is sent instead of a choice.
+const canceled = -1
+
+// sized gives a terminal that does not know its size the usual one.
+func sized(_ tea.Model, msg tea.Msg) tea.Msg {
+	if size, ok := msg.(tea.WindowSizeMsg); ok && (size.Width <= 0 || size.Height <= 0) {
+		return tea.WindowSizeMsg{Width: 80, Height: 24}
+	}
+	return msg
 }
 
 // model is the state of a picker. All of it changes in Update, so that what is typed ahead is taken in its order.
@@ -50,9 +94,10 @@ type model struct {
 	choice        Choice
 	width, height int
 	typed         string
-	shown         []int // choices that match, best first
-	at, top       int   // the marked one, and the first one on the screen, of shown
-	chosen        bool
+	shown         []int    // choices that match, best first
+	at, top       int      // the marked one, and the first one on the screen, of shown
+	quit          chan int // gets the choice, or canceled, once
+	over          bool     // no key counts any more
 }
 
 // Init implements tea.Model.
@@ -60,6 +105,9 @@ func (m *model) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if m.over {
+		return m, nil
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -68,12 +116,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "enter":
-			m.chosen = len(m.shown) > 0
-			if m.chosen {
-				return m, tea.Quit
+			if len(m.shown) > 0 {
+				return m, m.end(m.shown[m.at])
 			}
 		case "esc", "ctrl+c", "ctrl+d":
-			return m, tea.Quit
+			return m, m.end(canceled)
 		case "up", "ctrl+p", "ctrl+k":
 			m.at--
 		case "down", "ctrl+n", "ctrl+j", "tab":
@@ -98,6 +145,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.at = max(0, min(m.at, len(m.shown)-1))
 	m.top = max(min(m.top, m.at), m.at-m.room()+1)
 	return m, nil
+}
+
+// end tells Pick the choice.
+func (m *model) end(choice int) tea.Cmd {
+	m.quit <- choice
+	m.over = true
+	return tea.Quit
 }
 
 // edit changes what is typed.
