@@ -56,7 +56,7 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 		a.say("session of this directory: %s; `ccd ls` lists others", sessionLine(e))
 		return e, nil
 	}
-	all := l.Latest("", agent)
+	all := l.Listed(agent)
 	if len(all) == 0 {
 		return l.Find("latest", agent) // fails with a hint
 	}

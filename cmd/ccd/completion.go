@@ -42,7 +42,7 @@ func (a *app) completeSessions(root *cobra.Command) {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		all := []cobra.Completion{"latest"}
-		for _, e := range l.Latest("", "") {
+		for _, e := range l.Listed("") {
 			if id := shortID(e.ID); strings.HasPrefix(id, typed) || strings.HasPrefix(e.ID, typed) {
 				all = append(all, cobra.CompletionWithDesc(id, sessionDetails(e)))
 			}

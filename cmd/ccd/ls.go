@@ -46,14 +46,14 @@ the model's last report, else an estimate marked "about". SAVED is how much
 smaller the companion is.
 
 On a terminal the title is cut, and columns that do not fit are left out: SOURCE first, then COMPANION,
-SAVED, AGENT, PROJECT, AGE. In a pipe, every session is one line with all columns, separated by tabs.`,
+SAVED, AGENT, PROJECT, LAST. In a pipe, every session is one line with all columns, separated by tabs.`,
 		more: `COMPANION: yes; - (not written yet); gone (the file is missing); unverified (its text failed a check;
 the archive is not affected); unknown format; not followed (a summarizer's own session, with
 --all); copy (made by ccd resume, not resumed yet); damaged (` + "`ccd run`" + ` repairs the stored state).
 SOURCE: present; purged (the agent removed the transcript; the archive has it); "65 B behind" (65 bytes
 are not archived yet).
 
-The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), AGE
+The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), LAST
 (time of the last record, UTC), SIZE, SAVED, COMPANION, SOURCE, AGENT. --verbose adds to SIZE the estimate
 (chars*4/3) that the triggers use, and token reports that were ignored as impossible.`,
 		examples: []example{
@@ -116,7 +116,7 @@ func (a *app) lsSize(l *reader.Library) error {
 		{head: "BYTES", text: func(p *status.Project) string { return humanize.IBytes(uint64(p.Bytes)) }},
 		{head: "COMPANIONS", drop: 1, text: func(p *status.Project) string { return fmt.Sprint(p.Companions) }},
 		{
-			head: "AGE", drop: 2, text: func(p *status.Project) string { return words.Ago(p.LastAt(), now) },
+			head: "LAST", drop: 2, text: func(p *status.Project) string { return words.Ago(p.LastAt(), now) },
 			piped: func(p *status.Project) string { return words.Minute(p.LastAt()) },
 		},
 	})

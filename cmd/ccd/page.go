@@ -25,8 +25,8 @@ const (
 const helpColumns = 80
 
 // sessionWords explains SESSION.
-const sessionWords = `SESSION is a session ID or the beginning of one, a transcript's path, latest (the newest session, or the
-one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
+const sessionWords = `SESSION is a session ID, the beginning of one, the end of one that is a path, a transcript's path, latest
+(the newest session, or the one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
 SESSION, or with a dot, a command uses the newest session of this directory's git repository or,
 without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions and exits 3.`
 
@@ -35,7 +35,7 @@ const sessionBrief = "SESSION: ID, path, latest or latest:DIR; without it, this 
 
 // timeWords explains TIME.
 const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (today, yesterday, monday),
-both (yesterday 14:00), or an age (3h, 90m, 2 days ago). Times without a zone are local.`
+both (yesterday 14:00), a month (2026-01), or an age (3h, 2 days ago, last week). Times without a zone are local.`
 
 var groups = []string{everyday, agents, setup, care}
 

@@ -39,7 +39,7 @@ func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T]
 			piped: func(r T) string { return mark.Inline(of(r).Project, 0) },
 		},
 		{
-			head: "AGE", drop: 6, text: func(r T) string { return words.Ago(of(r).LastAt(), now) },
+			head: "LAST", drop: 6, text: func(r T) string { return words.Ago(of(r).LastAt(), now) },
 			piped: func(r T) string { return words.Minute(of(r).LastAt()) },
 		},
 	}

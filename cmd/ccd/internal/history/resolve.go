@@ -52,7 +52,7 @@ type Choice struct {
 // Resolve returns the one session that arg names: a session ID, a unique prefix of one, a transcript's path, `latest`
 // or `latest:DIR`. It fails with ErrNotFound, or with *AmbiguousError if several match.
 // An exact ID wins over a prefix, and a conversation over the attachments whose IDs begin with its own. If an ID is a path
-// below the root, a prefix of its last element is enough.
+// below the root, a prefix of its last element is enough, or its end.
 func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	all = ofAgent(all, by.Agent)
 	if dir, ok := LatestIn(arg); ok {
@@ -78,8 +78,17 @@ func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	if found := begins(func(c Candidate) string { return mark.Name(c.ID) }); len(found) > 0 {
 		return one(arg, found)
 	}
-	return one(arg, begins(func(c Candidate) string { return path.Base(mark.Name(c.ID)) })) // where the ID is a path
+	if found := begins(func(c Candidate) string { return path.Base(mark.Name(c.ID)) }); len(found) > 0 { // where the ID is a path
+		return one(arg, found)
+	}
+	return one(arg, filter(all, func(c Candidate) bool {
+		name := mark.Name(c.ID)
+		return len(arg) >= leastEnd && c.Class != transcript.Attachment && strings.Contains(name, "/") && strings.HasSuffix(name, arg)
+	}))
 }
+
+// leastEnd is the fewest bytes that name a session as the end of its ID.
+const leastEnd = 8
 
 func ofAgent(all []Candidate, agent string) []Candidate {
 	if agent == "" {

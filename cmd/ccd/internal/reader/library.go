@@ -131,6 +131,16 @@ func (l *Library) Latest(dir, agent string) []Entry {
 	return all
 }
 
+// Listed returns the sessions that lists show: the main ones that are followed, newest first, also copies that ccd made.
+func (l *Library) Listed(agent string) (all []Entry) {
+	for _, e := range l.Sessions {
+		if e.Class == transcript.Main && e.Kept.SkipReason == "" && (agent == "" || e.Agent == agent) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
 // of the directory's git working tree (without git: of the directory and those below it), else of its repository.
 func (l *Library) Here(agent string) (here Entry, ok bool) {

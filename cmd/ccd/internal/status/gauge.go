@@ -262,7 +262,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		add("%s could not be archived", words.Count(n, "file"))
 	}
 	if o.Unreadable > 0 {
-		add("cannot read %d directories or files; run ccd doctor", o.Unreadable)
+		add("cannot read %s; run ccd doctor", o.unreadable())
 	}
 	for _, r := range o.Roots {
 		if dir, err := os.Open(r.Path); err == nil {

@@ -48,7 +48,18 @@ func lagLine(o Report) string {
 	if o.LagBytes == nil {
 		return "unknown"
 	}
-	return humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
+	line := humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
+	if o.Unreadable > 0 {
+		line += ", without " + o.unreadable() + " that cannot be read"
+	}
+	return line
+}
+
+func (o Report) unreadable() string {
+	if o.Unreadable == 1 {
+		return "1 directory or file"
+	}
+	return fmt.Sprintf("%d directories or files", o.Unreadable)
 }
 
 func (r Root) state(running bool) string {

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -217,12 +218,20 @@ func (s Session) Line() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// Short is enough of an ID to name its session: the beginning of a UUID.
+// shortChars is the length of a short ID.
+const shortChars = 13
+
+// Short is enough of an ID to name its session: the beginning of a UUID, the end of a path, whose beginnings are alike.
 func Short(id string) string {
 	if len(id) == 36 && strings.Count(id, "-") == 4 {
-		return id[:13]
+		return id[:shortChars]
 	}
-	return mark.Inline(id, 0)
+	id = mark.Inline(id, 0)
+	if !strings.Contains(id, "/") {
+		return id
+	}
+	name := []rune(path.Base(id))
+	return strings.TrimLeft(string(name[max(0, len(name)-shortChars):]), "-")
 }
 
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.

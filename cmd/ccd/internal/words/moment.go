@@ -35,9 +35,9 @@ func Moment(text string, now time.Time) (time.Time, error) {
 	return t.Add(max(0, span-time.Nanosecond)), err
 }
 
-// Instant reads a time as people type it, and how long the minute or day is that it means: a date, a time of day, today,
-// yesterday, a day of the week (the last one, today included), any of these days with a time of day, or an age (3h, 90m,
-// 2 days ago). Where it names no zone it is in that of now. "" is the zero time.
+// Instant reads a time as people type it, and how long the minute, day or month is that it means: a date, a month (2026-01),
+// a time of day, today, yesterday, a day of the week (the last one, today included), any of these days with a time of day,
+// or an age (3h, 90m, 2 days ago, last week). Where it names no zone it is in that of now. "" is the zero time.
 func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	typed := strings.Join(strings.Fields(text), " ")
 	if typed == "" {
@@ -48,7 +48,13 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 			return t, m.span, nil
 		}
 	}
+	if t, err := time.ParseInLocation("2006-01", typed, now.Location()); err == nil {
+		return t, t.AddDate(0, 1, 0).Sub(t), nil
+	}
 	typed = strings.TrimPrefix(strings.ToLower(typed), "last ")
+	if typed == "week" || typed == "month" || typed == "year" {
+		typed = "1 " + typed
+	}
 	if t, ok := before(typed, now); ok {
 		return t, 0, nil
 	}
