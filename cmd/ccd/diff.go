@@ -97,7 +97,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	}
 	out, err := diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Shell(e.ID))
+		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.ID))
 	}
 	if err != nil {
 		return err
@@ -149,14 +149,14 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
 		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.ID, history.ErrNotFound, none.Summary)
-		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
+		return out, words.Hint(err, "ccd show %s", words.Argument(e.ID))
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
 		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.ID, history.ErrNotFound, archived)
-		return out, words.Hint(err, "ccd show %s", words.Shell(e.ID))
+		return out, words.Hint(err, "ccd show %s", words.Argument(e.ID))
 	}
 	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d (%s)", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
-	return out, words.Hint(err, "ccd diff %s", words.Shell(e.ID))
+	return out, words.Hint(err, "ccd diff %s", words.Argument(e.ID))
 }
 
 // diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
@@ -238,7 +238,7 @@ func diffHead(out diffOutput, local bool) string {
 // diffFoot says what to do next.
 func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
-	name := words.Shell(out.Session)
+	name := words.Argument(out.Session)
 	if slices.ContainsFunc(out.Classes, func(c dropped.Class) bool { return len(c.List) > 0 }) {
 		restore := "ccd restore"
 		if agent {
@@ -253,10 +253,10 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 		class = " --class " + class
 	}
 	if more {
-		fmt.Fprintf(&b, "List all: ccd diff %s%s --all\n", name, class)
+		fmt.Fprintf(&b, "List all: ccd diff --all%s %s\n", class, name)
 	}
 	if out.Earlier > 0 {
-		fmt.Fprintf(&b, "%s dropped by earlier compactions: ccd diff %s --boundary %d\n", words.Count(out.Earlier, "fact"), name, out.Boundary-1)
+		fmt.Fprintf(&b, "%s dropped by earlier compactions: ccd diff --boundary %d %s\n", words.Count(out.Earlier, "fact"), out.Boundary-1, name)
 	}
 	return b.String()
 }

@@ -165,7 +165,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	case transcript.Attachment:
 		return e, words.Hint(fmt.Errorf("resume %s: it is an attachment, not a session", e.ID), "ccd restore --session %s", words.Shell(e.ID))
 	case transcript.SubAgent:
-		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.ID), "ccd resume %s", words.Shell(e.Parent))
+		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.ID), "ccd resume %s", words.Argument(e.Parent))
 	}
 	return e, nil
 }

@@ -43,7 +43,7 @@ has only the section recent.`,
 	var f showFlags
 	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
 		if err := a.noJSON(c); err != nil {
-			return words.Hint(err, "ccd show --format json %s", words.Shell(sessionOf(args)))
+			return words.Hint(err, "ccd show --format json %s", words.Argument(sessionOf(args)))
 		}
 		if f.section != "" && f.form == asMessages {
 			return usage(c, errors.New("--section cannot be used with --format messages"))

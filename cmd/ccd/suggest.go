@@ -20,6 +20,7 @@ var synonyms = map[string]string{
 	"get": "restore", "recover": "restore", "checkout": "restore",
 	"continue": "resume", "compress": "compact", "summarize": "compact",
 	"rm": "uninstall", "delete": "uninstall", "remove": "uninstall", "purge": "uninstall --purge",
+	"unpin": "pin --remove", "untag": "tag --remove",
 	"check": "verify", "fsck": "verify", "info": "status",
 	"top": "status --watch", "watch": "status --watch", "daemon": "run", "serve": "run", "sync": "run --once", "update": "run --once",
 	"init": "setup", "configure": "config", "man": "help",

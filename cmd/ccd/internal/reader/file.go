@@ -58,7 +58,7 @@ func (w WantedFile) hint(err error) error {
 	var several *history.AmbiguousError
 	switch {
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
-		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), unknown.Session)
+		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
 		return words.Hint(err, "add more of the path")
 	case err != nil && w.At == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:

@@ -3,19 +3,15 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/words"
 )
 
-// Argument is a session as a hint's command line names it: it must work when it is pasted. A name that begins with a
-// hyphen would be taken for a flag, and one that two agents use needs its agent.
+// Argument is a session as a hint's command line names it: it must work when it is pasted. A name that two agents use needs
+// its agent.
 func (l *Library) Argument(e Entry) string {
-	arg := words.Shell(e.ID)
-	if strings.HasPrefix(arg, "-") {
-		arg = "-- " + arg
-	}
+	arg := words.Argument(e.ID)
 	for _, other := range l.Sessions {
 		if other.ID == e.ID && other.Agent != e.Agent {
 			return "--agent " + e.Agent + " " + arg

@@ -128,6 +128,8 @@ func (l *Library) lookup(ctx context.Context, prefix string, progress func(done,
 		return archive.Found{}, words.Hint(err, Widen)
 	case err != nil && len(l.Sessions) == 0:
 		return archive.Found{}, words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
+	case errors.Is(err, history.ErrNotFound) && len(l.Damage) == 0:
+		return archive.Found{}, words.Hint(err, "ccd search WORDS finds IDs")
 	case err != nil:
 		return archive.Found{}, err
 	case len(found) > 1:

@@ -27,6 +27,15 @@ func Are(n int, one, many string) string {
 	return fmt.Sprintf("%d %s are", n, many)
 }
 
+// Argument is a name as an argument of a command line that is pasted. One that begins with a hyphen would be taken for a
+// flag, so it is last and follows "--".
+func Argument(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "-- " + Shell(name)
+	}
+	return Shell(name)
+}
+
 // Shell quotes text as one word of a shell, where it needs it: a POSIX shell's, or where a character could move a
 // terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them.
 func Shell(text string) string {
