@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -148,7 +149,7 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 	st := State{EndsAtLogout: s.endsAtLogout()}
 	if s.mgr.file() != "" {
 		text, err := os.ReadFile(s.mgr.file())
-		st.Installed = err == nil || !errors.Is(err, fs.ErrNotExist)
+		st.Installed = err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 		st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
 		st.Sandboxed = st.Installed && s.mgr.sandbox != "" && exists(s.mgr.sandbox)
 	}

@@ -25,6 +25,14 @@ func (f setupFlags) command() string {
 	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo]
 }
 
+// verb names what failed, in errors.
+func (f setupFlags) verb() string {
+	if f.undo {
+		return "undo setup"
+	}
+	return "set up ccd"
+}
+
 // setupOutput is what --json prints.
 type setupOutput struct {
 	Steps   []*onboard.Step   `json:"steps"`
@@ -89,9 +97,13 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	}
 	switch {
 	case f.dryRun && a.json:
-		return a.printJSON(setupOutput{Steps: steps})
+		err = a.printJSON(setupOutput{Steps: steps})
+		fallthrough
 	case f.dryRun:
-		return nil
+		if err == nil && has(steps, onboard.Failed) {
+			return errSaid
+		}
+		return err
 	}
 	for _, s := range steps {
 		switch s.Do(ctx); {
@@ -158,7 +170,7 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		if err := a.print(plan); err != nil || f.dryRun {
 			return err
 		}
-		return words.Hint(words.Usage(errors.New("set up ccd: no terminal to ask on; nothing was changed")), "%s --yes", f.command())
+		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to ask on; nothing was changed", f.verb())), "%s --yes", f.command())
 	case !a.quiet || todo && !f.yes:
 		fmt.Fprint(a.err, mark.Visible(plan))
 	}
@@ -174,7 +186,7 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		return err
 	}
 	if given := strings.ToLower(strings.TrimSpace(text)); text == "" || given != "" && given != "y" && given != "yes" {
-		return errors.New("set up ccd: the answer was not yes; nothing was changed")
+		return fmt.Errorf("%s: the answer was not yes; nothing was changed", f.verb())
 	}
 	return nil
 }
@@ -242,7 +254,11 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 	l, err := a.locate(true)
 	switch {
 	case f.undo && err == nil && !a.json:
-		a.say("the archive stays in %s, and the configuration stays (ccd uninstall --purge removes them)", l.ArchivePath)
+		if _, err := os.Lstat(l.ArchivePath); err == nil {
+			a.say("the archive stays in %s, and the configuration stays (ccd uninstall --purge removes them)", l.ArchivePath)
+		} else {
+			a.say("the configuration stays (ccd uninstall --purge removes it)")
+		}
 	case !f.undo && err == nil:
 		out.Archive, err = onboard.Measure(ctx, l)
 	}
@@ -255,15 +271,22 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 		return nil
 	}
 	r := out.Archive
-	text := "\nNo sessions are archived yet. Next:\n  ccd demo                 see what ccd does with a session\n  ccd status               show what is watched\n"
+	unattended := slices.ContainsFunc(steps, func(s *onboard.Step) bool {
+		return s.Step == "service" && (s.State == onboard.Unavailable || s.State == onboard.Failed)
+	})
+	next := "Next:\n"
+	if unattended {
+		next = "New sessions are not archived until `ccd run` runs. Next:\n  ccd run                  archive new sessions, until you press Ctrl-C\n"
+	}
+	text := "\nNo sessions are archived yet. " + next + "  ccd demo                 see what ccd does with a session\n  ccd status               show what is watched\n"
 	if r.Sessions > 0 {
 		with := "Companions are written when a session grows long."
 		if r.Companions > 0 {
 			with = fmt.Sprintf("%s, %s with an ID.", words.Count(r.Companions, "companion"), words.Count(r.Originals, "original"))
 		}
-		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\nNext:\n"+
+		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
 			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
-			words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Raw)), humanize.IBytes(uint64(r.Bytes)), with)
+			words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Raw)), humanize.IBytes(uint64(r.Bytes)), with, next)
 	}
 	return a.print(text)
 }

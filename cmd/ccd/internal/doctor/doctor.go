@@ -76,6 +76,8 @@ type Agents interface {
 	Present() []string
 	// Status returns what an agent's settings contain of ccd.
 	Status(agent string) setup.Status
+	// Install plans what connects agents.
+	Install(agents ...string) (*setup.Plan, error)
 }
 
 // Doctor holds the input of Examine.

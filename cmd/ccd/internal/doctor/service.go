@@ -283,6 +283,8 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 			all = append(all, ok(check, "its instructions call ccd"))
 		case st.Installed:
 			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
+		case len(st.Binaries) > 0 && byHand(f, agent) != "":
+			all = append(all, note(check, byHand(f, agent), "partly set up"))
 		case len(st.Binaries) > 0:
 			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:
@@ -294,6 +296,15 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		all = append(all, note("agents", "ccd setup", "not connected: %s", strings.Join(missing, ", ")))
 	}
 	return all
+}
+
+// byHand returns what only the user can do to connect an agent, "" if there is more to do than that.
+func byHand(f *facts, agent string) string {
+	p, err := f.doctor.Agents.Install(agent)
+	if err != nil || !p.Empty() || len(p.Notes) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(p.Notes[len(p.Notes)-1], ".")
 }
 
 // checkWatches compares the number of directories with the kernel's limit on watches. Beyond the limit ccd polls, which is

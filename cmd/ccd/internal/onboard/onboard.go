@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 	"slices"
 	"strings"
@@ -178,7 +179,11 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	case plan.New == 0:
 		return step.is(Unchanged, "up to date, "+words.Count(plan.Known, "session"))
 	}
-	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(plan.Archive)))
+	grows := plan.Archive
+	if plan.Known == 0 {
+		grows = newFile(plan.New)
+	}
+	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(grows)))
 	running := func() bool { _, running, _ := daemon.ReadRun(a.Library.StateDir); return running }
 	switch {
 	case running():
@@ -204,6 +209,17 @@ func (a Account) archive(plan daemon.Plan) *Step {
 		return did, err
 	}
 	return step
+}
+
+// newFile is about the size of an archive that did not exist, with that many bytes of transcripts. bbolt doubles its file
+// up to 16 MiB, then adds 16 MiB at a time.
+func newFile(raw int64) int64 {
+	const step = 16 << 20
+	need := max(raw/3, 1<<15)
+	if need > step {
+		return (need + step - 1) / step * step
+	}
+	return 1 << bits.Len64(uint64(need-1))
 }
 
 const (

@@ -36,7 +36,7 @@ func Usable(path, home string) error {
 	}
 	if short(path) && !short(home) {
 		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
-			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run `agents install` from there")
+			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run that one")
 	}
 	return nil
 }

@@ -73,6 +73,9 @@ func (p *Plan) Steps() (all []string) {
 	for _, c := range p.changes {
 		if c.write {
 			all = append(all, c.verb().now+" "+c.path)
+			if c.keep {
+				all = append(all, "write "+c.path+backupSuffix)
+			}
 		}
 		if c.drop {
 			all = append(all, "remove "+c.path+backupSuffix)
