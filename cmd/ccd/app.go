@@ -125,7 +125,11 @@ func (a *app) shown(write func(io.Writer) error) error {
 		return write(a.out)
 	}
 	v := &mark.VisibleWriter{W: a.out}
-	return errors.Join(write(v), v.Close())
+	err := write(v)
+	if cerr := v.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }
 
 // guarded is the terminal of stderr. It escapes control characters in everything that is written to it, in whole

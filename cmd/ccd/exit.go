@@ -69,7 +69,7 @@ func report(w io.Writer, err error, forAgent bool) {
 		return
 	}
 	err = reader.Locked(err)
-	text := fmt.Sprintf("ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
+	text := fmt.Sprintf("ccd: %s\n", middle(strings.TrimPrefix(err.Error(), "ccd: ")))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
 			text += fmt.Sprintf("  %s\n", m)
@@ -83,6 +83,18 @@ func report(w io.Writer, err error, forAgent bool) {
 		text += fmt.Sprintf("hint: %s\n", line)
 	}
 	fmt.Fprint(w, mark.Visible(text)) // the error may quote names from transcripts
+}
+
+// mostError is the number of characters of an error that are printed. An error ends with its cause and may quote an
+// argument of any length.
+const mostError = 4000
+
+// middle cuts the middle out of a text that is too long.
+func middle(text string) string {
+	if r := []rune(text); len(r) > mostError {
+		return string(r[:mostError/8]) + "…" + string(r[len(r)-mostError/8:])
+	}
+	return text
 }
 
 // signals returns a context that the first SIGINT or SIGTERM cancels, with errInterrupted or errTerminated as its

@@ -6,12 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/words"
 )
+
+// TestLongError: an error that quotes a long argument is cut in its middle.
+func TestLongError(t *testing.T) {
+	var b bytes.Buffer
+	report(&b, fmt.Errorf("tag %q: too long", strings.Repeat("x", 5000)), false)
+	if b.Len() > 2000 || !strings.HasPrefix(b.String(), `ccd: tag "xxx`) || !strings.HasSuffix(b.String(), "xxx\": too long\n") {
+		t.Errorf("%d bytes: %.80s", b.Len(), b.String())
+	}
+}
 
 func TestExitCode(t *testing.T) {
 	wrap := func(err error) error { return words.Hint(fmt.Errorf("do this: %w", err), "ccd that") }

@@ -98,6 +98,17 @@ func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, text string) {
 	})
 }
 
+// timeFlag adds a flag for a time. An empty one, such as an unset variable, must not mean every time.
+func timeFlag(flags *pflag.FlagSet, to *string, name, text string) {
+	flags.Func(name, text, func(given string) error {
+		if strings.TrimSpace(given) == "" {
+			return errors.New("empty, want a time")
+		}
+		*to = given
+		return nil
+	})
+}
+
 // flagError replaces the parser's text for a bad value by a plain one.
 func flagError(err error) error {
 	var bad *pflag.InvalidValueError

@@ -81,7 +81,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
-	flags.StringVar(&f.at, "at", "", "with --file: as it was at `TIME` (a day: its end)")
+	timeFlag(flags, &f.at, "at", "with --file: as it was at `TIME` (a day: its end)")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.agentFlag(c, &f.agent)
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.path, "path", "", "only calls on `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
 	a.agentFlag(c, &f.agent)
-	flags.StringVar(&f.since, "since", "", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
+	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
 	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits (default %d); 0: no limit", searchLimit))
 	flags.BoolVar(&f.all, "all", false, "include sub-agents and spilled outputs")
 }
@@ -172,11 +173,16 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int) error {
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:
 		return words.Hint(err, "ccd search%s", what)
+	case slices.ContainsFunc(args, looksRegexp.MatchString):
+		return words.Hint(err, "search finds words as they are; it knows no regular expressions")
 	case !f.all && sources > 0:
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
 }
+
+// looksRegexp matches words that are probably meant as regular expressions.
+var looksRegexp = regexp.MustCompile(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
 
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
