@@ -13,6 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// TestWriteErrorIsPrintedOnce: output that cannot be written is one error.
+func TestWriteErrorIsPrintedOnce(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	must(t, err)
+	defer full.Close()
+	var said bytes.Buffer
+	code := run(t.Context(), []string{"version", "--no-pager"}, std{strings.NewReader(""), full, &said}, []string{"HOME=" + t.TempDir()})
+	if code != exitFailed || strings.Count(said.String(), "no space left") != 1 {
+		t.Errorf("exit %d: %s", code, said.String())
+	}
+}
+
+// TestStatusOfAHomeThatIsAFile: no service is installed there.
+func TestStatusOfAHomeThatIsAFile(t *testing.T) {
+	dir := t.TempDir()
+	home, config := filepath.Join(dir, "home"), filepath.Join(dir, "config.toml")
+	must(t, os.WriteFile(home, nil, 0o600))
+	must(t, os.WriteFile(config, nil, 0o600))
+	var out bytes.Buffer
+	code := run(t.Context(), []string{"status"}, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home, "CCD_CONFIG=" + config})
+	if code != exitFailed || !strings.Contains(out.String(), "not installed") || strings.Contains(out.String(), "service is installed") {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
 // Status does not show old figures as current if the daemon could not replace them on a full disk.
 func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {

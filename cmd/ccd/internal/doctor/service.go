@@ -283,9 +283,11 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 			all = append(all, ok(check, "its instructions call ccd"))
 		case st.Installed:
 			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
-		case len(st.Binaries) > 0 && byHand(f, agent) != "":
-			all = append(all, note(check, byHand(f, agent), "partly set up"))
 		case len(st.Binaries) > 0:
+			if why, how := byHand(f, agent); how != "" {
+				all = append(all, note(check, how, "partly set up: %s", why))
+				continue
+			}
 			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:
 			row, _ := f.Env.Agents().Lookup(agent)
@@ -298,13 +300,14 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 	return all
 }
 
-// byHand returns what only the user can do to connect an agent, "" if there is more to do than that.
-func byHand(f *facts, agent string) string {
+// byHand returns why only the user can complete an agent's connection, and how; "" if `ccd agents install` can.
+func byHand(f *facts, agent string) (why, how string) {
 	p, err := f.doctor.Agents.Install(agent)
 	if err != nil || !p.Empty() || len(p.Notes) == 0 {
-		return ""
+		return "", ""
 	}
-	return strings.TrimSuffix(p.Notes[len(p.Notes)-1], ".")
+	why, how, _ = strings.Cut(strings.TrimSuffix(p.Notes[len(p.Notes)-1], "."), ": ")
+	return why, how
 }
 
 // checkWatches compares the number of directories with the kernel's limit on watches. Beyond the limit ccd polls, which is
