@@ -35,7 +35,7 @@ the transcript is deleted.`,
 		},
 		json: `one array, an object per turn: record, last, time, end, asked (at most 2000 characters), id,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
-failed (tool results), refused, compactions`,
+failed (tool results), refused, compactions, too_long (records over 16 MB)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
@@ -104,6 +104,9 @@ func turnLine(t history.Turn, width int) string {
 	}
 	if t.Compactions > 0 {
 		tail += " · compacted by the agent"
+	}
+	if t.TooLong > 0 {
+		tail += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
 	}
 	if width <= 0 {
 		return head + request + tail

@@ -35,6 +35,7 @@ type Turn struct {
 	Failed      int       `json:"failed"`      // failed tool results, including refused calls
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
+	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
 }
 
 // Tool counts the calls of one tool.
@@ -98,13 +99,16 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 		b.begin(r)
 		b.ask(r)
 	}
-	if !b.begun && slices.ContainsFunc(r.Items, isDone) {
+	if !b.begun && (r.Long || slices.ContainsFunc(r.Items, isDone)) {
 		b.begin(r)
 	}
 	if !b.begun {
 		return done, ok
 	}
 	b.turn.Last = r.N
+	if r.Long {
+		b.turn.TooLong++
+	}
 	if !r.Time.IsZero() {
 		b.turn.End = r.Time
 	}
