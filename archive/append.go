@@ -53,16 +53,22 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 }
 
 func (a *Archive) append(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) error {
+	p, err := a.plan(ctx, s, start, seg)
+	if err != nil || p.noop() {
+		return err
+	}
+	return a.update(ctx, p.need, p.commit)
+}
+
+// plan prepares an Append, outside the write lock.
+func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
 	p := &plan{a: a, session: s, start: start, seg: seg}
 	for _, step := range []func(context.Context) error{p.base, p.diff, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if p.noop() {
-		return nil
-	}
-	return a.update(ctx, p.need, p.commit)
+	return p, nil
 }
 
 // plan is one Append. Everything except commit runs outside the write lock.

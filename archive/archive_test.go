@@ -297,7 +297,7 @@ func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
 	if err := a.SetState(ctx, session("a"), []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	stale, err := a.SetStates(ctx, []Change{
+	stale, err := a.Save(ctx, nil, []Change{
 		{Session: session("a"), Old: []byte("another"), New: []byte("two")},
 		{Session: session("b"), New: []byte("first")},
 	})

@@ -21,7 +21,7 @@ func many(t *testing.T, sessions int) *Archive {
 	for i := range sessions {
 		changes = append(changes, Change{Session: session(fmt.Sprintf("s%04d", i))})
 	}
-	if _, err := a.SetStates(t.Context(), changes); err != nil {
+	if _, err := a.Save(t.Context(), nil, changes); err != nil {
 		t.Fatal(err)
 	}
 	data := talk(1, 60<<10)

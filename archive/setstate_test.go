@@ -33,7 +33,7 @@ func TestDamagedState(t *testing.T) {
 	} {
 		a := open(t)
 		for _, name := range []string{"one", "two"} {
-			if _, err := a.SetStates(t.Context(), []Change{{Session: session(name), New: []byte("kept")}}); err != nil {
+			if _, err := a.Save(t.Context(), nil, []Change{{Session: session(name), New: []byte("kept")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -56,7 +56,7 @@ func TestDamagedState(t *testing.T) {
 		if r, err := a.Verify(t.Context(), nil); err != nil || len(r.Damage) != 1 || r.Sessions != 2 {
 			t.Errorf("%s: Verify: %+v, %v", name, r, err)
 		}
-		stale, err := a.SetStates(t.Context(), []Change{{Session: session("one"), New: []byte("new")}})
+		stale, err := a.Save(t.Context(), nil, []Change{{Session: session("one"), New: []byte("new")}})
 		if err != nil || len(stale) > 0 {
 			t.Errorf("%s: made anew: stale %v, %v", name, stale, err)
 		}

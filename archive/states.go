@@ -3,7 +3,9 @@ package archive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -17,16 +19,64 @@ type Change struct {
 	New     []byte
 }
 
-// SetStates stores many states in one transaction. It returns the keys of the changes that were skipped because another
-// process had stored a state.
-func (a *Archive) SetStates(ctx context.Context, changes []Change) (stale []transcript.Key, err error) {
+// Addition is a segment to append to a session.
+type Addition struct {
+	Session transcript.Session
+	Segment transcript.Segment
+}
+
+// Save appends segments, at most one for each session, and stores states in one transaction: each transaction waits for
+// the disk twice. stale are the sessions whose segment or state was not stored, because another process has appended or
+// stored a state. If Save fails, nothing is stored.
+func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
+	for {
+		stale, err = a.save(ctx, additions, changes)
+		if !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store %d segments and %d states: %w", len(additions), len(changes), err)
+	}
+	return stale, nil
+}
+
+func (a *Archive) save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
+	var plans []*plan
+	var raced []transcript.Key
 	var need int64
+	for _, add := range additions {
+		start, err := checkSegment(add.Segment)
+		var p *plan
+		if err == nil {
+			p, err = a.plan(ctx, add.Session, start, add.Segment)
+		}
+		switch {
+		case errors.Is(err, ErrTip):
+			raced = append(raced, add.Session.Key)
+		case err != nil:
+			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
+		case !p.noop():
+			plans, need = append(plans, p), need+p.need
+		}
+	}
 	for _, c := range changes {
 		need += int64(len(c.New))
 	}
 	err = a.update(ctx, need, func(tx *bolt.Tx) error {
-		stale = nil
+		stale = slices.Clone(raced)
+		for _, p := range plans {
+			switch err := p.commit(tx); {
+			case errors.Is(err, ErrTip):
+				stale = append(stale, p.session.Key)
+			case err != nil:
+				return err
+			}
+		}
 		for _, c := range changes {
+			if slices.Contains(stale, c.Session.Key) {
+				continue
+			}
 			if was, _ := getState(tx, c.Session.Key); !bytes.Equal(was, c.Old) {
 				stale = append(stale, c.Session.Key)
 				continue
@@ -37,10 +87,7 @@ func (a *Archive) SetStates(ctx context.Context, changes []Change) (stale []tran
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("store states of %d sessions: %w", len(changes), err)
-	}
-	return stale, nil
+	return stale, err
 }
 
 func (a *Archive) putChange(tx *bolt.Tx, c Change) error {

@@ -118,7 +118,9 @@ func (s *store) openLocked() error {
 	err := s.guard(func() error {
 		s.broken = true // a panic inside bolt.Open leaves only the file to close
 		db, err := bolt.Open(s.a.path, 0o600, s.options())
-		s.db, s.broken = db, false
+		if s.db, s.broken = db, false; err == nil {
+			db.AllocSize = int(max(minGrow, s.lock.info.Size()/32))
+		}
 		return err
 	})
 	if err != nil {
@@ -179,6 +181,9 @@ func (a *Archive) openError(err error) error {
 	}
 	return fmt.Errorf("open archive: %w", err)
 }
+
+// minGrow is the least by which the file grows, in bytes. A larger file grows by 3 percent; bbolt's own step is 16 MB.
+const minGrow = 512 << 10
 
 func (s *store) options() *bolt.Options {
 	return &bolt.Options{

@@ -87,10 +87,14 @@ type Options struct {
 // Several processes may each have one: the archive detects conflicting writes.
 type Daemon struct {
 	Options
-	sessions      map[transcript.Key]*session
-	owners        map[string]transcript.Key // by path
-	folds         folds
-	unsaved       map[*session]bool // states to be stored
+	sessions map[transcript.Key]*session
+	owners   map[string]transcript.Key // by path
+	folds    folds
+	unsaved  map[*session]bool // states to be stored
+	waiting  int               // bytes of segments to be appended with them
+	batch    bool              // more offers follow, as Once knows
+
+	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync
 	health        health
 	scratch       []byte          // buffer for reading transcripts
 	cleanedDirs   map[string]bool // cleanTemporary was called for these
@@ -109,6 +113,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), cleanedDirs: map[string]bool{}}
+	d.failed = d.report
 	if err := d.load(ctx); err != nil {
 		return nil, err
 	}
@@ -199,6 +204,9 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		return nil
 	}
 	defer func() { d.finishSync(s, err) }()
+	if err := d.saveWaiting(ctx, s); err != nil {
+		return err
+	}
 	if s.missing {
 		return d.syncGone(ctx, s)
 	}
@@ -210,11 +218,26 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	case s.byCommand || s.state.SkipReason != "":
 		return nil
 	case s.due(d, o):
+		if err := d.saveWaiting(ctx, s); err != nil {
+			return err
+		}
 		_, err := d.publish(ctx, s)
 		return err
 	}
 	d.markUnsaved(s)
 	return nil
+}
+
+// saveWaiting archives the session's waiting segment, with those of the others.
+func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
+	if s.waiting == nil {
+		return nil
+	}
+	stale, err := d.save(ctx, false)
+	if err == nil && len(stale) > 0 {
+		err = archive.ErrStale // the next scan syncs the others again
+	}
+	return err
 }
 
 // takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait.
@@ -234,8 +257,13 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 			d.skip(s)
 			return nil
 		}
-		if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
-			return err
+		if !d.wait(s, seg, d.batch || o.More) {
+			if err := d.saveWaiting(ctx, s); err != nil {
+				return err
+			}
+			if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
+				return err
+			}
 		}
 		s.appended(seg)
 		d.heartbeat()
@@ -270,6 +298,9 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 	o := d.Watch
 	o.Log, o.Heartbeat, o.HeartbeatEvery = d.Log, d.Heartbeat, d.HeartbeatEvery
 	o.Scanned = func(h watcher.Health) {
+		if _, err := d.save(ctx, false); err != nil && ctx.Err() == nil {
+			d.Log.Warn("cannot store session states", "err", err)
+		}
 		d.scanned(h)
 		d.cleanUp(ctx)
 		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {

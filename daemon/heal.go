@@ -120,7 +120,7 @@ func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, tot
 	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
 	for _, f := range found {
 		if err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}); err != nil {
-			d.setFailure(f.Path, err)
+			d.failed(watcher.Offer{Path: f.Path}, err)
 		}
 	}
 	return d.saveAll(ctx, false)
@@ -146,7 +146,7 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 	}
 	for _, damage := range h.Left {
 		if s := d.sessions[damage.Session]; s != nil {
-			d.setFailure(s.Path, damage)
+			d.failed(s.offer(), damage)
 		}
 	}
 }

@@ -46,6 +46,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	})
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
+	d.failed = func(o watcher.Offer, err error) { report.fail(o.Path, err) }
+	defer func() { d.failed = d.report }()
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
 			report.Skipped = append(report.Skipped, err.Error())
@@ -63,13 +65,14 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			return report, context.Cause(ctx)
 		}
 		offer := watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}
+		d.batch = i < len(found)-1
 		if err := errors.Join(d.syncFully(ctx, offer), d.saveAll(ctx, i < len(found)-1)); err != nil {
 			report.fail(f.Path, err)
 		}
 		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
 		progress(report.Bytes, all)
 	}
-	d.recheck(ctx, start, atRest, func(o watcher.Offer, err error) { report.fail(o.Path, err) })
+	d.recheck(ctx, start, atRest, d.failed)
 	if d.damaged {
 		d.healIfDamaged(ctx)
 		d.syncFailed(ctx, &report)

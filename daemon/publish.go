@@ -187,40 +187,97 @@ func (d *Daemon) markUnsaved(s *session) {
 	d.unsaved[s] = true
 }
 
-// save stores the changed states in one batch, once there are enough of them or no more offers wait. It returns the
-// sessions whose state another process has changed: they have to be synced again.
+// maxWaiting is how many bytes of new segments wait for the next transaction, while more offers wait.
+const maxWaiting = 4 << 20
+
+// wait keeps a small segment for the next save, if more offers wait, and reports whether it did: one transaction for many
+// small transcripts costs a tenth of one for each. Until then the session is only in memory, like its state.
+func (d *Daemon) wait(s *session, seg transcript.Segment, more bool) bool {
+	if !more || s.waiting != nil || len(seg.Data) > 256<<10 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
+		return false
+	}
+	seg.Data = bytes.Clone(seg.Data)
+	s.waiting = &seg
+	d.waiting += len(seg.Data)
+	d.unsaved[s] = true
+	return true
+}
+
+// save stores the waiting segments and the changed states in one batch, once there are enough of them or no more offers
+// wait. It returns the sessions that another process has changed: they have to be synced again.
 func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err error) {
-	if more && len(d.unsaved) < maxUnsaved {
+	if more && len(d.unsaved) < maxUnsaved && d.waiting < maxWaiting {
 		return nil, nil
 	}
+	var additions []archive.Addition
 	var changes []archive.Change
 	for s := range d.unsaved {
 		raw, err := s.state.encode()
 		if err != nil {
 			return nil, err
 		}
+		if s.waiting != nil {
+			additions = append(additions, archive.Addition{Session: s.Session, Segment: *s.waiting})
+		}
 		if !bytes.Equal(raw, s.raw) || s.archivedPath != s.Path {
 			changes = append(changes, archive.Change{Session: s.Session, Old: s.raw, New: raw})
 		}
 	}
-	if len(changes) == 0 {
+	if len(additions)+len(changes) == 0 {
 		clear(d.unsaved)
 		return nil, nil
 	}
+	slices.SortFunc(additions, func(a, b archive.Addition) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
 	slices.SortFunc(changes, func(a, b archive.Change) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
-	keys, err := d.Archive.SetStates(ctx, changes)
+	keys, err := d.Archive.Save(ctx, additions, changes)
+	if err != nil && len(additions) > 0 {
+		return d.saveEach(ctx, additions, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	clear(d.unsaved)
+	d.saved()
 	for _, c := range changes {
 		s := d.sessions[c.Session.Key]
-		if slices.Contains(keys, s.Key) {
-			s.invalidate()
-			stale = append(stale, s)
-			continue
-		}
 		s.raw, s.archivedPath = c.New, c.Session.Path
+	}
+	for _, k := range keys {
+		s := d.sessions[k]
+		s.invalidate()
+		stale = append(stale, s)
+	}
+	return stale, nil
+}
+
+// saved forgets what was waiting.
+func (d *Daemon) saved() {
+	for s := range d.unsaved {
+		s.waiting = nil
+	}
+	clear(d.unsaved)
+	d.waiting = 0
+}
+
+// saveEach appends the segments one by one after a batch of them has failed with cause, so that one session does not
+// keep the others from being archived. The states are stored later: losing one costs one sync.
+func (d *Daemon) saveEach(ctx context.Context, additions []archive.Addition, cause error) (stale []*session, err error) {
+	d.saved()
+	for _, add := range additions {
+		s := d.sessions[add.Session.Key]
+		one := cause
+		if len(additions) > 1 {
+			one = d.Archive.Append(ctx, add.Session, add.Segment)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return stale, ctx.Err()
+		case raced(one):
+			stale = append(stale, s)
+		case one != nil:
+			d.finishSync(s, one)
+			d.failed(s.offer(), one)
+		}
+		s.invalidate()
 	}
 	return stale, nil
 }
@@ -260,7 +317,7 @@ func (d *Daemon) storePath(ctx context.Context, s *session) error {
 	if s.archivedPath == s.Path {
 		return nil
 	}
-	stale, err := d.Archive.SetStates(ctx, []archive.Change{{Session: s.Session, Old: s.raw, New: s.raw}})
+	stale, err := d.Archive.Save(ctx, nil, []archive.Change{{Session: s.Session, Old: s.raw, New: s.raw}})
 	if err != nil {
 		return err
 	}

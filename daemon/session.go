@@ -36,6 +36,8 @@ type session struct {
 	byCommand    bool              // sync only archives: the command makes the companion itself
 	requested    *compactor.Manual // options requested by the running command, nil if it requested none
 
+	waiting *transcript.Segment // folded, but not archived before the next save; nil if there is none
+
 	folded    bool
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder

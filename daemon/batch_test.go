@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ccd/archive"
+	"ccd/watcher"
+)
+
+// manySmall writes small transcripts and returns their texts by path.
+func (h *house) manySmall(n int) map[string]string {
+	texts := map[string]string{}
+	for i := range n {
+		text := strings.Repeat(fmt.Sprintf(`{"type":"user","uuid":"%d","message":{"role":"user","content":"%d"}}`+"\n", i, i*i), 60)
+		texts[h.path(i)] = text
+		h.write(h.path(i), text)
+	}
+	return texts
+}
+
+func (h *house) hasAll(texts map[string]string) (n int) {
+	for path, want := range texts {
+		s, err := h.o.Archive.Session(context.Background(), key(path))
+		if err == nil && len(s.Generations) == 1 && h.restore(key(path)) == want {
+			n++
+		}
+	}
+	return n
+}
+
+// transactions returns how many transactions the archive's file has seen.
+func (h *house) transactions() uint64 {
+	h.t.Helper()
+	raw, err := os.ReadFile(h.o.Archive.Path())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return max(binary.NativeEndian.Uint64(raw[64:]), binary.NativeEndian.Uint64(raw[4096+64:])) // of both meta pages
+}
+
+// Each transaction waits for the disk twice. Small transcripts that are found together share them.
+func TestSmallTranscriptsShareTransactions(t *testing.T) {
+	h := newHouse(t)
+	texts := h.manySmall(300)
+	h.once()
+	if n := h.hasAll(texts); n != len(texts) {
+		t.Errorf("%d of %d transcripts are archived", n, len(texts))
+	}
+	if n := h.transactions(); n > 20 {
+		t.Errorf("%d transactions for %d transcripts", n, len(texts))
+	}
+}
+
+// What waits is not lost: another process archives it first, or there is no room for it.
+func TestWaitingTranscriptsAreNotLost(t *testing.T) {
+	h := newHouse(t)
+	texts := h.manySmall(20)
+	ctx := t.Context()
+	d := h.daemon()
+	sync := func() {
+		for path := range texts {
+			if err := d.sync(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest, More: true}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	sync()
+	if n := h.hasAll(texts); n > 0 {
+		t.Fatalf("%d transcripts are archived before the batch: the test sees nothing", n)
+	}
+	h.once() // another process
+	if stale, err := d.save(ctx, false); err != nil || len(stale) != len(texts) {
+		t.Errorf("%d stale, %v", len(stale), err)
+	}
+	sync()
+	if stale, err := d.save(ctx, false); err != nil || len(stale) > 0 {
+		t.Errorf("%d stale, %v", len(stale), err)
+	}
+	if n := h.hasAll(texts); n != len(texts) {
+		t.Errorf("%d of %d transcripts are archived once", n, len(texts))
+	}
+
+	full := newHouse(t)
+	texts = full.manySmall(20)
+	small, err := archive.Open(full.o.Archive.Path(), archive.Options{MaxSize: 48 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := full.o.Archive
+	full.o.Archive = small
+	r, err := full.daemon().Once(ctx, func(int64, int64) {})
+	if err != nil || len(r.Failed) == 0 {
+		t.Errorf("full: %v, failed %v", err, r.Failed)
+	}
+	if n := full.hasAll(texts); n+len(r.Failed) != len(texts) {
+		t.Errorf("full: %d archived, %d failed, of %d", n, len(r.Failed), len(texts))
+	}
+	full.o.Archive = room
+	full.once()
+	if n := full.hasAll(texts); n != len(texts) {
+		t.Errorf("with room: %d of %d transcripts are archived", n, len(texts))
+	}
+}
