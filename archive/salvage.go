@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -524,9 +525,9 @@ func (s *salvager) writeBlock(tx *bolt.Tx, track stream, c candidate, written ma
 	return putBlock(tx, track, c.block)
 }
 
-// writeSession writes a session with the generations that there are. The record of a generation that is its own track,
-// and of no other, can be made from its blocks. Of another one the layout is lost: it becomes empty, or no generation if
-// it is the last.
+// writeSession writes a session with the generations that there are. The record of a generation that is its own track can
+// be made from its blocks. Of another one the layout is lost: it becomes empty with an unknown hash, so that a read of it
+// fails, or no generation if it is the last.
 func (s *salvager) writeSession(key transcript.Key, r sessionRecord) error {
 	last := r.Generation
 	for track := range s.tracks {
@@ -574,31 +575,62 @@ func (s *salvager) rebuild(track stream, was generationRecord) (g generationReco
 	if len(all) == 0 || was.Track != 0 && was.Track != track.generation() {
 		return g, false
 	}
-	for other, o := range s.generations {
-		if other.num() == track.num() && other != track && o.Track == track.generation() {
-			return g, false
-		}
+	end, ok := s.endOf(track)
+	if !ok {
+		return g, false
 	}
 	g.Track, g.Head = track.generation(), was.Head
 	sum, gap := sha256.New(), false
 	for _, c := range all {
+		if c.Off >= end {
+			break
+		}
 		gap = gap || c.Off != g.Offset
 		raw, err := s.a.unpack(c.block, s.bytes(c.chunks), nil)
 		if err != nil {
 			return g, false
 		}
+		raw = raw[:min(c.Len, end-c.Off)]
 		sum.Write(raw)
 		if c.Off != g.Offset {
 			g.Cut = cutter{Start: c.Off, End: c.Off}
 		}
 		g.Cut.cut(c.Off, raw)
-		g.Offset = c.end()
+		g.Offset = c.Off + int64(len(raw))
+	}
+	if end < all[len(all)-1].end() && g.Offset < end {
+		g.Offset, gap = end, true
 	}
 	if gap {
 		sum = unknownHash()
 	}
 	g.End = g.Offset
 	return g, g.setHash(sum) == nil
+}
+
+// endOf returns where the bytes of a track's first generation end: where the next one has added the first of its own. It
+// is unknown if the next one's layout does not refer to the first.
+func (s *salvager) endOf(track stream) (end int64, ok bool) {
+	end = math.MaxInt64
+	next, shared := s.generations[newStream(track.num(), track.generation()+1)]
+	if !shared || next.Track != track.generation() {
+		for other, o := range s.generations {
+			if other.num() == track.num() && other != track && o.Track == track.generation() {
+				return 0, false // the next one is lost too
+			}
+		}
+		return end, true
+	}
+	if next.Full {
+		return 0, false
+	}
+	end = next.End
+	for _, e := range next.Edits {
+		if !e.copied {
+			end = min(end, e.At)
+		}
+	}
+	return end, true
 }
 
 func (s *salvager) bytes(chunks []scrap) (stored []byte) {

@@ -54,7 +54,7 @@ func TestFlipsAreHealed(t *testing.T) {
 	}
 	good, err := os.ReadFile(ro.path)
 	must(t, err)
-	met, missing, blocks := 0, 0, 0
+	met, missing, blocks, lost := 0, 0, 0, 0
 	heal := func(at int64) {
 		was := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
 		if was.refused == 0 || met == 30 {
@@ -75,15 +75,19 @@ func TestFlipsAreHealed(t *testing.T) {
 			missing++
 		}
 		ro.heal(t, a, sources)
-		if v, err := a.Verify(t.Context(), nil); err != nil || len(v.Damage) > 0 {
-			t.Errorf("a flipped bit at %d: after healing %v, %v", at, v.Damage, err)
-		}
-		if o := ro.check(a); o.wrong > 0 {
-			t.Errorf("a flipped bit at %d: %+v", at, o)
+		v, err := a.Verify(t.Context(), nil)
+		must(t, err)
+		if o := ro.check(a); o.wrong > 0 || len(v.Damage) > 0 && o.refused == 0 {
+			t.Errorf("a flipped bit at %d: %+v, %v", at, o, v.Damage)
 		}
 		for k, all := range sources {
 			for n, want := range all {
-				if got, _, err := everything(a.Reader(k, n+1)); err != nil || !bytes.Equal(got, want) {
+				got, _, err := everything(a.Reader(k, n+1))
+				switch {
+				case err == nil && bytes.Equal(got, want):
+				case err != nil && n+1 < len(all): // the record of an earlier one may be lost
+					lost++
+				default:
 					t.Errorf("a flipped bit at %d: session %s, generation %d: %d bytes of %d, %v", at, k.ID, n+1, len(got), len(want), err)
 				}
 			}
@@ -92,7 +96,7 @@ func TestFlipsAreHealed(t *testing.T) {
 	for n := flipCount(); met < 15 && n < 5000; n *= 2 {
 		ro.flips(t, n, heal)
 	}
-	t.Logf("%d flips met, %d cost a block, %d blocks", met, missing, blocks)
+	t.Logf("%d flips met, %d cost a block, %d blocks; %d earlier generations lost", met, missing, blocks, lost)
 	if met == 0 || missing == 0 {
 		t.Error("no flip was met: the test sees nothing")
 	}
