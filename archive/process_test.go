@@ -298,7 +298,7 @@ func TestKilledWhileRewriting(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, uint64(time.Now().UnixNano())))
 	said := 0
 	for i := 0; i < 6 || said < 3 && i < 60; i++ { // a busy machine gets less done between two kills
-		for _, line := range kill(t, "rewrite", path, i, time.Duration(100+r.IntN(300))*time.Millisecond) {
+		for _, line := range kill(t, "rewrite", path, i, time.Duration(100+r.IntN(300)+50*i)*time.Millisecond) {
 			if n, err := strconv.Atoi(strings.TrimPrefix(line, "state ")); err == nil {
 				said = max(said, n)
 			}

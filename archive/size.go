@@ -25,8 +25,11 @@ func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 	if err = a.measure(ctx, &z); err == nil {
 		err = a.each(ctx, bucketGenerations, func(_ *bolt.Tx, k, v []byte) error {
 			g, err := parseGeneration(k, v)
+			if err != nil {
+				return a.damage("%w", err)
+			}
 			z.Raw += g.Offset
-			return err
+			return nil
 		})
 	}
 	if err != nil && !errors.Is(err, errAbsent) {

@@ -29,13 +29,16 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for range len(raw) / 4096 {
-		raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+	for range 100 {
+		for range 8 {
+			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+		}
+		put(t, archive, string(raw))
+		if _, _, code := outputs(t, home, "verify"); code == exitDamage {
+			return home, archive, texts
+		}
 	}
-	put(t, archive, string(raw))
-	if _, _, code := outputs(t, home, "verify"); code != exitDamage {
-		t.Fatalf("verify of the damaged archive exits %d: the test sees nothing", code)
-	}
+	t.Fatal("verify sees no damage: the test sees nothing")
 	return home, archive, texts
 }
 
