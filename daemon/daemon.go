@@ -81,6 +81,12 @@ type Options struct {
 	// may be slow: it runs in a goroutine of its own, one call at a time.
 	Notify   func(ctx context.Context, n Notice) error
 	NoticeAt float64
+
+	// BackupEvery is how old the newest backup in BackupDir may be before Run makes another, in a goroutine of its own;
+	// 0: Run makes none. Then it keeps BackupKeep of them.
+	BackupEvery time.Duration
+	BackupDir   string // must exist, unless it is directly in StateDir
+	BackupKeep  int
 }
 
 // Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use.
@@ -103,6 +109,7 @@ type Daemon struct {
 	optionsHash   string          // hash of Options.Compaction
 	jobs          *jobs           // nil outside Run, and if there is no summarizer
 	notices       chan<- Notice   // nil outside Run, and if there is no Notify
+	backups       *backups        // nil outside Run, and if it makes none
 	damaged       bool            // the archive has damage that was not repaired yet
 	healed        time.Time       // when healIfDamaged last ran
 }
@@ -150,6 +157,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer end(nil)
 	defer d.startSummaries(archive.WaitForLock(ctx, func(*archive.LockedError) {}))()
 	defer d.startNotices(ctx)()
+	defer d.startBackups()()
 	ctx = archive.WaitForLock(ctx, d.archiveLocked)
 	w := watcher.New(d.watcherOptions(ctx, end))
 	if d.Ready != nil {
@@ -308,6 +316,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		}
 		d.recheck(ctx, time.Now(), 0, d.report)
 		d.healIfDamaged(ctx)
+		d.backUp(ctx)
 		if d.Scanned == nil {
 			return
 		}

@@ -267,7 +267,7 @@ func (s *server) drift(l *reader.Library) string {
 	if len(changed) == 0 {
 		return ""
 	}
-	return "changed roots or companion.dir need `ccd install` again: " + strings.Join(changed, ", ")
+	return "changed directories need `ccd install` again: " + strings.Join(changed, ", ")
 }
 
 func absentRoots(roots []watcher.Root) map[string]bool {

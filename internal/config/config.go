@@ -31,6 +31,7 @@ type Config struct {
 	Compaction Compaction `toml:"compaction"`
 	Companion  Companion  `toml:"companion"`
 	Archive    Archive    `toml:"archive"`
+	Backup     Backup     `toml:"backup"`
 	Summarizer Summarizer `toml:"summarizer"`
 	Notice     Notice     `toml:"notice"`
 	Agents     Agents     `toml:"agents"`
@@ -107,6 +108,13 @@ type Archive struct {
 	Path    string `toml:"path" is:"path"`     // absolute; "": archive.db in the state directory
 	MaxSize int64  `toml:"max_size" is:"size"` // bytes; 0: no limit
 	MinFree int64  `toml:"min_free" is:"size"` // bytes
+}
+
+// Backup is [backup]: the backups that the daemon makes.
+type Backup struct {
+	Every time.Duration `toml:"every"`         // 0: none
+	Dir   string        `toml:"dir" is:"path"` // absolute; "": backups in the state directory
+	Keep  int           `toml:"keep" min:"1"`
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.

@@ -52,6 +52,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
 		Archive:    Archive{MinFree: 256_000_000},
+		Backup:     Backup{Keep: 3},
 		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},
 		Notice:     Notice{Command: []string{}, Pressure: 0.8},
 		Agents:     Agents{Reach: "project", Formats: map[string]generic.Agent{}},

@@ -20,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/mark"
 	"ccd/watcher"
 )
 
@@ -105,6 +106,45 @@ func Space(p *account.Place, free int64) Finding {
 		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", p.ArchivePath)
 	}
 	return ok(check, "%s free for the archive", has)
+}
+
+// checkBackup reads the index of the newest backup. Files that are no backups of this archive do not count.
+func checkBackup(ctx context.Context, f *facts) (all []Finding) {
+	const check = "backup"
+	every := f.Config.Backup.Every
+	if every == 0 || f.locked() {
+		return nil
+	}
+	if f.run.running && f.run.Backup != "" {
+		all = append(all, wrong(check, "fix the cause; the daemon tries again by itself", "no new backup: %s", mark.Inline(f.run.Backup, 0)))
+	}
+	files, err := daemon.Backups(f.BackupDir, f.now)
+	if err != nil {
+		return append(all, wrong(check, "chmod u+rx "+words.Shell(f.BackupDir), "%v", err))
+	}
+	var unread []Finding
+	for _, b := range files {
+		if err := f.Archive.CheckBackup(ctx, b.Path); err != nil {
+			unread = append(unread, note(check, "move it elsewhere if it is not a backup of this archive", "%v", err))
+			continue
+		}
+		age := f.now.Sub(b.Time)
+		newest := fmt.Sprintf("%s, %s, %s old", b.Path, humanize.IBytes(uint64(b.Size)), words.Short(age))
+		switch {
+		case b.Incomplete:
+			all = append(all, note(check, "ccd verify", "the newest has only what is intact in a damaged archive: %s", newest))
+		case age > every+Late(f.Config.Watch.ScanInterval):
+			all = append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
+		default:
+			all = append(all, ok(check, "%s, can be read", newest))
+		}
+		return append(all, few(check, "in "+f.BackupDir, unread)...)
+	}
+	if len(unread) > 0 {
+		unread[0].State = "wrong"
+		return append(all, few(check, "in "+f.BackupDir, unread)...)
+	}
+	return append(all, note(check, "ccd run makes one after its next scan", "none yet in %s", f.BackupDir))
 }
 
 // checkLock reports the process that holds the archive's lock. A healthy process holds it only for a moment.

@@ -110,6 +110,7 @@ func checks() []check {
 		{"archive", checkArchive, true},
 		{"lock", checkLock, true},
 		{"space", checkSpace, true},
+		{"backup", checkBackup, true},
 		{"service", checkService, false},
 		{"drift", checkDrift, true},
 		{"sandbox", checkSandbox, true},

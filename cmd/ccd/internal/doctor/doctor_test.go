@@ -107,6 +107,14 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
+		{"no backup yet", checkBackup, func(_ *testing.T, s *facts) { s.Config.Backup.Every = day }, "note", "none yet in "},
+		{"backup fails", checkBackup, func(_ *testing.T, s *facts) {
+			s.Config.Backup.Every, s.run.Backup = day, "no space"
+		}, "wrong", "no new backup: no space"},
+		{"backup unreadable", checkBackup, func(t *testing.T, s *facts) {
+			s.Config.Backup.Every = day
+			write(t, filepath.Join(s.BackupDir, "ccd-20260129-140000.db"), 0o600)
+		}, "wrong", "check backup "},
 		{"service failed", checkService, func(_ *testing.T, s *facts) { s.service.state.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
 		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.service.err = errors.New("no home") }, "note", "no home"},
 		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.service.state = packaging.State{} }, "note", "ccd setup"},

@@ -246,6 +246,7 @@ func (p Purge) removeStateDir(dir string) error {
 		return err
 	}
 	_ = os.Remove(p.summarizer()) // fails if the summarizer has written files there
+	_ = os.Remove(p.backups())    // fails if there are any
 	err := os.Remove(dir)
 	inside, unread := os.ReadDir(dir)
 	switch {
@@ -255,7 +256,7 @@ func (p Purge) removeStateDir(dir string) error {
 	case unread != nil || len(inside) == 0:
 		return err
 	}
-	p.Say("kept: %s, because it contains files that ccd did not write", dir)
+	p.Say("kept: %s, because it contains files that ccd did not write, or backups", dir)
 	return nil
 }
 

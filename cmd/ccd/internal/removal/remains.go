@@ -171,6 +171,8 @@ func (p Purge) findState(r *Remains) error {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case slices.Contains(r.archive, path), slices.Contains(r.logs, path), strings.HasPrefix(e.Name(), ".ccd-"), e.IsDir() && p.holds(path):
+		case path == p.backups():
+			r.keeps = append(r.keeps, path+": backups of the archive")
 		case e.Type().IsRegular() && slices.Contains(own, path):
 			r.own = append(r.own, path)
 		default:
@@ -190,8 +192,11 @@ func (p Purge) holds(dir string) bool {
 		}
 	}
 	inside, err := os.ReadDir(dir)
-	return dir == p.kept() || dir == p.summarizer() && err == nil && len(inside) == 0
+	return dir == p.kept() || (dir == p.summarizer() || dir == p.backups()) && err == nil && len(inside) == 0
 }
+
+// backups returns the directory in which the daemon makes backups if the configuration names none.
+func (p Purge) backups() string { return filepath.Join(p.StateDir, "backups") }
 
 // summarizer returns the directory in which the summarizer's command runs. What it writes there is not ccd's.
 func (p Purge) summarizer() string { return filepath.Join(p.StateDir, "summarizer") }

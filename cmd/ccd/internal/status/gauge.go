@@ -261,6 +261,9 @@ func (g *Gauge) degraded(o Report) (why []string) {
 	if n := max(o.Failing, len(o.Errors)); n > 0 {
 		add("%s could not be archived", words.Count(n, "file"))
 	}
+	if o.backup != "" && o.Running {
+		add("no new backup: %s", o.backup)
+	}
 	if o.Unreadable > 0 {
 		add("cannot read %s; run ccd doctor", o.unreadable())
 	}

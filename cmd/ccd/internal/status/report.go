@@ -46,6 +46,7 @@ type Report struct {
 	Errors      []daemon.Failure `json:"errors"`
 
 	agents registry.Table
+	backup string // see daemon.RunInfo
 }
 
 // Service is the service as its manager knows it.
@@ -87,7 +88,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable, o.Linked = info.Watch.Overflows, len(info.Watch.Unreadable), info.Watch.Linked
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
-	o.Config = info.Config
+	o.Config, o.backup = info.Config, info.Backup
 	o.Since, o.LastPass = words.Known(info.Start), words.Known(info.LastPass)
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())
