@@ -44,7 +44,7 @@ the copy has what is intact: ccd lists what is missing and exits 4.`,
 		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
 killed one also leaves a .ccd-*.tmp beside it, which the next backup into that directory removes after
 an hour. Transcripts and companions are not in the copy: ccd restore --session prints a transcript, and ccd
-writes companions again.`,
+writes companions again. With [backup] every in the configuration the daemon makes backups itself.`,
 		examples: []example{
 			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},
 			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},

@@ -19,7 +19,8 @@ changed in the last 10 minutes, in the columns of ` + "`ccd ls`" + `.
 
 degraded lists every problem: the service is installed but not running; sessions fail; the archive is
 damaged, locked or unreadable; the disk is full; a directory cannot be read or watched; no scan
-finishes; run.json cannot be written; the configuration is invalid; the daemon has another version.
+finishes; a backup is due and fails; run.json cannot be written; the configuration is invalid; the
+daemon has another version.
 "not verified" counts companions whose text failed a check; their front matter gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. ` + "`ccd verify`" + ` checks
