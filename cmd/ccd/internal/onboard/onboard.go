@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"os"
 	"slices"
 	"strings"
@@ -211,15 +210,14 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	return step
 }
 
-// newFile is about the size of an archive that did not exist, with that many bytes of transcripts. bbolt doubles its file
-// up to 16 MiB, then adds 16 MiB at a time.
+// newFile is about the size of an archive that did not exist, with that many bytes of transcripts: a third, because the
+// index weighs more in a small one, and the file grows by 512 KiB at a time.
 func newFile(raw int64) int64 {
-	const step = 16 << 20
-	need := max(raw/3, 1<<15)
-	if need > step {
+	const step = 512 << 10
+	if need := raw / 3; need > step {
 		return (need + step - 1) / step * step
 	}
-	return 1 << bits.Len64(uint64(need-1))
+	return raw / 3
 }
 
 const (
