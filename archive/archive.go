@@ -59,16 +59,25 @@ type DamageError struct {
 
 // Error includes the place and the cause.
 func (e *DamageError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "read archive %s", e.Path)
+	return fmt.Sprintf("read archive %s: damaged: %v", strings.Join(append([]string{e.Path}, e.place()...), ", "), e.Err)
+}
+
+// Brief returns the place without the archive's path, and the cause, for a list of damage.
+func (e *DamageError) Brief() string {
+	if place := e.place(); len(place) > 0 {
+		return fmt.Sprintf("%s: %v", strings.Join(place, ", "), e.Err)
+	}
+	return e.Err.Error()
+}
+
+func (e *DamageError) place() (parts []string) {
 	if e.Session != (transcript.Key{}) {
-		fmt.Fprintf(&b, ", session %s %s, generation %d, offset %d", e.Session.Agent, e.Session.ID, e.Generation, e.Offset)
+		parts = append(parts, fmt.Sprintf("session %s %s, generation %d, offset %d", e.Session.Agent, e.Session.ID, e.Generation, e.Offset))
 	}
 	if e.ID != "" {
-		fmt.Fprintf(&b, ", id %s", e.ID)
+		parts = append(parts, fmt.Sprintf("id %s", e.ID))
 	}
-	fmt.Fprintf(&b, ": damaged: %v", e.Err)
-	return b.String()
+	return parts
 }
 
 // Unwrap returns the cause.

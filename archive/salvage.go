@@ -76,7 +76,7 @@ func (a *Archive) salvage(ctx context.Context, f *os.File, file string, progress
 		return r, fmt.Errorf("%w: %w", errDisk, s.f.err)
 	}
 	if n := s.nameless(); n > 0 {
-		r.Damage = append(r.Damage, there.damage("%d sessions of which neither name nor bytes are left", n))
+		r.Damage = append(r.Damage, there.damage("%d sessions are lost, both names and bytes", n))
 	}
 	return r, err
 }

@@ -93,7 +93,7 @@ type SchemaError struct {
 
 // Error includes the schemas.
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%v: %s has schema %d, this ccd knows %d to %d", e.Unwrap(), e.Path, e.Found, e.Oldest, e.Known)
+	return fmt.Sprintf("%v: %s has schema %d, this ccd supports %d to %d", e.Unwrap(), e.Path, e.Found, e.Oldest, e.Known)
 }
 
 // Unwrap returns ErrNewer or ErrOlder.
@@ -109,7 +109,7 @@ func (e *SchemaError) Hint() string {
 	if e.Found > e.Known {
 		return "install the newer ccd again"
 	}
-	return fmt.Sprintf("read it with the ccd that wrote it; to archive again what is still on disk: mv %s %s", transcript.ShellWord(e.Path), transcript.ShellWord(e.Path+".old"))
+	return fmt.Sprintf("read it with the ccd that wrote it; to archive existing transcripts again: mv %s %s", transcript.ShellWord(e.Path), transcript.ShellWord(e.Path+".old"))
 }
 
 // checkSchema fails if the schema is not supported.

@@ -41,7 +41,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	defer giveUp(nil)
 	ctx = archive.WaitForLock(ctx, func(locked *archive.LockedError) {
 		if locked != nil && locked.Waited >= longWait { // otherwise every file would wait
-			giveUp(fmt.Errorf("bring everything up to date: %w", locked))
+			giveUp(fmt.Errorf("archive sessions: %w", locked))
 		}
 	})
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
@@ -200,7 +200,7 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 	for _, f := range found {
 		i, ok := at[f.Root]
 		if !ok {
-			return p, fmt.Errorf("plan: %s is below no watched root", f.Path)
+			return p, fmt.Errorf("plan: %s is not below a watched root", f.Path)
 		}
 		p.Roots[i].Files++
 		p.Roots[i].Bytes += f.Size

@@ -28,7 +28,7 @@ func (e notPlacedError) Unwrap() error { return e.error }
 func (e notPlacedError) Is(err error) bool { return err == ErrNotPlaced }
 
 // ErrNotPlaced is returned if a companion was made but could not be written to its place. Its originals are archived.
-var ErrNotPlaced = errors.New("companion not put in place")
+var ErrNotPlaced = errors.New("companion not written")
 
 // publish makes the session's companion and puts it in place. The IDs are indexed and synced to disk first, then the
 // file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again.

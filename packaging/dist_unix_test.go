@@ -111,7 +111,7 @@ func TestMaintainerScripts(t *testing.T) {
 			t.Errorf("%s %q (-want +got):\n%s", c.script, c.args, diff)
 		}
 		if told := strings.Contains(said, "ccd uninstall") && strings.Contains(said, "/home/alice/") &&
-			strings.Contains(said, "bob enabled it"); told != (c.script == "prerm" && c.want != nil) {
+			strings.Contains(said, "enabled for bob"); told != (c.script == "prerm" && c.want != nil) {
 			t.Errorf("%s %q says %q", c.script, c.args, said)
 		}
 		if got, said := script(t, false, c.script, c.args...); got != nil || said != "" {

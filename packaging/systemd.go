@@ -113,7 +113,7 @@ func layersOf(o Options, sc scope) ([][]file, error) {
 // The first line of a unit: who wrote it.
 const (
 	byInstall = "Written by `ccd install`, which replaces it"
-	byPackage = "Part of ccd's package; `ccd install` replaces it with one for your directories"
+	byPackage = "Part of ccd's package; `ccd install` replaces it with a unit for your directories"
 )
 
 func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {

@@ -43,8 +43,8 @@ uninstall removes what ccd added. Without a name, both apply to every agent on t
 Agents can read the sessions of their own project; with --reach all, those of all projects. Rules that let
 Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
 		more: `AGENT is one of ` + strings.Join(connectable(), ", ") + `. docs/AGENTS.md lists what each one gets. Everything
-else in these files stays as it is, byte for byte. ` + "`codex mcp`" + ` itself changes Codex's config.toml. install
-with a name creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
+else in these files stays as it is, byte for byte. ccd changes Codex's config.toml through ` + "`codex mcp`" + `. With
+a name, install also creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
 another one is set. When the last agent is removed, agents.reach is reset.
 
 Codex runs new or changed hooks only after you trust them: type /hooks in codex. Until then it skips them
@@ -52,7 +52,7 @@ silently, also in codex exec.`,
 		examples: []example{
 			{"ccd agents", "which agents were found, and how to connect them"},
 			{"ccd agents install --dry-run", "show the changes as a diff"},
-			{"ccd agents install claude --live --statusline", "Claude Code, with live demotion and the status line"},
+			{"ccd agents install claude --live --statusline", "Claude Code, with shortened outputs and the status line"},
 			{"ccd agents uninstall", "disconnect all agents"},
 		},
 		json: "one array, an object per agent: agent, title, present (on this machine), roots, followed, installed,\n" +
@@ -67,7 +67,7 @@ silently, also in codex exec.`,
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no permission rules and do not ask")
-	c.Flags().StringVar(&f.reach, "reach", "", "sessions that agents can read: `project` or all")
+	c.Flags().StringVar(&f.reach, "reach", "", "set which sessions agents can read: `project|all`")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }

@@ -86,7 +86,7 @@ func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) 
 	var checks []map[string]any
 	ask(&checks, "doctor", "--json")
 	for _, c := range checks {
-		if c["check"] == "behind" {
+		if c["check"] == "lag" {
 			doctor = c
 		}
 	}

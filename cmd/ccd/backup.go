@@ -39,17 +39,17 @@ func (a *app) backupCommand() *cobra.Command {
 		forms: []string{"ccd backup [--force] FILE"},
 		long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put it in the archive's place on
 another machine. FILE appears only after ccd has read back every hash, session and ID of the copy. It
-replaces an earlier backup of the same archive, and any other file only with --force. Of a damaged archive
-the copy has what is intact: ccd lists what is missing and exits 4.`,
+replaces an earlier backup of the same archive, and any other file only with --force. If the archive is damaged, the
+copy contains what is intact; ccd lists what is missing and exits 4.`,
 		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
-killed one also leaves a .ccd-*.tmp beside it, which the next backup into that directory removes after
-an hour. Transcripts and companions are not in the copy: ccd restore --session prints a transcript, and ccd
-writes companions again. With [backup] every in the configuration the daemon makes backups itself.`,
+killed one also leaves a .ccd-*.tmp beside it, which the next backup to that directory removes if it is older than an
+hour. The copy contains no transcript files and companions: ccd restore --session prints a transcript, and ccd
+rebuilds companions. If [backup] every is set, the daemon makes backups itself.`,
 		examples: []example{
 			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},
 			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},
 		},
-		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage (missing in FILE)",
+		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage (missing from FILE)",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var force bool

@@ -10,8 +10,8 @@ func (a *app) completionCommand() *cobra.Command {
 	p := page{
 		use: "completion bash|zsh|fish|powershell", group: setup, short: "print a shell's completion script",
 		examples: []example{
-			{"ccd completion bash > ~/.local/share/bash-completion/completions/ccd", "for bash, from the next shell on"},
-			{"ccd completion fish | source", "for fish, at once"},
+			{"ccd completion bash > ~/.local/share/bash-completion/completions/ccd", "for bash; takes effect in new shells"},
+			{"ccd completion fish | source", "for fish; takes effect at once"},
 		},
 	}
 	shells := []string{"bash", "zsh", "fish", "powershell"}

@@ -212,7 +212,11 @@ func (d *demo) await(ctx context.Context, records int, what string) error {
 			if err != nil {
 				return err
 			}
-			d.newStory("%s: %s, tokens %s", what, humanize.IBytes(uint64(len(text))), p.Fields["tokens"])
+			front, err := p.Front()
+			if err != nil {
+				return err
+			}
+			d.newStory("%s: %s, %.0f%% smaller than the session", what, humanize.IBytes(uint64(len(text))), front.Tokens.SavedPercent)
 			return nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

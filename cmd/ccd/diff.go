@@ -43,8 +43,8 @@ func (a *app) diffCommand() *cobra.Command {
 contains: requests, answers, decisions, changed files, commands and their outcome,
 errors, the plan, numbers and names. Counts come first, then the facts by class, each with its record and
 ID; ccd restore ID prints the original. Exits 3 if the agent has not compacted the session.`,
-		more: `A fact in other words counts as dropped, and so does a name that is only listed. In each class, facts
-that the user named come first, then the newest. Sub-agents are sessions of their own. ccd reads the archive, so
+		more: `A reworded fact counts as dropped, and so does a name that is only listed. In each class, facts
+that the user named come first, then the newest. Sub-agents are separate sessions. ccd reads the archive, so
 this also works after the transcript is deleted. Right after a compaction, use --fresh to update the archive first.
 
 CLASS is one of ` + classNames() + ".",
@@ -163,7 +163,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
-	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "OF", "KEPT", "DROPPED")
+	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "TOTAL", "KEPT", "DROPPED")
 	for _, c := range out.Classes {
 		fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", c.Class, c.Facts, c.Kept, c.Dropped)
 	}

@@ -31,7 +31,7 @@ left behind. It does not change linger.`,
 			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
 		},
 		json: `one array, an object per check: check, state ("ok", "note", "wrong"), detail, fix (how to fix it), fixable
-(--fix would), fixed (--fix just fixed it; detail says how), lag_bytes (in the check "behind": bytes of
+(--fix would), fixed (--fix just fixed it; detail says how), lag_bytes (in the check "lag": bytes of
 transcripts that are not archived yet)`,
 	}
 	fix := false

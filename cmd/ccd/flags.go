@@ -68,7 +68,7 @@ func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
 		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
 		return err
 	})
-	flags.Func("level", "`LEVEL` is gentle, standard, aggressive or maximum", func(name string) (err error) {
+	flags.Func("level", "reduce by `LEVEL`: gentle, standard, aggressive, maximum", func(name string) (err error) {
 		m.Level, err = compactor.ParseLevel(name)
 		return err
 	})

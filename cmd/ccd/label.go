@@ -15,7 +15,8 @@ func (a *app) pinCommand() *cobra.Command {
 		use: "pin [SESSION]", group: everyday, short: "keep a session's companion; list it with ls --pinned",
 		forms: []string{"ccd pin [--remove] [SESSION]"},
 		long: `ccd keeps the companion of a pinned session forever, even after the agent removed the transcript
-(companion.keep_after_purge does not apply). The pin is stored in the archive, so it is in backups and survives a rewrite of the transcript. A running daemon needs no restart.`,
+(companion.keep_after_purge does not apply). The pin is stored in the archive, so it is in backups and survives a
+rewrite of the transcript. A running daemon needs no restart.`,
 		examples: []example{
 			{"ccd pin 5d2f7a1e", "pin a session"},
 			{"ccd pin --remove 5d2f7a1e", "remove the pin"},
@@ -41,8 +42,8 @@ func (a *app) tagCommand() *cobra.Command {
 	p := page{
 		use: "tag SESSION TAG...", group: everyday, short: "tag a session; list by tag with ls --tag",
 		forms: []string{"ccd tag [--remove] SESSION TAG..."},
-		long: `A tag is one word of at most 40 characters, stored in lower case. Adding a tag that is there, or removing
-one that is not, changes nothing. ccd stores tags in the archive, as ` + "`ccd pin`" + ` does.`,
+		long: `A tag is one word of at most 40 characters, stored in lower case. Adding an existing tag, or removing a
+missing one, changes nothing. ccd stores tags in the archive, as ` + "`ccd pin`" + ` does.`,
 		examples: []example{
 			{"ccd tag 5d2f7a1e billing release-3", "add two tags"},
 			{"ccd tag --remove 5d2f7a1e billing", "remove one"},

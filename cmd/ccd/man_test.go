@@ -59,15 +59,15 @@ func manPages(root *cobra.Command) map[string]string {
 func rootMan(root *cobra.Command) string {
 	b := manPage("ccd", 1, root.Short)
 	b.section("SYNOPSIS", ".B ccd\n[flags] COMMAND [arguments]")
-	b.section("DESCRIPTION", escape(root.Long)+"\n.PP\n"+escape(sessionWords)+".")
-	b.section("COMMANDS", "Each has a page of its own.")
+	b.section("DESCRIPTION", escape(root.Long)+"\n.PP\n"+escape(sessionWords))
+	b.section("COMMANDS", "Each command has its own page.")
 	for _, g := range groups {
 		fmt.Fprintf(b, ".SS %s\n", escape(g))
 		for _, c := range inGroup(root, g) {
 			fmt.Fprintf(b, ".TP\n.BR ccd\\-%s (1)\n%s\n", escape(c.Name()), escape(c.Short))
 		}
 	}
-	b.section("OPTIONS", "Those of every command:")
+	b.section("OPTIONS", "All commands accept:")
 	b.flags(root)
 	b.section("EXIT STATUS", "")
 	for _, code := range []int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted} {

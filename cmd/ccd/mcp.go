@@ -19,7 +19,7 @@ timeline and diff are read-only and see only sessions of the project in which th
 started, unless agents.reach is "all". The server ends when stdin is closed.`,
 		more: `SESSION defaults to the newest session in the server's directory, else in its project. The archive is opened
 for each call. An answer has at most 49,800 characters, fewer for agents that cut longer ones, and says how
-to get the next page. An original is a block of its own, between two that describe it; images of up to 1 MiB
+to get the next page. An original is returned as a separate block, between two that describe it; images of up to 1 MiB
 are returned as images.`,
 		examples: []example{
 			{"ccd mcp", "wait for an agent on stdin"},

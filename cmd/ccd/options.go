@@ -37,7 +37,7 @@ func (a *app) incomplete(l *reader.Library) {
 	a.damaged = true
 	fmt.Fprintln(a.err, "ccd: warning: the archive is damaged; the output may be incomplete:")
 	for _, err := range l.Damage {
-		fmt.Fprintf(a.err, "  %v\n", err)
+		fmt.Fprintf(a.err, "  %s\n", reader.Brief(err))
 	}
 	fmt.Fprintln(a.err, "hint: ccd doctor --fix")
 }

@@ -28,7 +28,8 @@ const helpColumns = 80
 const sessionWords = `SESSION is a session ID, the beginning of one, the end of one that is a path, a transcript's path, latest
 (the newest session, or the one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
 SESSION, or with a dot, a command uses the newest session of this directory's git repository or,
-without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions and exits 3.`
+without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions
+and exits 3.`
 
 // sessionBrief is the short form of sessionWords, for the help of each command.
 const sessionBrief = "SESSION: ID, path, latest or latest:DIR; without it, this directory's newest."

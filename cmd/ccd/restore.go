@@ -46,8 +46,8 @@ no companion has published yet in all archived sessions, newest first. ccd exits
 may be in a damaged part of the archive. Text that looks like a secret is printed, with a warning on stderr.
 --session prints what is archived, and warns about bytes that are not archived yet.
 
-The PATH of --file is absolute, relative to the current or the session's working directory, or the last
-elements of a path. Without SESSION ccd takes the newest session that touched the file; sub-agents count as
+The PATH of --file is absolute, relative to the current or the session's working directory, or the end of a path.
+Without SESSION ccd takes the newest session that touched the file; sub-agents count as
 part of their session. Line ends are printed as newlines. Changes by other programs and people show only if the
 agent read the file again.`,
 	examples: []example{

@@ -58,10 +58,11 @@ func (a *app) resumeCommand() *cobra.Command {
 		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
 		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] [SESSION]"},
 		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
-message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it. --to writes the session for another agent.`,
+message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
+--to writes the session for another agent.`,
 		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
 ID]". The agent lists the copy as "ccd: TITLE". claude --continue does not open the copy, unless
-the sessions beside it are about to be purged; latest does not mean the copy until you continue it.
+the sessions beside it are about to be purged; latest does not select the copy until you continue it.
 
 ccd updates the archive and makes the copy from it, so this also works if the transcript is deleted or its
 agent cannot read it. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another

@@ -12,7 +12,7 @@ const about = "ccd archives the transcripts of your coding agents and restores w
 // rootCommand returns `ccd` itself, with the global flags.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "ccd COMMAND", Short: "keep long sessions of coding agents usable", Long: about,
+		Use: "ccd COMMAND", Short: "archive sessions of coding agents, restore what they forget", Long: about,
 		SilenceErrors: true, SilenceUsage: true, DisableAutoGenTag: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              unknownCommand,

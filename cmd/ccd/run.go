@@ -41,8 +41,8 @@ func (a *app) runCommand() *cobra.Command {
 		use: "run", group: setup, short: "run the daemon in the foreground: watch, archive, compact",
 		forms: []string{"ccd run [--once] [--dry-run]"},
 		long: `Prints what it watches and what it will write, then follows every transcript until SIGINT (exit 130) or
-SIGTERM (exit 0). It writes the archive, a few small files in its state directory, and a companion
-(*.ccd.md) beside each transcript whose context is full enough. It never writes transcripts. You
+SIGTERM (exit 0). It writes the archive, a few small files in its state directory, and a companion (*.ccd.md) beside
+the transcript of each session that grows long or is compacted. It never writes transcripts. You
 can stop it at any time without losing data.`,
 		more: `SIGINT and SIGTERM end it within 5 seconds, a second signal at once. SIGHUP reloads the configuration; an
 invalid one changes nothing, and the log and ccd status show the error. Only one daemon runs at a

@@ -30,22 +30,22 @@ type salvageOutput struct {
 
 func (a *app) salvageCommand() *cobra.Command {
 	p := page{
-		use: "salvage FILE", group: care, short: "copy what is intact in a damaged archive to a new one",
+		use: "salvage FILE", group: care, short: "copy the intact parts of a damaged archive to a new one",
 		forms: []string{"ccd salvage FILE -o NEW"},
 		long: `FILE is an archive: one that ccd set aside (archive.db.damaged-TIME), a backup, or a copy. It may be truncated.
-ccd reads every page, whether or not another page leads to it, and writes what has the right hash to NEW, which must
-not exist. FILE does not change. ccd import NEW adds the result to your archive.`,
+ccd reads every page, even those that no page refers to, and writes everything that matches its hash to NEW, which
+must not exist. FILE does not change. ccd import NEW adds the result to your archive.`,
 		examples: []example{
-			{"ccd salvage archive.db.damaged-20260129-140000 -o new.db", "exit 4 if something is missing in new.db"},
+			{"ccd salvage archive.db.damaged-20260129-140000 -o new.db", "write new.db; exit 4 if something is missing from it"},
 			{"ccd salvage --json copy.db -o new.db", "the same, with a list of what is missing"},
 		},
-		json:  "one object: file, sessions (attachments among them), frames, ids, raw_bytes (of transcripts), damage [{session,\ngeneration, offset, id, companion, cause}]",
+		json:  "one object: file, sessions (including attachments), frames, ids, raw_bytes (of transcripts), damage [{session,\ngeneration, offset, id, companion, cause}]",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	out := ""
 	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		if out == "" {
-			return usage(c, errors.New("-o is missing"))
+			return usage(c, errors.New("-o NEW is required"))
 		}
 		return a.salvage(c.Context(), args[0], out)
 	})
@@ -99,7 +99,7 @@ func (a *app) listDamage(what string, all []reader.Damage) error {
 			a.say("and %s; -v lists them", words.Count(len(all)-i, "more place"))
 			break
 		}
-		if err := a.print(fmt.Sprintf("%s: %s\n", what, d.Cause)); err != nil {
+		if err := a.print(fmt.Sprintf("%s: %s\n", what, d.Brief)); err != nil {
 			return err
 		}
 	}
@@ -118,15 +118,16 @@ type importOutput struct {
 
 func (a *app) importCommand() *cobra.Command {
 	p := page{
-		use: "import FILE", group: care, short: "add what another archive has to this one",
-		long: `FILE is an archive: a backup, the result of ccd salvage, or another machine's. ccd adds its sessions, longer versions
-of sessions, what is damaged here, and its IDs. What is here already takes no more space. A session with other
-content than the one here gets a new ID, which ends in ~ and the archive's ID. FILE does not change.`,
+		use: "import FILE", group: care, short: "add the contents of another archive to this one",
+		long: `FILE is an archive: a backup, the result of ccd salvage, or another machine's. ccd adds its sessions, longer
+versions of sessions, intact copies of what is damaged in your archive, and its IDs. Data that your archive already
+has is not stored twice. A session whose content differs from yours gets a new ID, which ends in ~ and the archive's
+ID. FILE does not change.`,
 		examples: []example{
-			{"ccd import /media/disk/ccd.db", "bring back what a backup has"},
-			{"ccd import new.db", "add what ccd salvage has written"},
+			{"ccd import /media/disk/ccd.db", "add the contents of a backup"},
+			{"ccd import new.db", "add the result of ccd salvage"},
 		},
-		json:  "one object: file, sessions (new ones), grown (sessions that got more), ids, raw_bytes (of transcripts), renamed\n(IDs), damage (of FILE: skipped) [{session, generation, offset, id, companion, cause}]",
+		json:  "one object: file, sessions (new ones), grown (sessions that got longer), ids, raw_bytes (of transcripts), renamed\n(IDs), damage (of FILE: skipped) [{session, generation, offset, id, companion, cause}]",
 		exits: []int{exitDamage},
 	}
 	return p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error { return a.importArchive(c.Context(), args[0]) })

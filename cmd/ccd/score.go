@@ -198,9 +198,12 @@ func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 			}
 		}
 	}
-	rest := "the rest can be restored by ID"
-	if sum.Lost > 0 {
-		rest = words.Count(sum.Lost, "fact") + " cannot be restored"
+	rest := "; the rest can be restored by ID"
+	switch {
+	case sum.Lost > 0:
+		rest = "; " + words.Count(sum.Lost, "fact") + " cannot be restored"
+	case sum.Texts[scorecard.Companion].Mean == 1:
+		rest = ""
 	}
 	summaries := "none large enough to compare"
 	if len(own) > 0 {
@@ -213,7 +216,7 @@ func (a *app) printPlain(cards []*scorecard.Card, sum scorecard.Total) error {
 	}
 	err := a.printFacts([][]string{
 		{which[0], fmt.Sprintf("%s, with %s key facts", which[1], humanize.Comma(int64(facts)))},
-		{"companions", fmt.Sprintf("show %s; %s", percent(sum.Texts[scorecard.Companion].Mean), rest)},
+		{"companions", fmt.Sprintf("show %s%s", percent(sum.Texts[scorecard.Companion].Mean), rest)},
 		{"agent summaries", summaries},
 	})
 	if err != nil {
@@ -321,7 +324,7 @@ func scoreRows(c *scorecard.Card) (rows [][]string) {
 // classRows returns a line per class with its number of facts and the mean share of each text, then the means of all
 // classes.
 func classRows(cards []*scorecard.Card, sum scorecard.Total) [][]string {
-	rows := [][]string{append([]string{"FACTS", "OF", "COMPANION"}, headings()...)}
+	rows := [][]string{append([]string{"FACTS", "TOTAL", "COMPANION"}, headings()...)}
 	names := append([]string{scorecard.Companion}, scorecard.Texts()...)
 	all := []string{fmt.Sprintf("mean of %d", len(cards)), ""}
 	for _, name := range names {

@@ -50,9 +50,11 @@ var searchPage = page{
 	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, also inside longer
 words. Quoted words must be adjacent; with --phrase, all words must be. ccd searches all archived sessions, newest
 first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
-	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, with the escapes in a
-call's input undone. It does not search images, encrypted reasoning, or copies that a client keeps for its screen. Sub-agents and spilled outputs are searched with --all, or if --session names one. Only --all
-finds text that ccd's hooks added and, without --session, text that a copy by ccd resume shares with its original. If stored bytes are damaged, ccd searches the rest and exits 4.`,
+	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, and decodes escapes in a
+call's input. It does not search images, encrypted reasoning, or copies that a client keeps for display. Sub-agents
+and spilled outputs are searched with --all, or if --session names one. Only --all
+finds text that ccd's hooks added and, without --session, text that a copy by ccd resume shares with its original. If
+stored bytes are damaged, ccd searches the rest and exits 4.`,
 	examples: []example{
 		{"ccd search overflow cents", "items with both words"},
 		{`ccd search "exit status 2" --tool Bash`, "a phrase, in commands and their outputs"},

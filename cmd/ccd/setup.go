@@ -44,22 +44,23 @@ func (a *app) setupCommand() *cobra.Command {
 		use: "setup", group: setup, short: "set up everything: agents, archive, service",
 		forms: []string{"ccd setup [--yes] [--dry-run]", "ccd setup --undo [--yes] [--dry-run]"},
 		long: `Finds the agents on this machine, shows what it will do, and asks. Then it
-connects each agent to ccd, archives the sessions there are, and installs the
-service. Run it again to do what is missing. Without a terminal it needs --yes.
+connects each agent to ccd, archives existing sessions, and installs the
+service. Run it again to complete a partial setup. Without a terminal it needs --yes.
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay. Transcripts never change.`,
 		more: `It does what ` + "`ccd agents install`, `ccd run --once` and `ccd install`" + ` do. If one
 step fails, the others are done, and the exit status is 1. Without systemd or
-launchd it says how to start ccd instead, and does the rest. After --undo,
+launchd it prints how to start ccd instead, and completes the other steps. After --undo,
 ` + "`ccd uninstall --purge`" + ` removes what is left.`,
 		examples: []example{
 			{"ccd setup", "show the plan, ask, do it"},
 			{"ccd setup --dry-run", "show the plan only"},
 			{"ccd setup --yes", "for scripts"},
-			{"ccd setup --undo", "remove all of it; keep the archive"},
+			{"ccd setup --undo", "undo the setup; keep the archive"},
 		},
-		json: `with --yes or --dry-run, one object: steps [{step (an agent, archive, service, companions, configuration), title, state (todo, done,
+		json: `with --yes or --dry-run, one object: steps [{step (an agent, archive, service, companions, configuration),
+title, state (todo, done,
 unchanged, unavailable, failed), what, does, error, hint, notes}], archive (what can be restored: path,
 bytes, raw_bytes, sessions, originals, companions; null with --dry-run and --undo)`,
 	}
@@ -67,9 +68,9 @@ bytes, raw_bytes, sessions, originals, companions; null with --dry-run and --und
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		switch {
 		case f.yes && f.dryRun:
-			return usage(c, errors.New("--yes and --dry-run exclude each other"))
+			return usage(c, errors.New("--yes and --dry-run cannot be used together"))
 		case a.json && !f.yes && !f.dryRun:
-			return usage(c, errors.New("--json goes with --yes or --dry-run"))
+			return usage(c, errors.New("--json needs --yes or --dry-run"))
 		}
 		return a.setUp(c.Context(), f)
 	})
@@ -170,7 +171,7 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		if err := a.print(plan); err != nil || f.dryRun {
 			return err
 		}
-		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to ask on; nothing was changed", f.verb())), "%s --yes", f.command())
+		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
 	case !a.quiet || todo && !f.yes:
 		fmt.Fprint(a.err, mark.Visible(plan))
 	}
@@ -186,7 +187,7 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		return err
 	}
 	if given := strings.ToLower(strings.TrimSpace(text)); text == "" || given != "" && given != "y" && given != "yes" {
-		return fmt.Errorf("%s: the answer was not yes; nothing was changed", f.verb())
+		return fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
 	}
 	return nil
 }
@@ -255,9 +256,9 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 	switch {
 	case f.undo && err == nil && !a.json:
 		if _, err := os.Lstat(l.ArchivePath); err == nil {
-			a.say("the archive stays in %s, and the configuration stays (ccd uninstall --purge removes them)", l.ArchivePath)
+			a.say("kept: the archive %s and the configuration (ccd uninstall --purge removes them)", l.ArchivePath)
 		} else {
-			a.say("the configuration stays (ccd uninstall --purge removes it)")
+			a.say("kept: the configuration (ccd uninstall --purge removes it)")
 		}
 	case !f.undo && err == nil:
 		out.Archive, err = onboard.Measure(ctx, l)

@@ -25,7 +25,7 @@ func (a *app) showCommand() *cobra.Command {
 	p := page{
 		use: "show [SESSION]", group: everyday, short: "print a session's companion",
 		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] [SESSION]"},
-		long: `Prints the companion as ccd last wrote it. If its file is missing, ccd makes it again from the archive.
+		long: `Prints the companion as ccd last wrote it. If its file is missing, ccd rebuilds it from the archive.
 Text that is damaged in the archive is shown as "[ccd ID content unavailable: PATH, hash
 mismatch]".`,
 		more: `With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html is one

@@ -20,14 +20,14 @@ changed in the last 10 minutes, in the columns of ` + "`ccd ls`" + `.
 degraded lists every problem: the service is installed but not running; sessions fail; the archive is
 damaged, locked or unreadable; the disk is full; a directory cannot be read or watched; no scan
 finishes; a backup is due and fails; run.json cannot be written; the configuration is invalid; the
-daemon has another version.
+daemon's version differs.
 "not verified" counts companions whose text failed a check; their front matter gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. ` + "`ccd verify`" + ` checks
 stored contents, ` + "`ccd doctor`" + ` the setup.
 
 --watch runs until Ctrl-C (exit 130). On a terminal it updates in place; elsewhere it prints a block, or
-with --json an object on one line, when more than a time changes.`,
+with --json an object on one line, when anything but a time changes.`,
 		examples: []example{
 			{"ccd status", "show the state once"},
 			{"ccd status --watch", "live, every two seconds"},
@@ -38,9 +38,10 @@ with --json an object on one line, when more than a time changes.`,
 		json: `one object: running, should_run, stale (the daemon cannot write run.json; its figures are old),
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
-transcripts, not archived yet; null if unknown), waiting (files), overflows (times that events were
-lost), unreadable (directories and files that are skipped), hard_links (files with several names),
-failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note} (the last one of the configuration), service {installed, enabled, active,
+transcripts, not archived yet; null if unknown), waiting (files), overflows (how often events were lost), unreadable
+(directories and files that are skipped), hard_links (files with several names),
+failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note}
+(of the configuration, the last one), service {installed, enabled, active,
 detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files
 exist), unverified, not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
@@ -63,7 +64,7 @@ With --watch: one such object per line`,
 		}
 		return a.status(c.Context())
 	})
-	c.Flags().Func("watch", "repeat every `INTERVAL` (2s)", w.set)
+	c.Flags().Func("watch", "repeat every `INTERVAL` (default 2s)", w.set)
 	c.Flags().Lookup("watch").NoOptDefVal = "2s"
 	return c
 }

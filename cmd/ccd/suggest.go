@@ -19,7 +19,7 @@ var synonyms = map[string]string{
 	"cat": "show", "view": "show", "print": "show", "open": "show", "latest": "show latest",
 	"get": "restore", "recover": "restore", "checkout": "restore",
 	"continue": "resume", "compress": "compact", "summarize": "compact",
-	"rm": "uninstall", "delete": "uninstall", "remove": "uninstall", "purge": "uninstall --purge",
+	"rm": "", "delete": "", "remove": "", "purge": "uninstall --purge", // "": no command removes sessions
 	"unpin": "pin --remove", "untag": "tag --remove",
 	"check": "verify", "fsck": "verify", "info": "status",
 	"top": "status --watch", "watch": "status --watch", "daemon": "run", "serve": "run", "sync": "run --once", "update": "run --once",

@@ -61,7 +61,7 @@ companion cannot be removed, archive, state and configuration stay. After an int
 	c.Flags().BoolVar(&f.purge, "purge", false, "remove archive, state, configuration, hooks and companions too")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&f.system, "system", false, "remove the system service instead of the user service (needs root)")
-	c.Flags().StringVar(&f.user, "user", "", "the user `NAME` of a system service that is already removed")
+	c.Flags().StringVar(&f.user, "user", "", "purge for the user `NAME` if the system service is already removed")
 	return c
 }
 

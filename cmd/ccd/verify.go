@@ -39,13 +39,13 @@ func (a *app) verifyCommand() *cobra.Command {
 	p := page{
 		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
 		long: `Reads the whole archive and changes nothing. It lists each damaged place; everything else can still be
-restored exactly. A companion that is missing or unreadable is not damage: ccd show makes it again.`,
+restored exactly. A companion that is missing or unreadable is not damage: ccd show rebuilds it.`,
 		examples: []example{
 			{"ccd verify", "exit 0 if nothing is damaged"},
 			{"ccd verify --json", "print counts and a list of the damage"},
 		},
 		json: `one object: sessions, attachments, generations, frames and pieces (stored blocks of transcripts:
-complete ones and the newest), pointers (originals with an ID), summaries (stored ones, by a command), bytes,
+complete ones and the newest), pointers (originals with an ID), summaries (written by a command), bytes,
 companions, ids, unreadable (paths of companions),
 damage [{session, generation, offset, id, companion, cause}]`,
 		exits: []int{exitDamage},
@@ -112,7 +112,7 @@ func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out
 		default:
 			cause = "the archive does not contain this ID"
 		}
-		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.Kept.Companion), Cause: cause})
+		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.Kept.Companion), Cause: cause, Brief: cause})
 	}
 	return nil
 }
@@ -133,9 +133,9 @@ func (a *app) printVerify(out verifyOutput) error {
 		}
 	} else {
 		for _, d := range out.Damage {
-			where := d.Cause
+			where := d.Brief
 			if d.Companion != "" {
-				where = fmt.Sprintf("%s: id %s: %s", d.Companion, d.ID, d.Cause)
+				where = fmt.Sprintf("%s: id %s: %s", d.Companion, d.ID, d.Brief)
 			}
 			if err := a.print("damaged: " + where + "\n"); err != nil {
 				return err

@@ -1,5 +1,5 @@
 class Ccd < Formula
-  desc "Keep long sessions of coding agents usable"
+  desc "Archive sessions of coding agents, restore what they forget"
   homepage "https://example.org"
   version "1.2.3"
   license "Apache-2.0"
@@ -38,9 +38,9 @@ class Ccd < Formula
 
   def caveats
     <<~EOS
-      Only one ccd runs for a user. Start it by `brew services start ccd`, or by
-      `ccd install`, which also tells how it fares; not by both.
-      Before it is uninstalled: `ccd uninstall`, with --purge if its archive is to go.
+      Only one ccd can run per user. Start it with `brew services start ccd` or
+      with `ccd install`, not with both. Run `ccd uninstall` before you remove the
+      formula; with --purge it also removes the archive.
     EOS
   end
 

@@ -49,7 +49,7 @@ func (e Env) Home() (string, error) {
 	}
 	dir := e.Getenv(key)
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("find home directory: $%s is %q, want an absolute path", key, dir)
+		return "", fmt.Errorf("find home directory: $%s is %q, expected an absolute path", key, dir)
 	}
 	return dir, nil
 }

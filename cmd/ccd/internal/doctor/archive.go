@@ -37,7 +37,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	case f.size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}
-	const fix = "ccd doctor --fix repairs what transcripts still have; ccd verify lists all damage"
+	const fix = "ccd doctor --fix repairs it from transcripts; ccd verify lists all damage"
 	for _, d := range f.sample.Damage {
 		all = append(all, wrong(check, fix, "%v", d))
 	}
@@ -73,8 +73,8 @@ func Healed(h daemon.Healed) Finding {
 	}
 	f := Finding{Check: "archive", State: "ok", Detail: done, Fixed: true}
 	if len(h.Left) > 0 {
-		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s left that no transcript has", done, words.Count(len(h.Left), "damaged place"))
-		f.Fix = "ccd import FILE, with a backup"
+		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s cannot be repaired from transcripts", done, words.Count(len(h.Left), "damaged place"))
+		f.Fix = "ccd import BACKUP"
 	}
 	return f
 }
@@ -199,7 +199,7 @@ func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 
 // checkBehind counts the transcripts that should be archived by now.
 func checkBehind(_ context.Context, f *facts) []Finding {
-	const check = "behind"
+	const check = "lag"
 	if f.readErr != nil {
 		return nil
 	}
@@ -225,7 +225,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 		found = ok(check, "%s of recent changes not archived yet; ccd archives the last bytes after %s without changes",
 			humanize.IBytes(uint64(all.Bytes)), f.Config.Companion.RefreshIdle)
 	case skipped > 0:
-		found = note(check, "", "%s not archived (see the roots above), all others are", words.Count(skipped, "path"))
+		found = note(check, "", "%s not archived (see the roots above); all others are archived", words.Count(skipped, "path"))
 	}
 	found.Lag = &all.Bytes
 	return []Finding{found}
@@ -242,7 +242,7 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 	}
 	var all []Finding
 	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
-		all = append(all, note("records", "", "%s: %s of an unknown kind, in %s; they are archived like all others", f.Agents.Title(agent),
+		all = append(all, note("records", "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
 			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
 	}
 	return all

@@ -121,7 +121,7 @@ func checks() []check {
 		{"notice", checkNotice, true},
 		{"program", checkProgram, false},
 		{"agents", checkAgents, false},
-		{"behind", checkBehind, true},
+		{"lag", checkBehind, true},
 		{"records", checkRecords, true},
 		{"purge", checkPurge, true},
 		{"clock", checkClock, false},

@@ -149,7 +149,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command, s.service.state.BlocksCommands = []string{os.Args[0]}, true
 		}, "wrong", "ccd install"},
-		{"behind", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
+		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
 		{"behind without a daemon", checkBehind, func(_ *testing.T, s *facts) {
 			s.run.running, s.sessions = false, nil
 		}, "note", "no daemon is running"},

@@ -120,7 +120,7 @@ func checkSandbox(_ context.Context, f *facts) []Finding {
 	case s.err != nil || !s.state.Installed || runtime.GOOS != "linux":
 		return nil
 	case f.Config.RunsCommands():
-		return []Finding{ok(check, "off, because the configuration names a command to run")}
+		return []Finding{ok(check, "off, because the configuration sets a command")}
 	case !s.state.Sandboxed:
 		return []Finding{note(check, "ccd uninstall, then "+s.install(),
 			"partial: this machine did not allow user namespaces when the service was installed")}
@@ -259,11 +259,11 @@ func programIn(path, own, version string) Finding {
 			continue
 		}
 		if there, serr := os.Stat(found); err != nil || serr != nil || !os.SameFile(this, there) {
-			return note(check, "remove one of them, or change $PATH", "this is %s, but $PATH finds another first: %s", own, found)
+			return note(check, "remove one of them, or change $PATH", "this program is %s, but $PATH finds %s first", own, found)
 		}
 		return ok(check, "%s, %s", found, Named(version))
 	}
-	return note(check, "move it to a directory in $PATH", "this is %s, which is not in $PATH: agents cannot run `ccd agent restore`", own)
+	return note(check, "move it to a directory in $PATH", "%s is not in $PATH: agents cannot run `ccd agent restore`", own)
 }
 
 // checkAgents checks that the programs named in the agents' settings exist.

@@ -176,7 +176,7 @@ func ambiguous(arg string, found []Candidate) error {
 	for _, c := range found {
 		line := c.Agent + "  " + c.ID
 		if !c.Last.IsZero() {
-			line += "  " + c.Last.UTC().Format(time.RFC3339)
+			line += "  " + c.Last.Local().Format("2006-01-02 15:04")
 		}
 		if c.Cwd != "" {
 			line += "  " + c.Cwd

@@ -60,7 +60,7 @@ func (h Hooks) AfterCompaction(s transcript.Session, f *compactor.Compactor, tex
 // subject returns what the record is about, for an agent whose session continues.
 func subject(e Event) string {
 	if e.Source == "compact" {
-		return "the earlier work of this session, beside your own summary. It is made from the transcript: where the two differ, trust this one"
+		return "the earlier work of this session, beside your own summary. It is made from the transcript: if the two differ, trust this record"
 	}
 	return "the earlier work of this session"
 }
@@ -186,10 +186,10 @@ func (h Hooks) head(c companion, about string) string {
 // ask returns the request to Claude Code's summarizer. What a hook prints before a compaction is added to its prompt.
 func (h Hooks) ask(c companion) string {
 	const about = "Right after this summary ccd gives the agent a record made from the transcript: the human's requests and corrections " +
-		"word by word, what was answered, edited files, commands with exit status and outcome, open problems, git, and IDs that bring everything else back. " +
+		"word by word, what was answered, edited files, commands with exit status and outcome, open problems, git, and IDs that restore everything else. " +
 		"Do not spend the summary on these. Spend it on what no record shows: why each decision was made and what was rejected, " +
 		"what you believe and have not verified, the state of the work, and the next steps in order.\n"
-	ids := "Keep every marker of the form `[ccd ID ...]` verbatim, with its ID: `" + h.restore() + "` brings back what it stands for. "
+	ids := "Keep every marker of the form `[ccd ID ...]` verbatim, with its ID: `" + h.restore() + "` prints the text behind it. "
 	const before, behind = "Keep this path verbatim, too: ", " (the record, to be read when details are needed).\n"
 	return about + ids + before + h.where(c, maxAsk-len(about+ids+before+behind)) + behind
 }

@@ -186,11 +186,11 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	running := func() bool { _, running, _ := daemon.ReadRun(a.Library.StateDir); return running }
 	switch {
 	case running():
-		step.What = "wait until the running daemon has stored what is new: " + size
+		step.What = "wait until the running daemon has archived new data: " + size
 	case plan.Known == 0:
 		step.What = "store " + words.Count(plan.Sessions, "session") + ": " + size
 	default:
-		step.What = "store what is new: " + size
+		step.What = "archive new data: " + size
 	}
 	where := plan.Companion
 	if a.Library.Config.Companion.Dir != "" {
@@ -199,7 +199,7 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	step.Does = []string{"write " + a.Library.ArchivePath, "write companions (*.ccd.md) " + where}
 	step.do = func(ctx context.Context) (string, error) {
 		if running() {
-			return "stored by the running daemon", a.awaitDaemon(ctx)
+			return "archived by the running daemon", a.awaitDaemon(ctx)
 		}
 		did, failed, err := a.Archive(ctx)
 		if failed > 0 {

@@ -20,7 +20,7 @@ import (
 func (a Account) service(ctx context.Context) *Step {
 	step := newStep("service", "service")
 	if other, err := a.Library.Installed(nil); err == nil && other.System() {
-		return step.is(Unchanged, "the machine's service runs as you")
+		return step.is(Unchanged, "a system service already runs as you")
 	}
 	s, err := a.Library.Service(packaging.Options{Out: a.Out})
 	if err != nil {
@@ -48,7 +48,7 @@ func (a Account) service(ctx context.Context) *Step {
 			return "", err
 		}
 		if st.EndsAtLogout {
-			step.Notes = append(step.Notes, "it ends with your last session and starts with the next; `ccd install --linger` keeps it running")
+			step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd install --linger` keeps it running")
 		}
 		return "installed and running", nil
 	}
@@ -76,7 +76,7 @@ func undoService(ctx context.Context, p removal.Purge) *Step {
 	step := newStep("service", "service")
 	if other, err := p.Installed(nil); err == nil && other.System() {
 		step.Hint = "sudo ccd uninstall --system"
-		return step.is(Unavailable, "it is the machine's")
+		return step.is(Unavailable, "it is a system service")
 	}
 	st, err := p.Service.Status(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func undoService(ctx context.Context, p removal.Purge) *Step {
 	if !st.Installed && len(files) == 0 {
 		return step.is(Unchanged, "not installed")
 	}
-	step.What = "stop it and remove it"
+	step.What = "stop and remove it"
 	for _, path := range files {
 		step.Does = append(step.Does, "remove "+path)
 	}
@@ -109,10 +109,10 @@ func Install(ctx context.Context, l *reader.Library, s *packaging.Service, user 
 		return nil // doctor reports it
 	}
 	if n, _ := removal.RemoveEarlier(ctx, removal.Earlier(l.Place, l.Sessions)); n > 0 {
-		say("removed %s of an earlier companion.dir", words.Count(n, "companion"))
+		say("removed %s from an earlier companion.dir", words.Count(n, "companion"))
 	}
 	if removal.Moving(l.Place, l.Sessions) {
-		say("companions are written again for companion.dir; ccd doctor --fix then removes the earlier ones that ccd cannot write to any more")
+		say("ccd writes new companions below companion.dir; ccd doctor --fix then removes the old ones, which the service cannot")
 	}
 	return nil
 }

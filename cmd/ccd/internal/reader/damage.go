@@ -16,11 +16,20 @@ type Damage struct {
 	ID         mark.ID `json:"id"`
 	Companion  string  `json:"companion"`
 	Cause      string  `json:"cause"`
+	Brief      string  `json:"-"` // place and cause as a line for people
 }
 
 // DamageOf is an error of the archive as it is listed.
 func DamageOf(d *archive.DamageError) Damage {
-	return Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error()}
+	return Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error(), Brief: d.Brief()}
+}
+
+// Brief is damage as a line for people, where the archive's path is known.
+func Brief(err error) string {
+	if d := (*archive.DamageError)(nil); errors.As(err, &d) {
+		return d.Brief()
+	}
+	return err.Error()
 }
 
 // Locked gives the error of a locked archive one form, whatever the command was about to read.

@@ -52,8 +52,11 @@ func (l *Library) Load(ctx context.Context) error {
 		if damaged {
 			l.Damage = append(l.Damage, err)
 		}
-		if !damaged || len(stored) == 0 {
+		switch {
+		case !damaged:
 			return fmt.Errorf("read archive: %w", err)
+		case len(stored) == 0: // the error names the archive itself
+			return err
 		}
 	}
 	l.loaded = true

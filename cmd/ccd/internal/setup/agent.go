@@ -354,5 +354,5 @@ func (a agent) leftovers() []string {
 
 // edited returns the error for a skill of ccd's that the user changed.
 func (f file) edited() error {
-	return words.Hint(fmt.Errorf("read %s: it is not as ccd wrote it", f.path), "save your changes elsewhere, then: rm %s", transcript.ShellWord(f.path))
+	return words.Hint(fmt.Errorf("read %s: it was changed since ccd wrote it", f.path), "save your changes elsewhere, then: rm %s", transcript.ShellWord(f.path))
 }

@@ -93,7 +93,7 @@ func find(path string, all []string) (from, to int, err error) {
 		}
 	}
 	if from < 0 && changed >= 0 {
-		return fail(changed, "the block is not as ccd wrote it, or its end is missing")
+		return fail(changed, "the block was changed since ccd wrote it, or its end is missing")
 	}
 	return from, to, nil
 }

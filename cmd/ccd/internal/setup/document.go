@@ -219,7 +219,7 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 			want = kind
 		}
 		if n.kind != want {
-			return d.wrong(n, "%s is %s, want %s", where(path[:i]), kinds[n.kind], kinds[want])
+			return d.wrong(n, "%s is %s, expected %s", where(path[:i]), kinds[n.kind], kinds[want])
 		}
 		if i == len(path) {
 			return nil

@@ -43,9 +43,9 @@ func TestLinesInsideOfOurs(t *testing.T) {
 		h.write(file, change(whole))
 		before := h.tree()
 		_, err := h.setup(moved(h)).Install(Agents()...)
-		want(t, err, file, "not as ccd wrote it")
+		want(t, err, file, "changed since ccd wrote it")
 		_, err = h.setup(nil).Uninstall(Agents()...)
-		want(t, err, file, "not as ccd wrote it")
+		want(t, err, file, "changed since ccd wrote it")
 		h.same(before)
 		if s := h.setup(nil).Status(Claude).Parts[2].State + h.setup(nil).Status(Codex).Parts[2].State; !strings.Contains(s, Other) && !strings.Contains(s, Unread) {
 			t.Errorf("status: %s", s)

@@ -20,10 +20,10 @@ func TestRefusals(t *testing.T) {
 		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:2:"}},
 		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json:2:"}},
 		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json:1:"}},
-		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, want an object"}},
+		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, expected an object"}},
 		"a word":              {".claude/settings.json", "\nnull", []string{"settings.json:2: the whole is null"}},
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
-		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, want an array"}},
+		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, expected an array"}},
 		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
 		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact appears twice"}},
 		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
@@ -37,10 +37,10 @@ func TestRefusals(t *testing.T) {
 		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"ccd did not write"}},
 		"Gemini's server":     {".gemini/settings.json", `{"mcpServers": {"ccd": {"command": "x"}}}`, []string{".gemini/settings.json:1:", "ccd did not write"}},
 		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
-		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "not as ccd wrote it"}},
+		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
 		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
-		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "not as ccd wrote it"}},
+		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)

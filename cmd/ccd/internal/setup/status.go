@@ -214,7 +214,7 @@ func (s *Setup) skillPart(a agent) Part {
 	case !whole:
 		p.State, p.Detail = Other, "changed since ccd wrote it"
 	default:
-		p.State, p.Detail = Other, "not what this ccd writes"
+		p.State, p.Detail = Other, "differs from what this ccd writes"
 	}
 	return p
 }
@@ -235,7 +235,7 @@ func (s *Setup) guidePart(a agent) Part {
 	case slices.EqualFunc(all[from+1:to], s.instructions(a), func(a, b string) bool { return bare(a) == b }):
 		p.State = Installed
 	default:
-		p.State, p.Detail = Other, "not what this ccd writes"
+		p.State, p.Detail = Other, "differs from what this ccd writes"
 	}
 	return p
 }

@@ -162,7 +162,7 @@ func (g *Gauge) readArchive(ctx context.Context) error {
 		return err
 	}
 	if g.size, err = g.l.Archive.Size(ctx); err != nil {
-		return fmt.Errorf("measure archive: %w", err)
+		return err
 	}
 	g.count = Report{Live: []Session{}}
 	g.count.count(g.l.Sessions)
@@ -230,7 +230,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		add("the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(g.elsewhere, ", "))
 	}
 	if all := g.l.Damage; len(all) > 0 {
-		add("the archive is damaged (ccd ls lists the damaged sessions): %v", all[0])
+		add("the archive is damaged (ccd ls lists the damaged sessions): %s", reader.Brief(all[0]))
 	}
 	if o.Stale {
 		add("the daemon cannot write %s; the figures below are old", filepath.Join(g.l.StateDir, "run.json"))
