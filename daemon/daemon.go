@@ -112,6 +112,7 @@ type Daemon struct {
 	backups       *backups        // nil outside Run, and if it makes none
 	damaged       bool            // the archive has damage that was not repaired yet
 	healed        time.Time       // when healIfDamaged last ran
+	rebuilt       bool            // the archive was rebuilt, and not all companions are published again
 }
 
 // New returns a daemon that has loaded the archived sessions.

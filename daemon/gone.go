@@ -87,7 +87,7 @@ func (d *Daemon) rebuildState(ctx context.Context, s *session) error {
 // be.
 func (d *Daemon) outdated(s *session) bool {
 	return d.knowsAgent(s.Agent) && s.state.Gone && s.state.Companion != "" && s.Class != transcript.Attachment && s.state.SkipReason == "" &&
-		s.state.Options != d.hash(s) && exists(s.state.Companion)
+		(s.renew || s.state.Options != d.hash(s)) && exists(s.state.Companion)
 }
 
 // knowsAgent reports whether the agent's records can be read. The configuration of an agent may have been removed.

@@ -23,7 +23,7 @@ type Healed struct {
 
 // Heal reads the whole archive and repairs what is damaged. What a transcript still has is stored again under the same
 // session and generation. If that is not enough, the archive's file is rebuilt from what is intact in it, the old one is
-// set aside, and all transcripts are synced. progress, if not nil, is called with bytes.
+// set aside, and all transcripts and companions are synced. progress, if not nil, is called with bytes.
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h Healed, err error) {
 	verify := func() error {
 		report, err := d.Archive.Verify(ctx, progress)
@@ -36,12 +36,12 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	h.Found = len(h.Left)
 	sources := func() error { return d.healSessions(ctx, &h) }
 	rebuild := func() error { return d.rebuild(ctx, &h, progress) }
-	steps := []func() error{sources, verify, rebuild, sources, verify}
+	steps := []func() error{sources, verify, rebuild, sources, func() error { return d.syncAll(ctx, h) }, verify}
 	if slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return e.Session == transcript.Key{} && e.ID == "" }) {
 		steps = steps[2:] // do not write to a file whose pages are damaged
 	}
 	for _, step := range steps {
-		if err := step(); err != nil || len(h.Left) == 0 {
+		if err := step(); err != nil || len(h.Left) == 0 && h.Aside == "" {
 			return h, err
 		}
 	}
@@ -101,8 +101,7 @@ func (d *Daemon) healGeneration(ctx context.Context, s *session, n int) (healed 
 	return healed, err
 }
 
-// rebuild rebuilds the archive's file, unless all that is left was missing after an earlier rebuild, and then syncs all
-// transcripts.
+// rebuild rebuilds the archive's file, unless all that is left was missing after an earlier rebuild.
 func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, total int64)) error {
 	if !slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool {
 		return !errors.Is(e, archive.ErrMissing) && !errors.Is(e, archive.ErrNotFound)
@@ -117,12 +116,27 @@ func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, tot
 	if err := d.load(ctx); err != nil {
 		return err
 	}
+	for _, s := range d.sessions {
+		s.renew = true
+	}
+	d.rebuilt = true
+	return nil
+}
+
+// syncAll syncs all transcripts and companions if the archive was rebuilt.
+func (d *Daemon) syncAll(ctx context.Context, h Healed) error {
+	if h.Aside == "" {
+		return nil
+	}
+	defer func() { d.rebuilt = false }()
 	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
 	for _, f := range found {
 		if err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}); err != nil {
 			d.failed(watcher.Offer{Path: f.Path}, err)
 		}
 	}
+	var gone Report
+	d.syncMissing(ctx, &gone)
 	return d.saveAll(ctx, false)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -213,6 +214,15 @@ func TestDaemonHealsDamage(t *testing.T) {
 		}
 		if n := h.exact(kind); n != len(h.texts) {
 			t.Errorf("%s: %d of %d sessions are exact", kind, n, len(h.texts))
+		}
+		ids := mark.IDs(h.companion(h.path(3)))
+		for _, id := range ids {
+			if found, err := h.o.Archive.Lookup(t.Context(), string(id)); err != nil || len(found) == 0 {
+				t.Errorf("%s: the index has no ID %s, %v", kind, id, err)
+			}
+		}
+		if len(ids) == 0 {
+			t.Errorf("%s: the companion has no IDs: the test sees nothing", kind)
 		}
 	}
 }

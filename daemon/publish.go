@@ -60,7 +60,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
-	s.newSummaries = false
+	s.renew = false
 	if d.Published != nil {
 		d.Published(s.Session, s.state)
 	}

@@ -28,13 +28,13 @@ type session struct {
 	isNew     bool // not in the archive when the daemon started
 	rewritten bool // the file's content differs from the archived bytes: a new generation begins
 
-	sourceStat   Stat // last stat of the transcript
-	missing      bool
-	statErr      error             // of the last stat
-	newSummaries bool              // there are summaries that its companion does not include
-	noticed      bool              // a notice was shown since the pressure rose to Options.NoticeAt
-	byCommand    bool              // sync only archives: the command makes the companion itself
-	requested    *compactor.Manual // options requested by the running command, nil if it requested none
+	sourceStat Stat // last stat of the transcript
+	missing    bool
+	statErr    error             // of the last stat
+	renew      bool              // its companion is to be made again: there are new summaries, or the index may lack its IDs
+	noticed    bool              // a notice was shown since the pressure rose to Options.NoticeAt
+	byCommand  bool              // sync only archives: the command makes the companion itself
+	requested  *compactor.Manual // options requested by the running command, nil if it requested none
 
 	waiting *transcript.Segment // folded, but not archived before the next save; nil if there is none
 
@@ -84,7 +84,7 @@ func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	}
 	s := d.sessions[key]
 	if s == nil {
-		s = &session{Session: found, isNew: true}
+		s = &session{Session: found, isNew: true, renew: d.rebuilt}
 		s.Key = key
 		d.sessions[key] = s
 	}
@@ -178,7 +178,7 @@ func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.state.Trigger == "" || s.state.UnknownFormat:
 		return true
-	case s.newSummaries || d.wantsSummaries(s):
+	case s.renew || d.wantsSummaries(s):
 		return false
 	}
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
@@ -223,7 +223,7 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if c := s.compactor.Status(); unknownFormat(c) || s.state.Trigger == "" && c.Trigger == "" {
 		return false
 	}
-	return s.newSummaries || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
+	return s.renew || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.uncovered() >= s.refreshBytes() ||
 		s.refreshDue(o, d.Watch.RefreshIdle)
 }

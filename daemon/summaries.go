@@ -175,7 +175,7 @@ const summariesName = "summarizer"
 // recordOutcome processes the result of a job. The session's companion is made again if there are new summaries.
 func (d *Daemon) recordOutcome(o outcome) {
 	if s := d.sessions[o.key]; s != nil && o.accepted+o.refused > 0 {
-		s.newSummaries = true
+		s.renew = true
 	}
 	if o.err == nil || !errors.Is(o.err, context.Canceled) {
 		d.health.mu.Lock()
@@ -225,7 +225,7 @@ func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err
 		return 0, err
 	}
 	o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, c.Wanted})
-	s.newSummaries = true
+	s.renew = true
 	return o.accepted, errors.Join(o.err, d.syncFully(ctx, s.offer()))
 }
 
