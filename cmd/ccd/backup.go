@@ -43,7 +43,7 @@ replaces an earlier backup of the same archive, and any other file only with --f
 copy contains what is intact; ccd lists what is missing and exits 4.`,
 		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
 killed one also leaves a .ccd-*.tmp beside it, which the next backup to that directory removes if it is older than an
-hour. The copy contains no transcript files and companions: ccd restore --session prints a transcript, and ccd
+hour. The copy contains no transcript or companion files: ccd restore --session prints a transcript, and ccd
 rebuilds companions. If [backup] every is set, the daemon makes backups itself.`,
 		examples: []example{
 			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},

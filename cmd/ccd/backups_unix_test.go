@@ -153,7 +153,7 @@ func TestBackupsOfADamagedArchive(t *testing.T) {
 	}
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), good+", ") || !strings.Contains(string(out), "can be read") {
+	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), good+", ") || !strings.Contains(string(out), "the newest is readable: ") {
 		t.Errorf("doctor: %s", out)
 	}
 

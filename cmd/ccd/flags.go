@@ -102,7 +102,7 @@ func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, text string) {
 func timeFlag(flags *pflag.FlagSet, to *string, name, text string) {
 	flags.Func(name, text, func(given string) error {
 		if strings.TrimSpace(given) == "" {
-			return errors.New("empty, want a time")
+			return errors.New("must not be empty")
 		}
 		*to = given
 		return nil

@@ -57,7 +57,7 @@ of half that size; the agent's own summary; what the hook adds after a compactio
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
 companion, stretches [{summary_record, size, texts {ccd, half, agent, injection, both}}]}],
 summary {sessions, texts, classes, saved_percent_median, lost}, damage (sessions that cannot be
-read, as in verify); docs/SCORE.md documents a grade`,
+read, as in verify); docs/SCORE.md explains the grades`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f scoreFlags

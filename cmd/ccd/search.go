@@ -176,7 +176,7 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int) error {
 	case narrow:
 		return words.Hint(err, "ccd search%s", what)
 	case slices.ContainsFunc(args, looksRegexp.MatchString):
-		return words.Hint(err, "search finds words as they are; it knows no regular expressions")
+		return words.Hint(err, "search does not support regular expressions")
 	case !f.all && sources > 0:
 		return words.Hint(err, "ccd search --all%s", what)
 	}

@@ -41,7 +41,7 @@ this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag
 transcripts, not archived yet; null if unknown), waiting (files), overflows (how often events were lost), unreadable
 (directories and files that are skipped), hard_links (files with several names),
 failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note}
-(of the configuration, the last one), service {installed, enabled, active,
+(the last reload of the configuration), service {installed, enabled, active,
 detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files
 exist), unverified, not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was

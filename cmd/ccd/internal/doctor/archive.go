@@ -132,11 +132,11 @@ func checkBackup(ctx context.Context, f *facts) (all []Finding) {
 		newest := fmt.Sprintf("%s, %s, %s old", b.Path, humanize.IBytes(uint64(b.Size)), words.Short(age))
 		switch {
 		case b.Incomplete:
-			all = append(all, note(check, "ccd verify", "the newest has only what is intact in a damaged archive: %s", newest))
+			all = append(all, note(check, "ccd verify", "the newest is incomplete, because the archive was damaged: %s", newest))
 		case age > every+Late(f.Config.Watch.ScanInterval):
 			all = append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
 		default:
-			all = append(all, ok(check, "%s, can be read", newest))
+			all = append(all, ok(check, "the newest is readable: %s", newest))
 		}
 		return append(all, few(check, "in "+f.BackupDir, unread)...)
 	}

@@ -50,7 +50,7 @@ func lagLine(o Report) string {
 	}
 	line := humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
 	if o.Unreadable > 0 {
-		line += ", without " + o.unreadable() + " that cannot be read"
+		line += ", not counting " + o.unreadable() + " that cannot be read"
 	}
 	return line
 }
