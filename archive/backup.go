@@ -101,11 +101,12 @@ func (a *Archive) CheckBackup(ctx context.Context, file string) error {
 	if err == nil {
 		err = t.checkReplaceable(ctx, false)
 	}
+	var there *Archive
 	if err == nil {
-		var there *Archive
-		if there, err = Open(t.path, Options{ReadOnly: true}); err == nil {
-			_, err = there.Sessions(ctx)
-		}
+		there, err = Open(t.path, Options{ReadOnly: true})
+	}
+	if err == nil {
+		_, err = there.Sessions(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("check backup %s: %w", file, err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +22,6 @@ import (
 // Backup is a file that is named like a backup of Run.
 type Backup struct {
 	Path       string
-	Size       int64     // bytes
 	Time       time.Time // of its last change; zero if that is in the future, so that a wrong clock prevents no backup
 	Incomplete bool      // made of a damaged archive: it has what was intact
 }
@@ -47,7 +47,7 @@ func Backups(dir string, now time.Time) (all []Backup, err error) {
 		if match == nil || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		b := Backup{filepath.Join(dir, e.Name()), info.Size(), info.ModTime(), match[1] != ""}
+		b := Backup{filepath.Join(dir, e.Name()), info.ModTime(), match[1] != ""}
 		if b.Time.After(now.Add(time.Minute)) {
 			b.Time = time.Time{}
 		}
@@ -57,175 +57,143 @@ func Backups(dir string, now time.Time) (all []Backup, err error) {
 	return all, nil
 }
 
-// backups makes backups. Each scan starts a goroutine that makes one if it is due, unless the last one still runs. Only
-// that goroutine touches the directory, because its disk may hang.
+// backups is the state of making backups. Each scan starts a goroutine that makes one if it is due, unless the last one
+// still runs. Only that goroutine touches the directory, because its disk may hang.
 type backups struct {
-	*Daemon
-	busy       bool
-	done       chan error
+	done       chan error   // nil if no goroutine runs
 	progressed atomic.Int64 // unix nanoseconds
 
 	// Used by the goroutine only.
-	known       map[Backup]bool // whether it is of this archive
-	failures    int             // successive ones
-	failed      error           // the last one
-	pausedUntil time.Time       // no backup is made before
+	newest      Backup // of this archive, when it was last checked
+	failed      error  // the last failure
+	pausedUntil time.Time
 }
 
-// startBackups prepares the making of backups. The returned function waits for the last goroutine after ctx has ended.
-func (d *Daemon) startBackups() (wait func()) {
-	if d.BackupEvery <= 0 {
-		return func() {}
-	}
-	b := &backups{Daemon: d, done: make(chan error, 1), known: map[Backup]bool{}}
-	d.backups = b
-	return func() {
-		if b.busy {
-			select {
-			case <-b.done:
-			case <-time.After(backupGrace):
-			}
+// waitForBackup waits for the last goroutine after ctx has ended.
+func (d *Daemon) waitForBackup() {
+	if d.backups.done != nil {
+		select {
+		case <-d.backups.done:
+		case <-time.After(backupGrace):
 		}
-		d.backups = nil
 	}
 }
 
 // backUp takes the result of the last goroutine and starts the next.
 func (d *Daemon) backUp(ctx context.Context) {
-	b := d.backups
-	if b == nil {
+	if d.BackupEvery <= 0 || ctx.Err() != nil {
 		return
 	}
-	if b.busy {
-		select {
-		case err := <-b.done:
-			b.busy = false
-			d.reportBackup(err)
-		default:
-			if idle := time.Since(time.Unix(0, b.progressed.Load())); idle > backupPatience {
-				d.reportBackup(fmt.Errorf("back up archive to %s: no progress for %s", d.BackupDir, backupPatience))
-			}
-			return
-		}
+	b := &d.backups
+	select {
+	case err := <-b.done:
+		b.done = nil
+		d.reportBackup(err)
+	default:
 	}
-	b.busy = true
-	b.beat(0, 0)
-	ctx = archive.WaitForLock(ctx, func(*archive.LockedError) {}) // the watchdog is fed by Run's goroutine only
-	go func() { b.done <- b.run(ctx, time.Now()) }()
+	switch done := make(chan error, 1); {
+	case b.done == nil:
+		b.done = done
+		b.beat(0, 0)
+		ctx = archive.WaitForLock(ctx, func(*archive.LockedError) {}) // only Run's goroutine feeds the watchdog
+		go func() { done <- d.keepBackups(ctx, time.Now()) }()
+	case time.Since(time.Unix(0, b.progressed.Load())) > backupPatience:
+		d.reportBackup(fmt.Errorf("back up archive to %s: no progress for %s", d.BackupDir, backupPatience))
+	}
 }
 
 // reportBackup shows an error in run.json until the next success, and logs it once.
 func (d *Daemon) reportBackup(err error) {
-	if errors.Is(err, context.Canceled) {
-		return
-	}
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
+	defer d.writeRunInfo()
 	last := &d.health.info.Backup
 	if err == nil {
 		*last = ""
-	} else {
-		if *last == "" {
-			d.Log.Error("no new backup", "err", err)
-		}
-		*last = mark.Name(err.Error())
+		return
 	}
-	d.writeRunInfo()
+	if *last == "" {
+		d.Log.Error("no new backup", "err", err)
+	}
+	*last = mark.Name(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 func (b *backups) beat(int64, int64) { b.progressed.Store(time.Now().UnixNano()) }
 
-// run makes a backup if the newest one of this archive is too old. After a failure it pauses longer and longer.
-func (b *backups) run(ctx context.Context, now time.Time) error {
-	all, err := Backups(b.BackupDir, now)
+// keepBackups makes a backup if the newest one of this archive is too old.
+func (d *Daemon) keepBackups(ctx context.Context, now time.Time) error {
+	b := &d.backups
+	all, err := Backups(d.BackupDir, now)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(f Backup) bool {
-		if _, ok := b.known[f]; !ok {
-			b.known[f] = b.Archive.CheckBackup(ctx, f.Path) == nil
-		}
-		return b.known[f]
-	})
-	if i >= 0 && now.Sub(all[i].Time) <= b.BackupEvery {
-		return errors.Join(all[i].incomplete(), b.failed) // an old one could not be removed
+	i := slices.IndexFunc(all, func(f Backup) bool { return f == b.newest || d.Archive.CheckBackup(ctx, f.Path) == nil })
+	if b.newest = (Backup{}); i >= 0 {
+		b.newest = all[i]
 	}
-	if now.Before(b.pausedUntil) {
-		return b.failed
+	if now.Sub(b.newest.Time) <= d.BackupEvery || now.Before(b.pausedUntil) {
+		return errors.Join(b.newest.incomplete(), b.failed) // a failure also if the newest was made: an old one could not be removed
 	}
-	clear(b.known)
-	made, err := b.make(ctx, now)
+	made, err := d.makeBackup(ctx, now)
 	if errors.Is(err, archive.ErrNotFound) { // there is no archive yet
 		return nil
 	}
 	if err == nil {
-		b.Log.Info("backup made", "file", made.Path, "incomplete", made.Incomplete)
-		err = b.removeOld(ctx, made, all)
+		err = d.removeBackups(ctx, made, all)
 	}
 	if b.failed = err; err != nil {
-		b.pausedUntil = now.Add(b.Watch.ScanInterval << min(b.failures, maxPause))
-		b.failures++
-		return err
+		b.pausedUntil = now.Add(5 * d.Watch.ScanInterval)
 	}
-	b.failures = 0
-	return made.incomplete()
+	return errors.Join(made.incomplete(), err)
 }
 
 func (f Backup) incomplete() error {
-	if f.Incomplete {
-		return fmt.Errorf("the archive is damaged, and its newest backup, %s, has only what is intact", f.Path)
+	if !f.Incomplete {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the archive is damaged, and its newest backup, %s, has only what is intact", f.Path)
 }
 
-// make makes a backup. It gets the name of a complete one last, so that a crash cannot leave an incomplete one under it.
-func (b *backups) make(ctx context.Context, now time.Time) (made Backup, err error) {
-	if filepath.Dir(b.BackupDir) == filepath.Clean(b.StateDir) { // another one may be on a disk that is not mounted
-		if err := os.Mkdir(b.BackupDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return made, fmt.Errorf("back up archive: %w", err)
-		}
+// makeBackup makes one. It gets the name of a complete one last, so that a crash cannot leave an incomplete one under it.
+func (d *Daemon) makeBackup(ctx context.Context, now time.Time) (Backup, error) {
+	if filepath.Dir(d.BackupDir) == filepath.Clean(d.StateDir) { // another one may be on a disk that is not mounted
+		_ = os.Mkdir(d.BackupDir, 0o700) // if it fails, CheckRoom does
 	}
-	if err := b.Archive.CheckRoom(ctx, b.BackupDir); err != nil {
-		return made, err
+	if err := d.Archive.CheckRoom(ctx, d.BackupDir); err != nil {
+		return Backup{}, err
 	}
-	_ = atomicfile.Clean(b.BackupDir) // remains of a killed backup; a failure does not matter
-	name := filepath.Join(b.BackupDir, now.UTC().Format("ccd-20060102-150405"))
-	made = Backup{Path: name + ".incomplete.db", Incomplete: true}
-	for _, path := range []string{made.Path, name + ".db"} {
-		if _, err := os.Lstat(path); err == nil {
-			return made, fmt.Errorf("back up archive to %s: %w", path, fs.ErrExist)
-		}
+	_ = atomicfile.Clean(d.BackupDir) // remains of a killed backup; a failure does not matter
+	name := filepath.Join(d.BackupDir, now.UTC().Format("ccd-20060102-150405"))
+	file := name + ".db"
+	if _, err := os.Lstat(file); err == nil {
+		return Backup{}, fmt.Errorf("back up archive to %s: %w", file, archive.ErrOverwrite)
 	}
-	c, err := b.Archive.Backup(ctx, made.Path, false, b.beat)
+	c, err := d.Archive.Backup(ctx, name+".incomplete.db", false, d.backups.beat)
 	if err != nil {
-		return made, err
+		return Backup{}, err
 	}
-	err = b.Archive.CheckBackup(ctx, made.Path) // otherwise the next scan would make another
-	if err == nil && len(c.Damage) == 0 {
-		err = os.Rename(made.Path, name+".db")
-		made = Backup{Path: name + ".db"}
+	if err = d.Archive.CheckBackup(ctx, c.File); err == nil && len(c.Damage) > 0 {
+		return Backup{Path: c.File, Incomplete: true}, nil
 	}
-	if err != nil {
-		_ = os.Remove(c.File) // an earlier error is being returned
+	if err == nil {
+		err = os.Rename(c.File, file)
 	}
-	return made, err
+	if err != nil { // the file would not count, and the next scan would make another
+		_ = os.Remove(c.File)
+	}
+	return Backup{Path: file}, err
 }
 
-// removeOld removes the oldest backups of this archive beyond BackupKeep. An incomplete one replaces no complete one, and
+// removeBackups removes the oldest backups of this archive beyond BackupKeep. An incomplete one replaces no complete one, and
 // a complete one replaces all incomplete ones.
-func (b *backups) removeOld(ctx context.Context, made Backup, older []Backup) (failed error) {
+func (d *Daemon) removeBackups(ctx context.Context, made Backup, older []Backup) (failed error) {
 	kept := map[bool]int{made.Incomplete: 1}
 	for _, f := range older {
-		if b.Archive.CheckBackup(ctx, f.Path) != nil {
+		if d.Archive.CheckBackup(ctx, f.Path) != nil {
 			continue
 		}
-		if kept[f.Incomplete]++; kept[f.Incomplete] <= b.BackupKeep && (made.Incomplete || !f.Incomplete) {
-			continue
-		}
-		if err := os.Remove(f.Path); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("remove old backup: %w", err))
-		} else {
-			b.Log.Info("old backup removed", "file", f.Path)
+		if kept[f.Incomplete]++; kept[f.Incomplete] > d.BackupKeep || f.Incomplete && !made.Incomplete {
+			failed = errors.Join(failed, os.Remove(f.Path))
 		}
 	}
 	return failed

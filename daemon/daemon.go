@@ -109,10 +109,10 @@ type Daemon struct {
 	optionsHash   string          // hash of Options.Compaction
 	jobs          *jobs           // nil outside Run, and if there is no summarizer
 	notices       chan<- Notice   // nil outside Run, and if there is no Notify
-	backups       *backups        // nil outside Run, and if it makes none
-	damaged       bool            // the archive has damage that was not repaired yet
-	healed        time.Time       // when healIfDamaged last ran
-	rebuilt       bool            // the archive was rebuilt, and not all companions are published again
+	backups       backups
+	damaged       bool      // the archive has damage that was not repaired yet
+	healed        time.Time // when healIfDamaged last ran
+	rebuilt       bool      // the archive was rebuilt, and not all companions are published again
 }
 
 // New returns a daemon that has loaded the archived sessions.
@@ -158,7 +158,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer end(nil)
 	defer d.startSummaries(archive.WaitForLock(ctx, func(*archive.LockedError) {}))()
 	defer d.startNotices(ctx)()
-	defer d.startBackups()()
+	defer d.waitForBackup()
 	ctx = archive.WaitForLock(ctx, d.archiveLocked)
 	w := watcher.New(d.watcherOptions(ctx, end))
 	if d.Ready != nil {

@@ -119,30 +119,22 @@ func checkBackup(ctx context.Context, f *facts) (all []Finding) {
 		all = append(all, wrong(check, "fix the cause; the daemon tries again by itself", "no new backup: %s", mark.Inline(f.run.Backup, 0)))
 	}
 	files, err := daemon.Backups(f.BackupDir, f.now)
-	if err != nil {
-		return append(all, wrong(check, "chmod u+rx "+words.Shell(f.BackupDir), "%v", err))
-	}
-	var unread []Finding
 	for _, b := range files {
-		if err := f.Archive.CheckBackup(ctx, b.Path); err != nil {
-			unread = append(unread, note(check, "move it elsewhere if it is not a backup of this archive", "%v", err))
-			continue
-		}
 		age := f.now.Sub(b.Time)
-		newest := fmt.Sprintf("%s, %s, %s old", b.Path, humanize.IBytes(uint64(b.Size)), words.Short(age))
+		newest := fmt.Sprintf("%s, %s old", b.Path, words.Short(age))
+		err = f.Archive.CheckBackup(ctx, b.Path)
 		switch {
+		case err != nil:
 		case b.Incomplete:
-			all = append(all, note(check, "ccd verify", "the newest is incomplete, because the archive was damaged: %s", newest))
+			return append(all, note(check, "ccd verify", "the newest is incomplete, because the archive was damaged: %s", newest))
 		case age > every+Late(f.Config.Watch.ScanInterval):
-			all = append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
+			return append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
 		default:
-			all = append(all, ok(check, "the newest is readable: %s", newest))
+			return append(all, ok(check, "the newest is readable: %s", newest))
 		}
-		return append(all, few(check, "in "+f.BackupDir, unread)...)
 	}
-	if len(unread) > 0 {
-		unread[0].State = "wrong"
-		return append(all, few(check, "in "+f.BackupDir, unread)...)
+	if err != nil {
+		return append(all, wrong(check, "ccd status shows why there is no other", "no backup can be read: %v", err))
 	}
 	return append(all, note(check, "ccd run makes one after its next scan", "none yet in %s", f.BackupDir))
 }
