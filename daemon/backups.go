@@ -151,7 +151,7 @@ func (f Backup) incomplete() error {
 	if !f.Incomplete {
 		return nil
 	}
-	return fmt.Errorf("the archive is damaged, and its newest backup, %s, has only what is intact", f.Path)
+	return fmt.Errorf("the archive is damaged, so its newest backup is incomplete: %s", f.Path)
 }
 
 // makeBackup makes one. It gets the name of a complete one last, so that a crash cannot leave an incomplete one under it.
