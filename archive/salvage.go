@@ -168,7 +168,7 @@ func (s *salvager) scan(ctx context.Context) error {
 		w = walker{r: s.f, page: 4096, pages: uint64(s.size / 4096)}
 	}
 	if ok && !s.own(w, m) || !ok && !s.mayBeOwn() {
-		return errors.New("not a ccd archive")
+		return errors.New("not a ccd archive; move the file away, and ccd creates a new archive")
 	}
 	w.pages = uint64(s.size / w.page) // a truncated file has fewer than its meta page says
 	covered := map[uint64]bool{}      // the rest of pages that are longer than one

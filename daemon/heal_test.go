@@ -200,7 +200,7 @@ func TestDamageWithoutSources(t *testing.T) {
 // The daemon repairs by itself what it meets: at its start, and when the turn of a session comes.
 func TestDaemonHealsDamage(t *testing.T) {
 	h := newHealing(t)
-	for kind, raw := range map[string][]byte{"truncated": h.good[:len(h.good)/3], "empty": {}, "one block": flippedInBlock(h.good)} {
+	for kind, raw := range map[string][]byte{"truncated": h.good[:len(h.good)/3], "empty": {}, "short": h.good[:3000], "one block": flippedInBlock(h.good)} {
 		h.put(raw)
 		d := h.daemon()
 		for _, s := range d.sessions {
