@@ -145,14 +145,19 @@ func (ro rotten) flips(t *testing.T, n int, fn func(at int64)) {
 	}
 }
 
-func flipCount() int {
-	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_FLIPS")); err == nil {
+// testCount is how often a test tries, as the variable says in the environment.
+func testCount(variable string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n
 	}
+	return otherwise
+}
+
+func flipCount() int {
 	if testing.Short() {
-		return 60
+		return testCount("ARCHIVE_TEST_FLIPS", 60)
 	}
-	return 100
+	return testCount("ARCHIVE_TEST_FLIPS", 100)
 }
 
 func TestFlippedBitsAreNeverServed(t *testing.T) {

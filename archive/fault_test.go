@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -124,7 +123,7 @@ func TestFailingSystemCalls(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	inject := straced(t)
-	failed := 0
+	failed, runs := 0, 0
 	data := newCrashData()
 	for i, call := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "flock"} {
 		for j, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
@@ -136,6 +135,7 @@ func TestFailingSystemCalls(t *testing.T) {
 				}
 				said := strings.Split(strings.TrimSpace(string(out)), "\n")
 				failed += strings.Count(string(out), "error")
+				runs++
 				said = acks(said)
 				if lost := data.lost(t, path, said); len(lost) > 0 {
 					t.Errorf("%s, %s at %d: lost %q", call, fault, when, lost)
@@ -146,7 +146,7 @@ func TestFailingSystemCalls(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d errors were met and got over", failed)
+	t.Logf("%d runs with a fault, %d errors met", runs, failed)
 }
 
 // straced returns how to run this test's process in a role on an archive, with the when-th system call of a kind failing
@@ -170,12 +170,7 @@ func straced(t *testing.T) func(role, path, call, fault string, when int) *exec.
 }
 
 // sweepEnd is the last call that fails: the sweep is a sample unless ARCHIVE_TEST_SWEEP asks for more.
-func sweepEnd() int {
-	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_SWEEP")); err == nil {
-		return n
-	}
-	return 12
-}
+func sweepEnd() int { return testCount("ARCHIVE_TEST_SWEEP", 12) }
 
 // acks keeps the acknowledgements.
 func acks(said []string) (kept []string) {
@@ -185,4 +180,61 @@ func acks(said []string) (kept []string) {
 		}
 	}
 	return kept
+}
+
+// TestRebuildFailsAtAnyStep lets a system call of a rebuild fail, or be the last thing that the process does. Then an
+// archive is in place that gives what it gave before, and a later rebuild succeeds. A failed one leaves no file.
+func TestRebuildFailsAtAnyStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	inject := straced(t)
+	ro := newRotten(t)
+	good, err := os.ReadFile(ro.path)
+	must(t, err)
+	flipped := bytes.Clone(good)
+	flipped[bytes.LastIndex(flipped, []byte("r1\x00\x01"))+40] ^= 1
+	must(t, os.WriteFile(ro.path, flipped, 0o600))
+	before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
+	if before.refused == 0 || before.right == 0 {
+		t.Fatalf("the damage was not met: %+v", before)
+	}
+	stopped, runs := 0, 0
+	for _, call := range []string{"pwrite64", "ftruncate", "fdatasync", "fsync", "linkat", "renameat", "flock"} {
+		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
+			for when := 1; when <= sweepEnd()/6; when++ {
+				at := fmt.Sprintf("%s, %s at %d", call, fault, when)
+				must(t, os.WriteFile(ro.path, flipped, 0o600))
+				out, err := inject("rebuild", ro.path, call, fault, when).CombinedOutput()
+				if err != nil && strings.Contains(string(out), "ptrace") {
+					t.Skip("strace may not trace here")
+				}
+				runs++
+				if err != nil {
+					stopped++
+				}
+				if o := ro.check(openAt(t, ro.path, Options{ReadOnly: true})); o.wrong > 0 || o.right < before.right {
+					t.Errorf("%s: %+v, before %+v", at, o, before)
+				}
+				if left, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*")); len(left) > 0 && fault != "signal=SIGKILL" {
+					t.Errorf("%s: left: %q", at, left)
+				}
+				a := openAt(t, ro.path, Options{})
+				if _, err := a.Rebuild(t.Context(), nil); err != nil {
+					t.Errorf("%s: rebuilt again: %v", at, err)
+				}
+				if o := ro.check(a); o.wrong > 0 || o.right < before.right {
+					t.Errorf("%s: rebuilt again: %+v, before %+v", at, o, before)
+				}
+				other, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), "*.damaged-*"))
+				more, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*"))
+				for _, p := range append(other, more...) {
+					must(t, os.Remove(p))
+				}
+			}
+		}
+	}
+	if t.Logf("%d runs with a fault, %d of them stopped", runs, stopped); stopped == 0 || stopped == runs {
+		t.Error("the faults came too early or too late")
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -78,10 +77,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			readers, withWriter, span.Round(time.Millisecond), writes, len(took), took[len(took)/2], ms, took[len(took)-1])
 		return ms, writes
 	}
-	many := 30
-	if n, err := strconv.Atoi(os.Getenv("ARCHIVE_TEST_READERS")); err == nil {
-		many = n
-	}
+	many := testCount("ARCHIVE_TEST_READERS", 30)
 	few, _ := p99(5, true)
 	alone, _ := p99(many, false)
 	beside, writes := p99(many, true)

@@ -54,6 +54,9 @@ func child(args []string) error {
 		return write(a, seed, true)
 	case "few":
 		return few(a)
+	case "rebuild":
+		_, err := a.Rebuild(context.Background(), nil)
+		return err
 	case "backup":
 		_, err := a.Backup(context.Background(), copyBeside(args[1]), false, nil)
 		return err
@@ -275,21 +278,25 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 8
+	rounds := testCount("ARCHIVE_TEST_KILLS", 8)
 	if testing.Short() {
 		rounds = 3
 	}
-	path := filepath.Join(t.TempDir(), "archive.db")
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	var path string
 	var said []string
-	data := newCrashData()
+	acked, data := 0, newCrashData()
 	for i := range rounds {
+		if i%8 == 0 { // after some more kills, the writer would have written everything
+			acked += len(said)
+			path, said = filepath.Join(t.TempDir(), "archive.db"), nil
+		}
 		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(150_000))*time.Microsecond)...)
 		if lost := data.lost(t, path, said); len(lost) > 0 {
 			t.Fatalf("round %d: lost: %q", i, lost)
 		}
 	}
-	t.Logf("%d kills, %d acknowledgements, none lost", rounds, len(said))
+	t.Logf("%d kills, %d acknowledgements, none lost", rounds, acked+len(said))
 }
 
 // What shares its bytes with an earlier generation survives kills as all else does.

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,12 +74,7 @@ func used(t *testing.T, a *Archive) int64 {
 }
 
 // rewrites is how often the test writes a file anew; CCD_REWRITES has it do so more often.
-func rewrites() int {
-	if n, err := strconv.Atoi(os.Getenv("CCD_REWRITES")); err == nil {
-		return n
-	}
-	return 80
-}
+func rewrites() int { return testCount("CCD_REWRITES", 80) }
 
 // A file of 4 MB that is written anew at each change costs what has changed, and each state of it comes back.
 func TestRewritesCostWhatHasChanged(t *testing.T) {

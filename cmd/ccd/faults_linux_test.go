@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"200ms\"\n"
+
+// started starts `ccd run` by a script that ends with `exec "$CCD" run`.
+func started(t *testing.T, home, script string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
+	must(t, os.Symlink(exe, ccd))
+	c := &child{Cmd: exec.CommandContext(t.Context(), "sh", "-c", script), home: home}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + ccd, "GORACE=atexit_sleep_ms=0"}
+	c.Stderr = &c.stderr
+	must(t, c.Start())
+	return c
+}
+
+// allArchived waits until ccd restores exactly what is in the files.
+func allArchived(t *testing.T, home string, paths ...string) {
+	t.Helper()
+	eventually(t, "everything is archived", func() bool {
+		for _, path := range paths {
+			want, err := os.ReadFile(path)
+			must(t, err)
+			if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != exitDone || !bytes.Equal(got, want) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// endsNormally stops the daemon and checks that it ends normally.
+func (c *child) endsNormally(t *testing.T) {
+	t.Helper()
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, exitDone, 5*time.Second)
+}
+
+// Without inotify watches ccd polls, reports that, and archives everything. Each user namespace has its own limits.
+func TestInotifyLimits(t *testing.T) {
+	for limit, want := range map[string]string{"max_inotify_watches=3": "watch limit", "max_inotify_instances=0": "inotify", "": ""} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			script := `unshare -Ur true || exit 9; exec unshare -Ur sh -c 'exec "$CCD" run'`
+			if name, n, ok := strings.Cut(limit, "="); ok {
+				script = strings.Replace(script, "exec \"$CCD\"", "echo "+n+" >/proc/sys/user/"+name+" && exec \"$CCD\"", 1)
+			}
+			home := t.TempDir()
+			configure(t, home, strings.Replace(quick, "1s", "1h", 1)) // no scan finds what the polls miss
+			var paths []string
+			for n := range 20 {
+				path := filepath.Join(home, ".claude", "projects", fmt.Sprint("p", n), fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
+				put(t, path, aLine)
+				paths = append(paths, path)
+			}
+			c := started(t, home, script)
+			eventually(t, "the daemon runs", func() bool {
+				if c.ProcessState == nil && c.state() == "Z" {
+					_ = c.Wait()
+				}
+				if c.ProcessState != nil {
+					t.Skipf("NOTICE: no user namespaces here: %s", c.stderr.String())
+				}
+				return c.running(t)
+			})
+			allArchived(t, home, paths...)
+			for _, path := range paths {
+				grow(t, path)
+			}
+			later := filepath.Join(home, ".claude", "projects", "later", "11111111-0000-4000-8000-000000000000.jsonl")
+			put(t, later, aLine)
+			allArchived(t, home, append(paths, later)...)
+			o, _ := statusOf(t, home)
+			polled, why := false, ""
+			for _, r := range o.Roots {
+				if strings.HasSuffix(r.Path, "/.claude/projects") {
+					polled, why = r.Polled, r.Why
+				}
+			}
+			if polled != (limit != "") || !strings.Contains(why, want) {
+				t.Errorf("polled %v, because of %q", polled, why)
+			}
+			c.endsNormally(t)
+		})
+	}
+}
+
+// processorTime returns how long a process has used a processor.
+func processorTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	must(t, err)
+	fields := strings.Fields(string(b)[bytes.LastIndexByte(b, ')')+1:])
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// Permissions that are taken away while an agent writes: ccd reports it, does not spin, and archives what it missed when
+// they are back.
+func TestPermissionsChangedInFlight(t *testing.T) {
+	script := `exec "$CCD" run`
+	if os.Geteuid() == 0 { // to root, permissions do not apply
+		script = `setpriv --bounding-set -dac_override,-dac_read_search true || exit 9; exec setpriv --bounding-set -dac_override,-dac_read_search "$CCD" run`
+	}
+	home := t.TempDir()
+	configure(t, home, quick)
+	file, inDir := transcriptPath(home, 1), filepath.Join(home, ".claude", "projects", "-closed", "00000000-0000-4000-8000-000000000002.jsonl")
+	put(t, file, aLine)
+	put(t, inDir, aLine)
+	c := started(t, home, script)
+	eventually(t, "the daemon runs", func() bool {
+		if c.ProcessState == nil && c.state() == "Z" {
+			_ = c.Wait()
+			t.Skipf("NOTICE: no setpriv here: %s", c.stderr.String())
+		}
+		return c.running(t)
+	})
+	allArchived(t, home, file, inDir)
+	var writers []*os.File
+	for _, path := range []string{file, inDir} {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		must(t, err)
+		defer f.Close()
+		writers = append(writers, f)
+	}
+	chmod := func(mode os.FileMode, dirMode os.FileMode) {
+		must(t, os.Chmod(file, mode))
+		must(t, os.Chmod(filepath.Dir(inDir), dirMode))
+	}
+	defer chmod(0o600, 0o700)
+	chmod(0, 0)
+	for _, f := range writers {
+		_, err := f.WriteString(aLine + aLine)
+		must(t, err)
+	}
+	eventually(t, "status reports both", func() bool {
+		o, code := statusOf(t, home)
+		return o.Running && o.Failing == 1 && o.Unreadable == 1 && code == exitFailed && len(o.Degraded) >= 2
+	})
+	if got, _, code := outputs(t, home, "restore", "--session", id(file)); code != exitDone || string(got) != aLine {
+		t.Errorf("what was archived before: exit %d, %d bytes", code, len(got))
+	}
+	before, begun := processorTime(t, c.Process.Pid), time.Now()
+	<-time.After(3 * time.Second)
+	if used := processorTime(t, c.Process.Pid) - before; used > time.Since(begun)/10 {
+		t.Errorf("it used %v of processor time in %v", used, time.Since(begun))
+	}
+	chmod(0o600, 0o700)
+	allArchived(t, home, file, inDir)
+	eventually(t, "status reports nothing", func() bool {
+		o, code := statusOf(t, home)
+		return o.Failing+o.Unreadable == 0 && code == exitDone
+	})
+	c.endsNormally(t)
+}
+
+// Directories that are renamed while an agent writes into them, also the watched one.
+func TestDirectoriesRenamedInFlight(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	configure(t, home, quick)
+	root := filepath.Join(home, ".claude", "projects")
+	path := transcriptPath(home, 1)
+	put(t, path, aLine)
+	c := spawn(t, home, "run")
+	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	allArchived(t, home, path)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	defer f.Close()
+	write := func() {
+		t.Helper()
+		_, err := f.WriteString(aLine)
+		must(t, err)
+	}
+	at := filepath.Dir(path)
+	for n := range 5 {
+		to := filepath.Join(root, fmt.Sprint("-renamed", n))
+		write()
+		must(t, os.Rename(at, to))
+		write()
+		at = to
+		allArchived(t, home, filepath.Join(at, filepath.Base(path)))
+		must(t, os.Rename(root, root+".away"))
+		write()
+		eventually(t, "the root is absent", func() bool {
+			o, _ := statusOf(t, home)
+			for _, r := range o.Roots {
+				if r.Path == root && !r.Present {
+					return true
+				}
+			}
+			return false
+		})
+		if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != exitDone || len(got) != (3*n+3)*len(aLine) {
+			t.Fatalf("round %d, without the root: exit %d, %d bytes", n, code, len(got))
+		}
+		must(t, os.Rename(root+".away", root))
+		allArchived(t, home, filepath.Join(at, filepath.Base(path)))
+	}
+	c.endsNormally(t)
+}
+
+// Times of files that jump by years, forward and back, lose nothing: neither bytes nor companions nor earlier versions.
+func TestFileTimesJump(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	configure(t, home, quick+"[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	path := transcriptPath(home, 1)
+	text := string(rich("cache"))
+	put(t, path, text)
+	c := spawn(t, home, "run")
+	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
+	eventually(t, "the companion is written", func() bool { _, err := os.Stat(companion); return err == nil })
+	now := time.Now()
+	for n, to := range []time.Time{now.AddDate(1, 0, 0), now.AddDate(-1, 0, 0), time.Unix(0, 0), now.AddDate(70, 0, 0), time.Unix(-1e9, 0), now} {
+		grow(t, path)
+		must(t, os.Chtimes(path, to, to))
+		allArchived(t, home, path)
+		b, err := os.ReadFile(path)
+		must(t, err)
+		at := bytes.LastIndexByte(b[:len(b)-1], '\n') - 20 - n
+		b[at] ^= 1 // the same length: only its times show the change
+		must(t, os.WriteFile(path, b, 0o600))
+		must(t, os.Chtimes(path, to.Add(time.Hour), to.Add(time.Hour)))
+		allArchived(t, home, path)
+		if _, err := os.Stat(companion); err != nil {
+			t.Errorf("%v: %v", to, err)
+		}
+	}
+	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != exitDone || !strings.HasPrefix(string(got), text) {
+		t.Errorf("the first generation: exit %d, %d bytes: %s", code, len(got), talk)
+	}
+	if out, _, code := outputs(t, home, "verify"); code != exitDone {
+		t.Errorf("verify: exit %d: %s", code, out)
+	}
+	c.endsNormally(t)
+}
