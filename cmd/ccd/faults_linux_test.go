@@ -252,3 +252,39 @@ func TestFileTimesJump(t *testing.T) {
 	}
 	c.endsNormally(t)
 }
+
+// With any number of file descriptors, a run archives all or fails with a message. The next run archives the rest.
+func TestFewFileDescriptors(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector needs descriptors, too")
+	}
+	t.Parallel()
+	failed, done := 0, 0
+	for limit := 3; limit <= 16; limit++ {
+		home := t.TempDir()
+		var paths []string
+		for n := range 3 {
+			paths = append(paths, transcriptPath(home, n))
+			put(t, paths[n], aLine)
+		}
+		c := started(t, home, fmt.Sprintf(`ulimit -n %d && exec "$CCD" run --once`, limit))
+		_ = c.Wait()
+		code, said := c.ProcessState.ExitCode(), c.stderr.String()
+		switch {
+		case code == exitDone:
+			done++
+			allArchived(t, home, paths...)
+		case code < 0 || said == "" || limit > 8 && strings.Contains(said, "goroutine "): // with fewer, Go's runtime does not start
+			t.Errorf("limit %d: exit %d: %s", limit, code, said)
+		default:
+			failed++
+		}
+		if code, _, said := ccdIn(home, "", "run", "--once"); code != exitDone {
+			t.Errorf("after limit %d: exit %d: %s", limit, code, said)
+		}
+		allArchived(t, home, paths...)
+	}
+	if t.Logf("%d runs failed, %d were done", failed, done); failed == 0 || done == 0 {
+		t.Error("the limits are too low or too high: the test sees nothing")
+	}
+}
