@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak fuzz bench bench-session bench-hostile bench-text rewrites picture golden score build dist dist-check
+.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-text rewrites picture golden score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -25,6 +25,14 @@ systemd:
 LASTS ?= 1h
 soak:
 	CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
+
+# Every fault of packaging/faults, and docs/RELIABILITY.md with what came of it: about 10 minutes, or hours with a soak of
+# 30 minutes.
+faults:
+	CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
+
+faults-long:
+	CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
 
 # Every fuzz target of every package, T each.
 fuzz:

@@ -1,0 +1,265 @@
+package faults
+
+// check is a test, or a fuzz target, of a package.
+type check struct {
+	pkg, name string
+	tries     string // a regular expression whose group has the tries in the test's log; all matches are added
+	each      int    // tries of a run, if it logs none; 0 means 1. Executions of a fuzz target; a long run has 200 times as many
+	again     int    // how often a medium run repeats it; 0 means once. A long run repeats it 10 times as often
+}
+
+// fault is a kind of fault and what ccd promises if it happens.
+type fault struct {
+	id, what string
+	promise  string
+	checks   []check
+	controls []check // run with the checks: they fail if the checks see nothing
+	control  string  // the same within a check
+	not      string  // what is not promised or not tested
+}
+
+// catalogue has a row for each kind of fault.
+var catalogue = []fault{
+	{
+		"T1", "torn writes", "A transcript that is written in pieces is archived byte for byte, and no fragment becomes a record.",
+		[]check{
+			{pkg: "watcher", name: "TestTailTornWriter", each: 2000, again: 3},
+			{pkg: "daemon", name: "TestTornLineGoesOn"},
+			{pkg: "daemon", name: "TestEveryByteAtRest"},
+			{pkg: "cmd/ccd", name: "TestArchivedMeansAllBytes", each: 24, again: 2},
+		},
+		[]check{{pkg: "cmd/ccd", name: "TestLagIsReported"}},
+		"", "A last line that is not whole is archived only after `refresh_idle` without changes.",
+	},
+	{
+		"T2", "lost events", "A change whose event is lost is found by the next scan. Without inotify watches, ccd polls and says so.",
+		[]check{
+			{pkg: "watcher", name: "TestNewDirectoryRace", each: 100, again: 5},
+			{pkg: "watcher", name: "TestBusyConsumerLosesNothing", tries: `(\d+) files`, again: 5},
+			{pkg: "watcher", name: "TestRenamedDirectoryIsWatchedOn", again: 5},
+			{pkg: "watcher", name: "TestLostEvents"},
+			{pkg: "watcher", name: "TestBrokenSourceIsReplacedByPolling"},
+			{pkg: "watcher", name: "TestWatchLimit"},
+			{pkg: "cmd/ccd", name: "TestInotifyLimits", each: 3},
+			{pkg: "cmd/ccd", name: "TestDirectoriesRenamedInFlight", each: 10, again: 3},
+		},
+		nil, "`TestInotifyLimits` without a limit does not poll", "A file that is created and deleted between two scans may never be seen.",
+	},
+	{
+		"T3", "replaced and rewritten files", "A transcript that is truncated, replaced or rewritten becomes a new generation; the earlier one can be restored.",
+		[]check{
+			{pkg: "watcher", name: "TestTailGenerations"},
+			{pkg: "daemon", name: "TestRewriteInPlace"},
+			{pkg: "daemon", name: "TestGenerationsAndMoves"},
+			{pkg: "archive", name: "TestRewritesCostWhatHasChanged", tries: `(\d+) rewrites`},
+			{pkg: "archive", name: "TestRewritesOfAnyKind"},
+		},
+		[]check{{pkg: "watcher", name: "TestTailBackFingerprintIsNeeded"}},
+		"", "A version that is replaced before it is read is lost. A change that keeps length and times is found within 7 days.",
+	},
+	{
+		"T4", "kill -9", "After `kill -9` nothing that was acknowledged is lost, and ccd continues where it was.",
+		[]check{
+			{pkg: "archive", name: "TestKilledAtAnyMoment", tries: `(\d+) kills`},
+			{pkg: "archive", name: "TestKilledWhileRewriting", each: 6, again: 2},
+			{pkg: "daemon", name: "TestKilledAtAnyMoment", tries: `(\d+) kills`},
+			{pkg: "daemon", name: "TestSummariesKilledAtAnyMoment", each: 15, again: 2},
+		},
+		[]check{{pkg: "archive", name: "TestKillTestSeesALie"}},
+		"it acknowledges before it writes", "What is not acknowledged yet is archived after the next start.",
+	},
+	{
+		"T5, T6", "failing system calls", "Whichever system call fails, or is the last one of the process, nothing that was acknowledged is lost and nothing half-written is read.",
+		[]check{
+			{pkg: "archive", name: "TestFailingSystemCalls", tries: `(\d+) runs`},
+			{pkg: "archive", name: "TestBackupFailsAtAnyStep", each: 45},
+			{pkg: "internal/atomicfile", name: "TestEveryStepMayFail", each: 5},
+			{pkg: "cmd/ccd", name: "TestFewFileDescriptors", tries: `(\d+) (?:runs failed|were done)`},
+		},
+		nil, "each test fails unless some faults were met", "The faults are EIO, ENOSPC, EINTR, too few file descriptors, and SIGKILL, one per run.",
+	},
+	{
+		"T7", "power cuts", "After a power cut everything that was acknowledged is in the archive.",
+		[]check{{pkg: "archive", name: "TestPowerCut", tries: `(\d+) power cuts`}},
+		[]check{{pkg: "archive", name: "TestPowerCutSeesMissingSyncs"}},
+		"strace skips the syncs", "The test loses what was only in memory, on ext4. A disk that reorders or loses synced writes is not tested.",
+	},
+	{
+		"T8", "reordered writes", "", nil, nil, "",
+		"Not tested: ccd has no layer below it that could reorder unsynced writes. T5 to T7 cover a part.",
+	},
+	{
+		"T9", "bit rot", "A damaged archive never gives wrong bytes: a restore is exact or reports damage. Damage is repaired from transcripts that still exist.",
+		[]check{
+			{pkg: "archive", name: "TestFlippedBitsAreNeverServed", tries: `(\d+) flips`},
+			{pkg: "archive", name: "TestFlipsAreHealed", tries: `(\d+) flips`},
+			{pkg: "archive", name: "TestWritesToADamagedArchive", tries: `(\d+) (?:writes went|failed)`},
+			{pkg: "archive", name: "TestTruncatedFile"},
+			{pkg: "archive", name: "TestBranchPageCycle"},
+			{pkg: "daemon", name: "TestDamageHealsFromTheSources", tries: `of (\d+) damages`},
+			{pkg: "daemon", name: "TestDamageWithoutSources", tries: `(\d+) damages`},
+			{pkg: "daemon", name: "TestDaemonHealsDamage", each: 3},
+			{pkg: "cmd/ccd", name: "TestRestoreFromADamagedArchive", tries: `each of (\d+) archives`},
+		},
+		[]check{{pkg: "archive", name: "TestFlipTestSeesWrongBytes"}},
+		"hashes are not compared", "What is damaged and has no transcript any more is lost; `ccd verify` lists it.",
+	},
+	{
+		"T10", "full disk", "On a full disk ccd reports it, keeps what it has, and continues without a restart when there is space.",
+		[]check{
+			{pkg: "archive", name: "TestDiskThatFillsUp", tries: `(\d+) times full`},
+			{pkg: "archive", name: "TestBackupToAFullDisk"},
+			{pkg: "archive", name: "TestMinFree"},
+			{pkg: "cmd/ccd", name: "TestStatusOfADaemonOnAFullDisk"},
+		},
+		nil, "`TestDiskThatFillsUp` fails if the disk was full fewer than 10 times", "What an agent deletes while the disk is full is lost. Running out of inodes is not tested.",
+	},
+	{
+		"T11", "permissions", "What ccd may not read is reported, does not stop the rest, and is archived once it may be read. A read-only archive can be read.",
+		[]check{
+			{pkg: "cmd/ccd", name: "TestPermissionsChangedInFlight", each: 2, again: 2},
+			{pkg: "cmd/ccd", name: "TestFilesOfOtherUsersAreRefused"},
+			{pkg: "archive", name: "TestReadOnlyFileSystem", each: 3},
+			{pkg: "watcher", name: "TestUnreadableDirectory"},
+			{pkg: "watcher", name: "TestRootThatGoes"},
+		},
+		nil, "`TestPermissionsChangedInFlight` fails unless status reports both faults", "Immutable files (`chattr +i`) are not tested.",
+	},
+	{
+		"T12", "hostile files", "Links, pipes, endless lines and damaged packed files neither hang ccd nor lead it out of the watched directories.",
+		[]check{
+			{pkg: "watcher", name: "TestStrangeFiles"},
+			{pkg: "watcher", name: "TestTailRefusesWhatIsNotRegular"},
+			{pkg: "watcher", name: "TestTailStaysBelowTheRoot"},
+			{pkg: "watcher", name: "TestTailLongLines"},
+			{pkg: "watcher", name: "TestTailMemoryIsBounded"},
+			{pkg: "watcher", name: "TestTailPackedBomb"},
+			{pkg: "internal/agent/registry", name: "TestBombs"},
+			{pkg: "cmd/ccd", name: "TestFIFOsDoNotBlock"},
+			{pkg: "cmd/ccd", name: "TestHostileTranscriptOnATerminal"},
+			{pkg: "cmd/ccd", name: "TestHardLinksAreArchived"},
+		},
+		nil, "`TestTailStaysBelowTheRoot` without a root reads what is outside", "A million files are not tested. A hard link to a file of the same user is archived.",
+	},
+	{
+		"T13", "arbitrary input", "No input makes a parser panic, and what is split is joined to the same bytes.",
+		[]check{
+			{pkg: "watcher", name: "FuzzTailJoined", each: 20000},
+			{pkg: "internal/agent/registry", name: "FuzzRecordsLossless", each: 10000},
+			{pkg: "archive", name: "FuzzUnpack", each: 20000},
+			{pkg: "archive", name: "FuzzPointer", each: 20000},
+			{pkg: "archive", name: "FuzzCutterPortions", each: 300},
+			{pkg: "internal/mark", name: "FuzzQuoteIsExactAndInert", each: 20000},
+			{pkg: "internal/config", name: "FuzzDecode", each: 20000},
+			{pkg: "cmd/ccd/internal/tools", name: "FuzzPages", each: 20000},
+		},
+		nil, "", "`make fuzz` runs the other targets.",
+	},
+	{
+		"T14", "restore", "`ccd restore` prints the archived bytes exactly.",
+		[]check{
+			{pkg: "daemon", name: "TestRestoreIsExact"},
+			{pkg: "archive", name: "TestRestoreIsExactHoweverItWasCut", again: 3},
+			{pkg: "cmd/ccd", name: "TestRealSessionsComeBack"},
+		},
+		[]check{{pkg: "cmd/ccd", name: "TestScoreChecksWhatItRestores"}},
+		"", "The mode and the times of a transcript are not restored.",
+	},
+	{
+		"T15", "many readers", "Readers beside a writer never see a torn file, and neither side waits forever.",
+		[]check{
+			{pkg: "archive", name: "TestReadersBesideAWriter", tries: `(\d+) reads`},
+			{pkg: "archive", name: "TestWritersInOneProcess", again: 3},
+			{pkg: "archive", name: "TestBackupBesideAWriter"},
+			{pkg: "internal/atomicfile", name: "TestReaderNeverSeesATornFile", again: 3},
+			{pkg: "daemon", name: "TestReaderNeverSeesATornCompanion", again: 3},
+			{pkg: "cmd/ccd", name: "TestToolsWorkBesideAWriter"},
+		},
+		nil, "`TestReaderNeverSeesATornCompanion` reads half a companion, too", "The bound on waiting times is relative to the same readers without a writer.",
+	},
+	{
+		"T16", "data races", "", nil, nil, "", "`.ci/run race` runs the tests of every package that starts goroutines with the race detector, not this page.",
+	},
+	{
+		"T17", "hours of trouble", "After kills, frozen processes and full disks every transcript comes back exactly, and a daemon does not grow with time.",
+		[]check{
+			{pkg: "packaging/soak", name: "TestSoak", tries: `(?:killed|frozen|filled):(\d+)`},
+			{pkg: "packaging/soak", name: "TestSteady", tries: `(\d+) samples`},
+		},
+		[]check{{pkg: "packaging/soak", name: "TestSteadyCanFail"}},
+		"", "The bounds over the second half: 4 MB of memory, 2 open files; the archive at most twice the transcripts.",
+	},
+	{
+		"T18", "jumping clocks", "Times of files that jump by years lose neither bytes nor companions nor earlier versions.",
+		[]check{
+			{pkg: "cmd/ccd", name: "TestFileTimesJump", each: 12, again: 3},
+			{pkg: "watcher", name: "TestStrangeTimes"},
+			{pkg: "daemon", name: "TestRewriteOfEqualLengthIsSeenByItsTime"},
+			{pkg: "internal/agent/registry", name: "TestTimesThatCannotBeWritten"},
+		},
+		nil, "`TestFileTimesJump` also changes a byte: only the times show it", "The machine's own clock is not moved.",
+	},
+	{
+		"T19", "scale", "An idle daemon uses at most 16 MB of anonymous memory.",
+		[]check{{pkg: "cmd/ccd", name: "TestIdleMemory"}},
+		nil, "", "`make bench` measures large homes ([PERFORMANCE](PERFORMANCE.md)). 50,000 sessions are not tested.",
+	},
+	{
+		"T20", "locks and frozen processes", "One daemon runs per home. A frozen reader blocks no other reader; if the daemon is frozen, commands fail within 5 s and name it.",
+		[]check{
+			{pkg: "daemon", name: "TestTwoDaemons"},
+			{pkg: "cmd/ccd", name: "TestOnlyOneRuns"},
+			{pkg: "cmd/ccd", name: "TestFrozenReader", again: 2},
+			{pkg: "cmd/ccd", name: "TestFrozenDaemon", again: 2},
+			{pkg: "cmd/ccd", name: "TestStartWhileTheArchiveIsLocked"},
+			{pkg: "cmd/ccd", name: "TestStopsWhileTheArchiveIsLocked"},
+			{pkg: "archive", name: "TestReadersPassAWriterThatWaits"},
+		},
+		nil, "`TestFrozenReader` fails unless the daemon had to wait", "The tests allow 15 s on a busy machine. What writes has to wait until a frozen process continues.",
+	},
+	{
+		"T21", "upgrades", "An archive of an older schema is read and converted; one of a newer schema is refused and left as it is.",
+		[]check{
+			{pkg: "archive", name: "TestFromTheOldestSchema"},
+			{pkg: "archive", name: "TestOtherSchemasAreRefused"},
+		},
+		[]check{{pkg: "archive", name: "TestFixtureIsStillWritten"}},
+		"", "An older ccd cannot read a newer archive.",
+	},
+	{
+		"T22", "originals", "Transcripts are only opened for reading.",
+		[]check{
+			{pkg: "daemon", name: "TestOriginalsAreNeverWritten"},
+			{pkg: "cmd/ccd", name: "TestNoOriginalIsOpenedForWriting"},
+			{pkg: "daemon", name: "TestForeignFileIsNeverTouched"},
+		},
+		nil, "the first two also see a write", "`ccd setup` changes the agents' settings.",
+	},
+	{
+		"T23", "secrets and injection", "A restore warns of secrets. Transcript text controls no terminal and does not pass for ccd's own.",
+		[]check{
+			{pkg: "cmd/ccd", name: "TestSecretWatch"},
+			{pkg: "cmd/ccd", name: "TestToolWarnsOfSecrets"},
+			{pkg: "cmd/ccd", name: "TestNoErrorRepeatsAConfiguration"},
+			{pkg: "cmd/ccd", name: "TestNothingSteersATerminal"},
+			{pkg: "cmd/ccd/internal/hook", name: "TestNoAnswerHoldsATag"},
+		},
+		nil, "`TestSecretWatch` has texts without secrets", "The archive contains the secrets of the transcripts and is not encrypted ([SECURITY](../SECURITY.md)).",
+	},
+	{
+		"T24", "installation", "", nil, nil, "", "`make systemd` takes the package through its life in a real systemd, not this page.",
+	},
+	{
+		"T25", "service unit", "systemd accepts the unit, and rates its exposure as low.",
+		[]check{
+			{pkg: "packaging", name: "TestSystemdAcceptsUnit"},
+			{pkg: "packaging", name: "TestExposure"},
+		},
+		nil, "`TestExposure` fails if the unit without its sandbox passes", "launchd is not tested.",
+	},
+	{
+		"T26", "interrupted rebuilds", "If a rebuild of a damaged archive fails at any step, an archive is in place that gives what it gave before.",
+		[]check{{pkg: "archive", name: "TestRebuildFailsAtAnyStep", tries: `(\d+) runs`}},
+		nil, "`TestRebuildFailsAtAnyStep` fails unless some rebuilds were stopped", "ccd has no garbage collection: nothing but a rebuild and `ccd uninstall --purge` removes records.",
+	},
+}
