@@ -97,7 +97,7 @@ func inline(text string, max int) (s string, whole bool) {
 		if space {
 			w++
 		}
-		if max > 0 && n+w > max-1 && (n+w > max || strings.TrimSpace(text[size:]) != "") {
+		if max > 0 && n+w > max-1 && (n+w > max || strings.Trim(text[size:], " \t\n\r") != "") {
 			b.WriteString("…")
 			return b.String(), false
 		}
