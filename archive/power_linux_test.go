@@ -62,8 +62,16 @@ func (m *machine) cut(t *testing.T) {
 	if out, err := exec.Command("cp", "--sparse=always", m.image, now).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v, %s", err, out)
 	}
-	if out, err := exec.Command("umount", m.dir).CombinedOutput(); err != nil {
-		t.Fatalf("umount: %v, %s", err, out)
+	for end := time.After(20 * time.Second); ; { // a tracer may still end, which keeps the disk busy
+		out, err := exec.Command("umount", m.dir).CombinedOutput()
+		if err == nil {
+			break
+		}
+		select {
+		case <-end:
+			t.Fatalf("umount: %v, %s", err, out)
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 	must(t, os.Remove(m.image))
 	m.image = now
