@@ -36,7 +36,7 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	h.Found = len(h.Left)
 	sources := func() error { return d.healSessions(ctx, &h) }
 	rebuild := func() error { return d.rebuild(ctx, &h, progress) }
-	steps := []func() error{sources, verify, rebuild, sources, func() error { return d.syncAll(ctx, h) }, verify}
+	steps := []func() error{sources, verify, rebuild, sources, func() error { return d.syncAll(ctx) }, verify}
 	if slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return e.Session == transcript.Key{} && e.ID == "" }) {
 		steps = steps[2:] // do not write to a file whose pages are damaged
 	}
@@ -68,7 +68,7 @@ func (d *Daemon) healSessions(ctx context.Context, h *Healed) error {
 		switch {
 		case err == nil:
 			s.invalidate()
-		case errors.Is(err, archive.ErrDiffers), errors.As(err, new(*archive.DamageError)), watcher.NotExist(err):
+		case errors.Is(err, archive.ErrDiffers), errors.Is(err, archive.ErrNotFound), errors.As(err, new(*archive.DamageError)), watcher.NotExist(err):
 		default:
 			return err
 		}
@@ -123,11 +123,8 @@ func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, tot
 	return nil
 }
 
-// syncAll syncs all transcripts and companions if the archive was rebuilt.
-func (d *Daemon) syncAll(ctx context.Context, h Healed) error {
-	if h.Aside == "" {
-		return nil
-	}
+// syncAll syncs all transcripts, because sessions may be lost, and after a rebuild all companions.
+func (d *Daemon) syncAll(ctx context.Context) error {
 	defer func() { d.rebuilt = false }()
 	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
 	for _, f := range found {
@@ -155,6 +152,7 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 		return
 	case err != nil:
 		d.Log.Error("cannot repair the archive", "err", err)
+		d.failed(watcher.Offer{Path: d.Archive.Path()}, fmt.Errorf("repair archive: %w", err))
 	case h.Found > 0:
 		d.Log.Warn("archive repaired", "damaged", h.Found, "restored_bytes", h.Bytes, "old_file", h.Aside, "left", len(h.Left))
 	}

@@ -22,6 +22,12 @@ var damages = map[string]func(r *rand.Rand, raw []byte) []byte{
 		raw[r.IntN(len(raw))] ^= 1 << r.IntN(8)
 		return raw
 	},
+	"flipped in many places": func(r *rand.Rand, raw []byte) []byte {
+		for range len(raw) / 4096 {
+			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+		}
+		return raw
+	},
 	"flipped in a page's head": func(r *rand.Rand, raw []byte) []byte {
 		raw[r.IntN(len(raw)/4096)*4096+r.IntN(64)] ^= 1 << r.IntN(8)
 		return raw

@@ -138,6 +138,10 @@ func (d *Daemon) saveAll(ctx context.Context, more bool) error {
 	for _, s := range stale {
 		err = errors.Join(err, d.syncFully(ctx, s.offer()))
 	}
+	if len(stale) > 0 { // their states: another conflict costs one sync
+		_, again := d.save(ctx, more)
+		err = errors.Join(err, again)
+	}
 	return err
 }
 
