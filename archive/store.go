@@ -113,7 +113,7 @@ func (s *store) openLocked() error {
 		return s.a.damage("the file is empty; remove it if it was never used")
 	}
 	if s.lock.info.Size() < 2*4096 { // bbolt fails with an error that is no damage
-		return s.a.damage("the file is too short for an archive")
+		return s.a.damage("the file is too short to be an archive")
 	}
 	if err := s.a.preflight(s.lock.data, s.lock.info); err != nil {
 		return err

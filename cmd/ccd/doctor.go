@@ -18,8 +18,8 @@ func (a *app) doctorCommand() *cobra.Command {
 and the daemon, the agents' settings, and transcripts that an agent may purge before they are archived. It
 takes about a second and exits 1 if something is wrong.
 
---fix makes only safe changes and lists them: modes of ccd's own files, leftover temporary files and
-companions, and the files of an installed service, which it starts. It reads the whole archive and repairs
+--fix makes only safe changes and lists them: it corrects the modes of ccd's own files, removes leftover
+temporary files and companions, and repairs and starts an installed service. It reads the whole archive and repairs
 damage from transcripts that still exist. It does not change transcripts, backups or agents' settings.`,
 		more: `It checks the structure of the archive's pages and a sample of its hashes; ccd verify reads everything. It also
 checks the watch limit, the summarizer's command, the service's sandbox and linger, and the clock. --fix

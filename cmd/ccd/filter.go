@@ -27,10 +27,10 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.recent, "keep-recent", -1, "list: keep the newest `N` messages (default 4)")
+	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages (default 4)")
 	flags.Lookup("keep-recent").DefValue = ""
-	flags.StringSliceVar(&f.roles, "keep-role", nil, "list: keep messages of this `ROLE`; repeatable")
-	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "list: keep messages that match `REGEXP`; repeatable")
+	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable")
+	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
 }
 
 // isFilter reports whether f filters a plain list. It fails if the flags for lists are given with anything else.

@@ -53,7 +53,7 @@ const (
 // formatFlag adds --format. where ends its description.
 func formatFlag(flags *pflag.FlagSet, form *string, where string) {
 	forms := []string{asMarkdown, asJSON, asMessages, asHTML}
-	flags.Func("format", "print as `FORM`: markdown, json, messages or html"+where, func(name string) error {
+	flags.Func("format", "output `FORMAT`: markdown, json, messages or html"+where, func(name string) error {
 		if !slices.Contains(forms, name) {
 			return fmt.Errorf("unknown form, must be one of %s", strings.Join(forms, ", "))
 		}
@@ -68,7 +68,7 @@ func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
 		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
 		return err
 	})
-	flags.Func("level", "reduce by `LEVEL`: gentle, standard, aggressive, maximum", func(name string) (err error) {
+	flags.Func("level", "reduction `LEVEL`: gentle, standard, aggressive, maximum", func(name string) (err error) {
 		m.Level, err = compactor.ParseLevel(name)
 		return err
 	})

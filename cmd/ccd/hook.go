@@ -30,7 +30,7 @@ const (
 
 func (a *app) hookCommand() *cobra.Command {
 	p := page{
-		use: "hook EVENT", group: agents, short: "answer an agent's hook (agents call it, not people)",
+		use: "hook EVENT", group: agents, short: "handle an agent's hook event (run by agents, not by people)",
 		mute:  true,
 		forms: []string{"ccd hook EVENT [--agent AGENT] [--within TIME]"},
 		long: `Agents call it after ccd agents install, with their event as JSON on stdin.
@@ -38,8 +38,8 @@ On any error it exits 0 and prints nothing; hook.log in ccd's state directory
 has the reason.
 
   SessionStart      new session: offers the project's previous one. Resumed,
-                    compacted or cleared session: what the agent has forgotten
-  UserPromptSubmit  above trigger.pressure: how full the context is
+                    compacted or cleared: prints what the agent has forgotten
+  UserPromptSubmit  above trigger.pressure, prints how full the context is
   PreCompact        updates the companion; asks Claude Code to keep IDs
   PostToolUse       archives outputs of 30,000 characters or more; the agent
                     gets the beginning, error lines and an ID (with --live)`,
@@ -47,7 +47,7 @@ has the reason.
 nor its summary contains, the companion's path, and how to restore. UserPromptSubmit prints one message per session and level. PreCompact takes at most 2 seconds.`,
 		examples: []example{
 			{"ccd hook SessionStart --agent codex < event.json", "what Codex gets when a session begins"},
-			{"ccd hook PreCompact --agent claude-code < event.json", "what Claude Code's summarizer is asked"},
+			{"ccd hook PreCompact --agent claude-code < event.json", "what ccd asks Claude Code's summarizer to keep"},
 		},
 	}
 	var call hookCall

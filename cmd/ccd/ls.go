@@ -58,9 +58,9 @@ The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJE
 (chars*4/3) that the triggers use, and token reports that were ignored as impossible.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
-			{"ccd ls --all", "include sub-agents, under their parents, and sessions that are not followed"},
+			{"ccd ls --all", "include sub-agents (under their parents) and summarizer sessions"},
 			{"ccd ls | cut -f1,2", "IDs and titles"},
-			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60 % of their window"},
+			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60% of their window"},
 		},
 		json: "one array, an object per session:\n" + sessionKeys +
 			".\nWith --size: one array, an object per project: project, sessions, bytes, companions, last",
@@ -68,7 +68,7 @@ The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJE
 	}
 	var f lsFlags
 	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
-	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and sessions that are not followed")
+	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and summarizer sessions")
 	c.Flags().BoolVar(&f.size, "size", false, "list bytes per project instead")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")

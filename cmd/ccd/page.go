@@ -27,7 +27,7 @@ const helpColumns = 80
 // sessionWords explains SESSION.
 const sessionWords = `SESSION is a session ID, the beginning of one, the end of one that is a path, a transcript's path, latest
 (the newest session, or the one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
-SESSION, or with a dot, a command uses the newest session of this directory's git repository or,
+SESSION, or if SESSION is a dot, a command uses the newest session of this directory's git repository or,
 without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions
 and exits 3.`
 
@@ -178,7 +178,7 @@ func writeRootHelp(w io.Writer, root *cobra.Command, all bool) {
 			"every command and flag. New here? `ccd demo` shows ccd at work in a few seconds.\n")
 		return
 	}
-	fmt.Fprintf(w, "\nFlags of every command:\n%s", flagLines(root.PersistentFlags()))
+	fmt.Fprintf(w, "\nGlobal flags:\n%s", flagLines(root.PersistentFlags()))
 	fmt.Fprint(w, "\n"+hanging("Commands with --json: ", strings.Join(listing(root), ", "), "  "))
 	fmt.Fprint(w, "\n"+hanging("Exit status: ", exitList([]int{exitDone, exitFailed, exitUsage, exitNotFound, exitDamage, exitInterrupted}), "  "))
 	fmt.Fprintf(w, "\n%s\n%s", wrap(sessionWords, ""), wrap(timeWords, ""))

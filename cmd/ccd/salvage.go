@@ -96,7 +96,7 @@ func openArchiveFile(file string) (*archive.Archive, error) {
 func (a *app) listDamage(what string, all []reader.Damage) error {
 	for i, d := range all {
 		if i == maxDamage && !a.verbose {
-			a.say("and %s; -v lists them", words.Count(len(all)-i, "more place"))
+			a.say("and %s; -v lists them", words.Count(len(all)-i, "more"))
 			break
 		}
 		if err := a.print(fmt.Sprintf("%s: %s\n", what, d.Brief)); err != nil {
@@ -167,7 +167,7 @@ func (a *app) importArchive(ctx context.Context, file string) error {
 		for _, id := range out.Renamed {
 			a.say("differs from the session here; imported as %s", id)
 		}
-		a.say("imported: %s and attachments, %s grown, %s of transcripts, %s", words.Count(out.Sessions, "new session"), words.Count(out.Grown, "session"),
+		a.say("imported: %s and attachments, %s extended, %s of transcripts, %s", words.Count(out.Sessions, "new session"), words.Count(out.Grown, "session"),
 			humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"))
 		if len(out.Damage) > 0 {
 			a.say("hint: ccd salvage %s -o NEW, then ccd import NEW", words.Shell(file))

@@ -51,7 +51,7 @@ of half that size; the agent's own summary; what the hook adds after a compactio
 		examples: []example{
 			{"ccd score", "all archived sessions over 40,000 characters"},
 			{"ccd score latest", "the session with the newest record"},
-			{"ccd score --verbose", "each text of each session"},
+			{"ccd score --verbose", "the score of each companion and summary"},
 			{"ccd score --least 40000 sessions/*.jsonl", "files, without short ones"},
 		},
 		json: `one object: sessions [{agent, session, chars, original_tokens, tool_heavy, saved_percent, took_ns,
@@ -70,7 +70,7 @@ read, as in verify); docs/SCORE.md explains the grades`,
 		}
 		return a.score(c.Context(), args, f)
 	})
-	c.Flags().IntVar(&f.size, "size", 12000, "compare at `CHARS` characters if the agent wrote no summary")
+	c.Flags().IntVar(&f.size, "size", 12000, "limit companions to `CHARS` characters if the agent wrote no summary")
 	c.Flags().IntVar(&f.least, "least", 0, "leave out sessions of up to `CHARS` characters (without an argument: 40000)")
 	a.agentFlag(c, &f.agent)
 	return c

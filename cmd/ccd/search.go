@@ -47,12 +47,12 @@ const searchLimit = 50
 var searchPage = page{
 	use: "search WORDS...", group: everyday, short: "search all archived sessions",
 	forms: []string{"ccd search [flags] WORDS...", "ccd search --tool NAME | --path PATH"},
-	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, also inside longer
-words. Quoted words must be adjacent; with --phrase, all words must be. ccd searches all archived sessions, newest
+	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, including inside
+longer words. Quoted words must be adjacent; with --phrase, all words must be. ccd searches all archived sessions, newest
 first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
 	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, and decodes escapes in a
 call's input. It does not search images, encrypted reasoning, or copies that a client keeps for display. Sub-agents
-and spilled outputs are searched with --all, or if --session names one. Only --all
+and outputs saved to separate files are searched with --all, or if --session names one. Only --all
 finds text that ccd's hooks added and, without --session, text that a copy by ccd resume shares with its original. If
 stored bytes are damaged, ccd searches the rest and exits 4.`,
 	examples: []example{
@@ -84,13 +84,13 @@ func (a *app) searchCommand() *cobra.Command {
 func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.phrase, "phrase", false, "search for WORDS as one phrase")
-	flags.StringVar(&f.tool, "tool", "", "only calls of the tool `NAME`, and their results")
-	flags.StringVar(&f.path, "path", "", "only calls on `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
+	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
+	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
 	a.agentFlag(c, &f.agent)
 	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
 	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits (default %d); 0: no limit", searchLimit))
-	flags.BoolVar(&f.all, "all", false, "include sub-agents and spilled outputs")
+	flags.BoolVar(&f.all, "all", false, "include sub-agents and outputs saved to separate files")
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {

@@ -106,7 +106,7 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 		}
 		return v.do(s, c.Context())
 	})
-	c.Flags().BoolVar(&f.system, "system", false, "use the system service instead of the user service (needs root)")
+	c.Flags().BoolVar(&f.system, "system", false, "install a system service instead of a user service (needs root)")
 	if v.use == "install" {
 		c.Flags().StringVar(&f.user, "user", "", "run the system service as the user `NAME`")
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")

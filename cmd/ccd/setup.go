@@ -204,7 +204,7 @@ func setupText(steps []*onboard.Step, f setupFlags, home string) string {
 		wide = max(wide, len(s.Title))
 	}
 	var b strings.Builder
-	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the rest.\n"
+	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
 	switch {
 	case !has(steps, onboard.Todo):
 		then, back = " has nothing to do:\n", ""

@@ -13,18 +13,18 @@ func (a *app) statusCommand() *cobra.Command {
 	p := page{
 		use: "status", group: everyday, short: "show the state of the daemon and live sessions",
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
-		long: `Shows the daemon, its service, the watched directories, the number of sessions, the archive and the lag:
-how many bytes of the transcripts are not archived yet. Below it are the live sessions, those that
-changed in the last 10 minutes, in the columns of ` + "`ccd ls`" + `.
+		long: `Shows the daemon, its service, the watched directories, the number of sessions, the archive and the lag
+(bytes of transcripts that are not archived yet), then the live sessions (changed in the last 10 minutes)
+in the columns of ` + "`ccd ls`" + `.
 
-degraded lists every problem: the service is installed but not running; sessions fail; the archive is
-damaged, locked or unreadable; the disk is full; a directory cannot be read or watched; no scan
-finishes; a backup is due and fails; run.json cannot be written; the configuration is invalid; the
-daemon's version differs.
+"degraded" lists every problem: the service is installed but not running; a session cannot be
+archived; the archive is damaged, locked or unreadable; the disk is full; a directory cannot be read or
+watched; no scan finishes; a scheduled backup fails; run.json cannot be written; the configuration is
+invalid; the daemon runs another version of ccd.
 "not verified" counts companions whose text failed a check; their front matter gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. ` + "`ccd verify`" + ` checks
-stored contents, ` + "`ccd doctor`" + ` the setup.
+stored contents; ` + "`ccd doctor`" + ` checks the setup.
 
 --watch runs until Ctrl-C (exit 130). On a terminal it updates in place; elsewhere it prints a block, or
 with --json an object on one line, when anything but a time changes.`,

@@ -31,7 +31,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := words.Usage(fmt.Errorf("find command %s: unknown command", args[0]))
+	err := words.Usage(fmt.Errorf("parse command line: unknown command %q", args[0]))
 	meant := nearestCommand(root, args[0])
 	if meant == "" {
 		return words.Hint(err, "ccd help")

@@ -32,8 +32,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 
 --purge also removes what ccd added to agents' settings, its companions, the archive, its state directory
 and its configuration. It lists them and asks first; if sessions exist only in the archive, you must type
-their number. Without a terminal it needs --yes. Transcripts, sessions written by ccd resume and copies by
-ccd backup stay.`,
+their number. Without a terminal it needs --yes. Transcripts, sessions written by ccd resume and copies
+made by ccd backup stay.`,
 		more: `Files that ccd did not write stay too, even if they are named like ccd's files, or are in the state
 directory or beside the service's files. Companions of another home or machine stay and are listed. If a
 companion cannot be removed, archive, state and configuration stay. After an interruption, run it again.`,

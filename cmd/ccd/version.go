@@ -45,7 +45,7 @@ func (a *app) printVersion() error {
 	if v.Revision != "" {
 		text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
 	}
-	return a.print(fmt.Sprintf("%s %s %s, companion %d, rules %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
+	return a.print(fmt.Sprintf("%s %s %s, companion format %d, rules version %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
 }
 
 func version() versionOutput {

@@ -113,7 +113,7 @@ func (q Query) terms() ([]term, error) {
 		terms = append(terms, newTerm(w))
 	}
 	if len(terms) == 0 && q.Tool == "" && q.Path == "" {
-		return nil, errors.New("no words, tool or path")
+		return nil, errors.New("WORDS, --tool or --path is required")
 	}
 	return terms, nil
 }

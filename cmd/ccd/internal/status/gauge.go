@@ -271,7 +271,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		if dir, err := os.Open(r.Path); err == nil {
 			dir.Close()
 		} else if r.Present {
-			add("a root cannot be read: %v", err)
+			add("a watched directory cannot be read: %v", err)
 		}
 		if o.Running && r.Polled && strings.HasPrefix(r.Why, noWatches) {
 			add("%s is polled, not watched: %s", r.Path, r.Why)
