@@ -287,7 +287,7 @@ func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor) (
 func (d *Daemon) replay(ctx context.Context, s *session, end transcript.Cursor) error {
 	for seg, err := range d.Archive.Reader(s.Key, end.Generation).Segments(ctx) {
 		if err != nil {
-			return fmt.Errorf("fold session %s: %w", s.ID, err)
+			return fmt.Errorf("read session %s: %w", s.ID, err)
 		}
 		d.heartbeat()
 		s.take(seg)

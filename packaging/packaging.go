@@ -137,8 +137,8 @@ func checkAccount(o Options, h host) error {
 	case o.System && o.User == "":
 		return hinted("ccd install --system --user NAME", errors.New("a system service needs the user it runs as"))
 	case !o.System && h.uid == 0:
-		return hinted("ccd install --system --user NAME, or run it as the user",
-			errors.New("root cannot have a user service: ccd archives one user's transcripts"))
+		return hinted("ccd install --system --user NAME, or run ccd install as that user",
+			errors.New("root needs a system service, which archives the transcripts of one user"))
 	}
 	return nil
 }

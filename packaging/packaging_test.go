@@ -206,7 +206,7 @@ func TestRefused(t *testing.T) {
 		answer func(string) (string, error)
 		want   string
 	}{
-		"root":           {func(*Options) {}, 0, running, "root cannot have a user service"},
+		"root":           {func(*Options) {}, 0, running, "root needs a system service"},
 		"system, user":   {func(o *Options) { o.System = true }, 1000, running, "needs root"},
 		"system, nobody": {func(o *Options) { o.System, o.User = true, "" }, 0, running, "needs the user"},
 		"no manager":     {func(*Options) {}, 1000, silent, "does not answer: Failed to connect to bus"},

@@ -111,6 +111,9 @@ func (a *app) printBackup(out backupOutput, held time.Duration) error {
 	if err := a.listDamage("missing", out.Damage); err != nil {
 		return err
 	}
+	if len(out.Damage) > 0 {
+		a.say("the backup is incomplete: %d blocks and IDs are missing", len(out.Damage))
+	}
 	a.say("backed up and verified: %s and attachments, %s of transcripts, %s; %s in %s", words.Count(out.Sessions, "session"),
 		humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
 	if a.verbose {

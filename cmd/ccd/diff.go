@@ -155,7 +155,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.ID, history.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", words.Argument(e.ID))
 	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: it has %d (%s)", by.Boundary, e.ID, history.ErrNotFound, none.Compactions, archived)
+	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.ID, history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
 	return out, words.Hint(err, "ccd diff %s", words.Argument(e.ID))
 }
 

@@ -25,7 +25,7 @@ const (
 const helpColumns = 80
 
 // sessionWords explains SESSION.
-const sessionWords = `SESSION is a session ID, the beginning of one, the end of one that is a path, a transcript's path, latest
+const sessionWords = `SESSION is a session ID, its beginning, the last part of an ID that contains slashes, a transcript's path, latest
 (the newest session, or the one whose agent runs the command) or latest:DIR. Write -- before one that begins with a hyphen. Without
 SESSION, or if SESSION is a dot, a command uses the newest session of this directory's git repository or,
 without git, of this directory. If there is none, you pick a session on a terminal; otherwise ccd lists the sessions

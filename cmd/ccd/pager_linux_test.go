@@ -49,7 +49,7 @@ func TestPager(t *testing.T) {
 		"a dumb terminal":      {[]string{"CCD_PAGER=" + marks, "TERM=dumb"}, []string{"show", chosenA}, false, false, "ccd: 1", 0},
 		"quits early":          {[]string{"CCD_PAGER=head -n 1"}, []string{"restore", "--session", "dddd"}, false, false, `"uuid":"u0"`, 0},
 		"quits at once":        {[]string{"CCD_PAGER=true"}, []string{"restore", "--session", "dddd"}, false, false, "", 0},
-		"not of other comands": {[]string{"CCD_PAGER=" + marks}, []string{"version"}, false, false, "companion 1", 0},
+		"not of other comands": {[]string{"CCD_PAGER=" + marks}, []string{"version"}, false, false, "companion format 1", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out *bytes.Buffer

@@ -101,7 +101,7 @@ func (f restoreFlags) check(args []string, json bool) error {
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
 	case f.raw && f.full, f.full && f.session != "":
-		return fmt.Errorf("--full needs an ID or SESSION#N, and no --raw")
+		return fmt.Errorf("--full needs an ID or SESSION#N and cannot be used with --raw")
 	}
 	switch {
 	case f.generation < 0:

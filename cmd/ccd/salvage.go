@@ -72,8 +72,8 @@ func (a *app) salvage(ctx context.Context, file, to string) error {
 		err = a.printJSON(out)
 	} else {
 		err = a.listDamage("missing", out.Damage)
-		a.say("salvaged and verified: %s and attachments, %s of transcripts, %s; %s missing", words.Count(out.Sessions, "session"),
-			humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), words.Count(len(out.Damage), "place"))
+		a.say("salvaged and verified: %s and attachments, %s of transcripts, %s; %d blocks and IDs missing", words.Count(out.Sessions, "session"),
+			humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), len(out.Damage))
 		if err == nil {
 			err = a.print(out.File + "\n")
 		}
@@ -96,7 +96,7 @@ func openArchiveFile(file string) (*archive.Archive, error) {
 func (a *app) listDamage(what string, all []reader.Damage) error {
 	for i, d := range all {
 		if i == maxDamage && !a.verbose {
-			a.say("and %s; -v lists them", words.Count(len(all)-i, "more"))
+			a.say("and %d more; -v lists them", len(all)-i)
 			break
 		}
 		if err := a.print(fmt.Sprintf("%s: %s\n", what, d.Brief)); err != nil {

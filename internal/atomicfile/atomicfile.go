@@ -55,7 +55,7 @@ func clean(dir string, before time.Time) error {
 		root.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("clean %s: %w", dir, err)
+		return fmt.Errorf("remove leftover temporary files in %s: %w", dir, err)
 	}
 	return nil
 }

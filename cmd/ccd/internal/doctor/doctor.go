@@ -67,7 +67,7 @@ func Count(all []Finding) string {
 	for _, f := range all {
 		n[f.State]++
 	}
-	return fmt.Sprintf("%s, %d wrong, %s", words.Count(len(all), "check"), n["wrong"], words.Count(n["note"], "note"))
+	return fmt.Sprintf("%s, %s, %s", words.Count(len(all), "check"), words.Count(n["wrong"], "problem"), words.Count(n["note"], "note"))
 }
 
 // Agents reports on the agents' settings; setup.Setup implements it.

@@ -225,7 +225,7 @@ func (e Entry) Generation(n int) (archive.Generation, error) {
 			return g, nil
 		}
 	}
-	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: it has %d", n, e.ID, history.ErrNotFound, len(e.Generations))
+	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: the session has %s", n, e.ID, history.ErrNotFound, words.Count(len(e.Generations), "generation"))
 }
 
 // search is where an ID that is not in the index is looked for.
