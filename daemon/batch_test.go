@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -104,5 +105,52 @@ func TestWaitingTranscriptsAreNotLost(t *testing.T) {
 	full.once()
 	if n := full.hasAll(texts); n != len(texts) {
 		t.Errorf("with room: %d of %d transcripts are archived", n, len(texts))
+	}
+}
+
+// A batch fails when a companion is due, or when a second segment comes: the session is synced again, without a fold that
+// is not there.
+func TestFailedBatchAtACompanion(t *testing.T) {
+	h := newHouse(t)
+	ctx := t.Context()
+	due := turns(0, 12) // long enough for a companion
+	h.write(h.path(99), due[:len(due)/2])
+	h.once()
+	info, err := os.Stat(h.o.Archive.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := archive.Open(h.o.Archive.Path(), archive.Options{MaxSize: info.Size()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := h.o.Archive
+	texts := h.manySmall(30)
+	for path := range texts {
+		h.append(path, strings.Repeat(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"%x"}}`+"\n", sha256.Sum256([]byte(path))), 200))
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(raw)
+	}
+	h.write(h.path(99), due)
+	h.o.Archive = full
+	d := h.daemon()
+	for path := range texts {
+		_ = d.sync(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest, More: true}) // some are due, and fail
+	}
+	err = d.sync(ctx, watcher.Offer{Path: h.path(99), Root: h.o.Watch.Roots[0], Quiet: atRest, More: true})
+	if err == nil {
+		t.Error("there is room for everything: the test sees nothing")
+	}
+	h.o.Archive = room
+	h.once()
+	texts[h.path(99)] = due
+	if n := h.hasAll(texts); n != len(texts) {
+		t.Errorf("%d of %d transcripts are archived", n, len(texts))
+	}
+	if h.companion(h.path(99)) == "" {
+		t.Error("no companion")
 	}
 }

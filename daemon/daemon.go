@@ -237,14 +237,16 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 	return nil
 }
 
-// saveWaiting archives the session's waiting segment, with those of the others.
+// saveWaiting archives the session's waiting segment, with those of the others. If that fails, or another process has
+// changed one of them, it fails with archive.ErrStale: the session has no fold any more, and has to be synced again.
 func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
 	if s.waiting == nil {
 		return nil
 	}
+	folded := s.folded
 	stale, err := d.save(ctx, false)
-	if err == nil && len(stale) > 0 {
-		err = archive.ErrStale // the next scan syncs the others again
+	if err == nil && (len(stale) > 0 || folded && !s.folded) {
+		err = archive.ErrStale
 	}
 	return err
 }
