@@ -179,7 +179,7 @@ func setUp(w *walk) {
 	if again := w.unit(w.bob); again["MainPID"] != unit["MainPID"] {
 		w.Error("the second setup started another daemon")
 	}
-	w.has(setup("--undo"), "done: service: stopped and removed", "the archive stays")
+	w.has(setup("--undo"), "done: service: stopped and removed", "kept: the archive ")
 	if u := w.unit(w.bob); u["ActiveState"] == "active" || u["UnitFileState"] == "enabled" {
 		w.Errorf("the service is still there: %v", u)
 	}
