@@ -124,13 +124,13 @@ func (im *importer) session(ctx context.Context, s Session) error {
 
 // merge adds to the generation here that begins with the same bytes what it lacks. n is 0 if there is none.
 func (im *importer) merge(ctx context.Context, s, ours Session, g Generation) (n int, more int64, err error) {
-	theirs := sourceOf(ctx, im.from.Reader(s.Key, g.N))
+	theirs := sourceOf(ctx, im.from.Reader(s.Key, g.N), g.Tip.Offset)
 	for _, o := range ours.Generations {
 		short := min(o.Tip.Offset, g.Tip.Offset)
 		if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum || short == 0 && o.N == g.N {
 			n = o.N
 		} else if o.Tip.Offset >= g.Tip.Offset {
-			if same, err := begins(sourceOf(ctx, im.a.Reader(s.Key, o.N)), g.Tip.Offset, g.Sum); err != nil {
+			if same, err := begins(sourceOf(ctx, im.a.Reader(s.Key, o.N), o.Tip.Offset), g.Tip.Offset, g.Sum); err != nil {
 				return 0, 0, err
 			} else if same {
 				return o.N, 0, nil
@@ -193,13 +193,10 @@ type source func(p []byte, off int64) (int, error)
 // ReadAt reads bytes of the generation.
 func (s source) ReadAt(p []byte, off int64) (int, error) { return s(p, off) }
 
-func sourceOf(ctx context.Context, r *Reader) source {
+// sourceOf returns the first size bytes of the generation that r reads.
+func sourceOf(ctx context.Context, r *Reader, size int64) source {
 	return func(p []byte, off int64) (int, error) {
-		g, err := r.generation(ctx)
-		if err != nil {
-			return 0, err
-		}
-		n := min(int64(len(p)), g.Offset-off)
+		n := min(int64(len(p)), size-off)
 		if n <= 0 {
 			return 0, io.EOF
 		}

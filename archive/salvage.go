@@ -119,6 +119,7 @@ type recorded struct {
 	err error
 }
 
+// ReadAt reads from the disk, and keeps the first error except io.EOF.
 func (r *recorded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
 	if r.err == nil && !errors.Is(err, io.EOF) {
@@ -172,7 +173,7 @@ func (s *salvager) scan(ctx context.Context) error {
 	}
 	w.pages = uint64(s.size / w.page) // a truncated file has fewer than its meta page says
 	covered := map[uint64]bool{}      // the rest of pages that are longer than one
-	var batch []entryOf
+	var batch []put
 	for _, pass := range []bool{true, false} {
 		for id := uint64(2); id < w.pages; id++ {
 			if id%256 == 0 {
@@ -229,14 +230,8 @@ func (s *salvager) mayBeOwn() bool {
 	return bytes.Contains(head, magic) || len(bytes.Trim(head, "\x00")) == 0
 }
 
-// entryOf is an entry that the new archive gets as it is.
-type entryOf struct {
-	bucket []byte
-	k, v   []byte
-}
-
 // put writes a batch; entries from outside the trees only where there is none yet.
-func (s *salvager) put(batch *[]entryOf, live bool) error {
+func (s *salvager) put(batch *[]put, live bool) error {
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for _, e := range *batch {
 			b := tx.Bucket(e.bucket)
@@ -255,7 +250,7 @@ func (s *salvager) put(batch *[]entryOf, live bool) error {
 
 // page takes the entries of a leaf page, which begins at an offset of the file, and returns where the last one ends in
 // the page: its header may be damaged. Small buckets are pages inside a page.
-func (s *salvager) page(page []byte, at int64, name string, live bool, batch *[]entryOf) (end int64) {
+func (s *salvager) page(page []byte, at int64, name string, live bool, batch *[]put) (end int64) {
 	elements, _ := elementsOf(page) // none if it cannot be read
 	for _, e := range elements {
 		if e.key == nil {
@@ -273,7 +268,7 @@ func (s *salvager) page(page []byte, at int64, name string, live bool, batch *[]
 }
 
 // entry takes one entry. Outside the trees, what it is shows in its key and its record.
-func (s *salvager) entry(bucket string, k, v []byte, at scrap, live bool, batch *[]entryOf) {
+func (s *salvager) entry(bucket string, k, v []byte, at scrap, live bool, batch *[]put) {
 	is := func(name []byte) bool { return bucket == string(name) || bucket == "" }
 	if len(k) == 10 && (is(bucketFrames) || is(bucketTail)) && len(v) <= chunkSize {
 		id := chunkID{bucket, binary.BigEndian.Uint64(k), binary.BigEndian.Uint16(k[8:])}
@@ -287,7 +282,7 @@ func (s *salvager) entry(bucket string, k, v []byte, at scrap, live bool, batch 
 	if err != nil {
 		return
 	}
-	add := func(name []byte) { *batch = append(*batch, entryOf{name, bytes.Clone(k), bytes.Clone(v)}) }
+	add := func(name []byte) { *batch = append(*batch, put{name, bytes.Clone(k), bytes.Clone(v)}) }
 	key, err := parseSessionKey(k)
 	named := err == nil && key.Agent != ""
 	switch {
@@ -458,7 +453,6 @@ func (s *salvager) stored(id uint64, tail bool) iter.Seq2[[]scrap, []byte] {
 	return func(yield func([]scrap, []byte) bool) {
 		for version, more := 0, true; more; version++ {
 			var chunks []scrap
-			var stored []byte
 			more = false
 			for n := range uint16(maxFrame/chunkSize + 2) {
 				all := slices.Concat(s.chunks[chunkID{bucket, id, n}], s.chunks[chunkID{"", id, n}])
@@ -466,15 +460,9 @@ func (s *salvager) stored(id uint64, tail bool) iter.Seq2[[]scrap, []byte] {
 					break
 				}
 				more = more || version+1 < len(all)
-				one := all[min(version, len(all)-1)]
-				at := len(stored)
-				stored = append(stored, make([]byte, one.n)...)
-				if _, err := s.f.ReadAt(stored[at:], one.at); err != nil {
-					stored = nil
-					break
-				}
-				chunks = append(chunks, one)
+				chunks = append(chunks, all[min(version, len(all)-1)])
 			}
+			stored := s.bytes(chunks)
 			if len(stored) > 0 && !yield(chunks, stored) {
 				return
 			}

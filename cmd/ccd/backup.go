@@ -90,10 +90,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	}
 	out := backupOutput{
 		File: c.File, Archive: l.ArchivePath, ID: c.ID, Sessions: c.Sessions, Frames: c.Frames, IDs: c.Pointers, Bytes: c.Size,
-		Raw: c.Bytes, Sum: c.Sum.String(), Took: time.Since(begun), Damage: []reader.Damage{},
-	}
-	for _, d := range c.Damage {
-		out.Damage = append(out.Damage, reader.DamageOf(d))
+		Raw: c.Bytes, Sum: c.Sum.String(), Took: time.Since(begun), Damage: reader.DamagesOf(c.Damage),
 	}
 	if err := a.printBackup(out, c.Held); err != nil {
 		return err

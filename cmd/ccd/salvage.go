@@ -64,10 +64,7 @@ func (a *app) salvage(ctx context.Context, file, to string) error {
 	if err != nil {
 		return err
 	}
-	out := salvageOutput{File: disk.Absolute(to), Sessions: r.Sessions, Frames: r.Frames + r.Pieces, IDs: r.Pointers, Raw: r.Bytes, Damage: []reader.Damage{}}
-	for _, d := range r.Damage {
-		out.Damage = append(out.Damage, reader.DamageOf(d))
-	}
+	out := salvageOutput{File: disk.Absolute(to), Sessions: r.Sessions, Frames: r.Frames + r.Pieces, IDs: r.Pointers, Raw: r.Bytes, Damage: reader.DamagesOf(r.Damage)}
 	if a.json {
 		err = a.printJSON(out)
 	} else {

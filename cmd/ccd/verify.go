@@ -66,10 +66,7 @@ func (a *app) verify(ctx context.Context) error {
 	}
 	out := verifyOutput{
 		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
-		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: []reader.Damage{},
-	}
-	for _, d := range report.Damage {
-		out.Damage = append(out.Damage, reader.DamageOf(d))
+		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: reader.DamagesOf(report.Damage),
 	}
 	for _, e := range l.Sessions {
 		if e.Class == transcript.Attachment {

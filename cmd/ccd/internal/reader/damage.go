@@ -32,6 +32,15 @@ func Brief(err error) string {
 	return err.Error()
 }
 
+// DamagesOf returns all as they are listed; never nil, so that JSON has a list.
+func DamagesOf(all []*archive.DamageError) []Damage {
+	listed := []Damage{}
+	for _, d := range all {
+		listed = append(listed, DamageOf(d))
+	}
+	return listed
+}
+
 // Locked gives the error of a locked archive one form, whatever the command was about to read.
 func Locked(err error) error {
 	var locked *archive.LockedError
