@@ -61,7 +61,8 @@ func (e envelope) encode(sum mark.Hash) []byte {
 	for _, n := range []int64{int64(e.Generation), e.Off, e.Len} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	return append(b, sealOf(sum[:], b)...)
+	check := sealOf(sum[:], b)
+	return append(b, check[:]...)
 }
 
 // parseEnvelope returns the envelope of a block, whose hash sealed then checks.
@@ -77,7 +78,7 @@ func parseEnvelope(b []byte) (e envelope, sealed func(sum mark.Hash) bool, err e
 	if d.err != nil || e.Generation < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame {
 		return e, nil, errors.New("envelope cannot be decoded")
 	}
-	return e, func(sum mark.Hash) bool { return bytes.Equal(sealOf(sum[:], fields), check) }, nil
+	return e, func(sum mark.Hash) bool { return sealOf(sum[:], fields) == [sealSize]byte(check) }, nil
 }
 
 // splitStored splits a stored block into how it is packed, its envelope (nil for none) and its packed bytes.

@@ -88,7 +88,10 @@ func (w *walker) checkTree(id uint64, lo, hi []byte, depth int) error {
 	if depth > maxDepth {
 		return errCycle
 	}
-	h, elements, err := w.read(id)
+	h, elements, err := w.read(id, &w.spare)
+	if h.Flags == branchFlag {
+		w.spare = pageBuffer{} // the elements are needed while the pages below are read
+	}
 	if err == nil {
 		err = checkOrder(elements)
 	}

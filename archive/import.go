@@ -267,9 +267,6 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 				return err
 			}
 		}
-		if err := putSchema(tx); err != nil {
-			return err
-		}
 		return putSession(tx, key, record)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 )
 
 // verdict is the result of preflight, or of an open that panicked.
@@ -122,6 +123,13 @@ type walker struct {
 	pages     uint64          // in the file
 	branches  map[uint64]bool // visited
 	leafPages []uint64        // children of the lowest branches: must be leaves
+	spare     pageBuffer      // of checkTree
+}
+
+// pageBuffer is what a page is read into.
+type pageBuffer struct {
+	page     []byte
+	elements []pageElement
 }
 
 // newWalker returns a walker for a file of the given size, and its meta page; ok is false if there is none.
@@ -135,16 +143,21 @@ func newWalker(r io.ReaderAt, size int64) (w walker, m metaPage, ok bool) {
 
 var errCycle = errors.New("branch pages form a cycle")
 
-func (w *walker) header(id uint64) (h pageHeader, err error) {
+func (w *walker) header(id uint64) (pageHeader, error) {
+	return w.begin(id, make([]byte, headerSize))
+}
+
+// begin reads the beginning of a page into buf and returns its header.
+func (w *walker) begin(id uint64, buf []byte) (h pageHeader, err error) {
 	if id < 2 || id >= w.pages {
 		return h, fmt.Errorf("page %d is beyond the file", id)
 	}
-	buf := make([]byte, headerSize)
 	if _, err := w.r.ReadAt(buf, int64(id)*w.page); err != nil {
 		return h, fmt.Errorf("page %d: %w", id, err)
 	}
-	_, err = binary.Decode(buf, binary.NativeEndian, &h)
-	if err == nil && h.ID != id {
+	order := binary.NativeEndian
+	h = pageHeader{order.Uint64(buf), order.Uint16(buf[8:]), order.Uint16(buf[10:]), order.Uint32(buf[12:])}
+	if h.ID != id {
 		err = fmt.Errorf("page %d has the ID of page %d", id, h.ID)
 	}
 	return h, err
@@ -228,7 +241,7 @@ func (w *walker) tree(root uint64) ([]uint64, error) {
 
 // children returns the child pages of a branch page.
 func (w *walker) children(id uint64) ([]uint64, error) {
-	h, elements, err := w.read(id)
+	h, elements, err := w.read(id, &pageBuffer{})
 	if err == nil && h.Flags != branchFlag {
 		err = fmt.Errorf("page %d is not a branch like its siblings", id)
 	}
@@ -239,26 +252,36 @@ func (w *walker) children(id uint64) ([]uint64, error) {
 	return children, err
 }
 
-// read returns a page's elements. An element that points outside the page has a nil key and value.
-func (w *walker) read(id uint64) (h pageHeader, elements []pageElement, err error) {
-	if h, err = w.header(id); err != nil {
+// read reads a page into b, and returns its elements. An element that points outside the page has a nil key and value.
+func (w *walker) read(id uint64, b *pageBuffer) (h pageHeader, elements []pageElement, err error) {
+	if len(b.page) == 0 {
+		b.page = make([]byte, w.page)
+	}
+	if h, err = w.begin(id, b.page[:w.page]); err != nil {
 		return h, nil, err
 	}
 	if id+uint64(h.Overflow) >= w.pages {
 		return h, nil, fmt.Errorf("page %d reaches beyond the file", id)
 	}
-	page := make([]byte, (int64(h.Overflow)+1)*w.page)
-	if _, err := w.r.ReadAt(page, int64(id)*w.page); err != nil {
-		return h, nil, fmt.Errorf("page %d: %w", id, err)
+	size := (int64(h.Overflow) + 1) * w.page
+	if size > int64(len(b.page)) {
+		b.page = make([]byte, size)
 	}
-	if elements, err = elementsOf(page); err != nil {
+	if h.Overflow > 0 {
+		if _, err := w.r.ReadAt(b.page[:size], int64(id)*w.page); err != nil {
+			return h, nil, fmt.Errorf("page %d: %w", id, err)
+		}
+	}
+	if b.elements, err = appendElements(b.elements[:0], b.page[:size]); err != nil {
 		err = fmt.Errorf("page %d: %w", id, err)
 	}
-	return h, elements, err
+	return h, b.elements, err
 }
 
 // elementsOf returns the elements of a page, which may be inline in another page.
-func elementsOf(page []byte) ([]pageElement, error) {
+func elementsOf(page []byte) ([]pageElement, error) { return appendElements(nil, page) }
+
+func appendElements(elements []pageElement, page []byte) ([]pageElement, error) {
 	if len(page) < headerSize {
 		return nil, errors.New("truncated page")
 	}
@@ -267,10 +290,10 @@ func elementsOf(page []byte) ([]pageElement, error) {
 	if !leaf && order.Uint16(page[8:]) != branchFlag || headerSize+count*headerSize > int64(len(page)) {
 		return nil, errors.New("neither a branch nor a leaf")
 	}
-	elements := make([]pageElement, count)
-	for i := range elements {
-		head := headerSize + int64(i)*headerSize
-		b, e := page[head:], &elements[i]
+	elements = slices.Grow(elements, int(count))
+	for i := range count {
+		head := headerSize + i*headerSize
+		b, e := page[head:], pageElement{}
 		var key, value int64
 		if leaf { // flags, position, sizes of key and value
 			e.bucket, e.at = order.Uint32(b)&bucketFlag != 0, head+int64(order.Uint32(b[4:]))
@@ -281,6 +304,7 @@ func elementsOf(page []byte) ([]pageElement, error) {
 		if e.at+key+value <= int64(len(page)) {
 			e.key, e.value = page[e.at:e.at+key], page[e.at+key:e.at+key+value]
 		}
+		elements = append(elements, e)
 	}
 	return elements, nil
 }
@@ -294,7 +318,7 @@ type bucket struct {
 
 // buckets returns the buckets in a leaf of the root tree.
 func (w *walker) buckets(id uint64) (all []bucket, err error) {
-	_, elements, err := w.read(id)
+	_, elements, err := w.read(id, &pageBuffer{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -23,15 +24,14 @@ const (
 
 // seal returns the record with a hash of key and record in front.
 func seal(key, record []byte) []byte {
-	return append(sealOf(key, record), record...)
+	sum := sealOf(key, record)
+	return append(sum[:], record...)
 }
 
-func sealOf(key, record []byte) []byte {
-	h := sha256.New()
-	h.Write(key)
-	h.Write([]byte{0})
-	h.Write(record)
-	return h.Sum(make([]byte, 0, sha256.Size))[:sealSize]
+func sealOf(key, record []byte) [sealSize]byte {
+	var space [1 << 10]byte // enough for most, so that nothing is allocated for them
+	sum := sha256.Sum256(append(append(append(space[:0], key...), 0), record...))
+	return [sealSize]byte(sum[:])
 }
 
 // unseal returns the record of key, a slice of value.
@@ -40,36 +40,83 @@ func unseal(key, value []byte) ([]byte, error) {
 		return nil, errors.New("record has wrong size")
 	}
 	record := value[sealSize:]
-	if !bytes.Equal(sealOf(key, record), value[:sealSize]) {
+	if sealOf(key, record) != [sealSize]byte(value) {
 		return nil, errors.New("record has wrong hash")
 	}
 	return record, nil
 }
 
-// sessionRecord is a value of "sessions", as JSON with names encoded by mark.Name.
+// sessionRecord is a value of "sessions". Its JSON form was written by earlier versions.
 type sessionRecord struct {
 	Num        uint64 `json:"num"`        // number in the keys of its streams
 	Generation int    `json:"generation"` // the current one, 0 if nothing is archived
 	Class      uint8  `json:"class"`
-	Parent     string `json:"parent,omitempty"`
+	Parent     string `json:"parent"`
 	Path       string `json:"path"`
 	Root       string `json:"root"`
 	Source     string `json:"source"`
-	Packed     bool   `json:"packed,omitempty"`
+	Packed     bool   `json:"packed"`
+
+	old bool // it is stored as JSON
 }
 
+// recordForm is the first byte of a sessionRecord. No state begins with it, so a salvage can tell them apart.
+const recordForm = 1
+
 func newSessionRecord(s transcript.Session) sessionRecord {
-	return sessionRecord{
-		Class: uint8(s.Class), Parent: mark.Name(s.Parent), Path: mark.Name(s.Path), Root: mark.Name(s.Root),
-		Source: mark.Name(s.Source), Packed: s.Packed,
-	}
+	return sessionRecord{Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed}
 }
 
 func (r sessionRecord) session(k transcript.Key) transcript.Session {
 	return transcript.Session{
-		Key: k, Class: transcript.Class(r.Class), Parent: mark.Unname(r.Parent), Path: mark.Unname(r.Path), Root: mark.Unname(r.Root),
-		Source: mark.Unname(r.Source), Packed: r.Packed,
+		Key: k, Class: transcript.Class(r.Class), Parent: r.Parent, Path: r.Path, Root: r.Root, Source: r.Source, Packed: r.Packed,
 	}
+}
+
+func (r sessionRecord) encode() []byte {
+	packed := byte(0)
+	if r.Packed {
+		packed = 1
+	}
+	b := binary.AppendUvarint([]byte{recordForm}, r.Num)
+	b = append(binary.AppendUvarint(b, uint64(r.Generation)), r.Class, packed)
+	b = appendString(appendString(b, r.Path), r.Parent)
+	for _, part := range []string{r.Root, r.Source} { // as a rule the path begins and ends with them
+		if at := strings.Index(r.Path, part); part != "" && at >= 0 {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(at)+1), uint64(len(part)))
+		} else {
+			b = appendString(append(b, 0), part)
+		}
+	}
+	return b
+}
+
+func decodeSession(record []byte) (r sessionRecord, err error) {
+	if len(record) == 0 || record[0] != recordForm {
+		if err := json.Unmarshal(record, &r); err != nil {
+			return r, err
+		}
+		r.Parent, r.Path, r.Root, r.Source = mark.Unname(r.Parent), mark.Unname(r.Path), mark.Unname(r.Root), mark.Unname(r.Source)
+		r.old = true
+		return r, nil
+	}
+	d := varints{b: record[1:]}
+	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), d.byte(), d.byte() == 1
+	r.Path, r.Parent = d.string(), d.string()
+	for _, part := range []*string{&r.Root, &r.Source} {
+		at := d.uint()
+		if at == 0 {
+			*part = d.string()
+		} else if n := d.uint(); at-1 <= uint64(len(r.Path)) && n <= uint64(len(r.Path))-at+1 {
+			*part = r.Path[at-1:][:n]
+		} else {
+			d.fail()
+		}
+	}
+	if d.err == nil && len(d.b) > 0 {
+		d.fail()
+	}
+	return r, d.err
 }
 
 func sessionKey(k transcript.Key) []byte { return []byte(k.Agent + "\x00" + k.ID) }
@@ -96,7 +143,7 @@ func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err er
 func parseSession(key, v []byte) (r sessionRecord, err error) {
 	record, err := unseal(key, v)
 	if err == nil {
-		err = json.Unmarshal(record, &r)
+		r, err = decodeSession(record)
 	}
 	if err != nil {
 		return r, fmt.Errorf("session record: %w", err)
@@ -105,12 +152,11 @@ func parseSession(key, v []byte) (r sessionRecord, err error) {
 }
 
 func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
-	record, err := json.Marshal(r)
-	if err != nil {
+	key := sessionKey(k)
+	if err := tx.Bucket(bucketSessions).Put(key, seal(key, r.encode())); err != nil {
 		return err
 	}
-	key := sessionKey(k)
-	return tx.Bucket(bucketSessions).Put(key, seal(key, record))
+	return putSchema(tx) // the oldest schema has JSON
 }
 
 // stream identifies the bytes of one generation: session number, generation.
@@ -195,25 +241,21 @@ func getGeneration(tx *bolt.Tx, s stream) (g generationRecord, ok bool, err erro
 }
 
 // mustGeneration fails if there is no such generation.
-func mustGeneration(tx *bolt.Tx, s stream) (g generationRecord, err error) {
-	g, ok, err := getGeneration(tx, s)
-	if err == nil && !ok {
-		err = fmt.Errorf("generation %d is missing", s.generation())
-	}
-	return g, err
+func mustGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
+	return recordsOf(tx).generation(s)
 }
 
 func parseGeneration(key, v []byte) (g generationRecord, err error) {
 	record, err := unseal(key, v)
-	head := binary.Size(g.generationHead)
-	if err == nil && (len(record) < head || len(key) != len(stream{})) {
+	if err == nil && (len(record) < headSize || len(key) != len(stream{})) {
 		err = errors.New("wrong size")
 	}
-	if err == nil {
-		_, err = binary.Decode(record[:head], binary.BigEndian, &g.generationHead)
+	if err != nil {
+		return g, fmt.Errorf("generation record: %w", err)
 	}
-	if g.Track, g.End = stream(key).generation(), g.Offset; err == nil && len(record) > head {
-		d := varints{b: record[head:]}
+	g.parse(record)
+	if g.Track, g.End = stream(key).generation(), g.Offset; len(record) > headSize {
+		d := varints{b: record[headSize:]}
 		g.Track, g.End, g.Full = int(d.uint()), int64(d.uint()), d.byte() == 1
 		if err = d.err; err == nil {
 			g.Edits, err = parseEdits(d.b)
@@ -223,6 +265,25 @@ func parseGeneration(key, v []byte) (g generationRecord, err error) {
 		return g, fmt.Errorf("generation record: %w", err)
 	}
 	return g, nil
+}
+
+// headSize is the stored size of a generationHead in bytes.
+const headSize = 8 + 2*(8+32) + 8 + 8 + 4 + 108
+
+// parse reads the stored head. encoding/binary would do it by reflection, and a list of all sessions reads all heads.
+func (g *generationHead) parse(b []byte) {
+	int := func() int64 {
+		n := int64(binary.BigEndian.Uint64(b))
+		b = b[8:]
+		return n
+	}
+	g.Offset = int()
+	for _, f := range []*transcript.Fingerprint{&g.Head, &g.Back} {
+		f.N = int()
+		b = b[copy(f.Sum[:], b):]
+	}
+	g.Cut.Start, g.Cut.End, g.Cut.CRC = int(), int(), binary.BigEndian.Uint32(b)
+	copy(g.Hash[:], b[4:])
 }
 
 // encode returns the stored form of generation n.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -28,7 +29,7 @@ func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Sessi
 	err := a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
-			s, err = a.session(tx, k, r, min(from, r.Generation))
+			s, err = a.session(recordsOf(tx), k, r, min(from, r.Generation))
 		}
 		if err != nil {
 			return a.damageIn(k, transcript.Cursor{}, err)
@@ -57,11 +58,34 @@ func (a *Archive) explainMissing(ctx context.Context, err error) error {
 	return err
 }
 
+// records finds the generations and the states of sessions in one read transaction.
+type records struct{ generations, states *bolt.Cursor }
+
+func recordsOf(tx *bolt.Tx) records {
+	return records{tx.Bucket(bucketGenerations).Cursor(), tx.Bucket(bucketState).Cursor()}
+}
+
+// find returns the value of a key, nil if there is none. The next key needs no search.
+func find(c *bolt.Cursor, key []byte) []byte {
+	k, v := c.Next()
+	if !bytes.Equal(k, key) {
+		k, v = c.Seek(key)
+	}
+	if !bytes.Equal(k, key) {
+		return nil
+	}
+	return v
+}
+
 // session reads a session without its bytes, with the generations from from on.
-func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from int) (Session, error) {
+func (a *Archive) session(in records, k transcript.Key, r sessionRecord, from int) (Session, error) {
 	s := Session{Session: r.session(k)}
-	for n := max(1, from); n <= r.Generation; n++ {
-		g, err := mustGeneration(tx, newStream(r.Num, n))
+	from = max(1, from)
+	if from <= r.Generation {
+		s.Generations = make([]Generation, 0, r.Generation-from+1)
+	}
+	for n := from; n <= r.Generation; n++ {
+		g, err := in.generation(newStream(r.Num, n))
 		if err != nil {
 			return s, err
 		}
@@ -71,7 +95,7 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from i
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 	}
-	state, err := getState(tx, k)
+	state, err := in.state(k)
 	if err != nil {
 		s.StateDamage = a.damageIn(k, s.Tip(), err)
 	}
@@ -79,15 +103,24 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from i
 	return s, nil
 }
 
-// getState returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
-func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
+// generation fails if there is no such generation.
+func (in records) generation(s stream) (generationRecord, error) {
+	v := find(in.generations, s[:])
+	if v == nil {
+		return generationRecord{}, fmt.Errorf("generation %d is missing", s.generation())
+	}
+	return parseGeneration(s[:], v)
+}
+
+// state returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
+func (in records) state(k transcript.Key) (state []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a damaged page of states does not make the session unreadable (see guard)
 			err = fmt.Errorf("session state: %v", p)
 		}
 	}()
 	key := sessionKey(k)
-	v := tx.Bucket(bucketState).Get(key)
+	v := find(in.states, key)
 	if v == nil {
 		return nil, nil
 	}
@@ -97,9 +130,14 @@ func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
 	return state, nil
 }
 
+func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) { return recordsOf(tx).state(k) }
+
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 	key := sessionKey(k)
-	return tx.Bucket(bucketState).Put(key, seal(key, state))
+	if err := tx.Bucket(bucketState).Put(key, seal(key, state)); err != nil {
+		return err
+	}
+	return putSchema(tx) // a version that supports only the oldest schema may not be able to read the state
 }
 
 // Sessions returns all sessions, ordered by agent and ID. Damaged ones are skipped, and each is reported as a
@@ -108,21 +146,27 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
 	damaged := a.checkBuckets(ctx, bucketSessions, bucketGenerations, bucketState)
-	lost := map[uint64]bool{} // session numbers of generations without a session
+	var stored, known []uint64 // session numbers of generations and of sessions
 	err := a.each(ctx, bucketGenerations, func(_ *bolt.Tx, key, _ []byte) error {
 		if len(key) == len(stream{}) {
-			lost[binary.BigEndian.Uint64(key)] = true
+			stored = append(stored, binary.BigEndian.Uint64(key))
 		}
 		return nil
 	})
 	if err == nil {
+		all, known = make([]Session, 0, len(stored)), make([]uint64, 0, len(stored))
+		var of *bolt.Tx
+		var in records
 		err = a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, v []byte) error {
-			s, num, err := a.stored(tx, key, v)
+			if tx != of {
+				of, in = tx, recordsOf(tx)
+			}
+			s, num, err := a.stored(in, key, v)
 			if err != nil {
 				damaged = errors.Join(damaged, err)
 				return nil
 			}
-			delete(lost, num)
+			known = append(known, num)
 			all = append(all, s)
 			return nil
 		})
@@ -133,22 +177,34 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	switch {
 	case errors.As(err, new(*DamageError)) && damaged == nil, err != nil && !errors.As(err, new(*DamageError)):
 		damaged = fmt.Errorf("list sessions: %w", err)
-	case err == nil && damaged == nil && len(lost) > 0:
-		damaged = a.damage("%d sessions are missing, but their transcripts are stored", len(lost))
+	case err == nil && damaged == nil:
+		if lost := without(stored, known); lost > 0 {
+			damaged = a.damage("%d sessions are missing, but their transcripts are stored", lost)
+		}
 	}
 	return all, damaged
+}
+
+// without counts the different numbers in the ordered list all that are not in known.
+func without(all, known []uint64) (n int) {
+	slices.Sort(known)
+	for _, num := range slices.Compact(all) {
+		if _, ok := slices.BinarySearch(known, num); !ok {
+			n++
+		}
+	}
+	return n
 }
 
 // checkStates fails with a DamageError if a session has no state and there is a damaged state of no session: a damaged
 // key hides a state. A new session without a state is not damaged.
 func (a *Archive) checkStates(ctx context.Context, sessions []Session) error {
-	keys, without := map[string]bool{}, false
+	if !slices.ContainsFunc(sessions, func(s Session) bool { return s.State == nil && s.StateDamage == nil }) {
+		return nil
+	}
+	keys := map[string]bool{}
 	for _, s := range sessions {
 		keys[string(sessionKey(s.Key))] = true
-		without = without || s.State == nil && s.StateDamage == nil
-	}
-	if !without {
-		return nil
 	}
 	return a.each(ctx, bucketState, func(_ *bolt.Tx, key, v []byte) error {
 		if _, err := unseal(key, v); err != nil && !keys[string(key)] {
@@ -159,14 +215,14 @@ func (a *Archive) checkStates(ctx context.Context, sessions []Session) error {
 }
 
 // stored reads an entry of "sessions". It fails with a DamageError.
-func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, num uint64, err error) {
+func (a *Archive) stored(in records, key, v []byte) (s Session, num uint64, err error) {
 	k, err := parseSessionKey(key)
 	var r sessionRecord
 	if err == nil {
 		r, err = parseSession(key, v)
 	}
 	if err == nil {
-		s, err = a.session(tx, k, r, 1)
+		s, err = a.session(in, k, r, 1)
 	}
 	if err != nil {
 		err = a.damageIn(k, transcript.Cursor{}, err)
@@ -175,7 +231,7 @@ func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, num uint64, err
 }
 
 // pageSize is how many entries each reads in one transaction.
-const pageSize = 512
+const pageSize = 4096
 
 // each calls fn with every entry of a bucket, in order, in several short read transactions. It may miss entries that
 // are added meanwhile. fn runs under the lock.

@@ -96,9 +96,9 @@ func Label(ctx context.Context, a *archive.Archive, k transcript.Key, change fun
 		if state.Labels, err = change(state.Labels); err != nil {
 			return err
 		}
-		raw, err := state.encode()
-		if err != nil || bytes.Equal(raw, s.State) {
-			return err
+		raw := state.encode()
+		if bytes.Equal(raw, s.State) {
+			return nil
 		}
 		return a.Publish(ctx, archive.Publication{Key: k, At: s.Tip(), State: s.State, Replace: func() ([]byte, error) { return raw, nil }})
 	})

@@ -212,10 +212,7 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 	var additions []archive.Addition
 	var changes []archive.Change
 	for s := range d.unsaved {
-		raw, err := s.state.encode()
-		if err != nil {
-			return nil, err
-		}
+		raw := s.state.encode()
 		if s.waiting != nil {
 			additions = append(additions, archive.Addition{Session: s.Session, Segment: *s.waiting})
 		}
@@ -294,8 +291,8 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 		if next, err = replace(); err != nil {
 			return nil, err
 		}
-		raw, err = next.encode()
-		return raw, err
+		raw = next.encode()
+		return raw, nil
 	}
 	if err := d.storePath(ctx, s); err != nil {
 		return err

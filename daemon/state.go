@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"ccd/compactor"
@@ -137,33 +136,30 @@ func statOf(info fs.FileInfo) Stat {
 // DecodeState decodes a stored state. Empty input is the zero State.
 func DecodeState(b []byte) (State, error) {
 	var s State
-	if len(b) == 0 {
-		return s, nil
+	var err error
+	switch {
+	case len(b) == 0:
+	case b[0] == stateForm:
+		c := stateCodec{decode: true, in: string(b[1:])}
+		c.all(&s)
+		err = c.end()
+	default:
+		err = json.Unmarshal(b, &s)
+		s.Companion, s.Parent = mark.Unname(s.Companion), mark.Unname(s.Parent)
+		for i, p := range s.Earlier {
+			s.Earlier[i] = mark.Unname(p)
+		}
 	}
-	if err := json.Unmarshal(b, &s); err != nil {
+	if err != nil {
 		return s, fmt.Errorf("decode session state: %w", err)
 	}
-	s.mapNames(mark.Unname)
 	return s, nil
 }
 
-// mapNames applies as to the paths, which need not be UTF-8: mark.Name makes them valid for JSON, mark.Unname reverses
-// it.
-func (s *State) mapNames(as func(string) string) {
-	s.Companion, s.Parent = as(s.Companion), as(s.Parent)
-	for i, p := range s.Earlier {
-		s.Earlier[i] = as(p)
-	}
-}
-
-func (s State) encode() ([]byte, error) {
-	s.Earlier = slices.Clone(s.Earlier)
-	s.mapNames(mark.Name)
-	b, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("encode session state: %w", err)
-	}
-	return b, nil
+func (s State) encode() []byte {
+	c := stateCodec{out: []byte{stateForm}}
+	c.all(&s)
+	return c.out
 }
 
 // unknownFormat reports whether a session has records, but none of a known type.

@@ -60,13 +60,11 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	l.loaded = true
-	l.Sessions = nil
-	for _, s := range stored {
-		l.Sessions = append(l.Sessions, entryOf(s))
+	l.Sessions = make([]Entry, len(stored))
+	for i, s := range stored {
+		l.Sessions[i] = entryOf(s)
 	}
-	slices.SortStableFunc(l.Sessions, func(x, y Entry) int {
-		return cmp.Or(y.Last().Compare(x.Last()), cmp.Compare(x.ID, y.ID))
-	})
+	sortEntries(l.Sessions)
 	if err := l.narrow(ctx); err != nil {
 		return err
 	}
@@ -76,6 +74,38 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sortEntries sorts by Last, the newest first, then by ID and agent. An Entry is large, so each is moved once.
+func sortEntries(all []Entry) {
+	type place struct {
+		last time.Time
+		at   int
+	}
+	order := make([]place, len(all))
+	for i := range all {
+		order[i] = place{all[i].Last(), i}
+	}
+	slices.SortFunc(order, func(x, y place) int {
+		if c := y.last.Compare(x.last); c != 0 {
+			return c
+		}
+		a, b := all[x.at].Key, all[y.at].Key
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
+	})
+	for i := range order { // follow each cycle of the permutation
+		first := all[i]
+		for at := i; order[at].at >= 0; {
+			from := order[at].at
+			order[at].at = -1
+			if from == i {
+				all[at] = first
+			} else {
+				all[at] = all[from]
+			}
+			at = from
+		}
+	}
 }
 
 // Last is when the session last grew: by its own clock, else by its file's.

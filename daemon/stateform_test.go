@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"ccd/archive"
+)
+
+// fill sets everything in v to values that differ.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Unix(*n, *n).UTC()))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case v.Kind() == reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, k := range []string{"a", "b"} {
+			e := reflect.New(v.Type().Elem()).Elem()
+			fill(e, n)
+			v.SetMapIndex(reflect.ValueOf(k), e)
+		}
+	case v.Kind() == reflect.String:
+		v.SetString(fmt.Sprint("text ", *n))
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanFloat():
+		v.SetFloat(float64(*n) / 7)
+	case v.CanUint():
+		v.SetUint(uint64(*n))
+	default:
+		v.SetInt(-*n)
+	}
+}
+
+func filled() (s State) {
+	fill(reflect.ValueOf(&s).Elem(), new(int64))
+	return s
+}
+
+func TestEveryFieldOfAStateIsStored(t *testing.T) {
+	for _, want := range []State{filled(), {}, {Companion: "/a\xff", Earlier: []string{"\xfe"}, Source: Stat{Inode: 1<<64 - 1}}} {
+		raw := want.encode()
+		if got, err := DecodeState(raw); !reflect.DeepEqual(got, want) || err != nil {
+			t.Errorf("stored %+v\nread   %+v, %v", want, got, err)
+		}
+		old, err := json.Marshal(want) // as earlier versions stored it, but for paths that are not UTF-8
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := DecodeState(old); want.Companion != "/a\xff" && !reflect.DeepEqual(got, want) || err != nil {
+			t.Errorf("JSON %s\nread %+v, %v", old, got, err)
+		}
+	}
+	if got, err := DecodeState([]byte(`{"companion":"/a\\xff"}`)); got.Companion != "/a\xff" || err != nil {
+		t.Errorf("companion %q, %v", got.Companion, err)
+	}
+	later := append(State{Records: 3}.encode(), 255, 1, 2)
+	if got, err := DecodeState(later); got.Records != 3 || err != nil {
+		t.Errorf("with the field of a later version: %+v, %v", got, err)
+	}
+}
+
+func TestTextsOfAStateAreUTF8(t *testing.T) {
+	if got, err := DecodeState(State{Title: "a\xff\xfe\xed\xa0\x80"}.encode()); got.Title != "a�����" || err != nil {
+		t.Errorf("title %q, %v", got.Title, err)
+	}
+}
+
+func FuzzDecodeState(f *testing.F) {
+	raw := filled().encode()
+	for n := range raw {
+		f.Add(raw[:n])
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := DecodeState(raw)
+		if err != nil {
+			return
+		}
+		stored := s.encode()
+		if again, err := DecodeState(stored); err != nil || !bytes.Equal(again.encode(), stored) {
+			t.Fatalf("%q\nbecame %+v, %v", stored, again, err)
+		}
+	})
+}
+
+// What an earlier version stored is converted by the next pass, even if the transcript is gone.
+func TestJSONStatesAreConverted(t *testing.T) {
+	h := newHouse(t)
+	path := h.path(1)
+	h.write(path, turns(0, 3))
+	h.once()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	h.once() // forgets the removed companion
+	before, err := h.o.Archive.Session(t.Context(), key(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := DecodeState(before.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := json.Marshal(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.o.Archive.Save(t.Context(), nil, []archive.Change{{Session: before.Session, Old: before.State, New: old}}); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	after, err := h.o.Archive.Session(t.Context(), key(path))
+	if err != nil || after.State[0] != stateForm || !reflect.DeepEqual(h.stored(path), state) {
+		t.Errorf("%q became %q, %v", old, after.State, err)
+	}
+}
