@@ -114,7 +114,8 @@ func (ro rotten) heal(t *testing.T, a *Archive, sources map[transcript.Key][][]b
 				continue
 			}
 			tip := s.Generations[n].Tip.Offset
-			if _, err := a.Heal(ctx, k, n+1, bytes.NewReader(data)); err != nil {
+			_, err = a.Heal(ctx, k, n+1, bytes.NewReader(data))
+			if err != nil && (!errors.Is(err, ErrDiffers) || n+1 == len(all)) { // the record of an earlier one may be lost
 				t.Errorf("heal %s %d: %v", k.ID, n+1, err)
 			}
 			if n+1 == len(s.Generations) && tip < int64(len(data)) {

@@ -233,10 +233,13 @@ func TestDaemonHealsDamage(t *testing.T) {
 	}
 }
 
-// flippedInBlock returns the archive's file with a flipped bit in the block that has the largest session's beginning.
+// flippedInBlock returns the archive's file with a flipped bit in each block of the largest session, also in unused pages.
 func flippedInBlock(raw []byte) []byte {
 	raw = bytes.Clone(raw)
-	at := bytes.LastIndex(raw, []byte("00000000-0000-4000-8000-000000000003\x00\x01"))
-	raw[at+200] ^= 1
+	envelope := []byte("00000000-0000-4000-8000-000000000003\x00\x01")
+	for at := 0; bytes.Contains(raw[at:], envelope); {
+		at += bytes.Index(raw[at:], envelope) + len(envelope)
+		raw[at+164] ^= 1
+	}
 	return raw
 }
