@@ -39,8 +39,7 @@ func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, e
 	m := &model{choice: c, quit: make(chan int, 1)}
 	m.filter()
 	before, stateErr := term.GetState(in.Fd())
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env),
-		tea.WithoutSignalHandler(), tea.WithFilter(sized))
+	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithoutSignalHandler(), tea.WithFilter(sized))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := p.Run()
@@ -53,6 +52,7 @@ func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, e
 		ended <- nil
 	case n = <-m.quit:
 	case <-ctx.Done():
+		go p.Quit() // a context of Bubble Tea's would close the terminal while it is read
 	}
 	select {
 	case <-ended:
