@@ -20,6 +20,8 @@ import (
 // It is a compare-and-swap: it fails with ErrTip unless seg.Start is the stored tip (generation and offset; nothing
 // else is compared) or begins the next generation at offset 0. An empty segment is allowed: it adds the session, and
 // stores new fingerprints.
+//
+// What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
 	start, err := checkSegment(seg)
 	if err == nil {
@@ -63,7 +65,7 @@ func (a *Archive) append(ctx context.Context, s transcript.Session, start transc
 // plan prepares an Append, outside the write lock.
 func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
 	p := &plan{a: a, session: s, start: start, seg: seg}
-	for _, step := range []func(context.Context) error{p.base, p.diff, p.cut, p.share, p.pack} {
+	for _, step := range []func(context.Context) error{p.base, p.forget, p.diff, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -78,6 +80,8 @@ type plan struct {
 	start   transcript.Cursor
 	seg     transcript.Segment
 
+	file              []byte // identifies the archive's file
+	absent            bool   // there was none
 	record, wasRecord sessionRecord
 	known             bool // the session has a record
 	gen               generationRecord
@@ -91,6 +95,9 @@ type plan struct {
 	tailRaw           []byte
 	blocks            []*packed
 	need              int64 // bytes to be written
+	tombs             *tombs
+	filled            bool // something in the segment was forgotten
+	unfilled          bool // a forgotten text ends in the segment, and begins before it
 }
 
 // packed is a block to be written.
@@ -104,7 +111,7 @@ type packed struct {
 // base reads the records that the segment extends, and compares the tip.
 func (p *plan) base(ctx context.Context) error {
 	err := p.a.view(ctx, func(tx *bolt.Tx) error { return p.load(tx) })
-	if errors.Is(err, errAbsent) {
+	if p.absent = errors.Is(err, errAbsent); p.absent {
 		err = p.match()
 	}
 	if err != nil {
@@ -120,6 +127,11 @@ func (p *plan) base(ctx context.Context) error {
 }
 
 func (p *plan) load(tx *bolt.Tx) (err error) {
+	if p.tombs, err = p.a.tombs(); err != nil {
+		return err
+	}
+	p.file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
+	p.a.unfilled.Store(tx.Bucket(bucketMeta).Get(keyUnfilled) != nil)
 	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
 		s := newStream(p.record.Num, p.record.Generation)
 		p.gen, err = mustGeneration(tx, s)
@@ -164,6 +176,27 @@ func (p *plan) match() error {
 	}
 	return fmt.Errorf("%w: it starts at generation %d, offset %d, the tip is generation %d, offset %d",
 		ErrTip, p.start.Generation, p.start.Offset, tip.Generation, tip.Offset)
+}
+
+// forget replaces what was forgotten.
+func (p *plan) forget(ctx context.Context) error {
+	if p.tombs.forgets(p.session) {
+		return ErrForgotten
+	}
+	p.filled = p.tombs.fill(p.seg.Data)
+	if p.tombs == nil || p.start.Offset == 0 || p.gen.Cut.End == p.gen.End {
+		return nil
+	}
+	// A text may have begun in the last line, which was incomplete.
+	n := min(int64(p.tombs.longest), p.start.Offset)
+	data, err := p.a.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: p.start.Offset - n, Len: n})
+	if err != nil {
+		return skipDamage(err)
+	}
+	for _, h := range p.tombs.find(append(data, p.seg.Data...)) {
+		p.unfilled = p.unfilled || h.from < n && h.to > n
+	}
+	return nil
 }
 
 // searchRange is how many bytes before and after its own offset a segment is looked for in the previous generation. For
@@ -282,8 +315,14 @@ func (p *plan) advance() error {
 	if err := p.gen.setHash(h); err != nil {
 		return err
 	}
-	end := p.seg.End
+	end, was := p.seg.End, p.gen.generationHead
 	p.gen.Offset, p.gen.Head, p.gen.Back = end.Offset, end.Head, end.Back
+	if p.filled || was.Offset > 0 && was.Head.N == 0 { // the fingerprint of a forgotten text would tell a guess
+		p.gen.Head = transcript.Fingerprint{}
+	}
+	if p.filled || was.Offset > 0 && was.Back.N == 0 && int64(len(p.seg.Data)) < end.Back.N {
+		p.gen.Back = transcript.Fingerprint{}
+	}
 	return nil
 }
 
@@ -374,6 +413,12 @@ func (p *plan) commit(tx *bolt.Tx) error {
 	if err := putSchema(tx); err != nil { // the oldest schema has no tracks and no envelopes
 		return err
 	}
+	if p.unfilled {
+		if err := tx.Bucket(bucketMeta).Put(keyUnfilled, []byte{1}); err != nil {
+			return err
+		}
+		p.a.unfilled.Store(true)
+	}
 	return putGeneration(tx, newStream(p.record.Num, p.record.Generation), p.gen)
 }
 
@@ -383,7 +428,7 @@ func (p *plan) unchanged(tx *bolt.Tx) error {
 	if err := now.load(tx); err != nil {
 		return err
 	}
-	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) {
+	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || !p.absent && !bytes.Equal(now.file, p.file) || now.tombs != p.tombs {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
 	}
 	return nil

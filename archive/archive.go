@@ -136,6 +136,9 @@ type Archive struct {
 	checked  atomic.Pointer[verdict]
 	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
 	replaced atomic.Bool                 // the file was replaced or removed since
+	known    atomic.Pointer[tombs]       // as last read
+	unfilled atomic.Bool                 // a forgotten text is stored
+	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading
 }

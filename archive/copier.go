@@ -146,7 +146,11 @@ func (c *copier) all(ctx context.Context, bucket, limit []byte) error {
 	for more := true; more; {
 		err := c.read(ctx, func(tx *bolt.Tx) error {
 			more = false
-			cur := tx.Bucket(bucket).Cursor()
+			b := tx.Bucket(bucket)
+			if b == nil { // made by an older ccd
+				return nil
+			}
+			cur := b.Cursor()
 			k, v := cur.Seek(last)
 			if last != nil && bytes.Equal(k, last) {
 				k, v = cur.Next()
@@ -238,18 +242,24 @@ func eachBelow(b *bolt.Bucket, prefix []byte, fn func(k, v []byte) error) error 
 }
 
 // sequenced returns the buckets with numbered keys.
-func sequenced() [][]byte { return [][]byte{bucketSessions, bucketTail, bucketFrames} }
+func sequenced() [][]byte {
+	return [][]byte{bucketSessions, bucketLog, bucketTail, bucketFrames}
+}
 
 // rest copies the other references to frames, and then reads the current sequences.
 func (c *copier) rest(ctx context.Context) error {
-	for _, bucket := range [][]byte{bucketHash, bucketSummaries} {
+	for _, bucket := range [][]byte{bucketHash, bucketSummaries, bucketGone, bucketLog, bucketSalts} {
 		if err := c.all(ctx, bucket, nil); err != nil {
 			return err
 		}
 	}
 	return c.read(ctx, func(tx *bolt.Tx) error {
 		for _, bucket := range sequenced() {
-			c.limits = append(c.limits, tx.Bucket(bucket).Sequence())
+			n := uint64(0)
+			if b := tx.Bucket(bucket); b != nil {
+				n = b.Sequence()
+			}
+			c.limits = append(c.limits, n)
 		}
 		return nil
 	})

@@ -30,23 +30,20 @@ func (a *Archive) CheckIndex(ctx context.Context) error {
 
 // checkBuckets checks the pages of some buckets.
 func (a *Archive) checkBuckets(ctx context.Context, names ...[]byte) error {
-	s := &store{a: a}
-	err := s.open(ctx, nil)
+	err := a.use(ctx, &store{a: a}, func(s *store) error {
+		w, m, ok := newWalker(s.lock.data, s.lock.info.Size())
+		if !ok {
+			return errors.New("no meta page")
+		}
+		if err := w.checkTrees(m.Root, names); err != nil {
+			return a.damage("%w", err)
+		}
+		return nil
+	})
 	if errors.Is(err, errAbsent) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	w, m, ok := newWalker(s.lock.data, s.lock.info.Size())
-	if !ok {
-		return errors.New("no meta page")
-	}
-	if err := w.checkTrees(m.Root, names); err != nil {
-		return a.damage("%w", err)
-	}
-	return nil
+	return err
 }
 
 // checkTrees checks the root tree and the trees of the named buckets, which must exist.

@@ -60,7 +60,10 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, r *Rebuilt, progress 
 	if err := a.checkSpace(dir, info.Size()); err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, tempName())
+	tmp := path + ".tmp"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
+		return err
+	}
 	defer os.Remove(tmp) // fails after the rename
 	if r.Report, err = a.salvage(ctx, f, tmp, progress); err != nil {
 		return err
@@ -121,6 +124,7 @@ type healer struct {
 	gen     generationRecord
 	last    generationRecord // of the newest generation: where the track's tail begins
 	was     []byte           // the newest generation's record as stored
+	file    []byte           // identifies the archive's file
 	damaged []portion
 	sum     generationRecord // with the hash of the source
 	unknown bool             // the generation's hash was lost
@@ -139,6 +143,7 @@ func (h *healer) newest(tx *bolt.Tx) (err error) {
 	if h.session, _, err = getSession(tx, h.r.key); err == nil {
 		s := newStream(h.session.Num, h.session.Generation)
 		h.last, err = mustGeneration(tx, s)
+		h.file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
 		h.was = bytes.Clone(tx.Bucket(bucketGenerations).Get(s[:]))
 	}
 	if err != nil {
@@ -255,7 +260,7 @@ func (h *healer) unchanged(tx *bolt.Tx) error {
 	if err := now.newest(tx); err != nil {
 		return err
 	}
-	if !bytes.Equal(now.was, h.was) {
+	if !bytes.Equal(now.was, h.was) || !bytes.Equal(now.file, h.file) {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
 	}
 	return nil

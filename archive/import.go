@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -41,6 +42,8 @@ type importer struct {
 	a, from *Archive
 	id      string                        // of from
 	places  map[generationOf]generationOf // where the generations of from are here
+	holes   holes                         // what is forgotten, in from
+	reset   func(state []byte) []byte     // makes the state of a session that has holes; nil: it gets none
 }
 
 // generationOf names a generation.
@@ -63,35 +66,58 @@ func (im *importer) run(ctx context.Context, progress func(done, total int64)) (
 			return err
 		}
 	}
-	var done, total int64
-	size := func(s Session) (n int64) {
-		for _, g := range s.Generations {
-			n += g.Tip.Offset
-		}
-		return n
-	}
-	for _, s := range all {
-		total += size(s)
-	}
-	for _, s := range all {
-		if err := im.session(ctx, s); err != nil {
-			return err
-		}
-		if done += size(s); progress != nil {
-			progress(done, total)
-		}
-	}
-	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) {
-		f, err := parsePointer(k, v)
-		to, ok := im.places[generationOf{f.Key, f.Generation}]
-		return encodePointer(to.Key, to.n, f.Pointer), ok && err == nil
-	}); err != nil {
+	if all, err = im.forget(ctx, all); err != nil {
 		return err
 	}
-	return im.entries(ctx, bucketSummaries, func(k, v []byte) ([]byte, bool) {
-		record, err := unseal(k, v)
-		return record, err == nil
-	})
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	if err := im.each(ctx, all, im.session, progress); err != nil {
+		return err
+	}
+	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) { return im.pointer(parsePointer(k, v)) }); err != nil {
+		return err
+	}
+	return im.entries(ctx, bucketSummaries, keepSealed)
+}
+
+// forget leaves out the sessions that were forgotten here, and finds the texts that were.
+func (im *importer) forget(ctx context.Context, all []Session) ([]Session, error) {
+	t, err := im.a.tombs()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s Session) bool { return t.forgets(s.Session) })
+	im.holes, err = im.from.holes(ctx, all, t, func(int64, int64) {})
+	return all, err
+}
+
+// each imports sessions one by one.
+func (im *importer) each(ctx context.Context, all []Session, one func(context.Context, Session) error, progress func(done, total int64)) error {
+	var done, total int64
+	for _, s := range all {
+		total += s.size()
+	}
+	for _, s := range all {
+		if err := one(ctx, s); err != nil {
+			return err
+		}
+		done += s.size()
+		progress(done, total)
+	}
+	return nil
+}
+
+// pointer returns the record of an original of from, if its session is here and it is intact.
+func (im *importer) pointer(f Found, err error) ([]byte, bool) {
+	to, ok := im.places[generationOf{f.Key, f.Generation}]
+	return encodePointer(to.Key, to.n, f.Pointer), ok && err == nil && !im.holes.touch(f)
+}
+
+// keepSealed returns the record of an intact entry.
+func keepSealed(k, v []byte) ([]byte, bool) {
+	record, err := unseal(k, v)
+	return record, err == nil
 }
 
 // session imports one session.
@@ -124,7 +150,13 @@ func (im *importer) session(ctx context.Context, s Session) error {
 
 // merge adds to the generation here that begins with the same bytes what it lacks. n is 0 if there is none.
 func (im *importer) merge(ctx context.Context, s, ours Session, g Generation) (n int, more int64, err error) {
-	theirs := sourceOf(ctx, im.from.Reader(s.Key, g.N), g.Tip.Offset)
+	of := im.holes.of[generationOf{s.Key, g.N}]
+	theirs := of.source(sourceOf(ctx, im.from.Reader(s.Key, g.N), g.Tip.Offset))
+	if len(of.holes) > 0 {
+		if g.Sum, err = of.sum.sum(); err != nil {
+			return 0, 0, err
+		}
+	}
 	for _, o := range ours.Generations {
 		short := min(o.Tip.Offset, g.Tip.Offset)
 		if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum || short == 0 && o.N == g.N {
@@ -208,6 +240,15 @@ func sourceOf(ctx context.Context, r *Reader, size int64) source {
 	}
 }
 
+// source returns a source in which the holes are filled.
+func (f filled) source(from source) source {
+	return func(p []byte, off int64) (int, error) {
+		n, err := from(p, off)
+		fillHoles(p[:n], off, f.holes)
+		return n, err
+	}
+}
+
 // rename imports a session under a key of its own, once.
 func (im *importer) rename(ctx context.Context, s Session) error {
 	key := s.Key
@@ -245,10 +286,14 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 		record.Num, err = tx.Bucket(bucketSessions).NextSequence()
 		return err
 	})
-	for _, g := range s.Generations {
+	touched := false
+	for i, g := range s.Generations {
 		if err == nil {
-			err = im.blocks(ctx, newStream(num, g.N), newStream(record.Num, g.N))
+			err = im.blocks(ctx, s.Session, newStream(num, g.N), newStream(record.Num, g.N))
 		}
+		of := im.holes.of[generationOf{s.Key, g.N}]
+		of.change(&records[i])
+		touched = touched || len(of.holes) > 0
 		im.places[generationOf{s.Key, g.N}] = generationOf{key, g.N}
 		im.Bytes += g.Tip.Offset
 	}
@@ -256,6 +301,11 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 		return err
 	}
 	im.Sessions++
+	if touched && im.reset == nil {
+		s.State = nil
+	} else if touched {
+		s.State = im.reset(s.State)
+	}
 	return im.a.update(ctx, int64(len(s.State)), func(tx *bolt.Tx) error {
 		for i, g := range records {
 			if err := putGeneration(tx, newStream(record.Num, i+1), g); err != nil {
@@ -272,7 +322,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 }
 
 // blocks copies the intact blocks of a track.
-func (im *importer) blocks(ctx context.Context, from, to stream) error {
+func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to stream) error {
 	for next := int64(0); ; {
 		var batch []*packed
 		size, more := 0, false
@@ -302,10 +352,15 @@ func (im *importer) blocks(ctx context.Context, from, to stream) error {
 		}
 		var intact []*packed
 		for _, b := range batch {
-			if _, err := im.from.unpack(b.block, b.stored, nil); err != nil {
+			raw, err := im.from.unpack(b.block, b.stored, nil)
+			if err != nil {
 				continue
 			}
 			b.ID = 0
+			if fillHoles(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
+				b.Sum = mark.Sum(raw)
+				b.stored = im.a.pack(raw, envelope{s.Key, s.Class, from.generation(), b.Off, b.Len}, b.Sum)
+			}
 			if err := im.a.reuse(ctx, b); err != nil {
 				return err
 			}

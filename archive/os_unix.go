@@ -41,6 +41,15 @@ func inode(info os.FileInfo) uint64 {
 	return uint64(st.Ino)
 }
 
+// links returns the number of names of a file.
+func links(info os.FileInfo) uint64 {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 1
+	}
+	return uint64(st.Nlink)
+}
+
 // freeSpace returns the bytes that this user may still write below dir.
 func freeSpace(dir string) (int64, error) {
 	var st unix.Statfs_t

@@ -26,6 +26,9 @@ func lockData(*os.File, bool) (bool, error) { return true, nil }
 // inode returns 0: there is no list of locks to compare it with.
 func inode(os.FileInfo) uint64 { return 0 }
 
+// links returns 1: the number of names is not known.
+func links(os.FileInfo) uint64 { return 1 }
+
 // freeSpace returns the bytes that this user may still write below dir.
 func freeSpace(dir string) (int64, error) {
 	p, err := windows.UTF16PtrFromString(dir)

@@ -45,6 +45,12 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
+	if text, ok := strings.CutPrefix(args[0], "forget:"); ok {
+		if _, err := a.Forget(context.Background(), Removal{Texts: []Text{whatever(text)}}, nil); !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		return nil
+	}
 	switch args[0] {
 	case "write":
 		return write(a, seed, false)

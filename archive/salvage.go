@@ -110,7 +110,7 @@ type salvager struct {
 	generations map[stream]found
 	blocks      map[stream][]candidate
 	tracks      map[stream][]candidate // the intact blocks of each track, in order
-	last        [3]uint64              // the highest numbers of sessions, tail pieces and frames
+	last        [4]uint64              // the highest numbers in the buckets of sequenced
 }
 
 // recorded keeps the first error of the disk.
@@ -308,6 +308,13 @@ func (s *salvager) entry(bucket string, k, v []byte, at scrap, live bool, batch 
 		}
 	case len(k) == len(mark.Hash{}) && is(bucketSummaries) && bytes.HasPrefix(record, []byte("{")):
 		add(bucketSummaries)
+	case len(k) == numberedSize && is(bucketLog) && k[0] == logPrefix:
+		s.last[1] = max(s.last[1], binary.BigEndian.Uint64(k[1:]))
+		add(bucketLog)
+	case len(k) == goneSize && is(bucketGone):
+		add(bucketGone)
+	case live && bucket == string(bucketSalts):
+		add(bucketSalts)
 	}
 }
 
@@ -635,7 +642,7 @@ func (s *salvager) finish(context.Context) error {
 	for id := range s.chunks {
 		for i, bucket := range [][]byte{bucketTail, bucketFrames} {
 			if id.bucket == "" || id.bucket == string(bucket) {
-				s.last[1+i] = max(s.last[1+i], id.id&^tailID)
+				s.last[2+i] = max(s.last[2+i], id.id&^tailID)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ const idSize = 16
 func buckets() [][]byte {
 	return [][]byte{
 		bucketMeta, bucketSessions, bucketGenerations, bucketState, bucketManifest, bucketFrames, bucketTail,
-		bucketHash, bucketIDs, bucketSummaries,
+		bucketHash, bucketIDs, bucketSummaries, bucketGone, bucketLog, bucketSalts,
 	}
 }
 
@@ -41,6 +41,9 @@ func initialise(tx *bolt.Tx) error {
 	if err := putID(tx); err != nil {
 		return err
 	}
+	if err := putFile(tx); err != nil {
+		return err
+	}
 	return putSchema(tx)
 }
 
@@ -50,6 +53,13 @@ func putSchema(tx *bolt.Tx) error {
 		return meta.Put(keySchema, now)
 	}
 	return nil
+}
+
+// putFile gives the file a number of its own: in another one, the same sessions and blocks may have other numbers.
+func putFile(tx *bolt.Tx) error {
+	var n [8]byte
+	rand.Read(n[:]) // never fails
+	return tx.Bucket(bucketMeta).Put(keyFile, n[:])
 }
 
 func putID(tx *bolt.Tx) error {

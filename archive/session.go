@@ -251,7 +251,11 @@ func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bol
 	_ []byte, more bool, err error,
 ) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
-		c := tx.Bucket(bucket).Cursor()
+		b := tx.Bucket(bucket)
+		if b == nil { // made by an older ccd
+			return nil
+		}
+		c := b.Cursor()
 		k, v := c.Seek(last)
 		if last != nil && bytes.Equal(k, last) {
 			k, v = c.Next()

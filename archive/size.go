@@ -39,17 +39,14 @@ func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 }
 
 func (a *Archive) measure(ctx context.Context, z *Size) error {
-	s := &store{a: a, stats: true}
-	if err := s.open(ctx, nil); err != nil {
-		return err
-	}
-	defer s.close()
-	z.File = s.lock.info.Size()
-	return s.view(func(tx *bolt.Tx) error {
-		z.Frames = int(tx.Bucket(bucketFrames).Sequence())
-		z.Sessions = int(tx.Bucket(bucketSessions).Sequence())
-		z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
-		return nil
+	return a.use(ctx, &store{a: a, stats: true}, func(s *store) error {
+		z.File = s.lock.info.Size()
+		return s.view(func(tx *bolt.Tx) error {
+			z.Frames = int(tx.Bucket(bucketFrames).Sequence())
+			z.Sessions = int(tx.Bucket(bucketSessions).Sequence())
+			z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
+			return nil
+		})
 	})
 }
 

@@ -27,7 +27,8 @@ type Addition struct {
 
 // Save appends segments, at most one for each session, and stores states in one transaction: each transaction waits for
 // the disk twice. stale are the sessions whose segment or state was not stored, because another process has appended or
-// stored a state. If Save fails, nothing is stored.
+// stored a state, or because something in the segment was forgotten: it is replaced now. If Save fails, nothing is
+// stored.
 func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
 	for {
 		stale, err = a.save(ctx, additions, changes)
@@ -56,6 +57,8 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 			raced = append(raced, add.Session.Key)
 		case err != nil:
 			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
+		case p.filled: // the caller may have folded it
+			raced = append(raced, add.Session.Key)
 		case !p.noop():
 			plans, need = append(plans, p), need+p.need
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes
+	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "unfilled"
 	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
 	bucketGenerations = []byte("generations") // stream -> generationRecord
 	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
@@ -26,8 +26,13 @@ var (
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
 	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
+	bucketGone        = []byte("gone")        // keyed hash of an ID, shape -> Gone
+	bucketLog         = []byte("log")         // 'l', number -> logEntry
+	bucketSalts       = []byte("salts")       // stream -> saltRecord
 	keySchema         = []byte("schema")
 	keyID             = []byte("id")
+	keyFile           = []byte("file")
+	keyUnfilled       = []byte("unfilled") // present if a forgotten text is stored
 )
 
 var errAbsent = errors.New("there is no archive yet")
@@ -44,16 +49,29 @@ type store struct {
 
 // view runs fn in a read transaction. It returns errAbsent if there is no archive yet.
 func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
-	s := &store{a: a}
+	return a.use(ctx, &store{a: a}, func(s *store) error { return s.view(fn) })
+}
+
+// use runs fn with a store that it opens for reading, or with the held one.
+func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) error {
+	if a.held != nil {
+		return fn(a.held)
+	}
 	if err := s.open(ctx, nil); err != nil {
 		return err
 	}
 	defer s.close()
-	return s.view(fn)
+	return fn(s)
 }
+
+// hold returns an archive whose calls use the open store.
+func (s *store) hold() *Archive { return &Archive{path: s.a.path, enc: s.a.enc, dec: s.a.dec, held: s} }
 
 // update runs fn in a write transaction. It is durable when update returns.
 func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
+	if a.held != nil {
+		return a.held.update(fn)
+	}
 	s, err := a.openWrite(ctx, need)
 	if err != nil {
 		return err

@@ -1,0 +1,643 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const canary = "sk-canary-5f0e2b7791c04d"
+
+// planted returns transcript lines with the canary in the given lines.
+func planted(seed uint64, n int, lines ...int) []byte {
+	all := bytes.SplitAfter(talk(seed, n), []byte("\n"))
+	for _, i := range lines {
+		all[i] = []byte(fmt.Sprintf(`{"type":"user","n":%d,"text":"the key is %s, keep it"}`+"\n", i, canary))
+	}
+	return slices.Concat(all...)
+}
+
+// without returns data with the canary replaced, also where it shares its bytes with an earlier generation.
+func without(data []byte) []byte {
+	for _, text := range []string{canary, canary[:5] + "_" + canary[5:]} {
+		data = bytes.ReplaceAll(data, []byte(text), []byte(strings.Map(func(c rune) rune {
+			if c == '_' {
+				return c
+			}
+			return '*'
+		}, text)))
+	}
+	return data
+}
+
+func whatever(text string) Text { return Text{Bytes: []byte(text), To: len(text), Fill: '*'} }
+
+// scan returns the files below dir that have the text: plain, in a zstd frame at any offset, or in the chunks of a block on
+// any page, also of earlier versions.
+func scan(t testing.TB, dir, text string) (files []string) {
+	t.Helper()
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	must(t, err)
+	defer dec.Close()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		must(t, err)
+		found := bytes.Contains(b, []byte(text))
+		for at := 0; !found; at++ {
+			n := bytes.Index(b[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
+			if n < 0 {
+				break
+			}
+			at += n
+			raw, _ := dec.DecodeAll(b[at:min(len(b), at+maxFrame)], nil) // what was decoded before an error counts
+			found = bytes.Contains(raw, []byte(text))
+		}
+		for _, stored := range storedIn(b) {
+			if found {
+				break
+			}
+			if _, _, payload, err := splitStored(stored); err == nil {
+				raw, _ := dec.DecodeAll(payload, nil)
+				found = bytes.Contains(raw, []byte(text)) || bytes.Contains(payload, []byte(text))
+			}
+		}
+		if found {
+			files = append(files, e.Name())
+		}
+	}
+	return files
+}
+
+// storedIn returns the stored form of every block of which a page in b has a chunk.
+func storedIn(b []byte) (all [][]byte) {
+	w := walker{r: bytes.NewReader(b), page: 4096, pages: uint64(len(b) / 4096)}
+	s := salvager{f: &recorded{ReaderAt: bytes.NewReader(b)}, chunks: map[chunkID][]scrap{}, sessions: map[transcript.Key]sessionRecord{}, generations: map[stream]found{}, blocks: map[stream][]candidate{}}
+	for id := range w.pages {
+		if h, page, err := w.raw(id); err == nil && h.Flags == leafFlag {
+			s.page(page, int64(id)*4096, "", false, new([]put))
+		}
+	}
+	for id := range s.chunks {
+		for _, stored := range s.stored(id.id, false) {
+			all = append(all, stored)
+		}
+	}
+	return all
+}
+
+// forgetful is an archive with the canary in many places, alone in its directory.
+type forgetful struct {
+	dir  string
+	a    *Archive
+	want map[generationOf][]byte
+	ids  []transcript.Pointer // of session "one"
+}
+
+func newForgetful(t *testing.T) *forgetful {
+	t.Helper()
+	f := &forgetful{dir: t.TempDir(), want: map[generationOf][]byte{}}
+	f.a = openAt(t, filepath.Join(f.dir, "archive.db"), Options{})
+	r := rand.New(rand.NewPCG(3, 3))
+	for name, data := range map[string][]byte{
+		"one": planted(1, 900<<10, 2, 40, 41, 800), "small": planted(2, 20<<10, 7), "none": talk(3, 300<<10),
+		"same": planted(1, 900<<10, 2, 40, 41, 800), "last": append(talk(4, 30<<10), "the tail has "+canary...),
+	} {
+		fill(t, f.a, session(name), 1, data, func() int { return 1 + r.IntN(200<<10) })
+		f.want[generationOf{session(name).Key, 1}] = data
+	}
+	again := planted(9, 200<<10, 5)
+	at := bytes.Index(again, []byte(canary)) + 5 // a change inside the text, then one that makes it whole again
+	for gen := 1; gen <= 4; gen++ {
+		fill(t, f.a, session("again"), gen, bytes.Clone(again), whole)
+		f.want[generationOf{session("again").Key, gen}] = again
+		if gen == 1 {
+			again = slices.Concat(again[:at], []byte("_"), again[at:])
+		} else if gen == 2 {
+			again = slices.Concat(again[:at], again[at+1:], talk(11, 3000))
+		}
+	}
+	one := f.want[generationOf{session("one").Key, 1}]
+	at = bytes.Index(one, []byte(canary))
+	f.ids = []transcript.Pointer{
+		single(one, at, len(canary)), single(one, at-20, 100), single(one, 500_000, 900), ranged(one, 0, 64), ranged(one, 64, 128),
+		listed(one, transcript.Span{Off: 0, Len: 10}, transcript.Span{Off: int64(at) + 3, Len: 4}),
+	}
+	must(t, f.a.Publish(t.Context(), Publication{
+		Key: session("one").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(one))}, Pointers: f.ids,
+		Replace: func() ([]byte, error) { return []byte("state with " + canary), nil },
+	}))
+	sound(t, f.a)
+	return f
+}
+
+func (f *forgetful) forget(t *testing.T, r Removal) Removed {
+	t.Helper()
+	r.Reset = func([]byte) []byte { return []byte("reset") }
+	done, err := f.a.Forget(t.Context(), r, nil)
+	must(t, err)
+	return done
+}
+
+// exact fails unless every generation is as wanted.
+func (f *forgetful) exact(t *testing.T, a *Archive) {
+	t.Helper()
+	all, err := a.Sessions(t.Context())
+	must(t, err)
+	n := 0
+	for _, s := range all {
+		for _, g := range s.Generations {
+			of := generationOf{s.Key, g.N}
+			got, _, err := everything(a.Reader(s.Key, g.N))
+			if n++; err != nil || !bytes.Equal(got, f.want[of]) {
+				t.Errorf("session %s, generation %d: %d bytes instead of %d, %v", s.ID, g.N, len(got), len(f.want[of]), err)
+			}
+		}
+	}
+	if n != len(f.want) {
+		t.Errorf("%d generations instead of %d", n, len(f.want))
+	}
+	sound(t, a)
+}
+
+func TestForgetText(t *testing.T) {
+	f := newForgetful(t)
+	if got := scan(t, f.dir, canary); !slices.Equal(got, []string{"archive.db"}) {
+		t.Fatalf("before: %q", got) // the control
+	}
+	preview, err := f.a.Preview(t.Context(), Removal{Texts: []Text{whatever(canary)}}, nil)
+	must(t, err)
+	done := f.forget(t, Removal{Texts: []Text{whatever(canary)}})
+	if preview.Places != done.Places || !slices.Equal(preview.Touched, done.Touched) || done.Places != 15 || done.IDs != 4 {
+		t.Errorf("%+v, %+v", preview, done)
+	}
+	for of, data := range f.want {
+		f.want[of] = without(data)
+	}
+	f.exact(t, f.a)
+	if got := scan(t, f.dir, canary); len(got) > 0 {
+		t.Errorf("still in %q", got)
+	}
+	one := f.want[generationOf{session("one").Key, 1}]
+	for i, p := range f.ids {
+		found, err := f.a.Lookup(t.Context(), string(p.Hash.ID()))
+		must(t, err)
+		gone, err := f.a.Forgotten(t.Context(), p.Hash.ID())
+		must(t, err)
+		kept := i == 2 || i == 4
+		if len(found) != len(gone)^1 || len(found) == 1 != kept {
+			t.Fatalf("id %d: %d found, %d forgotten", i, len(found), len(gone))
+		}
+		if kept {
+			continue
+		}
+		var left []byte
+		for piece, err := range f.a.Raw(t.Context(), gone[0].Found) {
+			must(t, err)
+			left = append(left, piece.Data...)
+		}
+		span := p.Parts[0].Span
+		if gone[0].Whole || time.Since(gone[0].Time) > time.Hour || p.Shape != transcript.List && !bytes.Equal(left, one[span.Off:span.End()]) {
+			t.Errorf("id %d: %+v, %q", i, gone[0], left)
+		}
+	}
+	if s, err := f.a.Session(t.Context(), session("one").Key); err != nil || string(s.State) != "reset" {
+		t.Errorf("state %q, %v", s.State, err)
+	}
+	if _, err := f.a.Forget(t.Context(), Removal{Texts: []Text{whatever("nowhere-5512")}}, nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a text that stands nowhere: %v", err)
+	}
+}
+
+// What was forgotten does not come back, whoever stores it.
+func TestForgottenStaysAway(t *testing.T) {
+	f := newForgetful(t)
+	was := map[generationOf][]byte{}
+	file := filepath.Join(t.TempDir(), "backup")
+	backup(t, f.a, file)
+	f.forget(t, Removal{Texts: []Text{whatever(canary)}, Sessions: []transcript.Key{session("small").Key}})
+	for of, data := range f.want {
+		was[of], f.want[of] = data, without(data)
+	}
+	small := generationOf{session("small").Key, 1}
+	delete(f.want, small)
+
+	// Another process appends, as a new session, a new generation, and in one batch.
+	other := openAt(t, f.a.Path(), Options{})
+	one := generationOf{session("one").Key, 1}
+	for _, s := range []transcript.Session{session("fresh"), session("one")} {
+		gen := 1
+		if s.ID == "one" {
+			gen = 2
+		}
+		fill(t, other, s, gen, bytes.Clone(was[one]), whole)
+		f.want[generationOf{s.Key, gen}] = f.want[one]
+	}
+	add := Addition{session("batch"), segment(1, 0, planted(5, 5000, 3))}
+	stale, err := other.Save(t.Context(), []Addition{add}, nil)
+	must(t, err)
+	if len(stale) != 1 {
+		t.Errorf("a batch with a forgotten text is stored as it is")
+	}
+	stale, err = other.Save(t.Context(), []Addition{add}, nil) // it was replaced
+	must(t, err)
+	if len(stale) > 0 {
+		t.Errorf("stale: %v", stale)
+	}
+	f.want[generationOf{session("batch").Key, 1}] = without(planted(5, 5000, 3))
+	if err := other.Append(t.Context(), session("small"), segment(1, 0, was[small])); !errors.Is(err, ErrForgotten) {
+		t.Errorf("a forgotten session is stored again: %v", err)
+	}
+	child := session("child")
+	child.Parent = "small"
+	if err := other.Append(t.Context(), child, segment(1, 0, []byte("x\n"))); !errors.Is(err, ErrForgotten) || !other.Forgets(child) {
+		t.Errorf("a file of a forgotten session is stored: %v", err)
+	}
+
+	// A text that comes in two steps is removed by the next Compact.
+	half := []byte("a line with " + canary)
+	cut := len(half) - 10
+	must(t, other.Append(t.Context(), session("half"), segment(1, 0, bytes.Clone(half[:cut]))))
+	must(t, other.Append(t.Context(), session("half"), segment(1, int64(cut), bytes.Clone(half[cut:]))))
+	if !other.Unfilled() {
+		t.Error("a text in two steps is not noticed")
+	}
+	f.want[generationOf{session("half").Key, 1}] = slices.Concat(half[:12], bytes.Repeat([]byte("*"), len(canary)))
+	_, err = other.Compact(t.Context(), nil, nil)
+	must(t, err)
+	if sound(t, other); other.Unfilled() {
+		t.Error("it stays")
+	}
+
+	// An import of an earlier backup, twice.
+	for range 2 {
+		im, err := other.Import(t.Context(), openAt(t, file, Options{ReadOnly: true}), nil)
+		must(t, err)
+		if im.Sessions > 0 || len(im.Renamed) > 0 || im.Bytes > 0 || im.Pointers > 0 {
+			t.Errorf("imported: %+v", im)
+		}
+	}
+	f.exact(t, other)
+
+	// A rebuild of the pages.
+	r, err := other.Rebuild(t.Context(), nil)
+	must(t, err)
+	must(t, os.Remove(r.Aside))
+	f.exact(t, other)
+	fill(t, other, session("rebuilt"), 1, planted(6, 5000, 3), whole)
+	f.want[generationOf{session("rebuilt").Key, 1}] = without(planted(6, 5000, 3))
+	f.exact(t, other)
+	if got := scan(t, f.dir, canary); len(got) > 0 {
+		t.Errorf("back in %q", got)
+	}
+	if got := scan(t, filepath.Dir(file), canary); len(got) != 1 { // the control
+		t.Errorf("the backup was changed: %q", got)
+	}
+}
+
+func TestForgetSession(t *testing.T) {
+	f := newForgetful(t)
+	done := f.forget(t, Removal{Sessions: []transcript.Key{session("one").Key}})
+	delete(f.want, generationOf{session("one").Key, 1})
+	f.exact(t, f.a)
+	if len(done.Sessions) != 1 || done.IDs != len(f.ids) || done.Places != 0 {
+		t.Errorf("%+v", done)
+	}
+	for _, p := range f.ids {
+		gone, err := f.a.Forgotten(t.Context(), p.Hash.ID())
+		if err != nil || len(gone) != 1 || !gone[0].Whole || gone[0].Key != session("one").Key {
+			t.Errorf("%+v, %v", gone, err)
+		}
+	}
+}
+
+// A tombstone does not tell a guess: without the key file, nothing in the archive depends on the text.
+func TestTombstonesTellNothing(t *testing.T) {
+	stored := func(text string) map[string]int {
+		a := open(t)
+		seg := segment(1, 0, []byte("pin "+text+"\nmore\n"))
+		seg.End.Back.N = seg.End.Offset
+		must(t, a.Append(t.Context(), session("s"), seg))
+		must(t, a.Publish(t.Context(), Publication{
+			Key: session("s").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(text)) + 10},
+			Pointers: []transcript.Pointer{single([]byte("pin "+text+"\nmore\n"), 4, len(text))},
+		}))
+		_, err := a.Root(t.Context(), "")
+		must(t, err)
+		_, err = a.Forget(t.Context(), Removal{Texts: []Text{whatever(text)}}, nil)
+		must(t, err)
+		b, err := os.ReadFile(a.Path())
+		must(t, err)
+		hits := map[string]int{}
+		line := mark.Sum([]byte("pin " + text + "\nmore\n"))
+		for name, sum := range map[string]mark.Hash{"text": mark.Sum([]byte(text)), "generation": line} {
+			hits[name] = bytes.Count(b, sum[:8])
+		}
+		back := segment(1, 0, []byte("pin "+text+"\nmore\n")).End.Back.Sum
+		hits["fingerprint"] = bytes.Count(b, back[:8])
+		return hits
+	}
+	for name, n := range stored("4711") {
+		if n > 0 {
+			t.Errorf("the archive has the hash of the %s", name)
+		}
+	}
+}
+
+func TestForgetWithoutTombstones(t *testing.T) {
+	f := newForgetful(t)
+	f.forget(t, Removal{Texts: []Text{whatever(canary)}})
+	must(t, os.Remove(tombsPath(f.a.Path())))
+	a := openAt(t, f.a.Path(), Options{})
+	must(t, a.Append(t.Context(), session("new"), segment(1, 0, []byte("fine\n"))))
+	if gone, err := a.Forgotten(t.Context(), f.ids[0].Hash.ID()); err != nil || len(gone) > 0 {
+		t.Errorf("%v, %v", gone, err)
+	}
+	sound(t, a)
+}
+
+// TestForgetKilled: a kill at any moment leaves the old archive or the new one, and a second try ends it.
+func TestForgetKilled(t *testing.T) {
+	f := newForgetful(t)
+	good, err := os.ReadFile(f.a.Path())
+	must(t, err)
+	r := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
+	was := map[generationOf][]byte{}
+	for of, data := range f.want {
+		was[of] = data
+	}
+	old, fresh := 0, 0
+	for i := range testCount("ARCHIVE_TEST_KILLS", 6) {
+		must(t, os.WriteFile(f.a.Path(), good, 0o600))
+		c, _ := start(t, "forget:"+canary, f.a.Path(), i)
+		time.AfterFunc(time.Duration(r.IntN(150_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+		_ = c.Wait()
+		a := openAt(t, f.a.Path(), Options{})
+		f.want = was
+		if len(scan(t, f.dir, canary)) == 0 {
+			fresh++
+		} else if old++; true {
+			f.exact(t, a)
+			_, err := a.Forget(t.Context(), Removal{Texts: []Text{whatever(canary)}}, nil)
+			must(t, err)
+		}
+		f.want = map[generationOf][]byte{}
+		for of, data := range was {
+			f.want[of] = without(data)
+		}
+		f.exact(t, a)
+		if got := scan(t, f.dir, canary); len(got) > 0 {
+			t.Fatalf("round %d: still in %q", i, got)
+		}
+	}
+	t.Logf("%d kills: %d before, %d after", old+fresh, old, fresh)
+}
+
+func TestCompact(t *testing.T) {
+	f := newForgetful(t)
+	for i := range 5 { // space that becomes free
+		must(t, f.a.Append(t.Context(), session("gone"), segment(1, int64(i*3000), noise(uint64(i), 3000))))
+	}
+	id, err := f.a.ID(t.Context())
+	must(t, err)
+	done, err := f.a.Compact(t.Context(), []transcript.Key{session("gone").Key, session("none").Key}, nil)
+	must(t, err)
+	delete(f.want, generationOf{session("none").Key, 1})
+	if done.After >= done.Before || len(done.Sessions) != 2 {
+		t.Errorf("%+v", done)
+	}
+	f.exact(t, f.a)
+	if now, err := f.a.ID(t.Context()); now != id || err != nil {
+		t.Errorf("id %s, %v", now, err)
+	}
+	if s, err := f.a.Session(t.Context(), session("one").Key); err != nil || !strings.Contains(string(s.State), "state") {
+		t.Errorf("state %q, %v", s.State, err)
+	}
+	for _, p := range f.ids {
+		if found, err := f.a.Lookup(t.Context(), string(p.Hash.ID())); len(found) != 1 || err != nil {
+			t.Errorf("%v, %v", found, err)
+		}
+	}
+	must(t, f.a.Append(t.Context(), session("none"), segment(1, 0, talk(3, 300<<10)))) // its transcript came back
+	f.want[generationOf{session("none").Key, 1}] = talk(3, 300<<10)
+	f.exact(t, f.a)
+}
+
+func TestCompactKeepsWhatIsDamaged(t *testing.T) {
+	ro := newRotten(t)
+	ro.flips(t, 40, func(at int64) {
+		before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
+		good, err := os.ReadFile(ro.path)
+		must(t, err)
+		a := openAt(t, ro.path, Options{})
+		if _, err := a.Compact(t.Context(), nil, nil); err == nil {
+			if after := ro.check(a); after.wrong > 0 || after.right < before.right {
+				t.Errorf("a flip at %d: %+v, then %+v", at, before, after)
+			}
+		}
+		must(t, os.WriteFile(ro.path+".copy", good, 0o600))
+		must(t, os.Rename(ro.path+".copy", ro.path))
+	})
+}
+
+func TestRoot(t *testing.T) {
+	f := newForgetful(t)
+	first, err := f.a.Root(t.Context(), "")
+	must(t, err)
+	if first.Held != len(f.want) || len(first.Tampered)+len(first.Declared) > 0 {
+		t.Errorf("%+v", first)
+	}
+	again, err := f.a.Root(t.Context(), first.Root)
+	if err != nil || again.Root != first.Root || again.Added+again.Grown > 0 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	last := int64(len(f.want[generationOf{session("last").Key, 1}]))
+	must(t, f.a.Append(t.Context(), session("last"), segment(1, last, []byte(" and more\n"))))
+	must(t, f.a.Append(t.Context(), session("new"), segment(1, 0, []byte("new\n"))))
+	_, err = f.a.Root(t.Context(), "")
+	must(t, err)
+	f.forget(t, Removal{Texts: []Text{whatever(canary)}})
+	_, err = f.a.Compact(t.Context(), []transcript.Key{session("none").Key}, nil)
+	must(t, err)
+	r, err := f.a.Root(t.Context(), first.Root)
+	must(t, err)
+	does := map[string]int{}
+	for _, c := range r.Declared {
+		does[c.What]++
+	}
+	if r.Grown != 1 || r.Added != 1 || does[logForgot] != 8 || does[logRemove] != 1 || len(r.Tampered) > 0 {
+		t.Errorf("%+v", r)
+	}
+	// What is removed behind the log shows.
+	must(t, f.a.update(t.Context(), 0, func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketSessions).Delete(sessionKey(session("new").Key))
+	}))
+	if r, err := f.a.Root(t.Context(), first.Root); err == nil && len(r.Tampered) == 0 {
+		t.Errorf("a session was removed: %+v", r)
+	}
+	if r, err := openForRoot(t).Root(t.Context(), first.Root); err != nil || len(r.Tampered) == 0 {
+		t.Errorf("another archive: %+v, %v", r, err)
+	}
+	if _, err := f.a.Root(t.Context(), "nonsense"); err == nil {
+		t.Error("nonsense is a root")
+	}
+}
+
+func openForRoot(t *testing.T) *Archive {
+	a := open(t)
+	must(t, a.Append(context.Background(), session("x"), segment(1, 0, []byte("x\n"))))
+	return a
+}
+
+// TestRandomRemovals mixes forgets, compactions, imports, damage and kills: what is left stays exact, and what was forgotten
+// stays away.
+func TestRandomRemovals(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, uint64(time.Now().UnixNano())))
+	f := &forgetful{dir: t.TempDir(), want: map[generationOf][]byte{}}
+	f.a = openAt(t, filepath.Join(f.dir, "archive.db"), Options{})
+	secrets := map[string]bool{} // whether it was forgotten
+	for i := range 300 {
+		secrets[fmt.Sprintf("secret-%03d-%016x", i, r.Uint64())] = false
+	}
+	pick := func(forgotten bool) (text string) {
+		for text, is := range secrets {
+			if is == forgotten {
+				return text
+			}
+		}
+		return ""
+	}
+	stars := func(data []byte) []byte {
+		data = bytes.Clone(data)
+		for text, is := range secrets {
+			if is {
+				data = bytes.ReplaceAll(data, []byte(text), bytes.Repeat([]byte("*"), len(text)))
+			}
+		}
+		return data
+	}
+	some := func() (of generationOf) {
+		for of = range f.want {
+			break
+		}
+		return of
+	}
+	made := 0
+	add := func() {
+		made++
+		var text bytes.Buffer
+		for _, line := range bytes.SplitAfter(talk(r.Uint64(), 2000+r.IntN(400_000)), []byte("\n")) {
+			if text.Write(line); r.IntN(20) == 0 {
+				fmt.Fprintf(&text, "{%q:%q}\n", pick(false), pick(true))
+			}
+		}
+		of := generationOf{session(fmt.Sprint("s", made)).Key, 1}
+		fill(t, f.a, session(of.ID), 1, bytes.Clone(text.Bytes()), whole)
+		f.want[of] = stars(text.Bytes())
+	}
+	restore := func() { // what damage took, from the transcripts
+		all, err := f.a.Sessions(t.Context())
+		must(t, err)
+		have := map[transcript.Key]int64{}
+		for _, s := range all {
+			have[s.Key] = s.Tip().Offset
+			if want := f.want[generationOf{s.Key, 1}]; s.Tip().Offset > 0 {
+				_, err := f.a.Heal(t.Context(), s.Key, 1, bytes.NewReader(want))
+				must(t, err)
+			}
+		}
+		for of, data := range f.want {
+			must(t, f.a.Append(t.Context(), session(of.ID), segment(1, have[of.Key], bytes.Clone(data[have[of.Key]:]))))
+		}
+	}
+	add()
+	done := map[string]int{}
+	for range testCount("ARCHIVE_TEST_REMOVALS", 60) {
+		what := []string{"add", "add", "add", "forget", "forget killed", "session", "compact", "import", "damage"}[r.IntN(9)]
+		done[what]++
+		switch what {
+		case "add":
+			add()
+		case "forget", "forget killed":
+			text := pick(false)
+			if text == "" {
+				continue
+			}
+			if what == "forget killed" {
+				c, _ := start(t, "forget:"+text, f.a.Path(), 0)
+				time.AfterFunc(time.Duration(r.IntN(80_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+				_ = c.Wait()
+			}
+			_, err := f.a.Forget(t.Context(), Removal{Texts: []Text{whatever(text)}}, nil)
+			if errors.Is(err, ErrNotFound) { // it stood nowhere, or the killed one had ended
+				stood := false
+				for _, data := range f.want {
+					stood = stood || bytes.Contains(data, []byte(text))
+				}
+				if err = nil; !stood {
+					continue
+				}
+			}
+			must(t, err)
+			secrets[text] = true
+			for of, data := range f.want {
+				f.want[of] = stars(data)
+			}
+		case "session":
+			if of := some(); len(f.want) > 1 {
+				_, err := f.a.Forget(t.Context(), Removal{Sessions: []transcript.Key{of.Key}}, nil)
+				must(t, err)
+				delete(f.want, of)
+			}
+		case "compact":
+			if of := some(); len(f.want) > 3 {
+				_, err := f.a.Compact(t.Context(), []transcript.Key{of.Key}, nil)
+				must(t, err)
+				delete(f.want, of)
+			}
+		case "import":
+			file := filepath.Join(t.TempDir(), "backup")
+			backup(t, f.a, file)
+			if of := some(); len(f.want) > 1 {
+				_, err := f.a.Compact(t.Context(), []transcript.Key{of.Key}, nil)
+				must(t, err)
+			}
+			_, err := f.a.Import(t.Context(), openAt(t, file, Options{ReadOnly: true}), nil)
+			must(t, err)
+		case "damage":
+			b, err := os.ReadFile(f.a.Path())
+			must(t, err)
+			for range 3 {
+				b[8192+r.IntN(len(b)-8192)] ^= 1 << r.IntN(8)
+			}
+			must(t, os.WriteFile(f.a.Path(), b, 0o600))
+			f.a = openAt(t, f.a.Path(), Options{})
+			rebuilt, err := f.a.Rebuild(t.Context(), nil)
+			must(t, err)
+			must(t, os.Remove(rebuilt.Aside))
+			restore()
+		}
+	}
+	f.exact(t, f.a)
+	for text, is := range secrets {
+		if is && len(scan(t, f.dir, text)) > 0 {
+			t.Errorf("%s is back", text)
+		}
+	}
+	t.Logf("%v, %d sessions left", done, len(f.want))
+}
