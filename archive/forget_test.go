@@ -278,7 +278,7 @@ func TestForgottenStaysAway(t *testing.T) {
 		t.Error("a text in two steps is not noticed")
 	}
 	f.want[generationOf{session("half").Key, 1}] = slices.Concat(half[:12], bytes.Repeat([]byte("*"), len(canary)))
-	_, err = other.Compact(t.Context(), nil, nil)
+	_, err = other.Compact(t.Context(), Removal{}, nil)
 	must(t, err)
 	if sound(t, other); other.Unfilled() {
 		t.Error("it stays")
@@ -415,7 +415,7 @@ func TestCompact(t *testing.T) {
 	}
 	id, err := f.a.ID(t.Context())
 	must(t, err)
-	done, err := f.a.Compact(t.Context(), []transcript.Key{session("gone").Key, session("none").Key}, nil)
+	done, err := f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{session("gone").Key, session("none").Key}}, nil)
 	must(t, err)
 	delete(f.want, generationOf{session("none").Key, 1})
 	if done.After >= done.Before || len(done.Sessions) != 2 {
@@ -445,7 +445,7 @@ func TestCompactKeepsWhatIsDamaged(t *testing.T) {
 		good, err := os.ReadFile(ro.path)
 		must(t, err)
 		a := openAt(t, ro.path, Options{})
-		if _, err := a.Compact(t.Context(), nil, nil); err == nil {
+		if _, err := a.Compact(t.Context(), Removal{}, nil); err == nil {
 			if after := ro.check(a); after.wrong > 0 || after.right < before.right {
 				t.Errorf("a flip at %d: %+v, then %+v", at, before, after)
 			}
@@ -472,7 +472,7 @@ func TestRoot(t *testing.T) {
 	_, err = f.a.Root(t.Context(), "")
 	must(t, err)
 	f.forget(t, Removal{Texts: []Text{whatever(canary)}})
-	_, err = f.a.Compact(t.Context(), []transcript.Key{session("none").Key}, nil)
+	_, err = f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{session("none").Key}}, nil)
 	must(t, err)
 	r, err := f.a.Root(t.Context(), first.Root)
 	must(t, err)
@@ -606,7 +606,7 @@ func TestRandomRemovals(t *testing.T) {
 			}
 		case "compact":
 			if of := some(); len(f.want) > 3 {
-				_, err := f.a.Compact(t.Context(), []transcript.Key{of.Key}, nil)
+				_, err := f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{of.Key}}, nil)
 				must(t, err)
 				delete(f.want, of)
 			}
@@ -614,7 +614,7 @@ func TestRandomRemovals(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "backup")
 			backup(t, f.a, file)
 			if of := some(); len(f.want) > 1 {
-				_, err := f.a.Compact(t.Context(), []transcript.Key{of.Key}, nil)
+				_, err := f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{of.Key}}, nil)
 				must(t, err)
 			}
 			_, err := f.a.Import(t.Context(), openAt(t, file, Options{ReadOnly: true}), nil)

@@ -28,7 +28,7 @@ import (
 const (
 	logHeld   = "held"   // the archive has it
 	logForgot = "forget" // Forget has removed it or some of it
-	logRemove = "remove" // Compact has removed it
+	logRemove = "gc"     // Compact has removed it
 )
 
 // logEntry is a record of "log", as JSON.
@@ -156,7 +156,9 @@ func chain(before mark.Hash, record []byte) mark.Hash {
 	return mark.Sum(append(before[:], record...))
 }
 
-func rootOf(n uint64, sum mark.Hash) string { return fmt.Sprintf("%d-%s", n, hex.EncodeToString(sum[:rootSize])) }
+func rootOf(n uint64, sum mark.Hash) string {
+	return fmt.Sprintf("%d-%s", n, hex.EncodeToString(sum[:rootSize]))
+}
 
 // replay reads the log. n and want are of the earlier root.
 func (r *rooter) replay(tx *bolt.Tx, n uint64, want string) error {

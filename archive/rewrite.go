@@ -16,10 +16,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Removal is what Forget removes.
+// Removal is what Forget or Compact removes.
 type Removal struct {
 	Texts    []Text
 	Sessions []transcript.Key
+	Index    []Found // originals in other sessions, to be indexed if the index had them in a removed one
 	// Reset returns the state to store with a session that has lost some bytes. It may be nil: no state.
 	Reset func(state []byte) []byte
 }
@@ -47,8 +48,8 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, tot
 
 // Compact writes the archive's file anew, without free space and without the given sessions, as Forget does. It adds no
 // tombstones: if their transcripts come back, they are stored again.
-func (a *Archive) Compact(ctx context.Context, sessions []transcript.Key, progress func(done, total int64)) (Removed, error) {
-	w := rewriter{a: a, removal: Removal{Sessions: sessions}}
+func (a *Archive) Compact(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
+	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Index: r.Index}}
 	return w.run(ctx, "compact archive", progress)
 }
 
@@ -76,7 +77,7 @@ type rewriter struct {
 	removal Removal
 	forget  bool
 	now     time.Time
-	tombs   *tombs // old and new ones; of a preview, the new ones
+	tombs   *tombs    // old and new ones; of a preview, the new ones
 	all     []Session // in the old file
 	holes   holes
 	gone    map[string][]byte // new entries of "gone"
@@ -385,6 +386,9 @@ func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress f
 	}); err != nil {
 		return err
 	}
+	if err := into.update(ctx, 0, w.reindex); err != nil {
+		return err
+	}
 	if len(w.removal.Texts) == 0 { // a summary may have a forgotten text; the summarizer makes it again
 		if err := im.entries(ctx, bucketSummaries, keepSealed); err != nil {
 			return err
@@ -406,6 +410,27 @@ func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress f
 	}
 	return into.update(ctx, 0, func(tx *bolt.Tx) error { return w.finish(ctx, old, tx) })
 }
+
+// reindex indexes the originals of Removal.Index that the index does not have.
+func (w *rewriter) reindex(tx *bolt.Tx) error {
+	ids := tx.Bucket(bucketIDs)
+	for _, f := range w.removal.Index {
+		key := pointerKey(f.Pointer)
+		if ids.Get(key) != nil || w.holes.touch(f) {
+			continue
+		}
+		if err := ids.Put(key, seal(key, encodePointer(f.Key, f.Generation, f.Pointer))); err != nil {
+			return err
+		}
+		if w.forget {
+			delete(w.gone, string(w.goneKey(f)))
+		}
+	}
+	return nil
+}
+
+// goneKey returns the key of an original in "gone".
+func (w *rewriter) goneKey(f Found) []byte { return append(w.tombs.goneKey(f.Hash.ID()), byte(f.Shape)) }
 
 // finish writes what belongs to the archive as a whole.
 func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error {
@@ -447,8 +472,7 @@ func (w *rewriter) bury(f Found) {
 		g.Found = Found{Key: f.Key, Generation: f.Generation, Pointer: transcript.Pointer{Record: f.Record, Last: f.Last, Time: f.Time}}
 	}
 	g.Hash = mark.Hash{}
-	k := append(w.tombs.goneKey(f.Hash.ID()), byte(f.Shape))
-	w.gone[string(k)] = w.tombs.encodeGone(g)
+	w.gone[string(w.goneKey(f))] = w.tombs.encodeGone(g)
 }
 
 // check verifies the new file, and that it has every session that is kept.

@@ -428,4 +428,3 @@ func (a *Archive) Forgotten(ctx context.Context, id mark.ID) (gone []Gone, err e
 	}
 	return gone, nil
 }
-

@@ -22,6 +22,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -261,6 +262,7 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		if err != nil {
 			return err
 		}
+		d.Archive.Fill(seg.Data)
 		if err := d.foldTo(ctx, s, seg.Start); err != nil {
 			return err
 		}
@@ -274,6 +276,10 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 			}
 			if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
 				return err
+			}
+			if d.Archive.Unfilled() {
+				_, err := d.refill(ctx, s.Key)
+				return cmp.Or(err, archive.ErrStale)
 			}
 		}
 		s.appended(seg)

@@ -87,6 +87,7 @@ func (d *Daemon) healGeneration(ctx context.Context, s *session, n int) (healed 
 	}()
 	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
 		if err == nil {
+			d.Archive.Fill(seg.Data)
 			_, err = f.WriteAt(seg.Data, seg.Start.Offset)
 		}
 		if err != nil {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -108,9 +109,20 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	sum, n, err := watcher.Sum(ctx, s.Session, last.Tip.Offset, watcher.TailOptions{Scratch: &d.scratch, Heartbeat: d.Heartbeat})
-	if watcher.NotExist(err) {
-		return true, nil
+	left, sum := last.Tip.Offset, sha256.New()
+	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
+		if watcher.NotExist(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		d.Archive.Fill(seg.Data)
+		n := min(left, int64(len(seg.Data)))
+		sum.Write(seg.Data[:n])
+		if left -= n; left == 0 {
+			break
+		}
 	}
-	return n < last.Tip.Offset || sum == last.Sum, err
+	return left > 0 || mark.Hash(sum.Sum(nil)) == last.Sum, nil
 }

@@ -76,6 +76,9 @@ func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	if !ok || found.Packed && exists(plainPath(found.Path)) { // the uncompressed file has priority
 		return nil, nil
 	}
+	if d.Archive.Forgets(found) {
+		return nil, nil
+	}
 	if !known {
 		if o.Gone {
 			return nil, nil

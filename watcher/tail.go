@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"os"
@@ -32,7 +31,6 @@ type tailer struct {
 	in     io.Reader
 	packed *unpacker // of a .zst, else nil
 	taken  taken
-	sum    hash.Hash // of the skipped bytes, nil if not needed
 	gen    int
 	buf    []byte
 }
@@ -140,9 +138,6 @@ func (t *tailer) skip(ctx context.Context, offset int64) error {
 		room := t.buf[:min(int64(cap(t.buf)), offset-t.taken.offset)]
 		n, err := t.in.Read(room)
 		t.taken.add(room[:n])
-		if t.sum != nil {
-			t.sum.Write(room[:n])
-		}
 		t.o.Heartbeat()
 		if err == io.EOF {
 			return nil

@@ -8,14 +8,12 @@ package watcher
 
 import (
 	"context"
-	"crypto/sha256"
 	"iter"
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -179,16 +177,4 @@ func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o T
 			yield(transcript.Segment{}, err)
 		}
 	}
-}
-
-// Sum returns the SHA-256 of the first n bytes of the transcript of s, and how many bytes there are. For a compressed
-// file it counts decompressed bytes. It returns the same errors as Tail.
-func Sum(ctx context.Context, s transcript.Session, n int64, o TailOptions) (sum mark.Hash, bytes int64, err error) {
-	if o.Heartbeat == nil {
-		o.Heartbeat = func() {}
-	}
-	t := tailer{s: s, o: o, sum: sha256.New()}
-	defer t.close()
-	err = t.run(func() error { return t.skip(ctx, n) })
-	return mark.Hash(t.sum.Sum(nil)), t.taken.offset, err
 }

@@ -24,6 +24,7 @@ type restoreFlags struct {
 	file, at               string
 	generation             int
 	raw, full, info, force bool
+	holes                  bool
 }
 
 var restorePage = page{
@@ -37,16 +38,15 @@ var restorePage = page{
 SESSION#N is record N of a session. ccd prints the original as the agent saw it, and fails if it does not
 match its hash. On a terminal, control characters are shown as \xNN; pipes and files get the exact bytes.
 
---file prints a file as the agent last read or wrote it, from what the transcript shows: full reads and
-writes, then edits, patches, renames and simple shell commands. If the content is not certain, ccd fails and
-says which lines are known.`,
+--file prints a file as the agent last read or wrote it, from what the transcript shows. If the content is not
+certain, ccd fails and says which lines are known.`,
 	more: `Strings are unescaped, text blocks joined by newlines, and images decoded; anything else is unchanged. For a
 record ccd prints its items, or its line if it has none; for a range, its lines. ccd looks for an ID that
 no companion has published yet in all archived sessions, newest first. ccd exits 4 instead of 3 if the item
 may be in a damaged part of the archive. Text that looks like a secret is printed, with a warning on stderr.
 --session prints what is archived, and warns about bytes that are not archived yet.
 
-The PATH of --file is absolute, relative to the current or the session's working directory, or the end of a path.
+--file uses full reads and writes, then edits, patches, renames and simple shell commands. Its PATH is absolute, relative to the current or the session's working directory, or the end of a path.
 Without SESSION ccd takes the newest session that touched the file; sub-agents count as
 part of their session. Line ends are printed as newlines. Changes by other programs and people show only if the
 agent read the file again.`,
@@ -78,6 +78,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
 	flags.BoolVar(&f.full, "full", false, "print the full result if the agent saw a shortened one")
+	flags.BoolVar(&f.holes, "with-holes", false, "print the rest of a forgotten original")
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
@@ -119,7 +120,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if err != nil {
 		return err
 	}
-	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
+	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full, Holes: f.holes}
 	if f.session == "" {
 		want.Name = reader.Unmark(args[0])
 	}

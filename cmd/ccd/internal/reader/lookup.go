@@ -22,6 +22,7 @@ type Wanted struct {
 	Generation int    // of a record or of Session; 0 is the current one
 	Raw        bool   // the lines that hold it
 	Full       bool   // the whole of a result that the agent saw cut
+	Holes      bool   // also an original of which some text was forgotten
 }
 
 // Kind is what is named, as NoteRestore counts it.
@@ -50,7 +51,7 @@ func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, to
 	o := Original{library: l, raw: w.Raw}
 	if isRecord {
 		o, err = l.record(ctx, name, number, w)
-	} else if o.found, err = l.lookup(ctx, w.Name, progress); err == nil {
+	} else if o.found, err = l.lookup(ctx, w, progress); err == nil {
 		o.Entry = l.Of(ctx, o.found.Key)
 	}
 	if err != nil {
@@ -104,7 +105,8 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 }
 
 // lookup finds the one original that an ID, or a prefix of one, names.
-func (l *Library) lookup(ctx context.Context, prefix string, progress func(done, total int64)) (archive.Found, error) {
+func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
+	prefix := w.Name
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
 		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore --session %s", words.Shell(prefix))
 	}
@@ -114,6 +116,9 @@ func (l *Library) lookup(ctx context.Context, prefix string, progress func(done,
 		found, err = l.Archive.Lookup(ctx, prefix)
 	}
 	if len(found) == 0 {
+		if f, ok, err := l.forgotten(ctx, prefix, w.Holes); ok || err != nil {
+			return f, err
+		}
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
 		}

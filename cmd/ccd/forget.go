@@ -1,0 +1,316 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+type forgetOutput struct {
+	DryRun   bool        `json:"dry_run"`
+	Places   int         `json:"places"`
+	Bytes    int64       `json:"bytes"`
+	Sessions []string    `json:"sessions"`
+	Removed  []string    `json:"removed"`
+	IDs      int         `json:"ids"`
+	StillIn  []stillHeld `json:"still_in"`
+}
+
+// stillHeld is a file that may have what was forgotten.
+type stillHeld struct {
+	Path string `json:"path"`
+	What string `json:"what"` // "transcript", "backup" or "damaged archive"
+}
+
+type forgetFlags struct {
+	match, agent string
+	yes, dryRun  bool
+}
+
+func (a *app) forgetCommand() *cobra.Command {
+	p := page{
+		use: "forget ID|SESSION|SESSION#N...", group: care, short: "remove an original, a session or a text for good",
+		forms: []string{"ccd forget [--yes | --dry-run] ID|SESSION|SESSION#N...", "ccd forget [--yes | --dry-run] --match TEXT"},
+		long: `Removes from the archive and all companions: an original (ID), a record (SESSION#N), a session with its
+sub-agents and attachments (SESSION), or TEXT, also as JSON escapes it. Equal text in other sessions is removed
+too; if it is shorter than 16 bytes, only from equal records.
+
+In a transcript, ccd replaces the text by "*" of the same length. ccd restore says that an ID was forgotten, and
+prints the rest with --with-holes. ccd does not store the text or archive the session again.
+
+ccd lists what it will remove and asks. Then it writes a new archive, checks it and overwrites the old file. It does
+not change transcripts and backups, but lists those that may still contain the text.`,
+		more: `STATE/archive.db.forgotten has a secret key and keyed hashes of what was forgotten, to recognize it in new
+transcripts. Backups do not contain this file: keep it with the archive. Other commands and the daemon wait while ccd
+writes the new archive.`,
+		examples: []example{
+			{"ccd forget --match sk-live-4242", "a key that an agent has printed"},
+			{"ccd forget 4tq9c1m7x2ka", "an original"},
+			{"ccd forget --dry-run 5d2f7a1e", "what would be removed with a session"},
+			{"ccd forget --match -", "a text from stdin, so that it is not in the shell's history"},
+		},
+		json:  "one object: dry_run, places, bytes, sessions (that have lost text), removed (sessions), ids (that no longer resolve),\nstill_in [{path, what}]: files that may have it",
+		exits: []int{exitNotFound, exitDamage},
+	}
+	var f forgetFlags
+	args := func(_ *cobra.Command, args []string) error {
+		if (f.match == "") == (len(args) == 0) {
+			return errors.New("expected IDs or sessions, or --match TEXT")
+		}
+		return nil
+	}
+	c := p.command(args, func(c *cobra.Command, args []string) error { return a.forget(c.Context(), f, args) })
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.match, "match", "", "remove `TEXT`; -: read it from stdin")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only list what would be removed")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	a.agentFlag(c, &f.agent)
+	return c
+}
+
+func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
+	d, l, err := a.daemonFor(ctx, f.dryRun)
+	if err == nil {
+		err = l.Load(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	removal, err := a.removal(ctx, d, l, f, args)
+	if err != nil {
+		return err
+	}
+	show, wipe := a.progress("searching the archive:")
+	preview, err := l.Archive.Preview(ctx, removal, show)
+	wipe()
+	if err != nil {
+		return err
+	}
+	if len(preview.Touched)+len(preview.Sessions) == 0 {
+		return fmt.Errorf("forget: %w", archive.ErrNotFound)
+	}
+	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(preview.Touched), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
+	if f.dryRun {
+		return a.printForget(out)
+	}
+	if !f.yes {
+		if err := a.askForget(ctx, l, preview); err != nil {
+			return err
+		}
+	}
+	show, wipe = a.progress("forgetting:")
+	done, err := d.Forget(ctx, removal, preview, show)
+	wipe()
+	if err != nil {
+		return err
+	}
+	out.IDs, out.Places, out.Bytes = done.IDs, done.Places, done.Bytes
+	return a.printForget(out)
+}
+
+// removal returns what the arguments name.
+func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, f forgetFlags, args []string) (r archive.Removal, err error) {
+	text := f.match
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.in, transcript.MaxLine))
+		if err != nil {
+			return r, fmt.Errorf("read text: %w", err)
+		}
+		text = strings.TrimRight(string(b), "\r\n")
+	}
+	if f.match != "" && utf8.RuneCountInString(text) < minMatch {
+		return r, words.Usage(fmt.Errorf("TEXT must have %d characters or more", minMatch))
+	}
+	if f.match != "" {
+		for _, form := range escapedForms(text) {
+			r.Texts = append(r.Texts, archive.Text{Bytes: []byte(form), To: len(form), Fill: '*'})
+		}
+	}
+	for _, arg := range args {
+		arg = reader.Unmark(arg)
+		if len(arg) != mark.IDLen && !strings.Contains(arg, "#") {
+			e, err := a.find(l, arg, f.agent)
+			if err != nil {
+				return r, err
+			}
+			r.Sessions = append(r.Sessions, d.Family(e.Key)...)
+			continue
+		}
+		show, wipe := a.progress("looking through the archive:")
+		texts, err := l.Texts(ctx, reader.Wanted{Name: arg, Agent: f.agent}, show)
+		wipe()
+		if err != nil {
+			return r, err
+		}
+		r.Texts = append(r.Texts, texts...)
+	}
+	return r, nil
+}
+
+// minMatch is the shortest TEXT, in characters: a shorter one stands in places that nobody means.
+const minMatch = 4
+
+// escapedForms returns the text and how it stands in JSON, in JSON inside a JSON string, and so on.
+func escapedForms(text string) []string {
+	forms := []string{text}
+	level := forms
+	for range 3 {
+		var next []string
+		for _, form := range level {
+			for _, escape := range []func(string) string{plainJSON, htmlJSON, asciiJSON} {
+				next = append(next, escape(form))
+			}
+		}
+		slices.Sort(next)
+		level = slices.Compact(next)
+		for _, form := range level {
+			if !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
+		}
+	}
+	return forms
+}
+
+// plainJSON returns a text as it stands in a JSON string.
+func plainJSON(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // cannot fail
+	return strings.TrimSuffix(b.String(), "\n")[1 : b.Len()-2]
+}
+
+// htmlJSON is plainJSON with <, > and & escaped.
+func htmlJSON(text string) string {
+	b, _ := json.Marshal(text) // cannot fail
+	return string(b[1 : len(b)-1])
+}
+
+// asciiJSON is plainJSON with everything but ASCII escaped.
+func asciiJSON(text string) string {
+	var b strings.Builder
+	for _, c := range plainJSON(text) {
+		switch {
+		case c < utf8.RuneSelf:
+			b.WriteRune(c)
+		case c > 0xffff:
+			c -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(c>>10), 0xdc00+(c&0x3ff))
+		default:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
+}
+
+func names(keys []transcript.Key) []string {
+	all := []string{}
+	for _, k := range keys {
+		all = append(all, mark.Name(k.ID))
+	}
+	return all
+}
+
+// holders returns the files that may have what is forgotten, and that ccd does not change.
+func holders(l *reader.Library, r archive.Removed) []stillHeld {
+	all := []stillHeld{}
+	for _, k := range slices.Concat(r.Touched, r.Sessions) {
+		if e, ok := l.Entry(k); ok && disk.Exists(e.Path) {
+			all = append(all, stillHeld{mark.Name(e.Path), "transcript"})
+		}
+	}
+	entries, _ := os.ReadDir(l.BackupDir) // there may be none
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".db") {
+			all = append(all, stillHeld{mark.Name(filepath.Join(l.BackupDir, e.Name())), "backup"})
+		}
+	}
+	files, _ := archive.Files(l.ArchivePath) // the command has just read them
+	for _, file := range files {
+		if strings.Contains(filepath.Base(file), ".damaged-") {
+			all = append(all, stillHeld{mark.Name(file), "damaged archive"})
+		}
+	}
+	return all
+}
+
+// askForget lists what will be removed and asks.
+func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Removed) error {
+	for _, k := range r.Sessions {
+		if e, ok := l.Entry(k); ok {
+			a.say("session: %s", sessionLine(e))
+		}
+	}
+	if r.Places > 0 {
+		a.say("text: %s in %s", words.Count(r.Places, "place"), words.Count(len(r.Touched), "session"))
+	}
+	return a.sure(ctx, "Remove this for good?")
+}
+
+// sure asks a question, and fails unless the answer is yes. Without a terminal it fails with a hint.
+func (a *app) sure(ctx context.Context, question string) error {
+	if !a.answers() {
+		return words.Hint(errors.New("not confirmed; nothing removed"), "add --yes")
+	}
+	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	given, err := answer(ctx, a.in)
+	switch given = strings.ToLower(given); {
+	case err != nil:
+		return err
+	case given != "y" && given != "yes":
+		return errors.New("not confirmed; nothing removed")
+	}
+	return nil
+}
+
+func (a *app) printForget(out forgetOutput) error {
+	if a.json {
+		return a.printJSON(out)
+	}
+	var parts []string
+	if out.Places > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s", words.Count(out.Places, "place"), words.Count(len(out.Sessions), "session")))
+	}
+	if len(out.Removed) > 0 {
+		parts = append(parts, words.Count(len(out.Removed), "whole file"))
+	}
+	did := "forgotten"
+	if out.DryRun {
+		did = "would be forgotten"
+	}
+	a.say("%s: %s (%s)", did, strings.Join(parts, " and "), humanize.IBytes(uint64(out.Bytes)))
+	if out.IDs > 0 {
+		a.say("%s no longer resolve", words.Count(out.IDs, "ID"))
+	}
+	for i, s := range out.StillIn {
+		if i == maxDamage && !a.verbose {
+			a.say("and %d more files; -v lists them", len(out.StillIn)-i)
+			break
+		}
+		if err := a.print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,320 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/internal/mark"
+)
+
+const leaked = "sk-leaked-77d1e0b2c9a84f"
+
+// leakLine is a record with the leaked key, as Claude Code writes it.
+func leakLine(n int, text string) string {
+	said, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":%s},"uuid":"k%d","timestamp":"2026-03-01T09:%02d:00.000Z","sessionId":"s"}`+"\n", said, n, n)
+}
+
+// leakedHome is a HOME with archived sessions, in two of which a key was leaked, and their companions.
+func leakedHome(t *testing.T) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	for n := range 3 {
+		text := strings.Repeat(aLine, 30)
+		if n < 2 {
+			text += leakLine(1, "The deploy key is "+leaked+", use it.") + leakLine(2, "quoted: {\"key\":\""+leaked+"\"}\n<next>") + strings.Repeat(aLine, 30)
+		}
+		put(t, transcriptPath(home, n), text)
+	}
+	once(t, home)
+	return home
+}
+
+func once(t *testing.T, home string) {
+	t.Helper()
+	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+		t.Fatal(talk)
+	}
+}
+
+// leaks returns where the key shows: in the outputs of commands, and in ccd's own files and companions.
+func leaks(t *testing.T, home string) (all []string) {
+	t.Helper()
+	id := func(n int) string { return strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl") }
+	lines := [][]string{{"search", "--json", leaked}, {"ls", "--json"}, {"stats", "--json"}, {"status", "--json"}}
+	for n := range 3 {
+		lines = append(lines, []string{"restore", "--session", id(n)}, []string{"show", id(n)}, []string{"timeline", id(n)}, []string{"agent", "search", leaked})
+	}
+	for _, line := range lines {
+		if out, _, _ := outputs(t, home, line...); bytes.Contains(out, []byte(leaked)) && (line[0] != "search" || bytes.Contains(out, []byte(`"snippet"`))) {
+			all = append(all, strings.Join(line, " "))
+		}
+	}
+	_ = filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".jsonl") {
+			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(leaked)) {
+				all = append(all, path)
+			}
+		}
+		return err
+	})
+	return all
+}
+
+func TestForgetMatch(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if _, talk, code := outputs(t, home, "backup", backup); code != exitDone {
+		t.Fatal(talk)
+	}
+	if got := leaks(t, home); len(got) < 8 { // the control
+		t.Fatalf("before: %q", got)
+	}
+	id := "" // that the companion names
+	companion, err := os.ReadFile(strings.TrimSuffix(transcriptPath(home, 0), ".jsonl") + ".ccd.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range mark.IDs(string(companion)) {
+		if out, _, _ := outputs(t, home, "restore", string(named)); bytes.Contains(out, []byte(leaked)) {
+			id = string(named)
+		}
+	}
+	if id == "" {
+		t.Fatalf("no ID of the leak: %s", companion)
+	}
+	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitFailed || !strings.Contains(talk, "--yes") {
+		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
+	}
+	if out, talk, code := outputs(t, home, "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
+		t.Errorf("dry run: %d\n%s%s", code, out, talk)
+	}
+	out, talk, code := outputs(t, home, "forget", "--yes", "--match", leaked)
+	if code != exitDone || !strings.Contains(talk, "forgotten: 4 places in 2 sessions") || strings.Count(string(out), "transcript "+home) != 2 {
+		t.Errorf("%d\n%s%s", code, out, talk)
+	}
+	clean := func(when string) {
+		t.Helper()
+		if got := leaks(t, home); len(got) > 0 {
+			t.Errorf("%s: %q", when, got)
+		}
+		if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+			t.Errorf("%s: verify: %d\n%s%s", when, code, out, talk)
+		}
+	}
+	clean("after forget")
+	if b, err := os.ReadFile(transcriptPath(home, 0)); err != nil || !bytes.Contains(b, []byte(leaked)) {
+		t.Error("the transcript was changed")
+	}
+	if companions, _ := filepath.Glob(filepath.Dir(transcriptPath(home, 0)) + "/*.ccd.md"); len(companions) != 3 {
+		t.Errorf("companions: %q", companions)
+	}
+	if out, talk, code := outputs(t, home, "restore", id); code != exitNotFound || !strings.Contains(talk, "forgotten on") || !strings.Contains(talk, "--with-holes") || len(out) > 0 {
+		t.Errorf("restore: %d\n%s%s", code, out, talk)
+	}
+	if out, talk, code := outputs(t, home, "restore", "--with-holes", id); code != exitDone || !strings.Contains(string(out), strings.Repeat("*", len(leaked))) {
+		t.Errorf("restore --with-holes: %d\n%s%s", code, out, talk)
+	}
+
+	// The transcripts still have it, and get it again.
+	once(t, home)
+	clean("after a scan")
+	text, err := os.ReadFile(transcriptPath(home, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, transcriptPath(home, 0), string(text)+leakLine(3, "again "+leaked))
+	half := leakLine(4, "in two steps "+leaked)
+	cut := strings.Index(half, leaked) + 9
+	put(t, transcriptPath(home, 1), string(text)+half[:cut])
+	put(t, transcriptPath(home, 5), string(text))
+	once(t, home)
+	put(t, transcriptPath(home, 1), string(text)+half)
+	once(t, home)
+	clean("after appends")
+
+	// An import of a backup, and a repair, do not bring it back either.
+	if out, talk, code := outputs(t, home, "import", backup); code != exitDone || !strings.Contains(talk, "0 new sessions and attachments, 0 sessions extended") {
+		t.Errorf("import: %d\n%s%s", code, out, talk)
+	}
+	clean("after an import")
+	archive := filepath.Join(home, ".local/state/ccd/archive.db")
+	raw, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, archive, string(raw[:len(raw)/2]))
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code == exitUsage {
+		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
+	}
+	clean("after a repair")
+	put(t, transcriptPath(home, 0), leakLine(5, "rewritten "+leaked)+string(text))
+	once(t, home)
+	clean("after a rewrite")
+}
+
+func TestForgetSession(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	id := "00000000-0000-4000-8000-000000000001"
+	if out, talk, code := outputs(t, home, "forget", "--yes", id); code != exitDone || !strings.Contains(talk, "1 whole file") {
+		t.Errorf("%d\n%s%s", code, out, talk)
+	}
+	for range 2 {
+		if out, talk, code := outputs(t, home, "restore", "--session", id); code != exitNotFound {
+			t.Errorf("restore: %d\n%s%s", code, out, talk)
+		}
+		put(t, transcriptPath(home, 1), strings.Repeat(aLine, 90)) // its transcript goes on
+		once(t, home)
+	}
+	if out, _, _ := outputs(t, home, "ls", "--json"); bytes.Contains(out, []byte(id)) || !bytes.Contains(out, []byte("000000000002")) {
+		t.Errorf("ls: %s", out)
+	}
+	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
+		t.Error("the companion is still there")
+	}
+	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+		t.Errorf("verify: %d\n%s%s", code, out, talk)
+	}
+}
+
+func TestForgetOriginal(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	id := "00000000-0000-4000-8000-000000000000"
+	record := "31" // the leak in the middle
+	if out, talk, code := outputs(t, home, "restore", id+"#"+record); code != exitDone || !bytes.Contains(out, []byte(leaked)) {
+		t.Fatalf("restore: %d\n%s%s", code, out, talk)
+	}
+	if out, talk, code := outputs(t, home, "forget", "--yes", id+"#"+record); code != exitDone {
+		t.Fatalf("%d\n%s%s", code, out, talk)
+	}
+	out, _, code := outputs(t, home, "restore", "--session", id)
+	if lines := strings.Split(string(out), "\n"); code != exitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
+		t.Errorf("%d\n%s", code, lines[30])
+	}
+	for name, line := range map[string][]string{"nothing": {"forget"}, "a short text": {"forget", "--match", "abc"}, "both": {"forget", "--match", "abcd", id}} {
+		if _, talk, code := outputs(t, home, line...); code != exitUsage {
+			t.Errorf("%s: %d %s", name, code, talk)
+		}
+	}
+	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", "nowhere to be found"); code != exitNotFound {
+		t.Errorf("a text that is nowhere: %d %s", code, talk)
+	}
+}
+
+func TestGC(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	config := "[trigger]\nthreshold = 1000000\n[archive]\nkeep = \"1h\"\n[companion]\nkeep_after_purge = \"1ms\"\n"
+	configure(t, home, config)
+	once(t, home)
+	if _, talk, code := outputs(t, home, "pin", "00000000-0000-4000-8000-000000000002"); code != exitDone {
+		t.Fatal(talk)
+	}
+	type plan struct {
+		Sessions []struct {
+			ID string `json:"id"`
+		} `json:"sessions"`
+		Kept   map[string]int `json:"kept"`
+		Before int64          `json:"before_bytes"`
+		After  int64          `json:"after_bytes"`
+	}
+	gc := func(args ...string) (p plan) {
+		t.Helper()
+		out, talk, code := outputs(t, home, append([]string{"gc", "--json"}, args...)...)
+		if err := json.Unmarshal(out, &p); err != nil || code != exitDone {
+			t.Fatalf("%d: %v\n%s%s", code, err, out, talk)
+		}
+		return p
+	}
+	if p := gc("--dry-run"); len(p.Sessions) > 0 || p.Kept["transcript exists"]+p.Kept["pinned"] != 3 {
+		t.Errorf("transcripts exist: %+v", p)
+	}
+	for n := range 3 {
+		if err := os.Remove(transcriptPath(home, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	once(t, home)
+	if p := gc("--dry-run"); len(p.Sessions) > 0 { // they have just gone
+		t.Errorf("too soon: %+v", p)
+	}
+	configure(t, home, strings.Replace(config, "1h", "1ms", 1))
+	for deadline := time.Now().Add(20 * time.Second); ; once(t, home) { // until the companions have expired
+		p := gc("--dry-run")
+		if len(p.Sessions) == 2 && p.Kept["pinned"] == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", p)
+		}
+	}
+	if p := gc("--yes"); len(p.Sessions) != 2 || p.After > p.Before {
+		t.Errorf("%+v", p)
+	}
+	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+		t.Errorf("verify: %d\n%s%s", code, out, talk)
+	}
+	want := strings.Repeat(aLine, 30)
+	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000002"); code != exitDone || string(out) != want {
+		t.Errorf("the pinned session: %d, %s", code, humanize.Bytes(uint64(len(out))))
+	}
+	put(t, transcriptPath(home, 0), want) // what comes back is archived again
+	once(t, home)
+	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000000"); code != exitDone || string(out) != want {
+		t.Errorf("restore: %d", code)
+	}
+}
+
+func TestVerifyRoot(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	root := func(args ...string) (text string, code int) {
+		t.Helper()
+		out, talk, code := outputs(t, home, append([]string{"verify", "--root"}, args...)...)
+		return string(out) + talk, code
+	}
+	out, _, code := outputs(t, home, "verify", "--root")
+	first := strings.TrimSpace(string(out))
+	if code != exitDone || strings.Contains(first, " ") {
+		t.Fatalf("%d %s", code, first)
+	}
+	if text, code := root(first); code != exitDone || !strings.Contains(text, "0 not declared") {
+		t.Errorf("%d\n%s", code, text)
+	}
+	if _, talk, code := outputs(t, home, "forget", "--yes", "00000000-0000-4000-8000-000000000001"); code != exitDone {
+		t.Fatal(talk)
+	}
+	if text, code := root(first); code != exitDone || !strings.Contains(text, "000000000001, generation 1: ccd forget") || !strings.Contains(text, "0 not declared") {
+		t.Errorf("%d\n%s", code, text)
+	}
+	// An archive that was made anew from fewer transcripts does not have the log.
+	for _, path := range []string{".local/state/ccd/archive.db", ".local/state/ccd/archive.db.forgotten"} {
+		if err := os.Remove(filepath.Join(home, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(transcriptPath(home, 0)); err != nil {
+		t.Fatal(err)
+	}
+	once(t, home)
+	if text, code := root(first); code != exitDamage || !strings.Contains(text, "not declared: ") {
+		t.Errorf("%d\n%s", code, text)
+	}
+	if _, code := root("nonsense"); code == exitDone {
+		t.Error("nonsense is a root")
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
+	"ccd/internal/mark"
+)
+
+type gcOutput struct {
+	DryRun   bool           `json:"dry_run"`
+	Sessions []gcSession    `json:"sessions"`
+	Kept     map[string]int `json:"kept"`
+	Free     int64          `json:"free_bytes"`
+	Before   int64          `json:"before_bytes"`
+	After    int64          `json:"after_bytes"`
+}
+
+type gcSession struct {
+	ID    string    `json:"id"`
+	Title string    `json:"title"`
+	Cwd   string    `json:"cwd"`
+	Last  time.Time `json:"last"`
+	Files int       `json:"files"`
+	Bytes int64     `json:"bytes"`
+}
+
+func (a *app) gcCommand() *cobra.Command {
+	p := page{
+		use: "gc", group: care, short: "remove old sessions from the archive, and free space in its file",
+		forms: []string{"ccd gc [--yes | --dry-run]"},
+		long: `Lists the sessions to remove (archive.keep, archive.keep_size) and the free space in the archive's file, and asks.
+Then it writes a new archive without them, checks it and replaces the old file. By default it removes no session,
+only free space.
+
+It keeps sessions whose transcript or companion exists, pinned ones (ccd pin), those that were resumed as another
+session, and those in archive.keep_projects. If a removed transcript comes back, ccd archives it again. Other
+commands and the daemon wait meanwhile.`,
+		examples: []example{
+			{"ccd gc --dry-run", "what would be removed"},
+			{"CCD_ARCHIVE_KEEP=365d ccd gc", "remove sessions that were last active over a year ago"},
+			{"ccd gc --yes", "without a question, for a timer"},
+		},
+		json:  "one object: dry_run, sessions [{id, title, cwd, last, files (with sub-agents and attachments), bytes}] to be removed,\nkept (number of sessions that are old enough, by why they stay), free_bytes (in the file), before_bytes, after_bytes\n(of the file)",
+		exits: []int{exitNotFound, exitDamage},
+	}
+	yes, dryRun := false, false
+	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.gc(c.Context(), yes, dryRun) })
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
+	d, l, err := a.daemonFor(ctx, dryRun)
+	if err != nil {
+		return err
+	}
+	c := l.Config.Archive
+	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep, Size: c.KeepSize, Projects: c.KeepProjects}, time.Now())
+	if err != nil {
+		return err
+	}
+	size, err := l.Archive.Size(ctx)
+	if err != nil {
+		return err
+	}
+	out := gcOutput{DryRun: dryRun, Sessions: []gcSession{}, Kept: kept, Free: size.Free, Before: size.File, After: size.File}
+	for _, s := range all {
+		out.Sessions = append(out.Sessions, gcSession{mark.Name(s.Keys[0].ID), s.Title, mark.Name(s.Cwd), s.Last, len(s.Keys), s.Bytes})
+	}
+	if err := a.listGC(out); err != nil || dryRun {
+		return err
+	}
+	if !yes {
+		if err := a.sure(ctx, "Write the archive without this?"); err != nil {
+			return err
+		}
+	}
+	show, wipe := a.progress("writing a new archive:")
+	done, err := d.Collect(ctx, all, show)
+	wipe()
+	if err != nil {
+		return err
+	}
+	if out.Before, out.After = done.Before, done.After; a.json {
+		return a.printJSON(out)
+	}
+	a.say("removed %s; the archive has %s (before: %s)", words.Count(len(out.Sessions), "session"), humanize.IBytes(uint64(out.After)), humanize.IBytes(uint64(out.Before)))
+	return nil
+}
+
+// listGC prints what would be removed. As JSON it is printed once, at the end.
+func (a *app) listGC(out gcOutput) error {
+	if a.json {
+		if out.DryRun {
+			return a.printJSON(out)
+		}
+		return nil
+	}
+	rows := [][]string{}
+	for _, s := range out.Sessions {
+		rows = append(rows, []string{shortID(s.ID), cmp.Or(cut(s.Title, 50), "-"), cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
+	}
+	if err := writeTable(a.out, rows); err != nil {
+		return err
+	}
+	for _, why := range slices.Sorted(maps.Keys(out.Kept)) {
+		a.say("kept: %s (%s)", words.Count(out.Kept[why], "old session"), why)
+	}
+	a.say("%s to remove; %s of %s in the archive's file are free", words.Count(len(out.Sessions), "session"), humanize.IBytes(uint64(out.Free)), humanize.IBytes(uint64(out.Before)))
+	if len(out.Sessions) == 0 && len(out.Kept) == 0 {
+		a.say("hint: archive.keep sets how long sessions are kept (ccd config)")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	shortText = 16   // bytes below which a text is forgotten only where its surroundings are the same
+	around    = 4096 // bytes of the line before and after it that are its surroundings
+)
+
+// Texts returns what to forget of an original: the content of each part, without its quotes or brackets, so that the rest
+// of the record stays valid JSON.
+func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total int64)) ([]archive.Text, error) {
+	w.Raw = true
+	o, err := l.Original(ctx, w, progress)
+	if err != nil {
+		return nil, err
+	}
+	var texts []archive.Text
+	var raw []byte
+	for piece, err := range l.Archive.Raw(ctx, o.found) {
+		if err != nil {
+			return nil, err
+		}
+		raw = append(raw, piece.Data...)
+		if piece.More {
+			continue
+		}
+		span := piece.Part.Span
+		parts := [][]byte{raw}
+		if o.found.Shape == transcript.Lines {
+			parts = bytes.SplitAfter(raw, []byte("\n"))
+		}
+		for _, part := range parts {
+			if text, ok := content(bytes.TrimRight(part, "\r\n")); ok {
+				at := span.Off + int64(text.From)
+				if len(text.Bytes) < shortText {
+					if text, err = l.inLine(ctx, o.found, at, text); err != nil {
+						return nil, err
+					}
+				} else {
+					text.From, text.To = 0, len(text.Bytes)
+				}
+				texts = append(texts, text)
+			}
+			span.Off += int64(len(part))
+		}
+		raw = nil
+	}
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("forget %s: it is empty", w.Name)
+	}
+	return slices.CompactFunc(texts, func(x, y archive.Text) bool { return bytes.Equal(x.Bytes, y.Bytes) && x.From == y.From }), nil
+}
+
+// content returns the content of a JSON value, of which From is the offset, or the whole of anything else.
+func content(raw []byte) (t archive.Text, ok bool) {
+	t = archive.Text{Bytes: raw, Fill: '*'}
+	if n := len(raw); n >= 2 {
+		switch {
+		case raw[0] == '"' && raw[n-1] == '"':
+			t.From = 1
+		case raw[0] == '{' && raw[n-1] == '}', raw[0] == '[' && raw[n-1] == ']':
+			t.From, t.Fill = 1, ' '
+		}
+		t.Bytes = raw[t.From : n-t.From]
+	}
+	return t, len(t.Bytes) > 0
+}
+
+// inLine returns a short text at an offset of the session together with its surroundings in the line.
+func (l *Library) inLine(ctx context.Context, f archive.Found, at int64, t archive.Text) (archive.Text, error) {
+	r := l.Archive.Reader(f.Key, f.Generation)
+	s, err := l.Archive.Session(ctx, f.Key)
+	if err != nil {
+		return t, err
+	}
+	end := at
+	for _, g := range s.Generations {
+		if g.N == f.Generation {
+			end = g.Tip.Offset
+		}
+	}
+	from := max(0, at-around)
+	data, err := r.Span(ctx, transcript.Span{Off: from, Len: min(end, at+int64(len(t.Bytes))+around) - from})
+	if err != nil {
+		return t, err
+	}
+	begin := bytes.LastIndexByte(data[:at-from], '\n') + 1
+	last := int(at-from) + len(t.Bytes)
+	if n := bytes.IndexByte(data[last:], '\n'); n >= 0 {
+		data = data[:last+n]
+	}
+	return archive.Text{Bytes: data[begin:], From: int(at-from) - begin, To: last - begin, Fill: t.Fill}, nil
+}
+
+// ForgottenError is returned for an original that was forgotten.
+type ForgottenError struct {
+	ID    mark.ID
+	Time  time.Time
+	Whole bool // nothing of it is left
+}
+
+// Error says when.
+func (e *ForgottenError) Error() string {
+	what := "some of its text was"
+	if e.Whole {
+		what = "its session was"
+	}
+	return fmt.Sprintf("find id %s: %s forgotten on %s", e.ID, what, words.Local(e.Time))
+}
+
+// Unwrap returns history.ErrNotFound.
+func (e *ForgottenError) Unwrap() error { return history.ErrNotFound }
+
+// Hint returns what to do about it.
+func (e *ForgottenError) Hint() string {
+	if e.Whole {
+		return "a backup may have it: ccd help import"
+	}
+	return fmt.Sprintf("ccd restore --with-holes %s prints the rest", e.ID)
+}
+
+// forgotten returns what is left of an original, if holes is true, or says that it was forgotten. ok is false if it was
+// not.
+func (l *Library) forgotten(ctx context.Context, id string, holes bool) (f archive.Found, ok bool, err error) {
+	if l.reach != nil || !mark.IsID(id) {
+		return f, false, nil
+	}
+	gone, err := l.Archive.Forgotten(ctx, mark.ID(id))
+	if len(gone) == 0 || err != nil {
+		return f, false, err
+	}
+	g := gone[0]
+	if holes && !g.Whole {
+		return g.Found, true, nil
+	}
+	return f, true, &ForgottenError{mark.ID(id), g.Time, g.Whole}
+}

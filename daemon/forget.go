@@ -1,0 +1,337 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ccd/archive"
+	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Forget removes texts and sessions from the archive and from companions, for good (see archive.Forget). preview is what
+// archive.Preview has returned for it. The companions of these sessions are removed first, so that a process that dies
+// leaves none with what was forgotten, and made again at the end.
+func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.Removed, progress func(done, total int64)) (archive.Removed, error) {
+	r.Reset = resetState
+	var err error
+	if r.Index, err = d.elsewhere(ctx, preview.Sessions); err != nil {
+		return archive.Removed{}, fmt.Errorf("forget: %w", err)
+	}
+	removed, err := d.rewrite(ctx, slices.Concat(preview.Touched, preview.Sessions), func() (archive.Removed, error) {
+		return d.Archive.Forget(ctx, r, progress)
+	})
+	if err != nil {
+		return removed, fmt.Errorf("forget: %w", err)
+	}
+	return removed, nil
+}
+
+// rewrite removes the companions of sessions, runs do, and makes the companions of those that are left again.
+func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (archive.Removed, error)) (removed archive.Removed, err error) {
+	had := map[transcript.Key]bool{}
+	for _, k := range of {
+		s := d.sessions[k]
+		if s == nil {
+			continue
+		}
+		for _, path := range s.state.earlier("") {
+			err := sidecar.Remove(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return removed, err
+			}
+			had[k] = had[k] || path == s.state.Companion
+		}
+	}
+	removed, err = do()
+	if err = errors.Join(err, d.load(ctx)); err != nil {
+		return removed, err
+	}
+	for k := range had {
+		s := d.sessions[k]
+		if s == nil || s.Class == transcript.Attachment || !d.knowsAgent(k.Agent) || slices.Contains(removed.Sessions, k) {
+			continue
+		}
+		d.heartbeat()
+		err = errors.Join(err, d.withFold(ctx, s, func() error {
+			s.updateState(0)
+			if d.markUnsaved(s); !had[k] || s.state.UnknownFormat {
+				return nil
+			}
+			_, err := d.publish(ctx, s)
+			return err
+		}))
+	}
+	return removed, errors.Join(err, d.saveAll(ctx, false))
+}
+
+// elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
+// the same bytes stand in both. It makes these companions again, so that they name what is returned.
+func (d *Daemon) elsewhere(ctx context.Context, sessions []transcript.Key) (all []archive.Found, err error) {
+	gone := map[transcript.Key]bool{}
+	for _, k := range sessions {
+		gone[k] = true
+	}
+	for _, s := range d.sessions {
+		d.heartbeat()
+		if len(gone) == 0 || gone[s.Key] || s.state.Companion == "" || s.Class == transcript.Attachment || !d.knowsAgent(s.Agent) {
+			continue
+		}
+		text, err := os.ReadFile(s.state.Companion)
+		if err != nil { // made again by the next sync, or not at all
+			continue
+		}
+		named, err := d.namesAny(ctx, text, gone)
+		if err != nil {
+			return nil, err
+		}
+		if !named {
+			continue
+		}
+		err = d.withFold(ctx, s, func() error {
+			made, err := d.publish(ctx, s)
+			if err != nil {
+				return err
+			}
+			for _, p := range made.Pointers {
+				all = append(all, archive.Found{Pointer: p, Key: s.Key, Generation: made.At.Generation})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// namesAny reports whether a companion has an ID that the index has in one of these sessions.
+func (d *Daemon) namesAny(ctx context.Context, text []byte, in map[transcript.Key]bool) (bool, error) {
+	for _, id := range mark.IDs(string(text)) {
+		found, err := d.Archive.Lookup(ctx, string(id))
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(found, func(f archive.Found) bool { return in[f.Key] }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// resetState removes from a state what is from the transcript. The next sync adds it again.
+func resetState(state []byte) []byte {
+	s, err := DecodeState(state)
+	if err != nil {
+		return nil
+	}
+	s.Source, s.Written, s.Earlier = Stat{}, Stat{}, nil
+	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
+	return s.encode()
+}
+
+// refill removes from the archive the forgotten text that one of these sessions got in two steps. Their folds have it too,
+// so they have to be synced again.
+func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
+	_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) { return d.Archive.Compact(ctx, archive.Removal{}, nil) })
+	for _, k := range sessions {
+		if s := d.sessions[k]; s != nil {
+			stale = append(stale, s)
+		}
+	}
+	return stale, err
+}
+
+// Keep says which sessions Collect removes. Zero fields remove none.
+type Keep struct {
+	Age      time.Duration // since they were last active
+	Size     int64         // of the archive's file in bytes: the oldest are removed until it fits
+	Projects []string      // globs of directories whose sessions stay
+}
+
+// Candidate is a session, with its sub-agents and attachments, that Collect may remove.
+type Candidate struct {
+	Keys  []transcript.Key // the session first
+	Title string
+	Cwd   string
+	Last  time.Time // when it was last active
+	Bytes int64     // of transcripts
+}
+
+// Candidates returns what Collect removes, oldest first, and how many more sessions stay that are old enough, by reason.
+// It removes only sessions whose transcript is gone: the others would be archived again.
+func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chosen []Candidate, stay map[string]int, err error) {
+	stored, err := d.Archive.Sessions(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := d.Archive.Size(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Candidate
+	stay = map[string]int{}
+	families := d.families()
+	bytes := map[transcript.Key]int64{}
+	for _, a := range stored {
+		for _, g := range a.Generations {
+			bytes[a.Key] += g.Tip.Offset
+		}
+	}
+	for root, members := range families {
+		c := Candidate{Keys: members}
+		for _, k := range members {
+			s := d.sessions[k]
+			c.Bytes += bytes[k]
+			c.Last = latest(c.Last, s.state.Last, s.state.GoneAt)
+		}
+		if s := d.sessions[root]; s != nil {
+			c.Title, c.Cwd = cmp.Or(s.state.Labels.Name, s.state.Title), cmp.Or(s.state.Start, s.state.Cwd)
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(x, y Candidate) int {
+		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Keys[0].ID, y.Keys[0].ID))
+	})
+	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
+	for _, c := range all {
+		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
+		if !old && (keep.Size <= 0 || left <= keep.Size) {
+			continue
+		}
+		if why := d.whyKept(c, keep); why != "" {
+			stay[why]++
+			continue
+		}
+		left -= int64(float64(c.Bytes) * share)
+		chosen = append(chosen, c)
+	}
+	return chosen, stay, nil
+}
+
+func latest(times ...time.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// Family returns a session with its sub-agents and attachments, itself first.
+func (d *Daemon) Family(k transcript.Key) []transcript.Key {
+	if of := d.families()[k]; of != nil {
+		return of
+	}
+	all := []transcript.Key{k} // a sub-agent, which has no family of its own
+	for other, s := range d.sessions {
+		if s.Agent == k.Agent && s.Parent == k.ID && other != k {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// families returns the sessions by the one that they belong to, which is first.
+func (d *Daemon) families() map[transcript.Key][]transcript.Key {
+	all := map[transcript.Key][]transcript.Key{}
+	for k := range d.sessions {
+		root := k
+		for range 10 { // a cycle of parents is possible in a damaged transcript
+			s := d.sessions[root]
+			if s == nil {
+				break
+			}
+			parent := transcript.Key{Agent: root.Agent, ID: cmp.Or(s.Parent, s.state.Parent)}
+			if parent.ID == "" || d.sessions[parent] == nil {
+				break
+			}
+			root = parent
+		}
+		all[root] = append(all[root], k)
+	}
+	for root, members := range all {
+		slices.SortFunc(members, func(x, y transcript.Key) int {
+			switch {
+			case x == root:
+				return -1
+			case y == root:
+				return 1
+			}
+			return cmp.Compare(x.ID, y.ID)
+		})
+	}
+	return all
+}
+
+// whyKept returns why sessions stay, "" if they may be removed.
+func (d *Daemon) whyKept(c Candidate, keep Keep) string {
+	for _, k := range c.Keys {
+		s := d.sessions[k]
+		switch {
+		case s.state.Labels.Pinned:
+			return "pinned"
+		case exists(s.Path):
+			return "transcript exists"
+		case s.state.Companion != "" && exists(s.state.Companion):
+			return "companion exists"
+		case d.hasCopy(k):
+			return "resumed as another session"
+		case inProject(s.state, keep.Projects):
+			return "in a project of archive.keep_projects"
+		}
+	}
+	return ""
+}
+
+// hasCopy reports whether a session that ccd copied from k exists: its text names k's IDs.
+func (d *Daemon) hasCopy(k transcript.Key) bool {
+	for other, s := range d.sessions {
+		if other != k && s.state.Resumed.ID == k.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// inProject reports whether a session worked in a directory that a glob matches, or below one.
+func inProject(s State, globs []string) bool {
+	for _, dir := range []string{s.Start, s.Cwd} {
+		for dir = filepath.ToSlash(dir); dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
+			if slices.ContainsFunc(globs, func(glob string) bool {
+				ok, _ := path.Match(glob, dir)
+				return ok
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Collect removes the candidates from the archive and writes its file anew, without free space.
+func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(done, total int64)) (archive.Removed, error) {
+	var keys []transcript.Key
+	for _, c := range all {
+		keys = append(keys, c.Keys...)
+	}
+	index, err := d.elsewhere(ctx, keys)
+	if err != nil {
+		return archive.Removed{}, fmt.Errorf("collect garbage: %w", err)
+	}
+	r := archive.Removal{Sessions: keys, Index: index}
+	removed, err := d.rewrite(ctx, keys, func() (archive.Removed, error) { return d.Archive.Compact(ctx, r, progress) })
+	if err != nil {
+		return removed, fmt.Errorf("collect garbage: %w", err)
+	}
+	return removed, nil
+}
