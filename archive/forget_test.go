@@ -438,6 +438,47 @@ func TestCompact(t *testing.T) {
 	f.exact(t, f.a)
 }
 
+// A reader, an append and a backup that have begun before the file was replaced give right bytes or an error.
+func TestReadWhileReplaced(t *testing.T) {
+	f := newForgetful(t)
+	one := generationOf{session("one").Key, 1}
+	var got []byte
+	n := 0
+	r := f.a.Reader(one.Key, 1)
+	_, err := r.generation(t.Context())
+	must(t, err)
+	for p, err := range r.portions(t.Context(), 0, int64(len(f.want[one]))) {
+		must(t, err)
+		if got = append(got, p.data...); n == 0 {
+			other := openAt(t, f.a.Path(), Options{})
+			_, err := other.Compact(t.Context(), Removal{Sessions: []transcript.Key{session("again").Key, session("last").Key}}, nil)
+			must(t, err)
+		}
+		n++
+	}
+	if n < 2 || !bytes.Equal(got, f.want[one]) {
+		t.Errorf("%d portions, %d bytes instead of %d", n, len(got), len(f.want[one]))
+	}
+	p, err := f.a.plan(t.Context(), session("one"), transcript.Cursor{Generation: 1, Offset: int64(len(got))}, segment(1, int64(len(got)), []byte("x\n")))
+	must(t, err)
+	_, err = openAt(t, f.a.Path(), Options{}).Compact(t.Context(), Removal{}, nil)
+	must(t, err)
+	if err := f.a.update(t.Context(), 0, p.commit); !errors.Is(err, ErrTip) {
+		t.Errorf("an append that was planned on another file: %v", err)
+	}
+	_, err = f.a.Backup(t.Context(), filepath.Join(t.TempDir(), "copy"), false, func(done, _ int64) {
+		if n > 0 {
+			n = 0
+			_, err := openAt(t, f.a.Path(), Options{}).Compact(t.Context(), Removal{}, nil)
+			must(t, err)
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "replaced") {
+		t.Errorf("a backup of two files: %v", err)
+	}
+	sound(t, f.a)
+}
+
 func TestCompactKeepsWhatIsDamaged(t *testing.T) {
 	ro := newRotten(t)
 	ro.flips(t, 40, func(at int64) {

@@ -44,6 +44,7 @@ type importer struct {
 	places  map[generationOf]generationOf // where the generations of from are here
 	holes   holes                         // what is forgotten, in from
 	reset   func(state []byte) []byte     // makes the state of a session that has holes; nil: it gets none
+	same    bool                          // keep the numbers of sessions: a reader may be using them
 }
 
 // generationOf names a generation.
@@ -282,10 +283,12 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	}
 	record := newSessionRecord(s.Session)
 	record.Generation = len(records)
-	err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-		record.Num, err = tx.Bucket(bucketSessions).NextSequence()
-		return err
-	})
+	if record.Num = num; !im.same {
+		err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+			record.Num, err = tx.Bucket(bucketSessions).NextSequence()
+			return err
+		})
+	}
 	touched := false
 	for i, g := range s.Generations {
 		if err == nil {

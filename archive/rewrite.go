@@ -49,7 +49,7 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, tot
 // Compact writes the archive's file anew, without free space and without the given sessions, as Forget does. It adds no
 // tombstones: if their transcripts come back, they are stored again.
 func (a *Archive) Compact(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
-	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Index: r.Index}}
+	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Index: r.Index, Reset: r.Reset}}
 	return w.run(ctx, "compact archive", progress)
 }
 
@@ -371,7 +371,7 @@ func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress 
 }
 
 func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress func(done, total int64)) error {
-	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, reset: w.removal.Reset}
+	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, reset: w.removal.Reset, same: true}
 	kept := slices.DeleteFunc(slices.Clone(w.all), func(s Session) bool { return w.removes(s.Key) })
 	if err := im.each(ctx, kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
 		return err
@@ -435,9 +435,11 @@ func (w *rewriter) goneKey(f Found) []byte { return append(w.tombs.goneKey(f.Has
 // finish writes what belongs to the archive as a whole.
 func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error {
 	err := old.view(ctx, func(from *bolt.Tx) error {
-		if b := from.Bucket(bucketLog); b != nil {
-			if err := tx.Bucket(bucketLog).SetSequence(b.Sequence()); err != nil {
-				return err
+		for _, name := range [][]byte{bucketSessions, bucketLog} {
+			if b := from.Bucket(name); b != nil {
+				if err := tx.Bucket(name).SetSequence(b.Sequence()); err != nil {
+					return err
+				}
 			}
 		}
 		return tx.Bucket(bucketMeta).Put(keyID, from.Bucket(bucketMeta).Get(keyID))

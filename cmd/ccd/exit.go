@@ -129,7 +129,7 @@ func agentHint(line string) string {
 		return line
 	case !strings.HasPrefix(line, "ccd "):
 		return "ask the user: " + line
-	case (verb == "restore" || verb == "show" || verb == "search") && !strings.HasPrefix(rest, "--session") && !strings.HasPrefix(rest, "--f"):
+	case (verb == "restore" || verb == "show" || verb == "search") && !strings.HasPrefix(rest, "--"):
 		return "ccd agent " + verb + " " + rest
 	}
 	return "ask the user to run: " + line

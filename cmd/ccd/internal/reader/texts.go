@@ -135,7 +135,7 @@ func (e *ForgottenError) Hint() string {
 // forgotten returns what is left of an original, if holes is true, or says that it was forgotten. ok is false if it was
 // not.
 func (l *Library) forgotten(ctx context.Context, id string, holes bool) (f archive.Found, ok bool, err error) {
-	if l.reach != nil || !mark.IsID(id) {
+	if !mark.IsID(id) {
 		return f, false, nil
 	}
 	gone, err := l.Archive.Forgotten(ctx, mark.ID(id))
@@ -143,7 +143,7 @@ func (l *Library) forgotten(ctx context.Context, id string, holes bool) (f archi
 		return f, false, err
 	}
 	g := gone[0]
-	if holes && !g.Whole {
+	if holes && !g.Whole && l.reach == nil {
 		return g.Found, true, nil
 	}
 	return f, true, &ForgottenError{mark.ID(id), g.Time, g.Whole}
