@@ -31,8 +31,8 @@ func planted(seed uint64, n int, lines ...int) []byte {
 	return slices.Concat(all...)
 }
 
-// without returns data with the canary replaced, also where it shares its bytes with an earlier generation.
-func without(data []byte) []byte {
+// starred returns data with the canary replaced, also where it shares its bytes with an earlier generation.
+func starred(data []byte) []byte {
 	for _, text := range []string{canary, canary[:5] + "_" + canary[5:]} {
 		data = bytes.ReplaceAll(data, []byte(text), []byte(strings.Map(func(c rune) rune {
 			if c == '_' {
@@ -187,7 +187,7 @@ func TestForgetText(t *testing.T) {
 		t.Errorf("%+v, %+v", preview, done)
 	}
 	for of, data := range f.want {
-		f.want[of] = without(data)
+		f.want[of] = starred(data)
 	}
 	f.exact(t, f.a)
 	if got := scan(t, f.dir, canary); len(got) > 0 {
@@ -232,7 +232,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	backup(t, f.a, file)
 	f.forget(t, Removal{Texts: []Text{whatever(canary)}, Sessions: []transcript.Key{session("small").Key}})
 	for of, data := range f.want {
-		was[of], f.want[of] = data, without(data)
+		was[of], f.want[of] = data, starred(data)
 	}
 	small := generationOf{session("small").Key, 1}
 	delete(f.want, small)
@@ -259,7 +259,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	if len(stale) > 0 {
 		t.Errorf("stale: %v", stale)
 	}
-	f.want[generationOf{session("batch").Key, 1}] = without(planted(5, 5000, 3))
+	f.want[generationOf{session("batch").Key, 1}] = starred(planted(5, 5000, 3))
 	if err := other.Append(t.Context(), session("small"), segment(1, 0, was[small])); !errors.Is(err, ErrForgotten) {
 		t.Errorf("a forgotten session is stored again: %v", err)
 	}
@@ -300,7 +300,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	must(t, os.Remove(r.Aside))
 	f.exact(t, other)
 	fill(t, other, session("rebuilt"), 1, planted(6, 5000, 3), whole)
-	f.want[generationOf{session("rebuilt").Key, 1}] = without(planted(6, 5000, 3))
+	f.want[generationOf{session("rebuilt").Key, 1}] = starred(planted(6, 5000, 3))
 	f.exact(t, other)
 	if got := scan(t, f.dir, canary); len(got) > 0 {
 		t.Errorf("back in %q", got)
@@ -398,7 +398,7 @@ func TestForgetKilled(t *testing.T) {
 		}
 		f.want = map[generationOf][]byte{}
 		for of, data := range was {
-			f.want[of] = without(data)
+			f.want[of] = starred(data)
 		}
 		f.exact(t, a)
 		if got := scan(t, f.dir, canary); len(got) > 0 {

@@ -430,7 +430,9 @@ func (w *rewriter) reindex(tx *bolt.Tx) error {
 }
 
 // goneKey returns the key of an original in "gone".
-func (w *rewriter) goneKey(f Found) []byte { return append(w.tombs.goneKey(f.Hash.ID()), byte(f.Shape)) }
+func (w *rewriter) goneKey(f Found) []byte {
+	return append(w.tombs.goneKey(f.Hash.ID()), byte(f.Shape))
+}
 
 // finish writes what belongs to the archive as a whole.
 func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error {

@@ -138,6 +138,9 @@ func contentsOf(t testing.TB, path string) mark.Hash {
 		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 			fmt.Fprintf(h, "%q %d\n", name, b.Sequence())
 			return b.ForEach(func(k, v []byte) error {
+				if string(k) == string(keyFile) { // each file has its own number
+					return nil
+				}
 				fmt.Fprintf(h, "%d %d\n%s%s", len(k), len(v), k, v)
 				return nil
 			})

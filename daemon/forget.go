@@ -142,7 +142,9 @@ func resetState(state []byte) []byte {
 // refill removes from the archive the forgotten text that one of these sessions got in two steps. Their folds have it too,
 // so they have to be synced again.
 func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
-	_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) { return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil) })
+	_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) {
+		return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil)
+	})
 	for _, k := range sessions {
 		if s := d.sessions[k]; s != nil {
 			stale = append(stale, s)
