@@ -15,6 +15,7 @@ type decoder struct {
 	c      *Config
 	md     *toml.MetaData
 	text   string
+	keys   []key // of c
 	faults []fault
 }
 
@@ -31,7 +32,7 @@ func (c *Config) decode(text string) error {
 	if err != nil {
 		return c.syntax(err, text)
 	}
-	d := decoder{c: c, md: &md, text: text}
+	d := decoder{c: c, md: &md, text: text, keys: c.keys()}
 	for name, prim := range sections {
 		d.section(name, prim)
 	}
@@ -50,14 +51,14 @@ func (c *Config) syntax(err error, text string) error {
 	if errors.As(err, &p) && p.Position.Line > 0 {
 		line = p.Position.Line
 	}
-	if _, ok := c.find(p.LastKey); ok {
+	if _, ok := find(c.keys(), p.LastKey); ok {
 		return fmt.Errorf("line %d: %s: not valid TOML", line, p.LastKey)
 	}
 	return fmt.Errorf("line %d: not valid TOML", line)
 }
 
 func (d *decoder) section(name string, prim toml.Primitive) {
-	if !slices.ContainsFunc(d.c.keys(), func(k key) bool { return k.section == name }) {
+	if !slices.ContainsFunc(d.keys, func(k key) bool { return k.section == name }) {
 		d.fault(prim, d.c.unknownKey(name))
 		return
 	}
@@ -71,7 +72,7 @@ func (d *decoder) section(name string, prim toml.Primitive) {
 }
 
 func (d *decoder) key(name string, prim toml.Primitive) {
-	k, ok := d.c.find(name)
+	k, ok := find(d.keys, name)
 	if !ok {
 		d.fault(prim, d.c.unknownKey(name))
 		return

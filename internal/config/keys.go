@@ -58,8 +58,7 @@ func keysOf(section string, v reflect.Value, home string) (all []key) {
 	return all
 }
 
-func (c *Config) find(name string) (key, bool) {
-	all := c.keys()
+func find(all []key, name string) (key, bool) {
 	i := slices.IndexFunc(all, func(k key) bool { return k.String() == name })
 	if i < 0 {
 		return key{}, false
