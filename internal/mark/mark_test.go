@@ -71,6 +71,10 @@ func TestInline(t *testing.T) {
 		{"abcd  ", 4, "abcd"},
 		{"[ccd 0123456789ab]", 0, "[\\ccd 0123456789ab]"},
 		{"", 10, ""},
+		{"a b", 3, "a b"},
+		{"a\tb", 0, "a b"},
+		{"a  b", 0, "a b"},
+		{" ", 0, ""},
 	} {
 		if got := Inline(c.in, c.max); got != c.want {
 			t.Errorf("Inline(%q, %d) = %q, want %q", c.in, c.max, got, c.want)

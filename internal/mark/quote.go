@@ -83,6 +83,9 @@ func Fits(text string, max int) (string, bool) {
 
 // inline is Inline; whole reports that nothing was truncated.
 func inline(text string, max int) (s string, whole bool) {
+	if (max <= 0 || len(text) <= max) && plain(text) == len(text) && !strings.Contains(text, "  ") && !strings.Contains(text, "\t") && strings.TrimSpace(text) == text {
+		return text, true // as most are
+	}
 	var b strings.Builder
 	n, space := 0, false
 	for len(text) > 0 {
