@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-text rewrites picture golden score build dist dist-check
+.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites picture golden score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -60,6 +60,10 @@ bench-session:
 
 bench-hostile:
 	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+
+# ls, path and status in archives of 2,000 and 20,000 small sessions.
+bench-list:
+	go test -run '^$$' -bench '^BenchmarkList$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 # The stages that look at text, each alone and together.
 bench-text:

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -239,15 +240,16 @@ var hostile = []struct {
 
 // lines writes an invented transcript in the shape of Claude Code's.
 type lines struct {
-	b strings.Builder
-	n int
+	b   strings.Builder
+	n   int
+	cwd string // "" for /home/me/ledger
 }
 
 func (w *lines) add(kind string, content any) {
 	w.n++
 	line, err := json.Marshal(map[string]any{
 		"type": kind, "uuid": fmt.Sprintf("u-%d", w.n), "timestamp": time.UnixMilli(1772600000000 + int64(w.n)*7000).UTC().Format(time.RFC3339),
-		"sessionId": "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b", "cwd": "/home/me/ledger",
+		"sessionId": "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b", "cwd": cmp.Or(w.cwd, "/home/me/ledger"),
 		"message": map[string]any{"role": kind, "id": fmt.Sprintf("msg-%d", w.n), "model": "some-model", "content": content},
 	})
 	if err != nil {
