@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
@@ -122,11 +121,11 @@ func decodeSession(record []byte) (r sessionRecord, err error) {
 func sessionKey(k transcript.Key) []byte { return []byte(k.Agent + "\x00" + k.ID) }
 
 func parseSessionKey(b []byte) (transcript.Key, error) {
-	agent, id, ok := bytes.Cut(b, []byte{0})
+	agent, id, ok := strings.Cut(string(b), "\x00")
 	if !ok {
 		return transcript.Key{}, errors.New("session key without an agent")
 	}
-	return transcript.Key{Agent: string(agent), ID: string(id)}, nil
+	return transcript.Key{Agent: agent, ID: id}, nil
 }
 
 // getSession returns the record of a session; ok is false if there is none.

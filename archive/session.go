@@ -29,7 +29,7 @@ func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Sessi
 	err := a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
-			s, err = a.session(recordsOf(tx), k, r, min(from, r.Generation))
+			s, err = a.session(recordsOf(tx), sessionKey(k), k, r, min(from, r.Generation))
 		}
 		if err != nil {
 			return a.damageIn(k, transcript.Cursor{}, err)
@@ -77,8 +77,8 @@ func find(c *bolt.Cursor, key []byte) []byte {
 	return v
 }
 
-// session reads a session without its bytes, with the generations from from on.
-func (a *Archive) session(in records, k transcript.Key, r sessionRecord, from int) (Session, error) {
+// session reads the session of a key without its bytes, with the generations from from on.
+func (a *Archive) session(in records, key []byte, k transcript.Key, r sessionRecord, from int) (Session, error) {
 	s := Session{Session: r.session(k)}
 	from = max(1, from)
 	if from <= r.Generation {
@@ -95,7 +95,7 @@ func (a *Archive) session(in records, k transcript.Key, r sessionRecord, from in
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 	}
-	state, err := in.state(k)
+	state, err := in.state(key)
 	if err != nil {
 		s.StateDamage = a.damageIn(k, s.Tip(), err)
 	}
@@ -113,13 +113,12 @@ func (in records) generation(s stream) (generationRecord, error) {
 }
 
 // state returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
-func (in records) state(k transcript.Key) (state []byte, err error) {
+func (in records) state(key []byte) (state []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a damaged page of states does not make the session unreadable (see guard)
 			err = fmt.Errorf("session state: %v", p)
 		}
 	}()
-	key := sessionKey(k)
 	v := find(in.states, key)
 	if v == nil {
 		return nil, nil
@@ -130,7 +129,9 @@ func (in records) state(k transcript.Key) (state []byte, err error) {
 	return state, nil
 }
 
-func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) { return recordsOf(tx).state(k) }
+func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
+	return recordsOf(tx).state(sessionKey(k))
+}
 
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 	key := sessionKey(k)
@@ -222,7 +223,7 @@ func (a *Archive) stored(in records, key, v []byte) (s Session, num uint64, err 
 		r, err = parseSession(key, v)
 	}
 	if err == nil {
-		s, err = a.session(in, k, r, 1)
+		s, err = a.session(in, key, k, r, 1)
 	}
 	if err != nil {
 		err = a.damageIn(k, transcript.Cursor{}, err)
@@ -231,7 +232,7 @@ func (a *Archive) stored(in records, key, v []byte) (s Session, num uint64, err 
 }
 
 // pageSize is how many entries each reads in one transaction.
-const pageSize = 4096
+const pageSize = 8192
 
 // each calls fn with every entry of a bucket, in order, in several short read transactions. It may miss entries that
 // are added meanwhile. fn runs under the lock.
@@ -265,15 +266,16 @@ func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bol
 				more = true
 				break
 			}
-			last = bytes.Clone(k)
+			last = k
 			if err := fn(tx, k, v); err != nil {
 				return err
 			}
 		}
+		last = bytes.Clone(last) // k is part of the mapped file
 		return nil
 	})
 	if err != nil {
-		more = false
+		last, more = nil, false
 	}
 	if errors.Is(err, errAbsent) {
 		err = nil

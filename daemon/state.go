@@ -134,9 +134,7 @@ func statOf(info fs.FileInfo) Stat {
 }
 
 // DecodeState decodes a stored state. Empty input is the zero State.
-func DecodeState(b []byte) (State, error) {
-	var s State
-	var err error
+func DecodeState(b []byte) (s State, err error) {
 	switch {
 	case len(b) == 0:
 	case b[0] == stateForm:
@@ -144,16 +142,22 @@ func DecodeState(b []byte) (State, error) {
 		c.all(&s)
 		err = c.end()
 	default:
-		err = json.Unmarshal(b, &s)
-		s.Companion, s.Parent = mark.Unname(s.Companion), mark.Unname(s.Parent)
-		for i, p := range s.Earlier {
-			s.Earlier[i] = mark.Unname(p)
-		}
+		s, err = decodeJSON(b)
 	}
 	if err != nil {
 		return s, fmt.Errorf("decode session state: %w", err)
 	}
 	return s, nil
+}
+
+// decodeJSON is apart because json.Unmarshal makes the State escape to the heap.
+func decodeJSON(b []byte) (s State, err error) {
+	err = json.Unmarshal(b, &s)
+	s.Companion, s.Parent = mark.Unname(s.Companion), mark.Unname(s.Parent)
+	for i, p := range s.Earlier {
+		s.Earlier[i] = mark.Unname(p)
+	}
+	return s, err
 }
 
 func (s State) encode() []byte {

@@ -53,7 +53,7 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	}
 	if e, ok := l.Here(agent); ok {
 		a.incomplete(l)
-		a.say("session of this directory: %s; `ccd ls` lists others", sessionLine(e))
+		a.say("session of this directory: %s; `ccd ls` lists others", sessionLine(&e))
 		return e, nil
 	}
 	all := l.Listed(agent)
@@ -68,13 +68,13 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 }
 
 // noChoice returns an error that lists the sessions to choose from.
-func noChoice(all []reader.Entry) error {
+func noChoice(all []*reader.Entry) error {
 	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 
 // numbered lists sessions, one line each.
-func numbered(all []reader.Entry) []string {
+func numbered(all []*reader.Entry) []string {
 	var lines []string
 	for i, e := range all[:min(len(all), mostListed)] {
 		lines = append(lines, fmt.Sprintf("%2d  %s  %s", i+1, shortID(e.ID), sessionDetails(e)))
@@ -86,7 +86,7 @@ func numbered(all []reader.Entry) []string {
 }
 
 // pick lets a person choose a session, with a picker or, on a dumb terminal, by number.
-func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error) {
+func (a *app) pick(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
 	in, out := a.in.(*os.File), unguarded(a.err).(*os.File)
 	if !terminal(out) {
 		return a.askNumber(ctx, all)
@@ -105,11 +105,11 @@ func (a *app) pick(ctx context.Context, all []reader.Entry) (reader.Entry, error
 		return reader.Entry{}, err
 	}
 	a.say("session: %s", sessionLine(all[n]))
-	return all[n], nil
+	return *all[n], nil
 }
 
 // chooseLines returns the heading and the lines of the picker.
-func (a *app) chooseLines(all []reader.Entry, width int) []string {
+func (a *app) chooseLines(all []*reader.Entry, width int) []string {
 	rows := make([]status.Session, len(all))
 	for i, e := range all {
 		rows[i] = status.Of(e)
@@ -118,7 +118,7 @@ func (a *app) chooseLines(all []reader.Entry, width int) []string {
 }
 
 // askNumber lists the sessions and reads the number of one.
-func (a *app) askNumber(ctx context.Context, all []reader.Entry) (reader.Entry, error) {
+func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
 	fmt.Fprintf(a.err, "%s\n", strings.Join(numbered(all), "\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.in)
@@ -133,7 +133,7 @@ func (a *app) askNumber(ctx context.Context, all []reader.Entry) (reader.Entry, 
 		case line == "":
 			return reader.Entry{}, errInterrupted
 		case err == nil && n >= 1 && n <= most:
-			return all[n-1], nil
+			return *all[n-1], nil
 		}
 	}
 }
@@ -162,19 +162,19 @@ func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 
 // sayLatest says which session latest is, and which others are active.
 func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
-	a.say("latest is %s", sessionLine(e))
-	for _, other := range l.Latest(dir, agent) {
+	a.say("latest is %s", sessionLine(&e))
+	for other := range l.Latest(dir, agent) {
 		if other.Key != e.Key && time.Since(other.Last()) < active {
-			a.say("also active: %s; its ID is %s", sessionDetails(other), l.Argument(other))
+			a.say("also active: %s; its ID is %s", sessionDetails(other), l.Argument(*other))
 		}
 	}
 }
 
 // sessionLine returns a session in one line, with its ID.
-func sessionLine(e reader.Entry) string { return shortID(e.ID) + ", " + sessionDetails(e) }
+func sessionLine(e *reader.Entry) string { return shortID(e.ID) + ", " + sessionDetails(e) }
 
 // sessionDetails describes a session: its title, project, agent, age and size.
-func sessionDetails(e reader.Entry) string {
+func sessionDetails(e *reader.Entry) string {
 	s := status.Of(e)
 	return strings.Join(append(titleAndProject(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
 }

@@ -259,7 +259,7 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Removed) error {
 	for _, k := range r.Sessions {
 		if e, ok := l.Entry(k); ok {
-			a.say("session: %s", sessionLine(e))
+			a.say("session: %s", sessionLine(&e))
 		}
 	}
 	if r.Places > 0 {

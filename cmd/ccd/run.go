@@ -105,7 +105,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 		return nil
 	}
 	return func(of transcript.Session, kept daemon.State) {
-		s := status.Of(reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
+		s := status.Of(&reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
 		if terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
 		}

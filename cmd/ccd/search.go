@@ -305,7 +305,7 @@ func (p *hitPrinter) fitted(h search.Hit) error {
 			b.WriteString("\n")
 		}
 		e, _ := p.library.Entry(h.Session.Key)
-		b.WriteString(cut(sessionLine(e), p.width) + "\n")
+		b.WriteString(cut(sessionLine(&e), p.width) + "\n")
 		p.last = h.Session.Key
 	}
 	parts := hitPlace(h, words.Local(h.Time))

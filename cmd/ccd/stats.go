@@ -108,8 +108,8 @@ func (a *app) printStats(out status.Stats, one *reader.Entry) error {
 	rows := [][]string{{"sessions", fmt.Sprintf("%d, %s", out.Sessions, words.Count(out.Companions, "companion"))}}
 	before := out.Before()
 	if one != nil {
-		rows = [][]string{{"session", mark.Inline(one.ID, 0) + ", " + sessionDetails(*one)}}
-		before = status.Of(*one).Size().String()
+		rows = [][]string{{"session", mark.Inline(one.ID, 0) + ", " + sessionDetails(one)}}
+		before = status.Of(one).Size().String()
 	}
 	rows = append(rows, []string{"tokens", tokensLine(before, out.Saved)})
 	if a.verbose {

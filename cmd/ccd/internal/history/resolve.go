@@ -40,6 +40,7 @@ type Candidate struct {
 	Last time.Time // time of its newest record, zero if unknown
 	Cwd  string    // its working directory, "" if unknown
 	Made bool      // written by ccd itself, so it is never the latest
+	N    int       // the caller's number for it
 }
 
 // Choice narrows which sessions an argument can name.

@@ -18,7 +18,7 @@ type Stored struct {
 }
 
 // Stored is what the archive holds of the session's file.
-func (e Entry) Stored() Stored {
+func (e *Entry) Stored() Stored {
 	return Stored{e.Tip().Offset, e.Kept.Source, e.Packed, e.Kept.SkipReason != ""}
 }
 
@@ -41,12 +41,18 @@ func (s Stored) same(size int64, modified time.Time) bool {
 }
 
 // Lag returns how many bytes of the session's file are not archived, 0 where the file is gone.
-func (e Entry) Lag() int64 {
+func (e *Entry) Lag() int64 {
+	lag, _ := e.File()
+	return lag
+}
+
+// File returns how many bytes of the session's file are not archived, and whether the file is where it was last seen.
+func (e *Entry) File() (lag int64, present bool) {
 	info, err := os.Lstat(e.Path)
 	if err != nil || !info.Mode().IsRegular() {
-		return 0
+		return 0, err == nil
 	}
-	return e.Stored().lag(info.Size(), info.ModTime())
+	return e.Stored().lag(info.Size(), info.ModTime()), true
 }
 
 // Pending is what stands in files and not in the archive.
@@ -80,8 +86,8 @@ func Behind(found []watcher.Found, archived map[string]Stored, filter func(watch
 // StoredOf is what is stored of each session, by path.
 func StoredOf(sessions []Entry) map[string]Stored {
 	all := make(map[string]Stored, len(sessions))
-	for _, e := range sessions {
-		all[e.Path] = e.Stored()
+	for i := range sessions {
+		all[sessions[i].Path] = sessions[i].Stored()
 	}
 	return all
 }

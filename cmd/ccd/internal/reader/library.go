@@ -11,7 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -45,6 +47,7 @@ type Entry struct {
 
 // Load reads what the archive knows of each session in reach.
 func (l *Library) Load(ctx context.Context) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // almost all that is loaded stays, so collections would find little
 	stored, err := l.Archive.Sessions(ctx)
 	l.Damage = nil
 	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
@@ -62,7 +65,7 @@ func (l *Library) Load(ctx context.Context) error {
 	l.loaded = true
 	l.Sessions = make([]Entry, len(stored))
 	for i, s := range stored {
-		l.Sessions[i] = entryOf(s)
+		l.Sessions[i].set(s)
 	}
 	sortEntries(l.Sessions)
 	if err := l.narrow(ctx); err != nil {
@@ -109,7 +112,7 @@ func sortEntries(all []Entry) {
 }
 
 // Last is when the session last grew: by its own clock, else by its file's.
-func (e Entry) Last() time.Time {
+func (e *Entry) Last() time.Time {
 	if e.Kept.Last.IsZero() && e.Kept.Source.ModTime != 0 {
 		return time.Unix(0, e.Kept.Source.ModTime).UTC()
 	}
@@ -118,9 +121,10 @@ func (e Entry) Last() time.Time {
 
 // candidates are the sessions as arguments may name them.
 func (l *Library) candidates() []history.Candidate {
-	all := make([]history.Candidate, 0, len(l.Sessions))
-	for _, e := range l.Sessions {
-		all = append(all, history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Kept.SkipReason != "" || e.Kept.NotResumed()})
+	all := make([]history.Candidate, len(l.Sessions))
+	for i := range all {
+		e := &l.Sessions[i]
+		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Kept.SkipReason != "" || e.Kept.NotResumed(), N: i}
 	}
 	return all
 }
@@ -134,8 +138,7 @@ func (l *Library) Find(arg, agent string) (Entry, error) {
 	if err != nil {
 		return Entry{}, l.resolveHint(arg, err)
 	}
-	e, _ := l.Entry(got.Key)
-	return e, nil
+	return l.Sessions[got.N], nil
 }
 
 func (l *Library) choice(agent string) history.Choice {
@@ -152,21 +155,22 @@ func workingDir() string {
 	return dir
 }
 
-// Latest returns the main sessions, of those that work in dir or below it if dir is given, newest first. The session whose
+// Latest yields the main sessions, of those that work in dir or below it if dir is given, newest first. The session whose
 // agent runs this command comes before all others.
-func (l *Library) Latest(dir, agent string) []Entry {
-	var all []Entry
-	for _, c := range history.Latest(dir, l.candidates(), l.choice(agent)) {
-		if e, ok := l.Entry(c.Key); ok {
-			all = append(all, e)
+func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, c := range history.Latest(dir, l.candidates(), l.choice(agent)) {
+			if !yield(&l.Sessions[c.N]) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // Listed returns the sessions that lists show: the main ones that are followed, newest first, also copies that ccd made.
-func (l *Library) Listed(agent string) (all []Entry) {
-	for _, e := range l.Sessions {
+func (l *Library) Listed(agent string) (all []*Entry) {
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
 		if e.Class == transcript.Main && e.Kept.SkipReason == "" && (agent == "" || e.Agent == agent) {
 			all = append(all, e)
 		}
@@ -179,12 +183,12 @@ func (l *Library) Listed(agent string) (all []Entry) {
 func (l *Library) Here(agent string) (here Entry, ok bool) {
 	dir := workingDir()
 	p := project.Of(dir, l.Home)
-	for _, e := range l.Latest("", agent) {
+	for e := range l.Latest("", agent) {
 		switch {
 		case slices.Contains(l.callers, e.ID), p.InTree(e.Kept.Cwd):
-			return e, true
+			return *e, true
 		case !ok && p.Has(e.Kept.Cwd):
-			here, ok = e, true
+			here, ok = *e, true
 		}
 	}
 	return here, ok
@@ -210,15 +214,19 @@ func (l *Library) Damages() []Damage {
 	return all
 }
 
-func entryOf(s archive.Session) Entry {
-	e := Entry{Session: s}
+func entryOf(s archive.Session) (e Entry) {
+	e.set(s)
+	return e
+}
+
+func (e *Entry) set(s archive.Session) {
+	e.Session = s
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
 		e.Kept = state
 		if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
 			e.Class = transcript.SubAgent // its path does not tell, its records do
 		}
 	}
-	return e
 }
 
 // Of returns one session, without reading all of them where that has not been done.
@@ -235,15 +243,16 @@ func (l *Library) Of(ctx context.Context, k transcript.Key) Entry {
 
 // Entry returns the session of a key, if it is in reach.
 func (l *Library) Entry(k transcript.Key) (Entry, bool) {
-	i := slices.IndexFunc(l.Sessions, func(e Entry) bool { return e.Key == k })
-	if i < 0 {
-		return Entry{}, false
+	for i := range l.Sessions {
+		if l.Sessions[i].Key == k {
+			return l.Sessions[i], true
+		}
 	}
-	return l.Sessions[i], true
+	return Entry{}, false
 }
 
 // Generation returns number n of the session's generations, the current one for 0.
-func (e Entry) Generation(n int) (archive.Generation, error) {
+func (e *Entry) Generation(n int) (archive.Generation, error) {
 	if len(e.Generations) == 0 {
 		return archive.Generation{}, fmt.Errorf("read session %s: %w: nothing of it is archived", e.ID, history.ErrNotFound)
 	}
@@ -321,7 +330,7 @@ func (f fold) Pointers(ctx context.Context) ([]transcript.Pointer, error) {
 }
 
 // Bytes is how much is archived of the session, all generations together.
-func (e Entry) Bytes() int64 {
+func (e *Entry) Bytes() int64 {
 	var n int64
 	for _, g := range e.Generations {
 		n += g.Tip.Offset
@@ -330,12 +339,12 @@ func (e Entry) Bytes() int64 {
 }
 
 // HasCompanion reports whether the session's companion stands where it was written, and can be read.
-func (e Entry) HasCompanion() bool {
+func (e *Entry) HasCompanion() bool {
 	return e.Kept.Companion != "" && disk.Readable(e.Kept.Companion) == nil
 }
 
 // Present reports whether the transcript stands where it was last seen.
-func (e Entry) Present() bool {
+func (e *Entry) Present() bool {
 	_, err := os.Lstat(e.Path)
 	return err == nil
 }

@@ -120,7 +120,7 @@ func (o *Report) count(sessions []reader.Entry) {
 			}
 		}
 		if time.Since(e.Last()) < liveWithin {
-			o.Live = append(o.Live, Of(e))
+			o.Live = append(o.Live, Of(&e))
 		}
 	}
 }

@@ -66,19 +66,20 @@ type Session struct {
 	Tags        []string           `json:"tags"`
 	Name        string             `json:"name"`
 
-	entry reader.Entry
+	entry *reader.Entry
 }
 
 // Of is a session as lists show it. It looks at its file and at its companion's.
-func Of(e reader.Entry) Session {
-	s := e.Kept
+func Of(e *reader.Entry) Session {
+	s := &e.Kept
 	size := sizeOf(e)
+	lag, present := e.File()
 	return Session{
 		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
-		Records: s.Records, Bytes: e.Bytes(), Lag: e.Lag(), Generations: len(e.Generations), Model: s.Model,
+		Records: s.Records, Bytes: e.Bytes(), Lag: lag, Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
-		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: e.Present(),
+		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, entry: e,
 	}
 }
@@ -86,30 +87,39 @@ func Of(e reader.Entry) Session {
 // Family is the sessions in the order in which they are listed: main ones newest first and, with all, each sub-agent below
 // its parent.
 func Family(sessions []reader.Entry, all bool) []Session {
-	children := map[transcript.Key][]Session{}
-	var rows, orphans []Session
+	children := map[transcript.Key][]*reader.Entry{}
+	var rows, orphans []*reader.Entry
 	known := map[transcript.Key]bool{}
-	for _, e := range sessions {
-		known[e.Key] = true
+	for i := range sessions {
+		if all {
+			known[sessions[i].Key] = true
+		}
 	}
-	for _, e := range sessions {
+	for i := range sessions {
+		e := &sessions[i]
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
 		case e.Kept.SkipReason != "" && !all:
 		case e.Class == transcript.Main:
-			rows = append(rows, Of(e))
+			rows = append(rows, e)
 		case e.Class != transcript.SubAgent || !all:
 		case known[parent]:
-			children[parent] = append(children[parent], Of(e))
+			children[parent] = append(children[parent], e)
 		default:
-			orphans = append(orphans, Of(e))
+			orphans = append(orphans, e)
 		}
 	}
-	ordered := []Session{}
-	for _, s := range rows {
-		ordered = append(append(ordered, s), children[s.entry.Key]...)
+	ordered := make([]Session, 0, len(sessions))
+	for _, e := range rows {
+		ordered = append(ordered, Of(e))
+		for _, child := range children[e.Key] {
+			ordered = append(ordered, Of(child))
+		}
 	}
-	return append(ordered, orphans...)
+	for _, e := range orphans {
+		ordered = append(ordered, Of(e))
+	}
+	return ordered
 }
 
 // Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first

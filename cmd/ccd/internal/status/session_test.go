@@ -41,11 +41,11 @@ func TestShort(t *testing.T) {
 // A session has the name that its agent gave it, else what was asked first.
 func TestName(t *testing.T) {
 	e := entryOf("a", daemon.State{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"})
-	if s := Of(e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
+	if s := Of(&e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
 		t.Errorf("%q in %q", s.Called(), s.Directory())
 	}
 	e.Kept.Title = "Cents"
-	if got := Of(e).Called(); got != "Cents" {
+	if got := Of(&e).Called(); got != "Cents" {
 		t.Errorf("with a title: %q", got)
 	}
 }

@@ -22,7 +22,7 @@ func SizeOf(reported, about, estimate, window int64) Size {
 	return Size{Tokens: cmp.Or(reported, about, estimate/4), About: reported == 0, Window: window}
 }
 
-func sizeOf(e reader.Entry) Size {
+func sizeOf(e *reader.Entry) Size {
 	return SizeOf(e.Kept.Reported, e.Kept.About, e.Kept.Estimate, e.Kept.Window)
 }
 

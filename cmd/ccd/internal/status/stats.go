@@ -92,7 +92,7 @@ func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stat
 		tried[k] = append(tried[k], r)
 	}
 	for _, e := range sessions {
-		own := SessionSaved{Row: Of(e), Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd, Saved: newSaved()}
+		own := SessionSaved{Row: Of(&e), Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd, Saved: newSaved()}
 		own.count(tried[e.Key])
 		own.add(e)
 		own.finish()
@@ -134,7 +134,7 @@ func (s *Saved) count(restores []reader.Restored) {
 func (s *Saved) add(e reader.Entry) {
 	w := e.Kept.Work
 	if e.Kept.Companion != "" {
-		size := sizeOf(e)
+		size := sizeOf(&e)
 		s.Size, s.About, s.Real = s.Size+size.Tokens, s.About || size.About, s.Real+e.Kept.Real
 	}
 	s.Original += e.Kept.Original
@@ -200,7 +200,7 @@ type Group struct {
 }
 
 func (g *Group) add(e reader.Entry) {
-	size := sizeOf(e)
+	size := sizeOf(&e)
 	g.Sessions++
 	g.Size, g.About = g.Size+size.Tokens, g.About || size.About && size.Tokens > 0
 	if e.Kept.Companion != "" {
