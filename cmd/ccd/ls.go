@@ -77,6 +77,7 @@ The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJE
 }
 
 func (a *app) ls(ctx context.Context, f lsFlags) error {
+	collectLess()
 	l, err := a.library(ctx)
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ not read it. ccd compact SESSION writes one, ccd show SESSION prints it from the
 	}
 	var agent string
 	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+		collectLess()
 		l, e, err := a.session(c.Context(), sessionOf(args), agent)
 		if err != nil {
 			return err

@@ -70,6 +70,7 @@ With --watch: one such object per line`,
 }
 
 func (a *app) status(ctx context.Context) error {
+	collectLess()
 	g, err := status.NewGauge(a.Env, version().Version)
 	if err != nil {
 		return err

@@ -144,7 +144,10 @@ func Latest(dir string, all []Candidate, by Choice) []Candidate {
 		}
 		return 1
 	}
-	slices.SortStableFunc(found, func(a, b Candidate) int { return cmp.Or(asks(a)-asks(b), newestFirst(a, b)) })
+	order := func(a, b Candidate) int { return cmp.Or(asks(a)-asks(b), newestFirst(a, b)) }
+	if !slices.IsSortedFunc(found, order) { // as a rule they are
+		slices.SortStableFunc(found, order)
+	}
 	return found
 }
 

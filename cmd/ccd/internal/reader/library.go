@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -47,7 +46,6 @@ type Entry struct {
 
 // Load reads what the archive knows of each session in reach.
 func (l *Library) Load(ctx context.Context) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // almost all that is loaded stays, so collections would find little
 	stored, err := l.Archive.Sessions(ctx)
 	l.Damage = nil
 	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
