@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
@@ -55,7 +56,7 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 }
 
 func (a *Archive) append(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) error {
-	p, err := a.plan(ctx, s, start, seg)
+	p, err := a.plan(ctx, a.enc, s, start, seg)
 	if err != nil || p.noop() {
 		return err
 	}
@@ -63,8 +64,8 @@ func (a *Archive) append(ctx context.Context, s transcript.Session, start transc
 }
 
 // plan prepares an Append, outside the write lock.
-func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
-	p := &plan{a: a, session: s, start: start, seg: seg}
+func (a *Archive) plan(ctx context.Context, enc *zstd.Encoder, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
+	p := &plan{a: a, enc: enc, session: s, start: start, seg: seg}
 	for _, step := range []func(context.Context) error{p.base, p.forget, p.diff, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -76,6 +77,7 @@ func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcri
 // plan is one Append. Everything except commit runs outside the write lock.
 type plan struct {
 	a       *Archive
+	enc     *zstd.Encoder
 	session transcript.Session
 	start   transcript.Cursor
 	seg     transcript.Segment
@@ -369,7 +371,7 @@ func (a *Archive) findShared(ctx context.Context, b block) (known block, err err
 func (p *plan) pack(context.Context) error {
 	for _, b := range p.blocks {
 		if !b.shared {
-			b.stored = p.a.pack(b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
+			b.stored = packWith(p.enc, b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
 			p.need += int64(len(b.stored))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -233,5 +234,32 @@ func TestCutterIsForEver(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%x", h.Sum(nil)[:6]); got != "0dc9ca0e977e" {
 		t.Errorf("cuts hash to %s", got)
+	}
+}
+
+// Sessions of 50 KB that are stored together take little more than zstd at its fastest level, each by itself: packed at that
+// level they take 1.18 of it.
+func TestSmallSessionsTakeLittle(t *testing.T) {
+	a := open(t)
+	var alone int64
+	for batch := range 10 {
+		var all []Addition
+		for i := range 44 {
+			n := batch*44 + i
+			data := talk(uint64(n), 50_000)
+			alone += int64(len(a.enc.EncodeAll(data, nil)))
+			all = append(all, Addition{session(fmt.Sprint(n)), segment(1, 0, data)})
+		}
+		stale, err := a.Save(t.Context(), all, nil)
+		must(t, err)
+		if len(stale) > 0 {
+			t.Fatalf("stale: %v", stale)
+		}
+	}
+	info, err := os.Stat(a.path)
+	must(t, err)
+	t.Logf("%d bytes, %.2f of %d", info.Size(), float64(info.Size())/float64(alone), alone)
+	if info.Size() > alone*117/100 {
+		t.Errorf("%d bytes for %d", info.Size(), alone)
 	}
 }

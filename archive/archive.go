@@ -149,7 +149,7 @@ func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")
 	}
-	enc, err := newEncoder()
+	enc, err := newEncoder(zstd.SpeedFastest)
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}

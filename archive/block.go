@@ -97,8 +97,8 @@ func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
 	return packing &^ enveloped, env, payload, nil
 }
 
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+func newEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxFrame), zstd.WithEncoderCRC(false),
 		zstd.WithSingleSegment(true))
 }
@@ -110,10 +110,14 @@ func newDecoder() (*zstd.Decoder, error) {
 
 // pack returns the stored form of raw, with an envelope.
 func (a *Archive) pack(raw []byte, e envelope, sum mark.Hash) []byte {
+	return packWith(a.enc, raw, e, sum)
+}
+
+func packWith(enc *zstd.Encoder, raw []byte, e envelope, sum mark.Hash) []byte {
 	env := e.encode(sum)
 	head := append(binary.AppendUvarint(append(make([]byte, 0, len(env)+8+len(raw)/4), packedZstd|enveloped), uint64(len(env))), env...)
 	n := len(head)
-	stored := a.enc.EncodeAll(raw, head)
+	stored := enc.EncodeAll(raw, head)
 	if len(stored)-n >= len(raw) {
 		stored = append(stored[:n], raw...)
 		stored[0] = packedRaw | enveloped

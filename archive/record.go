@@ -151,8 +151,9 @@ func parseSession(key, v []byte) (r sessionRecord, err error) {
 }
 
 func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
-	key := sessionKey(k)
-	if err := tx.Bucket(bucketSessions).Put(key, seal(key, r.encode())); err != nil {
+	key, b := sessionKey(k), tx.Bucket(bucketSessions)
+	b.FillPercent = 0.9 // a batch comes in order
+	if err := b.Put(key, seal(key, r.encode())); err != nil {
 		return err
 	}
 	return putSchema(tx) // the oldest schema has JSON
