@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/daemon"
 	"ccd/internal/agent/claude"
 	"ccd/internal/config"
 	"ccd/internal/mark"
@@ -179,7 +180,7 @@ func TestReachOfAnOlderArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := restate(filepath.Join(state, "archive.db"), `"start":"[^"]*",`, ""); err != nil || n == 0 {
+	if n, err := restate(filepath.Join(state, "archive.db"), func(s *daemon.State) { s.Start = "" }); err != nil || n == 0 {
 		t.Fatalf("%d states changed, %v", n, err)
 	}
 	for word, want := range map[string]int{"alpha-main": exitDone, "alpha-tree": exitDone, "bravo-main": exitNotFound, "bravo-sub": exitNotFound} {
