@@ -371,7 +371,7 @@ func (a *Archive) findShared(ctx context.Context, b block) (known block, err err
 func (p *plan) pack(context.Context) error {
 	for _, b := range p.blocks {
 		if !b.shared {
-			b.stored = packWith(p.enc, b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
+			b.stored = p.a.packWith(p.enc, b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
 			p.need += int64(len(b.stored))
 		}
 	}

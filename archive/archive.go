@@ -130,6 +130,7 @@ type Archive struct {
 	path     string
 	o        Options
 	enc      *zstd.Encoder
+	best     *zstd.Encoder // slower
 	dec      *zstd.Decoder
 	backoff  backoff
 	gaveUp   atomic.Pointer[time.Time] // when a wait for the lock last timed out
@@ -153,9 +154,13 @@ func Open(path string, o Options) (*Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
+	best, err := newEncoder(zstd.SpeedBetterCompression)
+	if err != nil {
+		return nil, fmt.Errorf("open archive %s: %w", path, err)
+	}
 	dec, err := newDecoder()
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
-	return &Archive{path: path, o: o, enc: enc, dec: dec}, nil
+	return &Archive{path: path, o: o, enc: enc, best: best, dec: dec}, nil
 }

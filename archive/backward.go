@@ -13,8 +13,8 @@ import (
 
 // Backward yields the readable part of the first end bytes of a generation from end to start, in segments of whole
 // lines. A line longer than transcript.MaxLine may be a segment of its own, without data. A damaged stretch is a
-// segment without data, with its DamageError; a line that it cuts is treated as beginning after it. Any other error
-// ends the iteration. The hash of the generation is not checked. Backward fails with ErrNotFound if the generation is
+// segment without data, with its DamageError; a line that it cuts is treated as beginning after it. So is one that Only
+// leaves out, with a *Skipped. Any other error ends the iteration. The hash of the generation is not checked. Backward fails with ErrNotFound if the generation is
 // shorter than end.
 func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
@@ -34,7 +34,7 @@ func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.S
 		for b.from > 0 {
 			seg, err := b.next(ctx)
 			if err != nil {
-				if !b.skipDamage(ctx, err, yield) {
+				if !b.skip(ctx, err, yield) {
 					return
 				}
 				continue
@@ -116,16 +116,22 @@ func (b *backward) pending() transcript.Segment {
 	return seg
 }
 
-// skipDamage yields the bytes after a damaged stretch, then the stretch. It returns false if the iteration ends.
-func (b *backward) skipDamage(ctx context.Context, err error, yield func(transcript.Segment, error) bool) bool {
-	if !errors.As(err, new(*DamageError)) {
+// skip yields the bytes after a stretch that is damaged or left out, then the stretch. It returns false if the iteration
+// ends.
+func (b *backward) skip(ctx context.Context, err error, yield func(transcript.Segment, error) bool) bool {
+	var left *Skipped
+	if !errors.As(err, &left) && !errors.As(err, new(*DamageError)) {
 		yield(transcript.Segment{}, err)
 		return false
 	}
 	if seg := b.pending(); seg.End.Offset > seg.Start.Offset && !yield(seg, nil) {
 		return false
 	}
-	b.from = b.r.damageStart(ctx, b.from)
+	if left != nil {
+		b.from -= left.size
+	} else {
+		b.from = b.r.damageStart(ctx, b.from)
+	}
 	seg := b.segment(b.from, nil)
 	b.to = b.from
 	return yield(seg, err)
@@ -144,17 +150,26 @@ func (r *Reader) portionBefore(ctx context.Context, end int64) ([]byte, int64, e
 	return b.raw[from-b.Off : at-b.Off], e.Off + from - e.At, nil
 }
 
-// fetchBack reads the stored blocks before end, last one first, up to fetchSize bytes or the start of the extent.
+// skipCost is how much smaller than the block a filter is, at least.
+const skipCost = 8
+
+// fetchBack reads the stored blocks before end, last one first, up to fetchSize bytes or the start of the extent. Of a
+// block that Only leaves out it reads the filter.
 func (r *Reader) fetchBack(tx *bolt.Tx, end int64) error {
 	r.fetched, r.arena = nil, r.arena[:0]
 	e := r.layout.find(end - 1)
-	last := e.At + end - e.Off
-	for at := last; at > max(e.At, last-fetchSize); {
+	size := int64(0)
+	for at := e.At + end - e.Off; at > e.At && size < fetchSize; {
+		if b, ok := r.skip(tx, e, at); ok {
+			r.fetched = append(r.fetched, b)
+			at, size = b.Off, size+b.Len/skipCost
+			continue
+		}
 		b, err := r.fetchBlock(tx, at-1)
 		if err != nil {
 			return err
 		}
-		at = b.Off
+		at, size = b.Off, size+at-b.Off
 	}
 	return nil
 }

@@ -108,16 +108,22 @@ func newDecoder() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(2*maxFrame), zstd.WithDecodeAllCapLimit(true))
 }
 
-// pack returns the stored form of raw, with an envelope.
+// pack returns the stored form of raw, with an envelope and a filter.
 func (a *Archive) pack(raw []byte, e envelope, sum mark.Hash) []byte {
-	return packWith(a.enc, raw, e, sum)
+	return a.packWith(a.enc, raw, e, sum)
 }
 
-func packWith(enc *zstd.Encoder, raw []byte, e envelope, sum mark.Hash) []byte {
+// bestFrom is the size from which a block is always packed with the better encoder. It pays for the filters.
+const bestFrom = 64 << 10
+
+func (a *Archive) packWith(enc *zstd.Encoder, raw []byte, e envelope, sum mark.Hash) []byte {
+	if len(raw) >= bestFrom {
+		enc = a.best
+	}
 	env := e.encode(sum)
 	head := append(binary.AppendUvarint(append(make([]byte, 0, len(env)+8+len(raw)/4), packedZstd|enveloped), uint64(len(env))), env...)
 	n := len(head)
-	stored := enc.EncodeAll(raw, head)
+	stored := enc.EncodeAll(raw, append(head, encodeFilter(raw, sum)...))
 	if len(stored)-n >= len(raw) {
 		stored = append(stored[:n], raw...)
 		stored[0] = packedRaw | enveloped

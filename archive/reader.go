@@ -35,6 +35,7 @@ type Reader struct {
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
 	scratch []byte   // for the raw bytes of the next block
+	only    []word   // of Only
 }
 
 // cached is a block with its raw bytes.
@@ -47,6 +48,7 @@ type cached struct {
 type stored struct {
 	block
 	from, to int
+	skipped  *Skipped // nil if it was fetched
 }
 
 // Reader returns a reader of a generation; 0 means the current one at the first read.
@@ -94,33 +96,11 @@ func (r *Reader) generation(ctx context.Context) (g generationRecord, err error)
 // findGeneration is generation with a callback that fetches blocks in the same transaction. If fetching fails because
 // of damage, the record is read without it.
 func (r *Reader) findGeneration(ctx context.Context, ahead func(tx *bolt.Tx, tip int64)) (g generationRecord, err error) {
-	err = r.a.view(ctx, func(tx *bolt.Tx) error {
-		s, ok, err := getSession(tx, r.key)
-		if err == nil && !ok {
-			return ErrNotFound
-		}
-		if err == nil {
-			if r.n == 0 {
-				r.n = s.Generation
-			}
-			g, ok, err = getGeneration(tx, newStream(s.Num, r.n))
-		}
-		if err == nil && !ok {
-			return ErrNotFound
-		}
-		if err == nil {
-			r.layout, _, err = getLayout(tx, s.Num, r.n, g)
-		}
-		if err != nil {
-			return r.damage(0, err)
-		}
-		if track := newStream(s.Num, g.Track); track != r.stream {
-			r.stream, r.cache, r.size, r.fetched = track, nil, 0, nil
-		}
-		if ahead != nil && g.Offset > 0 {
+	err = r.a.view(ctx, func(tx *bolt.Tx) (err error) {
+		if g, err = r.load(tx); err == nil && ahead != nil && g.Offset > 0 {
 			ahead(tx, g.Offset)
 		}
-		return nil
+		return err
 	})
 	if ahead != nil && errors.As(err, new(*DamageError)) {
 		r.fetched = nil
@@ -130,6 +110,33 @@ func (r *Reader) findGeneration(ctx context.Context, ahead func(tx *bolt.Tx, tip
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
 	}
 	return g, err
+}
+
+// load reads the generation's record and layout.
+func (r *Reader) load(tx *bolt.Tx) (g generationRecord, err error) {
+	s, ok, err := getSession(tx, r.key)
+	if err == nil && !ok {
+		return g, ErrNotFound
+	}
+	if err == nil {
+		if r.n == 0 {
+			r.n = s.Generation
+		}
+		g, ok, err = getGeneration(tx, newStream(s.Num, r.n))
+	}
+	if err == nil && !ok {
+		return g, ErrNotFound
+	}
+	if err == nil {
+		r.layout, _, err = getLayout(tx, s.Num, r.n, g)
+	}
+	if err != nil {
+		return g, r.damage(0, err)
+	}
+	if track := newStream(s.Num, g.Track); track != r.stream {
+		r.stream, r.cache, r.size, r.fetched = track, nil, 0, nil
+	}
+	return g, nil
 }
 
 // portion is a stretch of a generation's bytes in one block. Its data is valid until the next portion, and nil if
@@ -187,6 +194,9 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	}
 	b := r.fetched[0]
 	r.fetched = r.fetched[1:]
+	if b.skipped != nil {
+		return cached{}, b.skipped
+	}
 	if b.Len < int64(cap(r.scratch)/2) {
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
@@ -226,7 +236,7 @@ func (r *Reader) fetchBlock(tx *bolt.Tx, at int64) (block, error) {
 	if err != nil {
 		return b, &DamageError{Err: err}
 	}
-	r.fetched = append(r.fetched, stored{b, len(r.arena), len(arena)})
+	r.fetched = append(r.fetched, stored{block: b, from: len(r.arena), to: len(arena)})
 	r.arena = arena
 	return b, nil
 }

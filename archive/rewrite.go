@@ -360,7 +360,7 @@ func (f filled) change(g *generationRecord) {
 // copy writes the new file.
 func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress func(done, total int64)) error {
 	c := &copier{a: w.a}
-	into := &Archive{path: tmp, enc: w.a.enc, dec: w.a.dec}
+	into := &Archive{path: tmp, enc: w.a.enc, best: w.a.best, dec: w.a.dec}
 	return c.run(ctx, tmp, func(ctx context.Context) error {
 		into.held = &store{a: into, db: c.db, write: true}
 		if err := c.db.Update(func(tx *bolt.Tx) error { return initialise(tx) }); err != nil {

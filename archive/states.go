@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/transcript"
@@ -47,15 +46,12 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 	var plans []*plan
 	var raced []transcript.Key
 	var need int64
-	enc, err := newEncoder(zstd.SpeedBetterCompression) // many small sessions, most of them at rest: their size counts more than the time
-	if err != nil {
-		return nil, err
-	}
 	for _, add := range additions {
 		start, err := checkSegment(add.Segment)
 		var p *plan
 		if err == nil {
-			p, err = a.plan(ctx, enc, add.Session, start, add.Segment)
+			// many small sessions, most of them at rest: their size counts more than the time
+			p, err = a.plan(ctx, a.best, add.Session, start, add.Segment)
 		}
 		switch {
 		case errors.Is(err, ErrTip):

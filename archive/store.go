@@ -65,7 +65,9 @@ func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) er
 }
 
 // hold returns an archive whose calls use the open store.
-func (s *store) hold() *Archive { return &Archive{path: s.a.path, enc: s.a.enc, dec: s.a.dec, held: s} }
+func (s *store) hold() *Archive {
+	return &Archive{path: s.a.path, enc: s.a.enc, best: s.a.best, dec: s.a.dec, held: s}
+}
 
 // update runs fn in a write transaction. It is durable when update returns.
 func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {

@@ -237,8 +237,7 @@ func escaped(b []byte) (rune, int) {
 	if !ok {
 		return 'u', 2
 	}
-	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		second, _ := unit(b[6:])
+	if second, ok := unit(b[6:]); ok {
 		if pair := utf16.DecodeRune(r, second); pair != utf8.RuneError {
 			return pair, 12
 		}
@@ -246,9 +245,9 @@ func escaped(b []byte) (rune, int) {
 	return r, 6
 }
 
-// unit returns the UTF-16 code unit of `\uXXXX`.
+// unit returns the UTF-16 code unit of the escape `\uXXXX` at the beginning of b.
 func unit(b []byte) (rune, bool) {
-	if len(b) < 6 {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
 	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)

@@ -69,7 +69,7 @@ func (w *walk) callIn(data []byte, off int64, id string) (*transcript.Item, *tra
 		if i < 0 {
 			break
 		}
-		line := lineAround(data, i)
+		line := transcript.LineAround(data, i)
 		if r := w.record(data, off, line); r != nil {
 			if call := callTo(r, id); call != nil {
 				return call, r

@@ -200,7 +200,7 @@ func (c *callIDs) lines(data []byte) (found []transcript.Span) {
 			return found
 		}
 		if at += i + 1; c.begins(data[at:]) {
-			line := lineAround(data, at)
+			line := transcript.LineAround(data, at)
 			found = append(found, line)
 			at = int(line.End())
 		}

@@ -1,14 +1,9 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
-	"strconv"
 	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"ccd/internal/transcript"
 )
@@ -64,6 +59,14 @@ func plainInJSON(r rune) bool {
 	return r != '"' && r != '\\' && r != '/' && !unicode.IsControl(r) && r != unicode.ReplacementChar
 }
 
+// words returns the texts that each line with a match contains.
+func (s *sieve) words() (all []string) {
+	for _, u := range s.runs {
+		all = append(all, string(u.folded))
+	}
+	return all
+}
+
 // lines returns the lines of data that may contain a match, without their line ends, in order.
 func (s *sieve) lines(data []byte) []transcript.Span {
 	if len(s.runs) == 0 {
@@ -77,13 +80,13 @@ func (s *sieve) lines(data []byte) []transcript.Span {
 			at = p.from(at + 1)
 			continue
 		}
-		line := lineAround(data, at)
+		line := transcript.LineAround(data, at)
 		if s.others(data[line.Off:line.End()]) {
 			found = append(found, line)
 		}
 		at = p.from(int(line.End()))
 	}
-	spelled := spelled(data)
+	spelled := transcript.Spelled(data)
 	spelled = slices.DeleteFunc(spelled, func(line transcript.Span) bool { return !s.unspelled(data[line.Off:line.End()]) })
 	if len(spelled) == 0 {
 		return found
@@ -96,34 +99,12 @@ func (s *sieve) lines(data []byte) []transcript.Span {
 // unspelled reports whether a line contains all runs after its escapes are undone once or, for JSON within a string, twice.
 func (s *sieve) unspelled(line []byte) bool {
 	for range 2 {
-		line = unescaped(line)
+		line = transcript.Unescaped(line)
 		if start, _ := s.runs[0].find(line, 0); start >= 0 && s.others(line) {
 			return true
 		}
 	}
 	return false
-}
-
-// unescaped undoes all JSON escapes.
-func unescaped(line []byte) []byte {
-	out := make([]byte, 0, len(line))
-	for {
-		i := bytes.IndexByte(line, '\\')
-		if i < 0 || i+1 == len(line) {
-			return append(out, line...)
-		}
-		out = append(out, line[:i]...)
-		r, ok := unit(line[i:])
-		if !ok {
-			out, line = append(out, line[i+1]), line[i+2:]
-			continue
-		}
-		line = line[i+6:]
-		if second, ok := unit(line); ok && utf16.DecodeRune(r, second) != unicode.ReplacementChar {
-			r, line = utf16.DecodeRune(r, second), line[6:]
-		}
-		out = utf8.AppendRune(out, r)
-	}
 }
 
 func (s *sieve) others(line []byte) bool {
@@ -135,61 +116,9 @@ func (s *sieve) others(line []byte) bool {
 	return true
 }
 
-// spelled returns the lines with an escape `\uXXXX` of a character that need not be escaped.
-func spelled(data []byte) (found []transcript.Span) {
-	for at := nextEscape(data, 0); at >= 0; at = nextEscape(data, at) {
-		if r, ok := unit(data[at:]); !ok || r < ' ' {
-			at += len(`\u`)
-			continue
-		}
-		line := lineAround(data, at)
-		found = append(found, line)
-		at = int(line.End())
-	}
-	return found
-}
-
-// nextEscape returns the position of the next `\u` at or after at, -1 if there is none. It tests eight positions at a time for a
-// backslash followed by a u, because backslashes are too frequent to be checked one by one.
-func nextEscape(data []byte, at int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; at+9 <= len(data); at += 8 {
-		a := binary.LittleEndian.Uint64(data[at:]) ^ ones*'\\'
-		b := binary.LittleEndian.Uint64(data[at+1:]) ^ ones*'u'
-		if (a-ones)&^a&(b-ones)&^b&highs == 0 { // no position is zero in both a and b
-			continue
-		}
-		if i := bytes.Index(data[at:at+9], []byte(`\u`)); i >= 0 {
-			return at + i
-		}
-	}
-	if i := bytes.Index(data[min(at, len(data)):], []byte(`\u`)); i >= 0 {
-		return at + i
-	}
-	return -1
-}
-
-// unit decodes the escape `\uXXXX` at the beginning of b.
-func unit(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(n), err == nil
-}
-
-func lineAround(data []byte, at int) transcript.Span {
-	from := bytes.LastIndexByte(data[:at], '\n') + 1
-	to := bytes.IndexByte(data[at:], '\n')
-	if to < 0 {
-		to = len(data) - at
-	}
-	return transcript.Span{Off: int64(from), Len: int64(at + to - from)}
-}
-
 func all(data []byte) (lines []transcript.Span) {
 	for at := 0; at < len(data); {
-		line := lineAround(data, at)
+		line := transcript.LineAround(data, at)
 		lines = append(lines, line)
 		at = int(line.End()) + 1
 	}

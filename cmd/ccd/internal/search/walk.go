@@ -45,8 +45,7 @@ func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
 func (w *walk) lines(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		w.near = w.archive.Reader(w.source.Key, w.generation.N)
-		for seg, err := range w.segments {
-			w.progress(seg.End.Offset - seg.Start.Offset)
+		for seg, err := range w.read {
 			if err != nil {
 				w.upTo = -1
 				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
@@ -60,6 +59,23 @@ func (w *walk) lines(ctx context.Context) iter.Seq2[Hit, error] {
 			if w.upTo >= 0 {
 				w.upTo -= records(seg)
 			}
+		}
+	}
+}
+
+// read yields the segments that may contain a match.
+func (w *walk) read(yield func(transcript.Segment, error) bool) {
+	for seg, err := range w.segments {
+		w.progress(seg.End.Offset - seg.Start.Offset)
+		var skipped *archive.Skipped
+		if errors.As(err, &skipped) {
+			if w.upTo >= 0 {
+				w.upTo -= skipped.Lines
+			}
+			continue
+		}
+		if !yield(seg, err) {
+			return
 		}
 	}
 }

@@ -22,8 +22,7 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 		}
 		var buf []byte // the end of the last segment and this one
 		lines := 0     // line ends before buf
-		for seg, err := range w.segments {
-			w.progress(seg.End.Offset - seg.Start.Offset)
+		for seg, err := range w.read {
 			if err != nil {
 				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
 					return
@@ -80,8 +79,7 @@ func (w *walk) messages() iter.Seq2[Hit, error] {
 			held = held[:0]
 			return true
 		}
-		for seg, err := range w.segments {
-			w.progress(seg.End.Offset - seg.Start.Offset)
+		for seg, err := range w.read {
 			if err != nil {
 				if give() {
 					yield(Hit{}, w.failed(err))

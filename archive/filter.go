@@ -1,0 +1,345 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// A filter shows that a block does not contain a word, so that a search need not decode it. It has the grams, which are
+// successive gramCodes, of the text and of the text without JSON escapes, in two bitmaps: those of three in usual text, and
+// those of four in long runs without spaces or quotes, such as base64, which would fill the first one. It precedes the
+// block's zstd frame as a skippable frame, which every decoder ignores.
+type filter struct {
+	lines int  // in the block
+	ended bool // the block ends with a newline
+	text  bitmap
+	dense bitmap // nil for no such run; empty for too many
+}
+
+const (
+	filterMagic = 0x184d2a5c // one of the magic numbers of skippable frames
+	gramBits    = 18         // three codes
+	denseBits   = 24         // four codes
+	denseRun    = 100        // size of a run in characters from which it is dense
+	denseShare  = 20         // part of the block's size that the bitmap for dense runs may have
+)
+
+// How many grams of each kind take a byte of their bitmap. About half of the bits are set.
+const (
+	textGrams  = 4
+	denseGrams = 6
+)
+
+// The codes of characters that are in no gram: JSON may escape them.
+const (
+	noGram = -1
+	noRun  = -2 // ends a run too
+)
+
+// gramCodes maps ASCII characters to 6 bits. ~ and ^ are the same, as are both cases of a letter.
+var gramCodes = func() (codes [utf8.RuneSelf]int8) {
+	n := int8(0)
+	for c := range codes {
+		codes[c] = noRun
+		if c > ' ' && c < '~' && c != '"' && c != '\\' && c != '/' && (c < 'A' || c > 'Z') {
+			codes[c] = n
+			n++
+		}
+	}
+	codes['/'], codes['~'] = noGram, codes['^']
+	for c := 'A'; c <= 'Z'; c++ {
+		codes[c] = codes[c+'a'-'A']
+	}
+	return codes
+}()
+
+// runs calls fn with the codes of each run in a text. Other characters than ASCII separate runs, unless they are a case of
+// an ASCII letter. A run is valid until the next one.
+func runs(text []byte, fn func(run []int8)) {
+	run := make([]int8, len(text))
+	n := 0
+	for i := 0; i < len(text); i++ {
+		code := int8(noRun)
+		if c := text[i]; c < utf8.RuneSelf {
+			code = gramCodes[c]
+		} else {
+			r, size := utf8.DecodeRune(text[i:])
+			i += size - 1
+			switch r {
+			case '\u0307': // the dot of an i
+				continue
+			case '\u0130': // the capital i with a dot
+				code = gramCodes['i']
+			case '\u017f': // the long s
+				code = gramCodes['s']
+			case '\u212a': // the Kelvin sign
+				code = gramCodes['k']
+			}
+		}
+		if code != noRun {
+			run[n] = code
+			n++
+			continue
+		}
+		if n > 2 {
+			fn(run[:n])
+		}
+		n = 0
+	}
+	if n > 2 {
+		fn(run[:n])
+	}
+}
+
+// appendGrams appends the grams of a run, of size bits each.
+func appendGrams(grams []uint32, run []int8, size int) []uint32 {
+	gram, n, mask := uint32(0), 0, uint32(1)<<size-1
+	for _, code := range run {
+		if code < 0 {
+			n = 0
+			continue
+		}
+		gram = (gram<<6 | uint32(code)) & mask
+		if n += 6; n >= size {
+			grams = append(grams, gram)
+		}
+	}
+	return grams
+}
+
+// bitmap is a set of grams by their hashes.
+type bitmap []byte
+
+func (m bitmap) at(gram uint32) (i int, bit byte) {
+	gram *= 0x9e3779b1
+	gram = (gram ^ gram>>15) * 0x85ebca77
+	gram ^= gram >> 13
+	at := uint64(gram) * uint64(len(m)*8) >> 32
+	return int(at / 8), 1 << (at % 8)
+}
+
+func (m bitmap) add(gram uint32) {
+	i, bit := m.at(gram)
+	m[i] |= bit
+}
+
+// hasAll reports whether all grams may be in the set.
+func (m bitmap) hasAll(grams []uint32) bool {
+	for _, gram := range grams {
+		if len(m) == 0 {
+			return false
+		}
+		if i, bit := m.at(gram); m[i]&bit == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// gramsIn collects the grams of a block.
+type gramsIn struct {
+	text  [1 << gramBits / 64]uint64
+	dense []uint32
+	any   bool // there is a dense run
+	room  int  // for how many grams the bitmap of dense runs has room
+}
+
+func (g *gramsIn) add(text []byte) {
+	few := make([]uint32, 0, denseRun)
+	runs(text, func(run []int8) {
+		if len(run) < denseRun {
+			few = appendGrams(few[:0], run, gramBits)
+			for _, gram := range few {
+				g.text[gram/64] |= 1 << (gram % 64)
+			}
+			return
+		}
+		if g.any = true; len(g.dense) <= g.room {
+			g.dense = appendGrams(g.dense, run, denseBits)
+		}
+	})
+}
+
+// encodeFilter returns the skippable frame with the filter of a block with this hash.
+func encodeFilter(raw []byte, sum mark.Hash) []byte {
+	g := gramsIn{room: len(raw) / denseShare * denseGrams}
+	g.add(raw)
+	for _, line := range transcript.Spelled(raw) {
+		text := raw[line.Off:line.End()]
+		for range 2 { // a string may be JSON with strings
+			text = transcript.Unescaped(text)
+			g.add(text)
+		}
+	}
+	n := 0
+	for _, word := range g.text {
+		n += bits.OnesCount64(word)
+	}
+	text, dense := make(bitmap, n/textGrams+1), bitmap(nil)
+	for i, word := range g.text {
+		for ; word != 0; word &= word - 1 {
+			text.add(uint32(i*64 + bits.TrailingZeros64(word)))
+		}
+	}
+	if len(g.dense) <= g.room {
+		dense = make(bitmap, len(g.dense)/denseGrams+1)
+		for _, gram := range g.dense {
+			dense.add(gram)
+		}
+	}
+	lines := uint64(bytes.Count(raw, []byte("\n"))) << 1
+	if !bytes.HasSuffix(raw, []byte("\n")) {
+		lines |= 1
+	}
+	record := binary.AppendUvarint(binary.AppendUvarint(nil, lines), uint64(len(text)))
+	record = append(record, text...)
+	if g.any {
+		record = append(append(record, 1), dense...)
+	}
+	frame := binary.LittleEndian.AppendUint32(nil, filterMagic)
+	frame = binary.LittleEndian.AppendUint32(frame, uint32(sealSize+len(record)))
+	seal := sealOf(sum[:], record)
+	return append(append(frame, seal[:]...), record...)
+}
+
+// errFilter is returned for a block without an intact filter.
+var errFilter = errors.New("no filter")
+
+// readFilter returns the filter of a block. A damaged one is none.
+func readFilter(tx *bolt.Tx, b block) (f filter, err error) {
+	bucket, head := b.bucket(tx), []byte(nil)
+	for n := range maxFrame/chunkSize + 2 {
+		chunk := bucket.Get(chunkKey(b.ID, n))
+		if len(chunk) == 0 {
+			break
+		}
+		head = append(head, chunk...)
+		packing, _, payload, err := splitStored(head)
+		if err != nil || packing != packedZstd || len(payload) < 8 || binary.LittleEndian.Uint32(payload) != filterMagic {
+			break
+		}
+		if size := int64(binary.LittleEndian.Uint32(payload[4:])); size <= int64(len(payload)-8) {
+			return parseFilter(payload[8:8+size], b.Sum)
+		}
+	}
+	return f, errFilter
+}
+
+func parseFilter(frame []byte, sum mark.Hash) (f filter, err error) {
+	if len(frame) < sealSize || sealOf(sum[:], frame[sealSize:]) != [sealSize]byte(frame) {
+		return f, errFilter
+	}
+	d := varints{b: frame[sealSize:]}
+	lines, text := d.uint(), []byte(d.string())
+	f = filter{lines: int(lines>>1 + lines&1), ended: lines&1 == 0, text: text}
+	if len(d.b) > 0 {
+		f.dense = d.b[1:]
+	}
+	return f, d.err
+}
+
+// word is a text without characters that may be escaped.
+type word struct{ text, dense []uint32 }
+
+// lacks reports whether the block does not contain one of the words.
+func (f filter) lacks(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool {
+		return !f.text.hasAll(w.text) && (f.dense == nil || len(f.dense) > 0 && !f.dense.hasAll(w.dense))
+	})
+}
+
+// Skipped is yielded by Backward, with a segment without data, for a stretch that Only leaves out.
+type Skipped struct {
+	Lines int // in the stretch
+	size  int64
+}
+
+// Error says that the stretch was not read.
+func (s *Skipped) Error() string { return "bytes without the words were skipped" }
+
+// Only makes Backward leave out blocks of whole lines of which no line can contain all of the words, in any case and
+// also with JSON escapes. What it does not leave out may still lack them. A word of less than three ASCII characters
+// leaves out nothing.
+func (r *Reader) Only(words ...string) {
+	r.only = nil
+	for _, text := range words {
+		runs([]byte(text), func(run []int8) {
+			r.only = append(r.only, word{appendGrams(nil, run, gramBits), appendGrams(nil, run, denseBits)})
+		})
+	}
+}
+
+// LeftOut reports for each reader whether Only leaves out its whole generation. It fails only if ctx has ended; what cannot
+// be read, is large or was edited is not. It takes one locked read for many generations.
+func (a *Archive) LeftOut(ctx context.Context, readers []*Reader) ([]bool, error) {
+	out := make([]bool, len(readers))
+	for i, done := 0, -1; i < len(readers) && i > done; {
+		begun := time.Now()
+		done = i
+		_ = a.view(ctx, func(tx *bolt.Tx) error {
+			for i < len(readers) && time.Since(begun) < copyTime {
+				i++ // also if it is damaged
+				out[i-1] = readers[i-1].leftOut(tx)
+			}
+			return nil
+		})
+	}
+	return out, ctx.Err()
+}
+
+func (r *Reader) leftOut(tx *bolt.Tx) bool {
+	if _, err := r.load(tx); err != nil || len(r.layout) != 1 || r.layout.size() > fetchSize*skipCost {
+		return false
+	}
+	at := r.layout.size()
+	for at > 0 {
+		b, ok := r.skip(tx, r.layout[0], at)
+		if !ok {
+			return false
+		}
+		at = b.Off
+	}
+	return true
+}
+
+// skip returns the block that ends at an offset of the extent if Only leaves it out.
+func (r *Reader) skip(tx *bolt.Tx, e extent, at int64) (s stored, ok bool) {
+	if len(r.only) == 0 {
+		return s, false
+	}
+	defer func() {
+		if recover() != nil { // a damaged page: what it means shows when the block is read
+			ok = false
+		}
+	}()
+	b, f, err := r.filterBefore(tx, at)
+	if err != nil || !f.lacks(r.only) || b.Off < e.At || b.end() != at || !f.ended && e.Off+at-e.At < r.layout.size() {
+		return s, false
+	}
+	if b.Off > e.At {
+		_, before, err := r.filterBefore(tx, b.Off)
+		ok = err == nil && before.ended
+	} else {
+		ok = e.Off == 0
+	}
+	return stored{block: b, skipped: &Skipped{f.lines, b.Len}}, ok
+}
+
+// filterBefore returns the block with the byte before an offset of the track, and its filter.
+func (r *Reader) filterBefore(tx *bolt.Tx, at int64) (b block, f filter, err error) {
+	if b, err = findBlock(tx, r.stream, at-1); err == nil {
+		f, err = readFilter(tx, b)
+	}
+	return b, f, err
+}
