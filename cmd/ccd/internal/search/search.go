@@ -71,7 +71,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				s.Progress(done, total)
 			}
 		}
-		reader, end := readAhead(ctx, s.Archive, slices.Collect(s.passing(f)))
+		reader, end := readAhead(ctx, s.Archive, f.sieve.words(), slices.Collect(s.passing(f)))
 		defer end()
 		for _, one := range s.Sources {
 			if ctx.Err() != nil {
