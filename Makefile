@@ -43,7 +43,7 @@ fuzz:
 	done
 
 # What docs/PERFORMANCE.md tells, over BYTES of invented transcripts: run --once against bare zstd of the same bytes, and
-# search against decoding and hashing the archive's frames; and a session that grows under the daemon against one pass.
+# search against ripgrep or grep over the files; and a session that grows under the daemon against one pass.
 BYTES ?= 1GB
 bench:
 	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Once|Search|Follow)$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench

@@ -152,12 +152,18 @@ func once(b *testing.B, bin, home string) (c cost) {
 			c.stored += info.Size()
 		}
 	}
+	removeOthers(b, home, before)
+	return c.rate()
+}
+
+// removeOthers removes the companions: the files below home that were not there before.
+func removeOthers(b *testing.B, home string, before []string) {
+	b.Helper()
 	for _, p := range transcripts(b, home) {
 		if !slices.Contains(before, p) {
 			os.Remove(p)
 		}
 	}
-	return c.rate()
 }
 
 // watch samples the memory of pid until it has ended, and then reads what it wrote: nobody has waited for it yet, so
