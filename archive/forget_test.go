@@ -680,5 +680,5 @@ func TestRandomRemovals(t *testing.T) {
 			t.Errorf("%s is back", text)
 		}
 	}
-	t.Logf("%v, %d sessions left", done, len(f.want))
+	t.Logf("%d operations: %v; %d sessions left", testCount("ARCHIVE_TEST_REMOVALS", 60), done, len(f.want))
 }

@@ -236,15 +236,19 @@ var catalogue = []fault{
 		nil, "the first two also see a write", "`ccd setup` changes the agents' settings.",
 	},
 	{
-		"T23", "secrets and injection", "A restore warns of secrets. Transcript text controls no terminal and does not pass for ccd's own.",
+		"T23", "secrets and injection", "A restore warns of secrets. What was forgotten is in no file of ccd's, and does not come back. Transcript text controls no terminal and does not pass for ccd's own.",
 		[]check{
+			{pkg: "archive", name: "TestForgetText"},
+			{pkg: "archive", name: "TestForgottenStaysAway"},
+			{pkg: "archive", name: "TestTombstonesTellNothing"},
+			{pkg: "cmd/ccd", name: "TestForgetMatch"},
 			{pkg: "cmd/ccd", name: "TestSecretWatch"},
 			{pkg: "cmd/ccd", name: "TestToolWarnsOfSecrets"},
 			{pkg: "cmd/ccd", name: "TestNoErrorRepeatsAConfiguration"},
 			{pkg: "cmd/ccd", name: "TestNothingSteersATerminal"},
 			{pkg: "cmd/ccd/internal/hook", name: "TestNoAnswerHoldsATag"},
 		},
-		nil, "`TestSecretWatch` has texts without secrets", "The archive contains the secrets of the transcripts and is not encrypted ([SECURITY](../SECURITY.md)).",
+		nil, "`TestSecretWatch` has texts without secrets; the tests of forget find the text before it", "The archive contains the secrets of the transcripts and is not encrypted ([SECURITY](../SECURITY.md)).",
 	},
 	{
 		"T24", "installation", "", nil, nil, "", "`make systemd` takes the package through its life in a real systemd, not this page.",
@@ -258,8 +262,14 @@ var catalogue = []fault{
 		nil, "`TestExposure` fails if the unit without its sandbox passes", "launchd is not tested.",
 	},
 	{
-		"T26", "interrupted rebuilds", "If a rebuild of a damaged archive fails at any step, an archive is in place that gives what it gave before.",
-		[]check{{pkg: "archive", name: "TestRebuildFailsAtAnyStep", tries: `(\d+) runs`}},
-		nil, "`TestRebuildFailsAtAnyStep` fails unless some rebuilds were stopped", "ccd has no garbage collection: nothing but a rebuild and `ccd uninstall --purge` removes records.",
+		"T26", "interrupted rebuilds and removals", "If a rebuild, forget or gc fails at any step, an archive is in place that gives what it gave before. All that is not removed stays exact.",
+		[]check{
+			{pkg: "archive", name: "TestRebuildFailsAtAnyStep", tries: `(\d+) runs`},
+			{pkg: "archive", name: "TestForgetKilled", tries: `(\d+) kills`, again: 5},
+			{pkg: "archive", name: "TestRandomRemovals", tries: `(\d+) operations`, again: 5},
+			{pkg: "archive", name: "TestReadWhileReplaced", each: 3},
+			{pkg: "cmd/ccd", name: "TestGC"},
+		},
+		nil, "`TestRebuildFailsAtAnyStep` fails unless some rebuilds were stopped; `TestForgetKilled` finds the text in the old file", "",
 	},
 }

@@ -1,0 +1,164 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+const leak = "token-90c3d1f7a2b84e56"
+
+func leaked() string {
+	return strings.Replace(turn(7), "Please check", "The token is "+leak+". Please check", 1)
+}
+
+func (h *house) forget() archive.Removed {
+	h.t.Helper()
+	r := archive.Removal{Texts: []archive.Text{{Bytes: []byte(leak), To: len(leak), Fill: '*'}}}
+	preview, err := h.o.Archive.Preview(context.Background(), r, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	removed, err := h.daemon().Forget(context.Background(), r, preview, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return removed
+}
+
+// clean fails the test if the archive or the companion of a session has the forgotten text.
+func (h *house) clean(path, text string) {
+	h.t.Helper()
+	if got := h.restore(key(path)); got != strings.ReplaceAll(text, leak, strings.Repeat("*", len(leak))) {
+		h.t.Errorf("the archive has %d other bytes", len(got))
+	}
+	if s := h.companion(path); strings.Contains(s, leak) || !strings.Contains(s, "***") {
+		h.t.Error("the companion has the text, or lacks the session")
+	}
+	if r, err := h.o.Archive.Verify(context.Background(), nil); err != nil || len(r.Damage) > 0 {
+		h.t.Errorf("verify: %v, %v", err, r.Damage)
+	}
+}
+
+// A daemon that runs while another process forgets a text does not write it again.
+func TestForgetBesideADaemon(t *testing.T) {
+	h := newHouse(t)
+	path, text := h.path(1), turns(0, 4)+leaked()
+	h.write(path, text)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	d := h.daemon()
+	go func() { ended <- d.Run(ctx) }()
+	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
+	eventually(t, "the companion has the text", func() bool {
+		b, err := os.ReadFile(companion)
+		return err == nil && strings.Contains(string(b), leak)
+	})
+	h.forget()
+	h.clean(path, text)
+	more := turns(8, 12) + leaked() + turns(12, 14)
+	h.append(path, more)
+	eventually(t, "the companion covers more", func() bool {
+		b, err := os.ReadFile(companion)
+		return err == nil && strings.Contains(string(b), "invoice 13")
+	})
+	stop()
+	<-ended
+	h.clean(path, text+more)
+}
+
+// The weekly comparison with the transcript takes what was forgotten for equal.
+func TestRecheckAfterForget(t *testing.T) {
+	h := newHouse(t)
+	path, text := h.path(1), turns(0, 4)+leaked()
+	h.write(path, text)
+	h.once()
+	if n := h.forget().Places; n != 1 {
+		t.Fatalf("%d places", n)
+	}
+	d := h.daemon()
+	for _, s := range d.sessions {
+		s.state.Checked = s.state.Checked.Add(-2 * recheckCycle)
+	}
+	d.recheck(t.Context(), time.Now(), atRest, func(_ watcher.Offer, err error) { t.Error(err) })
+	h.once()
+	if s := h.stored(path); s.At.Generation != 1 || s.Checked.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	h.clean(path, text)
+}
+
+// What a person has set survives a forget, a text that comes in two steps, and a collection.
+func TestForgetKeepsLabels(t *testing.T) {
+	h := newHouse(t)
+	path, text := h.path(1), turns(0, 4)+leaked()
+	h.write(path, text)
+	h.write(h.path(2), turns(20, 24))
+	h.once()
+	pin := func(was Labels) (Labels, error) {
+		was.Pinned, was.Name = true, "kept"
+		return was, nil
+	}
+	if err := Label(t.Context(), h.o.Archive, key(path), pin); err != nil {
+		t.Fatal(err)
+	}
+	h.forget()
+	half := leaked()
+	cut := strings.Index(half, leak) + 8
+	h.write(path, text+half[:cut])
+	h.once()
+	h.write(path, text+half)
+	h.once()
+	h.clean(path, text+half)
+	if err := os.Remove(h.path(2)); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	d := h.daemon()
+	candidates, kept, err := d.Candidates(t.Context(), Keep{Age: time.Nanosecond}, time.Now())
+	if err != nil || len(candidates) > 0 || kept["companion exists"] != 1 || kept["pinned"] != 1 {
+		t.Errorf("%v, %v, %v", candidates, kept, err)
+	}
+	if _, err := d.Collect(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if l := h.stored(path).Labels; !l.Pinned || l.Name != "kept" {
+		t.Errorf("%+v", l)
+	}
+	h.clean(path, text+half)
+}
+
+// An original that stands in a session that goes, and is named by the companion of one that stays, can still be restored.
+func TestCompanionsOutliveEqualSessions(t *testing.T) {
+	h := newHouse(t)
+	for n := range 2 {
+		h.write(h.path(n), turns(0, 12))
+		h.once()
+	}
+	ids := mark.IDs(h.companion(h.path(0)))
+	h.resolves(ids)
+	gone := key(h.path(1))
+	if named, err := h.daemon().namesAny(t.Context(), []byte(h.companion(h.path(1))), map[transcript.Key]bool{key(h.path(0)): true}); err != nil || !named {
+		t.Fatalf("the companions have no ID in common: this test cannot fail (%v)", err)
+	}
+	if named, _ := h.daemon().namesAny(t.Context(), []byte(h.companion(h.path(0))), map[transcript.Key]bool{gone: true}); !named {
+		gone = key(h.path(0)) // the index has the first one that was archived
+	}
+	d := h.daemon()
+	r := archive.Removal{Sessions: []transcript.Key{gone}}
+	if _, err := d.Forget(t.Context(), r, archive.Removed{Sessions: r.Sessions}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		if key(h.path(n)) != gone {
+			h.resolves(mark.IDs(h.companion(h.path(n))))
+		}
+	}
+}
