@@ -36,7 +36,7 @@ type Removed struct {
 	After    int64
 }
 
-// Forget removes texts wherever they stand, and sessions, for good: it writes a new file without them, verifies it, puts
+// Forget removes sessions, and all occurrences of texts: it writes a new file without them, verifies it, puts
 // it in the archive's place and overwrites the old one. Tombstones keep what was removed from being stored again.
 // Backups are not changed. Others wait for the lock meanwhile. A process that dies leaves the old file or the new one.
 //
@@ -46,7 +46,7 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, tot
 	return w.run(ctx, "forget", progress)
 }
 
-// Compact writes the archive's file anew, without free space and without the given sessions, as Forget does. It adds no
+// Compact replaces the archive's file by one without free space and without the given sessions, as Forget does. It adds no
 // tombstones: if their transcripts come back, they are stored again.
 func (a *Archive) Compact(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
 	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Index: r.Index, Reset: r.Reset}}

@@ -30,7 +30,7 @@ import (
 // ErrForgotten is returned for a session, or an original, that Forget has removed.
 var ErrForgotten = errors.New("forgotten")
 
-// Text is a run of bytes to forget, wherever it stands in a transcript.
+// Text is a run of bytes to forget in all transcripts.
 type Text struct {
 	Bytes    []byte
 	From, To int  // the part that is replaced; the rest only tells where
@@ -235,7 +235,7 @@ func (t *tombs) find(data []byte) (holes []hole) {
 		h := r.sum(data[:n])
 		for at := 0; ; at++ {
 			for _, i := range sums[h] {
-				if one := &t.all[i]; t.stands(one, r, data, at-one.middle()) {
+				if one := &t.all[i]; t.isAt(one, r, data, at-one.middle()) {
 					from := int64(at - one.middle())
 					holes = append(holes, hole{from + int64(one.From), from + int64(one.To), one.Fill})
 				}
@@ -249,8 +249,8 @@ func (t *tombs) find(data []byte) (holes []hole) {
 	return holes
 }
 
-// stands reports whether a text stands in data at from.
-func (t *tombs) stands(one *tomb, r roll, data []byte, from int) bool {
+// isAt reports whether a text is in data at from.
+func (t *tombs) isAt(one *tomb, r roll, data []byte, from int) bool {
 	if from < 0 || from+one.Len > len(data) {
 		return false
 	}

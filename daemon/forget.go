@@ -320,7 +320,7 @@ func inProject(s State, globs []string) bool {
 	return false
 }
 
-// Collect removes the candidates from the archive and writes its file anew, without free space.
+// Collect removes the candidates and the free space from the archive's file.
 func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(done, total int64)) (archive.Removed, error) {
 	var keys []transcript.Key
 	for _, c := range all {

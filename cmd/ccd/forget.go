@@ -167,10 +167,10 @@ func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	return r, nil
 }
 
-// minMatch is the shortest TEXT, in characters: a shorter one stands in places that nobody means.
+// minMatch is the shortest TEXT, in characters: a shorter one occurs in unrelated places.
 const minMatch = 4
 
-// escapedForms returns the text and how it stands in JSON, in JSON inside a JSON string, and so on.
+// escapedForms returns the text and its forms in JSON, in JSON inside a JSON string, and so on.
 func escapedForms(text string) []string {
 	forms := []string{text}
 	level := forms
@@ -192,7 +192,7 @@ func escapedForms(text string) []string {
 	return forms
 }
 
-// plainJSON returns a text as it stands in a JSON string.
+// plainJSON returns a text as a JSON string has it.
 func plainJSON(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
