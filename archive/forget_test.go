@@ -545,6 +545,48 @@ func openForRoot(t *testing.T) *Archive {
 	return a
 }
 
+// Texts that overlap an earlier one go too.
+func TestForgetOverlapping(t *testing.T) {
+	a := open(t)
+	must(t, a.Append(t.Context(), session("s"), segment(1, 0, []byte("x ZZabcd1234YYmore x\n"))))
+	for _, text := range []string{"abcd1234", "ZZabcd1234YYmore"} {
+		_, err := a.Forget(t.Context(), Removal{Texts: []Text{whatever(text)}}, nil)
+		must(t, err)
+	}
+	must(t, a.Append(t.Context(), session("again"), segment(1, 0, []byte("x ZZabcd1234YYmore x\n"))))
+	for _, name := range []string{"s", "again"} {
+		if got, _, err := everything(a.Reader(session(name).Key, 1)); err != nil || string(got) != "x "+strings.Repeat("*", 16)+" x\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// An import that a forget overtakes begins again.
+func TestImportBesideAForget(t *testing.T) {
+	f := newForgetful(t)
+	file := filepath.Join(t.TempDir(), "backup")
+	backup(t, f.a, file)
+	other := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+	must(t, other.Append(t.Context(), session("mine"), segment(1, 0, []byte("mine has "+canary+"\n"))))
+	once := false
+	_, err := other.Import(t.Context(), openAt(t, file, Options{ReadOnly: true}), func(int64, int64) {
+		if !once {
+			once = true
+			_, err := openAt(t, other.Path(), Options{}).Forget(t.Context(), Removal{Texts: []Text{whatever(canary)}}, nil)
+			must(t, err)
+		}
+	})
+	must(t, err)
+	for of, data := range f.want {
+		f.want[of] = starred(data)
+	}
+	f.want[generationOf{session("mine").Key, 1}] = starred([]byte("mine has " + canary + "\n"))
+	f.exact(t, other)
+	if got := scan(t, filepath.Dir(other.Path()), canary); len(got) > 0 {
+		t.Errorf("in %q", got)
+	}
+}
+
 // TestRandomRemovals mixes forgets, compactions, imports, damage and kills: what is left stays exact, and what was forgotten
 // stays away.
 func TestRandomRemovals(t *testing.T) {

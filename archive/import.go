@@ -29,12 +29,20 @@ type Imported struct {
 // and summaries. What is here already is not stored again. A session whose content differs gets a key of its own.
 // progress, if not nil, is called with bytes.
 func (a *Archive) Import(ctx context.Context, from *Archive, progress func(done, total int64)) (Imported, error) {
-	im := importer{a: a, from: from, places: map[generationOf]generationOf{}}
-	if err := im.run(ctx, progress); err != nil {
-		return im.Imported, fmt.Errorf("import archive %s: %w", from.path, err)
+	for {
+		im := importer{a: a, from: from, places: map[generationOf]generationOf{}}
+		switch err := im.run(ctx, progress); {
+		case errors.Is(err, errReplaced): // what was forgotten meanwhile may be in what was read
+			continue
+		case err != nil:
+			return im.Imported, fmt.Errorf("import archive %s: %w", from.path, err)
+		}
+		return im.Imported, nil
 	}
-	return im.Imported, nil
 }
+
+// errReplaced is returned if the archive's file was replaced meanwhile.
+var errReplaced = errors.New("the archive was replaced meanwhile")
 
 // importer is one Import.
 type importer struct {
@@ -44,6 +52,7 @@ type importer struct {
 	places  map[generationOf]generationOf // where the generations of from are here
 	holes   holes                         // what is forgotten, in from
 	reset   func(state []byte) []byte     // makes the state of a session that has holes; nil: it gets none
+	file    []byte                        // identifies the archive's file; nil: any
 	same    bool                          // keep the numbers of sessions: a reader may be using them
 }
 
@@ -56,6 +65,12 @@ type generationOf struct {
 func (im *importer) run(ctx context.Context, progress func(done, total int64)) (err error) {
 	if im.id, err = im.from.ID(ctx); err != nil {
 		im.id = "unknown"
+	}
+	if err := im.a.update(ctx, 0, func(tx *bolt.Tx) error { // it may not exist yet
+		im.file = append([]byte{1}, tx.Bucket(bucketMeta).Get(keyFile)...)
+		return nil
+	}); err != nil {
+		return err
 	}
 	if own, _ := im.a.ID(ctx); sameFile(im.a.path, im.from.path) {
 		return fmt.Errorf("this is the archive itself (%s)", own)
@@ -119,6 +134,16 @@ func (im *importer) pointer(f Found, err error) ([]byte, bool) {
 func keepSealed(k, v []byte) ([]byte, bool) {
 	record, err := unseal(k, v)
 	return record, err == nil
+}
+
+// update runs fn in a write transaction, unless the archive's file was replaced.
+func (im *importer) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
+	return im.a.update(ctx, need, func(tx *bolt.Tx) error {
+		if im.file != nil && !bytes.Equal(im.file[1:], tx.Bucket(bucketMeta).Get(keyFile)) {
+			return errReplaced
+		}
+		return fn(tx)
+	})
 }
 
 // session imports one session.
@@ -284,7 +309,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	record := newSessionRecord(s.Session)
 	record.Generation = len(records)
 	if record.Num = num; !im.same {
-		err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+		err = im.update(ctx, 0, func(tx *bolt.Tx) (err error) {
 			record.Num, err = tx.Bucket(bucketSessions).NextSequence()
 			return err
 		})
@@ -309,7 +334,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	} else if touched {
 		s.State = im.reset(s.State)
 	}
-	return im.a.update(ctx, int64(len(s.State)), func(tx *bolt.Tx) error {
+	return im.update(ctx, int64(len(s.State)), func(tx *bolt.Tx) error {
 		for i, g := range records {
 			if err := putGeneration(tx, newStream(record.Num, i+1), g); err != nil {
 				return err
@@ -369,7 +394,7 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 			}
 			intact = append(intact, b)
 		}
-		err = im.a.update(ctx, int64(size), func(tx *bolt.Tx) error {
+		err = im.update(ctx, int64(size), func(tx *bolt.Tx) error {
 			for _, b := range intact {
 				if err := b.write(tx, to); err != nil {
 					return err
@@ -402,7 +427,7 @@ func (im *importer) entries(ctx context.Context, bucket []byte, change func(k, v
 			continue
 		}
 		added := 0
-		err = im.a.update(ctx, entrySize(batch), func(tx *bolt.Tx) error {
+		err = im.update(ctx, entrySize(batch), func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucket)
 			added = 0
 			for _, e := range batch {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,7 +133,11 @@ func (r *rooter) run(ctx context.Context, earlier string) (err error) {
 	if err := r.compare(ctx); err != nil {
 		return err
 	}
-	return r.a.update(ctx, int64(len(r.fresh))*256, r.append)
+	err = r.a.update(ctx, int64(len(r.fresh))*256, r.append)
+	if earlier == "" {
+		r.Added, r.Grown = 0, 0
+	}
+	return err
 }
 
 // parseRoot splits a root into the number of entries and their hash.
@@ -304,7 +309,13 @@ func (r *rooter) append(tx *bolt.Tx) error {
 			if err != nil {
 				return err
 			}
-			r.Held++
+			if _, known := r.held[of]; known {
+				r.Grown++
+				continue
+			}
+			if r.Held++; !slices.ContainsFunc(r.Declared, func(c RootChange) bool { return generationOf{c.Session, c.Generation} == of }) {
+				r.Added++
+			}
 		}
 	}
 	sum, n, err := eachEntry(tx, func(uint64, logEntry, mark.Hash) {})

@@ -21,6 +21,7 @@ type Removal struct {
 	Texts    []Text
 	Sessions []transcript.Key
 	Index    []Found // originals in other sessions, to be indexed if the index had them in a removed one
+	Remember bool    // keep texts from being stored even if they are not in the archive yet: Forget does not fail
 	// Reset returns the state to store with a session that has lost some bytes. It may be nil: no state.
 	Reset func(state []byte) []byte
 }
@@ -84,6 +85,7 @@ type rewriter struct {
 
 	declared []logEntry
 	unsalted map[string]bool // keys of the salts that are removed
+	missing  []*DamageError  // stretches that were lost in an earlier repair
 }
 
 func (w *rewriter) run(ctx context.Context, what string, progress func(done, total int64)) (Removed, error) {
@@ -126,17 +128,21 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if w.forget {
 		w.tombs = w.tombs.with(w.removal, w.now)
 	}
+	if err := w.intact(ctx, old, func(done, total int64) { progress(200*done/max(1, total), 1000) }); err != nil {
+		return err
+	}
 	if err := w.list(ctx, old); err != nil {
 		return err
 	}
-	if err := w.search(ctx, old, func(done, total int64) { progress(300*done/max(1, total), 1000) }); err != nil {
+	if err := w.search(ctx, old, func(done, total int64) { progress(200+200*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	if w.forget && len(w.Touched)+len(w.Sessions) == 0 {
+	found := !w.forget || len(w.Touched)+len(w.Sessions) > 0
+	if !found && !w.removal.Remember {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored, even if the process dies
-		if err := w.tombs.store(w.a); err != nil {
+		if err := w.tombs.store(w.a); err != nil || !found {
 			return err
 		}
 	}
@@ -145,10 +151,10 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if err := w.copy(ctx, old, tmp, func(done, total int64) { progress(300+300*done/max(1, total), 1000) }); err != nil {
+	if err := w.copy(ctx, old, tmp, func(done, total int64) { progress(400+300*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	if err := w.check(ctx, old, tmp, func(done, total int64) { progress(600+400*done/max(1, total), 1000) }); err != nil {
+	if err := w.check(ctx, old, tmp, func(done, total int64) { progress(700+300*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -172,6 +178,21 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return nil
 	}
 	return erase(f, w.Before)
+}
+
+// intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.
+func (w *rewriter) intact(ctx context.Context, old *Archive, progress func(done, total int64)) error {
+	r, err := old.Verify(ctx, progress)
+	if err != nil {
+		return err
+	}
+	for _, d := range r.Damage {
+		if !errors.Is(d, ErrMissing) && !errors.Is(d, ErrNotFound) {
+			return d
+		}
+	}
+	w.missing = r.Damage
+	return nil
 }
 
 // list reads the sessions.
@@ -489,9 +510,9 @@ func (w *rewriter) check(ctx context.Context, old *Archive, tmp string, progress
 	if err != nil {
 		return err
 	}
-	if len(r.Damage) > 0 {
-		if err := w.checkDamage(ctx, old, r.Damage); err != nil {
-			return err
+	for _, d := range r.Damage {
+		if !slices.ContainsFunc(w.missing, func(o *DamageError) bool { return o.Session == d.Session && o.Generation == d.Generation }) {
+			return fmt.Errorf("verify the new file: %w", d)
 		}
 	}
 	now, err := there.Sessions(ctx)
@@ -513,22 +534,6 @@ func (w *rewriter) check(ctx context.Context, old *Archive, tmp string, progress
 			}
 		}
 		at++
-	}
-	return nil
-}
-
-// checkDamage fails if something is damaged in the new file that was intact.
-func (w *rewriter) checkDamage(ctx context.Context, old *Archive, damage []*DamageError) error {
-	was, err := old.Verify(ctx, nil)
-	if err != nil {
-		return err
-	}
-	for _, d := range damage {
-		if !slices.ContainsFunc(was.Damage, func(o *DamageError) bool {
-			return o.Session == d.Session && o.Generation == d.Generation && (d.Session != transcript.Key{} || o.ID == d.ID)
-		}) {
-			return fmt.Errorf("verify the new file: %w", d)
-		}
 	}
 	return nil
 }

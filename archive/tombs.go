@@ -134,6 +134,11 @@ func (t *tombs) with(r Removal, now time.Time) *tombs {
 		}
 	}
 	for _, text := range r.Texts {
+		masked := text
+		masked.Bytes = bytes.Clone(text.Bytes)
+		if next.fill(masked.Bytes) { // some of it was forgotten before
+			next.add(next.tombOf(masked, now))
+		}
 		next.add(next.tombOf(text, now))
 	}
 	for _, k := range r.Sessions {

@@ -28,13 +28,43 @@ const verifyBatch = 50_000
 // original of each pointer, and the summaries. Damage is listed and Verify continues; err is only set if it could not
 // continue. progress, if not nil, is called with raw bytes, never under the lock.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
-	v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
-	for _, step := range []func(context.Context) error{v.id, v.list, v.pages, v.generations, v.unusedFrames, v.pointers, v.summaries} {
-		if err := step(ctx); err != nil {
-			return v.Report, fmt.Errorf("verify archive: %w", err)
+	for {
+		v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
+		before := a.fileNumber(ctx)
+		for _, step := range []func(context.Context) error{v.id, v.list, v.pages, v.generations, v.unusedFrames, v.pointers, v.summaries, v.records} {
+			if err := step(ctx); err != nil {
+				return v.Report, fmt.Errorf("verify archive: %w", err)
+			}
+		}
+		if len(v.Damage) == 0 || bytes.Equal(before, a.fileNumber(ctx)) {
+			return v.Report, nil
+		} // the file was replaced meanwhile: two files do not match each other
+	}
+}
+
+// fileNumber returns the number of the archive's file, nil if it has none.
+func (a *Archive) fileNumber(ctx context.Context) (file []byte) {
+	_ = a.view(ctx, func(tx *bolt.Tx) error { // the steps report an error
+		file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
+		return nil
+	})
+	return file
+}
+
+// records checks the seals of the log and of what is left of forgotten originals.
+func (v *verifier) records(ctx context.Context) error {
+	for _, name := range [][]byte{bucketGone, bucketLog, bucketSalts} {
+		err := v.a.each(ctx, name, func(_ *bolt.Tx, key, value []byte) error {
+			if _, err := unseal(key, value); err != nil {
+				return v.addDamage(v.a.damage("%s: %w", name, err))
+			}
+			return nil
+		})
+		if err := v.addDamage(err); err != nil {
+			return err
 		}
 	}
-	return v.Report, nil
+	return nil
 }
 
 // Check reads one generation of a session and checks every hash. It fails with a DamageError for each damaged place,

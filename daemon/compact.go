@@ -47,8 +47,12 @@ var ErrUnknownFormat = errors.New("unknown format")
 // contains path.
 func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
-		if _, ok := d.Agents.Find(r.Agent, r.Path, path); !ok {
+		found, ok := d.Agents.Find(r.Agent, r.Path, path)
+		if !ok {
 			continue // CompactFile may have registered the path without a root
+		}
+		if d.Archive.Forgets(found) { // CompactFile would store it under another ID
+			return found, true
 		}
 		if s, err := d.register(watcher.Offer{Path: path, Root: r}); err == nil && s != nil {
 			return s.Session, true

@@ -62,16 +62,18 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 			continue
 		}
 		d.heartbeat()
-		err = errors.Join(err, d.withFold(ctx, s, func() error {
+		if err := d.withFold(ctx, s, func() error {
 			s.updateState(0)
 			if d.markUnsaved(s); !had[k] || s.state.UnknownFormat {
 				return nil
 			}
 			_, err := d.publish(ctx, s)
 			return err
-		}))
+		}); err != nil { // the next sync makes it
+			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
+		}
 	}
-	return removed, errors.Join(err, d.saveAll(ctx, false))
+	return removed, d.saveAll(ctx, false)
 }
 
 // elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
@@ -282,8 +284,10 @@ func (d *Daemon) whyKept(c Candidate, keep Keep) string {
 		switch {
 		case s.state.Labels.Pinned:
 			return "pinned"
-		case exists(s.Path):
+		case exists(s.Path) || !s.state.Gone:
 			return "transcript exists"
+		case s.Root != "" && !exists(s.Root): // perhaps not mounted
+			return "watched directory is missing"
 		case s.state.Companion != "" && exists(s.state.Companion):
 			return "companion exists"
 		case d.hasCopy(k):

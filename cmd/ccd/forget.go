@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -55,10 +56,11 @@ sub-agents and attachments (SESSION), or TEXT, also as JSON escapes it. Equal te
 too; if it is shorter than 16 bytes, only from equal records.
 
 In a transcript, ccd replaces the text by "*" of the same length. ccd restore says that an ID was forgotten, and
-prints the rest with --with-holes. ccd does not store the text or archive the session again.
+prints the rest with --with-holes. ccd does not store TEXT again, even if it is not in the archive yet.
 
 ccd lists what it will remove and asks. Then it writes a new archive, checks it and overwrites the old file. It does
-not change transcripts and backups, but lists those that may still contain the text.`,
+not change transcripts and backups, but lists those that it knows of. ccd does not archive a forgotten session
+again, but a copy of it (a fork) under another ID: use --match for a text.`,
 		more: `STATE/archive.db.forgotten has a secret key and keyed hashes of what was forgotten, to recognize it in new
 transcripts. Backups do not contain this file: keep it with the archive. Other commands and the daemon wait while ccd
 writes the new archive.`,
@@ -106,14 +108,14 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(preview.Touched)+len(preview.Sessions) == 0 {
+	if removal.Remember = f.match != ""; len(preview.Touched)+len(preview.Sessions) == 0 && (!removal.Remember || f.dryRun) {
 		return fmt.Errorf("forget: %w", archive.ErrNotFound)
 	}
 	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(preview.Touched), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
 	if f.dryRun {
 		return a.printForget(out)
 	}
-	if !f.yes {
+	if !f.yes && preview.Places+len(preview.Sessions) > 0 {
 		if err := a.askForget(ctx, l, preview); err != nil {
 			return err
 		}
@@ -177,7 +179,7 @@ func escapedForms(text string) []string {
 	for range 3 {
 		var next []string
 		for _, form := range level {
-			for _, escape := range []func(string) string{plainJSON, htmlJSON, asciiJSON} {
+			for _, escape := range []func(string) string{plainJSON, htmlJSON, slashJSON, asciiJSON, asciiJSONUpper, strictJSON} {
 				next = append(next, escape(form))
 			}
 		}
@@ -207,18 +209,34 @@ func htmlJSON(text string) string {
 	return string(b[1 : len(b)-1])
 }
 
+// slashJSON is plainJSON with slashes escaped.
+func slashJSON(text string) string { return strings.ReplaceAll(plainJSON(text), "/", `\/`) }
+
 // asciiJSON is plainJSON with everything but ASCII escaped.
 func asciiJSON(text string) string {
+	return escaped(plainJSON(text), `\u%04x`, func(c rune) bool { return c >= 0x7f })
+}
+
+func asciiJSONUpper(text string) string {
+	return escaped(plainJSON(text), `\u%04X`, func(c rune) bool { return c >= 0x7f })
+}
+
+// strictJSON escapes as .NET does: everything that means something in HTML too.
+func strictJSON(text string) string {
+	quoted := strings.ReplaceAll(plainJSON(text), `\"`, `\u0022`)
+	return escaped(quoted, `\u%04X`, func(c rune) bool { return c >= 0x7f || strings.ContainsRune("<>&'+`", c) })
+}
+
+// escaped escapes some characters of a text by a format of UTF-16 units.
+func escaped(text, format string, which func(rune) bool) string {
 	var b strings.Builder
-	for _, c := range plainJSON(text) {
-		switch {
-		case c < utf8.RuneSelf:
+	for _, c := range text {
+		if !which(c) {
 			b.WriteRune(c)
-		case c > 0xffff:
-			c -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(c>>10), 0xdc00+(c&0x3ff))
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&b, format, unit)
 		}
 	}
 	return b.String()
@@ -242,8 +260,8 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	}
 	entries, _ := os.ReadDir(l.BackupDir) // there may be none
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".db") {
-			all = append(all, stillHeld{mark.Name(filepath.Join(l.BackupDir, e.Name())), "backup"})
+		if name := e.Name(); e.Type().IsRegular() && (strings.HasSuffix(name, ".db") || strings.HasPrefix(name, ".ccd-")) {
+			all = append(all, stillHeld{mark.Name(filepath.Join(l.BackupDir, name)), "backup"})
 		}
 	}
 	files, _ := archive.Files(l.ArchivePath) // the command has just read them
@@ -294,6 +312,10 @@ func (a *app) printForget(out forgetOutput) error {
 	}
 	if len(out.Removed) > 0 {
 		parts = append(parts, words.Count(len(out.Removed), "whole file"))
+	}
+	if len(parts) == 0 {
+		a.say("not in the archive; ccd will not store this text")
+		return nil
 	}
 	did := "forgotten"
 	if out.DryRun {

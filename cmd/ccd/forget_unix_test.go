@@ -182,6 +182,12 @@ func TestForgetSession(t *testing.T) {
 	if out, _, _ := outputs(t, home, "ls", "--json"); bytes.Contains(out, []byte(id)) || !bytes.Contains(out, []byte("000000000002")) {
 		t.Errorf("ls: %s", out)
 	}
+	if out, talk, code := outputs(t, home, "compact", transcriptPath(home, 1)); code == exitDone || bytes.Contains(out, []byte(leaked)) {
+		t.Errorf("compact its transcript: %d\n%s%s", code, out, talk)
+	}
+	if out, _, _ := outputs(t, home, "status", "--json"); !bytes.Contains(out, []byte(`"lag_bytes": 0`)) {
+		t.Errorf("status: %s", out)
+	}
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
@@ -210,8 +216,70 @@ func TestForgetOriginal(t *testing.T) {
 			t.Errorf("%s: %d %s", name, code, talk)
 		}
 	}
-	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", "nowhere to be found"); code != exitNotFound {
+	if _, talk, code := outputs(t, home, "forget", "--dry-run", "--match", "nowhere to be found"); code != exitNotFound {
 		t.Errorf("a text that is nowhere: %d %s", code, talk)
+	}
+	if _, talk, code := outputs(t, home, "forget", "--match", "pasted-just-now-4417"); code != exitDone || !strings.Contains(talk, "will not store") {
+		t.Errorf("a text that is not archived yet: %d %s", code, talk)
+	}
+	put(t, transcriptPath(home, 7), aLine+leakLine(1, "pasted-just-now-4417"))
+	once(t, home)
+	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000007"); code != exitDone || bytes.Contains(out, []byte("pasted")) {
+		t.Errorf("restore: %d\n%s", code, out)
+	}
+}
+
+// However JSON escapes a text, it is found.
+func TestForgetEscaped(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	text := `pa/th <b>"q"</b> it's Ünï 🙂+1`
+	var all strings.Builder
+	for _, form := range escapedForms(text)[1:] {
+		fmt.Fprintf(&all, `{"type":"user","message":{"role":"user","content":"%s"},"uuid":"u","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n", form)
+	}
+	for _, form := range []string{`pa\/th <b>\"q\"<\/b> it's Ünï 🙂+1`, `pa/th \u003Cb\u003E\u0022q\u0022\u003C/b\u003E it\u0027s \u00DCn\u00EF \uD83D\uDE42\u002B1`, `pa/th \u003cb\u003e\"q\"\u003c/b\u003e it's Ünï 🙂+1`} {
+		if !strings.Contains(all.String(), form) {
+			t.Errorf("%s is missing", form)
+		}
+	}
+	put(t, transcriptPath(home, 0), all.String())
+	once(t, home)
+	if out, _, _ := outputs(t, home, "search", "Ünï"); !bytes.Contains(out, []byte("Ünï")) {
+		t.Fatalf("before: %s", out)
+	}
+	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", text); code != exitDone {
+		t.Fatal(talk)
+	}
+	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != exitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
+		t.Errorf("%d\n%s", code, out)
+	}
+}
+
+// A damaged archive is refused: what is damaged could not be repaired afterwards.
+func TestForgetOfADamagedArchive(t *testing.T) {
+	t.Parallel()
+	home, archive, texts := damagedHome(t)
+	before, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{{"forget", "--yes", "--match", "parcels"}, {"gc", "--yes"}} {
+		if _, talk, code := outputs(t, home, line...); code != exitDamage || !strings.Contains(talk, "doctor --fix") {
+			t.Errorf("%q: %d\n%s", line, code, talk)
+		}
+	}
+	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
+		t.Error("the damaged archive was changed")
+	}
+	if _, talk, code := outputs(t, home, "doctor", "--fix"); code != exitDone {
+		t.Error(talk)
+	}
+	if n := exactSessions(t, home, texts); n != len(texts) {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", "parcels"); code != exitDone {
+		t.Error(talk)
 	}
 }
 

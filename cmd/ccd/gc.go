@@ -73,6 +73,10 @@ func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
 	if err != nil {
 		return err
 	}
+	if size.File == 0 {
+		a.say("there is no archive yet")
+		return nil
+	}
 	out := gcOutput{DryRun: dryRun, Sessions: []gcSession{}, Kept: kept, Free: size.Free, Before: size.File, After: size.File}
 	for _, s := range all {
 		out.Sessions = append(out.Sessions, gcSession{mark.Name(s.Keys[0].ID), s.Title, mark.Name(s.Cwd), s.Last, len(s.Keys), s.Bytes})

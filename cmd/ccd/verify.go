@@ -67,6 +67,9 @@ root (with --root): {root, generations, added, grown (since ROOT), declared and 
 		if len(args) > 1 || len(args) == 1 && !withRoot {
 			return errors.New("takes only a ROOT, with --root")
 		}
+		if len(args) == 1 && args[0] == "" {
+			return errors.New("ROOT is empty")
+		}
 		return nil
 	}
 	c := p.command(args, func(c *cobra.Command, args []string) error {

@@ -21,13 +21,29 @@ const (
 
 // Texts returns what to forget of an original: the content of each part, without its quotes or brackets, so that the rest
 // of the record stays valid JSON.
-func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total int64)) ([]archive.Text, error) {
-	w.Raw = true
-	o, err := l.Original(ctx, w, progress)
-	if err != nil {
-		return nil, err
+func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total int64)) (texts []archive.Text, err error) {
+	for _, w.Raw = range []bool{false, true} { // of a record: its items, which other records may have too, and the whole line
+		o, err := l.Original(ctx, w, progress)
+		if err != nil {
+			return nil, err
+		}
+		more, err := l.textsOf(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range more {
+			if !slices.ContainsFunc(texts, func(known archive.Text) bool { return bytes.Equal(known.Bytes, t.Bytes) && known.From == t.From }) {
+				texts = append(texts, t)
+			}
+		}
 	}
-	var texts []archive.Text
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("forget %s: it is empty", w.Name)
+	}
+	return texts, nil
+}
+
+func (l *Library) textsOf(ctx context.Context, o Original) (texts []archive.Text, err error) {
 	var raw []byte
 	for piece, err := range l.Archive.Raw(ctx, o.found) {
 		if err != nil {
@@ -58,10 +74,7 @@ func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total
 		}
 		raw = nil
 	}
-	if len(texts) == 0 {
-		return nil, fmt.Errorf("forget %s: it is empty", w.Name)
-	}
-	return slices.CompactFunc(texts, func(x, y archive.Text) bool { return bytes.Equal(x.Bytes, y.Bytes) && x.From == y.From }), nil
+	return texts, nil
 }
 
 // content returns the content of a JSON value, of which From is the offset, or the whole of anything else.
