@@ -239,7 +239,8 @@ func flippedInBlock(raw []byte) []byte {
 	envelope := []byte("00000000-0000-4000-8000-000000000003\x00\x01")
 	for at := 0; bytes.Contains(raw[at:], envelope); {
 		at += bytes.Index(raw[at:], envelope) + len(envelope)
-		raw[at+164] ^= 1
+		frame := bytes.Index(raw[at:], []byte{0x28, 0xb5, 0x2f, 0xfd}) // behind the filter, which no read needs
+		raw[at+frame+100] ^= 1
 	}
 	return raw
 }
