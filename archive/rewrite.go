@@ -104,7 +104,9 @@ func (w *rewriter) run(ctx context.Context, what string, progress func(done, tot
 }
 
 func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)) (err error) {
-	if _, err := w.a.stat(); err != nil {
+	if _, err := w.a.stat(); errors.Is(err, errAbsent) && w.removal.Remember {
+		return w.remember()
+	} else if err != nil {
 		return err
 	}
 	path, err := filepath.EvalSymlinks(w.a.path)
@@ -178,6 +180,18 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return nil
 	}
 	return erase(f, w.Before)
+}
+
+// remember stores the tombstones if there is no archive yet.
+func (w *rewriter) remember() error {
+	known, err := w.a.tombs()
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(w.a.path), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return known.with(w.removal, w.now).store(w.a)
 }
 
 // intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.

@@ -27,13 +27,9 @@ func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.
 	if r.Index, err = d.elsewhere(ctx, preview.Sessions); err != nil {
 		return archive.Removed{}, fmt.Errorf("forget: %w", err)
 	}
-	removed, err := d.rewrite(ctx, slices.Concat(preview.Touched, preview.Sessions), func() (archive.Removed, error) {
+	return d.rewrite(ctx, slices.Concat(preview.Touched, preview.Sessions), func() (archive.Removed, error) {
 		return d.Archive.Forget(ctx, r, progress)
 	})
-	if err != nil {
-		return removed, fmt.Errorf("forget: %w", err)
-	}
-	return removed, nil
 }
 
 // rewrite removes the companions of sessions, runs do, and makes the companions of those that are left again.
