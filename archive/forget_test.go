@@ -312,9 +312,14 @@ func TestForgottenStaysAway(t *testing.T) {
 
 func TestForgetSession(t *testing.T) {
 	f := newForgetful(t)
+	input := mark.Sum([]byte("an answer"))
+	must(t, f.a.KeepSummary(t.Context(), input, Summary{Text: "of any session"}))
 	done := f.forget(t, Removal{Sessions: []transcript.Key{session("one").Key}})
 	delete(f.want, generationOf{session("one").Key, 1})
 	f.exact(t, f.a)
+	if s, err := f.a.Summary(t.Context(), input); err != nil || s.Text != "" {
+		t.Errorf("a summary, perhaps of the session, is kept: %+v, %v", s, err)
+	}
 	if len(done.Sessions) != 1 || done.IDs != len(f.ids) || done.Places != 0 {
 		t.Errorf("%+v", done)
 	}

@@ -80,6 +80,8 @@ type rewriter struct {
 	now     time.Time
 	tombs   *tombs    // old and new ones; of a preview, the new ones
 	all     []Session // in the old file
+	kept    []Session // of them
+	removed map[transcript.Key]bool
 	holes   holes
 	gone    map[string][]byte // new entries of "gone"
 
@@ -148,15 +150,15 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 			return err
 		}
 	}
-	tmp := path + ".tmp"
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
+	tmp, err := newFile(path)
+	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
 	if err := w.copy(ctx, old, tmp, func(done, total int64) { progress(400+300*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	if err := w.check(ctx, old, tmp, func(done, total int64) { progress(700+300*done/max(1, total), 1000) }); err != nil {
+	if err := w.check(ctx, tmp, func(done, total int64) { progress(700+300*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -164,15 +166,10 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return err
 	}
 	defer f.Close()
-	if err := os.Rename(tmp, path); err != nil {
+	if err := w.a.swap(tmp, path); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	w.a.checked.Store(nil)
 	w.a.unfilled.Store(false)
-	w.a.recordFile(w.a.stat())
 	if after, err := os.Stat(path); err == nil {
 		w.After = after.Size()
 	}
@@ -215,16 +212,20 @@ func (w *rewriter) list(ctx context.Context, old *Archive) (err error) {
 	if err != nil {
 		return err
 	}
+	w.removed = map[transcript.Key]bool{}
+	for _, k := range w.removal.Sessions {
+		w.removed[k] = true
+	}
 	for _, s := range w.all {
-		if w.removes(s.Key) {
-			w.Sessions = append(w.Sessions, s.Key)
-			w.Bytes += s.size()
+		if !w.removed[s.Key] {
+			w.kept = append(w.kept, s)
+			continue
 		}
+		w.Sessions = append(w.Sessions, s.Key)
+		w.Bytes += s.size()
 	}
 	return nil
 }
-
-func (w *rewriter) removes(k transcript.Key) bool { return slices.Contains(w.removal.Sessions, k) }
 
 // size returns the bytes of all generations.
 func (s Session) size() (n int64) {
@@ -236,12 +237,11 @@ func (s Session) size() (n int64) {
 
 // search finds the forgotten texts.
 func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done, total int64)) error {
-	kept := slices.DeleteFunc(slices.Clone(w.all), func(s Session) bool { return w.removes(s.Key) })
 	var err error
-	if w.holes, err = old.holes(ctx, kept, w.tombs, progress); err != nil {
+	if w.holes, err = old.holes(ctx, w.kept, w.tombs, progress); err != nil {
 		return err
 	}
-	for _, s := range kept {
+	for _, s := range w.kept {
 		touched := false
 		for _, g := range s.Generations {
 			of := w.holes.of[generationOf{s.Key, g.N}]
@@ -344,10 +344,9 @@ func (r *Reader) fill(ctx context.Context, tracks map[generationOf][]hole) (f fi
 		return f, skipDamage(err)
 	}
 	for _, e := range r.layout {
-		for _, h := range tracks[generationOf{r.key, r.stream.generation()}] {
-			if from, to := max(h.from, e.At), min(h.to, e.At+e.Len); from < to {
-				f.holes = append(f.holes, hole{from - e.At + e.Off, to - e.At + e.Off, h.fill})
-			}
+		for _, h := range overlapping(tracks[generationOf{r.key, r.stream.generation()}], e.At, e.At+e.Len) {
+			from, to := max(h.from, e.At), min(h.to, e.At+e.Len)
+			f.holes = append(f.holes, hole{from - e.At + e.Off, to - e.At + e.Off, h.fill})
 		}
 	}
 	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
@@ -363,7 +362,7 @@ func (r *Reader) fill(ctx context.Context, tracks map[generationOf][]hole) (f fi
 			break
 		}
 		data := slices.Clone(p.data)
-		fillHoles(data, p.end-int64(len(data)), f.holes)
+		fillSorted(data, p.end-int64(len(data)), f.holes)
 		sum.Write(data)
 	}
 	return f, f.sum.setHash(sum)
@@ -384,10 +383,10 @@ func (f filled) change(g *generationRecord) {
 		return
 	}
 	g.Hash = f.sum.Hash
-	if within(f.holes, 0, g.Head.N) {
+	if len(overlapping(f.holes, 0, g.Head.N)) > 0 {
 		g.Head = transcript.Fingerprint{}
 	}
-	if within(f.holes, g.Offset-g.Back.N, g.Offset) {
+	if len(overlapping(f.holes, g.Offset-g.Back.N, g.Offset)) > 0 {
 		g.Back = transcript.Fingerprint{}
 	}
 }
@@ -407,14 +406,13 @@ func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress 
 
 func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress func(done, total int64)) error {
 	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, reset: w.removal.Reset, same: true}
-	kept := slices.DeleteFunc(slices.Clone(w.all), func(s Session) bool { return w.removes(s.Key) })
-	if err := im.each(ctx, kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
+	if err := im.each(ctx, w.kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
 		return err
 	}
 	w.gone = map[string][]byte{}
 	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) {
 		f, err := parsePointer(k, v)
-		if err == nil && (w.forget && w.removes(f.Key) || w.holes.touch(f)) {
+		if err == nil && (w.forget && w.removed[f.Key] || w.holes.touch(f)) {
 			w.bury(f)
 		}
 		return im.pointer(f, err)
@@ -424,7 +422,7 @@ func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress f
 	if err := into.update(ctx, 0, w.reindex); err != nil {
 		return err
 	}
-	if len(w.removal.Texts) == 0 { // a summary may have a forgotten text; the summarizer makes it again
+	if !w.forget && len(w.Touched) == 0 { // a summary may have a forgotten text; the summarizer makes it again
 		if err := im.entries(ctx, bucketSummaries, keepSealed); err != nil {
 			return err
 		}
@@ -501,12 +499,12 @@ func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error 
 // touch reports whether a hole is in an original.
 func (h holes) touch(f Found) bool {
 	holes := h.of[generationOf{f.Key, f.Generation}].holes
-	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool { return within(holes, p.Span.Off, p.Span.End()) })
+	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool { return len(overlapping(holes, p.Span.Off, p.Span.End())) > 0 })
 }
 
 // bury remembers the ID of an original that has lost bytes, without its hash.
 func (w *rewriter) bury(f Found) {
-	g := Gone{Time: w.now, Found: f, Whole: w.removes(f.Key)}
+	g := Gone{Time: w.now, Found: f, Whole: w.removed[f.Key]}
 	if g.Whole {
 		g.Found = Found{Key: f.Key, Generation: f.Generation, Pointer: transcript.Pointer{Record: f.Record, Last: f.Last, Time: f.Time}}
 	}
@@ -515,7 +513,7 @@ func (w *rewriter) bury(f Found) {
 }
 
 // check verifies the new file, and that it has every session that is kept.
-func (w *rewriter) check(ctx context.Context, old *Archive, tmp string, progress func(done, total int64)) error {
+func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, total int64)) error {
 	there, err := Open(tmp, Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -533,11 +531,7 @@ func (w *rewriter) check(ctx context.Context, old *Archive, tmp string, progress
 	if err != nil {
 		return err
 	}
-	at := 0
-	for _, s := range w.all {
-		if w.removes(s.Key) {
-			continue
-		}
+	for at, s := range w.kept {
 		if at == len(now) || now[at].Key != s.Key || len(now[at].Generations) != len(s.Generations) {
 			return fmt.Errorf("the new file lacks session %s %s", s.Agent, s.ID)
 		}
@@ -547,7 +541,6 @@ func (w *rewriter) check(ctx context.Context, old *Archive, tmp string, progress
 				return fmt.Errorf("the new file has other bytes of generation %d of session %s %s", g.N, s.Agent, s.ID)
 			}
 		}
-		at++
 	}
 	return nil
 }

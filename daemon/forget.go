@@ -52,7 +52,7 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 	if err = errors.Join(err, d.load(ctx)); err != nil {
 		return removed, err
 	}
-	for k := range had {
+	for _, k := range of {
 		s := d.sessions[k]
 		if s == nil || s.Class == transcript.Attachment || !d.knowsAgent(k.Agent) || slices.Contains(removed.Sessions, k) {
 			continue
@@ -180,35 +180,37 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 	}
 	var all []Candidate
 	stay = map[string]int{}
-	families := d.families()
 	bytes := map[transcript.Key]int64{}
 	for _, a := range stored {
 		for _, g := range a.Generations {
 			bytes[a.Key] += g.Tip.Offset
 		}
 	}
-	for root, members := range families {
+	for root, members := range d.families() {
 		c := Candidate{Keys: members}
 		for _, k := range members {
 			s := d.sessions[k]
 			c.Bytes += bytes[k]
-			c.Last = latest(c.Last, s.state.Last, s.state.GoneAt)
+			c.Last = slices.MaxFunc([]time.Time{c.Last, s.state.Last, s.state.GoneAt}, time.Time.Compare)
 		}
-		if s := d.sessions[root]; s != nil {
-			c.Title, c.Cwd = cmp.Or(s.state.Labels.Name, s.state.Title), cmp.Or(s.state.Start, s.state.Cwd)
-		}
+		s := d.sessions[root].state
+		c.Title, c.Cwd = cmp.Or(s.Labels.Name, s.Title), cmp.Or(s.Start, s.Cwd)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(x, y Candidate) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Keys[0].ID, y.Keys[0].ID))
 	})
+	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
+	for k, s := range d.sessions {
+		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
+	}
 	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
 	for _, c := range all {
 		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
 		if !old && (keep.Size <= 0 || left <= keep.Size) {
 			continue
 		}
-		if why := d.whyKept(c, keep); why != "" {
+		if why := d.whyKept(c, keep, copied); why != "" {
 			stay[why]++
 			continue
 		}
@@ -216,15 +218,6 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		chosen = append(chosen, c)
 	}
 	return chosen, stay, nil
-}
-
-func latest(times ...time.Time) (last time.Time) {
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
 }
 
 // Family returns a session with its sub-agents and attachments, itself first.
@@ -274,7 +267,7 @@ func (d *Daemon) families() map[transcript.Key][]transcript.Key {
 }
 
 // whyKept returns why sessions stay, "" if they may be removed.
-func (d *Daemon) whyKept(c Candidate, keep Keep) string {
+func (d *Daemon) whyKept(c Candidate, keep Keep, copied map[string]bool) string {
 	for _, k := range c.Keys {
 		s := d.sessions[k]
 		switch {
@@ -286,23 +279,13 @@ func (d *Daemon) whyKept(c Candidate, keep Keep) string {
 			return "watched directory is missing"
 		case s.state.Companion != "" && exists(s.state.Companion):
 			return "companion exists"
-		case d.hasCopy(k):
+		case copied[k.ID]:
 			return "resumed as another session"
 		case inProject(s.state, keep.Projects):
 			return "in a project of archive.keep_projects"
 		}
 	}
 	return ""
-}
-
-// hasCopy reports whether a session that ccd copied from k exists: its text names k's IDs.
-func (d *Daemon) hasCopy(k transcript.Key) bool {
-	for other, s := range d.sessions {
-		if other != k && s.state.Resumed.ID == k.ID {
-			return true
-		}
-	}
-	return false
 }
 
 // inProject reports whether a session worked in a directory that a glob matches, or below one.

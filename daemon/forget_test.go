@@ -110,6 +110,9 @@ func TestForgetKeepsLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.forget()
+	if s := h.stored(path); s.Ask == "" || s.Model == "" {
+		t.Errorf("the state lacks what the transcript has: %+v", s)
+	}
 	half := leaked()
 	cut := strings.Index(half, leak) + 8
 	h.write(path, text+half[:cut])
@@ -135,7 +138,25 @@ func TestForgetKeepsLabels(t *testing.T) {
 	h.clean(path, text+half)
 }
 
-// An original that stands in a session that goes, and is named by the companion of one that stays, can still be restored.
+// A session without a companion, whose transcript is gone, keeps what lists show of it.
+func TestForgetInAGoneSession(t *testing.T) {
+	h := newHouse(t)
+	h.o.Compaction.Threshold = 1 << 30
+	path := h.path(1)
+	h.write(path, leaked())
+	h.once()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	h.once()
+	was := h.stored(path)
+	h.forget()
+	if s := h.stored(path); !was.Gone || s.Companion != "" || !strings.HasPrefix(s.Ask, "The token is ***") || s.Model != was.Model {
+		t.Errorf("%+v", s)
+	}
+}
+
+// An original in a session that is removed, which the companion of another session names, can still be restored.
 func TestCompanionsOutliveEqualSessions(t *testing.T) {
 	h := newHouse(t)
 	for n := range 2 {

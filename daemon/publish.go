@@ -23,8 +23,10 @@ import (
 // notPlacedError is returned if a companion cannot be written. The session itself is archived and folded.
 type notPlacedError struct{ error }
 
+// Unwrap returns the cause.
 func (e notPlacedError) Unwrap() error { return e.error }
 
+// Is makes it an ErrNotPlaced.
 func (e notPlacedError) Is(err error) bool { return err == ErrNotPlaced }
 
 // ErrNotPlaced is returned if a companion was made but could not be written to its place. Its originals are archived.
