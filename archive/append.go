@@ -82,8 +82,7 @@ type plan struct {
 	start   transcript.Cursor
 	seg     transcript.Segment
 
-	file              []byte // identifies the archive's file
-	absent            bool   // there was none
+	file              string // identifies the archive's file, "" if there was none
 	record, wasRecord sessionRecord
 	known             bool // the session has a record
 	gen               generationRecord
@@ -113,7 +112,7 @@ type packed struct {
 // base reads the records that the segment extends, and compares the tip.
 func (p *plan) base(ctx context.Context) error {
 	err := p.a.view(ctx, func(tx *bolt.Tx) error { return p.load(tx) })
-	if p.absent = errors.Is(err, errAbsent); p.absent {
+	if errors.Is(err, errAbsent) {
 		err = p.match()
 	}
 	if err != nil {
@@ -132,7 +131,7 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 	if p.tombs, err = p.a.tombs(); err != nil {
 		return err
 	}
-	p.file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
+	p.file = fileOf(tx)
 	p.a.unfilled.Store(tx.Bucket(bucketMeta).Get(keyUnfilled) != nil)
 	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
 		s := newStream(p.record.Num, p.record.Generation)
@@ -430,7 +429,7 @@ func (p *plan) unchanged(tx *bolt.Tx) error {
 	if err := now.load(tx); err != nil {
 		return err
 	}
-	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || !p.absent && !bytes.Equal(now.file, p.file) || now.tombs != p.tombs {
+	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || p.file != "" && now.file != p.file || now.tombs != p.tombs {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
 	}
 	return nil

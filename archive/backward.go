@@ -14,8 +14,8 @@ import (
 // Backward yields the readable part of the first end bytes of a generation from end to start, in segments of whole
 // lines. A line longer than transcript.MaxLine may be a segment of its own, without data. A damaged stretch is a
 // segment without data, with its DamageError; a line that it cuts is treated as beginning after it. So is one that Only
-// leaves out, with a *Skipped. Any other error ends the iteration. The hash of the generation is not checked. Backward fails with ErrNotFound if the generation is
-// shorter than end.
+// leaves out, with a *Skipped. Any other error ends the iteration. The hash of the generation is not checked. Backward
+// fails with ErrNotFound if the generation is shorter than end.
 func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
 		_, err := r.findGeneration(ctx, func(tx *bolt.Tx, tip int64) {

@@ -35,7 +35,7 @@ type copier struct {
 	puts     []put    // collected by one locked read
 	size     int      // of puts
 	limits   []uint64 // the sequences of the buckets in sequenced
-	file     []byte   // identifies the archive's file
+	file     string   // identifies the archive's file
 }
 
 // put is an entry to be written to the copy.
@@ -81,9 +81,9 @@ func (c *copier) read(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 	c.begun, c.puts, c.size = time.Time{}, c.puts[:0], 0
 	err := c.a.view(ctx, func(tx *bolt.Tx) error {
 		c.begun = time.Now()
-		if file := tx.Bucket(bucketMeta).Get(keyFile); c.file == nil {
-			c.file = append([]byte{1}, file...) // an older archive has no number
-		} else if !bytes.Equal(file, c.file[1:]) {
+		if c.file == "" {
+			c.file = fileOf(tx)
+		} else if c.file != fileOf(tx) {
 			return errors.New("the archive was replaced meanwhile; try again")
 		}
 		return fn(tx)

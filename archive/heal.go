@@ -60,8 +60,8 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, r *Rebuilt, progress 
 	if err := a.checkSpace(dir, info.Size()); err != nil {
 		return err
 	}
-	tmp := path + ".tmp"
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
+	tmp, err := newFile(path)
+	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
@@ -71,12 +71,27 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, r *Rebuilt, progress 
 	if r.Aside, err = setAside(path, time.Now()); err != nil {
 		return err
 	}
+	return a.swap(tmp, path)
+}
+
+// newFile returns the path of the file that is to replace the archive at path. It removes that of a process that was
+// killed.
+func newFile(path string) (tmp string, err error) {
+	tmp = path + ".tmp"
+	if err = os.Remove(tmp); errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return tmp, err
+}
+
+// swap puts a new file in the place of the archive at path, which has no symlinks.
+func (a *Archive) swap(tmp, path string) error {
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
 	a.checked.Store(nil)
 	a.recordFile(a.stat())
-	return syncDir(dir)
+	return syncDir(filepath.Dir(path))
 }
 
 const asideSuffix = ".damaged-"
@@ -124,7 +139,7 @@ type healer struct {
 	gen     generationRecord
 	last    generationRecord // of the newest generation: where the track's tail begins
 	was     []byte           // the newest generation's record as stored
-	file    []byte           // identifies the archive's file
+	file    string           // identifies the archive's file
 	damaged []portion
 	sum     generationRecord // with the hash of the source
 	unknown bool             // the generation's hash was lost
@@ -143,7 +158,7 @@ func (h *healer) newest(tx *bolt.Tx) (err error) {
 	if h.session, _, err = getSession(tx, h.r.key); err == nil {
 		s := newStream(h.session.Num, h.session.Generation)
 		h.last, err = mustGeneration(tx, s)
-		h.file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
+		h.file = fileOf(tx)
 		h.was = bytes.Clone(tx.Bucket(bucketGenerations).Get(s[:]))
 	}
 	if err != nil {
@@ -260,7 +275,7 @@ func (h *healer) unchanged(tx *bolt.Tx) error {
 	if err := now.newest(tx); err != nil {
 		return err
 	}
-	if !bytes.Equal(now.was, h.was) || !bytes.Equal(now.file, h.file) {
+	if !bytes.Equal(now.was, h.was) || now.file != h.file {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
 	}
 	return nil

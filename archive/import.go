@@ -52,7 +52,7 @@ type importer struct {
 	places  map[generationOf]generationOf // where the generations of from are here
 	holes   holes                         // what is forgotten, in from
 	reset   func(state []byte) []byte     // makes the state of a session that has holes; nil: it gets none
-	file    []byte                        // identifies the archive's file; nil: any
+	file    string                        // identifies the archive's file; "": any
 	same    bool                          // keep the numbers of sessions: a reader may be using them
 }
 
@@ -67,7 +67,7 @@ func (im *importer) run(ctx context.Context, progress func(done, total int64)) (
 		im.id = "unknown"
 	}
 	if err := im.a.update(ctx, 0, func(tx *bolt.Tx) error { // it may not exist yet
-		im.file = append([]byte{1}, tx.Bucket(bucketMeta).Get(keyFile)...)
+		im.file = fileOf(tx)
 		return nil
 	}); err != nil {
 		return err
@@ -139,7 +139,7 @@ func keepSealed(k, v []byte) ([]byte, bool) {
 // update runs fn in a write transaction, unless the archive's file was replaced.
 func (im *importer) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
 	return im.a.update(ctx, need, func(tx *bolt.Tx) error {
-		if im.file != nil && !bytes.Equal(im.file[1:], tx.Bucket(bucketMeta).Get(keyFile)) {
+		if im.file != "" && im.file != fileOf(tx) {
 			return errReplaced
 		}
 		return fn(tx)
@@ -270,7 +270,7 @@ func sourceOf(ctx context.Context, r *Reader, size int64) source {
 func (f filled) source(from source) source {
 	return func(p []byte, off int64) (int, error) {
 		n, err := from(p, off)
-		fillHoles(p[:n], off, f.holes)
+		fillSorted(p[:n], off, f.holes)
 		return n, err
 	}
 }
@@ -385,7 +385,7 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 				continue
 			}
 			b.ID = 0
-			if fillHoles(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
+			if fillSorted(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
 				b.Sum = mark.Sum(raw)
 				b.stored = im.a.pack(raw, envelope{s.Key, s.Class, from.generation(), b.Off, b.Len}, b.Sum)
 			}

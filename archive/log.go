@@ -21,7 +21,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The log proves what the archive had. Each Root adds an entry for every generation that is new or longer: a hash of its
+// The log shows what the archive had. Each Root adds an entry for each generation that is new or longer: a hash of its
 // content and a random salt. Each removal adds an entry and deletes the salts of what it removes, so that the hash tells
 // nothing any more. The root is the hash of the chain of all entries.
 
@@ -114,6 +114,7 @@ type rooter struct {
 	a     *Archive
 	all   []Session
 	held  map[generationOf][]byte  // commitments by the log
+	was   map[generationOf]opening // what they were made from
 	fresh map[generationOf]opening // to be added
 
 	broken bool // the log cannot be read: nothing is added to it
@@ -135,7 +136,7 @@ func (r *rooter) run(ctx context.Context, earlier string) (err error) {
 	}
 	err = r.a.update(ctx, int64(len(r.fresh))*256, r.append)
 	if earlier == "" {
-		r.Added, r.Grown = 0, 0
+		r.Added, r.Grown, r.Declared = 0, 0, nil
 	}
 	return err
 }
@@ -167,8 +168,8 @@ func rootOf(n uint64, sum mark.Hash) string {
 
 // replay reads the log. n and want are of the earlier root.
 func (r *rooter) replay(tx *bolt.Tx, n uint64, want string) error {
-	r.held = map[generationOf][]byte{}
-	sum, count, err := eachEntry(tx, func(i uint64, e logEntry, sum mark.Hash) {
+	r.held, r.was = map[generationOf][]byte{}, map[generationOf]opening{}
+	_, count, err := eachEntry(tx, func(i uint64, e logEntry, sum mark.Hash) {
 		g := generationOf{e.Session, e.Generation}
 		_, known := r.held[g]
 		switch {
@@ -185,7 +186,7 @@ func (r *rooter) replay(tx *bolt.Tx, n uint64, want string) error {
 				r.Declared = append(r.Declared, RootChange{e.Time, e.Session, e.Generation, e.Do})
 			}
 		}
-		if i == n && rootOf(n, sum) != fmt.Sprintf("%d-%s", n, want) {
+		if i == n && hex.EncodeToString(sum[:rootSize]) != want {
 			r.tampered(generationOf{}, "the log before this root was changed")
 		}
 	})
@@ -197,10 +198,11 @@ func (r *rooter) replay(tx *bolt.Tx, n uint64, want string) error {
 	if n > count {
 		r.tampered(generationOf{}, fmt.Sprintf("the log has %d entries instead of %d or more", count, n))
 	}
-	if want == "" {
-		r.Added, r.Grown, r.Declared = 0, 0, nil
+	for g := range r.held {
+		if o, ok := getOpening(tx, g); ok {
+			r.was[g] = o
+		}
 	}
-	r.Root = rootOf(count, sum)
 	return nil
 }
 
@@ -256,7 +258,7 @@ func (r *rooter) compare(ctx context.Context) error {
 	return nil
 }
 
-func (r *rooter) compareOne(ctx context.Context, of generationOf, g Generation) error {
+func (r *rooter) compareOne(ctx context.Context, of generationOf, g Generation) (err error) {
 	next := opening{Offset: g.Tip.Offset, Sum: g.Sum}
 	rand.Read(next.Salt[:]) // never fails
 	commitment, held := r.held[of]
@@ -265,15 +267,7 @@ func (r *rooter) compareOne(ctx context.Context, of generationOf, g Generation) 
 		return nil
 	}
 	r.Held++
-	var was opening
-	ok := false
-	err := r.a.view(ctx, func(tx *bolt.Tx) error {
-		was, ok = getOpening(tx, of)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	was, ok := r.was[of]
 	same := ok && bytes.Equal(was.commitment(), commitment) && was.Offset <= g.Tip.Offset
 	if same && was.Offset == g.Tip.Offset {
 		same = was.Sum == g.Sum
@@ -352,7 +346,7 @@ func (w *rewriter) declare(ctx context.Context, old *Archive) error {
 		for _, s := range w.all {
 			for _, g := range s.Generations {
 				of := generationOf{s.Key, g.N}
-				if _, held := getOpening(tx, of); held && (w.removes(s.Key) || len(w.holes.of[of].holes) > 0) {
+				if _, held := getOpening(tx, of); held && (w.removed[s.Key] || len(w.holes.of[of].holes) > 0) {
 					w.unsalted[string(saltKey(of))] = true
 					w.declared = append(w.declared, logEntry{Time: w.now, Do: do, Session: s.Key, Generation: g.N})
 				}

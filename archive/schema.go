@@ -62,6 +62,9 @@ func putFile(tx *bolt.Tx) error {
 	return tx.Bucket(bucketMeta).Put(keyFile, n[:])
 }
 
+// fileOf returns what identifies the file, never "": files of older versions have no number.
+func fileOf(tx *bolt.Tx) string { return "file " + string(tx.Bucket(bucketMeta).Get(keyFile)) }
+
 func putID(tx *bolt.Tx) error {
 	var id [idSize]byte
 	rand.Read(id[:]) // never fails

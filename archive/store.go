@@ -26,9 +26,9 @@ var (
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
 	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
-	bucketGone        = []byte("gone")        // keyed hash of an ID, shape -> Gone
+	bucketGone        = []byte("gone")        // keyed hash of an ID, shape -> Gone, encrypted
 	bucketLog         = []byte("log")         // 'l', number -> logEntry
-	bucketSalts       = []byte("salts")       // stream -> saltRecord
+	bucketSalts       = []byte("salts")       // agent, 0, id, 0, generation -> opening
 	keySchema         = []byte("schema")
 	keyID             = []byte("id")
 	keyFile           = []byte("file")
@@ -229,8 +229,8 @@ func (a *Archive) create() error {
 	if !errors.Is(err, errAbsent) {
 		return err
 	}
-	tmp := a.path + ".tmp"
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	tmp, err := newFile(a.path)
+	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp)

@@ -62,7 +62,9 @@ func (t *tomb) middle() int { return (t.Len - t.window()) / 2 }
 type tombs struct {
 	key      []byte
 	all      []tomb
-	sessions map[transcript.Key]time.Time
+	base     uint64 // of roll
+	textKey  []byte // of mac
+	sessions map[transcript.Key]bool
 	windows  map[int]map[uint64][]int // length, sum of the first window -> texts in all
 	longest  int                      // text
 	info     os.FileInfo              // of their file when it was read
@@ -124,14 +126,15 @@ func (a *Archive) tombs() (*tombs, error) {
 
 // with returns the tombstones and those of a removal.
 func (t *tombs) with(r Removal, now time.Time) *tombs {
-	next := newTombs(make([]byte, keySize))
-	if t == nil {
-		rand.Read(next.key) // never fails
-	} else {
-		next.key = t.key
-		for _, one := range t.all {
-			next.add(one)
-		}
+	var old []tomb
+	key := make([]byte, keySize)
+	rand.Read(key) // never fails
+	if t != nil {
+		key, old = t.key, t.all
+	}
+	next := newTombs(key)
+	for _, one := range old {
+		next.add(one)
 	}
 	for _, text := range r.Texts {
 		masked := text
@@ -167,14 +170,15 @@ func derive(key []byte, purpose string) []byte {
 }
 
 func newTombs(key []byte) *tombs {
-	return &tombs{key: key, sessions: map[transcript.Key]time.Time{}, windows: map[int]map[uint64][]int{}}
+	base := binary.BigEndian.Uint64(derive(key, "roll")) | 1
+	return &tombs{key: key, base: base, textKey: derive(key, "text"), sessions: map[transcript.Key]bool{}, windows: map[int]map[uint64][]int{}}
 }
 
 // add adds a tombstone.
 func (t *tombs) add(one tomb) {
 	t.all = append(t.all, one)
 	if one.Len == 0 {
-		t.sessions[transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}] = one.Time
+		t.sessions[transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}] = true
 		return
 	}
 	w := one.window()
@@ -195,7 +199,7 @@ func (t *tombs) tombOf(text Text, now time.Time) tomb {
 }
 
 func (t *tombs) mac(b []byte) []byte {
-	h := hmac.New(sha256.New, derive(t.key, "text"))
+	h := hmac.New(sha256.New, t.textKey)
 	h.Write(b)
 	return h.Sum(nil)
 }
@@ -204,7 +208,7 @@ func (t *tombs) mac(b []byte) []byte {
 type roll struct{ base, first uint64 } // first is base to the power of the length
 
 func (t *tombs) roll(n int) roll {
-	r := roll{base: binary.BigEndian.Uint64(derive(t.key, "roll")) | 1, first: 1}
+	r := roll{base: t.base, first: 1}
 	for range n {
 		r.first *= r.base
 	}
@@ -227,7 +231,7 @@ type hole struct {
 	fill     byte
 }
 
-// find returns the stretches of data that are forgotten texts, in order of their ends' discovery.
+// find returns the stretches of data that are forgotten texts, in no order.
 func (t *tombs) find(data []byte) (holes []hole) {
 	if t == nil {
 		return nil
@@ -294,10 +298,16 @@ func joinHoles(holes []hole) (joined []hole) {
 	return joined
 }
 
-// within reports whether a hole overlaps the bytes from from to to.
-func within(holes []hole, from, to int64) bool {
+// overlapping returns those of sorted holes that overlap the bytes from from to to.
+func overlapping(holes []hole, from, to int64) []hole {
 	i, _ := slices.BinarySearchFunc(holes, from, func(h hole, from int64) int { return cmp.Compare(h.to-1, from) })
-	return i < len(holes) && holes[i].from < to
+	n, _ := slices.BinarySearchFunc(holes[i:], to, func(h hole, to int64) int { return cmp.Compare(h.from, to) })
+	return holes[i : i+n]
+}
+
+// fillSorted is fillHoles for sorted holes, of which few are in data.
+func fillSorted(data []byte, off int64, holes []hole) (changed bool) {
+	return fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
 }
 
 // encrypt returns the stored form of a record of "gone".
@@ -347,9 +357,7 @@ func (t *tombs) forgets(s transcript.Session) bool {
 	if t == nil {
 		return false
 	}
-	_, own := t.sessions[s.Key]
-	_, parent := t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
-	return own || parent && s.Parent != ""
+	return t.sessions[s.Key] || s.Parent != "" && t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
 }
 
 // Gone is an original that was forgotten.

@@ -30,22 +30,22 @@ const verifyBatch = 50_000
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	for {
 		v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
-		before := a.fileNumber(ctx)
+		before := a.fileNow(ctx)
 		for _, step := range []func(context.Context) error{v.id, v.list, v.pages, v.generations, v.unusedFrames, v.pointers, v.summaries, v.records} {
 			if err := step(ctx); err != nil {
 				return v.Report, fmt.Errorf("verify archive: %w", err)
 			}
 		}
-		if len(v.Damage) == 0 || bytes.Equal(before, a.fileNumber(ctx)) {
+		if len(v.Damage) == 0 || before == a.fileNow(ctx) {
 			return v.Report, nil
 		} // the file was replaced meanwhile: two files do not match each other
 	}
 }
 
-// fileNumber returns the number of the archive's file, nil if it has none.
-func (a *Archive) fileNumber(ctx context.Context) (file []byte) {
+// fileNow returns what identifies the archive's file, "" if it cannot be read.
+func (a *Archive) fileNow(ctx context.Context) (file string) {
 	_ = a.view(ctx, func(tx *bolt.Tx) error { // the steps report an error
-		file = bytes.Clone(tx.Bucket(bucketMeta).Get(keyFile))
+		file = fileOf(tx)
 		return nil
 	})
 	return file
@@ -119,9 +119,7 @@ func (v *verifier) id(ctx context.Context) error {
 func (v *verifier) list(ctx context.Context) error {
 	all, err := v.a.Sessions(ctx)
 	for _, s := range all {
-		for _, g := range s.Generations {
-			v.total += g.Tip.Offset
-		}
+		v.total += s.size()
 		v.Sessions++
 		if err := v.addDamage(s.StateDamage); err != nil {
 			return err

@@ -142,7 +142,7 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	}
 	err = d.sync(ctx, watcher.Offer{Path: h.path(99), Root: h.o.Watch.Roots[0], Quiet: atRest, More: true})
 	if err == nil {
-		t.Error("there is room for everything: the test sees nothing")
+		t.Error("the disk has enough space: this test cannot fail")
 	}
 	h.o.Archive = room
 	h.once()

@@ -256,13 +256,7 @@ func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (b
 		a.say("Not added. `ccd agents install claude --allow` adds them, --no-allow hides this message.")
 		return false, nil
 	}
-	fmt.Fprint(a.err, "Add them? [y/N] ")
-	text, err := answer(ctx, in)
-	if text == "" {
-		fmt.Fprintln(a.err)
-	}
-	text = strings.ToLower(text)
-	return text == "y" || text == "yes", err
+	return a.yes(ctx, "Add them?")
 }
 
 func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {

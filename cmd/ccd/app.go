@@ -136,6 +136,7 @@ func (a *app) shown(write func(io.Writer) error) error {
 // characters.
 type guarded struct{ file *os.File }
 
+// Write escapes and writes whole characters. It returns the length of p, or 0 with the error of the terminal.
 func (g guarded) Write(p []byte) (int, error) {
 	if _, err := g.file.WriteString(mark.Visible(string(p))); err != nil {
 		return 0, err

@@ -291,15 +291,22 @@ func (a *app) sure(ctx context.Context, question string) error {
 	if !a.answers() {
 		return words.Hint(errors.New("not confirmed; nothing removed"), "add --yes")
 	}
+	yes, err := a.yes(ctx, question)
+	if err == nil && !yes {
+		err = errors.New("not confirmed; nothing removed")
+	}
+	return err
+}
+
+// yes asks a question on the terminal, and reports whether the answer is yes.
+func (a *app) yes(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(a.err, "%s [y/N] ", question)
 	given, err := answer(ctx, a.in)
-	switch given = strings.ToLower(given); {
-	case err != nil:
-		return err
-	case given != "y" && given != "yes":
-		return errors.New("not confirmed; nothing removed")
+	if given == "" {
+		fmt.Fprintln(a.err) // end the line of the question
 	}
-	return nil
+	given = strings.ToLower(given)
+	return given == "y" || given == "yes", err
 }
 
 func (a *app) printForget(out forgetOutput) error {

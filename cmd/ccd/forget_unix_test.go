@@ -383,7 +383,7 @@ func TestVerifyRoot(t *testing.T) {
 	if text, code := root(first); code != exitDone || !strings.Contains(text, "000000000001, generation 1: ccd forget") || !strings.Contains(text, "0 not declared") {
 		t.Errorf("%d\n%s", code, text)
 	}
-	// An archive that was made anew from fewer transcripts does not have the log.
+	// A new archive of fewer transcripts does not have the log.
 	for _, path := range []string{".local/state/ccd/archive.db", ".local/state/ccd/archive.db.forgotten"} {
 		if err := os.Remove(filepath.Join(home, path)); err != nil {
 			t.Fatal(err)

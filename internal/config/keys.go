@@ -34,6 +34,7 @@ type key struct {
 	field reflect.Value
 }
 
+// String returns the full name: "section.name".
 func (k key) String() string { return k.section + "." + k.name }
 
 // keys lists the fields of a Config in the order of the example.

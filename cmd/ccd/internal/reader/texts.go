@@ -62,7 +62,7 @@ func (l *Library) textsOf(ctx context.Context, o Original) (texts []archive.Text
 			if text, ok := content(bytes.TrimRight(part, "\r\n")); ok {
 				at := span.Off + int64(text.From)
 				if len(text.Bytes) < shortText {
-					if text, err = l.inLine(ctx, o.found, at, text); err != nil {
+					if text, err = o.inLine(ctx, at, text); err != nil {
 						return nil, err
 					}
 				} else {
@@ -93,20 +93,13 @@ func content(raw []byte) (t archive.Text, ok bool) {
 }
 
 // inLine returns a short text at an offset of the session together with its surroundings in the line.
-func (l *Library) inLine(ctx context.Context, f archive.Found, at int64, t archive.Text) (archive.Text, error) {
-	r := l.Archive.Reader(f.Key, f.Generation)
-	s, err := l.Archive.Session(ctx, f.Key)
+func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive.Text, error) {
+	g, err := o.Entry.Generation(o.found.Generation)
 	if err != nil {
 		return t, err
 	}
-	end := at
-	for _, g := range s.Generations {
-		if g.N == f.Generation {
-			end = g.Tip.Offset
-		}
-	}
-	from := max(0, at-around)
-	data, err := r.Span(ctx, transcript.Span{Off: from, Len: min(end, at+int64(len(t.Bytes))+around) - from})
+	from, r := max(0, at-around), o.library.Archive.Reader(o.found.Key, g.N)
+	data, err := r.Span(ctx, transcript.Span{Off: from, Len: min(g.Tip.Offset, at+int64(len(t.Bytes))+around) - from})
 	if err != nil {
 		return t, err
 	}
