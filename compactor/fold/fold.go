@@ -14,7 +14,6 @@ import (
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
 	"ccd/compactor/prose"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -184,7 +183,7 @@ func (f *Fold) Size() int64 {
 // addItem makes the row of an item and updates the tables while the item's text is available.
 func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 	row := Row{
-		from: uint24Of(it.Span.Off - r.Span.Off), length: uint24Of(it.Span.Len), Key: mark.Sum(it.Raw).Key(),
+		from: uint24Of(it.Span.Off - r.Span.Off), length: uint24Of(it.Span.Len), Key: it.Sum().Key(),
 		Chars: uint32(transcript.Chars(it.Raw)), Rec: uint32(rec), Pair: -1, Kind: it.Kind,
 	}
 	if it.Kind == transcript.Image || it.Kind == transcript.File {

@@ -3,7 +3,6 @@ package fold
 import (
 	"slices"
 
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -74,7 +73,7 @@ func (h *held) takeOver(r *transcript.Record) {
 			if h.copies == nil {
 				h.copies = map[uint64]bool{}
 			}
-			h.copies[mark.Sum(it.Raw).Key()] = true
+			h.copies[it.Sum().Key()] = true
 		}
 	}
 }

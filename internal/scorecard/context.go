@@ -73,7 +73,7 @@ func (c *Context) Hold(it *transcript.Item) {
 	if c.kept == nil {
 		c.kept, c.calls = map[uint64]bool{}, map[string]call{}
 	}
-	c.kept[mark.Sum(it.Raw).Key()], c.kept[mark.Sum(seen).Key()] = true, true
+	c.kept[it.Sum().Key()], c.kept[mark.Sum(seen).Key()] = true, true
 	c.page = nil
 	switch it.Kind {
 	case transcript.Call:

@@ -106,7 +106,7 @@ func (f *Facts) Add(r *transcript.Record) {
 	}
 	for i := range r.Items {
 		if it := &r.Items[i]; !it.Side {
-			f.at = source{raw: mark.Sum(it.Raw).Key(), line: r.Hash.Key(), record: r.N}
+			f.at = source{raw: it.Sum().Key(), line: r.Hash.Key(), record: r.N}
 			f.addItem(it)
 		}
 	}
@@ -131,7 +131,7 @@ func (f *Facts) addItem(it *transcript.Item) {
 	case transcript.Human:
 		if it.Call == "" || !f.addReply(it, string(seen)) {
 			said, _ := it.Said()
-			f.addHuman(said, mark.Sum(it.Raw).ID())
+			f.addHuman(said, it.Sum().ID())
 		}
 	case transcript.Text:
 		f.words = append(f.words, saying{string(seen), f.at})
@@ -146,7 +146,7 @@ func (f *Facts) addItem(it *transcript.Item) {
 		f.addResult(it)
 	case transcript.Image:
 		f.content -= n
-		f.note(Images, string(mark.Sum(it.Raw).ID()), fact{id: mark.Sum(it.Raw).ID()})
+		f.note(Images, string(it.Sum().ID()), fact{id: it.Sum().ID()})
 	}
 }
 

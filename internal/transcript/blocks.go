@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"strings"
+
+	"ccd/internal/redact"
 )
 
 // Voice says who speaks in a message, so that its blocks become items of the right kinds.
@@ -168,8 +170,16 @@ func PlainText(n Node) string {
 
 // Add appends an item whose original is n.
 func (r *Record) Add(item Item, n Node) {
-	item.Span, item.Raw, item.client = Span{n.Off, int64(len(n.Raw))}, n.Raw, r.client
+	item.Span, item.Raw, item.client = r.SpanOf(n), n.Raw, r.client
+	item.exact = r.exact[item.Span.Off-r.Span.Off : item.Span.End()-r.Span.Off]
 	r.Items = append(r.Items, item)
+}
+
+// SpanOf returns the span of a value of Raw in the file.
+func (r *Record) SpanOf(n Node) Span {
+	at := int(n.Off - r.Span.Off)
+	from, to := redact.Hidden(at, r.Marks), redact.Hidden(at+len(n.Raw), r.Marks)
+	return Span{r.Span.Off + int64(from), int64(to - from)}
 }
 
 // AddFirst appends an item whose original is the first of ns that is present and not empty, else the first that is

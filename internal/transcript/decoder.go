@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 )
 
 // Decoder turns the bytes of one generation of a session's file into records. It keeps what later lines need of earlier
@@ -18,20 +19,21 @@ type Decoder struct {
 	array  *array // state of reading a JSON array of messages; nil if the file can only have lines
 
 	Class   Class
-	n       int            // records so far
-	open    bool           // the last record had no newline
-	end     int64          // offset after it
-	start   int64          // offset of the unfinished line
-	size    int64          // its bytes so far
-	part    []byte         // the bytes themselves, unless they are too many
-	long    hash.Hash      // hash of the bytes if they are too many to keep
-	tools   recent[string] // tool of each call
-	Last    repeated       // strings that repeat from record to record
-	rec     Record         // reused for each line
-	items   []Item         // memory of rec.Items
-	usage   Usage          // memory of rec.Usage
-	bound   Boundary       // memory of rec.Boundary
-	members Object         // memory of Object
+	Redact  *redact.Session // what records leave out; nil: nothing
+	n       int             // records so far
+	open    bool            // the last record had no newline
+	end     int64           // offset after it
+	start   int64           // offset of the unfinished line
+	size    int64           // its bytes so far
+	part    []byte          // the bytes themselves, unless they are too many
+	long    hash.Hash       // hash of the bytes if they are too many to keep
+	tools   recent[string]  // tool of each call
+	Last    repeated        // strings that repeat from record to record
+	rec     Record          // reused for each line
+	items   []Item          // memory of rec.Items
+	usage   Usage           // memory of rec.Usage
+	bound   Boundary        // memory of rec.Boundary
+	members Object          // memory of Object
 
 	recent    recent[string] // UUIDs of the last records
 	titleRank int            // of the best title so far
@@ -205,8 +207,11 @@ func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 
 func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 	r := d.next(Span{off, int64(len(line))}, sum)
-	r.Raw = line
-	d.values(r, line)
+	r.Raw, r.exact, r.Marks = line, line, d.Redact.Marks(line)
+	if len(r.Marks) > 0 {
+		r.Raw = redact.Apply(line, 0, r.Marks)
+	}
+	d.values(r, r.Raw)
 	d.items = r.Items
 	return r
 }

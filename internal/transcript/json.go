@@ -68,7 +68,7 @@ func (d *Decoder) parseValue(r *Record, value Node) {
 // that has them and is more than bookkeeping.
 func (d *Decoder) addValue(r *Record, value Node) {
 	first := *r
-	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Items: r.Items, client: r.client}
+	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Marks: r.Marks, Items: r.Items, client: r.client, exact: r.exact}
 	d.parseValue(r, value)
 	if first.Type == "" || first.UI && !r.UI {
 		r.Unknown = r.Unknown || first.Unknown

@@ -6,7 +6,7 @@ func Replacement(r *Record) []Item {
 	if r.Boundary == nil || !r.Boundary.Replaced || !Valid(r.Raw) || r.client == nil || r.client.Replacement == nil {
 		return nil
 	}
-	held := Record{client: r.client}
+	held := Record{Span: r.Span, Marks: r.Marks, client: r.client, exact: r.exact}
 	r.client.Replacement(NewDecoder(Format{Client: r.client}, Main), &held, Node{r.Raw, r.Span.Off})
 	return held.Items
 }

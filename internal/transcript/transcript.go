@@ -8,10 +8,12 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 )
 
 // Key identifies a session permanently: moving, compressing or decompressing its file does not change it.
@@ -110,8 +112,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Item is one content block. Its original is Raw: the JSON value in the file, with quotes (a text's string, a call's
-// input, a result's content, an image's source), byte for byte at Span.
+// Item is one content block. Its original is the JSON value in the file at Span, with quotes (a text's string, a call's
+// input, a result's content, an image's source). Raw is the same without its secrets.
 type Item struct {
 	Kind    Kind
 	Span    Span
@@ -125,6 +127,28 @@ type Item struct {
 	Frame   Frame  // on Human: what a client put around the person's words
 
 	client *Client
+	exact  []byte // the original
+}
+
+// Sum returns the hash of the item's original, which its ID is made from.
+func (it *Item) Sum() mark.Hash {
+	if it.exact == nil {
+		return mark.Sum(it.Raw)
+	}
+	return mark.Sum(it.exact)
+}
+
+// Redacted reports whether Raw leaves out a secret of the original.
+func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exact, it.Raw) }
+
+// Clone returns a copy of the record whose bytes stay valid.
+func (r *Record) Clone() Record {
+	c := *r
+	c.Raw, c.exact, c.Marks, c.Items = bytes.Clone(r.Raw), bytes.Clone(r.exact), slices.Clone(r.Marks), slices.Clone(r.Items)
+	for i := range c.Items {
+		c.Items[i].Raw, c.Items[i].exact = bytes.Clone(r.Items[i].Raw), bytes.Clone(r.Items[i].exact)
+	}
+	return c
 }
 
 // Client returns the client that wrote the item's record. It is never nil.
@@ -171,14 +195,15 @@ type Boundary struct {
 // Record is one parsed line of a transcript. Strings and Raw are only valid until the next record unless said
 // otherwise.
 type Record struct {
-	N        int       // 1-based number of the line
-	Span     Span      // the line without its newline
-	Raw      []byte    // the line; nil if it is longer than MaxLine
-	Hash     mark.Hash // of the line without its newline
-	Time     time.Time // UTC; zero if the record has none
-	Type     string    // the agent's name of the type: "assistant", "system/compact_boundary", "response_item/message"
-	UUID     string    // "" if there is none
-	Items    []Item    // in order; none in records that the model never saw
+	N        int           // 1-based number of the line
+	Span     Span          // the line without its newline
+	Raw      []byte        // the line without its secrets; nil if it is longer than MaxLine
+	Hash     mark.Hash     // of the line without its newline, with its secrets
+	Marks    []redact.Mark // the secrets of the line, in order
+	Time     time.Time     // UTC; zero if the record has none
+	Type     string        // the agent's name of the type: "assistant", "system/compact_boundary", "response_item/message"
+	UUID     string        // "" if there is none
+	Items    []Item        // in order; none in records that the model never saw
 	Usage    *Usage
 	Boundary *Boundary
 	Back     int    // number of turns that the person took back here
@@ -198,6 +223,7 @@ type Record struct {
 	Long     bool     // longer than MaxLine: kept, not parsed
 
 	client *Client
+	exact  []byte // the line
 }
 
 // Understood counts how much of a transcript was understood.

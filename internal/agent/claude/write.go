@@ -138,7 +138,7 @@ func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool
 	}
 	content := transcript.Node{Raw: bytes.TrimSpace(r.Raw), Off: r.Span.Off}.Field("message").Field("content")
 	for block := range content.Elements() {
-		if block.Off <= it.Span.Off && it.Span.End() <= block.Off+int64(len(block.Raw)) {
+		if at := r.SpanOf(block); at.Off <= it.Span.Off && it.Span.End() <= at.End() {
 			b.Raw = bytes.Clone(block.Raw)
 			return true
 		}

@@ -17,6 +17,7 @@ import (
 	"ccd/internal/agent/openclaw"
 	"ccd/internal/agent/pi"
 	"ccd/internal/agent/qwen"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -36,7 +37,17 @@ var known = []transcript.Format{
 
 // Table lists the agents that a process knows. The zero Table has those with a package; With adds those of the
 // configuration.
-type Table struct{ own []transcript.Format }
+type Table struct {
+	own []transcript.Format
+	// Redact has the rules by which NewDecoder's decoders leave out secrets; nil: they leave out nothing.
+	Redact *redact.Rules
+}
+
+// Exact returns the table without Redact.
+func (t Table) Exact() Table {
+	t.Redact = nil
+	return t
+}
 
 // With returns a table that also has these formats. A format without a Client gets one that understands what any agent
 // writes.
@@ -105,11 +116,13 @@ func (t Table) Paths(agent string) string {
 
 // NewDecoder returns a decoder for a transcript of the agent, or for a plain list of messages.
 func (t Table) NewDecoder(agent string, class transcript.Class) *transcript.Decoder {
-	if agent == transcript.Messages {
-		return transcript.NewDecoder(transcript.MessageList(anyClient), class)
+	f := transcript.MessageList(anyClient)
+	if agent != transcript.Messages {
+		f, _ = t.Lookup(agent)
 	}
-	f, _ := t.Lookup(agent)
-	return transcript.NewDecoder(f, class)
+	d := transcript.NewDecoder(f, class)
+	d.Redact = t.Redact.Session()
+	return d
 }
 
 // anyClient reads texts of unknown agents: it understands what any agent writes.

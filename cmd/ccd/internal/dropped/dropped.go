@@ -121,7 +121,7 @@ func (c *comparison) told(r *transcript.Record) {
 	}
 	for i := range r.Items {
 		if it := &r.Items[i]; isSummary(it) {
-			c.out.Summary = mark.Sum(it.Raw).ID()
+			c.out.Summary = it.Sum().ID()
 		}
 	}
 	for _, it := range transcript.Replacement(r) {

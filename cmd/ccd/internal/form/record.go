@@ -52,7 +52,7 @@ func newBlock(it *transcript.Item) (b block, ok bool) {
 	default:
 		return b, false
 	}
-	b.id = mark.Sum(it.Raw).ID()
+	b.id = it.Sum().ID()
 	if it.Kind == transcript.Image {
 		b.Raw = utf(raw)
 		return b, true

@@ -195,7 +195,7 @@ func (w want) record(r *transcript.Record, add func(transcript.Pointer)) {
 		add(whole)
 	}
 	for _, it := range r.Items {
-		single(mark.Sum(it.Raw), it.Span, it.Kind, it.Kind.String())
+		single(it.Sum(), it.Span, it.Kind, it.Kind.String())
 	}
 }
 

@@ -45,21 +45,10 @@ func Record(ctx context.Context, a Archive, s transcript.Session, generation, n 
 			return transcript.Record{}, err
 		}
 		if last = r.N; r.N == n {
-			return own(r), nil
+			return r.Clone(), nil
 		}
 	}
 	return transcript.Record{}, fmt.Errorf("find record %s#%d: %w: the session has %d records", s.ID, n, ErrNotFound, last)
-}
-
-// own copies the parts of a record that a restore needs and that the next record would overwrite.
-func own(r *transcript.Record) transcript.Record {
-	c := *r
-	c.Raw = slices.Clone(r.Raw)
-	c.Items = slices.Clone(r.Items)
-	for i := range c.Items {
-		c.Items[i].Raw = slices.Clone(r.Items[i].Raw)
-	}
-	return c
 }
 
 // Whole returns the pointer to a record's whole line.
@@ -76,14 +65,14 @@ func Items(r transcript.Record) transcript.Pointer {
 	var ids []mark.ID
 	var parts []transcript.Part
 	for _, it := range r.Items {
-		ids = append(ids, mark.Sum(it.Raw).ID())
+		ids = append(ids, it.Sum().ID())
 		parts = append(parts, transcript.Part{Span: it.Span, Kind: it.Kind})
 	}
 	switch len(parts) {
 	case 0:
 		return p
 	case 1:
-		p.Shape, p.Hash = transcript.Single, mark.Sum(r.Items[0].Raw)
+		p.Shape, p.Hash = transcript.Single, r.Items[0].Sum()
 	default:
 		p.Shape, p.Hash = transcript.List, mark.Combine(ids)
 	}

@@ -154,7 +154,7 @@ func (b *builder) ask(r *transcript.Record) {
 		if b.turn.Asked != "" {
 			b.turn.Asked += "\n"
 		} else {
-			b.turn.ID = mark.Sum(it.Raw).ID()
+			b.turn.ID = it.Sum().ID()
 		}
 		b.turn.Asked = lexicon.Head(b.turn.Asked+said, maxAsked)
 	}
@@ -235,7 +235,7 @@ func (b *builder) result(it *transcript.Item) {
 		return
 	}
 	cmd := &b.turn.Commands[c.command]
-	cmd.ID = mark.Sum(it.Raw).ID()
+	cmd.ID = it.Sum().ID()
 	if out.HasExit {
 		cmd.Exit = &out.Exit
 	}

@@ -73,7 +73,7 @@ func leadParts(r *transcript.Record) (parts []leadPart) {
 			note = "message"
 		}
 		parts = append(parts, leadPart{string(transcript.Original(it.Kind, bytes.Clone(it.Raw))), transcript.Pointer{
-			Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
+			Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 			Record: r.N, Last: r.N, Time: r.Time, Note: note,
 		}})
 	}

@@ -51,7 +51,7 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 		p.model = "" // the other agent does not know it
 	}
 	p.whole = transcript.Pointer{
-		Hash: mark.Sum(it.Raw), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
+		Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: it.Kind.String(),
 	}
 	if it.Kind == transcript.Human && it.Call != "" {

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"ccd/archive"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -297,7 +296,7 @@ func (f *finder) all(text []byte) (start, end int, ok bool) {
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: m.kind, Tool: it.Tool,
-		ID: mark.Sum(it.Raw).ID(), Time: r.Time, Line: 1,
+		ID: it.Sum().ID(), Time: r.Time, Line: 1,
 		Snippet: snippet(m.text[m.said[0]:m.said[1]], m.start-m.said[0], m.end-m.said[0]),
 	}
 	if m.same {

@@ -1,0 +1,144 @@
+// Package redact finds secrets (tokens, keys, passwords) in transcripts, and says what a reader gets in their place.
+//
+// Rules finds, Session numbers. Invariant: what is found in a line depends only on the line and the rules, so that every
+// view of a session leaves out the same bytes; the number of a secret depends only on the session's lines before it.
+// The package knows nothing of files, records and agents.
+package redact
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strconv"
+)
+
+// Config is what a user can choose.
+type Config struct {
+	Off   bool
+	Rules map[string]string // more kinds of secrets: a regular expression by kind; its first group, if any, is the secret
+	Allow []string          // regular expressions of secrets to show
+}
+
+// Mark is a secret in a line.
+type Mark struct {
+	From, To int    // bytes of the line
+	Kind     string // lower-case letters, digits and hyphens: "github-pat"
+	N        int    // the same for the same secret of a session, from 1; 0 if unknown
+}
+
+// Text is what a reader gets instead of the secret. It can stand in a JSON string.
+func (m Mark) Text() string {
+	if m.N == 0 {
+		return "[redacted " + m.Kind + "]"
+	}
+	return "[redacted " + m.Kind + " " + strconv.Itoa(m.N) + "]"
+}
+
+// Session numbers the secrets of one generation of a session. Its lines are passed in their order. It is not safe for
+// concurrent use. A nil Session finds nothing.
+type Session struct {
+	rules   *Rules
+	numbers map[sum]int
+	kinds   map[string]int // how many different secrets of each kind
+	marks   []Mark         // reused
+}
+
+// sum identifies a secret.
+type sum [8]byte
+
+// maxNumbers bounds the numbered secrets of a session. Later ones get no number.
+const maxNumbers = 10_000
+
+// Session returns the numbers of a session before its first line. It is nil if the rules are.
+func (r *Rules) Session() *Session {
+	if r == nil {
+		return nil
+	}
+	return &Session{rules: r, numbers: map[sum]int{}, kinds: map[string]int{}}
+}
+
+// Marks returns the secrets of the next line in order. They do not overlap, and are valid until the next call.
+func (s *Session) Marks(line []byte) []Mark {
+	if s == nil {
+		return nil
+	}
+	s.marks = s.rules.find(s.marks[:0], line)
+	for i := range s.marks {
+		m := &s.marks[i]
+		m.N = s.number(m.Kind, line[m.From:m.To])
+	}
+	return s.marks
+}
+
+// number returns the number of a secret within its kind.
+func (s *Session) number(kind string, secret []byte) int {
+	var key sum
+	h := sha256.Sum256(append([]byte(kind+" "), secret...))
+	copy(key[:], h[:])
+	n := s.numbers[key]
+	if n == 0 && len(s.numbers) < maxNumbers {
+		s.kinds[kind]++
+		n = s.kinds[kind]
+		s.numbers[key] = n
+	}
+	return n
+}
+
+// Kinds returns how many different secrets of each kind there were so far. It must not be changed.
+func (s *Session) Kinds() map[string]int {
+	if s == nil {
+		return nil
+	}
+	return s.kinds
+}
+
+// Apply returns part of a line without its secrets: raw begins at byte off of the line that the marks belong to. A mark
+// that is partly outside raw counts. Without a mark it returns raw itself.
+func Apply(raw []byte, off int, marks []Mark) []byte {
+	var out bytes.Buffer
+	at := 0
+	for _, m := range marks {
+		from, to := max(m.From-off, at), min(m.To-off, len(raw))
+		if from >= to {
+			continue
+		}
+		out.Write(raw[at:from])
+		out.WriteString(m.Text())
+		at = to
+	}
+	if at == 0 {
+		return raw
+	}
+	out.Write(raw[at:])
+	return out.Bytes()
+}
+
+// Shown returns where byte i of a line is in the result of Apply to the whole line. A byte within a mark is at its start.
+func Shown(i int, marks []Mark) int {
+	moved := 0
+	for _, m := range marks {
+		if m.From >= i {
+			break
+		}
+		if m.To > i {
+			return m.From + moved
+		}
+		moved += len(m.Text()) - (m.To - m.From)
+	}
+	return i + moved
+}
+
+// Hidden is the reverse of Shown: where a byte of the result of Apply is in the line.
+func Hidden(i int, marks []Mark) int {
+	moved := 0
+	for _, m := range marks {
+		at, n := m.From+moved, len(m.Text())
+		if at >= i {
+			break
+		}
+		if at+n > i {
+			return m.From
+		}
+		moved += n - (m.To - m.From)
+	}
+	return i - moved
+}
