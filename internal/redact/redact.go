@@ -7,6 +7,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"strconv"
 )
@@ -40,6 +41,11 @@ type Session struct {
 	numbers map[sum]int
 	kinds   map[string]int // how many different secrets of each kind
 	marks   []Mark         // reused
+
+	// Whole is set if the session is read from its middle. It returns the numbers of all its lines, nil if they are
+	// unknown. It is called at most once, when the first secret is found, because it has to read the session.
+	Whole func() *Session
+	whole *Session
 }
 
 // sum identifies a secret.
@@ -74,6 +80,12 @@ func (s *Session) number(kind string, secret []byte) int {
 	var key sum
 	h := sha256.Sum256(append([]byte(kind+" "), secret...))
 	copy(key[:], h[:])
+	if s.Whole != nil {
+		s.whole, s.Whole = cmp.Or(s.Whole(), &Session{}), nil
+	}
+	if s.whole != nil {
+		return s.whole.numbers[key]
+	}
 	n := s.numbers[key]
 	if n == 0 && len(s.numbers) < maxNumbers {
 		s.kinds[kind]++
