@@ -1,7 +1,9 @@
 package compactor
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -37,6 +39,7 @@ type Header struct {
 	Verified       bool
 	Reason         string     // why not Verified, "" otherwise
 	Saved          []Saving   // by kind, in a fixed order; kinds that saved nothing are left out
+	Secrets        []Secrets  // that the session has and the text does not, by kind; kinds without one are left out
 	Fallbacks      []Fallback // by kind, in a fixed order; kinds that were not taken are left out
 }
 
@@ -68,6 +71,12 @@ type Saving struct {
 	Kind   string `json:"kind"`
 	Items  int    `json:"items"`
 	Tokens int64  `json:"tokens"` // estimated
+}
+
+// Secrets counts different secrets of a kind.
+type Secrets struct {
+	Kind string
+	N    int
 }
 
 // Fallback counts how often a compaction had to use a second method because the first one failed.
@@ -258,6 +267,9 @@ func (d *draft) finish() *Compaction {
 		if n := d.fell[kind]; n > 0 {
 			out.Header.Fallbacks = append(out.Header.Fallbacks, Fallback{kind, n})
 		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(d.c.Secrets())) {
+		out.Header.Secrets = append(out.Header.Secrets, Secrets{kind, d.c.Secrets()[kind]})
 	}
 	if s.Total > 0 {
 		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)

@@ -36,6 +36,7 @@ type Fold struct {
 	tables  tables               // files, commands, problems, agents, jobs, terms, the plan
 	lastRow int32                // newest assistant text, -1 if there is none yet
 	texts   chunks[Text]         // the messages, and how often later ones refer to them
+	secrets secrets              // what is left out of the items
 	root    string               // Status.Start in the form in which paths are compared; paths are shown relative to it
 	given   int32                // first text given to a session without human messages, -1 if there is none
 
@@ -96,6 +97,7 @@ func New(o limits.Options, s transcript.Session) *Fold {
 func (f *Fold) Add(r *transcript.Record) {
 	rec := f.records.add(r, f.rows.n)
 	f.held.name(r.UUID, rec)
+	f.secrets.count(r.Marks)
 	f.note(r)
 	if r.Boundary != nil {
 		f.held.cut(f, rec, r.Boundary)
@@ -177,7 +179,7 @@ func (f *Fold) Status() Status {
 
 // Size returns about how many bytes of memory the fold takes.
 func (f *Fold) Size() int64 {
-	return f.records.bytes() + f.rows.bytes() + f.past.bytes() + f.humans.bytes() + f.texts.bytes() + f.tables.bytes() + f.held.bytes() + int64(f.calls.len())*256 + 4096
+	return f.records.bytes() + f.rows.bytes() + f.past.bytes() + f.humans.bytes() + f.texts.bytes() + f.tables.bytes() + f.held.bytes() + f.secrets.bytes() + int64(f.calls.len())*256 + 4096
 }
 
 // addItem makes the row of an item and updates the tables while the item's text is available.
@@ -198,6 +200,7 @@ func (f *Fold) addItem(rec int, r *transcript.Record, it *transcript.Item) {
 	f.client = it.Client()
 	f.held.add(it, &row)
 	i := int32(f.rows.push(row))
+	f.secrets.add(i, r, it)
 	switch it.Kind {
 	case transcript.Human:
 		f.addHuman(i, it)

@@ -143,6 +143,7 @@ func (f *Fold) settle() {
 			records = append(records, int32(f.rows.at(int(i)).Rec))
 		}
 		f.rows.drop(first, keep)
+		f.secrets.drop(first, keep)
 		f.records.drop(to, slices.Compact(records))
 	}
 }

@@ -172,6 +172,9 @@ func front(f Front, doc Document, sections string) string {
 	if len(f.Missing) > 0 {
 		line("missing", missing(f.Missing))
 	}
+	if len(f.Secrets) > 0 {
+		line("redacted", redacted(f.Secrets))
+	}
 	line("verified", strconv.FormatBool(f.Verified))
 	if f.Reason != "" {
 		line("reason", scalar(f.Reason))
@@ -186,6 +189,15 @@ func missing(all []compactor.Missing) string {
 	parts := make([]string, 0, len(all))
 	for _, m := range all {
 		parts = append(parts, KindName(m.Kind)+": "+strconv.Itoa(m.Facts))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// redacted formats how many secrets of each kind are left out: {aws-key: 1, github-pat: 2}.
+func redacted(all []compactor.Secrets) string {
+	parts := make([]string, 0, len(all))
+	for _, s := range all {
+		parts = append(parts, s.Kind+": "+strconv.Itoa(s.N))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

@@ -35,7 +35,7 @@ func (p Parsed) Front() (Front, error) {
 	f.KeyInformation = compactor.KeyInformation{
 		Visible: int(r.integer(key["visible"])), Recoverable: int(r.integer(key["recoverable"])), Lost: int(r.integer(key["lost"])),
 	}
-	f.Missing = r.missing()
+	f.Missing, f.Secrets = r.missing(), r.secrets()
 	if tokens["about"] != "" {
 		f.About = r.integer(tokens["about"])
 	}
@@ -106,6 +106,17 @@ func (r *reader) manual() (m compactor.Manual) {
 		m.MaxTokens = int(r.integer(asked["max_tokens"]))
 	}
 	return m
+}
+
+func (r *reader) secrets() (all []compactor.Secrets) {
+	if r.fields["redacted"] == "" {
+		return nil
+	}
+	for _, part := range r.list("redacted") {
+		kind, n, _ := strings.Cut(part, ": ")
+		all = append(all, compactor.Secrets{Kind: kind, N: int(r.integer(n))})
+	}
+	return all
 }
 
 func (r *reader) missing() (all []compactor.Missing) {

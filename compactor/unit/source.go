@@ -14,6 +14,7 @@ import (
 	"ccd/compactor/fold"
 	"ccd/compactor/limits"
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -43,10 +44,10 @@ type Source struct {
 // Range is the records [From, To), counted from 0.
 type Range struct{ From, To int }
 
-// body is an item's raw bytes: the whole span or, for a giant, a JSON value made of both ends.
+// body is an item's raw bytes without its secrets: the whole span or, for a giant, a JSON value made of both ends.
 type body struct {
 	raw   []byte
-	hash  mark.Hash
+	hash  mark.Hash // with its secrets
 	whole bool
 }
 
@@ -101,13 +102,14 @@ func (s *Source) body(i int32) body {
 	case row.Gone():
 		return b
 	case row.Size() > giant:
-		b = s.ends(row)
+		b = s.ends(row, s.f.Marks(i))
 	default:
 		raw := s.span(s.f.Span(row))
 		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
 		if s.Err == nil && b.hash.Key() != row.Key {
 			s.Err = fmt.Errorf("read item at offset %d: its bytes have changed since they were folded", s.f.Span(row).Off)
 		}
+		b.raw = redact.Apply(raw, 0, s.f.Marks(i))
 	}
 	b.raw = bytes.Clone(b.raw)
 	if s.cached+len(b.raw) <= cacheSize {
@@ -118,13 +120,14 @@ func (s *Source) body(i int32) body {
 }
 
 // ends reads both ends of a giant and makes a JSON string of their text.
-func (s *Source) ends(row *fold.Row) body {
+func (s *Source) ends(row *fold.Row, marks []redact.Mark) body {
 	at := s.f.Span(row)
 	head := bytes.Clone(s.span(transcript.Span{Off: at.Off, Len: giantEnd}))
 	tail := s.span(transcript.Span{Off: at.End() - giantEnd, Len: giantEnd})
 	if s.Err != nil {
 		return body{}
 	}
+	head, tail = redact.Apply(head, 0, marks), redact.Apply(tail, int(at.Len-giantEnd), marks)
 	text := string(head) + "\n…\n" + string(tail)
 	if head[0] == '"' {
 		// A blank is never part of an escape: between blanks both ends are JSON.

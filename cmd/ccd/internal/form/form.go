@@ -41,6 +41,7 @@ type frontMatter struct {
 	Tokens    tokens             `json:"tokens"`
 	Knowledge knowledge          `json:"key_information"`
 	Missing   []missing          `json:"missing"` // key facts that are not visible, by kind
+	Redacted  []redacted         `json:"redacted"`
 	Verified  bool               `json:"verified"`
 	Reason    string             `json:"reason"`
 }
@@ -70,6 +71,12 @@ type knowledge struct {
 	Visible     int `json:"visible"`
 	Recoverable int `json:"recoverable"`
 	Lost        int `json:"lost"`
+}
+
+// redacted counts different secrets that the session has and the text does not show.
+type redacted struct {
+	Kind    string `json:"kind"`
+	Secrets int    `json:"secrets"`
 }
 
 type missing struct {
@@ -112,7 +119,10 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
 		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
 		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.About, f.Tokens.Reported},
-		Knowledge: knowledge(f.KeyInformation), Missing: []missing{}, Verified: f.Verified, Reason: f.Reason,
+		Knowledge: knowledge(f.KeyInformation), Missing: []missing{}, Redacted: []redacted{}, Verified: f.Verified, Reason: f.Reason,
+	}
+	for _, one := range f.Secrets {
+		m.Redacted = append(m.Redacted, redacted{one.Kind, one.N})
 	}
 	for _, one := range f.Missing {
 		m.Missing = append(m.Missing, missing{sidecar.KindName(one.Kind), one.Facts})

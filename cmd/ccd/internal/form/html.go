@@ -83,7 +83,7 @@ func (w *page) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 // front writes the front matter as a table, in its order.
 func (w *page) front(p sidecar.Parsed, f sidecar.Front) {
 	w.f("<table>\n")
-	for _, key := range []string{"manual", "parent", "source", "covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "verified", "reason"} {
+	for _, key := range []string{"manual", "parent", "source", "covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
 		if value := p.Fields[key]; value != "" {
 			w.f("<tr><th>%s</th><td>%s</td></tr>\n", strings.ReplaceAll(key, "_", " "), html.EscapeString(mark.Inline(value, 0)))
 		}
