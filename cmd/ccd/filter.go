@@ -144,7 +144,7 @@ func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text st
 	if ask == nil {
 		return nil
 	}
-	o, known, failures := reader.Options(l.Config), map[string]string{}, 0
+	o, known, failures := reader.Options(l.Place), map[string]string{}, 0
 	return func(text string) string {
 		in, ok := compactor.InputOf(o, text)
 		if s, asked := known[text]; asked || !ok || failures == 3 {

@@ -88,7 +88,7 @@ func (a *app) daemonOptions(l *reader.Library, log *slog.Logger) daemon.Options 
 		config = disk.Absolute(l.Config.Path())
 	}
 	return daemon.Options{
-		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Config),
+		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Place),
 		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge, Log: log, Version: version().Version, Summarize: a.summarize(l),
 		Notify: a.notify(l), NoticeAt: l.Config.Notice.Pressure,
 		BackupEvery: l.Config.Backup.Every, BackupDir: l.BackupDir, BackupKeep: l.Config.Backup.Keep,

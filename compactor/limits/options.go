@@ -16,7 +16,7 @@ import (
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 6
+const Rules = 7
 
 // Level is how strongly the compression zone is compacted.
 type Level uint8
@@ -86,6 +86,7 @@ type Options struct {
 	Off            []string         `json:"off,omitempty"`        // strategies that are switched off, of Strategies
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
+	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
 	RestoreFiles   int              `json:"restore_files"`        // recently touched files that are restored
 	RestoreTokens  int              `json:"restore_file_tokens"`  // of each of them
 	RestoreTotal   int              `json:"restore_total_tokens"` // of all of them

@@ -35,6 +35,7 @@ type Config struct {
 	Summarizer Summarizer `toml:"summarizer"`
 	Notice     Notice     `toml:"notice"`
 	Agents     Agents     `toml:"agents"`
+	Redact     Redact     `toml:"redact"`
 	Log        Log        `toml:"log"`
 
 	path    string            // the file that was read
@@ -149,6 +150,13 @@ const (
 	ReachAll     = "all"
 )
 
+// Redact is [redact]: which secrets ccd leaves out of what it shows.
+type Redact struct {
+	Secrets bool              `toml:"secrets"` // false: show all
+	Allow   []string          `toml:"allow" is:"regexp"`
+	Rules   map[string]string `toml:"rules" is:"regexp"` // by kind
+}
+
 // Log is [log].
 type Log struct {
 	Level  string `toml:"level" of:"debug info warn error"`
@@ -198,7 +206,7 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 }
 
 func defaults() Config {
-	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, sources: map[string]string{}}
+	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, Redact: Redact{Rules: map[string]string{}}, sources: map[string]string{}}
 	if err := c.decode(example); err != nil {
 		panic("default.toml: " + err.Error()) // a test would have found it
 	}

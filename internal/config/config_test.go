@@ -56,6 +56,7 @@ func TestDefaults(t *testing.T) {
 		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},
 		Notice:     Notice{Command: []string{}, Pressure: 0.8},
 		Agents:     Agents{Reach: "project", Formats: map[string]generic.Agent{}},
+		Redact:     Redact{Secrets: true, Allow: []string{}, Rules: map[string]string{}},
 		Log:        Log{Level: "warn", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, exported); diff != "" {
@@ -89,7 +90,7 @@ func TestExampleEqualsDefaults(t *testing.T) {
 		t.Errorf("the example differs from the defaults (-want +got):\n%s", diff)
 	}
 	for _, v := range got.Values() {
-		if v.Source == "default" && v.Key != "watch.roots" {
+		if v.Source == "default" && v.Key != "watch.roots" && v.Key != "redact.rules" {
 			t.Errorf("the example does not set %s", v.Key)
 		}
 	}
@@ -176,6 +177,10 @@ func TestBadFiles(t *testing.T) {
 		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats: the name must be`},
 		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats.mine.`},
 		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: must be a whole number`},
+		{"rule", "[redact]\nsecrets = true\n[redact.rules]\nacme = 'acme_('\n", `line 4: redact.rules: not a valid regular expression`},
+		{"kind of a rule", "[redact.rules]\n\"Acme Key\" = 'x'\n", `line 2: redact.rules: a kind must be lower-case letters, digits and hyphens`},
+		{"rule of another type", "[redact.rules]\nacme = 3\n", `line 2: redact.rules: must be a string`},
+		{"allowed secret", "[redact]\nallow = ['a', '(']\n", `line 2: redact.allow: entry 2: not a valid regular expression`},
 		{"syntax", "[watch]\nsettle = 2s\n", `line 2: not valid TOML`},
 		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: `},
 		{"first of two", "[log]\nlevel = 1\n[watch]\nsettle = 2\n", `line 2: log.level`},
@@ -192,13 +197,13 @@ func TestBadFiles(t *testing.T) {
 
 func TestPrecedenceAndSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
-	text := "[watch]\nsettle = \"3s\"\nmax_wait = \"1m\"\npoll = true\n[models.windows]\n\"my-model-2.5\" = 50000\n"
+	text := "[watch]\nsettle = \"3s\"\nmax_wait = \"1m\"\npoll = true\n[models.windows]\n\"my-model-2.5\" = 50000\n[redact.rules]\nacme = 'acme_(.+)'\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Load(file, true, []string{
 		"HOME=/home/me", "CCD_CONFIG=/x", "CCD_WATCH_SETTLE=4s", "CCD_WATCH_MAX_WAIT=2m", "CCD_LOG_LEVEL=", "CCD_DEBUG=1",
-		"CCD_TRIGGER_THRESHOLD=1000", "CCD_WATCH_IGNORE=a*, b", "CCD_COMPANION_DIR=~/c", "CCD_TRIGGER_PRESSURE=0.5",
+		"CCD_REDACT_SECRETS=false", "CCD_REDACT_ALLOW=^a+$", "CCD_TRIGGER_THRESHOLD=1000", "CCD_WATCH_IGNORE=a*, b", "CCD_COMPANION_DIR=~/c", "CCD_TRIGGER_PRESSURE=0.5",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +218,9 @@ func TestPrecedenceAndSources(t *testing.T) {
 		"trigger.pressure":     {Value: 0.5, Source: "environment CCD_TRIGGER_PRESSURE"},
 		"companion.dir":        {Value: "/home/me/c", Source: "environment CCD_COMPANION_DIR"},
 		"companion.max_tokens": {Value: int64(72000), Source: "default"},
+		"redact.secrets":       {Value: false, Source: "environment CCD_REDACT_SECRETS"},
+		"redact.allow":         {Value: []string{"^a+$"}, Source: "environment CCD_REDACT_ALLOW"},
+		"redact.rules":         {Value: map[string]string{"acme": "acme_(.+)"}, Source: file + ":7"},
 		"log.level":            {Value: "warn", Source: "default"},
 		"archive.min_free":     {Value: "256MB", Source: "default"},
 		"archive.max_size":     {Value: "0", Source: "default"},

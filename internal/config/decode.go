@@ -101,6 +101,8 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 		switch err := d.set(k, v, prim); {
 		case name == "watch.roots" && !slices.Contains(agents(), entry):
 			d.fault(prim, fmt.Errorf("%s: %w", name, unknown("agent", entry, agents())))
+		case name == "redact.rules" && !userName.MatchString(entry):
+			d.fault(prim, fmt.Errorf("%s: a kind must be lower-case letters, digits and hyphens", name))
 		case err != nil:
 			d.fault(prim, fmt.Errorf("%s: %w", name, err))
 		default:
@@ -112,7 +114,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 
 // named decodes a table with a name chosen by the user. Its keys are the fields of v.
 func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primitive) {
-	if !agentName.MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
+	if !userName.MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
 		d.fault(prim, fmt.Errorf("%s: the name must be lower-case letters, digits and hyphens, and not the name of another agent", section))
 		return
 	}
@@ -139,7 +141,7 @@ func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primiti
 	}
 }
 
-var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 func (d *decoder) set(k key, field reflect.Value, prim toml.Primitive) error {
 	var v any

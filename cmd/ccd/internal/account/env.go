@@ -21,6 +21,7 @@ import (
 	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -129,6 +130,9 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 		return nil, err
 	}
 	p.Config, p.Agents = c, AgentsOf(c)
+	if p.Agents.Redact, err = redact.New(Redaction(c)); err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
 	p.ArchivePath = cmp.Or(c.Archive.Path, p.ArchivePath)
 	p.BackupDir = cmp.Or(c.Backup.Dir, p.BackupDir)
 	p.Roots = e.Roots(c, p.Home)
@@ -172,7 +176,12 @@ func (e Env) Roots(c config.Config, home string) []watcher.Root {
 	return all
 }
 
-// AgentsOf returns the built-in agents and those of the configuration.
+// Redaction returns what a configuration says of secrets.
+func Redaction(c config.Config) redact.Config {
+	return redact.Config{Off: !c.Redact.Secrets, Rules: c.Redact.Rules, Allow: c.Redact.Allow}
+}
+
+// AgentsOf returns the built-in agents and those of the configuration, whose decoders leave out nothing.
 func AgentsOf(c config.Config) registry.Table {
 	var rows []transcript.Format
 	for _, name := range slices.Sorted(maps.Keys(c.Agents.Formats)) {
@@ -181,13 +190,18 @@ func AgentsOf(c config.Config) registry.Table {
 	return registry.Table{}.With(rows...)
 }
 
-// Agents is like AgentsOf, but also works without a valid configuration.
+// Agents is like AgentsOf, but also works without a valid configuration, and the decoders leave out the secrets of the
+// configured rules, without a valid configuration those of the default ones.
 func (e Env) Agents() registry.Table {
-	c, err := e.Config()
-	if err != nil {
-		return registry.Table{}
+	t, rules := registry.Table{}, redact.Config{}
+	if c, err := e.Config(); err == nil {
+		t, rules = AgentsOf(c), Redaction(c)
 	}
-	return AgentsOf(c)
+	var err error
+	if t.Redact, err = redact.New(rules); err != nil {
+		t.Redact, _ = redact.New(redact.Config{})
+	}
+	return t
 }
 
 // Absent lists the roots that do not exist yet: by the agent's title if none of its usual roots exists and the configuration

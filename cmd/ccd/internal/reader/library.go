@@ -290,7 +290,7 @@ func (l *Library) History() history.Archive {
 
 // OptionsFor returns the configured options for the sessions of an agent.
 func (l *Library) OptionsFor(agent string) compactor.Options {
-	return Options(l.Config).Reading(l.Agents.Paths(agent))
+	return Options(l.Place).Reading(l.Agents.Paths(agent))
 }
 
 // fold is one generation on its way into a companion.

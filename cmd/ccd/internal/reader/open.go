@@ -5,7 +5,6 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/compactor"
-	"ccd/internal/config"
 	"ccd/internal/summarizer"
 )
 
@@ -27,8 +26,9 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 }
 
 // Options is what the configuration says of everything that changes a companion.
-func Options(c config.Config) compactor.Options {
-	o := compactor.Defaults()
+func Options(p *account.Place) compactor.Options {
+	o, c := compactor.Defaults(), p.Config
+	o.Redact = p.Agents.Redact.Version()
 	o.MaxTokens, o.RestoreFiles, o.Host = c.Companion.MaxTokens, c.Companion.RestoreFiles, c.Companion.Host
 	o.Windows = c.Models.Windows
 	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
