@@ -24,6 +24,8 @@ type Mark struct {
 	From, To int    // bytes of the line
 	Kind     string // lower-case letters, digits and hyphens: "github-pat"
 	N        int    // the same for the same secret of a session, from 1; 0 if unknown
+
+	value string // the secret, decoded
 }
 
 // Text is what a reader gets instead of the secret. It can stand in a JSON string.
@@ -70,15 +72,15 @@ func (s *Session) Marks(line []byte) []Mark {
 	s.marks = s.rules.find(s.marks[:0], line)
 	for i := range s.marks {
 		m := &s.marks[i]
-		m.N = s.number(m.Kind, line[m.From:m.To])
+		m.N, m.value = s.number(m.Kind, m.value), ""
 	}
 	return s.marks
 }
 
 // number returns the number of a secret within its kind.
-func (s *Session) number(kind string, secret []byte) int {
+func (s *Session) number(kind, secret string) int {
 	var key sum
-	h := sha256.Sum256(append([]byte(kind+" "), secret...))
+	h := sha256.Sum256([]byte(kind + " " + secret))
 	copy(key[:], h[:])
 	if s.Whole != nil {
 		s.whole, s.Whole = cmp.Or(s.Whole(), &Session{}), nil

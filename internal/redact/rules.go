@@ -1,43 +1,106 @@
 package redact
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 )
+
+// rule is a kind of secret: a token that begins with certain texts, or the value that is assigned to certain names.
+type rule struct {
+	kind    string
+	starts  []string // in lower case: a word of the token begins with one of them
+	names   []string // in lower case: the name contains one of them
+	text    string   // regular expression of the secret, as its first group if it has one; with names, of the whole value
+	least   int      // length of the shortest token
+	entropy float64  // of the secret, at least, in bits per byte
+	digit   bool     // the secret has one
+
+	allow      []string // regular expressions of what is no secret
+	allowMatch []string // the same, of NAME="VALUE"
+	words      string   // what contains one of these words is no secret
+}
+
+// own are rules beside those of gitleaks.
+var own = []rule{
+	{kind: "aws-secret-key", names: []string{"aws_secret", "secretaccesskey", "secret_access_key"}, entropy: 3.5, text: `^[A-Za-z0-9/+]{40}$`},
+	{kind: apiKind, starts: []string{"sk-"}, least: 24, entropy: 3.5, digit: true, text: `\bsk-(?:[a-z]{2,12}\d{0,2}-)*[A-Za-z0-9_-]{20,}`},
+	{
+		kind: passwordKind, names: []string{"password", "passwd", "passphrase"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
+		allow: []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`}, // code
+	},
+}
+
+// Kinds of secrets that no rule of a table describes.
+const (
+	passwordKind = "password"
+	privateKind  = "private-key"
+	headerKind   = "authorization"
+	apiKind      = "api-key"
+)
+
+// kinds are the names of kinds that are not those of gitleaks.
+var kinds = map[string]string{"aws-access-token": "aws-key", "generic-api-key": apiKind, "airtable-personnal-access-token": "airtable-personal-access-token"}
+
+// pattern is a rule with its regular expressions, which are compiled when a line first needs them.
+type pattern struct {
+	rule
+	once              sync.Once
+	re                *regexp.Regexp
+	allowed, allowedM []*regexp.Regexp
+	stop              []string
+}
+
+func (p *pattern) compile() *regexp.Regexp {
+	p.once.Do(func() {
+		p.re = regexp.MustCompile(p.text)
+		for _, text := range p.allow {
+			p.allowed = append(p.allowed, regexp.MustCompile(text))
+		}
+		for _, text := range p.allowMatch {
+			p.allowedM = append(p.allowedM, regexp.MustCompile(text))
+		}
+		p.stop = strings.Fields(p.words)
+	})
+	return p.re
+}
 
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
-	own     []ownRule
-	allow   []*regexp.Regexp
-	version string
+	starts, names index
+	own           []*pattern       // of the configuration: tried on every line
+	allow         []*regexp.Regexp // of the configuration
+	shown         func() []*regexp.Regexp
+	version       string
 }
 
 // version changes whenever the same line may have other marks.
 const version = "1"
 
-type ownRule struct {
-	kind string
-	re   *regexp.Regexp
-}
-
-// New compiles a configuration. It returns nil Rules if redaction is off.
+// New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
 	if c.Off {
 		return nil, nil
 	}
-	r := &Rules{own: []ownRule{{"aws-key", regexp.MustCompile(`AKIA[A-Z2-7]{16}`)}}}
+	r := &Rules{shown: sync.OnceValue(compileShown)}
 	sum := sha256.New()
-	fmt.Fprint(sum, version)
+	fmt.Fprintf(sum, "%s %d %d", version, len(gitleaks), len(own))
 	for _, kind := range slices.Sorted(maps.Keys(c.Rules)) {
 		re, err := regexp.Compile(c.Rules[kind])
 		if err != nil {
 			return nil, fmt.Errorf("parse rule %s: %w", kind, err)
 		}
-		r.own = append(r.own, ownRule{kind, re})
+		p := &pattern{rule: rule{kind: kind, text: c.Rules[kind]}, re: re}
+		p.once.Do(func() {})
+		r.own = append(r.own, p)
 		fmt.Fprintf(sum, "\nrule %q %q", kind, c.Rules[kind])
 	}
 	for _, text := range c.Allow {
@@ -49,7 +112,26 @@ func New(c Config) (*Rules, error) {
 		fmt.Fprintf(sum, "\nallow %q", text)
 	}
 	r.version = hex.EncodeToString(sum.Sum(nil)[:4])
+	for _, list := range [][]rule{own, gitleaks} {
+		for i := range list {
+			p := &pattern{rule: list[i]}
+			p.kind = cmp.Or(kinds[p.kind], p.kind)
+			for _, start := range p.rule.starts {
+				r.starts.add(start, p)
+			}
+			for _, name := range p.rule.names {
+				r.names.add(name, p)
+			}
+		}
+	}
 	return r, nil
+}
+
+func compileShown() (all []*regexp.Regexp) {
+	for _, text := range shown {
+		all = append(all, regexp.MustCompile(text))
+	}
+	return all
 }
 
 // Version identifies the rules, for the hash of a companion's options. It is "" for nil Rules.
@@ -60,15 +142,167 @@ func (r *Rules) Version() string {
 	return r.version
 }
 
-// find appends the secrets of a line to marks. The line is JSON, or a text. In JSON each mark is within one string.
-func (r *Rules) find(marks []Mark, line []byte) []Mark {
-	for _, own := range r.own {
-		for _, at := range own.re.FindAllIndex(line, -1) {
-			if slices.ContainsFunc(r.allow, func(re *regexp.Regexp) bool { return re.Match(line[at[0]:at[1]]) }) {
-				continue
-			}
-			marks = append(marks, Mark{From: at[0], To: at[1], Kind: own.kind})
+// Kinds returns the kinds of secrets in order.
+func (r *Rules) Kinds() []string {
+	if r == nil {
+		return nil
+	}
+	all := []string{passwordKind, privateKind, headerKind}
+	for _, p := range r.own {
+		all = append(all, p.kind)
+	}
+	for _, list := range [][]rule{own, gitleaks} {
+		for i := range list {
+			all = append(all, cmp.Or(kinds[list[i].kind], list[i].kind))
 		}
 	}
-	return marks
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// index finds patterns by the first three bytes of their texts.
+type index struct {
+	bits [1 << 15 / 64]uint64 // by a hash of them
+	all  map[uint32][]entry
+}
+
+type entry struct {
+	text string // folded
+	*pattern
+}
+
+// fold makes letters lower case. It is applied to both sides of a comparison, so it may change other bytes too.
+func fold(c byte) byte { return c | 0x20 }
+
+func three(a, b, c byte) uint32 { return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) | 0x202020 }
+
+func bit(k uint32) uint32 { return k * 0x9e3779b1 >> 17 }
+
+func (x *index) add(text string, p *pattern) {
+	switch len(text) {
+	case 1: // the tilde, see token
+		text += text + text
+	case 2:
+		for c := byte('-'); c <= 'z'; c++ {
+			if classes[c]&inToken != 0 && classes[c]&upper == 0 {
+				x.add(text+string(c), p)
+			}
+		}
+		return
+	}
+	folded := make([]byte, len(text))
+	for i := range folded {
+		folded[i] = fold(text[i])
+	}
+	k := three(text[0], text[1], text[2])
+	x.bits[bit(k)/64] |= 1 << (bit(k) % 64)
+	if x.all == nil {
+		x.all = map[uint32][]entry{}
+	}
+	x.all[k] = append(x.all[k], entry{string(folded), p})
+}
+
+// has reports whether a text may begin with these three bytes.
+func (x *index) has(a, b, c byte) bool {
+	k := bit(three(a, b, c))
+	return x.bits[k/64]>>(k%64)&1 != 0
+}
+
+// at yields the entries with which text begins.
+func (x *index) at(text []byte, take func(*pattern)) {
+	for _, e := range x.all[three(text[0], text[1], text[2])] {
+		if len(text) >= len(e.text) && beginsWith(text, e.text) {
+			take(e.pattern)
+		}
+	}
+}
+
+func beginsWith(text []byte, folded string) bool {
+	for i := range len(folded) {
+		if fold(text[i]) != folded[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// token returns where the pattern finds its secret in text.
+func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
+	at := p.compile().FindSubmatchIndex(text)
+	if at == nil {
+		return 0, 0, false
+	}
+	from, to = at[0], at[1]
+	for i := 2; i < len(at); i += 2 {
+		if at[i] >= 0 && at[i] < at[i+1] {
+			from, to = at[i], at[i+1]
+			break
+		}
+	}
+	return from, to, !r.isNone(p, text[from:to])
+}
+
+// value reports whether a value that is assigned to name is a secret of the pattern.
+func (r *Rules) value(p *pattern, name, value []byte) bool {
+	if p.entropy > 0 && entropy(value) < p.entropy || !p.compile().Match(value) || r.isNone(p, value) {
+		return false
+	}
+	if len(p.allowedM) > 0 {
+		text := slices.Concat(name, []byte(`="`), value, []byte(`"`))
+		for _, re := range p.allowedM {
+			if re.Match(text) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isNone reports whether a text that a pattern matches is none of its secrets.
+func (r *Rules) isNone(p *pattern, value []byte) bool {
+	if p.entropy > 0 && entropy(value) < p.entropy || p.digit && !bytes.ContainsAny(value, "0123456789") || r.isShown(value) {
+		return true
+	}
+	for _, re := range p.allowed {
+		if re.Match(value) {
+			return true
+		}
+	}
+	if len(p.stop) > 0 {
+		low := strings.ToLower(string(value))
+		for _, w := range p.stop {
+			if strings.Contains(low, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isShown reports whether a text is no secret, whatever the rule.
+func (r *Rules) isShown(value []byte) bool {
+	for _, list := range [][]*regexp.Regexp{r.allow, r.shown()} {
+		for _, re := range list {
+			if re.Match(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// entropy returns the entropy of a text in bits per byte (Shannon).
+func entropy(text []byte) float64 {
+	var counts [256]int
+	for _, c := range text {
+		counts[c]++
+	}
+	sum := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			share := float64(n) / float64(len(text))
+			sum -= share * math.Log2(share)
+		}
+	}
+	return sum
 }

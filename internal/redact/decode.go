@@ -1,0 +1,272 @@
+package redact
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// part returns a view of text, which was decoded from the bytes of v from byte off on; at has where each byte began there.
+func (v view) part(text []byte, at []int32, off int) view {
+	out := view{text, make([]int32, len(at))}
+	for i, p := range at {
+		out.at[i] = int32(off) + p
+		if v.at != nil {
+			out.at[i] = v.at[out.at[i]]
+		}
+	}
+	return out
+}
+
+// unescaped undoes JSON escapes, of all levels at once: a JSON text within a string escapes its quotes again.
+func unescaped(line []byte) view {
+	v := view{make([]byte, 0, len(line)), make([]int32, 0, len(line)+1)}
+	put := func(at int, text ...byte) {
+		for _, c := range text {
+			v.text, v.at = append(v.text, c), append(v.at, int32(at))
+		}
+	}
+	for i := 0; i < len(line); {
+		if line[i] != '\\' {
+			put(i, line[i])
+			i++
+			continue
+		}
+		from := i
+		for i < len(line) && line[i] == '\\' {
+			i++
+		}
+		if i == len(line) {
+			put(from, '\\')
+			break
+		}
+		switch c := line[i]; c {
+		case 'n':
+			put(from, '\n')
+		case 'r':
+			put(from, '\r')
+		case 't':
+			put(from, '\t')
+		case '"', '/', '\'':
+			put(from, c)
+		case 'u':
+			if i+4 < len(line) {
+				a, ok := unhex(line[i+1], line[i+2])
+				b, ok2 := unhex(line[i+3], line[i+4])
+				if ok && ok2 {
+					put(from, utf8.AppendRune(nil, rune(a)<<8|rune(b))...)
+					i += 4
+					break
+				}
+			}
+			put(from, c)
+		default:
+			put(from, '\\', c)
+		}
+		i++
+	}
+	v.at = append(v.at, int32(len(line)))
+	return v
+}
+
+func unhex(a, b byte) (byte, bool) {
+	if classes[a]&hexDigit == 0 || classes[b]&hexDigit == 0 {
+		return 0, false
+	}
+	return nibble(a)<<4 | nibble(b), true
+}
+
+func nibble(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return fold(c) - 'a' + 10
+}
+
+// percents searches what is percent-encoded.
+func (s *scan) percents(v view, depth int) {
+	text := v.text
+	for to := 0; ; {
+		i := bytes.IndexByte(text[to:], '%')
+		if i < 0 {
+			return
+		}
+		i += to
+		if to = i + 1; i+2 >= len(text) || classes[text[i+1]]&classes[text[i+2]]&hexDigit == 0 {
+			continue
+		}
+		for i > 0 && classes[text[i-1]]&inToken != 0 {
+			i--
+		}
+		i = afterEscape(text, i)
+		for to < len(text) && classes[text[to]]&inToken != 0 {
+			to++
+		}
+		out, at := unpercent(text[i:to])
+		s.within(v.part(out, at, i), depth+1)
+	}
+}
+
+// unpercent undoes percent-encoding.
+func unpercent(text []byte) (out []byte, at []int32) {
+	for i := 0; i < len(text); i++ {
+		at = append(at, int32(i))
+		if text[i] == '%' && i+2 < len(text) {
+			if c, ok := unhex(text[i+1], text[i+2]); ok {
+				out = append(out, c)
+				i += 2
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return out, append(at, int32(len(text)))
+}
+
+// minEncoded is the length of the shortest text in base64 or hexadecimal that is decoded.
+const minEncoded = 20
+
+// encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one, or a line of a
+// private key.
+func (s *scan) encoded(t token, from, to, depth int) {
+	text := t.text
+	if to-from >= 2*keyLine && s.keysAt <= from && t.has&digit != 0 {
+		if bytes.Contains(text[max(0, from-keyGap):from], dashes) || bytes.Contains(text[to:min(len(text), to+keyGap)], dashes) {
+			s.keysAt = s.keys(t.view, max(0, from-keyHead))
+		}
+	}
+	if first := text[from]; first >= 'I' && first <= 'f' && !isToken(text[from:], to-from) {
+		if head, ok := decode64(nil, text[from:from+16]); ok && readable(head) {
+			out, at := unbase64(text[from:], to-from)
+			s.within(t.view.part(out, at, from), depth+1)
+		}
+	}
+	if to-from < 2*minEncoded*4/5 || (to-from)%2 != 0 {
+		return
+	}
+	for i := from; i < from+16; i += 2 {
+		if c, ok := unhex(text[i], text[i+1]); !ok || !isReadable(c) {
+			return
+		}
+	}
+	var out []byte
+	var at []int32
+	for i := from; i+1 < to; i += 2 {
+		c, ok := unhex(text[i], text[i+1])
+		if !ok {
+			break
+		}
+		out, at = append(out, c), append(at, int32(i-from))
+	}
+	s.within(t.view.part(out, append(at, int32(2*len(out))), from), depth+1)
+}
+
+// isToken reports whether n characters of base64 are the first part of a JSON web token, which is one secret as a whole.
+func isToken(text []byte, n int) bool {
+	return bytes.HasPrefix(text, []byte("eyJ")) && n < len(text) && text[n] == '.'
+}
+
+func isReadable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' }
+
+func readable(text []byte) bool {
+	for _, c := range text {
+		if !isReadable(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// decode64 appends the bytes of whole groups of base64, in either alphabet.
+func decode64(out, text []byte) (_ []byte, ok bool) {
+	for len(text) >= 4 {
+		var n uint32
+		for _, c := range text[:4] {
+			d, ok := sextet(c)
+			if !ok {
+				return out, false
+			}
+			n = n<<6 | uint32(d)
+		}
+		out = append(out, byte(n>>16), byte(n>>8), byte(n))
+		text = text[4:]
+	}
+	return out, true
+}
+
+func sextet(c byte) (byte, bool) {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return c - 'A', true
+	case c >= 'a' && c <= 'z':
+		return c - 'a' + 26, true
+	case c >= '0' && c <= '9':
+		return c - '0' + 52, true
+	case c == '+' || c == '-':
+		return 62, true
+	case c == '/' || c == '_':
+		return 63, true
+	}
+	return 0, false
+}
+
+// unbase64 decodes a text whose first line has n characters of base64. It goes on in the next lines if they are the rest of
+// a wrapped text. at has where in text the group of each byte begins.
+func unbase64(text []byte, n int) (out []byte, at []int32) {
+	var group [4]byte
+	var k, first int
+	flush := func(end int) {
+		bits := uint32(0)
+		for i := range 4 {
+			bits <<= 6
+			if i < k {
+				d, _ := sextet(group[i])
+				bits |= uint32(d)
+			}
+		}
+		for i := range max(0, k-1) {
+			out, at = append(out, byte(bits>>(16-8*i))), append(at, int32(first))
+		}
+		k = 0
+	}
+	i := 0
+	for i < len(text) {
+		c := text[i]
+		if classes[c]&base64Char != 0 {
+			if k == 0 {
+				first = i
+			}
+			group[k] = c
+			if k++; k == 4 {
+				flush(i + 1)
+			}
+			i++
+			continue
+		}
+		next := lineEnd(text[i:])
+		if next == 0 || i < n || n < 60 || i+next >= len(text) || classes[text[i+next]]&base64Char == 0 {
+			break
+		}
+		i += next
+	}
+	flush(i)
+	return out, append(at, int32(i))
+}
+
+// lineEnd returns the length of the line end with which text begins, as it is or as an escape, 0 if there is none.
+func lineEnd(text []byte) int {
+	i := 0
+	for i < len(text) && (text[i] == '\r' || text[i] == '\n') {
+		i++
+	}
+	for i+1 < len(text) && text[i] == '\\' {
+		n := i
+		for n < len(text) && text[n] == '\\' {
+			n++
+		}
+		if n == len(text) || text[n] != 'n' && text[n] != 'r' {
+			break
+		}
+		i = n + 1
+	}
+	return i
+}

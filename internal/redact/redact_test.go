@@ -1,0 +1,68 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// secrets are invented, in parts so that no scanner of this repository takes them for real ones.
+var secrets = map[string]string{
+	"aws-key":         "AKIA" + "Q7MZKXWVUTSRP2N3",
+	"github-pat":      "ghp_" + "x7Kq2mZp9RtVw4Ys8BnCd3Ef6GhJk1LmNoPq",
+	"gitlab-pat":      "glpat-" + "x7Kq2mZp9RtVw4Ys8BnC",
+	"api-key":         "sk-" + "proj-x7Kq2mZp9RtVw4Ys8BnCd3Ef6",
+	"jwt":             "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+	"slack-bot-token": "xoxb-" + "123456789012-123456789012-x7Kq2mZp9RtVw4Ys8BnCd3Ef",
+}
+
+func encodings(s string) map[string]string {
+	var pieces, hexed strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&pieces, `\u%04x`, c)
+		fmt.Fprintf(&hexed, "%%%02X", c)
+	}
+	quoted, _ := json.Marshal(map[string]string{"value": s})
+	return map[string]string{
+		"plain": s, "in JSON": string(quoted), "base64": base64.StdEncoding.EncodeToString([]byte("key=" + s + "\n")),
+		"base64url": base64.RawURLEncoding.EncodeToString([]byte(s)), "hex": hex.EncodeToString([]byte(s)), "percent": hexed.String(),
+		"query": "https://example.org/?a=" + url.QueryEscape(s) + "&b=1", "shell": "export A='" + s + "'",
+		"after a line": "one\n" + s + "\ttwo", "twice in base64": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("a: " + s)))),
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, secret := range secrets {
+		for name, text := range encodings(secret) {
+			for _, around := range []string{"%s", "see %s.", "a line\n%s\nanother", strings.Repeat("long ", 3000) + "%s", "`%s`", "KEY=%s"} {
+				text := fmt.Sprintf(around, text)
+				line, _ := json.Marshal(map[string]any{"type": "user", "text": text})
+				double, _ := json.Marshal(map[string]any{"out": string(line)})
+				slashes := strings.ReplaceAll(string(line), "/", `\/`)
+				for _, one := range []string{string(line), string(double), slashes, text} {
+					session := rules.Session()
+					shown := string(Apply([]byte(one), 0, session.Marks([]byte(one))))
+					if !strings.Contains(shown, "[redacted "+kind+" 1]") {
+						t.Errorf("%s %s %.20q: %.300s", kind, name, around, shown[max(0, len(shown)-300):])
+					}
+					for _, part := range []string{secret[6:18], text} {
+						if len(part) < 200 && strings.Contains(shown, part) && !strings.Contains(part, "redacted") {
+							t.Errorf("%s %s: %q is in %.300s", kind, name, part, shown)
+						}
+					}
+					if one[0] == '{' && !json.Valid([]byte(shown)) {
+						t.Errorf("%s %s: no JSON: %s", kind, name, shown)
+					}
+				}
+			}
+		}
+	}
+}

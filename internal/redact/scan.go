@@ -1,0 +1,508 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A line is searched in two steps. The first one is fast and sees every byte: it finds tokens, stretches of at least
+// minToken bytes without blanks and quotes. Only what begins like a secret, is assigned to a name that says so, or is
+// encoded text goes through the second step: the regular expressions.
+
+// minToken is the length of the shortest token that is looked at. A shorter secret is part of one, as in PASSWORD=secret.
+const minToken = 12
+
+// The classes of bytes.
+const (
+	inToken = 1 << iota // may be part of a token
+	alnum
+	digit
+	upper
+	lower
+	base64Char // of both alphabets
+	hexDigit
+	blank // white space and quotes
+)
+
+// classes are the classes of each byte.
+var classes = func() (t [256]uint16) {
+	set := func(chars string, class uint16) {
+		for i := range len(chars) {
+			t[chars[i]] |= class
+		}
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c] |= inToken | alnum | lower | base64Char
+		t[c-'a'+'A'] |= inToken | alnum | upper | base64Char
+	}
+	set("0123456789", inToken|alnum|digit|base64Char)
+	set("0123456789abcdefABCDEF", hexDigit)
+	set("_-./+=~%:@", inToken)
+	set("+/-_", base64Char)
+	set(" \t\r\n\"'`", blank)
+	return t
+}()
+
+// find appends the secrets of a line to marks. The line is JSON, or a text. In JSON each mark is within one string.
+func (r *Rules) find(marks []Mark, line []byte) []Mark {
+	s := scan{rules: r, line: line}
+	s.view(view{text: line}, 0)
+	s.configured()
+	if len(s.marks) == 0 {
+		return marks
+	}
+	return append(marks, s.merged()...)
+}
+
+// scan is one line that is searched.
+type scan struct {
+	rules *Rules
+	line  []byte
+	marks []Mark
+
+	escaped bool // the line has JSON escapes of characters that need none
+	keysAt  int  // of the line's text: private keys were looked for up to here
+}
+
+// view is a text that was decoded from part of a line.
+type view struct {
+	text []byte
+	at   []int32 // where in the line each byte of text begins, and where the last one ends; nil: the text is the line
+}
+
+// source returns which bytes of the line a stretch of the view was decoded from.
+func (v view) source(from, to int) (int, int) {
+	if v.at == nil {
+		return from, to
+	}
+	last := v.at[to-1]
+	for to < len(v.at)-1 && v.at[to] == last { // several bytes of one base64 group
+		to++
+	}
+	return int(v.at[from]), int(v.at[to])
+}
+
+// mark adds a secret that the view has at [from, to).
+func (s *scan) mark(v view, from, to int, kind string) {
+	value := string(v.text[from:to])
+	from, to = v.source(from, to)
+	s.marks = append(s.marks, Mark{From: from, To: to, Kind: kind, value: value})
+}
+
+// maxDepth is how many encodings within each other are undone.
+const maxDepth = 3
+
+// within searches a text that was decoded from the line.
+func (s *scan) within(v view, depth int) {
+	if len(v.text) >= 8 && depth < maxDepth {
+		s.view(v, depth)
+	}
+}
+
+// view finds the secrets of a text.
+func (s *scan) view(v view, depth int) {
+	text := v.text
+	least := minToken
+	if v.at != nil && len(text) < 2*minToken {
+		least = 8
+	}
+	for i := 0; i < len(text); {
+		if i+8 <= len(text) {
+			// A token contains no byte below '+' and none beyond ASCII: go on after the last of them.
+			x := binary.LittleEndian.Uint64(text[i:])
+			if m := (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080; m != 0 {
+				i += 8 - bits.LeadingZeros64(m)/8
+				continue
+			}
+			if i+12 <= len(text) {
+				x = binary.LittleEndian.Uint64(text[i+4:])
+				if m := (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080; m != 0 {
+					i += 12 - bits.LeadingZeros64(m)/8
+					continue
+				}
+			}
+		}
+		from, has := i, uint16(0)
+		for i < len(text) {
+			c := classes[text[i]]
+			if c&inToken == 0 {
+				break
+			}
+			has |= c
+			i++
+		}
+		if i-from >= least && (has&digit != 0 || i-from >= longToken) {
+			s.token(token{v, afterEscape(text, from), i, has}, depth)
+		}
+		if i+3 < len(text) && text[i] == '\\' && v.at == nil && !s.escaped {
+			s.escaped = text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])
+		}
+		i++
+	}
+	s.percents(v, depth)
+	if s.escaped && v.at == nil {
+		s.within(unescaped(text), depth)
+	}
+}
+
+// longToken is the length from which a token is looked at if it has no digit.
+const longToken = 18
+
+// inPieces reports whether text begins with the JSON escape of a character that needs none, so that a token is in pieces.
+func inPieces(text []byte) bool {
+	if len(text) < 6 || text[2] != '0' || text[3] != '0' {
+		return false
+	}
+	c, ok := unhex(text[4], text[5])
+	return ok && classes[c]&inToken != 0
+}
+
+// afterEscape returns where a token begins if it began with the letter of a JSON escape, as in "\nAKIA".
+func afterEscape(text []byte, from int) int {
+	if from > 0 && text[from-1] == '\\' && bytes.IndexByte([]byte("nrtbf"), text[from]) >= 0 {
+		return from + 1
+	}
+	return from
+}
+
+// token is a stretch [from, to) of a view without blanks and quotes.
+type token struct {
+	view
+	from, to int
+	has      uint16 // classes of its bytes
+}
+
+func (s *scan) token(t token, depth int) {
+	text := t.text
+	if t.has&digit != 0 && isTime(text[t.from:t.to]) {
+		return
+	}
+	var other uint16 // which separators it has
+	word := true     // the next byte may begin a word
+	segment := t.from
+	for i := t.from; i < t.to; i++ {
+		class := classes[text[i]]
+		if class&alnum != 0 {
+			if word && i+2 < t.to && s.rules.starts.has(text[i], text[i+1], text[i+2]) {
+				s.begins(t, i)
+			}
+			word = false
+			continue
+		}
+		word = true
+		if class&base64Char != 0 {
+			continue
+		}
+		if i-segment >= minEncoded {
+			s.encoded(t, segment, i, depth)
+		}
+		segment = i + 1
+		switch text[i] {
+		case '=', ':':
+			if i > t.from && i+1 < t.to {
+				s.assigned(t, t.from, i, i+1)
+			}
+			other |= hasColon
+		case '@':
+			other |= hasAt
+		case '~':
+			other |= hasTilde
+		}
+	}
+	if t.to-segment >= minEncoded {
+		s.encoded(t, segment, t.to, depth)
+	}
+	s.value(t)
+	if other == 0 {
+		return
+	}
+	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#"), text[t.to]) >= 0) {
+		s.address(t)
+	}
+	if other&hasTilde != 0 {
+		s.rules.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p) })
+	}
+}
+
+// The separators of a token's parts.
+const (
+	hasColon = 1 << iota
+	hasAt
+	hasTilde
+)
+
+// isTime reports whether a token is a date, perhaps with a time: they are frequent.
+func isTime(text []byte) bool {
+	return len(text) < 32 && text[0] == '2' && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ':')
+}
+
+// begins tries the patterns that a word at byte i may begin.
+func (s *scan) begins(t token, i int) {
+	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p) })
+}
+
+// try looks for a pattern in a token. Everything of the token's last word belongs to the secret.
+func (s *scan) try(t token, p *pattern) {
+	if t.to-t.from < p.least {
+		return
+	}
+	for from := t.from; from < t.to; {
+		a, b, ok := s.rules.token(p, t.text[from:t.to])
+		if !ok {
+			return
+		}
+		a, b = from+a, from+b
+		for b < t.to && (classes[t.text[b]]&alnum != 0 || t.text[b] == '_') {
+			b++
+		}
+		s.mark(t.view, a, b, p.kind)
+		from = b
+	}
+}
+
+// maxName is how much is read before a value for the name that it is assigned to, in bytes.
+const maxName = 64
+
+// value tries a token as the value of an assignment, a flag or a header before it.
+func (s *scan) value(t token) {
+	text, i := t.text, t.from
+	assigns := false
+	for n := 0; i > 0 && n < 12; n++ {
+		switch c := text[i-1]; {
+		case c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '`' || c == '\\':
+		case c == '=' || c == ':' || c == '>' || c == ',' || c == '(' || c == '|' || c == '?':
+			assigns = true
+		default:
+			n = 12
+			i++
+		}
+		i--
+	}
+	if assigns {
+		s.assigned(t, 0, i, t.from)
+		return
+	}
+	if t.from > 1 && (text[t.from-1] == ' ' || classes[text[t.from-1]]&blank != 0) {
+		s.follows(t, i)
+	}
+}
+
+// follows tries a token that follows a word of a header, or a flag, which ends at byte end.
+func (s *scan) follows(t token, end int) {
+	from := end
+	for from > max(0, end-maxName) && (classes[t.text[from-1]]&alnum != 0 || t.text[from-1] == '-') {
+		from--
+	}
+	word := t.text[from:end]
+	if len(word) < 2 || word[0] != '-' && len(word) != len("token") && len(word) != len("bearer") {
+		return
+	}
+	begin, to, kind := t.from, s.extended(t), passwordKind
+	switch name := strings.ToLower(string(word)); {
+	case name == "bearer" || name == "basic" || name == "token" && bytes.Contains(bytes.ToLower(t.text[max(0, from-20):from]), []byte("authorization")):
+		kind = headerKind
+	case name == "-u" || name == "--user": // a name, a colon, a password
+		i := bytes.IndexByte(t.text[begin:to], ':')
+		if i < 0 {
+			return
+		}
+		begin += i + 1
+	case name[0] == '-' && flags.MatchString(name):
+	default:
+		return
+	}
+	value := t.text[begin:to]
+	if len(value) < 4 || kind == headerKind && entropy(value) < 3 || s.rules.isShown(value) || placeholder(value) || s.hasNoSecret(t.text[t.from:to]) {
+		return
+	}
+	s.mark(t.view, begin, to, kind)
+}
+
+// flags are names of flags whose values are secrets.
+var flags = regexp.MustCompile(`^--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
+
+// extended returns the end of a value that has other characters than tokens.
+func (s *scan) extended(t token) int {
+	to := t.to
+	for to < len(t.text) && classes[t.text[to]]&blank == 0 && bytes.IndexByte([]byte(`\,;)]}<>`), t.text[to]) < 0 && t.text[to] < 0x80 {
+		to++
+	}
+	return to
+}
+
+// assigned tries text[value:t.to], which is assigned to a name that ends at byte end.
+func (s *scan) assigned(t token, from, end, value int) {
+	if t.to-value < 6 || t.has&digit == 0 && t.to-value < 24 {
+		return
+	}
+	for i := end; ; i-- {
+		if i <= max(from, end-maxName) || !inName(t.text[i-1]) {
+			from = i
+			break
+		}
+	}
+	var tried [8]*pattern
+	n := 0
+	for i := from; i+2 < end; i++ {
+		if !s.rules.names.has(t.text[i], t.text[i+1], t.text[i+2]) {
+			continue
+		}
+		s.rules.names.at(t.text[i:end], func(p *pattern) {
+			if n < len(tried) && !slices.Contains(tried[:n], p) {
+				tried[n] = p
+				n++
+			}
+		})
+	}
+	if n == 0 {
+		return
+	}
+	name := bytes.TrimSpace(t.text[from:end])
+	for _, to := range []int{t.to, s.extended(t)} { // a password may have characters that no token has
+		secret := bytes.TrimRight(t.text[value:to], ".:")
+		if s.hasNoSecret(secret) {
+			continue
+		}
+		for _, p := range tried[:n] {
+			if s.rules.value(p, name, secret) {
+				s.mark(t.view, value, value+len(secret), p.kind)
+				return
+			}
+		}
+	}
+}
+
+// inName reports whether a byte may be part of a name, which may have several words.
+func inName(c byte) bool {
+	return classes[c]&alnum != 0 || c == '_' || c == '-' || c == '.' || c == ' '
+}
+
+// hasNoSecret is a fast test that most values do not pass.
+func (s *scan) hasNoSecret(value []byte) bool {
+	if len(value) < 8 || value[0] == '$' || value[0] == '%' && value[len(value)-1] == '%' {
+		return true
+	}
+	var has uint16
+	for _, c := range value {
+		has |= classes[c]
+	}
+	return has&digit == 0 && len(value) < 24
+}
+
+// userInfo finds the password in an address.
+var userInfo = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]{3,}(?:@[^\s/@.:]+)*)@`)
+
+// address marks the password in an address such as postgres://user:password@host.
+func (s *scan) address(t token) {
+	to := s.extended(t)
+	text := t.text[t.from:to]
+	for {
+		i := bytes.Index(text, []byte("://"))
+		if i < 0 {
+			return
+		}
+		begin := i
+		for begin > 0 && classes[text[begin-1]]&alnum != 0 || begin > 0 && bytes.IndexByte([]byte("+.-"), text[begin-1]) >= 0 {
+			begin--
+		}
+		if at := userInfo.FindSubmatchIndex(text[begin:]); at != nil {
+			from, end := begin+at[2], begin+at[3]
+			if value := text[from:end]; !s.rules.isShown(value) && !placeholder(value) {
+				off := to - len(text)
+				s.mark(t.view, off+from, off+end, passwordKind)
+			}
+		}
+		text = text[i+3:]
+	}
+}
+
+// placeholder reports whether a password is one that stands for another: <password>, ${PASSWORD}, ***, or a word for it.
+func placeholder(value []byte) bool {
+	if bytes.ContainsAny(value, "<>{}$*") && !bytes.ContainsAny(value, "0123456789") {
+		return true
+	}
+	low := bytes.ToLower(value)
+	return bytes.HasPrefix(low, []byte("pass")) && len(value) <= len("passwords") || bytes.Equal(low, []byte("secret")) || bytes.Equal(low, []byte("token"))
+}
+
+// merged returns the marks in order, without overlaps, each within one string of the line.
+func (s *scan) merged() (all []Mark) {
+	slices.SortStableFunc(s.marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
+	for _, m := range s.marks {
+		if n := len(all); n > 0 && m.From < all[n-1].To {
+			last := &all[n-1]
+			last.To = max(last.To, m.To)
+			if last.Kind == apiKind { // any other kind says more
+				last.Kind, last.value = m.Kind, m.value
+			}
+			continue
+		}
+		all = append(all, m)
+	}
+	if len(s.line) == 0 || s.line[0] != '{' && s.line[0] != '[' {
+		return all
+	}
+	return s.inStrings(all)
+}
+
+// inStrings cuts the marks of a JSON line at the ends of its strings, so that what replaces them leaves it valid.
+func (s *scan) inStrings(marks []Mark) (all []Mark) {
+	i, from := 0, -1 // from: beginning of the string at i, -1 outside
+	next := 0
+	for next < len(marks) && i < len(s.line) {
+		q := bytes.IndexByte(s.line[i:], '"')
+		if q < 0 {
+			break
+		}
+		if i += q; from < 0 {
+			i++
+			from = i
+			continue
+		}
+		n := i
+		for n > from && s.line[n-1] == '\\' {
+			n--
+		}
+		if (i-n)%2 != 0 {
+			i++
+			continue
+		}
+		for k := next; k < len(marks) && marks[k].From < i; k++ {
+			m := marks[k]
+			m.From, m.To = max(m.From, from), min(m.To, i)
+			if m.From < m.To {
+				all = append(all, m)
+			}
+			if marks[k].To <= i {
+				next = k + 1
+			}
+		}
+		i++
+		from = -1
+	}
+	return all
+}
+
+// configured applies the rules of the configuration to the line's text.
+func (s *scan) configured() {
+	if len(s.rules.own) == 0 {
+		return
+	}
+	v := unescaped(s.line)
+	for _, p := range s.rules.own {
+		for _, at := range p.re.FindAllSubmatchIndex(v.text, -1) {
+			from, to := at[0], at[1]
+			if len(at) > 2 && at[2] >= 0 {
+				from, to = at[2], at[3]
+			}
+			if from < to && !s.rules.isShown(v.text[from:to]) {
+				s.mark(v, from, to, p.kind)
+			}
+		}
+	}
+}
