@@ -17,7 +17,8 @@ import (
 // rule is a kind of secret: a token that begins with certain texts, or the value that is assigned to certain names.
 type rule struct {
 	kind    string
-	starts  []string // in lower case: a word of the token begins with one of them
+	starts  []string // in lower case: the secret begins with one of them
+	inner   bool     // or a word in it does
 	names   []string // in lower case: the name contains one of them
 	text    string   // regular expression of the secret, as its first group if it has one; with names, of the whole value
 	least   int      // length of the shortest token
@@ -61,7 +62,11 @@ type pattern struct {
 
 func (p *pattern) compile() *regexp.Regexp {
 	p.once.Do(func() {
-		p.re = regexp.MustCompile(p.text)
+		text := p.text
+		if !p.inner {
+			text = "^(?:" + text + ")"
+		}
+		p.re = regexp.MustCompile(text)
 		for _, text := range p.allow {
 			p.allowed = append(p.allowed, regexp.MustCompile(text))
 		}

@@ -106,27 +106,70 @@ func (s *scan) within(v view, depth int) {
 
 // view finds the secrets of a text.
 func (s *scan) view(v view, depth int) {
-	text := v.text
 	least := minToken
-	if v.at != nil && len(text) < 2*minToken {
+	if v.at != nil && len(v.text) < 2*minToken {
 		least = 8
 	}
-	for i := 0; i < len(text); {
-		if i+8 <= len(text) {
-			// A token contains no byte below '+' and none beyond ASCII: go on after the last of them.
-			x := binary.LittleEndian.Uint64(text[i:])
-			if m := (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080; m != 0 {
-				i += 8 - bits.LeadingZeros64(m)/8
-				continue
-			}
-			if i+12 <= len(text) {
-				x = binary.LittleEndian.Uint64(text[i+4:])
-				if m := (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080; m != 0 {
-					i += 12 - bits.LeadingZeros64(m)/8
-					continue
-				}
-			}
+	if least < minToken {
+		s.stretch(v, 0, least, depth)
+	} else {
+		s.stretches(v, depth)
+	}
+	s.percents(v, depth)
+	if s.escaped && v.at == nil {
+		s.within(unescaped(v.text), depth)
+	}
+}
+
+// stretches finds where minToken bytes or more are neither below '+' nor beyond ASCII, which a token needs, 64 bytes at once.
+func (s *scan) stretches(v view, depth int) {
+	text := v.text
+	next, done := plain64(text, 0), 0
+	for base := 0; base < len(text); base += 64 {
+		lo, hi := next, plain64(text, base+64)
+		next = hi
+		if lo == 0 {
+			continue
 		}
+		// Bit n of a4 says that bytes n to n+3 are plain, and so on.
+		a2, b2 := lo&(lo>>1|hi<<63), hi&(hi>>1)
+		a4, b4 := a2&(a2>>2|b2<<62), b2&(b2>>2)
+		a8 := a4 & (a4>>4 | b4<<60)
+		for a12 := a8 & (a4>>8 | b4<<56); a12 != 0; {
+			from := bits.TrailingZeros64(a12)
+			if base+from >= done {
+				done = s.stretch(v, base+from, minToken, depth)
+			}
+			if done >= base+64 {
+				break
+			}
+			a12 &= ^uint64(0) << max(from+1, done-base)
+		}
+	}
+}
+
+// plain64 has a bit for each of 64 bytes of text from byte i on that is neither below '+' nor beyond ASCII.
+func plain64(text []byte, i int) (plain uint64) {
+	if i+64 <= len(text) {
+		for n, at := 0, text[i:i+64:i+64]; n < 64; n += 8 {
+			x := binary.LittleEndian.Uint64(at[n : n+8])
+			x = (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080
+			plain |= (x >> 7 * 0x0102040810204080 >> 56) << n // the highest bits of the eight bytes
+		}
+		return ^plain
+	}
+	for n := 0; i+n < len(text) && n < 64; n++ {
+		if c := text[i+n]; c >= '+' && c < 0x80 {
+			plain |= 1 << n
+		}
+	}
+	return plain
+}
+
+// stretch finds the tokens from byte i on, up to a byte below '+' or beyond ASCII, and returns where it ended.
+func (s *scan) stretch(v view, i, least, depth int) (end int) {
+	text := v.text
+	for i < len(text) {
 		from, has := i, uint16(0)
 		for i < len(text) {
 			c := classes[text[i]]
@@ -139,15 +182,15 @@ func (s *scan) view(v view, depth int) {
 		if i-from >= least && (has&digit != 0 || i-from >= longToken) {
 			s.token(token{v, afterEscape(text, from), i, has}, depth)
 		}
-		if i+3 < len(text) && text[i] == '\\' && v.at == nil && !s.escaped {
+		if i == len(text) || least == minToken && (text[i] < '+' || text[i] >= 0x80) {
+			break
+		}
+		if text[i] == '\\' && i+3 < len(text) && v.at == nil && !s.escaped {
 			s.escaped = text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])
 		}
 		i++
 	}
-	s.percents(v, depth)
-	if s.escaped && v.at == nil {
-		s.within(unescaped(text), depth)
-	}
+	return i
 }
 
 // longToken is the length from which a token is looked at if it has no digit.
@@ -225,7 +268,7 @@ func (s *scan) token(t token, depth int) {
 		s.address(t)
 	}
 	if other&hasTilde != 0 {
-		s.rules.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p) })
+		s.rules.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })
 	}
 }
 
@@ -243,26 +286,30 @@ func isTime(text []byte) bool {
 
 // begins tries the patterns that a word at byte i may begin.
 func (s *scan) begins(t token, i int) {
-	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p) })
+	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
 }
 
-// try looks for a pattern in a token. Everything of the token's last word belongs to the secret.
-func (s *scan) try(t token, p *pattern) {
-	if t.to-t.from < p.least {
+// maxSecret is the length of a token in which a pattern is looked for.
+const maxSecret = 8 << 10
+
+// try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
+func (s *scan) try(t token, p *pattern, i int) {
+	from := i
+	if p.inner {
+		from = max(t.from, i-maxSecret/8)
+	}
+	if t.to-from < p.least {
 		return
 	}
-	for from := t.from; from < t.to; {
-		a, b, ok := s.rules.token(p, t.text[from:t.to])
-		if !ok {
-			return
-		}
-		a, b = from+a, from+b
-		for b < t.to && (classes[t.text[b]]&alnum != 0 || t.text[b] == '_') {
-			b++
-		}
-		s.mark(t.view, a, b, p.kind)
-		from = b
+	a, b, ok := s.rules.token(p, t.text[from:min(t.to, from+maxSecret)])
+	if !ok {
+		return
 	}
+	a, b = from+a, from+b
+	for b < t.to && (classes[t.text[b]]&alnum != 0 || t.text[b] == '_') {
+		b++
+	}
+	s.mark(t.view, a, b, p.kind)
 }
 
 // maxName is how much is read before a value for the name that it is assigned to, in bytes.

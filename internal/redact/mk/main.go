@@ -79,6 +79,9 @@ func run(args []string) error {
 				return err
 			}
 			if known := others[r.ID]; known != nil {
+				if !begun(known, starts) {
+					fmt.Fprintf(&b, "inner: true, ")
+				}
 				starts = known
 			}
 			if len(starts) == 0 {
@@ -135,7 +138,7 @@ var others = map[string][]string{
 	"azure-ad-client-secret":   {"~"},
 	"hashicorp-tf-api-token":   {"atlasv1."},
 	"maxmind-license-key":      {"mmk"},
-	"jwt":                      {"eyj", "eya", "ewo"},
+	"jwt":                      {"eyj", "eya"},
 	"microsoft-teams-webhook":  {"webhook.office.com", "webhookb2"},
 	"slack-webhook-url":        {"hooks.slack.com"},
 	"sourcegraph-access-token": {"sgp_"},
@@ -172,6 +175,16 @@ func assigned(text string) (value, rest string, ok bool) {
 		value = "(?i)" + value
 	}
 	return "^" + value + "$", rest, ok
+}
+
+// begun reports whether each text begins with one of starts.
+func begun(texts, starts []string) bool {
+	for _, text := range texts {
+		if !slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(text, s) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // prefixes returns texts, in lower case, with one of which every match begins; none if there are no such texts of 2
