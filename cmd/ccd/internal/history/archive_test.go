@@ -13,7 +13,9 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -134,6 +136,32 @@ func TestRecordAndItems(t *testing.T) {
 		if _, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, n); !errors.Is(err, history.ErrNotFound) {
 			t.Errorf("record %d: %v, want ErrNotFound", n, err)
 		}
+	}
+}
+
+// A decoder that begins in the middle of a session gives its secrets the numbers of the whole, also one that it repeats.
+func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
+	s := newShelf(t)
+	first, second := "AKIAQWERTYUIOPASDFGH", "AKIAZXCVBNMASDFGHJKL"
+	begin, end := asked("a", "One is "+first), asked("b", "Two are "+second+" and "+first)
+	one := s.put("S", transcript.Main, 1, begin+end)
+	rules, err := redact.New(redact.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := history.Archive{Archive: s.Archive, Agents: registry.Table{Redact: rules}}
+	numbers := a.Numbers(context.Background(), one, 1)
+	for range 2 {
+		d := a.Agents.NewDecoder(one.Agent, one.Class)
+		d.Redact.Whole = numbers
+		for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1, Offset: int64(len(begin))}, Data: []byte(end)}) {
+			if got, want := string(r.Items[0].Raw), `"Two are [redacted aws-key 2] and [redacted aws-key 1]"`; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	}
+	if a.Numbers(context.Background(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "none"}}, 1)() != nil {
+		t.Error("a session that cannot be read has numbers")
 	}
 }
 

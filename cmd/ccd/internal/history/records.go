@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"ccd/archive"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -21,8 +23,11 @@ type Archive struct {
 // Records yields the records of one generation of an archived session in order. A record is valid until the next one.
 // Damaged or missing bytes end the sequence with an error.
 func Records(ctx context.Context, a Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
+	return records(ctx, a, a.Agents.NewDecoder(s.Agent, s.Class), s, generation)
+}
+
+func records(ctx context.Context, a Archive, d *transcript.Decoder, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := a.Agents.NewDecoder(s.Agent, s.Class)
 		for seg, err := range a.Reader(s.Key, generation).Segments(ctx) {
 			if err != nil {
 				yield(nil, fmt.Errorf("read session %s: %w", s.ID, err))
@@ -35,6 +40,20 @@ func Records(ctx context.Context, a Archive, s transcript.Session, generation in
 			}
 		}
 	}
+}
+
+// Numbers returns a function for redact.Session.Whole of the decoders that begin in the middle of a generation. It reads
+// the generation at its first call. It returns nil if some of it cannot be read.
+func (a Archive) Numbers(ctx context.Context, s transcript.Session, generation int) func() *redact.Session {
+	return sync.OnceValue(func() *redact.Session {
+		d := a.Agents.NewDecoder(s.Agent, s.Class)
+		for _, err := range records(ctx, a, d, s, generation) {
+			if err != nil {
+				return nil
+			}
+		}
+		return d.Redact
+	})
 }
 
 // Record returns a copy of record number n of a generation. It fails with ErrNotFound if the generation has fewer records.
