@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites picture golden score build dist dist-check
+.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites redact-rules picture golden score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -68,6 +68,12 @@ bench-list:
 # The stages that look at text, each alone and together.
 bench-text:
 	go test ./compactor/prose -run '^$$' -bench Text -count 1
+
+# The rules that find secrets, from a release of gitleaks.
+GITLEAKS ?= v8.30.1
+redact-rules:
+	dir=$$(go mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
+	go run ./internal/redact/mk $(GITLEAKS) $$dir/config/gitleaks.toml internal/redact/gitleaks.go
 
 # docs/picture.svg and the before/after of README.md, from a real run in a temporary home.
 picture:
