@@ -31,9 +31,9 @@ func (s *secrets) count(marks []redact.Mark) {
 func (s *secrets) add(i int32, r *transcript.Record, it *transcript.Item) {
 	from, to := int(it.Span.Off-r.Span.Off), int(it.Span.End()-r.Span.Off)
 	var kept []redact.Mark
-	for _, m := range r.Marks {
-		if m.To <= from || m.From >= to {
-			continue
+	for _, m := range redact.From(r.Marks, from) {
+		if m.From >= to {
+			break
 		}
 		m.From, m.To = m.From-from, m.To-from
 		if len(kept) < maxMarks {

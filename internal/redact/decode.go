@@ -7,7 +7,7 @@ import (
 
 // part returns a view of text, which was decoded from the bytes of v from byte off on; at has where each byte began there.
 func (v view) part(text []byte, at []int32, off int) view {
-	out := view{text, make([]int32, len(at))}
+	out := view{text, make([]int32, len(at)), new(done)}
 	for i, p := range at {
 		out.at[i] = int32(off) + p
 		if v.at != nil {
@@ -19,7 +19,7 @@ func (v view) part(text []byte, at []int32, off int) view {
 
 // unescaped undoes JSON escapes, of all levels at once: a JSON text within a string escapes its quotes again.
 func unescaped(line []byte) view {
-	v := view{make([]byte, 0, len(line)), make([]int32, 0, len(line)+1)}
+	v := view{make([]byte, 0, len(line)), make([]int32, 0, len(line)+1), new(done)}
 	put := func(at int, text ...byte) {
 		for _, c := range text {
 			v.text, v.at = append(v.text, c), append(v.at, int32(at))
@@ -129,14 +129,15 @@ const minEncoded = 20
 // private key.
 func (s *scan) encoded(t token, from, to, depth int) {
 	text := t.text
-	if to-from >= 2*keyLine && s.keysAt <= from && t.has&digit != 0 {
+	if to-from >= 2*keyLine && t.done.keys <= from && t.has&digit != 0 {
 		if bytes.Contains(text[max(0, from-keyGap):from], dashes) || bytes.Contains(text[to:min(len(text), to+keyGap)], dashes) {
-			s.keysAt = s.keys(t.view, max(0, from-keyHead))
+			t.done.keys = s.keys(t.view, max(0, from-keyHead))
 		}
 	}
-	if first := text[from]; first >= 'I' && first <= 'f' && !isToken(text[from:], to-from) {
+	if first := text[from]; first >= 'I' && first <= 'f' && t.done.base64 <= from && !isToken(text[from:], to-from) {
 		if head, ok := decode64(nil, text[from:from+16]); ok && readable(head) {
 			out, at := unbase64(text[from:], to-from)
+			t.done.base64 = from + int(at[len(at)-1])
 			s.within(t.view.part(out, at, from), depth+1)
 		}
 	}

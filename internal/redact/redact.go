@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"slices"
 	"strconv"
 )
 
@@ -26,6 +27,7 @@ type Mark struct {
 	N        int    // the same for the same secret of a session, from 1; 0 if unknown
 
 	value string // the secret, decoded
+	at    int    // where its text begins in the line without secrets
 }
 
 // Text is what a reader gets instead of the secret. It can stand in a JSON string.
@@ -70,9 +72,11 @@ func (s *Session) Marks(line []byte) []Mark {
 		return nil
 	}
 	s.marks = s.rules.find(s.marks[:0], line)
+	longer := 0
 	for i := range s.marks {
 		m := &s.marks[i]
-		m.N, m.value = s.number(m.Kind, m.value), ""
+		m.N, m.value, m.at = s.number(m.Kind, m.value), "", m.From+longer
+		longer += len(m.Text()) - (m.To - m.From)
 	}
 	return s.marks
 }
@@ -110,10 +114,10 @@ func (s *Session) Kinds() map[string]int {
 func Apply(raw []byte, off int, marks []Mark) []byte {
 	var out bytes.Buffer
 	at := 0
-	for _, m := range marks {
+	for _, m := range From(marks, off) {
 		from, to := max(m.From-off, at), min(m.To-off, len(raw))
 		if from >= to {
-			continue
+			break
 		}
 		out.Write(raw[at:from])
 		out.WriteString(m.Text())
@@ -126,33 +130,25 @@ func Apply(raw []byte, off int, marks []Mark) []byte {
 	return out.Bytes()
 }
 
-// Shown returns where byte i of a line is in the result of Apply to the whole line. A byte within a mark is at its start.
-func Shown(i int, marks []Mark) int {
-	moved := 0
-	for _, m := range marks {
-		if m.From >= i {
-			break
-		}
-		if m.To > i {
-			return m.From + moved
-		}
-		moved += len(m.Text()) - (m.To - m.From)
+// Hidden returns where in a line a byte of it is, given its place in the result of Apply to the whole line. A byte of a mark's
+// text is at the secret's beginning.
+func Hidden(i int, marks []Mark) int {
+	n, found := slices.BinarySearchFunc(marks, i, func(m Mark, i int) int { return m.at - i })
+	if found {
+		return marks[n].From
 	}
-	return i + moved
+	if n == 0 {
+		return i
+	}
+	m := marks[n-1]
+	if end := m.at + len(m.Text()); i >= end {
+		return m.To + i - end
+	}
+	return m.From
 }
 
-// Hidden is the reverse of Shown: where a byte of the result of Apply is in the line.
-func Hidden(i int, marks []Mark) int {
-	moved := 0
-	for _, m := range marks {
-		at, n := m.From+moved, len(m.Text())
-		if at >= i {
-			break
-		}
-		if at+n > i {
-			return m.From
-		}
-		moved += n - (m.To - m.From)
-	}
-	return i - moved
+// From returns the marks that do not end before byte i.
+func From(marks []Mark, i int) []Mark {
+	n, _ := slices.BinarySearchFunc(marks, i+1, func(m Mark, i int) int { return m.To - i })
+	return marks[n:]
 }

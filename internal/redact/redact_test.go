@@ -66,3 +66,23 @@ func TestEncodings(t *testing.T) {
 		}
 	}
 }
+
+// TestHostile: work grows with the line, not with its square.
+func TestHostile(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 2 << 20
+	for _, piece := range []string{
+		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
+		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
+	} {
+		line := []byte(`["` + strings.Repeat(piece, size/len(piece)) + `"]`)
+		session := rules.Session()
+		shown := Apply(line, 0, session.Marks(line))
+		if json.Valid(line) && !json.Valid(shown) {
+			t.Errorf("%q: no JSON", piece)
+		}
+	}
+}

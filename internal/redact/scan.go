@@ -51,7 +51,7 @@ var classes = func() (t [256]uint16) {
 // find appends the secrets of a line to marks. The line is JSON, or a text. In JSON each mark is within one string.
 func (r *Rules) find(marks []Mark, line []byte) []Mark {
 	s := scan{rules: r, line: line}
-	s.view(view{text: line}, 0)
+	s.view(view{text: line, done: new(done)}, 0)
 	s.configured()
 	if len(s.marks) == 0 {
 		return marks
@@ -66,13 +66,19 @@ type scan struct {
 	marks []Mark
 
 	escaped bool // the line has JSON escapes of characters that need none
-	keysAt  int  // of the line's text: private keys were looked for up to here
 }
 
 // view is a text that was decoded from part of a line.
 type view struct {
 	text []byte
 	at   []int32 // where in the line each byte of text begins, and where the last one ends; nil: the text is the line
+	done *done
+}
+
+// done is up to where a text was searched already.
+type done struct {
+	base64 int // for wrapped base64
+	keys   int // for private keys
 }
 
 // source returns which bytes of the line a stretch of the view was decoded from.
@@ -226,12 +232,14 @@ func (s *scan) token(t token, depth int) {
 		return
 	}
 	var other uint16 // which separators it has
-	word := true     // the next byte may begin a word
+	assignments, tries := 0, 0
+	word := true // the next byte may begin a word
 	segment := t.from
 	for i := t.from; i < t.to; i++ {
 		class := classes[text[i]]
 		if class&alnum != 0 {
-			if word && i+2 < t.to && s.rules.starts.has(text[i], text[i+1], text[i+2]) {
+			if word && i+2 < t.to && s.rules.starts.has(text[i], text[i+1], text[i+2]) && tries < maxTries+(i-t.from)/64 {
+				tries++
 				s.begins(t, i)
 			}
 			word = false
@@ -247,7 +255,7 @@ func (s *scan) token(t token, depth int) {
 		segment = i + 1
 		switch text[i] {
 		case '=', ':':
-			if i > t.from && i+1 < t.to {
+			if assignments++; i > t.from && i+1 < t.to && assignments <= maxAssignments {
 				s.assigned(t, t.from, i, i+1)
 			}
 			other |= hasColon
@@ -279,6 +287,12 @@ const (
 	hasTilde
 )
 
+// maxAssignments bounds the assignments that are looked at in one token.
+const maxAssignments = 100
+
+// maxTries bounds the words of one token that are looked at, beside one for each 64 bytes.
+const maxTries = 32
+
 // isTime reports whether a token is a date, perhaps with a time: they are frequent.
 func isTime(text []byte) bool {
 	return len(text) < 32 && text[0] == '2' && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ':')
@@ -289,14 +303,14 @@ func (s *scan) begins(t token, i int) {
 	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
 }
 
-// maxSecret is the length of a token in which a pattern is looked for.
-const maxSecret = 8 << 10
+// maxSecret is how much of a token a pattern is tried on, in bytes.
+const maxSecret = 2 << 10
 
 // try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
 func (s *scan) try(t token, p *pattern, i int) {
 	from := i
 	if p.inner {
-		from = max(t.from, i-maxSecret/8)
+		from = max(t.from, i-maxSecret/2)
 	}
 	if t.to-from < p.least {
 		return
@@ -306,11 +320,14 @@ func (s *scan) try(t token, p *pattern, i int) {
 		return
 	}
 	a, b = from+a, from+b
-	for b < t.to && (classes[t.text[b]]&alnum != 0 || t.text[b] == '_') {
+	for whole := b == from+maxSecret; b < t.to && (whole || classes[t.text[b]]&alnum != 0 || t.text[b] == '_'); {
 		b++
 	}
 	s.mark(t.view, a, b, p.kind)
 }
+
+// maxValue is the length of the longest secret that only its name tells, in bytes.
+const maxValue = 400
 
 // maxName is how much is read before a value for the name that it is assigned to, in bytes.
 const maxName = 64
@@ -384,7 +401,7 @@ func (s *scan) extended(t token) int {
 
 // assigned tries text[value:t.to], which is assigned to a name that ends at byte end.
 func (s *scan) assigned(t token, from, end, value int) {
-	if t.to-value < 6 || t.has&digit == 0 && t.to-value < 24 {
+	if t.to-value < 6 || t.to-value > maxValue || t.has&digit == 0 && t.to-value < 24 {
 		return
 	}
 	for i := end; ; i-- {
