@@ -175,7 +175,7 @@ var gitleaks = []rule{
 	{kind: "maxmind-license-key", inner: true, starts: []string{"mmk"}, least: 40, entropy: 4, text: "\\b([A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)(?:\\W|$)"},
 	{kind: "messagebird-api-token", names: []string{"messagebird", "message-bird", "message_bird"}, text: "^(?i)([a-z0-9]{25})$"},
 	{kind: "messagebird-client-id", names: []string{"messagebird", "message-bird", "message_bird"}, text: "^(?i)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"},
-	{kind: "microsoft-teams-webhook", inner: true, starts: []string{"webhook.office.com", "webhookb2"}, least: 198, text: "https://[a-z0-9]+\\.webhook\\.office\\.com/webhookb2/[a-z0-9]{8}-([a-z0-9]{4}-){3}[a-z0-9]{12}@[a-z0-9]{8}-([a-z0-9]{4}-){3}[a-z0-9]{12}/IncomingWebhook/[a-z0-9]{32}/[a-z0-9]{8}-([a-z0-9]{4}-){3}[a-z0-9]{12}"},
+	{kind: "microsoft-teams-webhook", inner: true, starts: []string{"webhook.office.com", "webhookb2"}, least: 198, text: "https://[a-z0-9]+\\.webhook\\.office\\.com/webhookb2/[a-z0-9]{8}-(?:[a-z0-9]{4}-){3}[a-z0-9]{12}@[a-z0-9]{8}-(?:[a-z0-9]{4}-){3}[a-z0-9]{12}/IncomingWebhook/[a-z0-9]{32}/[a-z0-9]{8}-(?:[a-z0-9]{4}-){3}[a-z0-9]{12}"},
 	{kind: "netlify-access-token", names: []string{"netlify"}, text: "^(?i)([a-z0-9=_\\-]{40,46})$"},
 	{kind: "new-relic-browser-api-token", names: []string{"nrjs-"}, text: "^(?i)(NRJS-[a-f0-9]{19})$"},
 	{kind: "new-relic-insert-key", names: []string{"nrii-"}, text: "^(?i)(NRII-[a-z0-9-]{32})$"},

@@ -12,12 +12,13 @@ import (
 
 // secrets are invented, in parts so that no scanner of this repository takes them for real ones.
 var secrets = map[string]string{
-	"aws-key":         "AKIA" + "Q7MZKXWVUTSRP2N3",
-	"github-pat":      "ghp_" + "x7Kq2mZp9RtVw4Ys8BnCd3Ef6GhJk1LmNoPq",
-	"gitlab-pat":      "glpat-" + "x7Kq2mZp9RtVw4Ys8BnC",
-	"api-key":         "sk-" + "proj-x7Kq2mZp9RtVw4Ys8BnCd3Ef6",
-	"jwt":             "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
-	"slack-bot-token": "xoxb-" + "123456789012-123456789012-x7Kq2mZp9RtVw4Ys8BnCd3Ef",
+	"aws-key":               "AKIA" + "Q7MZKXWVUTSRP2N3",
+	"github-pat":            "ghp_" + "x7Kq2mZp9RtVw4Ys8BnCd3Ef6GhJk1LmNoPq",
+	"gitlab-pat":            "glpat-" + "x7Kq2mZp9RtVw4Ys8BnC",
+	"api-key":               "sk-" + "proj-x7Kq2mZp9RtVw4Ys8BnCd3Ef6",
+	"jwt":                   "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+	"gitlab-session-cookie": "_gitlab_session=" + "x7kq2mzp9rtvw4ys8bncd3ef6ghjk1lm",
+	"slack-bot-token":       "xoxb-" + "123456789012-123456789012-x7Kq2mZp9RtVw4Ys8BnCd3Ef",
 }
 
 func encodings(s string) map[string]string {
@@ -42,12 +43,13 @@ func TestEncodings(t *testing.T) {
 	}
 	for kind, secret := range secrets {
 		for name, text := range encodings(secret) {
-			for _, around := range []string{"%s", "see %s.", "a line\n%s\nanother", strings.Repeat("long ", 3000) + "%s", "`%s`", "KEY=%s"} {
+			for _, around := range []string{"%s", "see %s.", "a line\n%s\nanother", strings.Repeat("long ", 3000) + "%s", "`%s`", "KEY=%s", "<%s>", "'%s'"} {
 				text := fmt.Sprintf(around, text)
 				line, _ := json.Marshal(map[string]any{"type": "user", "text": text})
 				double, _ := json.Marshal(map[string]any{"out": string(line)})
 				slashes := strings.ReplaceAll(string(line), "/", `\/`)
-				for _, one := range []string{string(line), string(double), slashes, text} {
+				strict := strings.NewReplacer("'", `\u0027`, `\"`, `\u0022`, "`", `\u0060`).Replace(string(line))
+				for _, one := range []string{string(line), string(double), slashes, strict, text} {
 					session := rules.Session()
 					shown := string(Apply([]byte(one), 0, session.Marks([]byte(one))))
 					if !strings.Contains(shown, "[redacted "+kind+" 1]") {

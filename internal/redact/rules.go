@@ -122,7 +122,9 @@ func New(c Config) (*Rules, error) {
 			p := &pattern{rule: list[i]}
 			p.kind = cmp.Or(kinds[p.kind], p.kind)
 			for _, start := range p.rule.starts {
-				r.starts.add(start, p)
+				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
+				p.inner = p.inner || word != start
+				r.starts.add(word, p)
 			}
 			for _, name := range p.rule.names {
 				r.names.add(name, p)

@@ -202,19 +202,30 @@ func (s *scan) stretch(v view, i, least, depth int) (end int) {
 // longToken is the length from which a token is looked at if it has no digit.
 const longToken = 18
 
-// inPieces reports whether text begins with the JSON escape of a character that needs none, so that a token is in pieces.
+// inPieces reports whether text begins with the JSON escape of a character that needs none, or of a quote, which may be
+// between a name and its value, so that what belongs together is in pieces.
 func inPieces(text []byte) bool {
 	if len(text) < 6 || text[2] != '0' || text[3] != '0' {
 		return false
 	}
 	c, ok := unhex(text[4], text[5])
-	return ok && classes[c]&inToken != 0
+	return ok && (classes[c]&inToken != 0 || c == '"' || c == '\'')
 }
 
-// afterEscape returns where a token begins if it began with the letter of a JSON escape, as in "\nAKIA".
+// afterEscape returns where a token begins if it began with the rest of a JSON escape, as in "\nAKIA" and "\u003cAKIA".
 func afterEscape(text []byte, from int) int {
-	if from > 0 && text[from-1] == '\\' && bytes.IndexByte([]byte("nrtbf"), text[from]) >= 0 {
+	if from == 0 || text[from-1] != '\\' {
+		return from
+	}
+	if bytes.IndexByte([]byte("nrtbf"), text[from]) >= 0 {
 		return from + 1
+	}
+	if text[from] == 'u' && from+5 <= len(text) {
+		_, ok := unhex(text[from+1], text[from+2])
+		_, ok2 := unhex(text[from+3], text[from+4])
+		if ok && ok2 {
+			return from + 5
+		}
 	}
 	return from
 }

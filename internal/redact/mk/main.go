@@ -35,6 +35,9 @@ type allowlist struct {
 	Stopwords   []string
 }
 
+// repeated matches a group that is repeated: it is a part of the secret, not the secret.
+var repeated = regexp.MustCompile(`\((\[[^\]]*\]\{\d+\}-?)\)\{`)
+
 func main() {
 	if err := run(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, "mk:", err)
@@ -93,6 +96,7 @@ func run(args []string) error {
 		if r.Entropy > 0 {
 			fmt.Fprintf(&b, "entropy: %v, ", r.Entropy)
 		}
+		r.Regex = repeated.ReplaceAllString(r.Regex, "(?:$1){")
 		fmt.Fprintf(&b, "text: %q, ", r.Regex)
 		var values, matches, words []string
 		for _, a := range r.Allowlists {
