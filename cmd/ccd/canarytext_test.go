@@ -1,0 +1,404 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"ccd/internal/redact"
+)
+
+// fakeSecret is an invented secret.
+type fakeSecret struct {
+	kind   string
+	text   string // the secret with what makes it one: a name, an equals sign
+	secret string
+	random []bool // which bytes of secret are no fixed part of its kind
+}
+
+// canaryKind describes the secrets of a kind.
+type canaryKind struct {
+	kind   string
+	before string // what makes the text a secret: "password = "
+	text   string // regular expression; its first group, if any, is the secret
+	after  string
+	least  float64 // entropy of the secret, in bits per byte
+	digit  bool    // the secret has a digit
+	starts []string
+
+	parsed  *syntax.Regexp
+	classes map[*syntax.Regexp]class
+}
+
+// class are the characters that stand for a class of a regular expression.
+type class struct {
+	chars  []rune
+	random bool
+}
+
+// secretKinds returns the kinds of secrets that ccd knows.
+func secretKinds() (all []canaryKind) {
+	for _, s := range redact.Shapes() {
+		if s.Kind == "aws-amazon-bedrock-api-key-short-lived" { // a fixed text: what follows it is the secret
+			s.Text += `[A-Za-z0-9]{60}`
+		}
+		k := canaryKind{kind: s.Kind, text: s.Text, least: s.Entropy, digit: s.Digit, starts: s.Starts}
+		if s.Kind == "jwt" { // its parts begin with {"
+			k.text = `eyJ[a-zA-Z0-9]{20}\.eyJ[a-zA-Z0-9_-]{20}\.[A-Za-z0-9_-]{30}`
+		}
+		if s.Kind == "password" { // a shorter one is found only in an address or right behind its name and an equals sign
+			k.text = `[A-Za-z0-9]{14}`
+		}
+		if len(s.Names) > 0 {
+			k.digit = true // without one, a value of under 24 characters may be a word
+			k.before = []string{"%s_key = ", "export %s_TOKEN=", "%s.secret: "}[len(all)%3]
+			k.before = fmt.Sprintf(k.before, s.Names[len(all)%len(s.Names)])
+		}
+		all = append(all, k)
+	}
+	all = append(all,
+		canaryKind{kind: "private-key", before: "-----BEGIN RSA PRIVATE KEY-----\n", text: `MII[A-Za-z0-9+/]{61}\n([A-Za-z0-9+/]{64}\n){3}[A-Za-z0-9+/]{30}==`, after: "\n-----END RSA PRIVATE KEY-----"},
+		canaryKind{kind: "authorization", before: "Authorization: Bearer ", text: `[A-Za-z0-9]{40}`, digit: true},
+		canaryKind{kind: "authorization", before: "Authorization: Basic ", text: `[A-Za-z0-9]{40}`, digit: true},
+		canaryKind{kind: "password", before: "postgres://ada:", text: `[A-Za-z0-9]{20}`, after: "@db.example.net:5432/ledger", digit: true},
+	)
+	for i := range all {
+		re, err := syntax.Parse(all[i].text, syntax.Perl)
+		if err != nil {
+			panic(err)
+		}
+		all[i].parsed, all[i].classes = re, map[*syntax.Regexp]class{}
+	}
+	return all
+}
+
+// make returns a random secret of the kind.
+func (k canaryKind) make(r *rand.Rand) fakeSecret {
+	var c fakeSecret
+	for range 5000 {
+		w := walker{rand: r, from: -1, classes: k.classes}
+		w.walk(k.parsed)
+		from, to := 0, len(w.out)
+		if w.from >= 0 && k.kind != "private-key" {
+			from, to = w.from, w.to
+		}
+		c = fakeSecret{k.kind, k.before + string(w.out) + k.after, string(w.out[from:to]), w.random[from:to]}
+		low := strings.ToLower(c.text)
+		begun := len(k.starts) == 0 || slices.ContainsFunc(k.starts, func(start string) bool { return strings.Contains(low, start) })
+		if begun && bitsPerByte(c.secret) > k.least && (!k.digit || strings.ContainsAny(c.secret, "0123456789")) {
+			break
+		}
+	}
+	return c
+}
+
+func bitsPerByte(text string) (sum float64) {
+	for c := range 256 {
+		if n := strings.Count(text, string([]byte{byte(c)})); n > 0 {
+			share := float64(n) / float64(len(text))
+			sum -= share * math.Log2(share)
+		}
+	}
+	return sum
+}
+
+// walker makes a text that a regular expression matches.
+type walker struct {
+	rand     *rand.Rand
+	out      []byte
+	random   []bool
+	from, to int // of the first group that is not empty
+	classes  map[*syntax.Regexp]class
+}
+
+func (w *walker) put(c rune, random bool) {
+	for _, b := range []byte(string(c)) {
+		w.out, w.random = append(w.out, b), append(w.random, random)
+	}
+}
+
+func (w *walker) walk(re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, c := range re.Rune {
+			w.put(c, false)
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL: // a dot that nobody escaped
+		w.put('.', false)
+	case syntax.OpCharClass:
+		w.class(re)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			w.walk(sub)
+		}
+	case syntax.OpAlternate:
+		w.walk(re.Sub[w.rand.IntN(len(re.Sub))])
+	case syntax.OpCapture:
+		from := len(w.out)
+		w.walk(re.Sub[0])
+		if w.from < 0 && len(w.out) > from {
+			w.from, w.to = from, len(w.out)
+		}
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		for range w.times(re) {
+			w.walk(re.Sub[0])
+		}
+	}
+}
+
+// times returns how often a part is repeated: a middle number, because rules have both ends.
+func (w *walker) times(re *syntax.Regexp) int {
+	least, most := re.Min, re.Max
+	switch re.Op {
+	case syntax.OpStar:
+		least, most = 0, -1
+	case syntax.OpPlus:
+		least, most = 1, -1
+	case syntax.OpQuest:
+		return w.rand.IntN(2)
+	}
+	if most < 0 || most > least+64 {
+		most = least + 24
+		if least > 1 {
+			most = least + 4
+		}
+	}
+	return least + (most-least)/2
+}
+
+// class appends a character of a class.
+func (w *walker) class(re *syntax.Regexp) {
+	c, ok := w.classes[re]
+	if !ok {
+		c = classOf(re)
+		w.classes[re] = c
+	}
+	if len(c.chars) > 0 {
+		w.put(c.chars[w.rand.IntN(len(c.chars))], c.random)
+	}
+}
+
+// classOf returns the letters and digits of a class if it has any, else all its visible characters.
+func classOf(re *syntax.Regexp) class {
+	var word, all []rune
+	for c := rune(' '); c < 0x7f; c++ {
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			if c >= re.Rune[i] && c <= re.Rune[i+1] {
+				all = append(all, c)
+				if unicode.IsLetter(c) || unicode.IsDigit(c) {
+					word = append(word, c)
+				}
+			}
+		}
+	}
+	if len(word) > 0 {
+		all = word
+	}
+	return class{all, len(all) > 4}
+}
+
+// encodings are the ways in which transcripts have a text. Each result stands in a JSON string.
+var encodings = []struct {
+	name   string
+	encode func(string) string // in the string
+	raw    func(string) string // of the string in JSON; nil: as encoding/json does it
+}{
+	{"plain", func(s string) string { return s }, nil},
+	{"escapes", func(s string) string { return s }, unicodeEscapes},
+	{"nested JSON", func(s string) string { return inJSON(inJSON(s)) }, nil},
+	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte("key: " + s + "\n")) }, nil},
+	{"base64url", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }, nil},
+	{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }, nil},
+	{"percent", percentForm, nil},
+	{"after a line break", func(s string) string { return "one\n" + s + "\n\ttwo" }, nil},
+	{"shell quotes", func(s string) string { return "export V='" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, nil},
+	{"angle brackets", func(s string) string { return "<" + s + ">" }, htmlJSON},
+	{"escaped quotes", func(s string) string { return "'" + s + "'" }, strictJSON},
+	{"escaped slashes", func(s string) string { return s }, func(s string) string { return slashJSON(s) }},
+}
+
+// unicodeEscapes returns a JSON string of nothing but \u escapes.
+func unicodeEscapes(s string) string {
+	var b strings.Builder
+	for i, c := range []byte(s) {
+		fmt.Fprintf(&b, []string{`\u%04x`, `\u%04X`}[i%2], c)
+	}
+	return b.String()
+}
+
+func inJSON(s string) string {
+	b, _ := json.Marshal(map[string]string{"v": s})
+	return string(b)
+}
+
+func percentForm(s string) string {
+	var b strings.Builder
+	for i, c := range []byte(s) {
+		if c == ' ' || !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) || i%5 == 4 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// piece is the length of the shortest part of a canary that must not appear.
+const piece = 12
+
+// needles finds pieces of canaries in any encoding.
+type needles struct {
+	pieces map[[piece]byte]int // the number of the canary
+	bits   [1 << 20 / 64]uint64
+}
+
+func newNeedles() *needles { return &needles{pieces: map[[piece]byte]int{}} }
+
+// add adds canary number n. A piece counts if half of it is random.
+func (n *needles) add(number int, c fakeSecret) {
+	text := []byte(c.secret)
+	n.pick(number, text, c.random)
+	for _, upper := range []bool{false, true} {
+		code := hex.EncodeToString(text)
+		if upper {
+			code = strings.ToUpper(code)
+		}
+		n.pick(number, []byte(code), stretch(c.random, 2, 1, 0))
+	}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			code := []byte(enc.EncodeToString(append(make([]byte, shift), text...)))
+			random := stretch(c.random, 4, 3, shift)
+			code, random = code[shift*2:], random[shift*2:] // without what is mixed with the bytes before
+			n.pick(number, code[:max(0, len(code)-2)], random)
+		}
+	}
+}
+
+// stretch maps what is random to an encoding with to bytes for each from.
+func stretch(random []bool, to, from, shift int) []bool {
+	all := slices.Concat(make([]bool, shift), random)
+	out := make([]bool, (len(all)*to+from-1)/from+4)
+	for i := range out {
+		if j := i * from / to; j < len(all) {
+			out[i] = all[j]
+		}
+	}
+	return out
+}
+
+func (n *needles) pick(number int, code []byte, random []bool) {
+	for i := 0; i+piece <= len(code); i++ {
+		count := 0
+		for _, is := range random[i : i+piece] {
+			if is {
+				count++
+			}
+		}
+		if count < piece/2 {
+			continue
+		}
+		key := [piece]byte(code[i:])
+		if _, ok := n.pieces[key]; !ok {
+			n.pieces[key] = number
+		}
+		at := bit(key[:])
+		n.bits[at/64] |= 1 << (at % 64)
+	}
+}
+
+func bit(b []byte) uint32 {
+	return (uint32(b[0]) | uint32(b[3])<<8 | uint32(b[6])<<16 | uint32(b[9])<<24) * 0x9e3779b1 >> 12
+}
+
+// find returns the numbers of the canaries that an output has, in the output itself or in what its escapes stand for.
+func (n *needles) find(out []byte) map[int]bool {
+	found := map[int]bool{}
+	for _, text := range [][]byte{out, unescaped(out)} {
+		for i := 0; i+piece <= len(text); i++ {
+			if at := bit(text[i:]); n.bits[at/64]>>(at%64)&1 != 0 {
+				if number, ok := n.pieces[[piece]byte(text[i:])]; ok {
+					found[number] = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+// unescaped undoes the escapes of JSON, of any depth, and percent signs.
+func unescaped(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 && bytes.IndexByte(text, '%') < 0 {
+		return nil
+	}
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+5 < len(text) && text[i+1] == 'u' && bytes.Equal(bytes.ToLower(text[i+2:i+4]), []byte("00")):
+			if b, err := hex.DecodeString(string(text[i+4 : i+6])); err == nil {
+				out = append(out, b[0])
+			}
+			i += 5
+		case c == '%' && i+2 < len(text):
+			if b, err := hex.DecodeString(string(text[i+1 : i+3])); err == nil {
+				out = append(out, b[0])
+				i += 2
+			} else {
+				out = append(out, c)
+			}
+		case c == '\\':
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// A canary is found by its needles in every encoding and in no mark, and by ccd's rules in every encoding too.
+func TestCanariesAreFoundInEveryEncoding(t *testing.T) {
+	rules, err := redact.New(redact.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	missed := map[string][]string{}
+	for _, kind := range secretKinds() {
+		for range 4 {
+			c, n := kind.make(r), newNeedles()
+			n.add(1, c)
+			if len(c.secret) >= piece {
+				if len(n.find([]byte("[redacted "+c.kind+" 1] "+c.secret[:piece-1]))) > 0 {
+					t.Error(c.kind, "is found in its mark")
+				}
+			}
+			for _, e := range encodings {
+				raw := plainJSON(e.encode(c.text))
+				if e.raw != nil {
+					raw = e.raw(e.encode(c.text))
+				}
+				if len(n.find([]byte(raw))) == 0 && len(c.secret) >= piece+4 {
+					t.Errorf("%s is not found in %s: %s", c.kind, e.name, raw)
+				}
+				line := []byte(`{"content":"Use ` + raw + ` there."}`)
+				line = redact.Apply(line, 0, rules.Session().Marks(line))
+				if len(n.find(line)) > 0 || len(c.secret) < piece && bytes.Contains(line, []byte(c.secret)) {
+					name := c.kind + " " + kind.before
+					missed[name] = append(missed[name], e.name)
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missed)) {
+		t.Errorf("%s is missed in %v", name, missed[name])
+	}
+}
