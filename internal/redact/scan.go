@@ -26,7 +26,8 @@ const (
 	lower
 	base64Char // of both alphabets
 	hexDigit
-	blank // white space and quotes
+	blank     // white space and quotes
+	separator // part of a token, but not of base64
 )
 
 // classes are the classes of each byte.
@@ -44,6 +45,7 @@ var classes = func() (t [256]uint16) {
 	set("0123456789abcdefABCDEF", hexDigit)
 	set("_-./+=~%:@", inToken)
 	set("+/-_", base64Char)
+	set(".=~%:@", separator)
 	set(" \t\r\n\"'`", blank)
 	return t
 }()
@@ -144,12 +146,32 @@ func (s *scan) stretches(v view, depth int) {
 		for a12 := a8 & (a4>>8 | b4<<56); a12 != 0; {
 			from := bits.TrailingZeros64(a12)
 			if base+from >= done {
-				done = s.stretch(v, base+from, minToken, depth)
+				n := bits.TrailingZeros64(^(lo >> from)) // length of the stretch, if it ends in these bytes
+				if done = base + from + n; n >= longToken || done >= base+64 || hasDigit(text[done-n:done]) {
+					done = s.stretch(v, base+from, minToken, depth)
+				}
 			}
 			if done >= base+64 {
 				break
 			}
 			a12 &= ^uint64(0) << max(from+1, done-base)
+		}
+	}
+}
+
+// hasDigit reports whether a text of 8 ASCII characters or more has a digit.
+func hasDigit(text []byte) bool {
+	for i := 0; ; i += 8 {
+		last := i+8 >= len(text)
+		if last {
+			i = len(text) - 8
+		}
+		x := binary.LittleEndian.Uint64(text[i:])
+		if (x^0x3030303030303030)+0x7676767676767676&0x8080808080808080 != 0x8080808080808080 {
+			return true
+		}
+		if last {
+			return false
 		}
 	}
 }
@@ -202,6 +224,10 @@ func (s *scan) stretch(v view, i, least, depth int) (end int) {
 // longToken is the length from which a token is looked at if it has no digit.
 const longToken = 18
 
+// manyChars is the length from which a token of nothing but base64 is a picture, a signature or another text: words in it are
+// none.
+const manyChars = 400
+
 // inPieces reports whether text begins with the JSON escape of a character that needs none, or of a quote, which may be
 // between a name and its value, so that what belongs together is in pieces.
 func inPieces(text []byte) bool {
@@ -240,6 +266,11 @@ type token struct {
 func (s *scan) token(t token, depth int) {
 	text := t.text
 	if t.has&digit != 0 && isTime(text[t.from:t.to]) {
+		return
+	}
+	if t.to-t.from >= manyChars && t.has&separator == 0 && t.has&upper != 0 && t.has&lower != 0 {
+		s.encoded(t, t.from, t.to, depth)
+		s.begins(t, t.from)
 		return
 	}
 	var other uint16 // which separators it has
@@ -345,6 +376,9 @@ const maxName = 64
 
 // value tries a token as the value of an assignment, a flag or a header before it.
 func (s *scan) value(t token) {
+	if t.has&digit == 0 && t.to-t.from < 24 {
+		return
+	}
 	text, i := t.text, t.from
 	assigns := false
 	for n := 0; i > 0 && n < 12; n++ {

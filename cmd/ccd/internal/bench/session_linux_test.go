@@ -101,10 +101,19 @@ func measured(b *testing.B, path string) pass {
 	}
 	agents := registry.Table{Redact: rules}
 	p.decode = decoded(b, agents, s, func(*transcript.Record) {})
-	p.exact = decoded(b, agents.Exact(), s, compactor.New(compactor.Defaults(), s).Add)
+	for range 4 { // the fastest of each, in turns: the machine is noisy
+		exact := decoded(b, agents.Exact(), s, compactor.New(compactor.Defaults(), s).Add)
+		fold := decoded(b, agents, s, compactor.New(compactor.Defaults(), s).Add)
+		if p.exact == 0 || exact < p.exact {
+			p.exact = exact
+		}
+		if p.fold == 0 || fold < p.fold {
+			p.fold = fold
+		}
+	}
 	before := heap()
 	c := compactor.New(compactor.Defaults(), s)
-	p.fold = decoded(b, agents, s, c.Add)
+	p.fold = min(p.fold, decoded(b, agents, s, c.Add))
 	p.rows = heap() - before
 	p.records, p.items = c.Status().Records, c.Status().Items
 	p.compact, p.fetched, p.times = compacted(b, a, s, c)
