@@ -106,6 +106,9 @@ func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 	a := call.Understand()
 	a.Resolve(cwd)
 	for _, f := range a.Files {
+		if len(r.Marks) > 0 {
+			f.Path, f.To = string(masked([]byte(f.Path), r.Marks)), string(masked([]byte(f.To), r.Marks))
+		}
 		if w.path.matches(f.Path) || f.To != "" && w.path.matches(f.To) {
 			return true
 		}

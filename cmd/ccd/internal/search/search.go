@@ -1,9 +1,9 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
-// It defines a match: all words in the text of one item. Its result is the same as if the whole archive were decoded. It
-// only reads, a few MB at a time, so that it blocks no writer and its memory does not grow with the archive. Lines are
-// filtered by their bytes, and only those that may match are decoded. It knows nothing of companions, of which sessions
-// exist, or of how hits are printed.
+// It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Its result
+// is the same as if the whole archive were decoded. It only reads, a few MB at a time, so that it blocks no writer and its
+// memory does not grow with the archive. Lines are filtered by their bytes, and only those that may match are decoded. It
+// knows nothing of companions, of which sessions exist, or of how hits are printed.
 package search
 
 import (
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -153,6 +154,7 @@ func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s So
 	seen := map[mark.ID]bool{}
 	for i, g := range slices.Backward(s.Generations) {
 		w := walk{finder: f, archive: a, source: s, generation: g, segments: r.next(ctx), upTo: -1, known: map[int64][]string{}}
+		w.numbers = history.Archive{Archive: a, Agents: f.agents}.Numbers(ctx, s.Session.Session, g.N)
 		if s.Taken.Generation == g.N && s.Taken.Offset == g.Tip.Offset && i == len(s.Generations)-1 {
 			w.upTo = s.Records
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ccd/archive"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -23,9 +24,10 @@ type walk struct {
 	upTo    int  // number of records up to the end of the next segment, -1 if unknown
 	lost    bool // upTo cannot be known because of earlier damage
 	decoder *transcript.Decoder
-	cwd     string             // the session's working directory, if the transcript names it only once
-	near    *archive.Reader    // reads what precedes the current segment
-	known   map[int64][]string // IDs of wanted calls in lines decoded before it, by offset
+	numbers func() *redact.Session // of the secrets of the whole generation
+	cwd     string                 // the session's working directory, if the transcript names it only once
+	near    *archive.Reader        // reads what precedes the current segment
+	known   map[int64][]string     // IDs of wanted calls in lines decoded before it, by offset
 }
 
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
@@ -167,9 +169,18 @@ func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
 func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Record {
 	w.decoder.Forget()
 	if off+at.Off == 0 { // a decoder treats the first line differently
-		return decoded(w.agents.NewDecoder(w.source.Agent, w.source.Class), data, off, at)
+		return decoded(w.newDecoder(), data, off, at)
 	}
 	return decoded(w.decoder, data, off, at)
+}
+
+// newDecoder returns a decoder for lines from anywhere in the generation.
+func (w *walk) newDecoder() *transcript.Decoder {
+	d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
+	if d.Redact != nil {
+		d.Redact.Whole = w.numbers
+	}
+	return d
 }
 
 func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) (last *transcript.Record) {
@@ -177,7 +188,7 @@ func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) 
 	seg := transcript.Segment{Start: transcript.Cursor{Offset: off + at.Off}, Data: data[at.Off:end], Rest: true}
 	for r := range d.Records(seg) {
 		c := *r
-		c.Items = slices.Clone(r.Items)
+		c.Items, c.Marks = slices.Clone(r.Items), slices.Clone(r.Marks)
 		last = &c
 	}
 	return last
@@ -188,7 +199,7 @@ const maxFirst = 1 << 20
 
 // begin gives the decoder the first line, because that of a Codex rollout says who wrote its prompts and where the session works.
 func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
-	w.decoder = w.agents.NewDecoder(w.source.Agent, w.source.Class)
+	w.decoder = w.newDecoder()
 	data := seg.Data
 	if seg.Start.Offset > 0 {
 		var err error
@@ -263,10 +274,11 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
 		return m, false
 	}
+	text := masked(m.text, r.Marks)
 	m.kind, m.said = it.Kind, [2]int{0, len(m.text)}
 	if it.Kind == transcript.Human {
 		from, to := it.Client().Span(it.Frame, string(m.text))
-		if m.start, m.end, ok = w.all(m.text[from:to]); ok {
+		if m.start, m.end, ok = w.all(text[from:to]); ok {
 			m.start, m.end, m.said = m.start+from, m.end+from, [2]int{from, to}
 			return m, true
 		}
@@ -274,9 +286,33 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 			m.kind = transcript.Result
 		}
 	}
-	m.start, m.end, ok = w.all(m.text)
+	m.start, m.end, ok = w.all(text)
 	return m, ok
 }
+
+// masked returns a text of the same length in which no word matches the marks. If one did, the lines that the sieve returns
+// would differ with the secret, and so a hit would show something of it.
+func masked(text []byte, marks []redact.Mark) []byte {
+	own := true
+	for _, m := range marks {
+		said := []byte(m.Text())
+		for at := 0; ; at += len(said) {
+			i := bytes.Index(text[at:], said)
+			if i < 0 {
+				break
+			}
+			if own {
+				text, own = bytes.Clone(text), false
+			}
+			at += i
+			copy(text[at:], bytes.Repeat([]byte{noText}, len(said)))
+		}
+	}
+	return text
+}
+
+// noText is a byte that no text has.
+const noText = 0xff
 
 // all returns the first occurrence of a term in a text if the text contains all terms.
 func (f *finder) all(text []byte) (start, end int, ok bool) {

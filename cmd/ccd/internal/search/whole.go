@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -22,6 +23,7 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 		}
 		var buf []byte // the end of the last segment and this one
 		lines := 0     // line ends before buf
+		secrets := w.agents.Redact.Session()
 		for seg, err := range w.read {
 			if err != nil {
 				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
@@ -32,7 +34,8 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 			drop := max(0, len(buf)-overlap)
 			lines += bytes.Count(buf[:drop], []byte("\n"))
 			buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
-			w.look(buf, lines, found, &h)
+			marks := secrets.Marks(buf)
+			w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
 			if !slices.Contains(found, false) {
 				yield(h, nil)
 				return
@@ -41,14 +44,15 @@ func (w *walk) attachment() iter.Seq2[Hit, error] {
 	}
 }
 
-// look records which terms occur in a part of an attachment, and the first match.
-func (w *walk) look(part []byte, lines int, found []bool, h *Hit) {
+// look records which terms occur in a part of an attachment without its secrets, and the first match.
+func (w *walk) look(part []byte, marks []redact.Mark, lines int, found []bool, h *Hit) {
 	start, end := -1, -1
+	text := masked(part, marks)
 	for i := range w.terms {
 		if found[i] {
 			continue
 		}
-		s, e := w.terms[i].find(part, 0)
+		s, e := w.terms[i].find(text, 0)
 		if s < 0 {
 			continue
 		}
