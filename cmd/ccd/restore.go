@@ -120,6 +120,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if err != nil {
 		return err
 	}
+	l.Agents = l.Agents.Exact()
 	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full, Holes: f.holes}
 	if f.session == "" {
 		want.Name = reader.Unmark(args[0])

@@ -17,6 +17,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 	if err != nil {
 		return err
 	}
+	l.Agents = l.Agents.Exact()
 	var of transcript.Key
 	defer func() {
 		if !f.info {

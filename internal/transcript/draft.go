@@ -67,8 +67,8 @@ func NewBlock(r *Record, it *Item) (b Block, ok bool) {
 			b.Kind = Result
 		}
 	case Text, Summary, Result, Image:
-	case Thinking:
-		return b, r.client != nil && r.client.Native != nil && r.client.Native(r, it, &b)
+	case Thinking: // its signature is that of the whole text
+		return b, !it.Redacted() && r.client != nil && r.client.Native != nil && r.client.Native(r, it, &b)
 	case Call:
 		b.Free = strings.HasSuffix(r.Type, "custom_tool_call")
 		if r.client != nil && r.client.Native != nil {
