@@ -29,7 +29,8 @@ func leakLine(n int, text string) string {
 func leakedHome(t *testing.T) (home string) {
 	t.Helper()
 	home = t.TempDir()
-	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	// What is forgotten must be gone where it would be shown.
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n[redact]\nsecrets = false\n")
 	for n := range 3 {
 		text := strings.Repeat(aLine, 30)
 		if n < 2 {
