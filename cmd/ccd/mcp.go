@@ -66,7 +66,6 @@ func (a *app) archiveTools() tools.Archive {
 			})
 		},
 		Restore: a.toolRestore,
-		Secret:  secretIn,
 		Explain: toolError,
 	}
 }

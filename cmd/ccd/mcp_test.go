@@ -225,17 +225,48 @@ func TestToolShowsImages(t *testing.T) {
 	}
 }
 
-func TestToolWarnsOfSecrets(t *testing.T) {
-	env := agentHome(t, "key = AKIA"+strings.Repeat("Q7", 8), "no key")
-	s := agentSession(t, env)
-	for n, want := range map[int]bool{3: true, 5: false} {
-		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "restore", Arguments: map[string]any{"id": fmt.Sprintf("beefcafe#%d", n)}})
-		if err != nil {
-			t.Fatal(err)
+// TestRestoreForAnAgent: an agent gets no part of a secret, wherever its page begins, and reads who can see it. The
+// control has the secret.
+func TestRestoreForAnAgent(t *testing.T) {
+	secret := awsKey("")
+	env := agentHome(t, "key = "+secret+" and more", "no key")
+	for _, shown := range []bool{false, true} {
+		if shown {
+			env = append(env, "CCD_REDACT_SECRETS=false")
 		}
-		head := r.Content[0].(*mcp.TextContent).Text
-		if strings.Contains(head, "Warning: this text may contain an AWS access key.") != want {
-			t.Errorf("record %d: %s", n, head)
+		s := agentSession(t, env)
+		for n, has := range map[int]bool{3: true, 5: false} {
+			id := fmt.Sprintf("beefcafe#%d", n)
+			calls := []map[string]any{{"id": id}, {"id": id, "raw": true}}
+			for at := range 30 {
+				calls = append(calls, map[string]any{"id": id, "offset": at, "limit": 12})
+			}
+			seen := false
+			for _, args := range calls {
+				r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "restore", Arguments: args})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all strings.Builder
+				for _, c := range r.Content {
+					all.WriteString(c.(*mcp.TextContent).Text + "\n")
+				}
+				for part := secret; len(part) >= 8; part = part[1:] {
+					seen = seen || strings.Contains(all.String(), part[:8])
+				}
+				if !r.IsError && strings.Contains(all.String(), "not shown: 1 secret (aws-key 1)") != (has && !shown) {
+					t.Errorf("%v: %s", args, all.String())
+				}
+			}
+			if seen != (has && shown) {
+				t.Errorf("record %d, redaction off %v: the secret is shown: %v", n, shown, seen)
+			}
+			for _, raw := range [][]string{nil, {"--raw"}} {
+				out, code := inProcess(t, env, append(append([]string{"agent", "restore"}, raw...), id)...)
+				if code != 0 || strings.Contains(string(out), secret) != (has && shown) || strings.Contains(string(out), "[redacted aws-key 1]") != (has && !shown) {
+					t.Errorf("ccd agent restore %v %s: exit %d, %s", raw, id, code, out)
+				}
+			}
 		}
 	}
 }

@@ -86,12 +86,6 @@ func toolError(err error) string {
 	return cmp.Or(strings.ReplaceAll(text.String(), "hint: ask the user to run: ccd ls --all", "hint: the tool sessions lists them"), err.Error())
 }
 
-func secretIn(text []byte) string {
-	watch := secretWatch{w: io.Discard}
-	_, _ = watch.Write(text)
-	return watch.seen
-}
-
 func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writer) error {
 	l, err := a.library(ctx)
 	if err != nil {
@@ -183,7 +177,13 @@ func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Orig
 			return err
 		}
 	}
-	return tools.Original{Name: id, About: o.About(), Bytes: o.Bytes(), Images: images, Write: func(ctx context.Context, w io.Writer) error {
+	return tools.Original{Name: id, About: o.About(), Bytes: o.Bytes(), Images: images, Hidden: func(ctx context.Context) (string, error) {
+		hidden, err := o.Hidden(ctx)
+		if hidden == "" || err != nil {
+			return "", err
+		}
+		return fmt.Sprintf(hiddenNote, hidden, o.ID()), nil
+	}, Write: func(ctx context.Context, w io.Writer) error {
 		err := write(ctx, w)
 		damaged := errors.As(err, new(*archive.DamageError))
 		switch {
@@ -221,6 +221,9 @@ func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Origina
 		return tools.Original{}, err
 	}
 	notes := reader.FileNotes(v)
+	if strings.Contains(v.Text, "[redacted ") {
+		notes = append(notes, fmt.Sprintf(hiddenNote, "what is [redacted]", "--file "+words.Shell(v.Path)))
+	}
 	return tools.Original{About: "File " + notes[0], Notes: notes[1:], Bytes: int64(len(v.Text)), Write: func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, v.Text)
 		return err

@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 )
 
 type restoreFlags struct {
@@ -43,7 +44,7 @@ certain, ccd fails and says which lines are known.`,
 	more: `Strings are unescaped, text blocks joined by newlines, and images decoded; anything else is unchanged. For a
 record ccd prints its items, or its line if it has none; for a range, its lines. ccd looks for an ID that
 no companion has published yet in all archived sessions, newest first. ccd exits 4 instead of 3 if the item
-may be in a damaged part of the archive. Text that looks like a secret is printed, with a warning on stderr.
+may be in a damaged part of the archive. Secrets are printed too; stderr says how many, by kind.
 --session prints what is archived, and warns about bytes that are not archived yet.
 
 --file uses full reads and writes, then edits, patches, renames and simple shell commands. Its PATH is absolute, relative to the current or the session's working directory, or the end of a path.
@@ -120,7 +121,10 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if err != nil {
 		return err
 	}
-	l.Agents = l.Agents.Exact()
+	rules := l.Agents.Redact
+	if !a.agent {
+		l.Agents = l.Agents.Exact()
+	}
 	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full, Holes: f.holes}
 	if f.session == "" {
 		want.Name = reader.Unmark(args[0])
@@ -144,12 +148,30 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 		return a.restoreInfo(ctx, o)
 	}
 	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
-		err := a.warnOfSecrets(w, func(w io.Writer) error { return o.Write(ctx, w) })
+		err := a.write(ctx, w, o, rules)
 		if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
 			fmt.Fprintf(a.err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
 		}
 		return err
 	})
+}
+
+// hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.
+const hiddenNote = "not shown: %s; the user sees them with: ccd restore %s"
+
+// write writes an original, and says on stderr which secrets it has. An agent gets it without them.
+func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *redact.Rules) error {
+	if !a.agent {
+		return a.countSecrets(rules, w, func(w io.Writer) error { return o.Write(ctx, w) })
+	}
+	if err := o.Write(ctx, w); err != nil {
+		return err
+	}
+	hidden, err := o.Hidden(ctx)
+	if hidden != "" {
+		a.say(hiddenNote, hidden, o.ID())
+	}
+	return err
 }
 
 // resolveLatest replaces latest or thisDir by the ID of the session, and says which it is.
@@ -175,14 +197,17 @@ func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader
 	return nil
 }
 
-// warnOfSecrets calls write with w and warns on stderr if what was written looks like a secret.
-func (a *app) warnOfSecrets(w io.Writer, write func(io.Writer) error) error {
-	watch := &secretWatch{w: w}
-	err := write(watch)
-	if watch.seen != "" {
-		fmt.Fprintf(a.err, "ccd: warning: this text may contain %s\n", watch.seen)
+// countSecrets calls write with w, and says on stderr which secrets were written.
+func (a *app) countSecrets(rules *redact.Rules, w io.Writer, write func(io.Writer) error) error {
+	secrets := redact.NewStream(rules.Session(), io.Discard)
+	err := write(io.MultiWriter(w, secrets))
+	if err := cmp.Or(err, secrets.Close()); err != nil {
+		return err
 	}
-	return err
+	if found := reader.Kinds(secrets.Kinds()); found != "" {
+		a.say("this text has %s", found)
+	}
+	return nil
 }
 
 // joinMarker joins a marker that the shell split at its spaces.

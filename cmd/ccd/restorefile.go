@@ -17,6 +17,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 	if err != nil {
 		return err
 	}
+	rules := l.Agents.Redact
 	l.Agents = l.Agents.Exact()
 	var of transcript.Key
 	defer func() {
@@ -48,7 +49,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 		a.say("%s", line)
 	}
 	return a.deliver(f.output, f.force, false, func(w io.Writer) error {
-		return a.warnOfSecrets(w, func(w io.Writer) error {
+		return a.countSecrets(rules, w, func(w io.Writer) error {
 			_, err := io.WriteString(w, v.Text)
 			if err != nil {
 				return fmt.Errorf("write output: %w", err)

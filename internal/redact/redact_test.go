@@ -1,11 +1,13 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,6 +87,35 @@ func TestHostile(t *testing.T) {
 		shown := Apply(line, 0, session.Marks(line))
 		if json.Valid(line) && !json.Valid(shown) {
 			t.Errorf("%q: no JSON", piece)
+		}
+	}
+}
+
+// TestStream: a stream leaves out what its whole text has, however it is written, and keeps all else.
+func TestStream(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := "AKIA" + "Q7MZKXWVUTSRP2N3"
+	filler := strings.Repeat("an ordinary line of text\n", 1<<15)
+	for shift := range 40 {
+		before := filler + strings.Repeat(".", 1<<20-len(filler)-shift) + " "
+		for _, step := range []int{1 << 10, 1 << 22} {
+			var out bytes.Buffer
+			s := NewStream(rules.Session(), &out)
+			text := []byte(before + key + " end\n" + filler)
+			for part := range slices.Chunk(text, step) {
+				if _, err := s.Write(part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if want := before + "[redacted aws-key 1] end\n" + filler; out.String() != want {
+				t.Fatalf("shift %d, writes of %d: %d bytes, want %d", shift, step, out.Len(), len(want))
+			}
 		}
 	}
 }

@@ -236,19 +236,19 @@ var catalogue = []fault{
 		nil, "the first two also see a write", "`ccd setup` changes the agents' settings.",
 	},
 	{
-		"T23", "secrets and injection", "A restore warns of secrets. What was forgotten is in no file of ccd's, and does not come back. Transcript text controls no terminal and does not pass for ccd's own.",
+		"T23", "secrets and injection", "No companion and no agent gets a secret of a known form. What was forgotten is in no file of ccd's, and does not come back. Transcript text controls no terminal and does not pass for ccd's own.",
 		[]check{
 			{pkg: "archive", name: "TestForgetText"},
 			{pkg: "archive", name: "TestForgottenStaysAway"},
 			{pkg: "archive", name: "TestTombstonesTellNothing"},
 			{pkg: "cmd/ccd", name: "TestForgetMatch"},
-			{pkg: "cmd/ccd", name: "TestSecretWatch"},
-			{pkg: "cmd/ccd", name: "TestToolWarnsOfSecrets"},
+			{pkg: "cmd/ccd", name: "TestRestoreForAnAgent"},
+			{pkg: "compactor", name: "TestNoPartOfASecret"},
 			{pkg: "cmd/ccd", name: "TestNoErrorRepeatsAConfiguration"},
 			{pkg: "cmd/ccd", name: "TestNothingSteersATerminal"},
 			{pkg: "cmd/ccd/internal/hook", name: "TestNoAnswerHoldsATag"},
 		},
-		nil, "`TestSecretWatch` has texts without secrets; the tests of forget find the text before it", "The archive contains the secrets of the transcripts and is not encrypted ([SECURITY](../SECURITY.md)).",
+		nil, "`TestRestoreForAnAgent` finds the secret with redaction off; the tests of forget find the text before it", "The archive contains the secrets of the transcripts and is not encrypted ([SECURITY](../SECURITY.md)).",
 	},
 	{
 		"T24", "installation", "", nil, nil, "", "`make systemd` takes the package through its life in a real systemd, not this page.",

@@ -17,12 +17,16 @@ func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err 
 	if o.raw || o.Session != nil || o.found.Shape == transcript.Lines || o.Bytes() > maxApart || !o.mayHoldImages() {
 		return nil, nil, nil
 	}
+	hidden, err := o.secrets(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	var texts [][]byte
 	for p, err := range o.library.Archive.Raw(ctx, o.found) {
 		if err != nil {
 			return nil, nil, err
 		}
-		t, i := parted(p.Part.Kind, p.Data)
+		t, i := parted(p.Part.Kind, hidden.hide(p.Data, p.Part.Span.Off))
 		texts, images = append(texts, t...), append(images, i...)
 	}
 	return bytes.Join(texts, []byte{'\n'}), images, nil

@@ -26,15 +26,23 @@ type Original struct {
 	raw     bool // the lines that hold it
 }
 
-// Write prints it as asked for. Nothing is locked or open in the archive while w is written to.
+// Write prints it as asked for, without its secrets if the library's agents leave them out. Nothing is locked or open in
+// the archive while w is written to.
 func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
 	case o.Session != nil:
-		return o.writeSession(ctx, w)
+		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
 	case o.raw && o.found.Shape != transcript.Lines && o.found.Record > 0:
 		return o.writeLines(ctx, w)
 	}
-	return o.writeParts(ctx, w, !o.raw)
+	found, err := o.secrets(ctx)
+	switch {
+	case err != nil:
+		return err
+	case found.long:
+		return o.redacted(w, func(w io.Writer) error { return o.writeParts(ctx, w, !o.raw, found) })
+	}
+	return o.writeParts(ctx, w, !o.raw, found)
 }
 
 func (o Original) writeSession(ctx context.Context, w io.Writer) error {
@@ -71,15 +79,20 @@ func (o Original) writeLines(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// writeParts prints the parts of a pointer joined by newline: as the agent saw them, or as they stand.
-func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool) error {
+// writeParts prints the parts of a pointer joined by newline, without the secrets: as the agent saw them, or as they stand.
+func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool, hidden secrets) error {
 	begun := 0
+	var off int64
 	for p, err := range o.library.Archive.Raw(ctx, o.found) {
 		if err != nil {
 			return fmt.Errorf("restore %s: %w", o.found.Hash.ID(), err)
 		}
-		data := p.Data
-		if seen && !p.More && o.found.Shape != transcript.Lines && p.Part.Span.Len == int64(len(data)) {
+		if p.Index >= begun {
+			off = p.Part.Span.Off
+		}
+		data := hidden.hide(p.Data, off)
+		off += int64(len(p.Data))
+		if seen && !p.More && o.found.Shape != transcript.Lines && p.Part.Span.Len == int64(len(p.Data)) {
 			data = transcript.Original(p.Part.Kind, data)
 		}
 		if p.Index >= begun {
@@ -220,7 +233,7 @@ func (o Original) writeRaw(ctx context.Context, w io.Writer) error {
 	if o.Session != nil {
 		return o.writeSession(ctx, w)
 	}
-	return o.writeParts(ctx, w, false)
+	return o.writeParts(ctx, w, false, secrets{})
 }
 
 func kindOf(p transcript.Pointer) (kind, shape string) {

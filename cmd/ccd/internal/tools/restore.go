@@ -61,6 +61,15 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 		return answer{}, err
 	}
 	a := answer{about: o.About, notes: o.Notes}
+	if o.Hidden != nil {
+		hidden, err := o.Hidden(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		if hidden != "" {
+			a.notes = append(a.notes, hidden)
+		}
+	}
 	if len(o.Images) > 0 && q.Offset == 0 {
 		a.images = images(o.Images)
 		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown after its text: %d. Use raw for the JSON that contains them.", len(o.Images), len(a.images)))

@@ -26,8 +26,7 @@ type Archive struct {
 	Diff      func(ctx context.Context, q DiffQuery, w io.Writer) (session string, err error)
 	Restore   func(ctx context.Context, q RestoreQuery) (Original, error)
 
-	Secret  func(text []byte) string // names the secret that text seems to contain, "" for none
-	Explain func(err error) string   // returns an error's text for a model, with matches and a hint if there are any
+	Explain func(err error) string // returns an error's text for a model, with matches and a hint if there are any
 }
 
 // Original is what the restore tool pages through.
@@ -39,6 +38,7 @@ type Original struct {
 	// Images are the images in it beside its text; Write then writes only the text. An image of a type that models do not
 	// accept, or that does not fit into 1 MiB together with those before it, is not shown.
 	Images [][]byte
+	Hidden func(ctx context.Context) (string, error)    // one line: which secrets Write leaves out, "" for none; may be nil
 	Write  func(ctx context.Context, w io.Writer) error // writes all of it as restore prints it; stops when w fails
 }
 

@@ -20,9 +20,6 @@ import (
 
 // quiet adds the functions that every archive needs.
 func quiet(a Archive) Archive {
-	if a.Secret == nil {
-		a.Secret = func([]byte) string { return "" }
-	}
 	if a.Explain == nil {
 		a.Explain = func(err error) string { return "ccd: " + err.Error() }
 	}
@@ -242,6 +239,7 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 		Restore: func(context.Context, RestoreQuery) (Original, error) {
 			o := fixed([]byte(long), 1000)
 			o.About, o.Name, o.Notes = long, long, []string{long, long}
+			o.Hidden = func(context.Context) (string, error) { return long, nil }
 			return o, nil
 		},
 		Timeline: func(_ context.Context, _ OfSession, w io.Writer) (string, error) {
@@ -249,7 +247,6 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			return long, err
 		},
 		Companion: func(context.Context, CompanionQuery, io.Writer) (string, error) { return "", errors.New(long) },
-		Secret:    func([]byte) string { return long },
 	})
 	s := connect(t, a, "x")
 	for tool, args := range map[string]map[string]any{

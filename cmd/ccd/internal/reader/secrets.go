@@ -1,0 +1,105 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/redact"
+	"ccd/internal/transcript"
+)
+
+// secrets are those of an original that a reader does not get: with offsets of its generation.
+type secrets struct {
+	marks []redact.Mark
+	// long is set if a line is longer than transcript.MaxLine. Such a line has no marks: what is printed of it is
+	// searched as a text.
+	long bool
+}
+
+// secrets reads the session up to the original, because the number of a secret depends on what is before it.
+func (o Original) secrets(ctx context.Context) (found secrets, err error) {
+	if o.library.Agents.Redact == nil {
+		return secrets{}, nil
+	}
+	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+		if err != nil {
+			return secrets{}, err
+		}
+		found.long = found.long || r.Long
+		for _, m := range r.Marks {
+			m.From, m.To = m.From+int(r.Span.Off), m.To+int(r.Span.Off)
+			found.marks = append(found.marks, m)
+		}
+	}
+	return found, nil
+}
+
+// hide returns the bytes at off of the generation without their secrets.
+func (s secrets) hide(data []byte, off int64) []byte { return redact.Apply(data, int(off), s.marks) }
+
+// redacted calls write with a writer to w that searches what is written as one text.
+func (o Original) redacted(w io.Writer, write func(io.Writer) error) error {
+	s := redact.NewStream(o.library.Agents.Redact.Session(), w)
+	if err := write(s); err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// Hidden says which secrets Write leaves out, with their kinds: "3 secrets (aws-key 2, password 1)". It is "" if it
+// leaves out none.
+func (o Original) Hidden(ctx context.Context) (string, error) {
+	if o.library.Agents.Redact == nil {
+		return "", nil
+	}
+	if o.Session != nil {
+		s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
+		err := o.writeSession(ctx, s)
+		if err == nil {
+			err = s.Close()
+		}
+		return Kinds(s.Kinds()), err
+	}
+	found, err := o.secrets(ctx)
+	if err != nil {
+		return "", err
+	}
+	type secret struct {
+		kind string
+		n    int
+	}
+	seen, kinds := map[secret]bool{}, map[string]int{}
+	for _, m := range found.marks {
+		in := slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool {
+			return o.raw || int64(m.From) < p.Span.End() && p.Span.Off < int64(m.To)
+		})
+		if key := (secret{m.Kind, m.N}); in && !seen[key] {
+			seen[key] = true
+			kinds[m.Kind]++
+		}
+	}
+	return Kinds(kinds), nil
+}
+
+// Kinds formats how many different secrets of each kind there are. It is "" if there are none.
+func Kinds(kinds map[string]int) string {
+	var all []string
+	total := 0
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, fmt.Sprintf("%s %d", kind, kinds[kind]))
+		total += kinds[kind]
+	}
+	if total == 0 {
+		return ""
+	}
+	return words.Count(total, "secret") + " (" + strings.Join(all, ", ") + ")"
+}
