@@ -31,6 +31,7 @@ type resumeFlags struct {
 	agent, to string
 	maxTokens int
 	dryRun    bool
+	secrets   bool
 }
 
 type resumeOutput struct {
@@ -44,6 +45,8 @@ type resumeOutput struct {
 	Tokens  resumedTokens `json:"tokens"`
 	Records int           `json:"records"`
 	Written bool          `json:"written"`
+	// Redacted has the secrets of the session, by kind.
+	Redacted map[string]int `json:"redacted"`
 }
 
 type resumedTokens struct {
@@ -56,7 +59,7 @@ type resumedTokens struct {
 func (a *app) resumeCommand() *cobra.Command {
 	p := page{
 		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
-		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--dry-run] [SESSION]"},
+		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [SESSION]"},
 		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
 message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
 --to writes the session for another agent.`,
@@ -70,7 +73,10 @@ agent needs --to. With --to, commands and reads become that agent's calls, other
 refuses to write what the agent's API would reject; the error names the record.
 
 Without --max-tokens the copy takes 40 % of the estimated tokens in the agent's context (characters * 4 / 3),
-at least 16,000 and at most 144,000.`,
+at least 16,000 and at most 144,000.
+
+Secrets are [redacted KIND N] in the copy, and its first message says so. A command that needs one fails there:
+give the value to the agent in another way, such as a file or a variable, or use --with-secrets.`,
 		picks: true,
 		examples: []example{
 			{"ccd resume", "a smaller copy of this directory's session"},
@@ -80,7 +86,7 @@ at least 16,000 and at most 144,000.`,
 		},
 		json: `one object: agent, session (the new ID), source (the ID of the original), title, path, cwd,
 command, tokens {before, after (estimated), about_before, about_after (in real tokens, converted)}, records,
-written (false with --dry-run)`,
+written (false with --dry-run), redacted (how many secrets of each kind are left out)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f resumeFlags
@@ -91,6 +97,7 @@ written (false with --dry-run)`,
 	flags.SortFlags = false
 	toFlag(flags, &f.to)
 	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	flags.BoolVar(&f.secrets, "with-secrets", false, "copy secrets too, for commands that need them")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
 	return c
@@ -100,6 +107,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	d, l, err := a.daemonFor(ctx, f.dryRun)
 	if err != nil {
 		return err
+	}
+	if f.secrets {
+		l.Agents = l.Agents.Exact()
 	}
 	e, err := a.resumable(ctx, l, d, arg, f.agent)
 	if err != nil {
@@ -277,13 +287,16 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	if a.json {
 		return a.printJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Command: command,
-			Tokens: tokens, Records: len(c.Lines), Written: written,
+			Tokens: tokens, Records: len(c.Lines), Written: written, Redacted: c.Secrets,
 		})
 	}
 	size := status.SizeOf(c.Reported, tokens.AboutBefore, c.Before, c.Window)
 	a.say("%s, %s verbatim: %s", tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: tokens.AboutAfter}), words.Count(c.Verbatim, "message"), c.Title)
 	if a.verbose {
 		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
+	}
+	if found := reader.Kinds(c.Secrets); found != "" {
+		a.say("not in the copy: %s; if a command needs one, use --with-secrets", found)
 	}
 	if c.After >= c.Before && agent == e.Agent {
 		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")

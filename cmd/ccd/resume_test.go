@@ -193,3 +193,47 @@ func TestResumeBudgetIsBounded(t *testing.T) {
 		ccd(2, "resume", "--max-tokens", n, "latest")
 	}
 }
+
+// TestResumeWithSecrets: a copy has no part of a secret, and its agent and its user are told; --with-secrets copies all.
+func TestResumeWithSecrets(t *testing.T) {
+	secret := awsKey("")
+	env := agentHome(t, "key = "+secret+" and more", "no key")
+	for _, exact := range []bool{false, true} {
+		for _, to := range []string{"claude", "codex", "gemini", "qwen", "pi"} {
+			home := strings.TrimPrefix(env[0], "HOME=")
+			for _, dir := range []string{".codex/sessions", ".gemini/tmp", ".qwen/projects", ".pi/agent/sessions"} {
+				if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := []string{"resume", "--to", to, "beefcafe"}
+			if exact {
+				args = append(args, "--with-secrets")
+			}
+			var out, talk bytes.Buffer
+			if code := run(t.Context(), append(args, "--json"), std{strings.NewReader(""), &out, &talk}, env); code != 0 {
+				t.Fatalf("%v: exit %d: %s", args, code, talk.String())
+			}
+			o := resumed(t, out.String())
+			data, err := os.ReadFile(o.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := false
+			for part := secret; len(part) >= 8; part = part[1:] {
+				seen = seen || bytes.Contains(data, []byte(part[:8]))
+			}
+			if seen != exact || exact == bytes.Contains(data, []byte("[redacted aws-key 1]")) || exact == bytes.Contains(data, []byte("never use it as a value")) {
+				t.Errorf("%v: shows the secret: %v: %s", args, seen, data)
+			}
+			if (o.Redacted["aws-key"] == 1) == exact {
+				t.Errorf("%v: redacted is %v", args, o.Redacted)
+			}
+			talk.Reset()
+			if code := run(t.Context(), append(args, "--dry-run"), std{strings.NewReader(""), &out, &talk}, env); code != 0 ||
+				strings.Contains(talk.String(), "not in the copy: 1 secret (aws-key 1); if a command needs one, use --with-secrets") == exact {
+				t.Errorf("%v: exit %d: %s", args, code, talk.String())
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -48,7 +49,7 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 		if err := h.keep(ctx, s, t.original); err != nil {
 			return Answer{}, err
 		}
-		t.put(h.preview(t))
+		t.put(h.preview(t, string(h.redacted(t.original))))
 	}
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
@@ -57,9 +58,18 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 	return Answer{out, fmt.Sprintf("demoted %d chars", chars)}, err
 }
 
-// preview returns what the agent sees in place of a text.
-func (h Hooks) preview(t *text) string {
-	whole := string(t.original)
+// redacted returns a text without its secrets. They have no numbers: the session's are known when the text is in it.
+func (h Hooks) redacted(text []byte) []byte {
+	secrets := h.Agents.Redact.Session()
+	if secrets == nil {
+		return text
+	}
+	secrets.Whole = func() *redact.Session { return nil }
+	return redact.Apply(text, 0, secrets.Marks(text))
+}
+
+// preview returns what the agent sees in place of a text. whole is the text without its secrets.
+func (h Hooks) preview(t *text, whole string) string {
 	head, shown := inertHead(whole, headShown)
 	if i := strings.LastIndexByte(head, '\n'); t.source && i > 0 {
 		head, shown = head[:i], inert(head[:i]) // whole lines, because they are numbered

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
 
@@ -364,9 +365,39 @@ func TestNothingInAnOutputPosesAsOurs(t *testing.T) {
 func TestManyErrorLinesAreCounted(t *testing.T) {
 	p, _ := live(t)
 	all := strings.Repeat("ok\n", 2000) + strings.Repeat("error: the same again and again, "+strings.Repeat("z", 600)+"\n", 1000)
-	got := p.preview(&text{original: []byte(all)})
+	got := p.preview(&text{original: []byte(all)}, all)
 	if n := len(got); n > headShown+errorsShown+800 {
 		t.Errorf("%d bytes", n)
 	}
 	wants(t, got, " of 1000:", "2001: error: the same", " …\n")
+}
+
+// TestNoSecretInAnOutput: what an agent sees of a demoted output has no part of a secret at its beginning, in its error
+// lines or where either is cut; its original has it.
+func TestNoSecretInAnOutput(t *testing.T) {
+	p, a := live(t)
+	rules, err := redact.New(redact.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := "AKIA" + "Q7MZKXWVUTSRP2N3"
+	for _, redacted := range []bool{true, false} {
+		if p.Agents.Redact = nil; redacted {
+			p.Agents.Redact = rules
+		}
+		for at := headShown - 40; at < headShown+10; at += 3 {
+			whole := strings.Repeat(".", at) + " " + secret + " " + strings.Repeat("\nline", 10000) + "\nerror: " + strings.Repeat("x", errorLine-30) + " " + secret + "\n"
+			got, err := p.ask(p.output("mcp__x__y", `{}`, whole))
+			if err != nil {
+				t.Fatal(err)
+			}
+			preview := updated(t, got).(string)
+			if has := strings.Contains(preview, secret[:8]); has == redacted {
+				t.Errorf("at %d, redaction %v: the secret is shown: %v", at, redacted, has)
+			}
+			if restored(t, a, preview) != whole {
+				t.Errorf("at %d: the original differs", at)
+			}
+		}
+	}
 }

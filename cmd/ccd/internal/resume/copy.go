@@ -56,6 +56,7 @@ type Copy struct {
 	Window   int64                  // context window of the source's agent, real tokens
 	Verbatim int                    // number of messages kept verbatim
 	Pointers [][]transcript.Pointer // the originals of its IDs, by source
+	Secrets  map[string]int         // how many different secrets of each kind the copied sessions have that it leaves out
 }
 
 // LeastTokens is the smallest budget of a copy.
@@ -190,9 +191,14 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		d.Messages = withSummary(said, d)
 	} else {
 		c.Pointers = make([][]transcript.Pointer, 1)
+		if note := m.redacted(); note != "" {
+			note = transcript.TitlePrefix + m.title() + "\n\n" + note
+			t.chars += utf8.RuneCountInString(note)
+			d.Messages = withSummary(note, d)
+		}
 	}
 	c.Pointers[0] = append(c.Pointers[0], t.pointers...)
-	c.After = int64(t.chars) * 4 / 3
+	c.After, c.Secrets = int64(t.chars)*4/3, m.secrets()
 	f, ok := registry.Table{}.Lookup(m.want.Agent)
 	if !ok || f.Write == nil {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
@@ -214,6 +220,25 @@ func withSummary(said string, d transcript.Draft) []transcript.Message {
 		at = d.Messages[0].Time
 	}
 	return append([]transcript.Message{{Time: at, Blocks: []transcript.Block{block}}}, d.Messages...)
+}
+
+// secrets returns how many secrets of each kind the sources' records leave out.
+func (m *maker) secrets() map[string]int {
+	all := map[string]int{}
+	for _, f := range m.folds {
+		for kind, n := range f.Secrets() {
+			all[kind] += n
+		}
+	}
+	return all
+}
+
+// redacted returns what an agent must know of secrets that are left out, "" if there are none.
+func (m *maker) redacted() string {
+	if len(m.secrets()) == 0 {
+		return ""
+	}
+	return "`[redacted KIND N]` stands for a secret that is not in this session: never use it as a value; ask the user if you need it.\n"
 }
 
 // titleChars is the maximum length of a copy's title.
@@ -256,6 +281,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host, s.Session.ID, 0))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
+	b.WriteString(m.redacted())
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
 		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
 	}
