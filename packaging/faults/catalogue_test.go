@@ -243,6 +243,7 @@ var catalogue = []fault{
 			{pkg: "archive", name: "TestTombstonesTellNothing"},
 			{pkg: "cmd/ccd", name: "TestForgetMatch"},
 			{pkg: "cmd/ccd", name: "TestRestoreForAnAgent"},
+			{pkg: "cmd/ccd", name: "TestCanaries"},
 			{pkg: "compactor", name: "TestNoPartOfASecret"},
 			{pkg: "cmd/ccd", name: "TestNoErrorRepeatsAConfiguration"},
 			{pkg: "cmd/ccd", name: "TestNothingSteersATerminal"},
