@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites redact-rules picture golden canaries score build dist dist-check
+.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites redact-rules redact-check picture golden canaries score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -78,6 +78,11 @@ GITLEAKS ?= v8.30.1
 redact-rules:
 	dir=$$(go mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
 	go run ./internal/redact/mk $(GITLEAKS) $$dir/config/gitleaks.toml internal/redact/gitleaks.go
+
+# What the rules find of gitleaks' own examples, and in the real transcripts of ../shared/corpus.
+redact-check:
+	GITLEAKS_DIR=$$(go mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') \
+	go test ./internal/redact -run '^TestRecall$$' -count=1 -v
 
 # docs/picture.svg and the before/after of README.md, from a real run in a temporary home.
 picture:
