@@ -38,6 +38,7 @@ type (
 	Manual    = limits.Manual
 	Status    = fold.Status
 	Outliers  = fold.Outliers
+	Curve     = fold.Curve
 	Section   = render.Section
 	Input     = unit.Input
 	Summaries = unit.Summaries
@@ -76,3 +77,6 @@ func Asks(r *transcript.Record) (asks, settled bool) { return fold.Asks(r) }
 
 // InputOf returns a message's input for the options' summarizer. ok is false if the message is too short for one.
 func InputOf(o Options, text string) (in Input, ok bool) { return unit.InputOf(o, text) }
+
+// DecodeCurve returns a curve that Curve.Encode has encoded.
+func DecodeCurve(text string) Curve { return fold.DecodeCurve(text) }

@@ -87,6 +87,8 @@ func (c *stateCodec) all(s *State) {
 	c.text(&s.Reason)
 	number(c, &s.Lost)
 	number(c, &s.MissingSummaries)
+	c.text(&s.Curve)
+	c.flag(&s.Waiting)
 }
 
 // next begins the next field, and reports whether it has a value.

@@ -29,7 +29,9 @@ companion_about (in real tokens, converted), saved_percent, verified, companion 
 not_understood (no record is of a known type, so it gets no companion), skipped (why it is not followed, else ""),
 resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
 rewritten (when the source was last found replaced or rewritten in place, else null),
-pinned, tags, name ("" if it has none; see ccd help pin, tag, name)`
+pinned, tags, name ("" if it has none; see ccd help pin, tag, name), waiting (the agent spoke last and waits for the
+person), compactions (by the agent), curve (tokens in the context, the highest of each curve_step records; [] if an
+older ccd archived the session)`
 
 type lsFlags struct {
 	all, size, pinned bool

@@ -33,6 +33,7 @@ type Fold struct {
 	calls   *table[string, call] // calls without a result yet, by call ID
 	held    held                 // what is still in the agent's context
 	gauge   gauge                // tokens reported, window, pressure
+	curve   Curve                // of the context
 	tables  tables               // files, commands, problems, agents, jobs, terms, the plan
 	lastRow int32                // newest assistant text, -1 if there is none yet
 	texts   chunks[Text]         // the messages, and how often later ones refer to them
@@ -72,6 +73,9 @@ type Status struct {
 	Ask             string             // the beginning of the first request, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	SubAgents       []string           // IDs, in order of appearance, the newest 256
+	Curve           Curve              // valid until the next record is added
+	Reports         bool               // the session reports tokens: Curve has no estimates, except before the first report
+	Waiting         bool               // the agent spoke last: it waits for the person
 }
 
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
@@ -109,6 +113,7 @@ func (f *Fold) Add(r *transcript.Record) {
 	f.takeBack(rec, r.Back)
 	for i := range r.Items {
 		f.addItem(rec, r, &r.Items[i])
+		f.status.Waiting = waits(f.status.Waiting, &r.Items[i])
 	}
 	if r.Agent != "" {
 		f.tables.linkReport(f, r.Agent, rec)
@@ -117,6 +122,7 @@ func (f *Fold) Add(r *transcript.Record) {
 	if u := r.Usage; u != nil && !u.Side && u.Context == f.gauge.reported { // not an outlier
 		f.calibration.take(u)
 	}
+	f.curve.add(f.status.Records, f.gauge.used, r.Boundary != nil)
 	f.trigger(r.Boundary != nil)
 	f.settle()
 }
@@ -154,6 +160,18 @@ func (f *Fold) note(r *transcript.Record) {
 	}
 }
 
+// waits reports whether the agent waits for the person after an item.
+func waits(before bool, it *transcript.Item) bool {
+	switch {
+	case it.Side:
+	case it.Kind == transcript.Text:
+		return true
+	case it.Kind == transcript.Human, it.Kind == transcript.Call, it.Kind == transcript.Result, it.Kind == transcript.Thinking:
+		return false
+	}
+	return before
+}
+
 // maxNote is how much is kept of a string about the session, such as a directory or the title, in bytes.
 const maxNote = 1024
 
@@ -172,7 +190,7 @@ func (f *Fold) Status() Status {
 	s.Reported, s.Outliers = f.gauge.reported, f.gauge.outliers()
 	s.Window, s.Assumed = f.gauge.size()
 	s.Pressure, s.Highest = f.gauge.pressure, f.gauge.highest
-	s.Level = f.Level()
+	s.Level, s.Curve, s.Reports = f.Level(), f.curve, f.gauge.reports
 	s.SubAgents = f.tables.agentIDs()
 	return s
 }

@@ -24,6 +24,7 @@ type gauge struct {
 	claim    reported
 	ignored  Outliers
 	last     uint64 // reply whose report was ignored last
+	used     int64 // tokens that pressure is measured of
 	pressure float64
 	certain  float64 // pressure that may trigger
 	highest  float64
@@ -102,7 +103,7 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 		used = limits.Tokens(chars)
 	}
 	window, _ := g.size()
-	g.pressure = pressureOf(used, window)
+	g.used, g.pressure = used, pressureOf(used, window)
 	if g.claim.window == 0 {
 		g.certain = g.pressure
 		if g.stated == 1 { // the next report may contradict the first

@@ -65,8 +65,13 @@ type Session struct {
 	Pinned      bool               `json:"pinned"`
 	Tags        []string           `json:"tags"`
 	Name        string             `json:"name"`
+	Waiting     bool               `json:"waiting"`
+	Compactions int                `json:"compactions"`
+	Step        int                `json:"curve_step"`
+	Curve       []int64            `json:"curve"`
 
-	entry *reader.Entry
+	compacted []int // how often the agent compacted in each stretch of Curve
+	entry     *reader.Entry
 }
 
 // Of is a session as lists show it. It looks at its file and at its companion's.
@@ -74,14 +79,69 @@ func Of(e *reader.Entry) Session {
 	s := &e.Kept
 	size := sizeOf(e)
 	lag, present := e.File()
-	return Session{
+	one := Session{
 		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
 		Records: s.Records, Bytes: e.Bytes(), Lag: lag, Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: present,
-		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, entry: e,
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, entry: e,
 	}
+	one.setCurve(compactor.DecodeCurve(s.Curve))
+	return one
+}
+
+func (s *Session) setCurve(c compactor.Curve) {
+	s.Step, s.Curve, s.compacted = c.Step, make([]int64, len(c.Stretches)), make([]int, len(c.Stretches))
+	for i, one := range c.Stretches {
+		s.Curve[i], s.compacted[i] = one.Tokens, one.Compactions
+		s.Compactions += one.Compactions
+	}
+}
+
+// Marks is how often the agent compacted its context in each stretch of Curve.
+func (s Session) Marks() []int { return s.compacted }
+
+// States of a session.
+const (
+	Working = "working" // the agent is at work
+	Waits   = "waiting" // the agent has answered, the person is next
+	Resting = "idle"    // nothing has happened for a while
+	Purged  = "purged"  // the transcript is gone, the archive has it
+)
+
+// State tells who is next. now is the current time.
+func (s Session) State(now time.Time) string {
+	switch {
+	case !s.Present:
+		return Purged
+	case now.Sub(s.LastAt()) > liveWithin:
+		return Resting
+	case s.Waiting:
+		return Waits
+	}
+	return Working
+}
+
+// nearlyFull is the pressure from which a session is about to be compacted.
+const nearlyFull = 0.9
+
+// Attention is why a person should look at the session now, in a few words, the most urgent first; "" where there is no reason.
+func (s Session) Attention(now time.Time) string {
+	state := s.State(now)
+	switch {
+	case s.Damaged():
+		return "its stored state is damaged"
+	case (state == Working || state == Waits) && s.Pressure >= nearlyFull:
+		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
+	case state == Waits:
+		return "waiting for you for " + words.Age(s.LastAt())
+	case s.Companion != "" && !s.Verified:
+		return "companion not verified"
+	case s.Present && s.Lag > 0 && state == Resting:
+		return humanize.IBytes(uint64(s.Lag)) + " not archived"
+	}
+	return ""
 }
 
 // Family is the sessions in the order in which they are listed: main ones newest first and, with all, each sub-agent below
