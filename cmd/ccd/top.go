@@ -33,8 +33,8 @@ func (a *app) topCommand() *cobra.Command {
 	p := page{
 		use: "top", group: everyday, short: "watch the sessions live",
 		forms: []string{"ccd top [--agent AGENT] [--once]"},
-		long: `Lists the sessions and updates the list every 2 seconds: the ones that need attention first, then the newest. STATE says who
-is next (working: the agent; waiting: you) or why a session needs attention. CONTEXT is the share of the agent's context
+		long: `Lists the sessions and updates the list every 2 seconds: the ones that need attention first, marked with "!", then the
+newest. STATE says who is next (working: the agent; waiting: you). CONTEXT is the share of the agent's context
 window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is where the agent compacted it.
 
 Enter shows a session's requests, failed commands, files and compactions, c its companion, d what the agent's last
@@ -201,7 +201,12 @@ func (f *topFeed) columns(now time.Time) []column[topSession] {
 	agent := agentColumn(func(s topSession) string { return s.Agent })
 	agent.drop = 1
 	return append([]column[topSession]{{
-		head: "STATE", least: 9, text: func(s topSession) string { return cmp.Or(s.Attention, s.State) },
+		head: "STATE", text: func(s topSession) string {
+			if s.Damaged() {
+				return "damaged"
+			}
+			return s.State
+		},
 		tone: func(s topSession) tone {
 			switch {
 			case s.Attention != "" && rank(s) == 0:
@@ -367,6 +372,9 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 	s := status.Of(&e)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s, %s, %s\n", cmp.Or(s.Labelled(), "(no title)"), mark.Inline(e.ID, 0), e.Agent, mark.Inline(s.Project, 0))
+	if why := s.Attention(time.Now()); why != "" {
+		fmt.Fprintf(&b, "attention: %s\n", why)
+	}
 	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
 	fmt.Fprintf(&b, "%s, %s, companion %s, transcript %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)),
 		s.CompanionState(), s.SourceState(), words.Local(s.LastAt()))
