@@ -34,6 +34,7 @@ type rule struct {
 var own = []rule{
 	{kind: "aws-secret-key", names: []string{"aws_secret", "secretaccesskey", "secret_access_key"}, entropy: 3.5, text: `^[A-Za-z0-9/+]{40}$`},
 	{kind: apiKind, starts: []string{"sk-"}, least: 24, entropy: 3.5, digit: true, text: `\bsk-(?:[a-z]{2,12}\d{0,2}-)*[A-Za-z0-9_-]{20,}`},
+	{kind: "telegram-bot-api-token", starts: []string{"bot"}, text: `bot([0-9]{8,10}:AA?[A-Za-z0-9_-]{33,34})`},
 	{
 		kind: passwordKind, names: []string{"password", "passwd", "passphrase"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
 		allow: []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`}, // code
@@ -81,6 +82,7 @@ func (p *pattern) compile() *regexp.Regexp {
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
 	starts, names index
+	password      *pattern         // that of passwordKind
 	own           []*pattern       // of the configuration: tried on every line
 	allow         []*regexp.Regexp // of the configuration
 	shown         func() []*regexp.Regexp
@@ -88,7 +90,7 @@ type Rules struct {
 }
 
 // version changes whenever the same line may have other marks.
-const version = "1"
+const version = "2"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
@@ -121,6 +123,9 @@ func New(c Config) (*Rules, error) {
 		for i := range list {
 			p := &pattern{rule: list[i]}
 			p.kind = cmp.Or(kinds[p.kind], p.kind)
+			if p.kind == passwordKind {
+				r.password = p
+			}
 			for _, start := range p.rule.starts {
 				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
 				p.inner = p.inner || word != start

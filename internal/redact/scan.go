@@ -123,6 +123,7 @@ func (s *scan) view(v view, depth int) {
 	} else {
 		s.stretches(v, depth)
 	}
+	s.passwords(v)
 	s.percents(v, depth)
 	if s.escaped && v.at == nil {
 		s.within(unescaped(v.text), depth)
@@ -380,6 +381,9 @@ func (s *scan) value(t token) {
 		return
 	}
 	text, i := t.text, t.from
+	if bytes.HasPrefix(text[i:t.to], []byte("-p")) && bytes.Contains(text[max(0, i-maxName):i], []byte("mysql")) {
+		s.password(t.view, []byte("password"), i+len("-p"))
+	}
 	assigns := false
 	for n := 0; i > 0 && n < 12; n++ {
 		switch c := text[i-1]; {
@@ -408,19 +412,23 @@ func (s *scan) follows(t token, end int) {
 		from--
 	}
 	word := t.text[from:end]
-	if len(word) < 2 || word[0] != '-' && len(word) != len("token") && len(word) != len("bearer") {
+	if len(word) < 2 || word[0] != '-' && !slices.Contains(valueWords, len(word)) {
 		return
 	}
 	begin, to, kind := t.from, s.extended(t), passwordKind
+	before := bytes.ToLower(t.text[max(0, from-maxName):from])
 	switch name := strings.ToLower(string(word)); {
-	case name == "bearer" || name == "basic" || name == "token" && bytes.Contains(bytes.ToLower(t.text[max(0, from-20):from]), []byte("authorization")):
+	case name == "bearer" || name == "basic" || name == "token" && bytes.Contains(before[max(0, len(before)-20):], []byte("authorization")):
 		kind = headerKind
 	case name == "-u" || name == "--user": // a name, a colon, a password
 		i := bytes.IndexByte(t.text[begin:to], ':')
-		if i < 0 {
+		if i < 0 || !s.isLogin(t.text, begin) {
 			return
 		}
 		begin += i + 1
+	case name == "-p" && (bytes.Contains(before, []byte("sshpass ")) || bytes.Contains(before, []byte(" login "))):
+	case name == "password" && bytes.Contains(before, []byte("login ")): // a line of a .netrc
+	case name == "by" && bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("identified")): // SQL
 	case name[0] == '-' && flags.MatchString(name):
 	default:
 		return
@@ -431,6 +439,9 @@ func (s *scan) follows(t token, end int) {
 	}
 	s.mark(t.view, begin, to, kind)
 }
+
+// valueWords are the lengths of the words in follows.
+var valueWords = []int{len("by"), len("basic"), len("bearer"), len("password")}
 
 // flags are names of flags whose values are secrets.
 var flags = regexp.MustCompile(`^--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
@@ -518,6 +529,9 @@ func (s *scan) address(t token) {
 		begin := i
 		for begin > 0 && classes[text[begin-1]]&alnum != 0 || begin > 0 && bytes.IndexByte([]byte("+.-"), text[begin-1]) >= 0 {
 			begin--
+		}
+		for begin < i && classes[text[begin]]&(upper|lower) == 0 { // the sign of a line of a diff
+			begin++
 		}
 		if at := userInfo.FindSubmatchIndex(text[begin:]); at != nil {
 			from, end := begin+at[2], begin+at[3]

@@ -1,0 +1,91 @@
+package redact
+
+import "bytes"
+
+// Passwords may be too short for a token, or have characters that no token has. Their names are rare, so each is looked for
+// in the whole text.
+
+// minPassword is the length of the shortest password, in bytes.
+const minPassword = 8
+
+// passwords marks the short passwords that are assigned to a name, or follow a user's name in a flag of curl.
+func (s *scan) passwords(v view) {
+	text := v.text
+	each(text, 'w', func(i int) { s.named(v, i) })
+	each(text, 'W', func(i int) { s.named(v, i) })
+	each(text, 'u', func(i int) {
+		if i == 0 || text[i-1] != '-' || i+1 == len(text) || text[i+1] != ' ' && !bytes.HasPrefix(text[i:], []byte("user ")) {
+			return
+		}
+		i += bytes.IndexByte(text[i:], ' ')
+		from := skipQuotes(text, i)
+		if n := bytes.IndexByte(text[from:s.valueEnd(text, from)], ':'); n > 0 && s.isLogin(text, i) {
+			s.password(v, []byte("password"), from+n+1)
+		}
+	})
+}
+
+// each calls use with the places of a byte in text. Searching for one byte is several times faster than for a word.
+func each(text []byte, c byte, use func(i int)) {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], c)
+		if n < 0 {
+			return
+		}
+		i += n
+		use(i)
+	}
+}
+
+// named marks the value of a name with the w of "passw" at byte i.
+func (s *scan) named(v view, i int) {
+	text, name := v.text, i-len("pass")
+	if name < 0 || !beginsWith(text[name:], "passw") {
+		return
+	}
+	for i < min(len(text), name+maxName) && (classes[text[i]]&alnum != 0 || text[i] == '_' || text[i] == '-') {
+		i++
+	}
+	if value, ok := assignedAt(text, i); ok {
+		s.password(v, text[name:i], value)
+	}
+}
+
+// isLogin reports whether the flag -u before byte i has a user's name and password, as those of curl and wget have.
+func (s *scan) isLogin(text []byte, i int) bool {
+	before := text[max(0, i-4*maxName):i]
+	return bytes.Contains(before, []byte("curl")) || bytes.Contains(before, []byte("wget"))
+}
+
+// password marks the value at byte from if it can be a password.
+func (s *scan) password(v view, name []byte, from int) {
+	value := v.text[from:s.valueEnd(v.text, from)]
+	if len(value) >= minPassword && len(value) <= maxValue && !s.hasNoSecret(value) && !placeholder(value) && s.rules.value(s.rules.password, name, value) {
+		s.mark(v, from, from+len(value), passwordKind)
+	}
+}
+
+// assignedAt returns where the value begins that is assigned to a name which ends at byte i.
+func assignedAt(text []byte, i int) (value int, ok bool) {
+	i = skipQuotes(text, i)
+	sign := i
+	for i < len(text) && i < sign+2 && (text[i] == ':' || text[i] == '=' || text[i] == '>') {
+		i++
+	}
+	return skipQuotes(text, i), i > sign
+}
+
+// maxQuotes is how many quotes, blanks and backslashes may be between a name and its value: JSON within JSON has many.
+const maxQuotes = 12
+
+func skipQuotes(text []byte, i int) int {
+	for end := min(len(text), i+maxQuotes); i < end && (text[i] == ' ' || text[i] == '"' || text[i] == '\'' || text[i] == '\\'); {
+		i++
+	}
+	return i
+}
+
+// valueEnd returns the end of a value that begins at byte i.
+func (s *scan) valueEnd(text []byte, i int) int {
+	return s.extended(token{view: view{text: text[:min(len(text), i+maxValue+1)]}, to: i})
+}
