@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -241,7 +242,12 @@ func inPieces(text []byte) bool {
 
 // afterEscape returns where a token begins if it began with the rest of a JSON escape, as in "\nAKIA" and "\u003cAKIA".
 func afterEscape(text []byte, from int) int {
-	if from == 0 || text[from-1] != '\\' {
+	switch {
+	case from == 0:
+		return 0
+	case text[from-1] == '[', text[from-1] == ';':
+		return afterColour(text, from)
+	case text[from-1] != '\\':
 		return from
 	}
 	if bytes.IndexByte([]byte("nrtbf"), text[from]) >= 0 {
@@ -256,6 +262,30 @@ func afterEscape(text []byte, from int) int {
 	}
 	return from
 }
+
+// escape begins a control sequence of a terminal, such as a colour.
+const escape = 0x1b
+
+// afterColour returns where a token begins if it began with the rest of a control sequence, as in "\x1b[32mAKIA".
+func afterColour(text []byte, from int) int {
+	i := from - 1
+	for i > 0 && i > from-maxSequence && text[i] != '[' {
+		if text[i] != ';' && classes[text[i]]&digit == 0 {
+			return from
+		}
+		i--
+	}
+	if text[i] != '[' || i == 0 || text[i-1] != escape && !bytes.HasSuffix(text[:i], []byte("u001b")) && !bytes.HasSuffix(text[:i], []byte("u001B")) {
+		return from
+	}
+	for i = from; i < len(text) && classes[text[i]]&digit != 0; {
+		i++
+	}
+	return min(i+1, len(text))
+}
+
+// maxSequence is the length of the longest control sequence that is looked at.
+const maxSequence = 24
 
 // token is a stretch [from, to) of a view without blanks and quotes.
 type token struct {
@@ -315,7 +345,10 @@ func (s *scan) token(t token, depth int) {
 	if other == 0 {
 		return
 	}
-	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#"), text[t.to]) >= 0) {
+	if other&hasColon != 0 {
+		s.login(t)
+	}
+	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#(),;<{"), text[t.to]) >= 0) {
 		s.address(t)
 	}
 	if other&hasTilde != 0 {
@@ -370,17 +403,17 @@ func (s *scan) try(t token, p *pattern, i int) {
 }
 
 // maxValue is the length of the longest secret that only its name tells, in bytes.
-const maxValue = 400
+const maxValue = 2 << 10
 
 // maxName is how much is read before a value for the name that it is assigned to, in bytes.
 const maxName = 64
 
 // value tries a token as the value of an assignment, a flag or a header before it.
 func (s *scan) value(t token) {
+	text, i := t.text, t.from
 	if t.has&digit == 0 && t.to-t.from < 24 {
 		return
 	}
-	text, i := t.text, t.from
 	if bytes.HasPrefix(text[i:t.to], []byte("-p")) && bytes.Contains(text[max(0, i-maxName):i], []byte("mysql")) {
 		s.password(t.view, []byte("password"), i+len("-p"))
 	}
@@ -416,9 +449,14 @@ func (s *scan) follows(t token, end int) {
 		return
 	}
 	begin, to, kind := t.from, s.extended(t), passwordKind
-	before := bytes.ToLower(t.text[max(0, from-maxName):from])
+	before := func(word string) bool {
+		return bytes.Contains(bytes.ToLower(t.text[max(0, from-maxName):from]), []byte(word))
+	}
 	switch name := strings.ToLower(string(word)); {
-	case name == "bearer" || name == "basic" || name == "token" && bytes.Contains(before[max(0, len(before)-20):], []byte("authorization")):
+	case name == "bearer" || name == "basic" || name == "token" || name == "apikey":
+		if !before("authorization") && (name == "token" || name == "apikey" || t.has&(upper|lower|digit) != upper|lower|digit) { // a word of a text
+			return
+		}
 		kind = headerKind
 	case name == "-u" || name == "--user": // a name, a colon, a password
 		i := bytes.IndexByte(t.text[begin:to], ':')
@@ -426,9 +464,9 @@ func (s *scan) follows(t token, end int) {
 			return
 		}
 		begin += i + 1
-	case name == "-p" && (bytes.Contains(before, []byte("sshpass ")) || bytes.Contains(before, []byte(" login "))):
-	case name == "password" && bytes.Contains(before, []byte("login ")): // a line of a .netrc
-	case name == "by" && bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("identified")): // SQL
+	case name == "-p" && (before("sshpass ") || before(" login ")):
+	case name == "password" && before("login "): // a line of a .netrc
+	case name == "by" && before("identified "): // SQL
 	case name[0] == '-' && flags.MatchString(name):
 	default:
 		return
@@ -485,7 +523,7 @@ func (s *scan) assigned(t token, from, end, value int) {
 	name := bytes.TrimSpace(t.text[from:end])
 	for _, to := range []int{t.to, s.extended(t)} { // a password may have characters that no token has
 		secret := bytes.TrimRight(t.text[value:to], ".:")
-		if s.hasNoSecret(secret) {
+		if s.hasNoSecret(secret) || to < len(t.text) && t.text[to] == '(' { // the call of a function
 			continue
 		}
 		for _, p := range tried[:n] {
@@ -519,7 +557,10 @@ var userInfo = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]
 
 // address marks the password in an address such as postgres://user:password@host.
 func (s *scan) address(t token) {
-	to := s.extended(t)
+	to := t.to
+	for to < min(len(t.text), t.to+maxName) && classes[t.text[to]]&blank == 0 && t.text[to] != '\\' {
+		to++
+	}
 	text := t.text[t.from:to]
 	for {
 		i := bytes.Index(text, []byte("://"))
@@ -570,7 +611,19 @@ func (s *scan) merged() (all []Mark) {
 	if len(s.line) == 0 || s.line[0] != '{' && s.line[0] != '[' {
 		return all
 	}
-	return s.inStrings(all)
+	cut := s.inStrings(all)
+	if size(cut) < size(all) && !json.Valid(s.line) { // the text only begins like JSON, or its quotes are in disorder
+		return all
+	}
+	return cut
+}
+
+// size returns the bytes that marks cover.
+func size(marks []Mark) (n int) {
+	for _, m := range marks {
+		n += m.To - m.From
+	}
+	return n
 }
 
 // inStrings cuts the marks of a JSON line at the ends of its strings, so that what replaces them leaves it valid.

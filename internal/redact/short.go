@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // Passwords may be too short for a token, or have characters that no token has. Their names are rare, so each is looked for
 // in the whole text.
@@ -13,16 +16,27 @@ func (s *scan) passwords(v view) {
 	text := v.text
 	each(text, 'w', func(i int) { s.named(v, i) })
 	each(text, 'W', func(i int) { s.named(v, i) })
-	each(text, 'u', func(i int) {
-		if i == 0 || text[i-1] != '-' || i+1 == len(text) || text[i+1] != ' ' && !bytes.HasPrefix(text[i:], []byte("user ")) {
-			return
+}
+
+// login marks the password of a user in a flag of curl or wget, which is near the address that the token is.
+func (s *scan) login(t token) {
+	if !bytes.Contains(t.text[t.from:t.to], []byte("://")) {
+		return
+	}
+	from, to := max(0, t.from-4*maxName), min(len(t.text), t.to+4*maxName)
+	for _, flag := range []string{" -u ", "--user "} {
+		for i := from; ; {
+			n := bytes.Index(t.text[i:to], []byte(flag))
+			if n < 0 {
+				break
+			}
+			i += n + len(flag)
+			begin := skipQuotes(t.text, i)
+			if n := bytes.IndexByte(t.text[begin:s.valueEnd(t.text, begin)], ':'); n > 0 && s.isLogin(t.text, i) {
+				s.password(t.view, []byte("password"), begin+n+1)
+			}
 		}
-		i += bytes.IndexByte(text[i:], ' ')
-		from := skipQuotes(text, i)
-		if n := bytes.IndexByte(text[from:s.valueEnd(text, from)], ':'); n > 0 && s.isLogin(text, i) {
-			s.password(v, []byte("password"), from+n+1)
-		}
-	})
+	}
 }
 
 // each calls use with the places of a byte in text. Searching for one byte is several times faster than for a word.
@@ -60,13 +74,27 @@ func (s *scan) isLogin(text []byte, i int) bool {
 // password marks the value at byte from if it can be a password.
 func (s *scan) password(v view, name []byte, from int) {
 	value := v.text[from:s.valueEnd(v.text, from)]
+	if from > 0 && (v.text[from-1] == '"' || v.text[from-1] == '\'') { // up to the quote
+		if n := bytes.IndexAny(v.text[from:min(len(v.text), from+maxPassword)], "\"'\\\n"); n > len(value) && bytes.IndexByte(v.text[from:from+n], ' ') < 0 {
+			value = v.text[from : from+n]
+		}
+	}
 	if len(value) >= minPassword && len(value) <= maxValue && !s.hasNoSecret(value) && !placeholder(value) && s.rules.value(s.rules.password, name, value) {
 		s.mark(v, from, from+len(value), passwordKind)
 	}
 }
 
+// maxPassword is the length of the longest password with characters that no token has.
+const maxPassword = 128
+
+// valueKey is the key of the value of a pair, after its name.
+var valueKey = regexp.MustCompile(`^(?:\s|\\+[nrt]|\\*["'],?)+value\b`)
+
 // assignedAt returns where the value begins that is assigned to a name which ends at byte i.
 func assignedAt(text []byte, i int) (value int, ok bool) {
+	if pair := valueKey.FindIndex(text[i:min(len(text), i+maxName)]); pair != nil { // {"name": "DB_PASSWORD", "value": ...}
+		i += pair[1]
+	}
 	i = skipQuotes(text, i)
 	sign := i
 	for i < len(text) && i < sign+2 && (text[i] == ':' || text[i] == '=' || text[i] == '>') {
@@ -76,10 +104,12 @@ func assignedAt(text []byte, i int) (value int, ok bool) {
 }
 
 // maxQuotes is how many quotes, blanks and backslashes may be between a name and its value: JSON within JSON has many.
-const maxQuotes = 12
+const maxQuotes = 24
+
+var between = []byte(" \t\"'`\\]*")
 
 func skipQuotes(text []byte, i int) int {
-	for end := min(len(text), i+maxQuotes); i < end && (text[i] == ' ' || text[i] == '"' || text[i] == '\'' || text[i] == '\\'); {
+	for end := min(len(text), i+maxQuotes); i < end && bytes.IndexByte(between, text[i]) >= 0; {
 		i++
 	}
 	return i
