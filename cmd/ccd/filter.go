@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,6 +18,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
+	"ccd/internal/redact"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -103,10 +106,23 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
 		a.say("ccd: warning: the list is still over --max-tokens %s: the rest is protected", humanize.Comma(int64(o.MaxTokens)))
 	}
+	text := out.Text
 	if a.json {
-		return a.printJSON(out.Report)
+		if text, err = json.MarshalIndent(out.Report, "", "  "); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		text = append(text, '\n')
 	}
-	return a.print(string(out.Text))
+	return a.print(withoutSecrets(l.Agents.Redact, text))
+}
+
+// withoutSecrets leaves the secrets out of each line of a list, so that its lines stay JSON.
+func withoutSecrets(rules *redact.Rules, text []byte) string {
+	session, out := rules.Session(), make([]byte, 0, len(text))
+	for line := range bytes.Lines(text) {
+		out = append(out, redact.Apply(line, 0, session.Marks(line))...)
+	}
+	return string(out)
 }
 
 // filterOptions returns the options of a list: the configuration, overridden by flags.

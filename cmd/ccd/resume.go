@@ -108,6 +108,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if err != nil {
 		return err
 	}
+	rules := l.Agents.Redact
 	if f.secrets {
 		l.Agents = l.Agents.Exact()
 	}
@@ -150,6 +151,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
+	c.Title = withoutSecrets(rules, []byte(c.Title)) // the copy may have it, the terminal must not
 	return a.printResumed(e, want.Agent, &c, path, command, !f.dryRun)
 }
 

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"unicode/utf8"
 )
 
@@ -26,6 +27,10 @@ func unescaped(line []byte) view {
 		}
 	}
 	for i := 0; i < len(line); {
+		if line[i] == escape {
+			i = cmp.Or(afterSequence(line, i+1), i+1)
+			continue
+		}
 		if line[i] != '\\' {
 			put(i, line[i])
 			i++
@@ -38,6 +43,10 @@ func unescaped(line []byte) view {
 		if i == len(line) {
 			put(from, '\\')
 			break
+		}
+		if end := sequence(line, i); end > 0 {
+			i = end
+			continue
 		}
 		switch c := line[i]; c {
 		case 'n':
@@ -66,6 +75,26 @@ func unescaped(line []byte) view {
 	}
 	v.at = append(v.at, int32(len(line)))
 	return v
+}
+
+// sequence returns the end of the control sequence of a terminal that begins with the JSON escape after the backslash before
+// byte i, 0 if there is none.
+func sequence(line []byte, i int) int {
+	if !bytes.HasPrefix(line[i:], []byte("u001b")) && !bytes.HasPrefix(line[i:], []byte("u001B")) {
+		return 0
+	}
+	return cmp.Or(afterSequence(line, i+len("u001b")), i+len("u001b"))
+}
+
+// afterSequence returns the end of the control sequence after the escape character before byte i, 0 if there is none.
+func afterSequence(line []byte, i int) int {
+	if i == len(line) || line[i] != '[' {
+		return 0
+	}
+	for i++; i < len(line) && (line[i] >= '0' && line[i] <= '?'); {
+		i++
+	}
+	return min(i+1, len(line))
 }
 
 func unhex(a, b byte) (byte, bool) {
@@ -134,7 +163,16 @@ func (s *scan) encoded(t token, from, to, depth int) {
 			t.done.keys = s.keys(t.view, max(0, from-keyHead))
 		}
 	}
-	if first := text[from]; first >= 'I' && first <= 'f' && t.done.base64 <= from && !isToken(text[from:], to-from) {
+	if text[from] == '+' || text[from] == '-' { // a line of a diff
+		from++
+	}
+	if bytes.HasPrefix(text[from:to], []byte("0x")) {
+		from += len("0x")
+	}
+	if to-from < minEncoded {
+		return
+	}
+	if first := text[from]; (first >= 'I' && first <= 'f' || first == 'C') && t.done.base64 <= from && !isToken(text[from:], to-from) {
 		if head, ok := decode64(nil, text[from:from+16]); ok && readable(head) {
 			out, at := unbase64(text[from:], to-from)
 			t.done.base64 = from + int(at[len(at)-1])

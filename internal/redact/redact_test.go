@@ -34,7 +34,8 @@ func encodings(s string) map[string]string {
 		"plain": s, "in JSON": string(quoted), "base64": base64.StdEncoding.EncodeToString([]byte("key=" + s + "\n")),
 		"base64url": base64.RawURLEncoding.EncodeToString([]byte(s)), "hex": hex.EncodeToString([]byte(s)), "percent": hexed.String(),
 		"query": "https://example.org/?a=" + url.QueryEscape(s) + "&b=1", "shell": "export A='" + s + "'",
-		"after a line": "one\n" + s + "\ttwo", "twice in base64": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("a: " + s)))),
+		"after a line": "one\n" + s + "\ttwo", "in colour": "\x1b[32m" + s + "\x1b[0m", "by grep": "\x1b[01;31m\x1b[K" + s + "\x1b[m\x1b[K",
+		"base64 in a diff": "+" + base64.StdEncoding.EncodeToString([]byte("\nkey="+s+"\n")), "in hex": "0x" + hex.EncodeToString([]byte(s)), "twice in base64": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("a: " + s)))),
 	}
 }
 
@@ -71,6 +72,59 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// TestNoJSON: what only begins like JSON, and lines that are torn or glued, lose their secrets too.
+func TestNoJSON(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := secrets["github-pat"]
+	for _, text := range []string{
+		"[default]\ntoken = %s\n", "[INFO] build\nGITHUB_TOKEN=%s", `{ "unterminated: %s`, `{"type":"user","message":{"role":"user","content":"torn %s`,
+		`{"content":"torn{"type":"user","content":"second %s"}}`, "[stray line %s", `{"a":1}{"b":"%s"}`, "{'a': '%s'}",
+	} {
+		line := []byte(fmt.Sprintf(text, key))
+		if shown := string(Apply(line, 0, rules.Session().Marks(line))); strings.Contains(shown, key[4:]) {
+			t.Errorf("%s", shown)
+		}
+	}
+}
+
+// TestPasswords: a password is found by what is around it, however short it is.
+func TestPasswords(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, long := "Hk9!x2Qz", "tr0ub4dor-Mq2Lw7"
+	for around, password := range map[string]string{
+		"DB_PASSWORD=%s": short, "password: %s": short, `"password": "%s"`: short, "Passwd = '%s'": short, "PGPASSWORD=%s psql": short,
+		"+postgres://app:%s@db/x": short, "redis://:%s@host": short, "curl -u admin:%s https://example.org": short, `curl --user "admin:%s" https://example.org`: short,
+		"mysql -u root -p%s ledger": long, "sshpass -p %s ssh x": long, "docker login -u me -p %s": long,
+		"machine github.com login me password %s": long, "IDENTIFIED BY '%s'": long, "DB_PASS=%s": long, "Server=x;User Id=sa;Pwd=%s;": long,
+		`{"name":"DB_PASSWORD","value":"%s"}`: short, "- name: DB_PASSWORD\n  value: %s": short, "d['password'] = '%s'": short, "**Password:** `%s`": short,
+		`postgres://ada:aB3(%s@db.example.net/x`: long, "Authorization: ApiKey %s": "x7Kq2mZp9RtVw4Ys8BnCd3Ef", "Authorization: %s": "x7Kq2mZp9RtVw4Ys8BnCd3Ef",
+	} {
+		text := fmt.Sprintf(around, password)
+		line, _ := json.Marshal(map[string]any{"text": text})
+		double, _ := json.Marshal(map[string]any{"out": string(line)})
+		for _, one := range []string{text, string(line), string(double)} {
+			if shown := string(Apply([]byte(one), 0, rules.Session().Marks([]byte(one)))); strings.Contains(shown, password) {
+				t.Errorf("%s: %s", around, shown)
+			}
+		}
+	}
+	for _, text := range []string{
+		"password = getpass2(prompt)", "the password must have 12 characters", "passwords: 3 of 17", "password=${DB_PASSWORD1}", "if password == user.password1 {",
+		"git -u origin:main-2", "const password = generatePassword32();", "validate_password(min_length=8, max_length=128)", "PWD=/home/me/src2",
+		`PASSWORD_RESET_URL = "/accounts/reset/v2"`, "bearer responsibilities2024", "Basic understanding_of_things2", "tests_passed=12345678", "compass: 1234a5678", "func passwordV2(a1 string)", "password: <your-password-1>", "PASSWORD_MIN_LENGTH=12",
+	} {
+		if shown := string(Apply([]byte(text), 0, rules.Session().Marks([]byte(text)))); shown != text {
+			t.Errorf("%q became %q", text, shown)
+		}
+	}
+}
+
 // TestHostile: work grows with the line, not with its square.
 func TestHostile(t *testing.T) {
 	rules, err := New(Config{})
@@ -80,7 +134,7 @@ func TestHostile(t *testing.T) {
 	const size = 2 << 20
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
-		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
+		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", " -u a:", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
 	} {
 		line := []byte(`["` + strings.Repeat(piece, size/len(piece)) + `"]`)
 		session := rules.Session()

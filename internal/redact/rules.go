@@ -30,13 +30,35 @@ type rule struct {
 	words      string   // what contains one of these words is no secret
 }
 
+// noPasswords are code, paths and arguments.
+var noPasswords = []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`, `^/`, `^[a-z_]+=`}
+
 // own are rules beside those of gitleaks.
 var own = []rule{
 	{kind: "aws-secret-key", names: []string{"aws_secret", "secretaccesskey", "secret_access_key"}, entropy: 3.5, text: `^[A-Za-z0-9/+]{40}$`},
 	{kind: apiKind, starts: []string{"sk-"}, least: 24, entropy: 3.5, digit: true, text: `\bsk-(?:[a-z]{2,12}\d{0,2}-)*[A-Za-z0-9_-]{20,}`},
+	{kind: "google-oauth-token", starts: []string{"ya29."}, text: `ya29\.[A-Za-z0-9_-]{30,}`},
+	{kind: "google-client-secret", starts: []string{"gocspx-"}, text: `GOCSPX-[A-Za-z0-9_-]{20,}`},
+	{kind: "xai-key", starts: []string{"xai-"}, digit: true, text: `xai-[A-Za-z0-9_-]{40,}`},
+	{kind: "groq-key", starts: []string{"gsk_"}, text: `gsk_[A-Za-z0-9]{40,}`},
+	{kind: "docker-token", starts: []string{"dckr_"}, text: `dckr_[po]at_[A-Za-z0-9_-]{20,}`},
+	{kind: "tavily-key", starts: []string{"tvly-"}, digit: true, text: `tvly-[A-Za-z0-9_-]{20,}`},
+	{kind: "replicate-token", starts: []string{"r8_"}, text: `r8_[A-Za-z0-9]{30,}`},
+	{kind: "stripe-webhook-secret", starts: []string{"whsec_"}, digit: true, text: `whsec_[A-Za-z0-9+/]{20,}`},
+	{kind: "supabase-token", starts: []string{"sbp_"}, text: `sbp_[a-f0-9]{40}`},
+	{kind: "figma-token", starts: []string{"figd_"}, digit: true, text: `figd_[A-Za-z0-9_-]{30,}`},
+	{kind: "notion-token", starts: []string{"ntn_"}, digit: true, text: `ntn_[A-Za-z0-9]{30,}`},
+	{kind: "netlify-token", starts: []string{"nfp_"}, digit: true, text: `nfp_[A-Za-z0-9]{30,}`},
+	{kind: "tailscale-key", starts: []string{"tskey-"}, digit: true, text: `tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`},
+	{kind: headerKind, names: []string{"authorization"}, entropy: 3, digit: true, text: `^[A-Za-z0-9_.=+/-]{20,}$`},
+	{kind: "telegram-bot-api-token", starts: []string{"bot"}, text: `bot([0-9]{8,10}:AA?[A-Za-z0-9_-]{33,34})`},
 	{
 		kind: passwordKind, names: []string{"password", "passwd", "passphrase"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
-		allow: []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`}, // code
+		allow: noPasswords,
+	},
+	{
+		kind: passwordKind, names: []string{"_pass", "-pass", ".pass", "pwd"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
+		allow: noPasswords, allowMatch: []string{`(?i)(?:pass|pwd)[^="]+="`},
 	},
 }
 
@@ -81,6 +103,7 @@ func (p *pattern) compile() *regexp.Regexp {
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
 	starts, names index
+	password      *pattern         // that of passwordKind
 	own           []*pattern       // of the configuration: tried on every line
 	allow         []*regexp.Regexp // of the configuration
 	shown         func() []*regexp.Regexp
@@ -88,7 +111,7 @@ type Rules struct {
 }
 
 // version changes whenever the same line may have other marks.
-const version = "1"
+const version = "2"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
@@ -103,6 +126,9 @@ func New(c Config) (*Rules, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse rule %s: %w", kind, err)
 		}
+		if re.MatchString("") {
+			return nil, fmt.Errorf("parse rule %s: it matches every text", kind)
+		}
 		p := &pattern{rule: rule{kind: kind, text: c.Rules[kind]}, re: re}
 		p.once.Do(func() {})
 		r.own = append(r.own, p)
@@ -113,6 +139,9 @@ func New(c Config) (*Rules, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse allowed text: %w", err)
 		}
+		if re.MatchString("") {
+			return nil, fmt.Errorf("parse allowed text %q: it matches every text; to show all secrets, set secrets = false", text)
+		}
 		r.allow = append(r.allow, re)
 		fmt.Fprintf(sum, "\nallow %q", text)
 	}
@@ -121,6 +150,9 @@ func New(c Config) (*Rules, error) {
 		for i := range list {
 			p := &pattern{rule: list[i]}
 			p.kind = cmp.Or(kinds[p.kind], p.kind)
+			if p.kind == passwordKind && r.password == nil {
+				r.password = p
+			}
 			for _, start := range p.rule.starts {
 				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
 				p.inner = p.inner || word != start

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -123,6 +124,7 @@ func (s *scan) view(v view, depth int) {
 	} else {
 		s.stretches(v, depth)
 	}
+	s.passwords(v)
 	s.percents(v, depth)
 	if s.escaped && v.at == nil {
 		s.within(unescaped(v.text), depth)
@@ -240,7 +242,12 @@ func inPieces(text []byte) bool {
 
 // afterEscape returns where a token begins if it began with the rest of a JSON escape, as in "\nAKIA" and "\u003cAKIA".
 func afterEscape(text []byte, from int) int {
-	if from == 0 || text[from-1] != '\\' {
+	switch {
+	case from == 0:
+		return 0
+	case text[from-1] == '[', text[from-1] == ';':
+		return afterColour(text, from)
+	case text[from-1] != '\\':
 		return from
 	}
 	if bytes.IndexByte([]byte("nrtbf"), text[from]) >= 0 {
@@ -255,6 +262,30 @@ func afterEscape(text []byte, from int) int {
 	}
 	return from
 }
+
+// escape begins a control sequence of a terminal, such as a colour.
+const escape = 0x1b
+
+// afterColour returns where a token begins if it began with the rest of a control sequence, as in "\x1b[32mAKIA".
+func afterColour(text []byte, from int) int {
+	i := from - 1
+	for i > 0 && i > from-maxSequence && text[i] != '[' {
+		if text[i] != ';' && classes[text[i]]&digit == 0 {
+			return from
+		}
+		i--
+	}
+	if text[i] != '[' || i == 0 || text[i-1] != escape && !bytes.HasSuffix(text[:i], []byte("u001b")) && !bytes.HasSuffix(text[:i], []byte("u001B")) {
+		return from
+	}
+	for i = from; i < len(text) && classes[text[i]]&digit != 0; {
+		i++
+	}
+	return min(i+1, len(text))
+}
+
+// maxSequence is the length of the longest control sequence that is looked at.
+const maxSequence = 24
 
 // token is a stretch [from, to) of a view without blanks and quotes.
 type token struct {
@@ -314,7 +345,10 @@ func (s *scan) token(t token, depth int) {
 	if other == 0 {
 		return
 	}
-	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#"), text[t.to]) >= 0) {
+	if other&hasColon != 0 {
+		s.login(t)
+	}
+	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#(),;<{"), text[t.to]) >= 0) {
 		s.address(t)
 	}
 	if other&hasTilde != 0 {
@@ -369,17 +403,20 @@ func (s *scan) try(t token, p *pattern, i int) {
 }
 
 // maxValue is the length of the longest secret that only its name tells, in bytes.
-const maxValue = 400
+const maxValue = 2 << 10
 
 // maxName is how much is read before a value for the name that it is assigned to, in bytes.
 const maxName = 64
 
 // value tries a token as the value of an assignment, a flag or a header before it.
 func (s *scan) value(t token) {
+	text, i := t.text, t.from
 	if t.has&digit == 0 && t.to-t.from < 24 {
 		return
 	}
-	text, i := t.text, t.from
+	if bytes.HasPrefix(text[i:t.to], []byte("-p")) && bytes.Contains(text[max(0, i-maxName):i], []byte("mysql")) {
+		s.password(t.view, []byte("password"), i+len("-p"))
+	}
 	assigns := false
 	for n := 0; i > 0 && n < 12; n++ {
 		switch c := text[i-1]; {
@@ -408,19 +445,28 @@ func (s *scan) follows(t token, end int) {
 		from--
 	}
 	word := t.text[from:end]
-	if len(word) < 2 || word[0] != '-' && len(word) != len("token") && len(word) != len("bearer") {
+	if len(word) < 2 || word[0] != '-' && !slices.Contains(valueWords, len(word)) {
 		return
 	}
 	begin, to, kind := t.from, s.extended(t), passwordKind
+	before := func(word string) bool {
+		return bytes.Contains(bytes.ToLower(t.text[max(0, from-maxName):from]), []byte(word))
+	}
 	switch name := strings.ToLower(string(word)); {
-	case name == "bearer" || name == "basic" || name == "token" && bytes.Contains(bytes.ToLower(t.text[max(0, from-20):from]), []byte("authorization")):
+	case name == "bearer" || name == "basic" || name == "token" || name == "apikey":
+		if !before("authorization") && (name == "token" || name == "apikey" || t.has&(upper|lower|digit) != upper|lower|digit) { // a word of a text
+			return
+		}
 		kind = headerKind
 	case name == "-u" || name == "--user": // a name, a colon, a password
 		i := bytes.IndexByte(t.text[begin:to], ':')
-		if i < 0 {
+		if i < 0 || !s.isLogin(t.text, begin) {
 			return
 		}
 		begin += i + 1
+	case name == "-p" && (before("sshpass ") || before(" login ")):
+	case name == "password" && before("login "): // a line of a .netrc
+	case name == "by" && before("identified "): // SQL
 	case name[0] == '-' && flags.MatchString(name):
 	default:
 		return
@@ -431,6 +477,9 @@ func (s *scan) follows(t token, end int) {
 	}
 	s.mark(t.view, begin, to, kind)
 }
+
+// valueWords are the lengths of the words in follows.
+var valueWords = []int{len("by"), len("basic"), len("bearer"), len("password")}
 
 // flags are names of flags whose values are secrets.
 var flags = regexp.MustCompile(`^--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
@@ -474,7 +523,7 @@ func (s *scan) assigned(t token, from, end, value int) {
 	name := bytes.TrimSpace(t.text[from:end])
 	for _, to := range []int{t.to, s.extended(t)} { // a password may have characters that no token has
 		secret := bytes.TrimRight(t.text[value:to], ".:")
-		if s.hasNoSecret(secret) {
+		if s.hasNoSecret(secret) || to < len(t.text) && t.text[to] == '(' { // the call of a function
 			continue
 		}
 		for _, p := range tried[:n] {
@@ -508,7 +557,10 @@ var userInfo = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]
 
 // address marks the password in an address such as postgres://user:password@host.
 func (s *scan) address(t token) {
-	to := s.extended(t)
+	to := t.to
+	for to < min(len(t.text), t.to+maxName) && classes[t.text[to]]&blank == 0 && t.text[to] != '\\' {
+		to++
+	}
 	text := t.text[t.from:to]
 	for {
 		i := bytes.Index(text, []byte("://"))
@@ -518,6 +570,9 @@ func (s *scan) address(t token) {
 		begin := i
 		for begin > 0 && classes[text[begin-1]]&alnum != 0 || begin > 0 && bytes.IndexByte([]byte("+.-"), text[begin-1]) >= 0 {
 			begin--
+		}
+		for begin < i && classes[text[begin]]&(upper|lower) == 0 { // the sign of a line of a diff
+			begin++
 		}
 		if at := userInfo.FindSubmatchIndex(text[begin:]); at != nil {
 			from, end := begin+at[2], begin+at[3]
@@ -556,7 +611,19 @@ func (s *scan) merged() (all []Mark) {
 	if len(s.line) == 0 || s.line[0] != '{' && s.line[0] != '[' {
 		return all
 	}
-	return s.inStrings(all)
+	cut := s.inStrings(all)
+	if size(cut) < size(all) && !json.Valid(s.line) { // the text only begins like JSON, or its quotes are in disorder
+		return all
+	}
+	return cut
+}
+
+// size returns the bytes that marks cover.
+func size(marks []Mark) (n int) {
+	for _, m := range marks {
+		n += m.To - m.From
+	}
+	return n
 }
 
 // inStrings cuts the marks of a JSON line at the ends of its strings, so that what replaces them leaves it valid.
