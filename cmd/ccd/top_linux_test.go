@@ -39,7 +39,7 @@ func TestTopInATerminal(t *testing.T) {
 		}
 		return string(out)
 	}
-	tmux("new-session", "-d", "-x", "80", "-y", "24", "bash", "-c", fmt.Sprintf("exec -a ccd %s; cat", exe))
+	tmux("new-session", "-d", "-x", "80", "-y", "24", "bash", "-c", fmt.Sprintf("(exec -a ccd %s); cat", exe))
 	t.Cleanup(func() { exec.Command("tmux", "-S", socket, "kill-server").Run() })
 	shows := func(texts ...string) (screen string) {
 		t.Helper()
