@@ -141,4 +141,3 @@ func (a *app) opener(file string) []string {
 	}
 	return []string{"xdg-open", file}
 }
-

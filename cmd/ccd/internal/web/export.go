@@ -101,4 +101,3 @@ func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io
 	}
 	return nil
 }
-
