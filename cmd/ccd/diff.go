@@ -54,7 +54,7 @@ CLASS is one of ` + classNames() + ".",
 			{"ccd diff --fresh", "the same, including the newest compaction"},
 			{"ccd diff 5d2f7a1e --class commands --all", "all dropped commands"},
 		},
-		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), time,
+		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), last_record, time,
 trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
 kept unchanged), chars (of the new context), facts, kept, dropped, earlier (dropped by earlier ones),
 classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, output_id, strong}], more}]`,

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -87,19 +85,7 @@ func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry
 	if f.fresh {
 		return a.freshCompanion(ctx, e)
 	}
-	at := daemon.Place{}
-	if e.Kept.Companion != "" {
-		switch text, err := os.ReadFile(e.Kept.Companion); {
-		case err == nil && f.form == asMessages:
-			at = e.Kept.Covers
-		case err == nil:
-			text, known, err := l.Checked(ctx, text)
-			return reader.Companion{Text: text, Known: known}, err
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // a companion of another machine or user is not readable here
-			return reader.Companion{}, fmt.Errorf("read companion: %w", err)
-		}
-	}
-	return l.Recompact(ctx, e, l.Options(e), at)
+	return l.Companion(ctx, e, f.form == asMessages)
 }
 
 func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Companion, error) {

@@ -35,7 +35,8 @@ the transcript is deleted.`,
 		},
 		json: `one array, an object per turn: record, last, time, end, asked (at most 2000 characters), id,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
-failed (tool results), refused, compactions, too_long (records over 16 MB)`,
+failed (tool results), refused, compactions, too_long (records over 16 MB),
+agents (calls to sub-agents)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string

@@ -99,6 +99,12 @@ func (c *Context) addResult(it *transcript.Item) {
 
 func (c *Context) write(text string) { c.text.WriteString(text + "\n") }
 
+// TextContext returns a context with a text that ccd wrote: a companion, or what a hook adds.
+func TextContext(text string) *Context {
+	p := newPage(text)
+	return &Context{page: &p}
+}
+
 // Chars returns the number of characters of the texts.
 func (c *Context) Chars() int { return c.read().chars }
 

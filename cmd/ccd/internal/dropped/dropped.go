@@ -45,6 +45,7 @@ type Report struct {
 	Boundary   int        `json:"boundary"`      // number of the compaction, from 1
 	Boundaries int        `json:"boundaries"`    // number of compactions in the session
 	Record     int        `json:"record"`        // number of its first record
+	Last       int        `json:"last_record"`   // number of its last record
 	Time       *time.Time `json:"time"`          // null if unknown
 	Trigger    string     `json:"trigger"`       // "auto", "manual" or ""
 	Tokens     int64      `json:"tokens_before"` // in the agent's context before, 0 if unknown
@@ -138,6 +139,7 @@ func (c *comparison) told(r *transcript.Record) {
 func (c *comparison) report(count int, by Choice) *Report {
 	out := &c.out
 	out.Boundary, out.Boundaries, out.Record = c.last.number, count, c.last.record
+	out.Last = c.last.end
 	out.Trigger, out.Tokens, out.Chars = c.last.trigger, c.last.tokens, c.holds.Chars()
 	out.Classes = []Class{}
 	for one := range c.facts.All() {

@@ -3,6 +3,7 @@ package dropped
 import (
 	"iter"
 	"strings"
+	"time"
 
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
@@ -17,6 +18,39 @@ type event struct {
 	trigger     string
 	tokens      int64
 	preserved   map[string]bool // UUIDs of earlier records that the agent keeps
+}
+
+// Compaction is one compaction by the agent.
+type Compaction struct {
+	N       int // from 1
+	Record  int // its first record
+	Time    time.Time
+	Trigger string // "auto", "manual" or ""
+	Before  int64  // tokens in the context before, 0 if unknown
+}
+
+// Finder finds the compactions of a session as its records come.
+type Finder struct {
+	Found []Compaction
+
+	s search
+}
+
+// Add adds a record.
+func (f *Finder) Add(r *transcript.Record) {
+	f.s.add(r, 0)
+	e := f.s.open
+	if e == nil || e.number == 0 {
+		return
+	}
+	if len(f.Found) < e.number {
+		f.Found = append(f.Found, Compaction{N: e.number})
+	}
+	last := &f.Found[e.number-1]
+	last.Record, last.Trigger, last.Before = e.record, e.trigger, e.tokens
+	if last.Time.IsZero() {
+		last.Time = r.Time
+	}
 }
 
 // search is the state of find.

@@ -78,8 +78,17 @@ const maxWaiting = 256
 // replayed reads the family again and returns the content of the one file that was found.
 func replayed(ctx context.Context, a Archive, t *touchedFiles, at time.Time) (*Version, error) {
 	path := t.paths[0]
+	p, err := replayTo(ctx, a, t, at, func(*replay) {})
+	if err != nil {
+		return nil, err
+	}
+	return p.files[transcript.PathKey(path)].result(path, t.family[0].ID)
+}
+
+// replayTo reads the family again, up to a time, and calls each after each record.
+func replayTo(ctx context.Context, a Archive, t *touchedFiles, at time.Time, each func(*replay)) (*replay, error) {
 	p := &replay{family: t.family, files: map[string]*file{}, calls: map[string]*waiting{}, seen: map[uint64]bool{}}
-	for _, name := range ancestors(path, t.moves) {
+	for _, name := range ancestors(t.paths[0], t.moves) {
 		p.files[transcript.PathKey(name)] = &file{}
 	}
 	for r, err := range merged(ctx, a, t.family) {
@@ -92,8 +101,9 @@ func replayed(ctx context.Context, a Archive, t *touchedFiles, at time.Time) (*V
 		for i := range r.Items {
 			p.item(&r, &r.Items[i])
 		}
+		each(p)
 	}
-	return p.files[transcript.PathKey(path)].result(path, t.family[0].ID)
+	return p, nil
 }
 
 // result returns the version of the file after the replay.

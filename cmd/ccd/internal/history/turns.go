@@ -36,6 +36,7 @@ type Turn struct {
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
+	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent
 }
 
 // Tool counts the calls of one tool.
@@ -56,29 +57,34 @@ type Command struct {
 // records ends the sequence.
 func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
-		var b builder
+		var b Turner
 		for r, err := range records {
 			if err != nil {
 				yield(Turn{}, err)
 				return
 			}
-			if done, ok := b.add(r); ok && !yield(done, nil) {
+			if done, ok := b.Add(r); ok && !yield(done, nil) {
 				return
 			}
 		}
-		if b.begun {
-			yield(b.turn, nil)
+		if last, ok := b.Current(); ok {
+			yield(last, nil)
 		}
 	}
 }
 
-// builder builds the current turn.
-type builder struct {
+// Turner splits records into turns as they come.
+type Turner struct {
+	// Touched, if set, is called for each file that a call has read or changed with success; r is the record of its result.
+	Touched func(r *transcript.Record, f transcript.FileChange)
+
 	turn  Turn
 	begun bool
 	cwd   string          // the session's working directory
 	calls map[string]call // by call ID, of this turn
 	names map[string]int  // tool name to its index in turn.Tools
+
+	record *transcript.Record // that is added
 }
 
 type call struct {
@@ -88,11 +94,15 @@ type call struct {
 	action  transcript.Action // its file changes count once the result confirms them
 }
 
-// add adds a record and returns the turn that it ends, if it ends one.
-func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
+// Current returns the turn that has not ended yet, if there is one.
+func (b *Turner) Current() (Turn, bool) { return b.turn, b.begun }
+
+// Add adds a record and returns the turn that it ends, if it ends one.
+func (b *Turner) Add(r *transcript.Record) (done Turn, ok bool) {
 	if r.Cwd != "" && r.Cwd != b.cwd {
 		b.cwd = strings.Clone(r.Cwd)
 	}
+	b.record = r
 	if slices.ContainsFunc(r.Items, isAsked) {
 		b.answered(r)
 		done, ok = b.turn, b.begun
@@ -123,7 +133,7 @@ func (b *builder) add(r *transcript.Record) (done Turn, ok bool) {
 
 // answered completes the calls that the person answered or refused with the message that begins the next turn, because a
 // refusal belongs to the turn of its call.
-func (b *builder) answered(r *transcript.Record) {
+func (b *Turner) answered(r *transcript.Record) {
 	for i := range r.Items {
 		if it := &r.Items[i]; isAsked(*it) && b.begun && it.Call != "" {
 			b.result(it)
@@ -138,13 +148,13 @@ func isDone(it transcript.Item) bool {
 	return !it.Side && (it.Kind == transcript.Text || it.Kind == transcript.Call)
 }
 
-func (b *builder) begin(r *transcript.Record) {
+func (b *Turner) begin(r *transcript.Record) {
 	b.begun = true
 	b.calls, b.names = map[string]call{}, map[string]int{}
 	b.turn = Turn{Record: r.N, Time: r.Time, Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
 }
 
-func (b *builder) ask(r *transcript.Record) {
+func (b *Turner) ask(r *transcript.Record) {
 	for _, it := range r.Items {
 		if !isAsked(it) {
 			continue
@@ -160,7 +170,7 @@ func (b *builder) ask(r *transcript.Record) {
 	}
 }
 
-func (b *builder) item(r *transcript.Record, it *transcript.Item) {
+func (b *Turner) item(r *transcript.Record, it *transcript.Item) {
 	switch {
 	case it.Side:
 	case it.Kind == transcript.Call:
@@ -170,7 +180,7 @@ func (b *builder) item(r *transcript.Record, it *transcript.Item) {
 	}
 }
 
-func (b *builder) call(r *transcript.Record, it *transcript.Item) {
+func (b *Turner) call(r *transcript.Record, it *transcript.Item) {
 	i, known := b.names[it.Tool]
 	if !known {
 		i = len(b.turn.Tools)
@@ -180,6 +190,9 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	b.turn.Tools[i].Calls++
 	action := it.Understand()
 	action.Resolve(b.cwd)
+	if action.Op == transcript.Agent {
+		b.turn.Agents++
+	}
 	c := call{op: action.Op, tool: it.Tool, command: -1, action: transcript.Action{Op: action.Op, Files: action.Files}}
 	if action.Op == transcript.Command && !action.Stdin {
 		if len(b.turn.Commands) < maxCommands {
@@ -196,13 +209,16 @@ func (b *builder) call(r *transcript.Record, it *transcript.Item) {
 	b.changed(&c.action, &transcript.Outcome{}) // its result will not be recognized
 }
 
-func (b *builder) changed(a *transcript.Action, out *transcript.Outcome) {
+func (b *Turner) changed(a *transcript.Action, out *transcript.Outcome) {
 	for _, f := range a.Changes(out) {
+		if b.Touched != nil {
+			b.Touched(b.record, f)
+		}
 		b.file(f)
 	}
 }
 
-func (b *builder) file(f transcript.FileChange) {
+func (b *Turner) file(f transcript.FileChange) {
 	name := f.Path
 	if f.Op == transcript.Rename {
 		name = f.To
@@ -216,7 +232,7 @@ func (b *builder) file(f transcript.FileChange) {
 	}
 }
 
-func (b *builder) result(it *transcript.Item) {
+func (b *Turner) result(it *transcript.Item) {
 	c, ok := b.calls[it.Call]
 	if !ok {
 		c = call{tool: it.Tool, command: -1}

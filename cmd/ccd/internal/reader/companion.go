@@ -3,7 +3,10 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"os"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
@@ -18,6 +21,39 @@ type Companion struct {
 	Made    *daemon.Compacted
 	Known   []transcript.Pointer // what its IDs stand for, as far as that is known
 	Records iter.Seq2[*transcript.Record, error]
+}
+
+// Companion returns the session's companion as it was last written. It makes a new one from the archive if the file is
+// missing, or, with made, in any case: then it covers what the written one does, and has its records.
+func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion, error) {
+	at := daemon.Place{}
+	if e.Kept.Companion != "" {
+		switch text, err := os.ReadFile(e.Kept.Companion); {
+		case err == nil && made:
+			at = e.Kept.Covers
+		case err == nil:
+			text, known, err := l.Checked(ctx, text)
+			return Companion{Text: text, Known: known}, err
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // a companion of another machine or user is not readable here
+			return Companion{}, fmt.Errorf("read companion: %w", err)
+		}
+	}
+	return l.Recompact(ctx, e, l.Options(e), at)
+}
+
+// FoldTo folds the records of a generation up to record last, and returns a function that reads its spans.
+func (l *Library) FoldTo(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
+	f := l.fold(e, generation)
+	for r, err := range history.Records(ctx, l.History(), e.Session.Session, generation) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if r.N > last {
+			break
+		}
+		f.Add(r)
+	}
+	return f.Compactor, func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }, nil
 }
 
 // Fresh is a companion as it was made just now, with the records that it was made from and perhaps some behind them.

@@ -40,7 +40,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		if err != nil {
 			return nil, err
 		}
-		families = [][]history.Source{l.family(e)}
+		families = [][]history.Source{l.Family(e)}
 	}
 	v, err := history.File(ctx, l.History(), families, history.Wanted{Path: w.Path, Dir: dir, At: at}, func(done int) {
 		progress(int64(done), int64(len(families)))
@@ -78,15 +78,15 @@ func (l *Library) families() (all [][]history.Source) {
 				continue // it counts with its parent
 			}
 		}
-		if f := l.family(e); len(f) > 0 {
+		if f := l.Family(e); len(f) > 0 {
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// family is a session with its sub-agents.
-func (l *Library) family(e Entry) []history.Source {
+// Family is a session with its sub-agents.
+func (l *Library) Family(e Entry) []history.Source {
 	family := source(nil, e)
 	for _, sub := range l.Sessions {
 		if sub.Class == transcript.SubAgent && sub.Agent == e.Agent && sub.Parent == e.ID && e.Class != transcript.SubAgent {

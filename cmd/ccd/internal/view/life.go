@@ -1,19 +1,39 @@
 package view
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor"
+	"ccd/internal/agent/registry"
+	"ccd/internal/mark"
+	"ccd/internal/redact"
+	"ccd/internal/transcript"
 )
 
-var errStub = errors.New("not built yet")
+// Limits of a Life, so that its memory grows with the turns of a session and not with its bytes.
+const (
+	maxMoments  = 2000
+	maxFiles    = 1000
+	maxAsked    = 160     // characters
+	growStep    = 1 << 20 // bytes read at once
+	chunkBytes  = 256 << 10
+	chunkLines  = 64
+	maxHeader   = 1 << 20 // bytes in which the first line must end
+	assumedMost = 1 << 21 // tokens: a larger report is impossible
+)
 
 // Life is one generation of a session with the places of its turns. It is not safe for concurrent use.
 type Life struct {
 	Turns       []Turn
-	Context     []Moment // bounded: if there are many, the highest of each stretch
+	Context     []Moment // bounded: if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
 	Files       []FileLine // in the order of their last call, the newest first; at most 1,000
 	MoreFiles   int
@@ -21,22 +41,376 @@ type Life struct {
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
 	Long        int   // records over 16 MB
+
+	library    *reader.Library
+	entry      reader.Entry
+	generation int
+	archive    *archive.Reader
+	decoder    *transcript.Decoder
+	turner     history.Turner
+	current    int // turns in Turns that have ended
+	finder     dropped.Finder
+	files      map[string]int // index in touched
+	touched    []FileLine
+	chunks     []chunk
+	open       map[string]int // chunk of each call without a result yet, by call ID
+	step       int            // records of a moment
+	cwd        string
+}
+
+// chunk is a place where decoding can begin.
+type chunk struct {
+	record int   // the first one
+	off    int64 // of its line
+	cwd    string
+	late   []int // chunks with results of its calls that are not in this one or the next
+	calls  bool  // it has results of calls that are not in this one or the one before
 }
 
 // Open returns the life of a session before its first record. It reads nothing.
-func Open(l *reader.Library, e reader.Entry, g archive.Generation) *Life { return &Life{} }
+func Open(l *reader.Library, e reader.Entry, g archive.Generation) *Life {
+	life := &Life{library: l, entry: e, generation: g.N, Total: g.Tip.Offset}
+	life.begin()
+	return life
+}
 
-// Grow indexes what was archived since. It stops after about `most` bytes (0: no limit) so that a server can show what there
-// is; more reports whether there is more to index.
+func (l *Life) begin() {
+	*l = Life{library: l.library, entry: l.entry, generation: l.generation, Total: l.Total}
+	l.archive = l.library.Archive.Reader(l.entry.Key, l.generation)
+	l.decoder = l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
+	l.files, l.open, l.step = map[string]int{}, map[string]int{}, 1
+	l.turner.Touched = l.file
+}
+
+// Grow indexes what was archived up to tip. It stops after about most bytes (0: no limit), so that a server can show what
+// there is; more reports whether there is more to index.
 func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (more bool, err error) {
-	return false, errStub
+	if tip.Tip.Offset > l.Total {
+		l.archive = l.library.Archive.Reader(l.entry.Key, l.generation) // a reader keeps the tip that it has seen
+	}
+	l.Total = max(l.Total, tip.Tip.Offset)
+	for begun := l.Bytes; l.Bytes < l.Total; {
+		if most > 0 && l.Bytes-begun >= most {
+			break
+		}
+		n := min(growStep, l.Total-l.Bytes)
+		data, err := l.archive.Span(ctx, transcript.Span{Off: l.Bytes, Len: n})
+		if err != nil {
+			return false, fmt.Errorf("index session %s: %w", l.entry.ID, err)
+		}
+		seg := transcript.Segment{Start: transcript.Cursor{Offset: l.Bytes}, Data: data, Rest: l.Bytes+n == l.Total}
+		if l.decoder.ContinuesLine(seg) { // the last record was only the beginning of its line
+			l.begin()
+			begun = 0
+			continue
+		}
+		for r := range l.decoder.Records(seg) {
+			l.add(r)
+		}
+		l.Bytes += n
+	}
+	l.finish()
+	return l.Bytes < l.Total, nil
 }
 
-// Page returns up to n entries from a record on, or with n < 0 up to -n entries that end with that record, and which records
-// they cover. Texts are cut to textChars characters, outputs to outputChars.
+func (l *Life) add(r *transcript.Record) {
+	l.Records = r.N
+	if r.Long {
+		l.Long++
+	}
+	if r.Cwd != "" && r.Cwd != l.cwd {
+		l.cwd = strings.Clone(r.Cwd)
+	}
+	if n := len(l.chunks); n == 0 || r.N-l.chunks[n-1].record >= chunkLines || r.Span.Off-l.chunks[n-1].off >= chunkBytes {
+		l.chunks = append(l.chunks, chunk{record: r.N, off: r.Span.Off, cwd: l.cwd})
+	}
+	l.pair(r)
+	l.finder.Add(r)
+	l.moment(r)
+	if done, ok := l.turner.Add(r); ok {
+		l.turn(done)
+		l.current++
+	}
+}
+
+// maxOpen bounds the calls without a result that are remembered.
+const maxOpen = 10_000
+
+// pair notes results that are far from their calls, so that a page can show both.
+func (l *Life) pair(r *transcript.Record) {
+	now := len(l.chunks) - 1
+	for i := range r.Items {
+		it := &r.Items[i]
+		switch {
+		case it.Call == "":
+		case it.Kind == transcript.Call && len(l.open) < maxOpen:
+			l.open[strings.Clone(it.Call)] = now
+		case it.Kind == transcript.Result || it.Kind == transcript.Human:
+			at, ok := l.open[it.Call]
+			delete(l.open, it.Call)
+			if ok && now-at > 1 {
+				l.chunks[now].calls = true
+				if from := &l.chunks[at]; !slices.Contains(from.late, now) {
+					from.late = append(from.late, now)
+				}
+			}
+		}
+	}
+}
+
+// turn sets the last turn of Turns, which has ended or not.
+func (l *Life) turn(t history.Turn) {
+	calls := 0
+	for _, tool := range t.Tools {
+		calls += tool.Calls
+	}
+	one := Turn{
+		N: l.current + 1, Record: t.Record, Last: t.Last, Time: t.Time, End: t.End, Asked: mark.Inline(t.Asked, maxAsked), ID: t.ID,
+		Calls: calls, Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed,
+		Compactions: t.Compactions,
+	}
+	if n := len(l.Context); n > 0 {
+		one.Tokens = l.Context[n-1].Tokens
+	}
+	l.Turns = append(l.Turns[:l.current], one)
+}
+
+// finish brings what is derived up to date.
+func (l *Life) finish() {
+	if t, ok := l.turner.Current(); ok {
+		l.turn(t)
+	}
+	l.Compactions = l.Compactions[:0]
+	for _, c := range l.finder.Found {
+		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before}
+		i, _ := slices.BinarySearchFunc(l.Context, c.Record, func(m Moment, record int) int { return m.Record - record })
+		if i < len(l.Context) {
+			one.After = l.Context[i].Tokens
+		}
+		if i > 0 && one.Before == 0 {
+			one.Before = l.Context[i-1].Tokens
+		}
+		l.Compactions = append(l.Compactions, one)
+	}
+	l.Files = slices.Clone(l.touched)
+	slices.SortStableFunc(l.Files, func(a, b FileLine) int { return b.Last - a.Last })
+}
+
+// moment notes the context that a record reports.
+func (l *Life) moment(r *transcript.Record) {
+	u := r.Usage
+	if u == nil || u.Side || u.Context <= 0 {
+		return
+	}
+	most := l.entry.Kept.Window
+	if l.entry.Kept.Assumed || most == 0 {
+		most = assumedMost
+	}
+	if !compactor.Plausible(u.Context, most) {
+		return
+	}
+	m := Moment{Record: r.N, Time: r.Time, Tokens: u.Context}
+	if n := len(l.Context); n > 0 && (l.Context[n-1].Record-1)/l.step == (r.N-1)/l.step {
+		if m.Tokens >= l.Context[n-1].Tokens {
+			l.Context[n-1] = m
+		}
+		return
+	}
+	if l.Context = append(l.Context, m); len(l.Context) < maxMoments {
+		return
+	}
+	l.step *= 2
+	kept := l.Context[:0]
+	for _, m := range l.Context {
+		if n := len(kept); n > 0 && (kept[n-1].Record-1)/l.step == (m.Record-1)/l.step {
+			if m.Tokens >= kept[n-1].Tokens {
+				kept[n-1] = m
+			}
+			continue
+		}
+		kept = append(kept, m)
+	}
+	l.Context = kept
+}
+
+// changes names what a change does to a file.
+var changes = map[transcript.Op]string{
+	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed",
+	transcript.Revert: "reverted", transcript.Touch: "created",
+}
+
+// file notes that a call read or changed a file.
+func (l *Life) file(r *transcript.Record, f transcript.FileChange) {
+	change := changes[f.Op]
+	if change == "" && f.Op != transcript.Read {
+		return
+	}
+	name := f.Path
+	if f.Op == transcript.Rename {
+		name = f.To
+	}
+	i, ok := l.files[name]
+	if !ok {
+		if len(l.touched) == maxFiles {
+			l.MoreFiles++
+			return
+		}
+		i = len(l.touched)
+		name = strings.Clone(name)
+		l.files[name] = i
+		l.touched = append(l.touched, FileLine{Path: name, First: r.N})
+	}
+	line := &l.touched[i]
+	line.Last, line.Time = r.N, r.Time
+	if change == "" {
+		line.Reads++
+		return
+	}
+	line.Edits++
+	line.Change = change
+}
+
+// TurnOf returns the index in Turns of the turn with a record, 0 for a record before the first one.
+func (l *Life) TurnOf(record int) int {
+	i, found := slices.BinarySearchFunc(l.Turns, record, func(t Turn, record int) int { return t.Record - record })
+	if found {
+		return i
+	}
+	return max(0, i-1)
+}
+
+// Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
+// records they are from. It decodes little more than these records.
 func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
-	return nil, Place{}, errStub
+	record = max(1, min(record, l.Records))
+	if len(l.chunks) == 0 || n == 0 {
+		return nil, Place{}, nil
+	}
+	at, found := slices.BinarySearchFunc(l.chunks, record, func(c chunk, record int) int { return c.record - record })
+	if !found {
+		at--
+	}
+	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
+		all, err := l.entries(ctx, 0, len(l.chunks))
+		return part(all, record, n, err)
+	}
+	for size := 1; ; size *= 2 { // most pages need one or two chunks
+		from, to := at, min(at+size, len(l.chunks))
+		if n < 0 {
+			from, to = max(0, at+1-size), at+1
+		}
+		all, err := l.entries(ctx, from, to)
+		enough := n > 0 && (to == len(l.chunks) || len(all)-before(all, record) >= n) ||
+			n < 0 && (from == 0 || before(all, record+1) >= -n)
+		if err != nil || enough {
+			return part(all, record, n, err)
+		}
+	}
 }
 
-// TurnOf returns the index in Turns of the turn with a record.
-func (l *Life) TurnOf(record int) int { return 0 }
+// before returns how many entries are from records before a record.
+func before(all []Entry, record int) int {
+	n, _ := slices.BinarySearchFunc(all, record, func(e Entry, record int) int { return e.Record - record })
+	return n
+}
+
+// part returns the n entries from a record on, or the -n up to it.
+func part(all []Entry, record, n int, err error) ([]Entry, Place, error) {
+	if err != nil {
+		return nil, Place{}, err
+	}
+	if n > 0 {
+		all = all[before(all, record):]
+		all = all[:min(n, len(all))]
+	} else {
+		all = all[:before(all, record+1)]
+		all = all[max(0, len(all)+n):]
+	}
+	if len(all) == 0 {
+		return nil, Place{}, nil
+	}
+	return all, Place{all[0].Record, all[len(all)-1].Record}, nil
+}
+
+// entries returns the entries of the chunks [from, to). Results in later chunks complete their calls.
+func (l *Life) entries(ctx context.Context, from, to int) ([]Entry, error) {
+	last := l.Records
+	if to < len(l.chunks) {
+		last = l.chunks[to].record - 1
+	}
+	w := writer{first: l.chunks[from].record, last: last, cwd: l.chunks[from].cwd, calls: map[string]pending{}}
+	end := min(len(l.chunks), to+1)
+	var late []int
+	for _, c := range l.chunks[from:to] {
+		w.far = w.far || c.calls
+		for _, n := range c.late {
+			if n >= end && !slices.Contains(late, n) {
+				late = append(late, n)
+			}
+		}
+	}
+	if err := l.decode(ctx, l.library.Agents, max(0, from-1), end, w.add); err != nil {
+		return nil, err
+	}
+	for _, n := range late {
+		if err := l.decode(ctx, l.library.Agents, n, n+1, w.add); err != nil {
+			return nil, err
+		}
+	}
+	return w.entries, nil
+}
+
+// decode calls add with the records of the chunks [from, to), which it numbers as in the session.
+func (l *Life) decode(ctx context.Context, agents registry.Table, from, to int, add func(*transcript.Record)) error {
+	d := agents.NewDecoder(l.entry.Agent, l.entry.Class)
+	if d.Redact != nil {
+		d.Redact.Whole = l.numbers
+	}
+	begin, end := l.chunks[from], l.Bytes
+	if to < len(l.chunks) {
+		end = l.chunks[to].off
+	}
+	off, n := begin.off, begin.record
+	if l.decoder.Unlined() {
+		off, n = 0, 1
+	} else if off > 0 {
+		if err := l.header(ctx, d); err != nil {
+			return err
+		}
+	}
+	for off < end {
+		size := min(growStep, end-off)
+		data, err := l.archive.Span(ctx, transcript.Span{Off: off, Len: size})
+		if err != nil {
+			return fmt.Errorf("read session %s: %w", l.entry.ID, err)
+		}
+		seg := transcript.Segment{Start: transcript.Cursor{Offset: off}, Data: data, Rest: off+size == end}
+		for r := range d.Records(seg) {
+			r.N = n
+			n++
+			add(r)
+		}
+		off += size
+	}
+	return nil
+}
+
+// header gives a decoder the first line, because that of a Codex rollout says who wrote its prompts and where it works.
+func (l *Life) header(ctx context.Context, d *transcript.Decoder) error {
+	data, err := l.archive.Span(ctx, transcript.Span{Len: min(l.Bytes, maxHeader)})
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", l.entry.ID, err)
+	}
+	line := data[:bytes.IndexByte(data, '\n')+1]
+	if len(line) == 0 {
+		line = []byte("\n") // too long: an empty line keeps a later one from being taken for the first
+	}
+	for range d.Records(transcript.Segment{Data: line, Rest: true}) {
+		continue
+	}
+	d.Forget()
+	return nil
+}
+
+// numbers returns the numbers of the session's secrets, as far as it is indexed.
+func (l *Life) numbers() *redact.Session { return l.decoder.Redact }

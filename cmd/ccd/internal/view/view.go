@@ -64,7 +64,7 @@ const (
 	Said       = "said"       // a text of the agent
 	Thought    = "thought"    // reasoning of the agent
 	Called     = "called"     // a tool call, with its result if there is one
-	Resulted   = "result"     // a result whose call is not on the page
+	Resulted   = "result"     // a result without a call
 	Compacted  = "compacted"  // the agent compacted its context here
 	Summarized = "summarized" // the agent's own summary
 	Added      = "added"      // text that a program added: reminders, hooks, system prompts
