@@ -59,24 +59,36 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil || n < 0 {
 		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
 	}
-	f, err := view.Drop(ctx, r.library, r.entry, n)
+	g, err := r.entry.Generation(0)
+	if err != nil {
+		return answer{}, err
+	}
+	f, err := view.Drop(ctx, r.library, r.entry, g, n)
 	if err != nil {
 		return answer{}, err
 	}
 	d := newCompaction(f)
 	d.head = r.head("compactions")
-	return answer{"compaction", d}, nil
+	err = r.shelf.use(ctx, r.library, r.entry, f.Record, func(one *view.Life, _ bool) error {
+		d.before(one)
+		return nil
+	})
+	return answer{"compaction", d}, err
 }
 
-func newCompaction(f *view.Forgotten) compactionData {
-	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger), Kind: graded{f.Facts, f.Kept, f.Dropped}, Turns: f.Before, Counts: map[string]int{}}
-	if f.Boundary > 1 {
-		d.Before = f.Boundary - 1
+// before lists the requests that were in the context: those after the compaction before this one.
+func (d *compactionData) before(one *view.Life) {
+	from := 0
+	for _, k := range one.Compactions {
+		if k.Record < d.Record {
+			from = k.Record
+		}
 	}
-	if f.Boundary < f.Boundaries {
-		d.Next = f.Boundary + 1
-	}
-	for _, t := range f.Before {
+	for _, t := range one.Turns {
+		if t.Last < from || t.Record >= d.Record {
+			continue
+		}
+		d.Turns = append(d.Turns, t)
 		d.Counts["calls"] += t.Calls
 		d.Counts["commands"] += t.Commands
 		d.Counts["edits"] += t.Edits
@@ -85,6 +97,16 @@ func newCompaction(f *view.Forgotten) compactionData {
 	}
 	if more := len(d.Turns) - mostLines; more > 0 { // the newest are what the agent needed next
 		d.Turns, d.Hidden = d.Turns[more:], more
+	}
+}
+
+func newCompaction(f *view.Forgotten) compactionData {
+	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{}}
+	if f.Boundary > 1 {
+		d.Before = f.Boundary - 1
+	}
+	if f.Boundary < f.Boundaries {
+		d.Next = f.Boundary + 1
 	}
 	for _, one := range f.Ledger {
 		if !one.InTold && !one.InCompanion {

@@ -2,14 +2,10 @@ package web
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/sidecar"
-	"ccd/daemon"
 	"ccd/internal/mark"
 )
 
@@ -55,15 +51,15 @@ func companionPage(ctx context.Context, r *request) (answer, error) {
 
 // companionOf returns the companion as it was last written, or as the archive gives it now.
 func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d companionData, err error) {
-	text, written, err := companionText(ctx, l, e)
+	c, err := l.Companion(ctx, e, false)
 	if err != nil {
 		return d, err
 	}
-	p, err := sidecar.Parse(text)
+	p, err := sidecar.Parse(c.Text)
 	if err != nil {
 		return d, err
 	}
-	d = companionData{Written: written, Path: e.Kept.Companion, Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
+	d = companionData{Written: c.Made == nil, Path: e.Kept.Companion, Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
 	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
 		if p.Fields[name] != "" {
 			d.Fields = append(d.Fields, field{strings.ReplaceAll(name, "_", " "), p.Fields[name]})
@@ -73,21 +69,6 @@ func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d comp
 		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(s.Body)})
 	}
 	return d, nil
-}
-
-func companionText(ctx context.Context, l *reader.Library, e reader.Entry) (text []byte, written bool, err error) {
-	if e.Kept.Companion != "" {
-		text, err := os.ReadFile(e.Kept.Companion)
-		if err == nil {
-			text, _, err = l.Checked(ctx, text)
-			return text, true, err
-		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return nil, false, err
-		}
-	}
-	c, err := l.Recompact(ctx, e, l.Options(e), daemon.Place{})
-	return c.Text, false, err
 }
 
 // blocks parses the body of a section.

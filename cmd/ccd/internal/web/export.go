@@ -36,7 +36,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	for _, t := range one.Turns {
 		d.Turns = append(d.Turns, turn{Turn: t})
 	}
-	if err := d.forgotten(ctx, l, e); err != nil {
+	if err := d.forgotten(ctx, one, l, e); err != nil {
 		return err
 	}
 	if c, err := companionOf(ctx, l, e); err == nil {
@@ -65,12 +65,16 @@ func whole(ctx context.Context, l *reader.Library, e reader.Entry) (*view.Life, 
 	return one, err
 }
 
-func (d *exported) forgotten(ctx context.Context, l *reader.Library, e reader.Entry) error {
+func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Library, e reader.Entry) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
 	for _, k := range slices.Backward(d.Compactions) {
 		if k.N == 0 || len(d.Forgotten) == mostExported {
 			continue
 		}
-		f, err := view.Drop(ctx, l, e, k.N)
+		f, err := view.Drop(ctx, l, e, g, k.N)
 		if errors.As(err, new(*dropped.NoneError)) {
 			continue
 		}
@@ -79,6 +83,7 @@ func (d *exported) forgotten(ctx context.Context, l *reader.Library, e reader.En
 		}
 		c := newCompaction(f)
 		c.head = d.head
+		c.before(one)
 		d.Forgotten = append(d.Forgotten, c)
 	}
 	slices.Reverse(d.Forgotten)
@@ -93,7 +98,7 @@ func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io
 			return err
 		}
 		part := lifeData{head: d.head, Records: one.Records, Place: place}
-		part.fill(one, entries, "")
+		part.fill(one, entries)
 		if err := look.ExecuteTemplate(w, "entries", part); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ type entry struct {
 	Last     int              `json:"-"`              // record of the request before, 0 if there is none
 	Next     int              `json:"-"`
 	Anchor   bool             `json:"-"` // the first entry of its record
-	Home     string           `json:"-"` // the session's agent, for links to sub-agents
+	Home     string           `json:"-"` // address of the session
 	Day      string           `json:"-"` // set where a new day begins
 }
 
@@ -123,13 +123,13 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			return err
 		}
 		d.Place = place
-		d.fill(one, entries, r.entry.Agent)
+		d.fill(one, entries)
 		return nil
 	})
 	return d, err
 }
 
-func (d *lifeData) fill(one *view.Life, entries []view.Entry, agent string) {
+func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 	if d.Place.First > 1 {
 		d.Older = d.Place.First - 1
 	}
@@ -140,7 +140,7 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry, agent string) {
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
 	last, day := 0, ""
 	for _, e := range entries {
-		x := entry{Entry: e, Anchor: e.Record != last, Home: agent}
+		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID)}
 		last = e.Record
 		if !e.Time.IsZero() && e.Time.Local().Format(time.DateOnly) != day {
 			day = e.Time.Local().Format(time.DateOnly)
@@ -196,9 +196,4 @@ func compactionAt(one *view.Life, record int) *view.Compaction {
 		}
 	}
 	return nil
-}
-
-// recordPage is one record of a session.
-func recordPage(ctx context.Context, r *request) (answer, error) {
-	return r.original(ctx, recordName(r.entry.ID, r.PathValue("n")))
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,14 +11,17 @@ import (
 	_ "image/gif" // the decoders of DecodeConfig
 	_ "image/jpeg"
 	_ "image/png"
+	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // The limits of an image that is shown.
@@ -30,64 +34,109 @@ const (
 type originalData struct {
 	view.Original
 	Home    string `json:"-"` // the session's ID as addresses have it
-	Label   string `json:"title"`
 	Name    string `json:"-"` // how ccd restore calls it
-	Link    string `json:"-"` // its address
+	Exact   string `json:"-"` // address of the original with its secrets
+	Picture string `json:"-"` // address of the image
 	Checked string `json:"checked"`
 	Image   bool   `json:"image"`
 }
 
+// place is what an address of an original names: an ID, or a record of a session and perhaps an item of it. A record finds
+// an item faster, because an ID that no companion names is searched for in the whole archive.
+type place struct {
+	entry  reader.Entry
+	record int // 0: only the ID is known
+	id     mark.ID
+}
+
+func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error) {
+	id := r.PathValue("id")
+	if r.PathValue("agent") != "" {
+		if p.entry, err = sessionOf(l, r); err != nil {
+			return p, err
+		}
+		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record < 1 {
+			return p, fmt.Errorf("find record %s: %w", mark.Inline(r.PathValue("n"), 20), history.ErrNotFound)
+		}
+		if id = r.URL.Query().Get("id"); id == "" {
+			return p, nil
+		}
+	}
+	p.id = mark.ID(id)
+	if _, _, err := mark.PrefixRange(id); err != nil { // so a path names nothing but an ID
+		return p, fmt.Errorf("find id %s: %w", mark.Inline(id, 60), history.ErrNotFound)
+	}
+	return p, nil
+}
+
+// restore reads an original and checks it.
+func (s *Server) restore(ctx context.Context, l *reader.Library, p place) (o view.Original, err error) {
+	if p.record == 0 {
+		return view.Restore(ctx, l, string(p.id))
+	}
+	err = s.shelf.use(ctx, l, p.entry, p.record, func(one *view.Life, _ bool) error {
+		o, err = one.Original(ctx, p.record, p.id)
+		return err
+	})
+	return o, err
+}
+
+// writeExact writes an original with its secrets. An item of a record is read before it is written, so that a slow client
+// does not keep the index from others.
+func (s *Server) writeExact(ctx context.Context, l *reader.Library, p place, w io.Writer) error {
+	if p.record == 0 {
+		return view.Exact(ctx, l, string(p.id), w)
+	}
+	var b bytes.Buffer
+	err := s.shelf.use(ctx, l, p.entry, p.record, func(one *view.Life, _ bool) error {
+		return one.Exact(ctx, p.record, p.id, &b)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
 func originalPage(ctx context.Context, r *request) (answer, error) {
-	name, err := originalName(r.PathValue("id"))
+	p, err := r.placeOf(r.library, r.Request)
 	if err != nil {
 		return answer{}, err
 	}
-	return r.original(ctx, name)
-}
-
-// originalName checks an ID, so that a path names nothing else.
-func originalName(id string) (string, error) {
-	if _, _, err := mark.PrefixRange(id); err != nil {
-		return "", fmt.Errorf("find id %s: %w", mark.Inline(id, 60), history.ErrNotFound)
-	}
-	return id, nil
-}
-
-func recordName(session, n string) string { return session + "#" + n }
-
-func (r *request) original(ctx context.Context, name string) (answer, error) {
-	o, err := view.Restore(ctx, r.library, name)
+	o, err := r.restore(ctx, r.library, p)
 	if err != nil {
 		return answer{}, err
 	}
 	d := originalData{
-		Original: o, Home: mark.Unname(o.Session), Label: o.Kind, Name: name, Link: r.URL.EscapedPath(), Checked: time.Now().UTC().Format(time.RFC3339),
-		Image: imageType(o.MediaType) && o.Size <= maxImage,
+		Original: o, Home: mark.Unname(o.Session), Checked: time.Now().UTC().Format(time.RFC3339),
+		Exact: exactLink(r.URL, "exact"), Image: imageType(o.MediaType) && o.Size <= maxImage,
+	}
+	if d.Name = string(o.ID); p.record > 0 && p.id == "" {
+		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))
+	}
+	if d.Image {
+		d.Picture = exactLink(r.URL, "image")
 	}
 	return answer{"original", d}, nil
 }
 
-// exactName returns what the path of an exact original names.
-func (s *Server) exactName(r *http.Request) (string, error) {
-	if r.PathValue("agent") == "" {
-		return originalName(r.PathValue("id"))
+// exactLink returns the address of another form of the original at u.
+func exactLink(u *url.URL, form string) string {
+	to := u.EscapedPath() + "/" + form
+	if id := u.Query().Get("id"); id != "" {
+		to += "?" + url.Values{"id": {id}}.Encode()
 	}
-	l, err := s.shelf.load(r.Context())
-	if err != nil {
-		return "", err
-	}
-	e, err := sessionOf(l, r)
-	return recordName(e.ID, r.PathValue("n")), err
+	return to
 }
 
 // exact sends an original with its secrets, as text that no browser takes for a page.
 func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
-	name, err := s.exactName(r)
+	l, err := s.shelf.load(r.Context())
 	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
-	l, err := s.shelf.load(r.Context())
+	p, err := s.placeOf(l, r)
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -96,20 +145,19 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("download") {
 		how = "attachment"
 	}
+	name := cmp.Or(string(p.id), p.entry.ID+"-"+strconv.Itoa(p.record))
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", "text/plain; charset=utf-8")
 		h.Set("Content-Disposition", how+`; filename="`+fileName(name)+`.txt"`)
 	}}
-	if r.Method == http.MethodHead {
-		out.begin(w.Header())
-		return
-	}
-	if err := view.Exact(r.Context(), l, name, out); err != nil && !out.begun {
+	err = s.writeExact(r.Context(), l, p, out)
+	switch {
+	case err != nil && !out.begun:
 		s.failed(w, r, err)
-	} else if err != nil {
+	case err != nil:
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
-	} else if !out.begun {
+	case !out.begun:
 		out.begin(w.Header()) // it is empty
 	}
 }
@@ -168,23 +216,23 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) imageOf(r *http.Request) ([]byte, string, error) {
-	name, err := originalName(r.PathValue("id"))
-	if err != nil {
-		return nil, "", err
-	}
 	l, err := s.shelf.load(r.Context())
 	if err != nil {
 		return nil, "", err
 	}
-	o, err := view.Restore(r.Context(), l, name)
+	p, err := s.placeOf(l, r)
 	if err != nil {
 		return nil, "", err
 	}
-	if o.Kind != transcript.Image.String() || o.Size > maxImage {
-		return nil, "", fmt.Errorf("show image %s: %w", name, history.ErrNotFound)
+	o, err := s.restore(r.Context(), l, p)
+	if err != nil {
+		return nil, "", err
+	}
+	if !imageType(o.MediaType) || o.Size > maxImage {
+		return nil, "", fmt.Errorf("show image: %w", history.ErrNotFound)
 	}
 	var b bytes.Buffer
-	if err := view.Exact(r.Context(), l, name, &b); err != nil {
+	if err := s.writeExact(r.Context(), l, p, &b); err != nil {
 		return nil, "", err
 	}
 	media, err := decodable(b.Bytes())

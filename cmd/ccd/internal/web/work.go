@@ -59,13 +59,14 @@ type diffLine struct {
 
 func filePage(ctx context.Context, r *request) (answer, error) {
 	d := fileData{head: r.head("files"), Path: r.URL.Query().Get("path"), Versions: []fileVersion{}}
-	all, err := view.Versions(ctx, r.library, r.entry, d.Path)
+	path, all, err := view.Versions(ctx, r.library, r.entry, d.Path)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("find file %s: %w", inline(d.Path), history.ErrNotFound)
 	}
 	if err != nil {
 		return answer{}, err
 	}
+	d.Path = path
 	show := min(r.number("v", 0), len(all))
 	for i := len(all) - 1; i >= max(0, len(all)-mostVersions); i-- {
 		d.Versions = append(d.Versions, newVersion(all[i], i+1, show))
