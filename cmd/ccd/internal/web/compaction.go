@@ -10,8 +10,11 @@ import (
 	"ccd/internal/scorecard"
 )
 
-// mostLines is how many dropped facts of a class a page lists.
-const mostLines = 200
+// How many dropped facts of a class and how many requests a page lists, and with all=1.
+const (
+	mostLines = 25
+	allLines  = 2000
+)
 
 // compactionsData is the list of a session's compactions.
 type compactionsData struct {
@@ -67,7 +70,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	d := newCompaction(f)
+	d := newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
 	d.head = r.head("compactions")
 	err = r.shelf.use(ctx, r.library, r.entry, f.Record, func(one *view.Life, _ bool) error {
 		d.before(one)
@@ -95,13 +98,13 @@ func (d *compactionData) before(one *view.Life) {
 		d.Counts["failed"] += t.Failed
 		d.Counts["agents"] += t.Agents
 	}
-	if more := len(d.Turns) - mostLines; more > 0 { // the newest are what the agent needed next
+	if more := len(d.Turns) - maxChoices; more > 0 { // the newest are what the agent needed next
 		d.Turns, d.Hidden = d.Turns[more:], more
 	}
 }
 
-func newCompaction(f *view.Forgotten) compactionData {
-	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{}}
+func newCompaction(f *view.Forgotten, most int) compactionData {
+	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger, most), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{}}
 	if f.Boundary > 1 {
 		d.Before = f.Boundary - 1
 	}
@@ -117,7 +120,7 @@ func newCompaction(f *view.Forgotten) compactionData {
 }
 
 // ledgerOf groups the dropped facts by class, in their order.
-func ledgerOf(all []view.LedgerLine) (out []ledger) {
+func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
 	at := map[scorecard.Class]int{}
 	for _, one := range all {
 		i, ok := at[one.Class]
@@ -129,7 +132,7 @@ func ledgerOf(all []view.LedgerLine) (out []ledger) {
 		if one.InTold {
 			l.Told++
 		}
-		if len(l.Lines) < mostLines {
+		if len(l.Lines) < most {
 			l.Lines = append(l.Lines, one)
 		} else {
 			l.More++

@@ -85,8 +85,8 @@ func blocks(body string) (all []block) {
 			} else {
 				all[last].Text += "\n" + said
 			}
-		} else if title, ok := strings.CutPrefix(line, "### "); ok {
-			all = append(all, block{Kind: "heading", Parts: pieces(title)})
+		} else if title := strings.TrimLeft(line, "#"); len(line)-len(title) >= 2 && strings.HasPrefix(title, " ") {
+			all = append(all, block{Kind: "heading", Parts: pieces(title[1:])})
 		} else if bare != "" {
 			all = append(all, block{Kind: "line", Parts: pieces(line)})
 		}

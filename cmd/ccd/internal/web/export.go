@@ -81,7 +81,7 @@ func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Libr
 		if err != nil {
 			return err
 		}
-		c := newCompaction(f)
+		c := newCompaction(f, allLines)
 		c.head = d.head
 		c.before(one)
 		d.Forgotten = append(d.Forgotten, c)

@@ -122,6 +122,16 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if err != nil {
 			return err
 		}
+		if len(entries) < perLife { // nothing is beyond; records without entries have no page
+			if n > 0 {
+				place.Last = one.Records
+			} else {
+				place.First = 1
+			}
+		}
+		if n < 0 && to == 0 {
+			place.Last = one.Records
+		}
 		d.Place = place
 		d.fill(one, entries)
 		return nil
@@ -165,7 +175,7 @@ func (d *lifeData) turns(one *view.Life) {
 		return
 	}
 	first, last := clamp(one.TurnOf(d.Place.First), len(one.Turns)), clamp(one.TurnOf(d.Place.Last), len(one.Turns))
-	from := max(0, min(first-mostTurns/3, len(one.Turns)-mostTurns))
+	from := max(0, first-mostTurns/8)
 	d.TurnsFrom = from + 1
 	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
 		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last})

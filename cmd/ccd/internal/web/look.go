@@ -48,7 +48,7 @@ func newLook(static bool) *look {
 		"class": className, "deref": func(n *int) int { return *n }, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks,
-		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains,
+		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 	})
 	return &look{template.Must(t.ParseFS(files, "templates/*.html"))}
 }
@@ -90,6 +90,14 @@ func inline(text string) string { return mark.Inline(text, 0) }
 func baseName(path string) string {
 	path = strings.TrimRight(path, `/\`)
 	return inline(path[strings.LastIndexAny(path, `/\`)+1:])
+}
+
+// below is a path without the directory that it is in.
+func below(dir, path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\\`)+"/"); ok && dir != "" {
+		return rest
+	}
+	return path
 }
 
 func clock(t time.Time) string {
