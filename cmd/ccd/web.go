@@ -86,11 +86,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err := a.showAddress(ctx, l, s.Address(to), f, "serving until Ctrl-C"); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	err = s.Serve(ctx)
-	if errors.Is(context.Cause(ctx), errInterrupted) { // Ctrl-C is how it ends
-		return nil
-	}
-	return err
+	return s.Serve(ctx)
 }
 
 // webPage returns the path of the page that an argument names.

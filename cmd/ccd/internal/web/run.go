@@ -25,9 +25,6 @@ const (
 	openName = "web.html" // redirects a browser to the page
 )
 
-// Files are the names of the files that `ccd web` writes to the state directory.
-func Files() []string { return []string{runName, openName} }
-
 // runFile remembers the address of the server, so that an address that was kept works again, and lets another `ccd web` make
 // a token for it.
 type runFile struct{ path string }
@@ -50,7 +47,7 @@ func (f runFile) listen(host, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if was, last, err := net.SplitHostPort(f.read().Address); port == "0" && err == nil && was == host {
+	if _, last, err := net.SplitHostPort(f.read().Address); port == "0" && err == nil {
 		if l, err := net.Listen("tcp", net.JoinHostPort(host, last)); err == nil {
 			return l, nil
 		}
