@@ -107,6 +107,9 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if o.Text == o.Line { // of a record without items
+		o.Text = ""
+	}
 	d := originalData{
 		Original: o, Home: mark.Unname(o.Session), Checked: time.Now().UTC().Format(time.RFC3339),
 		Exact: exactLink(r.URL, "exact"), Image: imageType(o.MediaType) && o.Size <= maxImage,
