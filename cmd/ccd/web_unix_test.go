@@ -387,7 +387,7 @@ func TestWebViews(t *testing.T) {
 	s.has(ledgerURL, "also add a regression test", `id="chart"`, "<svg", `/compactions/1`, "data-records=")
 	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
 	s.has(ledgerURL+"/compactions", "/compactions/1")
-	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd tells it", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
+	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd adds", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
 	s.has(ledgerURL+"/companion", "Rules", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
