@@ -66,7 +66,7 @@ func (a *app) root() *cobra.Command {
 	root := a.rootCommand()
 	root.AddCommand(
 		a.runCommand(), a.statusCommand(), a.topCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
-		a.restoreCommand(), a.searchCommand(), a.pathCommand(),
+		a.restoreCommand(), a.searchCommand(), a.pathCommand(), a.webCommand(), a.exportCommand(),
 		a.pinCommand(), a.tagCommand(), a.nameCommand(),
 		a.hookCommand(), a.statuslineCommand(),
 		a.agentCommand(),

@@ -164,7 +164,7 @@ func (p Purge) findState(r *Remains) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"run.lock", "run.json", "restores.log", "restores.log.1", "hook.log", "hook.log.1", "hook.said"} {
+	for _, name := range []string{"run.lock", "run.json", "restores.log", "restores.log.1", "hook.log", "hook.log.1", "hook.said", "web.json", "web.html"} {
 		own = append(own, filepath.Join(dir, name))
 	}
 	for _, e := range entries {

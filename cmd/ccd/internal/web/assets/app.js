@@ -1,0 +1,142 @@
+'use strict';
+// What ccd's page does beyond reading: search as you type, keys, the "seen" mark, live growth, copying. Without it, every
+// page can still be read.
+document.documentElement.classList.add('js');
+const $ = (q, from) => (from || document).querySelector(q);
+const all = (q, from) => [...(from || document).querySelectorAll(q)];
+
+// Search as you type: the server filters the titles of all sessions; Enter searches what was said.
+const find = $('#find');
+if (find) {
+  let timer, running;
+  const ask = async () => {
+    if (running) running.abort();
+    running = new AbortController();
+    const q = new URLSearchParams(new FormData($('#filters')));
+    q.set('part', '1');
+    q.set('titles', '1');
+    try {
+      const got = await fetch('/?' + q, { signal: running.signal });
+      if (got.ok) place($('#rows'), await got.text());
+    } catch (e) { /* a newer one was started, or the server has ended */ }
+  };
+  find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
+}
+
+// place replaces an element by the same element of a page that the server made.
+function place(old, text) {
+  const made = new DOMParser().parseFromString(text, 'text/html').getElementById(old.id);
+  if (made) old.replaceWith(made);
+  return made;
+}
+
+// Keys.
+const asks = () => all('.entry.asked:not(.side)');
+function jump(by) {
+  const list = asks(), line = 8;
+  let at = list.indexOf(document.activeElement && document.activeElement.closest('.entry.asked'));
+  if (at < 0) at = by > 0 ? list.findIndex(e => e.getBoundingClientRect().top > line) - 1 : list.findIndex(e => e.getBoundingClientRect().top >= line);
+  if (at < 0 && by < 0) at = list.length;
+  if (at === -2) at = list.length - 1;
+  const to = list[at + by];
+  if (to) {
+    to.focus({ preventScroll: true });
+    to.scrollIntoView({ block: 'start' });
+    return;
+  }
+  const edge = list[by > 0 ? list.length - 1 : 0];
+  const record = edge && (by > 0 ? edge.dataset.next : edge.dataset.last);
+  if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
+}
+document.addEventListener('keydown', e => {
+  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+  const key = e.key;
+  if (key === '/') $('#find, #q').focus();
+  else if ($('#life') && (key === 'n' || key === 'j')) jump(1);
+  else if ($('#life') && (key === 'p' || key === 'k')) jump(-1);
+  else if ($('#life') && key === 'm') mark();
+  else return;
+  e.preventDefault();
+});
+
+// "Seen up to here", kept by the browser for each session.
+const life = $('#life');
+const seenKey = life && 'seen ' + life.dataset.key;
+function keep(value) { try { localStorage.setItem(seenKey, value); } catch (e) { /* storage is off */ } }
+function seen() { try { return +localStorage.getItem(seenKey) || 0; } catch (e) { return 0; } }
+function mark() {
+  const here = all('.entry').filter(e => e.getBoundingClientRect().top < innerHeight / 2).pop();
+  if (here) keep(here.dataset.record);
+  showSeen();
+}
+function showSeen() {
+  for (const e of all('.seen-line')) e.remove();
+  const upTo = seen();
+  const next = upTo && all('.entry').find(e => +e.dataset.record > upTo);
+  if (!next) return;
+  const line = document.createElement('p');
+  line.className = 'seen-line';
+  line.textContent = 'seen up to here';
+  next.before(line);
+}
+if (life) showSeen();
+
+// Live growth. Only a visible page listens, because a browser opens few connections to one host.
+if (life) {
+  let events, growing, again;
+  const note = $('#grown');
+  const grow = async () => {
+    if (growing) { again = true; return; }
+    growing = true;
+    try {
+      const atEnd = 'newest' in life.dataset;
+      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after);
+      if (got.ok) take(await got.text(), atEnd);
+    } catch (e) { /* the stream connects again and asks again */ }
+    growing = false;
+    if (again) { again = false; grow(); }
+  };
+  const take = (text, atEnd) => {
+    const part = new DOMParser().parseFromString(text, 'text/html').getElementById('entries');
+    if (!part) return;
+    const fresh = +part.dataset.records - +life.dataset.records;
+    if (atEnd) {
+      const end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
+      for (const e of all('#entries > .entry')) if (+e.dataset.record > +life.dataset.after) e.remove();
+      $('#entries').append(...part.childNodes);
+      life.dataset.after = part.dataset.after;
+      life.dataset.records = part.dataset.records;
+      if (!('newest' in part.dataset)) delete life.dataset.newest;
+      showSeen();
+      if (end) scrollTo(0, document.documentElement.scrollHeight);
+    }
+    if (fresh > 0) note.textContent = fresh + (fresh === 1 ? ' new record' : ' new records');
+    note.hidden = fresh <= 0;
+    if (!atEnd && fresh > 0) {
+      const a = document.createElement('a');
+      a.href = life.dataset.base;
+      a.textContent = ' Show the newest';
+      note.append(a);
+    }
+  };
+  const listen = () => {
+    if (events || document.hidden) return;
+    events = new EventSource(life.dataset.base + '/events' + ('reading' in life.dataset ? '?reading=1' : ''));
+    events.addEventListener('grew', grow);
+    events.addEventListener('read', () => location.reload());
+  };
+  const rest = () => { if (events) events.close(); events = null; };
+  document.addEventListener('visibilitychange', () => { if (document.hidden) rest(); else { listen(); grow(); } });
+  addEventListener('pagehide', rest);
+  listen();
+}
+
+// Copy buttons.
+for (const b of all('[data-copy]')) {
+  b.hidden = !navigator.clipboard || !document.getElementById(b.dataset.copy);
+  b.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(document.getElementById(b.dataset.copy).textContent);
+    b.textContent = 'Copied';
+  });
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/scorecard"
+)
+
+// How many dropped facts of a class and how many requests a page lists, and with all=1.
+const (
+	mostLines = 25
+	allLines  = 2000
+)
+
+// compactionsData is the list of a session's compactions.
+type compactionsData struct {
+	head
+	Compactions []view.Compaction `json:"compactions"`
+}
+
+func compactionsPage(ctx context.Context, r *request) (answer, error) {
+	d := compactionsData{head: r.head("compactions"), Compactions: []view.Compaction{}}
+	err := r.shelf.use(ctx, r.library, r.entry, 0, func(one *view.Life, more bool) error {
+		d.Compactions = append(d.Compactions, one.Compactions...)
+		d.Reading = reading{one.Bytes, one.Total, more}
+		return nil
+	})
+	return answer{"compactions", d}, err
+}
+
+// compactionData is the page of one compaction.
+type compactionData struct {
+	head
+	*view.Forgotten
+	Classes []ledger       `json:"ledger_classes"`
+	Kind    graded         `json:"counts"`
+	Before  int            `json:"previous"` // compactions beside it, 0 if there is none
+	Next    int            `json:"next"`
+	Turns   []view.Turn    `json:"turns_before"`
+	Hidden  int            `json:"turns_hidden"`
+	Counts  map[string]int `json:"turns_counts"`
+	ByID    int            `json:"by_id"` // facts of the ledger that only their ID restores
+}
+
+// graded counts the facts of a compaction.
+type graded struct{ Facts, Kept, Dropped int }
+
+// ledger is one class of dropped facts.
+type ledger struct {
+	Class scorecard.Class   `json:"class"`
+	Lines []view.LedgerLine `json:"lines"`
+	More  int               `json:"more"`
+	Told  int               `json:"in_told"`
+}
+
+func compactionPage(ctx context.Context, r *request) (answer, error) {
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || n < 0 {
+		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
+	}
+	g, err := r.entry.Generation(0)
+	if err != nil {
+		return answer{}, err
+	}
+	f, err := view.Drop(ctx, r.library, r.entry, g, n)
+	if err != nil {
+		return answer{}, err
+	}
+	d := newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
+	d.head = r.head("compactions")
+	err = r.shelf.use(ctx, r.library, r.entry, f.Record, func(one *view.Life, _ bool) error {
+		d.before(one)
+		return nil
+	})
+	return answer{"compaction", d}, err
+}
+
+// before lists the requests that were in the context: those after the compaction before this one.
+func (d *compactionData) before(one *view.Life) {
+	from := 0
+	for _, k := range one.Compactions {
+		if k.Record < d.Record {
+			from = k.Record
+		}
+	}
+	for _, t := range one.Turns {
+		if t.Last < from || t.Record >= d.Record {
+			continue
+		}
+		d.Turns = append(d.Turns, t)
+		d.Counts["calls"] += t.Calls
+		d.Counts["commands"] += t.Commands
+		d.Counts["edits"] += t.Edits
+		d.Counts["failed"] += t.Failed
+		d.Counts["agents"] += t.Agents
+	}
+	if more := len(d.Turns) - maxChoices; more > 0 { // the newest are what the agent needed next
+		d.Turns, d.Hidden = d.Turns[more:], more
+	}
+}
+
+func newCompaction(f *view.Forgotten, most int) compactionData {
+	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger, most), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{}}
+	if f.Boundary > 1 {
+		d.Before = f.Boundary - 1
+	}
+	if f.Boundary < f.Boundaries {
+		d.Next = f.Boundary + 1
+	}
+	for _, one := range f.Ledger {
+		if !one.InTold && !one.InCompanion {
+			d.ByID++
+		}
+	}
+	return d
+}
+
+// ledgerOf groups the dropped facts by class, in their order.
+func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
+	at := map[scorecard.Class]int{}
+	for _, one := range all {
+		i, ok := at[one.Class]
+		if !ok {
+			i = len(out)
+			at[one.Class], out = i, append(out, ledger{Class: one.Class})
+		}
+		l := &out[i]
+		if one.InTold {
+			l.Told++
+		}
+		if len(l.Lines) < most {
+			l.Lines = append(l.Lines, one)
+		} else {
+			l.More++
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
+)
+
+// companionData is the page of a companion.
+type companionData struct {
+	head
+	Written  bool      `json:"written"` // it is the file that the daemon wrote
+	Path     string    `json:"path"`
+	Fields   []field   `json:"front_matter"`
+	Lead     string    `json:"lead"`
+	Sections []section `json:"sections"`
+}
+
+type field struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+type section struct {
+	Name   string  `json:"name"`
+	Body   string  `json:"body"`
+	Blocks []block `json:"-"`
+}
+
+// block is a heading, a line of ccd, or a quote from the transcript, in which no ID is a link.
+type block struct {
+	Kind  string // "heading", "line", "quote"
+	Text  string // of a quote
+	Parts []piece
+}
+
+// piece is text of a line, or an ID.
+type piece struct {
+	Text string
+	ID   mark.ID
+}
+
+func companionPage(ctx context.Context, r *request) (answer, error) {
+	d, err := companionOf(ctx, r.library, r.entry)
+	d.head = r.head("companion")
+	return answer{"companion", d}, err
+}
+
+// companionOf returns the companion as it was last written, or as the archive gives it now.
+func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d companionData, err error) {
+	c, err := l.Companion(ctx, e, false)
+	if err != nil {
+		return d, err
+	}
+	p, err := sidecar.Parse(c.Text)
+	if err != nil {
+		return d, err
+	}
+	d = companionData{Written: c.Made == nil, Path: e.Kept.Companion, Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
+	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
+		if p.Fields[name] != "" {
+			d.Fields = append(d.Fields, field{strings.ReplaceAll(name, "_", " "), p.Fields[name]})
+		}
+	}
+	for _, s := range p.Sections {
+		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(s.Body)})
+	}
+	return d, nil
+}
+
+// blocks parses the body of a section.
+func blocks(body string) (all []block) {
+	for line := range strings.Lines(body) {
+		line = strings.TrimSuffix(line, "\n")
+		bare := strings.TrimLeft(line, " ")
+		last := len(all) - 1
+		if said, ok := quoted(bare); ok {
+			if last < 0 || all[last].Kind != "quote" {
+				all = append(all, block{Kind: "quote", Text: said})
+			} else if strings.HasPrefix(bare, ">+ ") {
+				all[last].Text += said
+			} else {
+				all[last].Text += "\n" + said
+			}
+		} else if title := strings.TrimLeft(line, "#"); len(line)-len(title) >= 2 && strings.HasPrefix(title, " ") {
+			all = append(all, block{Kind: "heading", Parts: pieces(title[1:])})
+		} else if bare != "" {
+			all = append(all, block{Kind: "line", Parts: pieces(line)})
+		}
+	}
+	return all
+}
+
+func quoted(line string) (said string, ok bool) {
+	if said, ok := strings.CutPrefix(line, ">+ "); ok {
+		return said, true
+	}
+	said, ok = strings.CutPrefix(line, ">")
+	return strings.TrimPrefix(said, " "), ok && (said == "" || said[0] == ' ')
+}
+
+// pieces splits a line of ccd at the IDs of its markers.
+func pieces(line string) (all []piece) {
+	const begin = "[ccd "
+	from, at := 0, 0
+	for {
+		i := strings.Index(line[at:], begin)
+		if i < 0 {
+			return append(all, piece{Text: line[from:]})
+		}
+		at += i + len(begin)
+		if rest := line[at:]; len(rest) > mark.IDLen && mark.IsID(rest[:mark.IDLen]) && (rest[mark.IDLen] == ' ' || rest[mark.IDLen] == ']') {
+			all = append(all, piece{Text: line[from:at]}, piece{ID: mark.ID(rest[:mark.IDLen])})
+			at += mark.IDLen
+			from = at
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/view"
+)
+
+// mostExported is how many compactions a file compares with the session: each reads the session twice.
+const mostExported = 20
+
+// exported is a session as one file.
+type exported struct {
+	lifeData
+	Forgotten []compactionData
+	Companion *companionData
+	Files     []view.FileLine
+}
+
+// Export writes a session as one page that needs nothing else. Its entries are written in parts, so that memory does not grow
+// with the session.
+func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	one := view.Open(l, e, g)
+	if _, err = one.Grow(ctx, g, 0); err != nil {
+		return err
+	}
+	r := request{library: l, entry: e}
+	d := exported{lifeData: lifeData{head: r.head("life")}, Files: one.Files}
+	d.Records, d.Long, d.Compactions, d.Chart = one.Records, one.Long, one.Compactions, newChart(one, e.Kept.Window)
+	for _, t := range one.Turns {
+		d.Turns = append(d.Turns, turn{Turn: t})
+	}
+	if err := d.forgotten(ctx, one, l, e, g); err != nil {
+		return err
+	}
+	if c, err := companionOf(ctx, l, e); err == nil {
+		d.Companion = &c
+	} else if !errors.As(err, new(*archive.DamageError)) {
+		return err
+	}
+	look := newLook(true)
+	if err := look.ExecuteTemplate(w, "export", d); err != nil {
+		return err
+	}
+	if err := d.entries(ctx, one, look, w); err != nil {
+		return err
+	}
+	return look.ExecuteTemplate(w, "end", nil)
+}
+
+func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Library, e reader.Entry, g archive.Generation) error {
+	for _, k := range slices.Backward(d.Compactions) {
+		if k.N == 0 || len(d.Forgotten) == mostExported {
+			continue
+		}
+		f, err := view.Drop(ctx, l, e, g, k.N)
+		if errors.As(err, new(*dropped.NoneError)) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c := newCompaction(f, allLines)
+		c.head = d.head
+		c.before(one)
+		d.Forgotten = append(d.Forgotten, c)
+	}
+	slices.Reverse(d.Forgotten)
+	return nil
+}
+
+// entries writes the conversation, page by page.
+func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io.Writer) error {
+	for at := 1; at <= one.Records; {
+		entries, place, err := one.Page(ctx, at, perLife)
+		if err != nil {
+			return err
+		}
+		part := lifeData{head: d.head, Records: one.Records, Place: place}
+		part.fill(one, entries)
+		if err := look.ExecuteTemplate(w, "entries", part); err != nil {
+			return err
+		}
+		at = max(at, place.Last) + 1
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// csp is the content security policy of every page. form-action is 'self' and not 'none' because the search field is a plain
+// GET form, which works without JavaScript.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+// bareCSP is the policy of originals: nothing in them runs or loads, also if a browser takes them for a page.
+const bareCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
+
+// headers returns the headers of every answer.
+func headers() map[string]string {
+	return map[string]string{
+		"Content-Security-Policy": csp, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	}
+}
+
+const (
+	tokenParam = "token"
+	alivePath  = "/alive"
+	assetsPath = "/assets/"
+)
+
+// gate exchanges one-time tokens for a cookie. A token is a random number with its signature, so that another process of the
+// same user, which can read the key, can make one for a running server.
+type gate struct {
+	key    []byte
+	cookie string // the value; "" lets nothing in
+
+	mu    sync.Mutex
+	spent map[string]bool
+}
+
+func newGate() *gate {
+	return &gate{key: []byte(random()), cookie: random(), spent: map[string]bool{}}
+}
+
+// random returns 256 random bits as text.
+func random() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func (g *gate) sign(text string) string {
+	m := hmac.New(sha256.New, g.key)
+	m.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+func (g *gate) token() string {
+	nonce := random()
+	return nonce + "." + g.sign("token "+nonce)
+}
+
+// spend reports whether a token is valid and not used before.
+func (g *gate) spend(token string) bool {
+	nonce, sum, _ := strings.Cut(token, ".")
+	if !hmac.Equal([]byte(sum), []byte(g.sign("token "+nonce))) {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.spent[nonce]
+	g.spent[nonce] = true
+	return !was
+}
+
+// cookieName contains the port, because browsers send the cookies of a host to all of its ports.
+func (s *Server) cookieName() string { return "ccd_" + s.port() }
+
+// admitted reports whether the request has the cookie.
+func (s *Server) admitted(r *http.Request) bool {
+	for _, c := range r.CookiesNamed(s.cookieName()) {
+		if s.gate.cookie != "" && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal is why a request is not answered.
+type refusal struct {
+	Status int    `json:"status"`
+	Why    string `json:"error"`
+	Help   string `json:"help"` // what to do
+	Code   string `json:"code"` // a command line for that
+}
+
+// guard answers what the page must not, and passes on the rest.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.idle.use(1)
+		defer s.idle.use(-1)
+		for name, value := range headers() {
+			w.Header().Set(name, value)
+		}
+		if no := s.refuse(r); no != nil {
+			s.deny(w, r, no)
+			return
+		}
+		switch token := r.URL.Query().Get(tokenParam); {
+		case r.URL.Path == alivePath:
+			_, _ = w.Write([]byte(s.gate.sign("alive " + r.URL.Query().Get("nonce"))))
+		case strings.HasPrefix(r.URL.Path, assetsPath): // the page of a refusal needs them, and they are public
+			next.ServeHTTP(w, r)
+		case token != "" && r.Method == http.MethodGet && (s.admitted(r) || s.gate.spend(token)):
+			s.admit(w, r)
+		case !s.admitted(r):
+			s.deny(w, r, &refusal{
+				http.StatusForbidden, "This browser has no access to the page.",
+				"An address works once. To get a new address of this page, run:", "ccd web " + shellPath(pageOf(r.URL)),
+			})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// refuse checks what is the same for every path.
+func (s *Server) refuse(r *http.Request) *refusal {
+	host := strings.ToLower(r.Host)
+	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
+	switch {
+	case !s.hosts[host]:
+		return &refusal{
+			http.StatusForbidden, "The name in the address is not one of this page's.",
+			"Use 127.0.0.1 or localhost. If you reach the page through a proxy, allow the proxy's name:", "ccd web --allow-host NAME",
+		}
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return &refusal{Status: http.StatusMethodNotAllowed, Why: "This page only answers GET and HEAD."}
+	case origin != "" && !s.ownOrigin(origin), site != "" && site != "same-origin" && site != "none" && !opens(r):
+		return &refusal{
+			http.StatusForbidden, "Another site sent this request.",
+			"Copy the address into the address bar. To get a new address of this page, run:", "ccd web " + shellPath(pageOf(r.URL)),
+		}
+	}
+	return nil
+}
+
+func (s *Server) ownOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && s.hosts[strings.ToLower(u.Host)]
+}
+
+// opens reports whether a person opened an address with a token from elsewhere: a terminal in a browser, or the file that
+// ccd gives to the browser. The token, which no other site knows, is the permission.
+func opens(r *http.Request) bool {
+	return r.URL.Query().Has(tokenParam) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// admit sets the cookie and removes the token from the address. If another site led here, a redirect would count as that
+// site's request and come without the cookie, so the page then goes on by itself.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.gate.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	page := pageOf(r.URL)
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" && site != "same-origin" {
+		s.write(w, http.StatusOK, "open", page)
+		return
+	}
+	w.Header().Set("Location", page)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// pageOf returns the path and the query of an address, without the token. It is never the address of another site.
+func pageOf(u *url.URL) string {
+	q := u.Query()
+	q.Del(tokenParam)
+	page := "/" + strings.TrimLeft(u.EscapedPath(), `/\`)
+	if len(q) > 0 {
+		page += "?" + q.Encode()
+	}
+	return page
+}
+
+func (s *Server) deny(w http.ResponseWriter, r *http.Request, no *refusal) {
+	if no.Status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", "GET, HEAD")
+	}
+	if wantsJSON(r) {
+		writeJSON(w, no.Status, no)
+		return
+	}
+	s.write(w, no.Status, "refused", no)
+}

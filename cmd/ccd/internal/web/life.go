@@ -1,0 +1,226 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/transcript"
+)
+
+const (
+	perLife   = 80 // entries of a page
+	mostTurns = 60 // requests listed beside it
+	mostMarks = 40 // compactions listed below the chart
+)
+
+// head is what every page of a session shows above.
+type head struct {
+	Session row     `json:"session"`
+	Tab     string  `json:"-"`
+	Parent  string  `json:"-"` // the ID of the session that started it
+	Kids    []kid   `json:"sub_agents"`
+	Reading reading `json:"reading"`
+}
+
+// kid is a sub-agent of a session.
+type kid struct {
+	Agent string `json:"agent"`
+	ID    string `json:"session"`
+	Label string `json:"title"`
+}
+
+// reading is how far the session is indexed.
+type reading struct {
+	Done  int64 `json:"bytes"`
+	Total int64 `json:"total_bytes"`
+	More  bool  `json:"more"`
+}
+
+func (r *request) head(tab string) head {
+	h := head{Session: newRow(status.Of(&r.entry), time.Now()), Tab: tab, Parent: r.entry.Parent, Kids: []kid{}}
+	for i := range r.library.Sessions {
+		e := &r.library.Sessions[i]
+		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
+			h.Kids = append(h.Kids, kid{e.Agent, e.ID, status.Of(e).Called()})
+		}
+	}
+	return h
+}
+
+// lifeData is the page of a session's life.
+type lifeData struct {
+	head
+	Chart       chart             `json:"chart"`
+	Compactions []view.Compaction `json:"compactions"`
+	MoreMarks   int               `json:"more_compactions"`
+	Turns       []turn            `json:"turns"` // around the page
+	TurnsAll    int               `json:"turns_all"`
+	TurnsFrom   int               `json:"turns_from"` // number of the first one that is listed
+	Entries     []entry           `json:"entries"`
+	Place       view.Place        `json:"place"`
+	Records     int               `json:"records"`
+	Long        int               `json:"too_long"`
+	At          int               `json:"at"`    // the record that was asked for, 0 if none was
+	Older       int               `json:"older"` // last record of the page before, 0 if there is none
+	Newer       int               `json:"newer"` // first record of the page after, 0 if there is none
+	After       int               `json:"after"` // what is newer than this record replaces the end of the page when the session grows
+}
+
+// turn is a request in the list beside the entries.
+type turn struct {
+	view.Turn
+	Here bool `json:"here"` // it is on the page
+}
+
+// entry is one thing that happened, with its surroundings.
+type entry struct {
+	view.Entry
+	Boundary *view.Compaction `json:"compaction,omitempty"`
+	Turn     int              `json:"turn,omitempty"` // number of the request
+	Last     int              `json:"-"`              // record of the request before, 0 if there is none
+	Next     int              `json:"-"`
+	Anchor   bool             `json:"-"` // the first entry of its record
+	Home     string           `json:"-"` // address of the session
+	Day      string           `json:"-"` // set where a new day begins
+}
+
+func lifePage(ctx context.Context, r *request) (answer, error) {
+	d, err := r.life(ctx, r.number("at", 0), r.number("to", 0))
+	return answer{"life", d}, err
+}
+
+// partPage is the end of a session behind a record, which an open page fetches when the session has grown.
+func partPage(ctx context.Context, r *request) (answer, error) {
+	d, err := r.life(ctx, r.number("after", 0)+1, 0)
+	return answer{"part", d}, err
+}
+
+// life returns the page that begins with record at, or that ends with record to, or else the newest one.
+func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) {
+	d = lifeData{head: r.head("life"), At: at}
+	if r.entry.Class == transcript.Attachment {
+		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
+	}
+	err = r.shelf.use(ctx, r.library, r.entry, max(at, to), func(one *view.Life, more bool) error {
+		d.Reading = reading{one.Bytes, one.Total, more}
+		d.Records, d.Long = one.Records, one.Long
+		d.Chart = newChart(one, r.entry.Kept.Window)
+		d.Compactions = append([]view.Compaction{}, one.Compactions[max(0, len(one.Compactions)-mostMarks):]...)
+		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
+		from, n := at, perLife
+		if at == 0 {
+			from, n = to, -perLife
+		}
+		shown := one
+		if at == 0 && to == 0 { // the newest page
+			if shown, err = r.end(ctx, one, more); err != nil {
+				return err
+			}
+			d.Records, from = shown.Records, shown.Records
+		}
+		entries, place, err := shown.Page(ctx, max(1, min(from, d.Records)), n)
+		if err != nil {
+			return err
+		}
+		switch { // what is beyond the page has no entries
+		case n > 0 && len(entries) < n, at == 0 && to == 0:
+			place.Last = d.Records
+		}
+		if n < 0 && len(entries) < -n && shown == one {
+			place.First = 1
+		}
+		d.Place = place
+		d.fill(one, entries)
+		return nil
+	})
+	return d, err
+}
+
+// end returns a life that has the newest records: while the session is still being indexed, one of only these.
+func (r *request) end(ctx context.Context, one *view.Life, more bool) (*view.Life, error) {
+	if !more {
+		return one, nil
+	}
+	g, err := r.entry.Generation(0)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := view.Tail(ctx, r.library, r.entry, g)
+	if tail == nil {
+		tail = one
+	}
+	return tail, err
+}
+
+func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
+	if d.Place.First > 1 {
+		d.Older = d.Place.First - 1
+	}
+	if d.Place.Last > 0 && d.Place.Last < d.Records {
+		d.Newer = d.Place.Last + 1
+	}
+	d.turns(one)
+	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
+	last, day := 0, ""
+	for _, e := range entries {
+		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID)}
+		last = e.Record
+		if !e.Time.IsZero() && e.Time.Local().Format(time.DateOnly) != day {
+			day = e.Time.Local().Format(time.DateOnly)
+			x.Day = e.Time.Local().Format("Monday, 2 January 2006")
+		}
+		switch {
+		case e.Kind == view.Asked && !e.Side:
+			x.neighbours(one)
+		case e.Kind == view.Compacted:
+			x.Boundary = compactionAt(one, e.Record)
+		case e.Waiting && d.After >= e.Record: // its result replaces it
+			d.After = e.Record - 1
+		}
+		d.Entries = append(d.Entries, x)
+	}
+}
+
+// turns lists the requests around the page.
+func (d *lifeData) turns(one *view.Life) {
+	d.Turns, d.TurnsAll = []turn{}, len(one.Turns)
+	if len(one.Turns) == 0 || d.Place.Last == 0 {
+		return
+	}
+	first, last := clamp(one.TurnOf(d.Place.First), len(one.Turns)), clamp(one.TurnOf(d.Place.Last), len(one.Turns))
+	from := max(0, first-mostTurns/8)
+	d.TurnsFrom = from + 1
+	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
+		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last})
+	}
+}
+
+func clamp(i, n int) int { return max(0, min(i, n-1)) }
+
+// neighbours sets the requests before and after one.
+func (e *entry) neighbours(one *view.Life) {
+	if len(one.Turns) == 0 {
+		return
+	}
+	i := clamp(one.TurnOf(e.Record), len(one.Turns))
+	e.Turn = one.Turns[i].N
+	if i > 0 {
+		e.Last = one.Turns[i-1].Record
+	}
+	if i+1 < len(one.Turns) {
+		e.Next = one.Turns[i+1].Record
+	}
+}
+
+func compactionAt(one *view.Life, record int) *view.Compaction {
+	for i, k := range one.Compactions {
+		if k.Record == record {
+			return &one.Compactions[i]
+		}
+	}
+	return nil
+}

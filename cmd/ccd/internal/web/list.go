@@ -1,0 +1,296 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	perPage    = 50              // sessions
+	mostUrgent = 8               // sessions that need attention, above the list
+	mostHits   = 60              // of a search
+	searchTime = 8 * time.Second // of a search, then it shows what it has found
+	maxChoices = 200             // of a filter
+)
+
+// listData is the page of the sessions.
+type listData struct {
+	Query    string   `json:"query"`
+	Filter   filter   `json:"filter"`
+	Urgent   []row    `json:"attention"` // sessions that need attention, in the order of the list
+	MoreWait int      `json:"more_attention"`
+	Rows     []row    `json:"sessions"`
+	Total    int      `json:"total"`
+	All      int      `json:"archived"`
+	Page     int      `json:"page"` // from 1
+	Pages    int      `json:"pages"`
+	Found    *found   `json:"found,omitempty"`
+	Agents   []string `json:"agents"`
+	Projects []string `json:"projects"`
+	Damage   []string `json:"damage"`
+	Next     string   `json:"-"`
+	Before   string   `json:"-"`
+}
+
+// row is a session in a list.
+type row struct {
+	status.Session
+	ID     string `json:"-"` // as addresses have it
+	State  string `json:"state"`
+	Reason string `json:"attention"`
+	Sub    bool   `json:"sub_agent"`
+	Label  string `json:"-"`
+	When   string `json:"-"`
+	Spark  spark  `json:"-"`
+	Share  float64
+}
+
+func newRow(s status.Session, now time.Time) row {
+	return row{
+		Session: s, ID: mark.Unname(s.Session), State: s.State(now), Reason: s.Attention(now), Sub: s.SubAgent(),
+		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newSpark(s), Share: min(1, max(0, s.Size().Share())),
+	}
+}
+
+// filter is what a list shows. Its zero value shows every main session.
+type filter struct {
+	Agent   string `json:"agent"`
+	Project string `json:"project"`
+	State   string `json:"state"` // a state, or "attention"
+	Since   string `json:"since"`
+	Subs    bool   `json:"sub_agents"`
+
+	since time.Time
+}
+
+// urgent is the state of sessions that need attention.
+const urgent = "attention"
+
+func filterOf(q url.Values, now time.Time) (f filter, err error) {
+	f = filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Since: strings.TrimSpace(q.Get("since")), Subs: q.Get("all") != ""}
+	if f.Since != "" {
+		if f.since, _, err = words.Instant(f.Since, now); err != nil {
+			return f, words.Usage(err)
+		}
+	}
+	return f, nil
+}
+
+func (f filter) passes(s status.Session, now time.Time) bool {
+	switch {
+	case s.SubAgent() && !f.Subs, s.Skipped != "" && !f.Subs:
+		return false
+	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
+		return false
+	case !f.since.IsZero() && s.LastAt().Before(f.since):
+		return false
+	case f.State == urgent:
+		return s.Attention(now) != ""
+	}
+	return f.State == "" || s.State(now) == f.State
+}
+
+func listPage(ctx context.Context, r *request) (answer, error) {
+	now := time.Now()
+	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Damage: []string{}, Rows: []row{}, Urgent: []row{}}
+	var err error
+	if d.Filter, err = filterOf(r.URL.Query(), now); err != nil {
+		return answer{}, err
+	}
+	all, err := r.shelf.list(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, damage := range r.library.Damage {
+		d.Damage = append(d.Damage, reader.Brief(damage))
+	}
+	d.choices(all)
+	d.fill(all, max(1, r.number("page", 1)), now)
+	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
+		d.wait(all, now)
+	}
+	d.link(r.URL.Query())
+	if d.Query != "" && r.URL.Query().Get("titles") == "" { // with titles, the page asks again while a person types
+		d.Found = r.search(ctx, d.Query, d.Filter)
+	}
+	if r.URL.Query().Get("part") != "" {
+		return answer{"rows", d}, nil
+	}
+	return answer{"list", d}, nil
+}
+
+// choices collects what the filters offer.
+func (d *listData) choices(all []status.Session) {
+	agents, projects := map[string]bool{}, map[string]bool{}
+	for _, s := range all {
+		if s.SubAgent() {
+			continue
+		}
+		d.All++
+		agents[s.Agent] = true
+		if s.Project != "" && len(projects) < maxChoices {
+			projects[s.Project] = true
+		}
+	}
+	d.Agents, d.Projects = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(projects))
+}
+
+// fill selects the sessions of a page: those whose titles, names, directories and IDs contain every word of the query.
+func (d *listData) fill(all []status.Session, page int, now time.Time) {
+	wanted := strings.Fields(strings.ToLower(strings.ReplaceAll(d.Query, `"`, " ")))
+	var shown []status.Session
+	for _, s := range all {
+		if d.Filter.passes(s, now) && (len(wanted) == 0 || hasAll(s, wanted)) {
+			shown = append(shown, s)
+		}
+	}
+	d.Total = len(shown)
+	d.Pages = max(1, (d.Total+perPage-1)/perPage)
+	d.Page = min(page, d.Pages)
+	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
+		d.Rows = append(d.Rows, newRow(s, now))
+	}
+}
+
+func hasAll(s status.Session, wanted []string) bool {
+	text := strings.ToLower(strings.Join([]string{s.Name, s.Title, s.Asked, s.Project, s.Session, strings.Join(s.Tags, " ")}, "\n"))
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// wait lists the sessions that need attention.
+func (d *listData) wait(all []status.Session, now time.Time) {
+	for _, s := range all {
+		if (filter{State: urgent}).passes(s, now) {
+			if len(d.Urgent) == mostUrgent {
+				d.MoreWait++
+				continue
+			}
+			d.Urgent = append(d.Urgent, newRow(s, now))
+		}
+	}
+}
+
+// link makes the addresses of the pages before and after this one.
+func (d *listData) link(q url.Values) {
+	to := func(page int) string {
+		q.Set("page", strconv.Itoa(page))
+		return "/?" + q.Encode()
+	}
+	q.Del("part")
+	q.Del("titles")
+	if d.Page > 1 {
+		d.Before = to(d.Page - 1)
+	}
+	if d.Page < d.Pages {
+		d.Next = to(d.Page + 1)
+	}
+}
+
+// found is what a search of the archive found.
+type found struct {
+	Groups []hitGroup `json:"sessions"`
+	Hits   int        `json:"hits"`
+	More   bool       `json:"more"`  // it stopped at mostHits
+	Late   bool       `json:"late"`  // it stopped at searchTime
+	Error  string     `json:"error"` // why it could not search, or not everything
+}
+
+type hitGroup struct {
+	Row  row   `json:"session"`
+	Hits []hit `json:"hits"`
+}
+
+type hit struct {
+	Record  int           `json:"record"`
+	What    string        `json:"kind"`
+	Tool    string        `json:"tool"`
+	ID      mark.ID       `json:"id"`
+	Time    time.Time     `json:"time,omitzero"`
+	Snippet string        `json:"snippet"`
+	Parts   []snippetPart `json:"-"`
+}
+
+// snippetPart is a piece of a snippet; Match reports whether it is one of the words.
+type snippetPart struct {
+	Text  string
+	Match bool
+}
+
+// search searches everything that was said, run and read, the newest sessions first.
+func (r *request) search(ctx context.Context, line string, f filter) *found {
+	out := &found{Groups: []hitGroup{}}
+	q := search.Query{Words: search.Words(line), Since: f.since}
+	if err := q.Check(); err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	now := time.Now()
+	var last transcript.Key
+	for h, err := range (search.Search{Archive: r.library.Archive, Agents: r.library.Agents, Sources: sources(r.library, f), Query: q}).Hits(ctx) {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			out.Late = true
+			return out
+		case errors.As(err, new(*archive.DamageError)): // the search continues behind it
+			out.Error = err.Error()
+			continue
+		case err != nil:
+			out.Error = err.Error()
+			return out
+		case out.Hits == mostHits:
+			out.More = true
+			return out
+		}
+		if h.Session.Key != last {
+			e, _ := r.library.Entry(h.Session.Key)
+			out.Groups, last = append(out.Groups, hitGroup{Row: newRow(status.Of(&e), now)}), h.Session.Key
+		}
+		g := &out.Groups[len(out.Groups)-1]
+		g.Hits = append(g.Hits, newHit(h, q))
+		out.Hits++
+	}
+	return out
+}
+
+func newHit(h search.Hit, q search.Query) hit {
+	one := hit{h.Record, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, nil}
+	at := 0
+	for _, span := range q.Spans(h.Snippet) {
+		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})
+		at = span[1]
+	}
+	one.Parts = append(one.Parts, snippetPart{h.Snippet[at:], false})
+	return one
+}
+
+// sources returns the sessions to search: the main ones that pass the filter, or all with sub-agents.
+func sources(l *reader.Library, f filter) (all []search.Source) {
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && e.Class != transcript.Main {
+			continue
+		}
+		all = append(all, search.Source{
+			Session: e.Session, Last: e.Last(), Records: e.Kept.Records,
+			Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset},
+		})
+	}
+	return all
+}

@@ -1,0 +1,143 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/scorecard"
+)
+
+//go:embed assets/style.css assets/app.js assets/icon.svg templates/*.html
+var files embed.FS
+
+func assets() fs.FS {
+	sub, err := fs.Sub(files, "assets")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return sub
+}
+
+// look is how pages look: the templates.
+type look struct{ *template.Template }
+
+// newLook parses the templates. Static pages link only to themselves.
+func newLook(static bool) *look {
+	t := template.New("").Funcs(template.FuncMap{
+		"static": func() bool { return static },
+		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
+		"policy": filePolicy,
+		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": baseName,
+		"ago":    func(t time.Time) string { return words.Ago(t, time.Now()) },
+		"local":  words.Local,
+		"clock":  clock,
+		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count, "percent": percent,
+		"class": className, "deref": func(n *int) int { return *n }, "add": func(a, b int) int { return a + b },
+		"mul":   func(a, b float64) float64 { return a * b },
+		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks,
+		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
+	})
+	return &look{template.Must(t.ParseFS(files, "templates/*.html"))}
+}
+
+func asset(name string) string {
+	data, err := files.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // the names are constants
+	}
+	return string(data)
+}
+
+// filePolicy is the content security policy of an exported file: it may show its own style, and nothing else.
+func filePolicy() string {
+	sum := sha256.Sum256([]byte(asset("style.css")))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+func (l *look) text(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := l.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("make page: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// address joins the parts of a path, each escaped as one segment.
+func address(parts ...any) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString("/" + url.PathEscape(fmt.Sprint(p)))
+	}
+	return b.String()
+}
+
+func inline(text string) string { return mark.Inline(text, 0) }
+
+// baseName is the last part of a path of any system.
+func baseName(path string) string {
+	path = strings.TrimRight(path, `/\`)
+	return inline(path[strings.LastIndexAny(path, `/\`)+1:])
+}
+
+// below is a path without the directory that it is in.
+func below(dir, path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\`)+"/"); ok && dir != "" {
+		return rest
+	}
+	return path
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("15:04")
+}
+
+func comma(n any) string {
+	switch n := n.(type) {
+	case int:
+		return humanize.Comma(int64(n))
+	case int64:
+		return humanize.Comma(n)
+	}
+	return fmt.Sprint(n)
+}
+
+func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
+
+func percent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
+
+// shellPath quotes a page's path for a shell.
+func shellPath(page string) string { return words.Shell(page) }
+
+// className is what people call a class of facts.
+func className(c scorecard.Class) string {
+	if name := classNames()[c]; name != "" {
+		return name
+	}
+	return string(c)
+}
+
+func classNames() map[scorecard.Class]string {
+	return map[scorecard.Class]string{
+		scorecard.Asked: "What you asked", scorecard.Answers: "The agent's answers", scorecard.Questions: "Questions and your answers",
+		scorecard.Refusals: "Calls that you refused", scorecard.Decisions: "Decisions on the way", scorecard.Reports: "Reports of sub-agents",
+		scorecard.Edited: "Changed files", scorecard.Deleted: "Deleted files", scorecard.Commands: "Commands", scorecard.Outcomes: "Outcomes of commands",
+		scorecard.Errors: "Errors", scorecard.OpenErrors: "Errors still open", scorecard.Git: "State of git", scorecard.Numbers: "Numbers",
+		scorecard.Identifiers: "Names in code", scorecard.URLs: "Web addresses", scorecard.Hashes: "Hashes and versions", scorecard.Plan: "The plan",
+	}
+}

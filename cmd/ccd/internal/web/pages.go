@@ -1,0 +1,182 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// request is one request for a page.
+type request struct {
+	*http.Request
+	*Server
+	library *reader.Library
+	entry   reader.Entry // of pages of a session
+}
+
+// answer is a page: a template and what it shows, which is also its JSON.
+type answer struct {
+	template string
+	data     any
+}
+
+// routes returns the pages. A session's ID is one segment of the path, in which slashes are escaped; it is only compared
+// with the IDs in the archive, so it reaches no file.
+func (s *Server) routes() http.Handler {
+	m := http.NewServeMux()
+	m.Handle("GET "+assetsPath, http.StripPrefix(assetsPath, http.FileServerFS(assets())))
+	m.HandleFunc("GET /{$}", s.page(listPage))
+	m.HandleFunc("GET /stats", s.page(statsPage))
+	m.HandleFunc("GET /o/{id}", s.page(originalPage))
+	m.HandleFunc("GET /o/{id}/exact", s.exact)
+	m.HandleFunc("GET /o/{id}/image", s.image)
+	m.HandleFunc("GET /s/{agent}/{id}", s.page(ofSession(lifePage)))
+	m.HandleFunc("GET /s/{agent}/{id}/part", s.page(ofSession(partPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/events", s.events)
+	m.HandleFunc("GET /s/{agent}/{id}/r/{n}", s.page(originalPage))
+	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/exact", s.exact)
+	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/image", s.image)
+	m.HandleFunc("GET /s/{agent}/{id}/compactions", s.page(ofSession(compactionsPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/compactions/{n}", s.page(ofSession(compactionPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/companion", s.page(ofSession(companionPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
+	m.HandleFunc("GET /s/{agent}/{id}/commands", s.page(ofSession(commandsPage)))
+	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		s.failed(w, r, fmt.Errorf("find page: %w", history.ErrNotFound))
+	})
+	return m
+}
+
+// IsPage reports whether an argument is the path of a page, perhaps with a query, and not of a transcript.
+func IsPage(arg string) bool {
+	path, _, _ := strings.Cut(arg, "?")
+	return path == "/" || path == "/stats" || strings.HasPrefix(path, "/s/") || strings.HasPrefix(path, "/o/")
+}
+
+// SessionPath returns the path of a session's page.
+func SessionPath(agent, id string) string { return address("s", agent, id) }
+
+// page answers with what get returns. It writes only when the page is complete, so that a slow browser keeps nothing of the
+// archive in use.
+func (s *Server) page(get func(context.Context, *request) (answer, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+		defer cancel()
+		l, err := s.shelf.load(ctx)
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		got, err := get(ctx, &request{Request: r, Server: s, library: l})
+		switch {
+		case err != nil:
+			s.failed(w, r, err)
+		case wantsJSON(r):
+			writeJSON(w, http.StatusOK, got.data)
+		default:
+			s.write(w, http.StatusOK, got.template, got.data)
+		}
+	}
+}
+
+// ofSession finds the session of the path.
+func ofSession(get func(context.Context, *request) (answer, error)) func(context.Context, *request) (answer, error) {
+	return func(ctx context.Context, r *request) (answer, error) {
+		var err error
+		if r.entry, err = sessionOf(r.library, r.Request); err != nil {
+			return answer{}, err
+		}
+		return get(ctx, r)
+	}
+}
+
+func sessionOf(l *reader.Library, r *http.Request) (reader.Entry, error) {
+	key := transcript.Key{Agent: r.PathValue("agent"), ID: r.PathValue("id")}
+	if e, ok := l.Entry(key); ok {
+		return e, nil
+	}
+	return reader.Entry{}, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), history.ErrNotFound)
+}
+
+// number returns a number of the query, or other if there is none.
+func (r *request) number(name string, other int) int {
+	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n >= 0 && n < 1<<31 {
+		return n
+	}
+	return other
+}
+
+func wantsJSON(r *http.Request) bool {
+	if r.URL.Query().Get("format") == "json" {
+		return true
+	}
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		http.Error(w, "the page has no JSON", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // the client may be away
+}
+
+func (s *Server) write(w http.ResponseWriter, status int, template string, data any) {
+	text, err := s.look.text(template, data)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte("the page could not be made: "+mark.Visible(err.Error())+"\n")
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	} else {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the client may be away
+}
+
+// failed answers with an error, in the words of the command line.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	no := &refusal{Status: statusOf(err), Why: reader.Locked(err).Error()}
+	var several *history.AmbiguousError
+	var next interface{ Hint() string }
+	if errors.As(err, &several) {
+		no.Help = strings.Join(several.Matches, "\n")
+	}
+	if errors.As(err, &next) {
+		no.Help, no.Code = strings.TrimSpace(no.Help+"\nTry:"), next.Hint()
+	}
+	s.deny(w, r, no)
+}
+
+func statusOf(err error) int {
+	var locked *archive.LockedError
+	var usage words.UsageError
+	var several *history.AmbiguousError
+	switch {
+	case errors.Is(err, history.ErrNotFound), errors.Is(err, archive.ErrNotFound), errors.As(err, new(*dropped.NoneError)), errors.As(err, &several):
+		return http.StatusNotFound
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	case errors.As(err, &locked), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,190 @@
+// Package web serves the local page of `ccd web` and writes the page of `ccd export`.
+//
+// Invariant: it only reads the archive, listens only on loopback, connects to nothing, and answers only GET and HEAD of a
+// browser that has exchanged a one-time token. Text from transcripts reaches a page only through html/template, with control
+// characters made visible, and a secret only through an address that ends in /exact. What a session is, is up to packages
+// status and view; web knows how it looks.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ccd/cmd/ccd/internal/reader"
+)
+
+// Options say what is served, and where.
+type Options struct {
+	Library *reader.Library // opened read-only, not loaded
+	Addr    string          // a loopback address; with port 0, the port of last time or a free one
+	Hosts   []string        // further names under which a proxy reaches the page
+	Idle    time.Duration   // the server ends after so long without requests and open pages; 0: never
+	Poll    time.Duration   // how often an open page looks for growth; 0: every second
+}
+
+// Server serves the page.
+type Server struct {
+	Options
+	listener net.Listener
+	hosts    map[string]bool // what a request's Host may be
+	gate     *gate
+	shelf    shelf
+	idle     idle
+	look     *look
+	run      runFile
+	streams  atomic.Int64
+}
+
+// The limits of a request.
+const (
+	maxHeader   = 16 << 10
+	readTime    = 10 * time.Second
+	answerTime  = time.Minute
+	maxStreams  = 64
+	keepStreams = 15 * time.Second // a comment is sent so often, which finds closed connections
+)
+
+// Listen opens the socket. The page is served once Serve is called.
+func Listen(o Options) (*Server, error) {
+	host, err := loopback(o.Addr)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Options: o, run: runFile{filepath.Join(o.Library.StateDir, runName)}, shelf: shelf{base: o.Library}}
+	if s.listener, err = s.run.listen(host, o.Addr); err != nil {
+		return nil, err
+	}
+	if s.Poll == 0 {
+		s.Poll = time.Second
+	}
+	s.gate, s.look = newGate(), newLook(false)
+	s.hosts = hostsOf(s.port(), o.Hosts)
+	return s, nil
+}
+
+// Close closes the socket of a server that is not served.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// ErrAddress reports an address that is not allowed.
+var ErrAddress = errors.New("only loopback addresses such as 127.0.0.1:0 are allowed")
+
+// loopback returns the host of an address, which must be of the loopback interface.
+func loopback(addr string) (string, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("parse address %s: %w (%w)", addr, ErrAddress, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", fmt.Errorf("listen on %s: %w", addr, ErrAddress)
+	}
+	return host, nil
+}
+
+// hostsOf returns the exact values of Host that are answered. Any other name may be one that a hostile page made resolve to
+// 127.0.0.1.
+func hostsOf(port string, more []string) map[string]bool {
+	all := map[string]bool{}
+	for _, name := range append([]string{"127.0.0.1", "localhost", "[::1]"}, more...) {
+		all[strings.ToLower(net.JoinHostPort(strings.Trim(name, "[]"), port))] = true
+	}
+	for _, name := range more { // a proxy on port 80 or 443
+		all[strings.ToLower(name)] = true
+	}
+	return all
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
+	return port
+}
+
+// Address returns the address of a page with a one-time token.
+func (s *Server) Address(page string) string {
+	return withToken(s.listener.Addr().String(), page, s.gate.token())
+}
+
+// withToken returns the address of a page with a token. Page is a path, with a query if it has one.
+func withToken(host, page, token string) string {
+	u, err := url.Parse("/" + strings.TrimLeft(page, "/"))
+	if err != nil {
+		u = &url.URL{Path: "/"}
+	}
+	q := u.Query()
+	q.Set(tokenParam, token)
+	u.Scheme, u.Host, u.RawQuery = "http", host, q.Encode()
+	return u.String()
+}
+
+// Serve answers requests until ctx ends or the page has not been used for Idle.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.shelf.start = func(do func(context.Context)) { s.shelf.indexing.Go(func() { do(ctx) }) }
+	_ = s.run.note(s.listener.Addr().String(), s.gate.key) // on a read-only disk, only this address is lost for the next time
+	defer s.run.forget(s.listener.Addr().String())
+	h := &http.Server{
+		Handler: s.guard(s.routes()), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: readTime,
+		ReadTimeout: readTime, WriteTimeout: answerTime + readTime, IdleTimeout: answerTime,
+		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0), // it would report clients that go away
+	}
+	failed, unused := make(chan error, 1), s.idle.start(s.Idle)
+	go func() { failed <- h.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-unused:
+	}
+	stop()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+	defer cancel()
+	if down := h.Shutdown(end); down != nil {
+		err = errors.Join(err, h.Close())
+	}
+	s.shelf.wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// idle measures how long nothing has used the server. A request uses it while it is answered, an open page as long as its
+// event stream.
+type idle struct {
+	mu    sync.Mutex
+	most  time.Duration
+	using int
+	timer *time.Timer // nil: the server never ends by itself
+}
+
+func (i *idle) start(most time.Duration) (ended <-chan time.Time) {
+	if most <= 0 {
+		return nil
+	}
+	i.most, i.timer = most, time.NewTimer(most)
+	return i.timer.C
+}
+
+// use adds to the number of uses.
+func (i *idle) use(by int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.using += by; i.timer == nil {
+		return
+	}
+	if i.timer.Stop(); i.using == 0 {
+		i.timer.Reset(i.most)
+	}
+}

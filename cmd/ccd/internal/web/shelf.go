@@ -1,0 +1,170 @@
+package web
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/transcript"
+)
+
+const (
+	maxLives  = 8                      // sessions of which the index is kept
+	stepBytes = 8 << 20                // indexed between two looks at the clock
+	patience  = 250 * time.Millisecond // for which a page waits for its session's index
+	rowsFor   = 2 * time.Second        // rows are reused so long, because they look at every transcript's file
+)
+
+// shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
+type shelf struct {
+	base *reader.Library
+
+	mu     sync.Mutex
+	seen   fs.FileInfo // of the archive when it was read; nil if there was none
+	at     time.Time
+	loaded *reader.Library
+	rows   []status.Session
+	rowsAt time.Time
+	lives  []*life // the last used first
+
+	start    func(do func(context.Context)) // runs do until the server ends
+	indexing sync.WaitGroup
+}
+
+// load returns the sessions as they are now. Each caller gets its own copy of the Library, because looking up an original
+// may load it again.
+func (s *shelf) load(ctx context.Context) (*reader.Library, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	l := *s.loaded
+	return &l, nil
+}
+
+// refresh reads the archive if it has changed since. One read within a second of its change may have changed again.
+func (s *shelf) refresh(ctx context.Context) error {
+	info, err := os.Stat(s.base.ArchivePath)
+	if err != nil {
+		info = nil
+	}
+	if s.loaded != nil && (info == nil) == (s.seen == nil) && (info == nil || os.SameFile(info, s.seen) && info.Size() == s.seen.Size() &&
+		info.ModTime().Equal(s.seen.ModTime()) && s.at.Sub(info.ModTime()) > time.Second) {
+		return nil
+	}
+	l, now := *s.base, time.Now()
+	if err := l.Load(ctx); err != nil {
+		return err
+	}
+	s.loaded, s.seen, s.at, s.rows = &l, info, now, nil
+	return nil
+}
+
+// list returns all sessions as lists show them, sub-agents below their parents.
+func (s *shelf) list(ctx context.Context) ([]status.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	if s.rows == nil || time.Since(s.rowsAt) > rowsFor {
+		s.rows, s.rowsAt = status.Family(s.loaded.Sessions, true), time.Now()
+	}
+	return s.rows, nil
+}
+
+// life is the index of one session.
+type life struct {
+	key        transcript.Key
+	generation int
+
+	mu   sync.Mutex // a view.Life is used by one at a time
+	life *view.Life
+	more bool // there is more to index
+	busy bool // a goroutine indexes it
+}
+
+// life returns the index of a session's generation, which may be empty.
+func (s *shelf) life(l *reader.Library, e reader.Entry, g archive.Generation) *life {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.lives, func(one *life) bool { return one.key == e.Key && one.generation == g.N })
+	var one *life
+	if i >= 0 {
+		one = s.lives[i]
+		s.lives = slices.Delete(s.lives, i, i+1)
+	} else {
+		one = &life{key: e.Key, generation: g.N, life: view.Open(l, e, g)}
+	}
+	s.lives = slices.Insert(s.lives, 0, one)
+	s.lives = s.lives[:min(len(s.lives), maxLives)]
+	return one
+}
+
+// use indexes what is new of a session, for at most patience or until record want is indexed, and calls do. The rest is
+// indexed in the background.
+func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want int, do func(one *view.Life, more bool) error) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	one := s.life(l, e, g)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	begun := time.Now()
+	for more := true; more; {
+		if more, err = one.life.Grow(ctx, g, stepBytes); err != nil {
+			return err
+		}
+		if one.more = more; time.Since(begun) > patience && one.life.Records >= want {
+			break
+		}
+	}
+	if one.more && !one.busy && s.start != nil {
+		one.busy = true
+		s.start(func(ctx context.Context) { one.rest(ctx, g) })
+	}
+	return do(one.life, one.more)
+}
+
+// rest indexes the rest, step by step, so that pages are answered between.
+func (one *life) rest(ctx context.Context, g archive.Generation) {
+	for busy := true; busy; {
+		one.mu.Lock()
+		var err error
+		one.more, err = one.life.Grow(ctx, g, stepBytes)
+		one.busy = one.more && err == nil
+		busy = one.busy
+		one.mu.Unlock()
+	}
+	debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
+}
+
+// complete reports whether the index of a session that was asked for is complete.
+func (s *shelf) complete(k transcript.Key) bool {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.lives, func(one *life) bool { return one.key == k })
+	var one *life
+	if i >= 0 {
+		one = s.lives[i]
+	}
+	s.mu.Unlock()
+	if one == nil {
+		return true
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	return !one.more
+}
+
+// wait waits for the goroutines, whose context has ended.
+func (s *shelf) wait() { s.indexing.Wait() }

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/view"
+)
+
+const (
+	mostFiles    = 1000
+	mostVersions = 100     // of a file, on a page
+	mostCommands = 500     // on a page
+	maxFile      = 1 << 20 // bytes of a version that are shown
+)
+
+// filesData is the list of a session's files.
+type filesData struct {
+	head
+	Files []view.FileLine `json:"files"`
+	More  int             `json:"more"`
+}
+
+func filesPage(ctx context.Context, r *request) (answer, error) {
+	d := filesData{head: r.head("files"), Files: []view.FileLine{}}
+	err := r.shelf.use(ctx, r.library, r.entry, 0, func(one *view.Life, more bool) error {
+		d.Files = append(d.Files, one.Files[:min(len(one.Files), mostFiles)]...)
+		d.More = one.MoreFiles + len(one.Files) - len(d.Files)
+		d.Reading = reading{one.Bytes, one.Total, more}
+		return nil
+	})
+	return answer{"files", d}, err
+}
+
+// fileData is the page of one file.
+type fileData struct {
+	head
+	Path     string        `json:"path"`
+	Versions []fileVersion `json:"versions"` // the newest first
+	More     int           `json:"more"`
+	Shown    *fileVersion  `json:"shown"` // the version that is shown whole
+	Cut      bool          `json:"cut"`
+}
+
+type fileVersion struct {
+	view.Version
+	N     int        `json:"n"` // from 1, the oldest
+	Lines []diffLine `json:"-"`
+	Here  bool       `json:"-"`
+}
+
+// diffLine is a line of a diff.
+type diffLine struct {
+	Kind string // "add", "del", "hunk" or ""
+	Text string
+}
+
+func filePage(ctx context.Context, r *request) (answer, error) {
+	d := fileData{head: r.head("files"), Path: r.URL.Query().Get("path"), Versions: []fileVersion{}}
+	path, all, err := view.Versions(ctx, r.library, r.entry, d.Path)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("find file %s: %w", inline(d.Path), history.ErrNotFound)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	d.Path = path
+	show := min(r.number("v", 0), len(all))
+	for i := len(all) - 1; i >= max(0, len(all)-mostVersions); i-- {
+		d.Versions = append(d.Versions, newVersion(all[i], i+1, show))
+	}
+	d.More = len(all) - len(d.Versions)
+	if show > 0 {
+		one := newVersion(all[show-1], show, show)
+		if d.Cut = len(one.Text) > maxFile; d.Cut {
+			one.Text = strings.ToValidUTF8(one.Text[:maxFile], "")
+		}
+		d.Shown = &one
+	}
+	return answer{"file", d}, nil
+}
+
+func newVersion(v view.Version, n, show int) fileVersion {
+	one := fileVersion{Version: v, N: n, Here: n == show}
+	for line := range strings.Lines(v.Diff) {
+		line = strings.TrimSuffix(line, "\n")
+		kind := ""
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+			kind = "hunk"
+		case strings.HasPrefix(line, "+"):
+			kind = "add"
+		case strings.HasPrefix(line, "-"):
+			kind = "del"
+		}
+		one.Lines = append(one.Lines, diffLine{kind, line})
+	}
+	return one
+}
+
+// commandsData is the list of a session's commands.
+type commandsData struct {
+	head
+	Only     string        `json:"only"` // "failed", or ""
+	Commands []commandLine `json:"commands"`
+	Runs     int           `json:"runs"`
+	Failed   int           `json:"failed"`
+	Fixed    int           `json:"fixed"`
+	Page     int           `json:"page"`
+	Pages    int           `json:"pages"`
+}
+
+// commandLine is one command that ran.
+type commandLine struct {
+	history.Command
+	Turn  int  `json:"turn"`              // record of the request before it
+	Fixed int  `json:"fixed,omitempty"`   // record of the next success of a failed command
+	Fixes int  `json:"fixes,omitempty"`   // record of the first failure that this success ends
+	Again bool `json:"unfixed,omitempty"` // it failed and did not succeed later
+	Bad   bool `json:"-"`
+}
+
+func commandsPage(ctx context.Context, r *request) (answer, error) {
+	d := commandsData{head: r.head("commands"), Only: r.URL.Query().Get("only"), Commands: []commandLine{}}
+	g, err := r.entry.Generation(0)
+	if err != nil {
+		return answer{}, err
+	}
+	var all []commandLine
+	for t, err := range history.Turns(history.Records(ctx, r.library.History(), r.entry.Session.Session, g.N)) {
+		if err != nil {
+			return answer{}, err
+		}
+		for _, c := range t.Commands {
+			all = append(all, commandLine{Command: c, Turn: t.Record, Bad: c.Exit != nil && *c.Exit != 0})
+		}
+	}
+	pair(all)
+	d.count(all)
+	if d.Only == "failed" {
+		all = related(all)
+	}
+	d.Pages = max(1, (len(all)+mostCommands-1)/mostCommands)
+	d.Page = max(1, min(r.number("page", d.Pages), d.Pages)) // the newest page, as of a session
+	d.Commands = append(d.Commands, all[(d.Page-1)*mostCommands:min(len(all), d.Page*mostCommands)]...)
+	return answer{"commands", d}, nil
+}
+
+func (d *commandsData) count(all []commandLine) {
+	d.Runs = len(all)
+	for _, c := range all {
+		if c.Bad {
+			d.Failed++
+		}
+		if c.Fixes > 0 {
+			d.Fixed++
+		}
+	}
+}
+
+// pair finds the next success of each failed command. Two commands are the same if their lines are.
+func pair(all []commandLine) {
+	failed := map[string][]int{}
+	for i := range all {
+		c := &all[i]
+		switch before := failed[c.Command.Command]; {
+		case c.Bad:
+			failed[c.Command.Command] = append(before, i)
+			c.Again = true
+		case c.Exit != nil && len(before) > 0:
+			c.Fixes = all[before[0]].Record
+			for _, j := range before {
+				all[j].Fixed, all[j].Again = c.Record, false
+			}
+			delete(failed, c.Command.Command)
+		}
+	}
+}
+
+// related keeps the failures and what ended them.
+func related(all []commandLine) (out []commandLine) {
+	for _, c := range all {
+		if c.Bad || c.Fixes > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}

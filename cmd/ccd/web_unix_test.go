@@ -1,0 +1,698 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pageCSP is the policy of every page.
+const pageCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+const (
+	ledgerID  = "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
+	ledgerURL = "/s/claude-code/" + ledgerID
+)
+
+// site is a running `ccd web` and a browser that was let in.
+type site struct {
+	t       *testing.T
+	home    string
+	address string // with the token
+	base    string
+	browser *http.Client
+	stop    context.CancelCauseFunc
+	ended   chan int // the exit code
+}
+
+// webHome returns a home with these transcripts of Claude Code, archived.
+func webHome(t *testing.T, transcripts map[string]string) string {
+	t.Helper()
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-home-me-ledger")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for id, text := range transcripts {
+		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run --once: exit %d, %s", code, said)
+	}
+	return home
+}
+
+// ledger is a session that its agent compacted.
+func ledger(t *testing.T) string {
+	t.Helper()
+	var all []byte
+	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return string(all)
+}
+
+// serveWeb starts `ccd web` in a home and opens its address.
+func serveWeb(t *testing.T, home string, args ...string) *site {
+	t.Helper()
+	ctx, stop := context.WithCancelCause(t.Context())
+	s := &site{t: t, home: home, stop: stop, ended: make(chan int, 1)}
+	out, in := io.Pipe()
+	var said bytes.Buffer
+	go func() {
+		code := run(ctx, append([]string{"web", "--no-open"}, args...), std{strings.NewReader(""), in, &said}, []string{"HOME=" + home})
+		in.Close()
+		s.ended <- code
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("ccd web printed %q (exit %d): %s", line, <-s.ended, said.String())
+	}
+	t.Cleanup(s.end)
+	s.address = strings.TrimSpace(line)
+	s.base, _, _ = strings.Cut(s.address, "/?")
+	s.browser = newBrowser(t)
+	s.want(http.StatusOK, s.address)
+	return s
+}
+
+func newBrowser(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Timeout: time.Minute}
+}
+
+// end ends the server as Ctrl-C does.
+func (s *site) end() {
+	s.stop(errInterrupted)
+	select {
+	case code := <-s.ended:
+		s.ended <- code
+		if code != exitInterrupted && code != exitDone { // it may have ended before
+			s.t.Errorf("ccd web: exit %d after Ctrl-C", code)
+		}
+	case <-time.After(20 * time.Second):
+		s.t.Error("ccd web does not end")
+	}
+}
+
+// ask sends a request. Header lines are "Name: value".
+func (s *site) ask(client *http.Client, method, address string, headers ...string) (*http.Response, string) {
+	s.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = s.base + address
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, address, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
+	}
+	a, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(a.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a, string(body)
+}
+
+// want gets a page as the browser and checks its status.
+func (s *site) want(status int, address string, headers ...string) string {
+	s.t.Helper()
+	a, body := s.ask(s.browser, http.MethodGet, address, headers...)
+	if a.StatusCode != status {
+		s.t.Fatalf("%s: status %d, want %d: %.2000s", address, a.StatusCode, status, body)
+	}
+	return body
+}
+
+// has checks that a page has texts.
+func (s *site) has(address string, texts ...string) string {
+	s.t.Helper()
+	body := s.want(http.StatusOK, address)
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			s.t.Errorf("%s: no %q in\n%.3000s", address, text, body)
+		}
+	}
+	return body
+}
+
+func TestWebTokenWorksOnce(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	stranger := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	a, body := s.ask(stranger, http.MethodGet, s.address)
+	if a.StatusCode != http.StatusForbidden || !strings.Contains(body, "ccd web /") || len(a.Cookies()) > 0 {
+		t.Errorf("a spent token: status %d, cookies %v, %.500s", a.StatusCode, a.Cookies(), body)
+	}
+	a, body = s.ask(stranger, http.MethodGet, ledgerURL+"?at=3")
+	if a.StatusCode != http.StatusForbidden || !strings.Contains(body, "ccd web &#39;"+ledgerURL+"?at=3&#39;") || strings.Contains(body, "Decimal") {
+		t.Errorf("without a cookie: status %d, %.2000s", a.StatusCode, body)
+	}
+	a, _ = s.ask(stranger, http.MethodGet, "/?token=x.y")
+	if a.StatusCode != http.StatusForbidden {
+		t.Errorf("an invented token: status %d", a.StatusCode)
+	}
+	a, _ = s.ask(stranger, http.MethodGet, "/", "Cookie: "+"ccd_"+s.port()+"=")
+	if a.StatusCode != http.StatusForbidden {
+		t.Errorf("an empty cookie: status %d", a.StatusCode)
+	}
+
+	code, out, _ := ccdIn(s.home, "", "web", "--no-open", "/stats")
+	fresh := strings.TrimSpace(out)
+	if code != exitDone || !strings.HasPrefix(fresh, s.base+"/stats?token=") {
+		t.Fatalf("a second ccd web: exit %d, %q", code, out)
+	}
+	a, _ = s.ask(stranger, http.MethodGet, fresh)
+	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/stats" || len(a.Cookies()) != 1 {
+		t.Fatalf("a token: status %d to %q", a.StatusCode, a.Header.Get("Location"))
+	}
+	if c := a.Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || len(c.Value) < 40 {
+		t.Errorf("the cookie: %v", c)
+	}
+	if code, out, _ = ccdIn(s.home, "", "web", "--no-open", ledgerID[:8]); code != exitDone || !strings.HasPrefix(out, s.base+ledgerURL+"?token=") {
+		t.Errorf("ccd web SESSION: exit %d, %q", code, out)
+	}
+	info, err := os.Stat(filepath.Join(s.home, ".local", "state", "ccd", "web.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("web.json: %v, %v", info, err)
+	}
+}
+
+func (s *site) port() string {
+	u, err := url.Parse(s.base)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return u.Port()
+}
+
+func TestWebAnswersOnlyItsOwnNames(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}), "--allow-host", "box.example")
+	u, err := url.Parse(s.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie := s.browser.Jar.Cookies(u)[0].String()
+	for host, want := range map[string]int{
+		"127.0.0.1:" + s.port(): 200, "localhost:" + s.port(): 200, "[::1]:" + s.port(): 200, "LOCALHOST:" + s.port(): 200, "box.example": 200, "box.example:" + s.port(): 200,
+		"evil.example": 403, "evil.example:" + s.port(): 403, "127.0.0.1:1": 403, "localhost": 403, "localhost.evil.example:" + s.port(): 403, "127.0.0.1:" + s.port() + ".evil": 403,
+	} {
+		for _, path := range []string{"/", "/stats", ledgerURL, ledgerURL + "/events?stop", "/assets/app.js", "/alive", "/nothing"} {
+			if want == 200 && (strings.Contains(path, "events") || path == "/nothing") {
+				continue
+			}
+			a, body := s.ask(&http.Client{}, http.MethodGet, path, "Host: "+host, "Cookie: "+cookie)
+			if a.StatusCode != want || want == 403 && !strings.Contains(body, "--allow-host NAME") {
+				t.Errorf("Host %s, %s: status %d, want %d", host, path, a.StatusCode, want)
+			}
+		}
+	}
+}
+
+func TestWebRefusesOtherSites(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	for header, want := range map[string]int{
+		"Origin: http://evil.example": 403, "Origin: null": 403, "Origin: " + s.base: 200, "Origin: http://127.0.0.1:1": 403,
+		"Sec-Fetch-Site: cross-site": 403, "Sec-Fetch-Site: same-site": 403, "Sec-Fetch-Site: same-origin": 200, "Sec-Fetch-Site: none": 200,
+	} {
+		if a, _ := s.ask(s.browser, http.MethodGet, ledgerURL, header); a.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", header, a.StatusCode, want)
+		}
+	}
+	// A link in another page, with a token: the page moves on by itself, because a redirect would come without the cookie.
+	_, out, _ := ccdIn(s.home, "", "web", "--no-open", "/stats")
+	a, body := s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+	if a.StatusCode != 200 || !strings.Contains(body, `content="0; url=/stats"`) || len(a.Cookies()) != 1 {
+		t.Errorf("a link with a token: status %d, %s", a.StatusCode, body)
+	}
+	_, out, _ = ccdIn(s.home, "", "web", "--no-open", "/stats")
+	if a, _ = s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"); a.StatusCode != 403 {
+		t.Errorf("a token in an image's address: status %d", a.StatusCode)
+	}
+}
+
+func TestWebOnlyReads(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"} {
+		a, _ := s.ask(s.browser, method, ledgerURL)
+		if a.StatusCode != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: status %d", method, a.StatusCode)
+		}
+	}
+	if a, body := s.ask(s.browser, http.MethodHead, ledgerURL); a.StatusCode != 200 || body != "" || a.ContentLength < 1000 {
+		t.Errorf("HEAD: status %d, %d bytes announced", a.StatusCode, a.ContentLength)
+	}
+	if a, _ := s.ask(s.browser, http.MethodGet, "/", "X-Long: "+strings.Repeat("x", 64<<10)); a.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a header of 64 KB: status %d", a.StatusCode)
+	}
+}
+
+func TestWebHeaders(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	for _, path := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", "/?q=Decimal", "/nothing", "/o/zzzz", "/assets/style.css", "/assets/app.js"}) {
+		a, _ := s.ask(s.browser, http.MethodGet, path)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": pageCSP, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Access-Control-Allow-Origin": "", "Access-Control-Allow-Credentials": "", "Server": "",
+		} {
+			if got := a.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+	}
+}
+
+// pagesOf returns the pages of a session that every session has.
+func pagesOf(session string) []string {
+	return []string{session, session + "?at=1", session + "?to=3", session + "/part?after=2", session + "/compactions", session + "/companion", session + "/files", session + "/commands", session + "/r/1"}
+}
+
+func TestWebListensOnLoopbackOnly(t *testing.T) {
+	home := t.TempDir()
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:80", "example.com:80", "nonsense"} {
+		if code, _, said := ccdIn(home, "", "web", "--no-open", "--addr", addr); code != exitUsage || !strings.Contains(said, "loopback") {
+			t.Errorf("--addr %s: exit %d, %s", addr, code, said)
+		}
+	}
+	s := serveWeb(t, home, "--addr", "localhost:0")
+	if host, _, err := net.SplitHostPort(strings.TrimPrefix(s.base, "http://")); err != nil || !net.ParseIP(strings.Trim(host, "[]")).IsLoopback() {
+		t.Errorf("it listens on %s", s.base)
+	}
+	port := s.port()
+	s.end()
+	if again := serveWeb(t, home, "--addr", "localhost:0"); again.port() != port {
+		t.Errorf("port %s, want that of last time, %s", again.port(), port)
+	}
+}
+
+func TestWebReachesNoFile(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	secret := filepath.Join(s.home, "secret.txt")
+	if err := os.WriteFile(secret, []byte("the secret of the house"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := strings.Repeat("../", 20)
+	for _, path := range []string{
+		"/s/claude-code/" + url.PathEscape(up+secret), "/s/" + url.PathEscape(up) + "/x", "/s/claude-code/%00", "/s/claude-code/" + ledgerID + "%2f..%2f..",
+		"/assets/" + url.PathEscape(up+secret), "/assets/..%2f..%2fserver.go", "/assets/templates/base.html", "/o/" + url.PathEscape(up+secret), "/o/..%2fexact", "/o/5d2f7a1e%231",
+		ledgerURL + "/r/-1", ledgerURL + "/r/x", ledgerURL + "/r/99999999", ledgerURL + "/r/1?id=" + url.QueryEscape(secret), ledgerURL + "/compactions/99", ledgerURL + "/compactions/x",
+		ledgerURL + "/file?path=" + url.QueryEscape(secret), ledgerURL + "/file?path=" + url.QueryEscape(up+"etc/passwd"), ledgerURL + "/file",
+	} {
+		a, body := s.ask(s.browser, http.MethodGet, path)
+		if a.StatusCode != http.StatusNotFound && a.StatusCode != http.StatusBadRequest || strings.Contains(body, "the secret of") || strings.Contains(body, "root:") {
+			t.Errorf("%s: status %d, %.600s", path, a.StatusCode, body)
+		}
+	}
+	a, _ := s.ask(&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Jar: s.browser.Jar},
+		http.MethodGet, s.base+"//evil.example/%5Cevil?token=x")
+	if to := a.Header.Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, ":") {
+		t.Errorf("it redirects to %q", to)
+	}
+}
+
+func TestWebEndsWhenIdle(t *testing.T) {
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
+	s := serveWeb(t, home, "--idle", "300ms")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+ledgerURL+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := (&http.Client{Jar: s.browser.Jar}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := bufio.NewReader(a.Body)
+	if text, err := line.ReadString('\n'); err != nil || a.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("the stream begins with %q: %v", text, err)
+	}
+	select {
+	case <-s.ended:
+		t.Fatal("it ended while a page was open")
+	case <-time.After(700 * time.Millisecond):
+	}
+	a.Body.Close()
+	select {
+	case code := <-s.ended:
+		if s.ended <- code; code != exitDone {
+			t.Errorf("exit %d", code)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// TestWebViews opens every page of a session, and every link in them.
+func TestWebViews(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
+	s.has("/?q=Decimal", "In the archive", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
+	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
+	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
+		t.Error("the filter of the agent lets another's session pass")
+	}
+	s.has(ledgerURL, "also add a regression test", `id="chart"`, "<svg", `/compactions/1`, "data-records=")
+	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
+	s.has(ledgerURL+"/compactions", "/compactions/1")
+	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd adds", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
+	s.has(ledgerURL+"/companion", "Rules", `href="/o/`)
+	s.has(ledgerURL+"/files", "money.py")
+	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
+	s.has(ledgerURL+"/commands", "pytest")
+	s.has("/stats", "What each strategy saved", "Restores")
+	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
+	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
+	seen := map[string]bool{}
+	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", ledgerURL + "/compactions/1"}) {
+		for _, link := range regexp.MustCompile(`(?:href|src)="(/[^"#]*)`).FindAllStringSubmatch(s.want(http.StatusOK, page), -1) {
+			if to := strings.ReplaceAll(link[1], "&amp;", "&"); !seen[to] {
+				seen[to] = true
+				s.want(http.StatusOK, to)
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d links", len(seen))
+	}
+}
+
+func TestWebJSON(t *testing.T) {
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", ledgerURL + "/compactions/1", "/o/w1sm843qvd19", ledgerURL + "/file?path=ledger/money.py"}) {
+		var v map[string]any
+		if body := s.want(http.StatusOK, page, "Accept: application/json"); json.Unmarshal([]byte(body), &v) != nil || len(v) < 3 {
+			t.Errorf("%s: %.300s", page, body)
+		}
+	}
+	var no struct{ Error string }
+	if body := s.want(http.StatusNotFound, "/nothing?format=json"); json.Unmarshal([]byte(body), &no) != nil || no.Error == "" {
+		t.Errorf("an error as JSON: %s", body)
+	}
+}
+
+// TestWebGrows: an open page gets an event when its session has grown, and the new part.
+func TestWebGrows(t *testing.T) {
+	text := ledger(t)
+	lines := strings.SplitAfter(text, "\n")
+	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
+	s := serveWeb(t, home)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+ledgerURL+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := (&http.Client{Jar: s.browser.Jar}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	stream := bufio.NewReader(a.Body)
+	if _, err := stream.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatal(said)
+	}
+	for {
+		line, err := stream.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line == "event: grew\n" {
+			break
+		}
+	}
+	s.has(ledgerURL+"/part?after=40", "also add a regression test", `data-after="`)
+	if body := s.want(http.StatusOK, ledgerURL+"/part?after=40"); strings.Contains(body, `id="r40"`) || strings.Contains(body, "<html") {
+		t.Error("the part has more than what is new")
+	}
+}
+
+// hostileWeb is a session whose texts try to become markup, links, or controls.
+func hostileWeb() string {
+	var all []byte
+	for i, text := range hostileTexts {
+		all = append(all, webLine("user", i, text)...)
+		all = append(all, webLine("assistant", i, []any{
+			map[string]any{"type": "text", "text": text},
+			map[string]any{"type": "tool_use", "id": fmt.Sprint("t", i), "name": text, "input": map[string]any{"command": text, "file_path": text}},
+		})...)
+		all = append(all, webLine("user", i, []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", i), "content": text, "is_error": true}})...)
+	}
+	return string(all)
+}
+
+var hostileTexts = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `javascript:alert(1)`, `[x](javascript:alert(1))`,
+	`data:text/html,<script>alert(1)</script>`, `<svg onload=alert(1)><a xlink:href="javascript:alert(1)">`, `</pre></details></main><iframe src=//evil.example>`,
+	`</title><meta http-equiv=refresh content="0;url=//evil.example">`, "\x1b[31mred\x1b]8;;http://evil.example\x07link", "a\u202ereversed\u2066b\u200bc\ufeff", "{{.Secret}} {{define \"x\"}}",
+	`[ccd w1sm843qvd19 file]`, `<base href="//evil.example/">`, "`${alert(1)}`", `<style>*{display:none}</style>`, `&lt;script&gt;`, "\x00\x01\x7f\u0085",
+}
+
+func webLine(kind string, n int, content any) []byte {
+	line, err := json.Marshal(map[string]any{
+		"type": kind, "uuid": fmt.Sprintf("u%s%d", kind, n), "sessionId": "bad00000-0000-4000-8000-000000000bad", "cwd": hostileTexts[1], "gitBranch": hostileTexts[0],
+		"timestamp": time.Date(2026, 2, 1, 9, n/60%60, n%60, 0, time.UTC), "message": map[string]any{"role": kind, "model": hostileTexts[2], "content": content},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return append(line, '\n')
+}
+
+var (
+	webTag       = regexp.MustCompile(`(?s)<[a-zA-Z!/][^>]*>`)
+	webAttribute = regexp.MustCompile(`\s([a-zA-Z-]+)=("[^"]*"|'[^']*'|[^\s>]+)`)
+	webControl   = regexp.MustCompile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u0080-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+)
+
+// harmlessPage checks the markup of a page: no script but ccd's, no handler, no style, no link that leaves, no control character.
+func harmlessPage(t *testing.T, page, body string, static bool) {
+	t.Helper()
+	if c := webControl.FindString(body); c != "" {
+		t.Errorf("%s: has the control character %q", page, c)
+	}
+	for _, tag := range webTag.FindAllString(body, -1) {
+		name := strings.ToLower(regexp.MustCompile(`^</?([a-zA-Z0-9]*)`).FindStringSubmatch(tag)[1])
+		switch {
+		case name == "script" && tag != `<script src="/assets/app.js" defer>` && tag != "</script>", slices.Contains([]string{"iframe", "base", "object", "embed", "image"}, name),
+			name == "style" && !static, name == "script" && static, name == "meta" && strings.Contains(tag, "refresh"):
+			t.Errorf("%s: has %s", page, tag)
+		}
+		for _, a := range webAttribute.FindAllStringSubmatch(tag, -1) {
+			key, value := strings.ToLower(a[1]), strings.Trim(a[2], `"'`)
+			switch {
+			case strings.HasPrefix(key, "on"), key == "style", key == "srcdoc", strings.Contains(key, "xlink"):
+				t.Errorf("%s: has the attribute %s in %s", page, key, tag)
+			case (key == "href" || key == "src" || key == "action") && value != "" && !regexp.MustCompile(`^(/[^/]|/$|#|\?)`).MatchString(value), static && key == "src":
+				t.Errorf("%s: leads to %q in %s", page, value, tag)
+			}
+		}
+	}
+}
+
+// TestWebHostileTranscript: no text of a transcript becomes markup, a link, a style or a control.
+func TestWebHostileTranscript(t *testing.T) {
+	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": hostileWeb(), ledgerID: ledger(t)})
+	s := serveWeb(t, home)
+	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
+	pages := append(pagesOf(bad), "/", "/stats", "/?q=alert", "/?q="+url.QueryEscape(hostileTexts[1]), "/?agent="+url.QueryEscape(hostileTexts[1]), "/?project="+url.QueryEscape(hostileTexts[2]), "/nothing/"+url.PathEscape(hostileTexts[0]))
+	for i := range hostileTexts {
+		pages = append(pages, fmt.Sprint(bad, "/r/", 3*i+1), fmt.Sprint(bad, "/r/", 3*i+2))
+		pages = append(pages, bad+"/file?path="+url.QueryEscape(hostileTexts[i]))
+	}
+	for _, page := range pages {
+		_, body := s.ask(s.browser, http.MethodGet, page)
+		harmlessPage(t, page, body, false)
+	}
+	s.has(bad, "&lt;script&gt;alert(1)&lt;/script&gt;", `\x1b[31m`, `\xe2\x80\xae`)
+	if body := s.has(bad); strings.Contains(body, `href="/o/w1sm843qvd19`) {
+		t.Error("a marker in a transcript became a link")
+	}
+	_, out, _ := ccdIn(home, "", "export", "bad00000")
+	harmlessPage(t, "export", out, true)
+	if len(out) < 10_000 {
+		t.Errorf("export: %.500s", out)
+	}
+}
+
+// TestWebSecretsNeedAClick: a secret is only in the exact original.
+func TestWebSecretsNeedAClick(t *testing.T) {
+	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	text := string(webLine("user", 0, "my token is "+secret+", use it")) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "I use " + secret}}))
+	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text})
+	s := serveWeb(t, home)
+	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
+	for _, page := range append(pagesOf(bad), "/", "/?q=token", "/stats") {
+		if body := s.want(http.StatusOK, page); strings.Contains(body, secret) {
+			t.Errorf("%s shows the secret", page)
+		}
+	}
+	if _, out, _ := ccdIn(home, "", "export", "bad00000"); strings.Contains(out, secret) || !strings.Contains(out, "[redacted ") {
+		t.Error("export shows the secret")
+	}
+	a, body := s.ask(s.browser, http.MethodGet, bad+"/r/1/exact?download=1")
+	if !strings.Contains(body, secret) || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment; filename=") || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("exact: %v, %.300s", a.Header, body)
+	}
+	link := regexp.MustCompile(regexp.QuoteMeta(bad) + `/r/1\?id=([0-9a-z]+)`).FindString(s.want(http.StatusOK, bad))
+	if body := s.has(link, "Left out here: 1 secret"); strings.Contains(body, secret) {
+		t.Error("the original shows the secret")
+	}
+	if body := s.want(http.StatusOK, strings.Replace(link, "?", "/exact?", 1)); body != "my token is "+secret+", use it" {
+		t.Errorf("the exact original: %q", body)
+	}
+}
+
+// TestWebImages: an image is sent as its bytes say, in a sandbox; anything else is not sent.
+func TestWebImages(t *testing.T) {
+	png := "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	picture := func(media, data string) any {
+		return []any{map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": media, "data": data}}}
+	}
+	text := string(webLine("user", 0, "see")) + string(webLine("user", 1, picture("image/png", png))) + string(webLine("user", 2, picture("image/svg+xml", "PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+")))
+	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text}))
+	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
+	all := regexp.MustCompile(regexp.QuoteMeta(bad)+`/r/(\d)/image\?id=[0-9a-z]+`).FindAllStringSubmatch(s.want(http.StatusOK, bad), -1)
+	if len(all) != 2 {
+		t.Fatalf("images: %q", all)
+	}
+	for _, one := range all {
+		a, body := s.ask(s.browser, http.MethodGet, one[0])
+		if one[1] == "2" && (a.Header.Get("Content-Type") != "image/png" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") || !strings.HasPrefix(body, "\x89PNG")) {
+			t.Errorf("the picture: status %d, %v", a.StatusCode, a.Header)
+		}
+		if one[1] == "3" && a.StatusCode != http.StatusNotFound {
+			t.Errorf("an SVG: status %d, %s", a.StatusCode, a.Header.Get("Content-Type"))
+		}
+	}
+}
+
+// TestWebLongSessions: pages stay small and come soon, whatever the session.
+func TestWebLongSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 40 MB")
+	}
+	var turns bytes.Buffer
+	for i := range 100_000 {
+		turns.Write(webLine("user", i, fmt.Sprintf("request %d of many", i+1)))
+	}
+	long := string(webLine("user", 0, strings.Repeat("a long line ", 10<<20/12))) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "short"}}))
+	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-0000000100ad": turns.String(), "bad00000-0000-4000-8000-000000000bad": long}))
+	many, line := "/s/claude-code/bad00000-0000-4000-8000-0000000100ad", "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
+	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", many + "/compactions", many + "/commands", line, line + "/r/1", "/"} {
+		if body := s.want(http.StatusOK, page); len(body) > 1<<20 {
+			t.Errorf("%s: %d bytes", page, len(body))
+		}
+	}
+	s.has(many+"?at=50000", "request 50000 of many", "request 50001 of many")
+	eventually(t, "the session is indexed", func() bool { return strings.Contains(s.want(http.StatusOK, many), "request 100000 of many") })
+}
+
+func TestExport(t *testing.T) {
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
+	file := filepath.Join(home, "session.html")
+	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code != exitDone {
+		t.Fatalf("exit %d, %s", code, said)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	harmlessPage(t, "export", text, true)
+	for _, want := range []string{"default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements have the id %s", m[1])
+		}
+		ids[m[1]] = true
+	}
+	if strings.Contains(text, "<script") || regexp.MustCompile(`(href|src)="(/|http)`).MatchString(text) {
+		t.Error("the file refers to something outside of it")
+	}
+	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code == exitDone || !strings.Contains(said, "--force") {
+		t.Errorf("a second time: exit %d, %s", code, said)
+	}
+}
+
+// TestPurgeKnowsTheFilesOfWeb: uninstall --purge leaves nothing of ccd web behind.
+func TestPurgeKnowsTheFilesOfWeb(t *testing.T) {
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
+	serveWeb(t, home).end()
+	state := filepath.Join(home, ".local", "state", "ccd")
+	if _, err := os.Stat(filepath.Join(state, "web.json")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, said := ccdIn(home, "", "uninstall", "--purge", "--yes"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, said)
+	}
+	if left, err := os.ReadDir(state); err == nil {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestWebListOfManySessions: the first page of 2,000 sessions is small and fast.
+func TestWebListOfManySessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("archives 2,000 sessions")
+	}
+	all := map[string]string{}
+	for i := range 2000 {
+		all[fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i)] = string(webLine("user", i, fmt.Sprintf("request of session %d, with a title of usual length", i)))
+	}
+	s := serveWeb(t, webHome(t, all))
+	best := time.Hour
+	for range 5 {
+		begun := time.Now()
+		if body := s.want(http.StatusOK, "/"); len(body) > 150<<10 || !strings.Contains(body, "page 1 of 40") {
+			t.Fatalf("%d bytes", len(body))
+		}
+		best = min(best, time.Since(begun))
+	}
+	if most := 150 * time.Millisecond; best > most && !raceEnabled {
+		t.Errorf("the list takes %v, want %v at most", best, most)
+	}
+}
