@@ -66,7 +66,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	ctx := context.Background()
-	pages, entries := 0, 0
+	pages, entries, tails := 0, 0, 0
 	for _, e := range l.Sessions {
 		if e.Class != 0 || len(e.Generations) == 0 {
 			continue
@@ -95,6 +95,18 @@ func TestPagesOfRealSessions(t *testing.T) {
 				pages++
 			}
 		}
+		if tail, err := view.Tail(ctx, l, e, g); err != nil {
+			t.Errorf("%s: %v", e.ID, err)
+		} else if tail != nil {
+			got, _, err := tail.Page(ctx, life.Records, -5)
+			must(t, err)
+			for i, want := range pageOf(all, life.Records, -5) {
+				if i < len(got) && (got[i].ID != want.ID || got[i].Record != want.Record) || len(got) < 1 {
+					t.Errorf("%s: tail has #%d %s, want #%d %s", e.ID, got[i].Record, got[i].ID, want.Record, want.ID)
+				}
+			}
+			tails++
+		}
 		var turns []struct{ Record, Last, Failed int }
 		must(t, json.Unmarshal(command(t, home, "timeline", "--json", "--agent", e.Agent, "--", e.ID), &turns))
 		if len(turns) != len(life.Turns) {
@@ -117,8 +129,8 @@ func TestPagesOfRealSessions(t *testing.T) {
 			}
 		}
 	}
-	if pages < 500 || entries < 1000 {
-		t.Errorf("only %d pages of %d entries were compared", pages, entries)
+	if pages < 500 || entries < 1000 || tails < 20 {
+		t.Errorf("only %d pages of %d entries, %d tails were compared", pages, entries, tails)
 	}
 }
 

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"net/url"
 	"os/exec"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +92,7 @@ func (a *app) webPage(ctx context.Context, l *reader.Library, args []string, age
 	if len(args) == 0 {
 		return "/", nil
 	}
-	if u, err := url.Parse(args[0]); err == nil && (strings.HasPrefix(args[0], "/?") || web.IsPage(u.Path)) {
+	if web.IsPage(args[0]) {
 		return args[0], nil
 	}
 	copied := *l

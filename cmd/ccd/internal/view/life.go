@@ -282,7 +282,7 @@ func (l *Life) TurnOf(record int) int {
 // Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
 // records they are from. It decodes little more than these records.
 func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
-	record = max(1, min(record, l.Records))
+	record = max(l.First(), min(record, l.Records))
 	if len(l.chunks) == 0 || n == 0 {
 		return nil, Place{}, nil
 	}

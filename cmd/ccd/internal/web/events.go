@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
 )
 
@@ -23,16 +22,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
+	defer s.streams.Add(-1)
 	if s.streams.Add(1) > maxStreams {
-		s.streams.Add(-1)
 		s.deny(w, r, &refusal{Status: http.StatusServiceUnavailable, Why: "Too many pages are open."})
 		return
 	}
-	defer s.streams.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
-	st := stream{w: w, control: http.NewResponseController(w), every: s.Poll}
+	st := stream{ResponseWriter: w, reading: r.URL.Query().Has("reading")}
 	st.tip(e.Generations)
-	st.reading = r.URL.Query().Has("reading")
 	st.send(": open\nretry: 2000\n\n")
 	look := time.NewTicker(s.Poll)
 	defer look.Stop()
@@ -48,13 +45,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 
 // stream is one open event stream.
 type stream struct {
-	w          http.ResponseWriter
-	control    *http.ResponseController
-	every      time.Duration
+	http.ResponseWriter
 	generation int
 	offset     int64
-	quiet      time.Duration // since something was sent
-	reading    bool          // the page shows a part of the index
+	quiet      int  // looks since something was sent
+	reading    bool // the page shows a part of the index
 	err        error
 }
 
@@ -74,16 +69,14 @@ func (s *Server) watch(r *http.Request, st *stream, key transcript.Key) {
 	if err != nil {
 		return // the archive is locked for a moment, or the client is away
 	}
-	st.quiet += st.every
 	e, ok := l.Entry(key)
-	switch {
-	case !ok:
-	case st.tip(e.Generations):
-		st.send(fmt.Sprintf("event: grew\ndata: {\"records\":%d,\"last\":%q}\n\n", e.Kept.Records, words.Minute(e.Last())))
+	switch st.quiet++; {
+	case ok && st.tip(e.Generations):
+		st.send(fmt.Sprintf("event: grew\ndata: {\"records\":%d}\n\n", e.Kept.Records))
 	case st.reading && s.shelf.complete(key):
 		st.reading = false
 		st.send("event: read\ndata: {}\n\n")
-	case st.quiet >= keepStreams:
+	case time.Duration(st.quiet)*s.Poll >= keepStreams:
 		st.send(": open\n\n")
 	}
 }
@@ -91,10 +84,11 @@ func (s *Server) watch(r *http.Request, st *stream, key transcript.Key) {
 // send writes to the client, which has answerTime to take it.
 func (st *stream) send(text string) {
 	st.quiet = 0
-	if st.err = st.control.SetWriteDeadline(time.Now().Add(answerTime)); st.err != nil {
+	control := http.NewResponseController(st.ResponseWriter)
+	if st.err = control.SetWriteDeadline(time.Now().Add(answerTime)); st.err != nil {
 		return
 	}
-	if _, st.err = st.w.Write([]byte(text)); st.err == nil {
-		st.err = st.control.Flush()
+	if _, st.err = st.Write([]byte(text)); st.err == nil {
+		st.err = control.Flush()
 	}
 }

@@ -20,6 +20,14 @@ const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 's
 // bareCSP is the policy of originals: nothing in them runs or loads, also if a browser takes them for a page.
 const bareCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
 
+// headers returns the headers of every answer.
+func headers() map[string]string {
+	return map[string]string{
+		"Content-Security-Policy": csp, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	}
+}
+
 const (
 	tokenParam = "token"
 	alivePath  = "/alive"
@@ -95,15 +103,11 @@ type refusal struct {
 // guard answers what the page must not, and passes on the rest.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.idle.use()()
-		h := w.Header()
-		h.Set("Content-Security-Policy", csp)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		s.idle.use(1)
+		defer s.idle.use(-1)
+		for name, value := range headers() {
+			w.Header().Set(name, value)
+		}
 		if no := s.refuse(r); no != nil {
 			s.deny(w, r, no)
 			return

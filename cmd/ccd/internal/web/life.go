@@ -105,7 +105,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
-	err = r.shelf.use(ctx, r.library, r.entry, at, func(one *view.Life, more bool) error {
+	err = r.shelf.use(ctx, r.library, r.entry, max(at, to), func(one *view.Life, more bool) error {
 		d.Reading = reading{one.Bytes, one.Total, more}
 		d.Records, d.Long = one.Records, one.Long
 		d.Chart = newChart(one, r.entry.Kept.Window)
@@ -113,30 +113,47 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
 		from, n := at, perLife
 		if at == 0 {
-			from, n = min(one.Records, max(to, 1)), -perLife
-			if to == 0 {
-				from = one.Records
-			}
+			from, n = to, -perLife
 		}
-		entries, place, err := one.Page(ctx, max(1, min(from, one.Records)), n)
+		shown := one
+		if at == 0 && to == 0 { // the newest page
+			if shown, err = r.end(ctx, one, more); err != nil {
+				return err
+			}
+			d.Records, from = shown.Records, shown.Records
+		}
+		entries, place, err := shown.Page(ctx, max(1, min(from, d.Records)), n)
 		if err != nil {
 			return err
 		}
-		if len(entries) < perLife { // nothing is beyond; records without entries have no page
-			if n > 0 {
-				place.Last = one.Records
-			} else {
-				place.First = 1
-			}
+		switch { // what is beyond the page has no entries
+		case n > 0 && len(entries) < n, at == 0 && to == 0:
+			place.Last = d.Records
 		}
-		if n < 0 && to == 0 {
-			place.Last = one.Records
+		if n < 0 && len(entries) < -n && shown == one {
+			place.First = 1
 		}
 		d.Place = place
 		d.fill(one, entries)
 		return nil
 	})
 	return d, err
+}
+
+// end returns a life that has the newest records: while the session is still being indexed, one of only these.
+func (r *request) end(ctx context.Context, one *view.Life, more bool) (*view.Life, error) {
+	if !more {
+		return one, nil
+	}
+	g, err := r.entry.Generation(0)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := view.Tail(ctx, r.library, r.entry, g)
+	if tail == nil {
+		tail = one
+	}
+	return tail, err
 }
 
 func (d *lifeData) fill(one *view.Life, entries []view.Entry) {

@@ -14,6 +14,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,6 +109,9 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if o.Text == o.Line { // of a record without items
+		o.Text = ""
+	}
 	d := originalData{
 		Original: o, Home: mark.Unname(o.Session), Checked: time.Now().UTC().Format(time.RFC3339),
 		Exact: exactLink(r.URL, "exact"), Image: imageType(o.MediaType) && o.Size <= maxImage,
@@ -129,14 +134,19 @@ func exactLink(u *url.URL, form string) string {
 	return to
 }
 
-// exact sends an original with its secrets, as text that no browser takes for a page.
-func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
+// named returns the sessions, and what the path of an exact original names.
+func (s *Server) named(r *http.Request) (*reader.Library, place, error) {
 	l, err := s.shelf.load(r.Context())
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return nil, place{}, err
 	}
 	p, err := s.placeOf(l, r)
+	return l, p, err
+}
+
+// exact sends an original with its secrets, as text that no browser takes for a page.
+func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
+	l, p, err := s.named(r)
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -149,7 +159,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", "text/plain; charset=utf-8")
-		h.Set("Content-Disposition", how+`; filename="`+fileName(name)+`.txt"`)
+		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames.ReplaceAllString(name, "-")+`.txt"`)
 	}}
 	err = s.writeExact(r.Context(), l, p, out)
 	switch {
@@ -161,6 +171,9 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 		out.begin(w.Header()) // it is empty
 	}
 }
+
+// unsafeInNames matches what a system may take for more than a part of a file's name.
+var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9-]`)
 
 // late sets the headers before the first byte, so that an error before it can still be told in a page. Each write has its own
 // time: an original may be large.
@@ -179,26 +192,8 @@ func (l *late) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// fileName keeps of a name what no system takes for anything else.
-func fileName(name string) string {
-	var b []byte
-	for i := 0; i < len(name) && len(b) < 60; i++ {
-		switch c := name[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-':
-			b = append(b, c)
-		default:
-			b = append(b, '-')
-		}
-	}
-	return string(b)
-}
-
 func imageType(media string) bool {
-	switch media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, media)
 }
 
 // image sends an image that has a known format and a bounded size, in a sandbox.
@@ -216,11 +211,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) imageOf(r *http.Request) ([]byte, string, error) {
-	l, err := s.shelf.load(r.Context())
-	if err != nil {
-		return nil, "", err
-	}
-	p, err := s.placeOf(l, r)
+	l, p, err := s.named(r)
 	if err != nil {
 		return nil, "", err
 	}

@@ -60,8 +60,9 @@ func (s *Server) routes() http.Handler {
 	return m
 }
 
-// IsPage reports whether a path is one of a page, not of a transcript.
-func IsPage(path string) bool {
+// IsPage reports whether an argument is the path of a page, perhaps with a query, and not of a transcript.
+func IsPage(arg string) bool {
+	path, _, _ := strings.Cut(arg, "?")
 	return path == "/" || path == "/stats" || strings.HasPrefix(path, "/s/") || strings.HasPrefix(path, "/o/")
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -69,7 +70,6 @@ func Listen(o Options) (*Server, error) {
 	}
 	s.gate, s.look = newGate(), newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
-	s.idle.done = make(chan struct{})
 	return s, nil
 }
 
@@ -138,18 +138,16 @@ func (s *Server) Serve(ctx context.Context) error {
 	h := &http.Server{
 		Handler: s.guard(s.routes()), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: readTime,
 		ReadTimeout: readTime, WriteTimeout: answerTime + readTime, IdleTimeout: answerTime,
-		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(discard{}, "", 0),
+		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0), // it would report clients that go away
 	}
-	failed := make(chan error, 1)
+	failed, unused := make(chan error, 1), s.idle.start(s.Idle)
 	go func() { failed <- h.Serve(s.listener) }()
-	s.idle.start(s.Idle)
-	defer s.idle.stop()
 	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-	case <-s.idle.done:
+	case <-unused:
 	}
 	stop()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
@@ -169,62 +167,31 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// idle ends the server when it has not been used for a while. A request uses it while it is answered, an open page as long
-// as its event stream.
+// idle measures how long nothing has used the server. A request uses it while it is answered, an open page as long as its
+// event stream.
 type idle struct {
-	mu     sync.Mutex
-	most   time.Duration
-	using  int
-	timer  *time.Timer
-	done   chan struct{}
-	closed bool
+	mu    sync.Mutex
+	most  time.Duration
+	using int
+	timer *time.Timer // nil: the server never ends by itself
 }
 
-func (i *idle) start(most time.Duration) {
+func (i *idle) start(most time.Duration) (ended <-chan time.Time) {
+	if most <= 0 {
+		return nil
+	}
+	i.most, i.timer = most, time.NewTimer(most)
+	return i.timer.C
+}
+
+// use adds to the number of uses.
+func (i *idle) use(by int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.most = most
-	i.rest()
-}
-
-// rest starts the clock if nothing uses the server.
-func (i *idle) rest() {
-	if i.most > 0 && i.using == 0 && i.timer == nil && !i.closed {
-		i.timer = time.AfterFunc(i.most, i.end)
+	if i.using += by; i.timer == nil {
+		return
 	}
-}
-
-func (i *idle) end() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.timer != nil && i.using == 0 && !i.closed {
-		i.closed = true
-		close(i.done)
-	}
-}
-
-// use notes a use of the server until the returned function is called.
-func (i *idle) use() (end func()) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.using++
-	if i.timer != nil {
-		i.timer.Stop()
-		i.timer = nil
-	}
-	return func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.using--
-		i.rest()
-	}
-}
-
-func (i *idle) stop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.closed = true
-	if i.timer != nil {
-		i.timer.Stop()
+	if i.timer.Stop(); i.using == 0 {
+		i.timer.Reset(i.most)
 	}
 }

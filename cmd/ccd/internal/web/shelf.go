@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -139,6 +140,7 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want
 func (one *life) rest(ctx context.Context, g archive.Generation) {
 	for one.step(ctx, g) {
 	}
+	debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
 }
 
 func (one *life) step(ctx context.Context, g archive.Generation) bool {
