@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -147,6 +148,7 @@ type tab struct {
 	requests []string // every address that was asked for
 	answers  map[string]int64
 	dialogs  int
+	paused   string // the last request that a test has stopped
 }
 
 func newTab(t testing.TB) *tab {
@@ -188,6 +190,8 @@ func (p *tab) hear(event any) {
 		p.requests = append(p.requests, e.Request.URL)
 	case *network.EventResponseReceived:
 		p.answers[e.Response.URL] = e.Response.Status
+	case *fetch.EventRequestPaused:
+		p.paused = e.Request.URL
 	case *page.EventJavascriptDialogOpening:
 		p.dialogs++
 	}
@@ -235,6 +239,24 @@ func (p *tab) await(what, js string) {
 		}
 	}
 	p.t.Fatalf("not within %s: %s (%v) at %s\n%.2000s", patience, what, last, eval[string](p, "location.href"), p.text())
+}
+
+// soon waits until something was noted.
+func (p *tab) soon(what string, noted func() bool) {
+	p.t.Helper()
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		p.mu.Lock()
+		ok := noted()
+		p.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("not within %s: %s", patience, what)
+		}
+	}
 }
 
 func (p *tab) open(address string) {

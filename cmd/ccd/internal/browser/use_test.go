@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -218,6 +219,33 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("a page that is read has moved to %f", at)
 	}
 	end.quiet("growth", s)
+}
+
+// TestGrowthBeforeListening: what is archived after the page was made and before it listens is not lost.
+func TestGrowthBeforeListening(t *testing.T) {
+	needBrowser(t)
+	home, text := t.TempDir(), ledger(t)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	file := put(t, home, ledgerID, bytes.Join(lines[:40], nil))
+	once(t, home)
+	s := serve(t, home)
+	p := newTab(t)
+	p.enter(s, "/")
+	p.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/events*"}}})
+		return err
+	})
+	p.open(s.base + sessionURL(ledgerID))
+	p.soon("the page wants to listen", func() bool { return p.paused != "" })
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	once(t, home)
+	p.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, fetch.Disable, cdp.Empty{}) // lets the request pass
+		return err
+	})
+	p.await("the new records", "document.querySelector('#entries').innerText.includes('I have no record of either')")
 }
 
 // TestReveal: a secret is in no page until "Show exactly" is clicked.
