@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 func (a *app) root() *cobra.Command {
 	root := a.rootCommand()
 	root.AddCommand(
-		a.runCommand(), a.statusCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
+		a.runCommand(), a.statusCommand(), a.topCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
 		a.restoreCommand(), a.searchCommand(), a.pathCommand(), a.webCommand(), a.exportCommand(),
 		a.pinCommand(), a.tagCommand(), a.nameCommand(),
 		a.hookCommand(), a.statuslineCommand(),

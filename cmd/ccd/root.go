@@ -22,6 +22,9 @@ func (a *app) rootCommand() *cobra.Command {
 		if *showVersion {
 			return a.printVersion()
 		}
+		if shown, err := a.home(c.Context()); shown || err != nil {
+			return err
+		}
 		writeRootHelp(a.out, c, false)
 		return nil
 	}

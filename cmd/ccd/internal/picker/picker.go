@@ -29,7 +29,7 @@ type Choice struct {
 	Match []string                 // the text of each choice that is filtered
 }
 
-// endSoon limits how long Pick waits for the screen to be restored: a terminal that takes no output blocks Bubble Tea
+// endSoon limits how long Run waits for the screen to be restored: a terminal that takes no output blocks Bubble Tea
 // forever.
 const endSoon = 500 * time.Millisecond
 
@@ -38,6 +38,19 @@ const endSoon = 500 * time.Millisecond
 func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, error) {
 	m := &model{choice: c, quit: make(chan int, 1)}
 	m.filter()
+	n, ok, err := Run(ctx, in, out, env, m, m.quit)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok || n == canceled:
+		return 0, ErrCanceled
+	}
+	return n, nil
+}
+
+// Run draws a model on a terminal until it quits or ctx ends, and returns what it sent on quit, which must have room for one
+// value; ok is false if it sent nothing.
+func Run[T any](ctx context.Context, in, out *os.File, env []string, m tea.Model, quit chan T) (got T, ok bool, err error) {
 	before, stateErr := term.GetState(in.Fd())
 	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithoutSignalHandler(), tea.WithFilter(sized))
 	ended := make(chan error, 1)
@@ -45,12 +58,11 @@ func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, e
 		_, err := p.Run()
 		ended <- err
 	}()
-	var err error
-	n := canceled
 	select {
 	case err = <-ended:
 		ended <- nil
-	case n = <-m.quit:
+	case got = <-quit:
+		ok = true
 	case <-ctx.Done():
 		go p.Quit() // a context of Bubble Tea's would close the terminal while it is read
 	}
@@ -61,21 +73,20 @@ func Pick(ctx context.Context, in, out *os.File, env []string, c Choice) (int, e
 			_ = term.Restore(in.Fd(), before)
 		}
 	}
-	if n == canceled {
+	if !ok {
 		select {
-		case n = <-m.quit:
+		case got = <-quit:
+			ok = true
 		default:
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
-		return 0, ctx.Err()
+		return got, ok, ctx.Err()
 	case err != nil:
-		return 0, fmt.Errorf("draw on terminal: %w", err)
-	case n == canceled:
-		return 0, ErrCanceled
+		return got, ok, fmt.Errorf("draw on terminal: %w", err)
 	}
-	return n, nil
+	return got, ok, nil
 }
 
 // canceled is sent instead of a choice.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,8 @@ type Gauge struct {
 	size    archive.Size
 	count   Report // what the sessions make of it
 	stored  map[string]reader.Stored
+	listing bool      // rows are wanted
+	rows    []Session // see List
 	service packaging.State
 	asked   time.Time
 	running bool
@@ -146,6 +149,24 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	return out, nil
 }
 
+// List is Read with all sessions as lists show them: main ones newest first, each with its sub-agents below it.
+func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
+	if !g.listing {
+		g.listing, g.archive = true, stamp{}
+	}
+	out, err := g.Read(ctx)
+	if err != nil {
+		return out, nil, err
+	}
+	rows := slices.Clone(g.rows)
+	for i := range rows {
+		if time.Since(rows[i].LastAt()) < liveWithin { // its file may have grown since the archive was read
+			rows[i] = Of(rows[i].entry)
+		}
+	}
+	return out, rows, nil
+}
+
 // readArchive reads what the archive knows of each session, where it has changed or a live session may have come to rest.
 func (g *Gauge) readArchive(ctx context.Context) error {
 	info, err := os.Stat(g.l.ArchivePath)
@@ -167,6 +188,9 @@ func (g *Gauge) readArchive(ctx context.Context) error {
 	g.count = Report{Live: []Session{}}
 	g.count.count(g.l.Sessions)
 	g.stored = reader.StoredOf(g.l.Sessions)
+	if g.listing {
+		g.rows = Family(g.l.Sessions, true)
+	}
 	g.l.Sessions = nil // what is printed is kept, and that is little
 	g.archive = seen
 	return nil

@@ -206,6 +206,9 @@ func (s Session) Directory() string { return mark.Inline(transcript.Base(s.Proje
 // LastAt is when the session last grew, the zero time where that is not known.
 func (s Session) LastAt() time.Time { return s.entry.Last() }
 
+// Key identifies the session.
+func (s Session) Key() transcript.Key { return s.entry.Key }
+
 // SubAgent reports whether another session started it.
 func (s Session) SubAgent() bool { return s.entry.Class == transcript.SubAgent }
 

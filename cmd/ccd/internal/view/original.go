@@ -69,6 +69,22 @@ func (l *Life) Original(ctx context.Context, record int, id mark.ID) (out Origin
 	return out, err
 }
 
+// Find is Original where only the ID is known. It decodes the session until it has the item.
+func (l *Life) Find(ctx context.Context, id mark.ID) (out Original, err error) {
+	for at := range l.chunks {
+		found := false
+		err := l.decode(ctx, l.library.Agents, at, at+1, func(r *transcript.Record) {
+			if !found {
+				out, found = l.original(r, id)
+			}
+		})
+		if found || err != nil {
+			return out, err
+		}
+	}
+	return Original{}, fmt.Errorf("find id %s in session %s: %w", id, l.entry.ID, history.ErrNotFound)
+}
+
 // Exact writes an item of a record as the agent saw it, or the whole record without an ID, with their secrets.
 func (l *Life) Exact(ctx context.Context, record int, id mark.ID, w io.Writer) error {
 	var text []byte

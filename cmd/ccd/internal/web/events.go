@@ -28,6 +28,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // that of the request would end the stream
 	st := stream{ResponseWriter: w, reading: r.URL.Query().Has("reading")}
 	st.tip(e.Generations)
 	st.send(": open\nretry: 2000\n\n")

@@ -26,8 +26,12 @@ type exported struct {
 // Export writes a session as one page that needs nothing else. Its entries are written in parts, so that memory does not grow
 // with the session.
 func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer) error {
-	one, err := whole(ctx, l, e)
+	g, err := e.Generation(0)
 	if err != nil {
+		return err
+	}
+	one := view.Open(l, e, g)
+	if _, err = one.Grow(ctx, g, 0); err != nil {
 		return err
 	}
 	r := request{library: l, entry: e}
@@ -36,7 +40,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	for _, t := range one.Turns {
 		d.Turns = append(d.Turns, turn{Turn: t})
 	}
-	if err := d.forgotten(ctx, one, l, e); err != nil {
+	if err := d.forgotten(ctx, one, l, e, g); err != nil {
 		return err
 	}
 	if c, err := companionOf(ctx, l, e); err == nil {
@@ -54,22 +58,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	return look.ExecuteTemplate(w, "end", nil)
 }
 
-// whole indexes a session to its end.
-func whole(ctx context.Context, l *reader.Library, e reader.Entry) (*view.Life, error) {
-	g, err := e.Generation(0)
-	if err != nil {
-		return nil, err
-	}
-	one := view.Open(l, e, g)
-	_, err = one.Grow(ctx, g, 0)
-	return one, err
-}
-
-func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Library, e reader.Entry) error {
-	g, err := e.Generation(0)
-	if err != nil {
-		return err
-	}
+func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Library, e reader.Entry, g archive.Generation) error {
 	for _, k := range slices.Backward(d.Compactions) {
 		if k.N == 0 || len(d.Forgotten) == mostExported {
 			continue

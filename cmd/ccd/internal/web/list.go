@@ -216,14 +216,13 @@ type hitGroup struct {
 }
 
 type hit struct {
-	Record  int             `json:"record"`
-	Kind    transcript.Kind `json:"-"`
-	What    string          `json:"kind"`
-	Tool    string          `json:"tool"`
-	ID      mark.ID         `json:"id"`
-	Time    time.Time       `json:"time,omitzero"`
-	Snippet string          `json:"snippet"`
-	Parts   []snippetPart   `json:"-"`
+	Record  int           `json:"record"`
+	What    string        `json:"kind"`
+	Tool    string        `json:"tool"`
+	ID      mark.ID       `json:"id"`
+	Time    time.Time     `json:"time,omitzero"`
+	Snippet string        `json:"snippet"`
+	Parts   []snippetPart `json:"-"`
 }
 
 // snippetPart is a piece of a snippet; Match reports whether it is one of the words.
@@ -271,7 +270,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 }
 
 func newHit(h search.Hit, q search.Query) hit {
-	one := hit{h.Record, h.Kind, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, nil}
+	one := hit{h.Record, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, nil}
 	at := 0
 	for _, span := range q.Spans(h.Snippet) {
 		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})

@@ -94,7 +94,7 @@ func baseName(path string) string {
 
 // below is a path without the directory that it is in.
 func below(dir, path string) string {
-	if rest, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\\`)+"/"); ok && dir != "" {
+	if rest, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\`)+"/"); ok && dir != "" {
 		return rest
 	}
 	return path

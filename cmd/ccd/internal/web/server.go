@@ -162,11 +162,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// discard drops what net/http would log about clients that go away.
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 // idle measures how long nothing has used the server. A request uses it while it is answered, an open page as long as its
 // event stream.
 type idle struct {

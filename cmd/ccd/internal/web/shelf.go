@@ -138,19 +138,15 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want
 
 // rest indexes the rest, step by step, so that pages are answered between.
 func (one *life) rest(ctx context.Context, g archive.Generation) {
-	for one.step(ctx, g) {
+	for busy := true; busy; {
+		one.mu.Lock()
+		var err error
+		one.more, err = one.life.Grow(ctx, g, stepBytes)
+		one.busy = one.more && err == nil
+		busy = one.busy
+		one.mu.Unlock()
 	}
 	debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
-}
-
-func (one *life) step(ctx context.Context, g archive.Generation) bool {
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	var err error
-	if one.more, err = one.life.Grow(ctx, g, stepBytes); err != nil || !one.more {
-		one.busy = false
-	}
-	return one.busy
 }
 
 // complete reports whether the index of a session that was asked for is complete.

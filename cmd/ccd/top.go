@@ -1,0 +1,431 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/top"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/mark"
+)
+
+const topEvery = 2 * time.Second
+
+type topFlags struct {
+	once  bool
+	agent string
+}
+
+func (a *app) topCommand() *cobra.Command {
+	p := page{
+		use: "top", group: everyday, short: "watch the sessions live",
+		forms: []string{"ccd top [--agent AGENT] [--once]"},
+		long: `Lists the sessions and updates the list every 2 seconds: the ones that need attention first, then the newest. STATE says who
+is next (working: the agent; waiting: you) or why a session needs attention. CONTEXT is the share of the agent's context
+window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is where the agent compacted it.
+
+Enter shows a session's requests, failed commands, files and compactions, c its companion, d what the agent's last
+compaction dropped, o the original of an ID in the marked line. r copies the command that resumes the session and prints it
+when you quit, y copies an ID, / filters, ? lists all keys.`,
+		more: `LAG is what is not archived yet. Without UTF-8 in the locale the pictures use ASCII. Copying uses the terminal's clipboard
+(OSC 52), which also works over ssh if the terminal allows it. ccd without arguments opens this view on a terminal.`,
+		examples: []example{
+			{"ccd top", "watch all sessions"},
+			{"ccd top --once", "print the list once"},
+			{"ccd top --once --json | jq -r '.[] | select(.attention != \"\") | .session'", "sessions that need attention"},
+		},
+		json: `with --once: one array, an object per main session: the keys of ccd ls, and state (working, waiting, idle, purged),
+attention (why it needs attention, "" if it does not)`,
+		exits: []int{exitDamage},
+	}
+	var f topFlags
+	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.top(c.Context(), f) })
+	c.Flags().BoolVar(&f.once, "once", false, "print the list once and exit")
+	a.agentFlag(c, &f.agent)
+	return c
+}
+
+func (a *app) top(ctx context.Context, f topFlags) error {
+	g, err := status.NewGauge(a.Env, version().Version)
+	if err != nil {
+		return err
+	}
+	feed := &topFeed{app: a, gauge: g, agent: f.agent, signs: a.signs()}
+	if f.once {
+		return feed.once(ctx)
+	}
+	in, out := fileOf(a.in), fileOf(a.out)
+	if a.json || in == nil || out == nil || !isTTY(a.in) || !terminal(a.out) {
+		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
+	}
+	command, err := top.Run(ctx, in, out, a.Vars, top.Feed{
+		List: feed.list, Text: feed.text, Original: feed.original, Wrap: wrapLines, Every: topEvery,
+	})
+	if command != "" && err == nil {
+		err = a.print(command + "\n")
+	}
+	return err
+}
+
+// home is `ccd` without arguments: the live view if there are sessions and a terminal, else false.
+func (a *app) home(ctx context.Context) (shown bool, err error) {
+	if !isTTY(a.in) || !terminal(a.out) {
+		return false, nil
+	}
+	l, err := a.library(ctx)
+	if err != nil || len(l.Listed("")) == 0 {
+		return false, nil // help says how to begin; the commands themselves report what is wrong
+	}
+	return true, a.top(ctx, topFlags{})
+}
+
+// topFeed reads what the live view shows.
+type topFeed struct {
+	*app
+	gauge *status.Gauge
+	agent string
+	signs signs
+}
+
+// topSession is a session in --json output.
+type topSession struct {
+	status.Session
+	State     string `json:"state"`
+	Attention string `json:"attention"`
+}
+
+func (f *topFeed) rows(ctx context.Context) (status.Report, []topSession, error) {
+	report, all, err := f.gauge.List(ctx)
+	if err != nil {
+		return report, nil, err
+	}
+	now := time.Now()
+	rows := []topSession{}
+	for _, s := range all {
+		if s.Key().Agent == f.agent || f.agent == "" {
+			if !s.SubAgent() && s.Skipped == "" {
+				rows = append(rows, topSession{s, s.State(now), s.Attention(now)})
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y topSession) int { return cmp.Compare(rank(x), rank(y)) })
+	return report, rows, nil
+}
+
+// rank is the order of the list: what needs attention, then what is live, then the rest.
+func rank(s topSession) int {
+	switch {
+	case s.Attention != "" && (s.State == status.Working || s.State == status.Waits):
+		return 0
+	case s.State == status.Working || s.State == status.Waits:
+		return 1
+	}
+	return 2
+}
+
+func (f *topFeed) once(ctx context.Context) error {
+	if f.json {
+		_, rows, err := f.rows(ctx)
+		if err != nil {
+			return err
+		}
+		return f.printJSON(rows)
+	}
+	width, height := 80, 24
+	if columns, lines := screen(fileOf(f.out)); columns > 0 && lines > 0 {
+		width, height = columns, lines-1
+	}
+	text, err := top.Frame(ctx, top.Feed{List: f.list, Wrap: wrapLines}, width, height)
+	if err != nil {
+		return err
+	}
+	return f.draw(text)
+}
+
+func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
+	report, rows, err := f.rows(ctx)
+	if err != nil {
+		return top.List{}, err
+	}
+	out := top.List{Head: topHead(report, len(rows), width)}
+	for _, s := range rows {
+		id := words.Argument(s.Session.Session)
+		out.Rows = append(out.Rows, top.Row{
+			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Resume: "ccd resume " + id, Marked: s.Attention != "" && rank(s) == 0,
+			Match: strings.Join([]string{s.Labelled(), s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
+		})
+	}
+	colours := f.colours()
+	out.Table = func(width int) []string { return fit(rows, f.columns(time.Now()), width, colours) }
+	return out, nil
+}
+
+// topHead says how the daemon and the archive are, problems first.
+func topHead(r status.Report, sessions, width int) []string {
+	state := "not running"
+	if r.Running {
+		state = fmt.Sprintf("running, pid %d", r.Pid)
+	}
+	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, words.Count(sessions, "session"), humanize.IBytes(uint64(r.Archive.Bytes)))
+	if r.LagBytes != nil && *r.LagBytes > 0 {
+		line += fmt.Sprintf("; %s not archived yet", humanize.IBytes(uint64(*r.LagBytes)))
+	}
+	head := []string{cut(line, width)}
+	for i, d := range r.Degraded {
+		if i == 2 {
+			head = append(head, fmt.Sprintf("%d more problems: ccd status", len(r.Degraded)-i))
+			break
+		}
+		head = append(head, cut("problem: "+mark.Inline(d, 0), width))
+	}
+	return append(head, "")
+}
+
+func (f *topFeed) columns(now time.Time) []column[topSession] {
+	of := func(s topSession) status.Session { return s.Session }
+	identity := sessionColumns(now, of)[1:] // without the ID, which y copies
+	identity[0].least = 14                  // a shorter title leaves room for the curve at 80 columns
+	agent := agentColumn(func(s topSession) string { return s.Agent })
+	agent.drop = 1
+	return append([]column[topSession]{{
+		head: "STATE", least: 9, text: func(s topSession) string { return cmp.Or(s.Attention, s.State) },
+		tone: func(s topSession) tone {
+			switch {
+			case s.Attention != "" && rank(s) == 0:
+				return warn
+			case s.Damaged():
+				return bad
+			}
+			return noTone
+		},
+	}}, append(identity,
+		column[topSession]{
+			head: "CONTEXT", text: func(s topSession) string { return f.signs.bar(s.Size(), barCells) },
+			tone: func(s topSession) tone { return sizeTone(s.Size()) },
+		},
+		column[topSession]{head: "HISTORY", drop: 7, text: func(s topSession) string { return f.signs.curve(s.Session, curveCells) }},
+		column[topSession]{head: "LAG", drop: 2, text: func(s topSession) string {
+			if !s.Present || s.Lag == 0 {
+				return "-"
+			}
+			return humanize.IBytes(uint64(s.Lag))
+		}}, agent)...)
+}
+
+const (
+	barCells   = 8
+	curveCells = 12
+)
+
+// signs draw bars and curves.
+type signs struct {
+	full, empty string
+	levels      []rune // of a curve, the lowest first
+}
+
+// signs are blocks where the locale has UTF-8, else ASCII.
+func (a *app) signs() signs {
+	locale := strings.ToLower(cmp.Or(a.Getenv("LC_ALL"), a.Getenv("LC_CTYPE"), a.Getenv("LANG")))
+	if strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8") {
+		return signs{"█", "░", []rune("▁▂▃▄▅▆▇█")}
+	}
+	return signs{"#", ".", []rune("_.-=+*#@")}
+}
+
+// bar shows the used share of a context window: "####.... 52%".
+func (g signs) bar(size status.Size, cells int) string {
+	share := size.Share()
+	if size.Window <= 0 || size.Tokens == 0 {
+		return size.Short()
+	}
+	n := min(cells, int(share*float64(cells)+0.5))
+	about := ""
+	if size.About {
+		about = "~"
+	}
+	return fmt.Sprintf("%s%s %s%.0f%%", strings.Repeat(g.full, n), strings.Repeat(g.empty, cells-n), about, 100*share)
+}
+
+// curve shows the context over a session in so many cells, the highest of each part; a part with a compaction is a "|".
+func (g signs) curve(s status.Session, cells int) string {
+	all, marks := s.Curve, s.Marks()
+	most := max(s.Window, slices.Max(append([]int64{1}, all...)))
+	var b strings.Builder
+	for n := range min(cells, len(all)) {
+		from, to := n*len(all)/min(cells, len(all)), (n+1)*len(all)/min(cells, len(all))
+		if slices.Max(marks[from:to]) > 0 {
+			b.WriteByte('|')
+			continue
+		}
+		level := int(slices.Max(all[from:to])) * len(g.levels) / int(most)
+		b.WriteRune(g.levels[min(level, len(g.levels)-1)])
+	}
+	return b.String()
+}
+
+// wrapLines breaks a text into lines of at most width cells. Each line keeps its indentation.
+func wrapLines(text string, width int) (lines []string) {
+	for line := range strings.Lines(text) {
+		line = mark.Visible(strings.TrimRight(line, "\r\n"))
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if len(indent) >= width/2 {
+			indent = ""
+		}
+		for _, part := range wrapCells(line, max(1, width-len(indent))) {
+			lines = append(lines, indent+part)
+		}
+	}
+	return lines
+}
+
+// find returns the session of a row.
+func (f *topFeed) find(ctx context.Context, key string) (*reader.Library, reader.Entry, error) {
+	l, err := f.library(ctx)
+	if err != nil {
+		return nil, reader.Entry{}, err
+	}
+	agent, id, _ := strings.Cut(key, " ")
+	e, err := l.Find(id, agent)
+	return l, e, err
+}
+
+func (f *topFeed) text(ctx context.Context, key string, what rune) (string, error) {
+	l, e, err := f.find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	switch what {
+	case top.Companion:
+		c, err := l.Companion(ctx, e, false)
+		return string(c.Text), err
+	case top.Dropped:
+		out, err := diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
+		if err != nil {
+			return err.Error(), nil //nolint:nilerr // that nothing was compacted is an answer
+		}
+		return diffText(out, "", false, true), nil
+	}
+	return f.details(ctx, l, e)
+}
+
+func (f *topFeed) original(ctx context.Context, key, id string) (string, error) {
+	l, e, err := f.find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	life, err := wholeLife(ctx, l, e)
+	if err != nil {
+		return "", err
+	}
+	o, err := life.Find(ctx, mark.ID(id))
+	if errors.Is(err, history.ErrNotFound) { // a range, a list, or of another session
+		o, err = view.Restore(ctx, l, id)
+	}
+	if err != nil {
+		return "", err
+	}
+	head := fmt.Sprintf("%s of %s #%d, %s, SHA-256 %s, verified now\n", o.Kind, o.Session, o.Record, exactSize(o.Bytes), o.SHA256)
+	if o.Secrets != "" {
+		head += fmt.Sprintf("not shown: %s; see them with: ccd restore %s\n", o.Secrets, o.ID)
+	}
+	if o.MediaType != "" {
+		return head + "\n" + o.MediaType + "; save it with: ccd restore -o FILE " + string(o.ID) + "\n", nil
+	}
+	return head + "\n" + o.Text, nil
+}
+
+// wholeLife indexes the session's current generation.
+func wholeLife(ctx context.Context, l *reader.Library, e reader.Entry) (*view.Life, error) {
+	g, err := e.Generation(0)
+	if err != nil {
+		return nil, err
+	}
+	life := view.Open(l, e, g)
+	_, err = life.Grow(ctx, g, 0)
+	return life, err
+}
+
+// details shows one session: its figures, compactions, requests, failed commands and files.
+func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
+	life, err := wholeLife(ctx, l, e)
+	if err != nil {
+		return "", err
+	}
+	s := status.Of(&e)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s, %s, %s\n", cmp.Or(s.Labelled(), "(no title)"), mark.Inline(e.ID, 0), e.Agent, mark.Inline(s.Project, 0))
+	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
+	fmt.Fprintf(&b, "%s, %s, companion %s, transcript %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)),
+		s.CompanionState(), s.SourceState(), words.Local(s.LastAt()))
+	if len(life.Compactions) > 0 {
+		b.WriteString("\nCompactions\n")
+		for _, c := range slices.Backward(life.Compactions) {
+			fmt.Fprintf(&b, "  #%d %s %s %s -> %s tokens\n", c.Record, words.Local(c.Time), cmp.Or(c.Trigger, "unknown"), words.Tokens(c.Before), words.Tokens(c.After))
+		}
+	}
+	if err := f.turns(ctx, &b, l, e); err != nil {
+		return "", err
+	}
+	if len(life.Files) > 0 {
+		b.WriteString("\nFiles, newest first\n")
+		for _, file := range life.Files[:min(len(life.Files), mostTopLines)] {
+			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), mark.Inline(file.Path, 0))
+			if file.Edits > 1 {
+				fmt.Fprintf(&b, ", %d changes", file.Edits)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
+}
+
+// mostTopLines bounds each list of the details.
+const mostTopLines = 100
+
+// turns writes the requests and the commands that failed, the newest first.
+func (f *topFeed) turns(ctx context.Context, b *strings.Builder, l *reader.Library, e reader.Entry) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	var asked, failed []string
+	for t, err := range history.Turns(history.Records(ctx, l.History(), e.Session.Session, g.N)) {
+		if err != nil {
+			return err
+		}
+		asked = append(asked, "  "+turnLine(t, 1000))
+		for _, c := range t.Commands {
+			if c.Exit != nil && *c.Exit != 0 {
+				failed = append(failed, fmt.Sprintf("  #%d `%s` -> %d %s", c.Record, mark.Inline(c.Command, 200), *c.Exit, mark.New(c.ID, "")))
+			}
+		}
+		for _, all := range []*[]string{&asked, &failed} {
+			*all = (*all)[max(0, len(*all)-mostTopLines):]
+		}
+	}
+	for _, list := range []struct {
+		head  string
+		lines []string
+	}{{"Requests, newest first", asked}, {"Commands that failed, newest first", failed}} {
+		if len(list.lines) > 0 {
+			b.WriteString("\n" + list.head + "\n")
+			for _, line := range slices.Backward(list.lines) {
+				b.WriteString(line + "\n")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTopInATerminal walks the keys of ccd top in tmux: what a person sees, of sessions whose titles are hostile.
+func TestTopInATerminal(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("no tmux on this machine: apt-get install tmux")
+	}
+	home, id := ledgerHome(t)
+	hostile := "ring \x1b[2J\x1b]0;owned\x07 the \u202ebell " + strings.Repeat("漢字", 5000)
+	line, err := json.Marshal(map[string]any{
+		"type": "user", "uuid": "u", "cwd": "/w", "timestamp": time.Now().UTC().Format(time.RFC3339), "message": map[string]any{"role": "user", "content": hostile},
+	})
+	must(t, err)
+	path := filepath.Join(home, ".claude", "projects", "-w", "0a1b2c3d-0000-4000-8000-000000000003.jsonl")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, append(line, '\n'), 0o600))
+	command(t, home, "run", "--once", "-q")
+
+	exe, err := os.Executable()
+	must(t, err)
+	socket := filepath.Join(t.TempDir(), "tmux")
+	tmux := func(args ...string) string {
+		cmd := exec.Command("tmux", append([]string{"-f", os.DevNull, "-S", socket}, args...)...)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %s: %v: %s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	tmux("new-session", "-d", "-x", "80", "-y", "24", "bash", "-c", fmt.Sprintf("exec -a ccd %s; cat", exe))
+	t.Cleanup(func() { exec.Command("tmux", "-S", socket, "kill-server").Run() })
+	shows := func(texts ...string) (screen string) {
+		t.Helper()
+		eventually(t, strings.Join(texts, ", "), func() bool {
+			screen = tmux("capture-pane", "-p")
+			for _, text := range texts {
+				if !strings.Contains(screen, text) {
+					return false
+				}
+			}
+			return true
+		})
+		return screen
+	}
+	keys := func(names ...string) { tmux(append([]string{"send-keys"}, names...)...) }
+
+	screen := shows("STATE", "CONTEXT", "HISTORY", "ring", "ledger", "1 of 2") // `ccd` alone opens it
+	if strings.Contains(screen, "bell") && strings.Contains(screen, "\u202e") {
+		t.Errorf("control characters are shown as they are:\n%s", screen)
+	}
+	for line := range strings.Lines(screen) {
+		if n := cellsOf(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d cells: %s", n, line)
+		}
+	}
+	keys("/", "ledger", "Enter")
+	shows("filter: ledger", "1 of 1")
+	keys("Enter")
+	shows("Compactions", "Requests, newest first", "48213")
+	keys("Escape")
+	shows("filter: ledger")
+	keys("d")
+	shows("dropped by the agent", "compaction 1 of 1")
+	keys("h") // Escape and a letter at once would be Alt
+	shows("filter: ledger")
+	keys("c")
+	shows("companion", "ccd: 1")
+	keys("h")
+	shows("filter: ledger")
+	keys("r")
+	shows("ccd resume " + id)
+	keys("y")
+	shows("copied " + id)
+	keys("?")
+	shows("the original of the ID in the marked line")
+	keys("x", "q")
+	shows("ccd resume " + id)
+	if screen := tmux("capture-pane", "-p"); strings.Contains(screen, "HISTORY") {
+		t.Errorf("the view is still there:\n%s", screen)
+	}
+}
+
+// TestTopOnce: the same list in a pipe and as JSON.
+func TestTopOnce(t *testing.T) {
+	home, id := ledgerHome(t)
+	var rows []struct {
+		Session, State, Attention, Title string
+		Curve                            []int64
+		Compactions                      int
+	}
+	must(t, json.Unmarshal(command(t, home, "top", "--once", "--json"), &rows))
+	if len(rows) != 1 || rows[0].Session != id || rows[0].State != "idle" || rows[0].Compactions != 1 || len(rows[0].Curve) == 0 {
+		t.Errorf("rows: %+v", rows)
+	}
+	if out := string(command(t, home, "top", "--once")); !strings.Contains(out, "HISTORY") || strings.ContainsAny(out, "\x1b█▁") {
+		t.Errorf("top --once without UTF-8 in the locale:\n%s", out)
+	}
+	if code, _, said := ccdIn(home, "", "top"); code != exitFailed || !strings.Contains(said, "hint: ccd top --once") {
+		t.Errorf("top without a terminal: exit %d, %s", code, said)
+	}
+	if code, out, _ := ccdIn(home, ""); code != exitDone || !strings.Contains(out, "Usage: ccd COMMAND") {
+		t.Errorf("ccd without a terminal: exit %d, %s", code, out)
+	}
+}
