@@ -238,7 +238,10 @@ func (p *tab) await(what, js string) {
 			return
 		}
 	}
-	p.t.Fatalf("not within %s: %s (%v) at %s\n%.2000s", patience, what, last, eval[string](p, "location.href"), p.text())
+	p.mu.Lock()
+	requests := strings.Join(p.requests, "\n")
+	p.mu.Unlock()
+	p.t.Fatalf("not within %s: %s (%v) at %s, hidden %t, after\n%s\n%.2000s", patience, what, last, eval[string](p, "location.href"), eval[bool](p, "document.hidden"), requests, p.text())
 }
 
 // soon waits until something was noted.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"ccd/internal/gen"
 )
 
 // The sessions of the invented home.
@@ -208,6 +206,12 @@ func ledger(t testing.TB) []byte {
 func put(t testing.TB, home, id string, text []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(home, ".claude", "projects", "-home-me", id+".jsonl")
+	write(t, path, text)
+	return path
+}
+
+func write(t testing.TB, path string, text []byte) {
+	t.Helper()
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
@@ -215,19 +219,55 @@ func put(t testing.TB, home, id string, text []byte) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
-// story returns a home with the sessions that are not hostile, archived, and a few generated ones that fill the list.
+// others are sessions that fill the list: what was asked, where, how long ago, and how many times the agent read a lot.
+var others = []struct {
+	asked, project string
+	ago            time.Duration
+	reads          int
+}{
+	{"Move the price list from YAML to SQLite, one table per season", "shop", 26 * time.Hour, 22},
+	{"Why does the invoice mail arrive twice for some customers?", "mailer", 31 * time.Hour, 9},
+	{"Add a dry run to the deploy script, it must not touch the bucket", "deploy", 3 * 24 * time.Hour, 4},
+	{"Replace the date picker; keep the keyboard shortcuts", "shop-web", 4 * 24 * time.Hour, 31},
+	{"The export takes 40 s for 10,000 invoices. Profile it first, then propose", "ledger", 6 * 24 * time.Hour, 14},
+	{"Write the release notes of 4.2 from the commits", "shop", 8 * 24 * time.Hour, 2},
+	{"Review the retry logic of the mailer for lost messages", "mailer", 11 * 24 * time.Hour, 7},
+}
+
+// other returns one of others. Each read takes about 9,000 tokens; the agent compacts at 180,000.
+func other(now time.Time, n int) *transcript {
+	o := others[n]
+	w := &transcript{id: fmt.Sprintf("%08x-6a0e-4f4e-9d8b-2b1f6e5a9c1%x", 0x2b7c1d90+n*0x1f3a5c7, n), cwd: "/home/me/" + o.project, branch: "main", model: "claude-opus-4-6", at: now.Add(-o.ago), step: 20 * time.Second, tokens: 18000}
+	w.asks(o.asked)
+	text := strings.Repeat("def line(order, price, season): return order.price(price, season)\n", 550)
+	for i := range o.reads {
+		w.calls("Read", map[string]any{"file_path": fmt.Sprintf("%s/module_%d.py", w.cwd, i)}, text, false)
+		if w.tokens > 180000 {
+			w.compacts("1. " + o.asked + ".\n2. The modules have been read.")
+		}
+	}
+	w.says("Done. I changed nothing else.")
+	return w
+}
+
+// story returns a home with the sessions that are not hostile, archived.
 func story(t testing.TB) (home string) {
 	t.Helper()
 	home, now := t.TempDir(), time.Now()
 	put(t, home, ledgerID, ledger(t))
 	put(t, home, shopID, shop(now).Bytes())
 	put(t, home, secretID, leaky(now).Bytes())
-	if err := gen.Tree(home, 3, 1_500_000); err != nil {
+	for n := range others {
+		w := other(now, n)
+		put(t, home, w.id, w.Bytes())
+	}
+	codex, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "internal", "agent", "registry", "testdata", "story", "codex.jsonl"))
+	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(home, ".codex", "sessions", "2026", "09", "14", "rollout-2026-09-14T10-00-00-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl"), codex)
 	once(t, home)
 	return home
 }
