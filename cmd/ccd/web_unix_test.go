@@ -387,7 +387,7 @@ func TestWebViews(t *testing.T) {
 	s.has(ledgerURL, "also add a regression test", `id="chart"`, "<svg", `/compactions/1`, "data-records=")
 	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
 	s.has(ledgerURL+"/compactions", "/compactions/1")
-	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd tells it", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
+	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd adds", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
 	s.has(ledgerURL+"/companion", "Rules", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
@@ -671,5 +671,28 @@ func TestPurgeKnowsTheFilesOfWeb(t *testing.T) {
 	}
 	if left, err := os.ReadDir(state); err == nil {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestWebListOfManySessions: the first page of 2,000 sessions is small and fast.
+func TestWebListOfManySessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("archives 2,000 sessions")
+	}
+	all := map[string]string{}
+	for i := range 2000 {
+		all[fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i)] = string(webLine("user", i, fmt.Sprintf("request of session %d, with a title of usual length", i)))
+	}
+	s := serveWeb(t, webHome(t, all))
+	best := time.Hour
+	for range 5 {
+		begun := time.Now()
+		if body := s.want(http.StatusOK, "/"); len(body) > 150<<10 || !strings.Contains(body, "page 1 of 40") {
+			t.Fatalf("%d bytes", len(body))
+		}
+		best = min(best, time.Since(begun))
+	}
+	if most := 150 * time.Millisecond; best > most && !raceEnabled {
+		t.Errorf("the list takes %v, want %v at most", best, most)
 	}
 }

@@ -51,7 +51,7 @@ func newChart(one *view.Life, window int64) (c chart) {
 		return c
 	}
 	at := func(record int) float64 {
-		return chartWide * float64(max(0, record-1)) / float64(max(1, one.Records-1))
+		return chartWide * min(1, float64(max(0, record-1))/float64(max(1, one.Records-1)))
 	}
 	columns := make([]column, chartWide+1)
 	for _, m := range one.Context {

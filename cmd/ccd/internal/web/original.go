@@ -76,11 +76,28 @@ func (s *Server) restore(ctx context.Context, l *reader.Library, p place) (o vie
 	if p.record == 0 {
 		return view.Restore(ctx, l, string(p.id))
 	}
-	err = s.shelf.use(ctx, l, p.entry, p.record, func(one *view.Life, _ bool) error {
-		o, err = one.Original(ctx, p.record, p.id)
+	err = s.near(ctx, l, p, func(one *view.Life, record int) error {
+		o, err = one.Original(ctx, record, p.id)
 		return err
 	})
+	if p.id != "" && errors.Is(err, history.ErrNotFound) {
+		return view.Restore(ctx, l, string(p.id))
+	}
 	return o, err
+}
+
+// nearby is how many records behind a call its result is looked for, before the whole archive is searched.
+const nearby = 24
+
+// near calls try with the record of a place and, for an item that it does not have, with the records behind it.
+func (s *Server) near(ctx context.Context, l *reader.Library, p place, try func(one *view.Life, record int) error) error {
+	return s.shelf.use(ctx, l, p.entry, p.record+nearby, func(one *view.Life, _ bool) error {
+		err := try(one, p.record)
+		for n := p.record + 1; p.id != "" && errors.Is(err, history.ErrNotFound) && n <= min(p.record+nearby, one.Records); n++ {
+			err = try(one, n)
+		}
+		return err
+	})
 }
 
 // writeExact writes an original with its secrets. An item of a record is read before it is written, so that a slow client
@@ -90,9 +107,10 @@ func (s *Server) writeExact(ctx context.Context, l *reader.Library, p place, w i
 		return view.Exact(ctx, l, string(p.id), w)
 	}
 	var b bytes.Buffer
-	err := s.shelf.use(ctx, l, p.entry, p.record, func(one *view.Life, _ bool) error {
-		return one.Exact(ctx, p.record, p.id, &b)
-	})
+	err := s.near(ctx, l, p, func(one *view.Life, record int) error { return one.Exact(ctx, record, p.id, &b) })
+	if p.id != "" && errors.Is(err, history.ErrNotFound) {
+		return view.Exact(ctx, l, string(p.id), w)
+	}
 	if err != nil {
 		return err
 	}
@@ -175,7 +193,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 // unsafeInNames matches what a system may take for more than a part of a file's name.
 var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9-]`)
 
-// late sets the headers before the first byte, so that an error before it can still be told in a page. Each write has its own
+// late sets the headers before the first byte, so that an error before it can still be a page. Each write has its own
 // time: an original may be large.
 type late struct {
 	w     http.ResponseWriter

@@ -126,7 +126,7 @@ func withToken(host, page, token string) string {
 	return u.String()
 }
 
-// Serve answers requests until ctx ends or nobody has used the page for Idle.
+// Serve answers requests until ctx ends or the page has not been used for Idle.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

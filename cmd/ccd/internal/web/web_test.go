@@ -1,0 +1,120 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/view"
+)
+
+// TestFixedCommands: a failure is paired with the next success of the same command.
+func TestFixedCommands(t *testing.T) {
+	zero, one := 0, 1
+	ran := func(record int, text string, exit *int) commandLine {
+		return commandLine{Command: history.Command{Record: record, Command: text, Exit: exit}, Bad: exit != nil && *exit != 0}
+	}
+	all := []commandLine{
+		ran(1, "make", &one), ran(2, "go vet", &one), ran(3, "make", nil), ran(4, "make", &one), ran(5, "make", &zero), ran(6, "make", &zero), ran(7, "make", &one),
+	}
+	pair(all)
+	for i, want := range []commandLine{{Fixed: 5}, {Again: true}, {}, {Fixed: 5}, {Fixes: 1}, {}, {Again: true}} {
+		if got := all[i]; got.Fixed != want.Fixed || got.Fixes != want.Fixes || got.Again != want.Again {
+			t.Errorf("record %d: fixed at %d, fixes %d, unfixed %v", i+1, got.Fixed, got.Fixes, got.Again)
+		}
+	}
+	if got := related(all); len(got) != 5 {
+		t.Errorf("%d of them are failures or end one, want 5", len(got))
+	}
+}
+
+// TestChartKeepsExtremes: a chart of many records shows the lowest and the highest size of each column, and every compaction.
+func TestChartKeepsExtremes(t *testing.T) {
+	one := &view.Life{Records: 100_000, Compactions: []view.Compaction{{N: 1, Record: 50_001, Before: 190_000, After: 9000}}}
+	for r := 1; r <= 100_000; r += 10 {
+		one.Context = append(one.Context, view.Moment{Record: r, Tokens: int64(1000 + r%1000)})
+	}
+	one.Context[5000].Tokens = 190_000
+	c := newChart(one, 200_000)
+	if c.Highest.Record != 50_001 || len(c.Marks) != 1 || int(c.Marks[0].X) != 500 || c.Window <= 0 || len(c.Steps) != chartSteps {
+		t.Errorf("highest at #%d, marks %v, window at %.1f, %d steps", c.Highest.Record, c.Marks, c.Window, len(c.Steps))
+	}
+	if n := strings.Count(c.Line, "L"); n > 2*chartWide+2 || n < chartWide {
+		t.Errorf("the line has %d points", n)
+	}
+	if c := newChart(&view.Life{Records: 3}, 0); c.Line != "" {
+		t.Error("a chart without a size")
+	}
+	newChart(&view.Life{Records: 3, Context: []view.Moment{{Record: 9, Tokens: 5}}}, 0) // it must not panic
+}
+
+func TestPageOfIsALocalPath(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://h/s/a/b?at=3&token=x": "/s/a/b?at=3", "http://h//evil.example?token=x": "/evil.example", `http://h/\evil.example`: "/%5Cevil.example", "http://h?token=x": "/",
+		"http://h/s/a/b%2Fc": "/s/a/b%2Fc",
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pageOf(u); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+func TestDecodable(t *testing.T) {
+	vp8x := append([]byte("RIFF....WEBPVP8X........"), 9, 0, 0, 9, 0, 0)
+	huge := append([]byte("RIFF....WEBPVP8X........"), 255, 255, 255, 255, 255, 255)
+	for name, data := range map[string][]byte{"huge": huge, "svg": []byte("<svg onload=alert(1)>"), "html": []byte("<!doctype html><script>"), "empty": nil, "half a PNG": []byte("\x89PNG\r\n\x1a\n")} {
+		if media, err := decodable(data); err == nil {
+			t.Errorf("%s: sent as %s", name, media)
+		}
+	}
+	if media, err := decodable(vp8x); err != nil || media != "image/webp" {
+		t.Errorf("WebP: %s, %v", media, err)
+	}
+}
+
+// TestRunningNeedsTheKey: a program that has taken the port of an earlier server gets no token.
+func TestRunningNeedsTheKey(t *testing.T) {
+	var asked []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.String())
+		_, _ = w.Write([]byte(newGate().sign("alive " + r.URL.Query().Get("nonce"))))
+	}))
+	defer other.Close()
+	dir := t.TempDir()
+	data, err := json.Marshal(running{Address: strings.TrimPrefix(other.URL, "http://"), Key: "00ff"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, runName), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Running(t.Context(), dir, "/"); got != "" || len(asked) != 1 || strings.Contains(asked[0], tokenParam) {
+		t.Errorf("address %q after %q", got, asked)
+	}
+	for _, text := range []string{`{"address":"example.com:80","key":"00ff"}`, `{"address":"127.0.0.1:1","key":""}`, "nonsense"} {
+		if err := os.WriteFile(filepath.Join(dir, runName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Running(t.Context(), dir, "/"); got != "" {
+			t.Errorf("%s: address %q", text, got)
+		}
+	}
+}
+
+// TestQuotesHaveNoLinks: an ID is a link only in a line of ccd, not in quoted text.
+func TestQuotesHaveNoLinks(t *testing.T) {
+	all := blocks("### Title\nline [ccd w1sm843qvd19 file] and [ccd nothing]\n> quoted [ccd w1sm843qvd19 file]\n>+ more\n")
+	if len(all) != 3 || all[0].Kind != "heading" || len(all[1].Parts) != 3 || all[1].Parts[1].ID != "w1sm843qvd19" || all[2].Text != "quoted [ccd w1sm843qvd19 file]more" {
+		t.Errorf("%+v", all)
+	}
+}
