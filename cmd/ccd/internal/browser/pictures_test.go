@@ -36,8 +36,8 @@ func TestPictures(t *testing.T) {
 	}{
 		{"web-sessions", "/", 700, false},
 		{"web-session", sessionURL(shopID), 900, false},
-		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 950, false},
-		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 950, true},
+		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 1300, false},
+		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 900, true},
 		{"web-file", sessionURL(shopID) + "/file?path=shop/tax.py", 800, true},
 	} {
 		p.size(1200, one.dark)
