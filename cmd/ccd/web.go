@@ -11,7 +11,6 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/web"
-	"ccd/cmd/ccd/internal/words"
 )
 
 type webFlags struct {
@@ -113,10 +112,7 @@ func (a *app) showAddress(ctx context.Context, l *reader.Library, address string
 		return nil
 	}
 	file, err := web.OpenFile(l.StateDir, address)
-	if err != nil {
-		return words.Hint(err, "ccd web --no-open")
-	}
-	if args := a.opener(file); args != nil {
+	if args := a.opener(file); args != nil && err == nil {
 		_ = exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...).Start() // the address is printed anyway
 	}
 	return nil

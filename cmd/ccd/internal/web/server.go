@@ -131,9 +131,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s.shelf.start = func(do func(context.Context)) { s.shelf.indexing.Go(func() { do(ctx) }) }
-	if err := s.run.note(s.listener.Addr().String(), s.gate.key); err != nil {
-		return err
-	}
+	_ = s.run.note(s.listener.Addr().String(), s.gate.key) // on a read-only disk, only this address is lost for the next time
 	defer s.run.forget(s.listener.Addr().String())
 	h := &http.Server{
 		Handler: s.guard(s.routes()), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: readTime,
