@@ -299,7 +299,8 @@ func (p *tab) click(selector string) {
 	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// follow clicks the link, button or summary whose text begins so, with the mouse, and waits for a page that has a text.
+// follow clicks the link, button or summary whose text begins so, with the mouse, and waits for another page
+// that has a text.
 func (p *tab) follow(within, text, then string) {
 	p.t.Helper()
 	found := eval[bool](p, fmt.Sprintf(`(() => {
@@ -311,7 +312,7 @@ func (p *tab) follow(within, text, then string) {
 		p.t.Fatalf("%s has no %s that begins with %q:\n%.3000s", p.path(), within, text, p.text())
 	}
 	p.click("[data-test]")
-	p.await(fmt.Sprintf("a page with %q", then), fmt.Sprintf("document.body && document.readyState === 'complete' && document.body.innerText.includes(%q)", then))
+	p.await(fmt.Sprintf("a page with %q", then), fmt.Sprintf("!document.querySelector('[data-test]') && document.body && document.readyState === 'complete' && document.body.innerText.includes(%q)", then))
 }
 
 // taken returns what was noted since the last call.
