@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-text rewrites redact-rules redact-check picture golden canaries score build dist dist-check
+.PHONY: check test race clients browser systemd soak faults faults-long fuzz bench bench-session bench-hostile bench-list bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -16,6 +16,10 @@ race:
 # The real agents, offline, against a model that follows a script; CCD_CLIENTS is the directory they are installed in.
 clients:
 	cmd/ccd/internal/clients/run
+
+# ccd web in a real browser, which is installed if it is missing (root, Debian).
+browser:
+	cmd/ccd/internal/browser/run
 
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:
@@ -69,6 +73,10 @@ bench-hostile:
 bench-list:
 	go test -run '^$$' -bench '^BenchmarkList$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
+# ccd web: its pages with 2,000 sessions and with one of 100 MB, their weight, memory and idle processor time.
+bench-web:
+	go test -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
+
 # The stages that look at text, each alone and together.
 bench-text:
 	go test ./compactor/prose -run '^$$' -bench Text -count 1
@@ -87,6 +95,10 @@ redact-check:
 # docs/picture.svg and the before/after of README.md, from a real run in a temporary home.
 picture:
 	go test ./cmd/ccd -run DocsPicture -count 1 -args -update
+
+# docs/web-*.png: the pages of ccd web with an invented home, as a browser shows them.
+web-pictures:
+	CCD_PICTURES=$(CURDIR)/docs cmd/ccd/internal/browser/run -run '^TestPictures$$'
 
 # The golden files, written anew; read the difference before you commit it.
 golden:

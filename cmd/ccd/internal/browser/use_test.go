@@ -1,0 +1,340 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// key presses a key as a keyboard does: a page that handles it prevents that it is written, which chromedp's own events do
+// not allow.
+func (p *tab) key(key string) {
+	p.t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		event := input.DispatchKeyEventParams{Type: kind, Key: key}
+		if kind == input.DispatchKeyEventTypeKeyDown {
+			event.Text = key
+		}
+		p.call(func(ctx context.Context) error {
+			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, event)
+			return err
+		})
+	}
+}
+
+// frames returns the addresses of the frames in the page.
+func (p *tab) frames() (all []string) {
+	p.t.Helper()
+	p.call(func(ctx context.Context) error {
+		tree, err := chromedp.Call(ctx, page.GetFrameTree, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		for _, child := range tree.FrameTree.ChildFrames {
+			all = append(all, child.Frame.URL)
+		}
+		return nil
+	})
+	return all
+}
+
+// goals are the elements that can be used.
+const goals = `[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')].filter(e => e.getAttribute('tabindex') !== '-1' && e.checkVisibility({visibilityProperty: true}))`
+
+// focusSeen describes the element with the focus if its focus cannot be seen: it has no outline, or is outside the window.
+// It is 'round' once the focus has been on it before.
+const focusSeen = `(() => { const one = document.activeElement, c = getComputedStyle(one), r = one.getBoundingClientRect(), mark = one.querySelector('.mark');
+	if (one === document.body) return '';
+	if (window.focused.includes(one)) return 'round';
+	window.focused.push(one);
+	const ring = c.outlineStyle !== 'none' && parseFloat(c.outlineWidth) >= 1 || mark && parseFloat(getComputedStyle(mark).strokeWidth) >= 3;
+	const inside = r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
+	return ring && inside ? '' : one.outerHTML.slice(0, 120) + (ring ? ' is outside the window' : ' has no ring') })()`
+
+// tabThrough presses Tab until the focus has been everywhere, and returns what it did not reach and what it did not show.
+func (p *tab) tabThrough() (missed, unseen []string) {
+	p.t.Helper()
+	n := eval[int](p, "window.focused = []; ("+goals+").length")
+	for range n + 20 {
+		p.do("press Tab", chromedp.KeyEvent(kb.Tab))
+		got := eval[string](p, focusSeen)
+		if got == "round" {
+			break
+		}
+		if got != "" {
+			unseen = append(unseen, got)
+		}
+	}
+	return eval[[]string](p, "("+goals+").filter(e => !focused.includes(e)).map(e => e.outerHTML.slice(0, 120))"), unseen
+}
+
+// TestKeyboard: Tab reaches everything that can be used, and shows where it is.
+func TestKeyboard(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, "/")
+	ledger := sessionURL(ledgerID)
+	for _, path := range []string{"/", "/stats", ledger + "?at=1", ledger + "/compactions/1", ledger + "/files", ledger + "/file?path=ledger/money.py", ledger + "/commands", ledger + "/r/21"} {
+		p.open(s.base + path)
+		missed, unseen := p.tabThrough()
+		if len(missed) > 0 {
+			t.Errorf("%s: Tab does not reach %d: %v", path, len(missed), missed[:min(3, len(missed))])
+		}
+		if len(unseen) > 0 {
+			t.Errorf("%s: the focus cannot be seen on %d: %v", path, len(unseen), unseen[:min(3, len(unseen))])
+		}
+	}
+	other := control(t, "", `<!DOCTYPE html><title>x</title><style>a:focus{outline:none}</style><a href="/1">one</a><div inert><a href="/2">two</a></div><a href="/3" style="position:absolute;left:-9999px">three</a>`)
+	p.open(other.loose + "/")
+	if _, unseen := p.tabThrough(); len(unseen) < 2 {
+		t.Errorf("control: an invisible focus was not noticed: %v", unseen)
+	}
+}
+
+// TestKeys: n and p go to the next and previous request, also across pages; / goes to the search.
+func TestKeys(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, sessionURL(ledgerID)+"?at=1")
+	at := func(record string) {
+		t.Helper()
+		p.await("request #"+record+" has the focus", fmt.Sprintf("document.activeElement.dataset.record === %q", record))
+	}
+	p.await("the page listens", "document.documentElement.classList.contains('js')")
+	p.key("n")
+	first := eval[string](p, "document.activeElement.dataset.record || ''")
+	if first != "1" && first != "28" {
+		t.Fatalf("n goes to %q", first)
+	}
+	if first == "1" {
+		p.key("n")
+	}
+	at("28")
+	if top := eval[float64](p, "document.activeElement.getBoundingClientRect().top"); top < -1 || top > 100 {
+		t.Errorf("the request is at %f px", top)
+	}
+	p.key("j")
+	at("52")
+	p.key("p")
+	at("28")
+	p.key("k")
+	at("1")
+	p.key("/")
+	p.await("the search has the focus", "/^(q|find)$/.test(document.activeElement.id)")
+	p.key("n")
+	if got := eval[string](p, "document.activeElement.value"); got != "n" {
+		t.Errorf("a key in the search field writes %q", got)
+	}
+	p.quiet("keys", s)
+}
+
+// TestWithoutJavaScript: every page can be read, and the search and the filters work.
+func TestWithoutJavaScript(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+	p.enter(s, "/")
+	for _, path := range views() {
+		p.open(s.base + path)
+		if text := p.text(); len(text) < 150 || eval[bool](p, "document.documentElement.classList.contains('js')") {
+			t.Errorf("%s: %q", path, text)
+		}
+	}
+	p.open(s.base + "/")
+	p.do("search", chromedp.SendKeys(chromedp.CSS("#find"), "Decimal"+kb.Enter))
+	p.await("hits", "document.body.innerText.includes('In the archive')")
+	p.follow("a.where", "#21", "no float can hold 482.13")
+	if text := p.text(); !strings.Contains(text, "Rejected: `Decimal` everywhere") || strings.Contains(text, "Keys:") {
+		t.Errorf("the session without JavaScript: %.1000s", text)
+	}
+}
+
+// TestSearchAsYouType: the list follows what is typed, without Enter.
+func TestSearchAsYouType(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, "/")
+	count := func() int { return eval[int](p, "document.querySelectorAll('.sessions > li').length") }
+	all := count()
+	if all < 4 {
+		t.Fatalf("only %d sessions", all)
+	}
+	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "nightly"))
+	p.await("one session", fmt.Sprintf("document.querySelectorAll('.sessions > li').length === 1 && document.querySelector('.sessions').innerText.includes(%q)", ledgerTitle))
+	if at := p.path(); at != "/" {
+		t.Errorf("the address is %s", at)
+	}
+	p.do("delete", chromedp.SendKeys(chromedp.CSS("#find"), strings.Repeat(kb.Backspace, 7)))
+	p.await("all sessions", fmt.Sprintf("document.querySelectorAll('.sessions > li').length === %d", all))
+	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "no such session"))
+	p.await("a message", "document.querySelector('#rows').innerText.includes('No session matches')")
+	p.quiet("search", s)
+}
+
+// TestGrowth: a page that is open shows new records, without moving what is read.
+func TestGrowth(t *testing.T) {
+	needBrowser(t)
+	home, text := t.TempDir(), ledger(t)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	file := put(t, home, ledgerID, bytes.Join(lines[:40], nil))
+	once(t, home)
+	s := serve(t, home)
+	end, begin := newTab(t), newTab(t)
+	end.enter(s, sessionURL(ledgerID))
+	begin.enter(s, sessionURL(ledgerID)+"?at=1")
+	if strings.Contains(end.text(), "also add a regression test") {
+		t.Fatal("the page shows what is not written yet")
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	once(t, home)
+	end.await("the new records", "document.querySelector('#entries').innerText.includes('also add a regression test') && document.querySelector('#entries').innerText.includes('I have no record of either')")
+	end.await("how many are new", "document.querySelector('#grown').innerText.includes('28 new records')")
+	if twice := eval[[]string](end, "[...document.querySelectorAll('#entries [id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)"); len(twice) > 0 {
+		t.Errorf("records are there twice: %v", twice)
+	}
+	begin.await("the note", "/new record/.test(document.querySelector('#grown').innerText)")
+	if at := eval[float64](begin, "scrollY"); at != 0 {
+		t.Errorf("a page that is read has moved to %f", at)
+	}
+	end.quiet("growth", s)
+}
+
+// TestGrowthBeforeListening: what is archived after the page was made and before it listens is not lost.
+func TestGrowthBeforeListening(t *testing.T) {
+	needBrowser(t)
+	home, text := t.TempDir(), ledger(t)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	file := put(t, home, ledgerID, bytes.Join(lines[:40], nil))
+	once(t, home)
+	s := serve(t, home)
+	p := newTab(t)
+	p.enter(s, "/")
+	p.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/events*"}}})
+		return err
+	})
+	p.open(s.base + sessionURL(ledgerID))
+	p.soon("the page wants to listen", func() bool { return p.paused != "" })
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	once(t, home)
+	p.call(func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, fetch.Disable, cdp.Empty{}) // lets the request pass
+		return err
+	})
+	p.await("the new records", "document.querySelector('#entries').innerText.includes('I have no record of either')")
+}
+
+// TestReveal: a secret is in no page until "Show exactly" is clicked.
+func TestReveal(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, "/")
+	at := sessionURL(secretID)
+	for _, path := range []string{"/?q=GITHUB_TOKEN", "/?q=" + secret, at, at + "?at=1", at + "/companion", at + "/commands", at + "/part?after=1", at + "/r/3", at + "?format=json", at + "/r/3?format=json"} {
+		p.open(s.base + path)
+		if html := p.html(); strings.Contains(strings.ReplaceAll(html, `value="`+secret, ""), secret) && !strings.Contains(path, "q="+secret) {
+			t.Errorf("%s has the secret", path)
+		} else if strings.Contains(path, "q="+secret) && eval[bool](p, fmt.Sprintf("document.querySelector('.found') !== null && document.querySelector('.found').innerText.includes(%q)", secret)) {
+			t.Errorf("%s has the secret in its hits", path)
+		}
+	}
+	p.open(s.base + at + "/r/3")
+	if text := p.text(); !strings.Contains(text, "[redacted") || !strings.Contains(text, "Left out here") {
+		t.Errorf("the page does not say that something is left out: %s", text)
+	}
+	p.follow("a", "Show exactly", secret)
+	if !strings.Contains(p.path(), "/exact") {
+		t.Errorf("the secret is at %s", p.path())
+	}
+}
+
+// TestQuestions finds the answers to a user's questions with links only, from the first page.
+func TestQuestions(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	home := func() { p.enter(s, "/") }
+	has := func(question string, answers ...string) {
+		t.Helper()
+		text := p.text()
+		for _, answer := range answers {
+			if !strings.Contains(text, answer) {
+				t.Errorf("%s: %s does not say %q:\n%.2500s", question, p.path(), answer, text)
+			}
+		}
+	}
+
+	home()
+	p.follow(".urgent a", shopTitle, shopTitle)
+	has("which session needs attention", "waiting for you")
+
+	home()
+	p.follow(".sessions a", ledgerTitle, "Requests")
+	p.follow(".tabs a", "Compactions", "what was forgotten")
+	p.follow("main a", "1: what was forgotten", "What was dropped")
+	has("what was forgotten at the compaction", "no, keep it integer cents everywhere", "Don't touch the schema")
+
+	home()
+	p.follow(".sessions a", shopTitle, "Requests")
+	p.follow(".tabs a", "Commands", "fixed later")
+	p.follow("main a", "Failed and what ended it", shopTest)
+	row := eval[string](p, fmt.Sprintf("[...document.querySelectorAll('.commands tr')].filter(r => r.innerText.includes(%q) && r.innerText.includes('fixed')).map(r => r.innerText).join(' ')", shopTest))
+	if !strings.Contains(row, "failed first at #") {
+		t.Errorf("which command fixed the failing test: %q in\n%s", row, p.text())
+	}
+
+	home()
+	p.follow(".sessions a", shopTitle, "Requests")
+	p.follow(".tabs a", "Files", "tax.py")
+	p.follow("main a", "shop/tax.py", "Versions")
+	has("what was the last edit", shopLastEdit)
+	versions := eval[[]string](p, "[...document.querySelectorAll('.versions a')].filter(a => a.textContent.startsWith('whole file')).map(a => a.getAttribute('href'))")
+	if len(versions) < 3 {
+		t.Fatalf("the file has %d whole versions", len(versions))
+	}
+	p.click(fmt.Sprintf(".versions a[href=%q]", versions[1]))
+	p.await("the version", fmt.Sprintf("document.querySelector('#text') && document.querySelector('#text').innerText.includes(%q)", shopBefore))
+	if text := eval[string](p, "document.querySelector('#text').innerText"); strings.Contains(text, shopLastEdit) || !strings.Contains(text, `"""Taxes of an order."""`) {
+		t.Errorf("what the file looked like before its last edit: %s", text)
+	}
+	p.quiet("questions", s)
+}
+
+// TestStory checks the invented sessions without a browser: they are JSON lines, and the secret is one text.
+func TestStory(t *testing.T) {
+	for _, w := range []*transcript{shop(testTime), leaky(testTime), hostile(testTime)} {
+		for line := range bytes.Lines(w.Bytes()) {
+			if !json.Valid(line) {
+				t.Fatalf("%s: %.200s", w.id, line)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join("..", "..", "testdata", "ledger.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
