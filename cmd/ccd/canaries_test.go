@@ -36,7 +36,7 @@ var shownBy = map[string]struct {
 	"score": {args: []string{"SESSION"}}, "doctor": {args: []string{}}, "verify": {args: []string{"--json"}}, "config": {args: []string{}},
 	"pin": {args: []string{"SESSION"}}, "tag": {args: []string{"SESSION", "t"}}, "name": {args: []string{"SESSION", "n"}},
 	"forget": {args: []string{"--dry-run", "SESSION"}}, "gc": {args: []string{"--dry-run"}}, "statusline": {args: []string{}},
-	"run": {args: []string{"--once"}}, "export": {args: []string{"SESSION"}}, "web": {not: "tested on its own"},
+	"run": {args: []string{"--once"}}, "export": {args: []string{"SESSION"}}, "top": {args: []string{"--once", "--json"}}, "web": {not: "tested on its own"},
 	"restore": {not: "a person's: it prints secrets"},
 	"hook":    {not: "tested on its own"}, "mcp": {not: "tested on its own"},
 	"agents": {not: "edits agents' settings"}, "setup": {not: "edits agents' settings"}, "demo": {not: "its session is built in"},

@@ -41,7 +41,7 @@ both (yesterday 14:00), a month (2026-01), or an age (3h, 2 days ago, last week)
 var groups = []string{everyday, agents, setup, care}
 
 // firstHelp are the commands that `ccd help` shows. --all shows all.
-var firstHelp = []string{"top", "status", "ls", "search", "show", "timeline", "diff", "restore", "resume", "compact", "setup", "run", "doctor"}
+var firstHelp = []string{"top", "web", "status", "ls", "search", "show", "diff", "restore", "resume", "setup", "run", "doctor"}
 
 // page is what help, docs/COMMANDS.md and the man page say about a command. Prose is wrapped when printed; lines that
 // start with a space are not.

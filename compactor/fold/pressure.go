@@ -24,7 +24,7 @@ type gauge struct {
 	claim    reported
 	ignored  Outliers
 	last     uint64 // reply whose report was ignored last
-	used     int64 // tokens that pressure is measured of
+	used     int64  // tokens that pressure is measured of
 	pressure float64
 	certain  float64 // pressure that may trigger
 	highest  float64

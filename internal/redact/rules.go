@@ -58,7 +58,7 @@ var own = []rule{
 	},
 	{
 		kind: passwordKind, names: []string{"_pass", "-pass", ".pass", "pwd"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
-		allow: noPasswords, allowMatch: []string{`(?i)(?:pass|pwd)[^="]+="`},
+		allow: noPasswords, allowMatch: []string{`(?i)(?:pass|pwd)[a-z][^="]*="`},
 	},
 }
 

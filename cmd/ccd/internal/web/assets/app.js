@@ -123,6 +123,7 @@ if (life) {
   const listen = () => {
     if (events || document.hidden) return;
     events = new EventSource(life.dataset.base + '/events' + ('reading' in life.dataset ? '?reading=1' : ''));
+    events.addEventListener('open', grow); // what came before the stream was open, or while it was away
     events.addEventListener('grew', grow);
     events.addEventListener('read', () => location.reload());
   };
