@@ -59,9 +59,11 @@ In a transcript, ccd replaces the text by "*" of the same length. ccd restore sa
 prints the rest with --with-holes. ccd does not store TEXT again, even if it is not in the archive yet.
 
 ccd lists what it will remove and asks. Then it writes a new archive, checks it and overwrites the old file. It does
-not change transcripts and backups, but lists those that it knows of. ccd does not archive a forgotten session
-again, but a copy of it (a fork) under another ID: use --match for a text.`,
-		more: `STATE/archive.db.forgotten has a secret key and keyed hashes of what was forgotten, to recognize it in new
+not change transcripts and backups, but lists the ones it knows. ccd does not archive a forgotten session
+again. It does archive a copy (a fork) with another ID; to block a text everywhere, use --match.`,
+		more: `Encoded copies of TEXT (base64, hex, percent) stay: run ccd secrets again and forget these items.
+
+STATE/archive.db.forgotten has a secret key and keyed hashes of what was forgotten, to recognize it in new
 transcripts. Backups do not contain this file: keep it with the archive. Other commands and the daemon wait while ccd
 writes the new archive.`,
 		examples: []example{

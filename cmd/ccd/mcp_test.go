@@ -254,7 +254,7 @@ func TestRestoreForAnAgent(t *testing.T) {
 				for part := secret; len(part) >= 8; part = part[1:] {
 					seen = seen || strings.Contains(all.String(), part[:8])
 				}
-				if !r.IsError && strings.Contains(all.String(), "not shown: 1 secret (aws-key 1)") != (has && !shown) {
+				if !r.IsError && strings.Contains(all.String(), "redacted: 1 secret (aws-key 1)") != (has && !shown) {
 					t.Errorf("%v: %s", args, all.String())
 				}
 			}

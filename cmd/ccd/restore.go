@@ -157,7 +157,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.
-const hiddenNote = "not shown: %s; the user sees them with: ccd restore %s"
+const hiddenNote = "redacted: %s; only the user can print them: ccd restore %s"
 
 // write writes an original, and says on stderr which secrets it has. An agent gets it without them.
 func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *redact.Rules) error {
@@ -205,7 +205,7 @@ func (a *app) countSecrets(rules *redact.Rules, w io.Writer, write func(io.Write
 		return err
 	}
 	if found := reader.Kinds(secrets.Kinds()); found != "" {
-		a.say("this text has %s", found)
+		a.say("ccd: this text has %s", found)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ written (false with --dry-run), redacted (how many secrets of each kind are left
 	flags.SortFlags = false
 	toFlag(flags, &f.to)
 	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
-	flags.BoolVar(&f.secrets, "with-secrets", false, "copy secrets too, for commands that need them")
+	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
 	return c
@@ -298,7 +298,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
 	}
 	if found := reader.Kinds(c.Secrets); found != "" {
-		a.say("not in the copy: %s; if a command needs one, use --with-secrets", found)
+		a.say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
 	}
 	if c.After >= c.Before && agent == e.Agent {
 		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")

@@ -231,7 +231,7 @@ func TestResumeWithSecrets(t *testing.T) {
 			}
 			talk.Reset()
 			if code := run(t.Context(), append(args, "--dry-run"), std{strings.NewReader(""), &out, &talk}, env); code != 0 ||
-				strings.Contains(talk.String(), "not in the copy: 1 secret (aws-key 1); if a command needs one, use --with-secrets") == exact {
+				strings.Contains(talk.String(), "redacted in the copy: 1 secret (aws-key 1); if a command needs one, use --with-secrets") == exact {
 				t.Errorf("%v: exit %d: %s", args, code, talk.String())
 			}
 		}

@@ -39,14 +39,15 @@ type placeOutput struct {
 func (a *app) secretsCommand() *cobra.Command {
 	p := page{
 		use: "secrets [SESSION]", group: care, short: "list where archived sessions have secrets, without their text",
-		long: `Lists the secrets of SESSION, or of all sessions, newest first: the kind and number that ccd prints in their
-place, how often and in which records they are, and the command that removes them. It never prints a secret.
+		long: `Lists the secrets of SESSION, or of all sessions, newest first: the kind and number that ccd prints instead, the
+count, the records and IDs, and the command that removes them. It never prints a secret: ` + "`ccd restore ID`" + ` prints
+the item with its secrets. ` + "`[redact] allow`" + ` in the configuration stops the redaction of a false hit.
 
 ` + "`ccd forget ID`" + ` removes a whole item, ` + "`ccd forget SESSION#N`" + ` a whole record. To remove only a secret that you know, pass it to
 ` + "`ccd forget --match -`" + ` on stdin. A removed secret may still be valid: replace it where it is used.`,
-		more: `The session named is a sub-agent's or an attachment if the secret is there. Earlier generations of a
-transcript are searched too; a secret is listed in the newest one that has it. Records of over 16 MB are not searched,
-and ccd counts them. The rules are those of [redact]; with secrets = false, this command fails.`,
+		more: `A secret in a sub-agent or an attachment is listed under that sub-agent or attachment. Earlier generations of a
+transcript are searched too; a secret is listed in the newest one that has it. Skips records over 16 MB
+and reports how many. The rules are those of [redact]; with secrets = false, this command fails.`,
 		examples: []example{
 			{"ccd secrets", "all sessions"},
 			{"ccd secrets latest", "the session with the newest record"},
@@ -69,7 +70,7 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 		return err
 	}
 	if l.Agents.Redact == nil {
-		return words.Hint(errors.New("list secrets: finding secrets is off"), "CCD_REDACT_SECRETS=true ccd secrets")
+		return words.Hint(errors.New("list secrets: redaction is off ([redact] secrets = false)"), "CCD_REDACT_SECRETS=true ccd secrets")
 	}
 	in := l.Sessions
 	if len(args) > 0 {
@@ -144,7 +145,7 @@ func (p *secretPrinter) all(ctx context.Context, in []reader.Entry, agent string
 	if p.long > 0 {
 		p.say("%s over 16 MB not searched", words.Count(p.long, "record"))
 	}
-	p.say("%s in %s (%d searched)", words.Count(p.found, "secret"), words.Count(p.with, "session"), p.sessions)
+	p.say("%s searched: %s in %s", words.Count(p.sessions, "session"), words.Count(p.found, "secret"), words.Count(p.with, "session"))
 	return nil
 }
 

@@ -22,7 +22,6 @@ var synonyms = map[string]string{
 	"rm": "", "delete": "", "remove": "", "purge": "uninstall --purge", // "": no command removes sessions
 	"unpin": "pin --remove", "untag": "tag --remove",
 	"check": "verify", "fsck": "verify", "info": "status",
-	"top": "status --watch", "watch": "status --watch", "daemon": "run", "serve": "run", "sync": "run --once", "update": "run --once",
 	"init": "setup", "configure": "config", "man": "help",
 }
 

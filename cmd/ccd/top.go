@@ -344,7 +344,7 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	}
 	head := fmt.Sprintf("%s of %s #%d, %s, SHA-256 %s, verified now\n", o.Kind, o.Session, o.Record, exactSize(o.Bytes), o.SHA256)
 	if o.Secrets != "" {
-		head += fmt.Sprintf("not shown: %s; see them with: ccd restore %s\n", o.Secrets, o.ID)
+		head += fmt.Sprintf("redacted: %s; see them with: ccd restore %s\n", o.Secrets, o.ID)
 	}
 	if o.MediaType != "" {
 		return head + "\n" + o.MediaType + "; save it with: ccd restore -o FILE " + string(o.ID) + "\n", nil

@@ -1,6 +1,6 @@
 // Package redact finds secrets (tokens, keys, passwords) in transcripts, and says what a reader gets in their place.
 //
-// Rules finds, Session numbers. Invariant: what is found in a line depends only on the line and the rules, so that every
+// Rules finds secrets; Session numbers them. Invariant: what is found in a line depends only on the line and the rules, so that every
 // view of a session leaves out the same bytes; the number of a secret depends only on the session's lines before it.
 // The package knows nothing of files, records and agents.
 package redact
@@ -24,7 +24,7 @@ type Config struct {
 type Mark struct {
 	From, To int    // bytes of the line
 	Kind     string // lower-case letters, digits and hyphens: "github-pat"
-	N        int    // the same for the same secret of a session, from 1; 0 if unknown
+	N        int    // equal secrets of a session have equal numbers, from 1; 0 if unknown
 
 	value string // the secret, decoded
 	at    int    // where its text begins in the line without secrets
@@ -109,8 +109,8 @@ func (s *Session) Kinds() map[string]int {
 	return s.kinds
 }
 
-// Apply returns part of a line without its secrets: raw begins at byte off of the line that the marks belong to. A mark
-// that is partly outside raw counts. Without a mark it returns raw itself.
+// Apply returns part of a line without its secrets: raw begins at byte off of the line that the marks belong to. It also
+// replaces marks that are only partly in raw. Without a mark it returns raw itself.
 func Apply(raw []byte, off int, marks []Mark) []byte {
 	var out bytes.Buffer
 	at := 0

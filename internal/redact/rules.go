@@ -30,7 +30,7 @@ type rule struct {
 	words      string   // what contains one of these words is no secret
 }
 
-// noPasswords are code, paths and arguments.
+// noPasswords match code, paths and arguments that look like passwords.
 var noPasswords = []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`, `^/`, `^[a-z_]+=`}
 
 // own are rules beside those of gitleaks.
@@ -120,7 +120,7 @@ func New(c Config) (*Rules, error) {
 	}
 	r := &Rules{shown: sync.OnceValue(compileShown)}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %d %d", version, len(gitleaks), len(own))
+	fmt.Fprintf(sum, "%s %+v %+v", version, gitleaks, own)
 	for _, kind := range slices.Sorted(maps.Keys(c.Rules)) {
 		re, err := regexp.Compile(c.Rules[kind])
 		if err != nil {

@@ -11,14 +11,14 @@ import (
 // minPassword is the length of the shortest password, in bytes.
 const minPassword = 8
 
-// passwords marks the short passwords that are assigned to a name, or follow a user's name in a flag of curl.
+// passwords marks short passwords that are assigned to a name.
 func (s *scan) passwords(v view) {
 	text := v.text
 	each(text, 'w', func(i int) { s.named(v, i) })
 	each(text, 'W', func(i int) { s.named(v, i) })
 }
 
-// login marks the password of a user in a flag of curl or wget, which is near the address that the token is.
+// login marks the password of a user in a flag of curl or wget near a token that is an address.
 func (s *scan) login(t token) {
 	if !bytes.Contains(t.text[t.from:t.to], []byte("://")) {
 		return

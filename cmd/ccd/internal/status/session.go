@@ -204,13 +204,18 @@ func (s Session) Labelled() string {
 func (s Session) Directory() string { return mark.Inline(transcript.Base(s.Project), 0) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
-func (s Session) LastAt() time.Time { return s.entry.Last() }
+func (s Session) LastAt() (last time.Time) {
+	if s.entry != nil { // of Unreadable, nothing is known
+		last = s.entry.Last()
+	}
+	return last
+}
 
 // Key identifies the session.
 func (s Session) Key() transcript.Key { return s.entry.Key }
 
 // SubAgent reports whether another session started it.
-func (s Session) SubAgent() bool { return s.entry.Class == transcript.SubAgent }
+func (s Session) SubAgent() bool { return s.entry != nil && s.entry.Class == transcript.SubAgent }
 
 // Size is what the agent holds of the session.
 func (s Session) Size() Size { return SizeOf(s.Reported, s.About, s.Estimate, s.Window) }
@@ -308,7 +313,7 @@ func Short(id string) string {
 }
 
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.
-func (s Session) Damaged() bool { return s.entry.StateDamage != nil }
+func (s Session) Damaged() bool { return s.entry == nil || s.entry.StateDamage != nil }
 
 // Unreadable are the sessions that are damaged; one without a name is damage that may hide others.
 func Unreadable(damage []error) (all []Session) {

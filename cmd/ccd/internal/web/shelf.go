@@ -18,8 +18,8 @@ import (
 
 const (
 	maxLives  = 8                      // sessions of which the index is kept
-	stepBytes = 8 << 20                // indexed between two looks at the clock
-	patience  = 250 * time.Millisecond // for which a page waits for its session's index
+	stepBytes = 2 << 20                // indexed between two looks at the clock
+	patience  = 120 * time.Millisecond // for which a page waits for its session's index
 	rowsFor   = 2 * time.Second        // rows are reused so long, because they look at every transcript's file
 )
 
