@@ -44,6 +44,13 @@ const (
 // column has the sizes of a chart's column of pixels.
 type column struct{ low, high int64 }
 
+func (c *column) add(tokens int64) {
+	if c.high == 0 || tokens < c.low {
+		c.low = tokens
+	}
+	c.high = max(c.high, tokens)
+}
+
 // newChart draws the context of a session. A column shows the lowest and the highest size of its records.
 func newChart(one *view.Life, window int64) (c chart) {
 	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
@@ -54,12 +61,14 @@ func newChart(one *view.Life, window int64) (c chart) {
 		return chartWide * min(1, float64(max(0, record-1))/float64(max(1, one.Records-1)))
 	}
 	columns := make([]column, chartWide+1)
-	for _, m := range one.Context {
-		col := &columns[int(at(m.Record))]
-		if col.high == 0 || m.Tokens < col.low {
-			col.low = m.Tokens
+	for _, k := range one.Compactions { // the context falls at once, not from one report to the next
+		if k.Before > 0 && k.After > 0 {
+			columns[int(at(k.Record))].add(k.Before)
+			columns[int(at(k.Record))].add(k.After)
 		}
-		col.high = max(col.high, m.Tokens)
+	}
+	for _, m := range one.Context {
+		columns[int(at(m.Record))].add(m.Tokens)
 		if m.Tokens > c.Highest.Tokens {
 			c.Highest = m
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	perLife   = 80 // entries of a page
+	perLife   = 60 // entries of a page
 	mostTurns = 60 // requests listed beside it
 	mostMarks = 40 // compactions listed below the chart
 )

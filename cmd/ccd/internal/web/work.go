@@ -12,7 +12,7 @@ import (
 const (
 	mostFiles    = 1000
 	mostVersions = 100     // of a file, on a page
-	mostCommands = 500     // on a page
+	mostCommands = 300     // on a page
 	maxFile      = 1 << 20 // bytes of a version that are shown
 )
 
