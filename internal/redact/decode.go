@@ -7,8 +7,8 @@ import (
 )
 
 // part returns a view of text, which was decoded from the bytes of v from byte off on; at has where each byte began there.
-func (v view) part(text []byte, at []int32, off int) view {
-	out := view{text, make([]int32, len(at)), new(done)}
+func (v *view) part(text []byte, at []int32, off int) *view {
+	out := &view{text: text, at: make([]int32, len(at))}
 	for i, p := range at {
 		out.at[i] = int32(off) + p
 		if v.at != nil {
@@ -19,8 +19,8 @@ func (v view) part(text []byte, at []int32, off int) view {
 }
 
 // unescaped undoes JSON escapes, of all levels at once: a JSON text within a string escapes its quotes again.
-func unescaped(line []byte) view {
-	v := view{make([]byte, 0, len(line)), make([]int32, 0, len(line)+1), new(done)}
+func unescaped(line []byte) *view {
+	v := &view{text: make([]byte, 0, len(line)), at: make([]int32, 0, len(line)+1)}
 	put := func(at int, text ...byte) {
 		for _, c := range text {
 			v.text, v.at = append(v.text, c), append(v.at, int32(at))
@@ -112,14 +112,17 @@ func nibble(c byte) byte {
 }
 
 // percents searches what is percent-encoded.
-func (s *scan) percents(v view, depth int) {
+func (s *scan) percents(v *view, depth int) {
 	text := v.text
-	for to := 0; ; {
+	for to, done := 0, 0; ; {
 		i := bytes.IndexByte(text[to:], '%')
 		if i < 0 {
 			return
 		}
 		i += to
+		if from := shortBefore(text, i); from < i && from >= done {
+			done = s.stretch(v, from, minToken, depth)
+		}
 		if to = i + 1; i+2 >= len(text) || classes[text[i+1]]&classes[text[i+2]]&hexDigit == 0 {
 			continue
 		}
@@ -133,6 +136,21 @@ func (s *scan) percents(v view, depth int) {
 		out, at := unpercent(text[i:to])
 		s.within(v.part(out, at, i), depth+1)
 	}
+}
+
+// shortBefore returns where a stretch begins that ends before byte i and that stretches skipped, because it is short and has
+// no digit, or i. With a '%' after it, it may be part of a longer token.
+func shortBefore(text []byte, i int) int {
+	from := i
+	for from > 0 && i-from < longToken && text[from-1] >= '+' && text[from-1] < 0x80 {
+		if from--; classes[text[from]]&digit != 0 {
+			return i
+		}
+	}
+	if i-from < minToken || i-from == longToken {
+		return i
+	}
+	return from
 }
 
 // unpercent undoes percent-encoding.
@@ -156,11 +174,11 @@ const minEncoded = 20
 
 // encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one, or a line of a
 // private key.
-func (s *scan) encoded(t token, from, to, depth int) {
+func (s *scan) encoded(t *token, from, to, depth int) {
 	text := t.text
-	if to-from >= 2*keyLine && t.done.keys <= from && t.has&digit != 0 {
+	if to-from >= 2*keyLine && t.keys <= from && t.has&digit != 0 {
 		if bytes.Contains(text[max(0, from-keyGap):from], dashes) || bytes.Contains(text[to:min(len(text), to+keyGap)], dashes) {
-			t.done.keys = s.keys(t.view, max(0, from-keyHead))
+			t.keys = s.keys(t.view, max(0, from-keyHead))
 		}
 	}
 	if text[from] == '+' || text[from] == '-' { // a line of a diff
@@ -172,10 +190,10 @@ func (s *scan) encoded(t token, from, to, depth int) {
 	if to-from < minEncoded {
 		return
 	}
-	if first := text[from]; (first >= 'I' && first <= 'f' || first == 'C') && t.done.base64 <= from && !isToken(text[from:], to-from) {
-		if head, ok := decode64(nil, text[from:from+16]); ok && readable(head) {
+	if first := text[from]; (first >= 'I' && first <= 'f' || first == 'C') && t.base64 <= from && !isToken(text[from:], to-from) {
+		if readable64(text[from : from+16]) {
 			out, at := unbase64(text[from:], to-from)
-			t.done.base64 = from + int(at[len(at)-1])
+			t.base64 = from + int(at[len(at)-1])
 			s.within(t.view.part(out, at, from), depth+1)
 		}
 	}
@@ -206,47 +224,25 @@ func isToken(text []byte, n int) bool {
 
 func isReadable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' }
 
-func readable(text []byte) bool {
-	for _, c := range text {
-		if !isReadable(c) {
+// readable64 reports whether whole groups of base64, in either alphabet, encode a readable text.
+func readable64(text []byte) bool {
+	for ; len(text) >= 4; text = text[4:] {
+		n := uint32(sextets[text[0]])<<18 | uint32(sextets[text[1]])<<12 | uint32(sextets[text[2]])<<6 | uint32(sextets[text[3]])
+		if !isReadable(byte(n>>16)) || !isReadable(byte(n>>8)) || !isReadable(byte(n)) {
 			return false
 		}
 	}
 	return true
 }
 
-// decode64 appends the bytes of whole groups of base64, in either alphabet.
-func decode64(out, text []byte) (_ []byte, ok bool) {
-	for len(text) >= 4 {
-		var n uint32
-		for _, c := range text[:4] {
-			d, ok := sextet(c)
-			if !ok {
-				return out, false
-			}
-			n = n<<6 | uint32(d)
-		}
-		out = append(out, byte(n>>16), byte(n>>8), byte(n))
-		text = text[4:]
+// sextets are the values of the characters of base64.
+var sextets = func() (t [256]byte) {
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		t[c] = byte(i)
 	}
-	return out, true
-}
-
-func sextet(c byte) (byte, bool) {
-	switch {
-	case c >= 'A' && c <= 'Z':
-		return c - 'A', true
-	case c >= 'a' && c <= 'z':
-		return c - 'a' + 26, true
-	case c >= '0' && c <= '9':
-		return c - '0' + 52, true
-	case c == '+' || c == '-':
-		return 62, true
-	case c == '/' || c == '_':
-		return 63, true
-	}
-	return 0, false
-}
+	t['-'], t['_'] = t['+'], t['/']
+	return t
+}()
 
 // unbase64 decodes a text whose first line has n characters of base64. It goes on in the next lines if they are the rest of
 // a wrapped text. at has where in text the group of each byte begins.
@@ -258,8 +254,7 @@ func unbase64(text []byte, n int) (out []byte, at []int32) {
 		for i := range 4 {
 			bits <<= 6
 			if i < k {
-				d, _ := sextet(group[i])
-				bits |= uint32(d)
+				bits |= uint32(sextets[group[i]])
 			}
 		}
 		for i := range max(0, k-1) {

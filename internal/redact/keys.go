@@ -19,7 +19,7 @@ const (
 
 // keys marks the private keys whose first or last line is in the next keyHead*2 bytes after byte off. It returns the end of
 // the last one.
-func (s *scan) keys(v view, off int) (end int) {
+func (s *scan) keys(v *view, off int) (end int) {
 	text := v.text
 	for most := min(len(text), off+3*keyHead); ; {
 		i := bytes.Index(text[off:most], keyWords)

@@ -72,6 +72,17 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// TestDate: a date that is a whole decoded text is shorter than a time.
+func TestDate(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if marks := rules.Session().Marks([]byte(`{"url":"https://example.org/?q=created:%3E2024-01-01"}`)); len(marks) > 0 {
+		t.Errorf("%v", marks)
+	}
+}
+
 // TestNoJSON: what only begins like JSON, and lines that are torn or glued, lose their secrets too.
 func TestNoJSON(t *testing.T) {
 	rules, err := New(Config{})

@@ -111,7 +111,7 @@ type Rules struct {
 }
 
 // version changes whenever the same line may have other marks.
-const version = "2"
+const version = "3"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
@@ -213,7 +213,13 @@ type entry struct {
 // fold makes letters lower case. It is applied to both sides of a comparison, so it may change other bytes too.
 func fold(c byte) byte { return c | 0x20 }
 
-func three(a, b, c byte) uint32 { return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) | 0x202020 }
+// three returns the first three bytes of a text.
+func three[T string | []byte](text T) uint32 {
+	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
+}
+
+// fold3 makes letters lower case in each of three bytes, as fold does. The fourth is dropped.
+func fold3(k uint32) uint32 { return k&0xffffff | 0x202020 }
 
 func bit(k uint32) uint32 { return k * 0x9e3779b1 >> 17 }
 
@@ -233,7 +239,7 @@ func (x *index) add(text string, p *pattern) {
 	for i := range folded {
 		folded[i] = fold(text[i])
 	}
-	k := three(text[0], text[1], text[2])
+	k := fold3(three(text))
 	x.bits[bit(k)/64] |= 1 << (bit(k) % 64)
 	if x.all == nil {
 		x.all = map[uint32][]entry{}
@@ -241,15 +247,15 @@ func (x *index) add(text string, p *pattern) {
 	x.all[k] = append(x.all[k], entry{string(folded), p})
 }
 
-// has reports whether a text may begin with these three bytes.
-func (x *index) has(a, b, c byte) bool {
-	k := bit(three(a, b, c))
+// has reports whether a text may begin with three bytes.
+func (x *index) has(three uint32) bool {
+	k := bit(fold3(three))
 	return x.bits[k/64]>>(k%64)&1 != 0
 }
 
 // at yields the entries with which text begins.
 func (x *index) at(text []byte, take func(*pattern)) {
-	for _, e := range x.all[three(text[0], text[1], text[2])] {
+	for _, e := range x.all[fold3(three(text))] {
 		if len(text) >= len(e.text) && beginsWith(text, e.text) {
 			take(e.pattern)
 		}

@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"math/bits"
 	"regexp"
@@ -29,6 +28,7 @@ const (
 	hexDigit
 	blank     // white space and quotes
 	separator // part of a token, but not of base64
+	nameChar  // of what a value is assigned to
 )
 
 // classes are the classes of each byte.
@@ -44,6 +44,7 @@ var classes = func() (t [256]uint16) {
 	}
 	set("0123456789", inToken|alnum|digit|base64Char)
 	set("0123456789abcdefABCDEF", hexDigit)
+	set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-. ", nameChar)
 	set("_-./+=~%:@", inToken)
 	set("+/-_", base64Char)
 	set(".=~%:@", separator)
@@ -54,7 +55,7 @@ var classes = func() (t [256]uint16) {
 // find appends the secrets of a line to marks. The line is JSON, or a text. In JSON each mark is within one string.
 func (r *Rules) find(marks []Mark, line []byte) []Mark {
 	s := scan{rules: r, line: line}
-	s.view(view{text: line, done: new(done)}, 0)
+	s.view(&view{text: line}, 0)
 	s.configured()
 	if len(s.marks) == 0 {
 		return marks
@@ -75,7 +76,7 @@ type scan struct {
 type view struct {
 	text []byte
 	at   []int32 // where in the line each byte of text begins, and where the last one ends; nil: the text is the line
-	done *done
+	done
 }
 
 // done is up to where a text was searched already.
@@ -85,7 +86,7 @@ type done struct {
 }
 
 // source returns which bytes of the line a stretch of the view was decoded from.
-func (v view) source(from, to int) (int, int) {
+func (v *view) source(from, to int) (int, int) {
 	if v.at == nil {
 		return from, to
 	}
@@ -97,7 +98,7 @@ func (v view) source(from, to int) (int, int) {
 }
 
 // mark adds a secret that the view has at [from, to).
-func (s *scan) mark(v view, from, to int, kind string) {
+func (s *scan) mark(v *view, from, to int, kind string) {
 	value := string(v.text[from:to])
 	from, to = v.source(from, to)
 	s.marks = append(s.marks, Mark{From: from, To: to, Kind: kind, value: value})
@@ -107,14 +108,14 @@ func (s *scan) mark(v view, from, to int, kind string) {
 const maxDepth = 3
 
 // within searches a text that was decoded from the line.
-func (s *scan) within(v view, depth int) {
+func (s *scan) within(v *view, depth int) {
 	if len(v.text) >= 8 && depth < maxDepth {
 		s.view(v, depth)
 	}
 }
 
 // view finds the secrets of a text.
-func (s *scan) view(v view, depth int) {
+func (s *scan) view(v *view, depth int) {
 	least := minToken
 	if v.at != nil && len(v.text) < 2*minToken {
 		least = 8
@@ -131,96 +132,81 @@ func (s *scan) view(v view, depth int) {
 	}
 }
 
-// stretches finds where minToken bytes or more are neither below '+' nor beyond ASCII, which a token needs, 64 bytes at once.
-func (s *scan) stretches(v view, depth int) {
+// stretches finds where minToken bytes or more are plain, which a token needs, and have a digit or are longToken. It compares
+// 64 bytes at once and has no branch for a shorter stretch, because the processor would often guess it wrong.
+func (s *scan) stretches(v *view, depth int) {
 	text := v.text
-	next, done := plain64(text, 0), 0
-	for base := 0; base < len(text); base += 64 {
-		lo, hi := next, plain64(text, base+64)
-		next = hi
-		if lo == 0 {
-			continue
-		}
-		// Bit n of a4 says that bytes n to n+3 are plain, and so on.
+	done := 0
+	next, nextDigits := plain64(text, 0)
+	for base, before := 0, uint64(0); base < len(text); base += 64 {
+		lo, digits := next, nextDigits
+		hi, hiDigits := plain64(text, base+64)
+		next, nextDigits = hi, hiDigits
+		// Bit n of a4 says that bytes n to n+3 are plain, and so on; of d4 that one of them is a digit.
 		a2, b2 := lo&(lo>>1|hi<<63), hi&(hi>>1)
 		a4, b4 := a2&(a2>>2|b2<<62), b2&(b2>>2)
-		a8 := a4 & (a4>>4 | b4<<60)
-		for a12 := a8 & (a4>>8 | b4<<56); a12 != 0; {
-			from := bits.TrailingZeros64(a12)
-			if base+from >= done {
-				n := bits.TrailingZeros64(^(lo >> from)) // length of the stretch, if it ends in these bytes
-				if done = base + from + n; n >= longToken || done >= base+64 || hasDigit(text[done-n:done]) {
-					done = s.stretch(v, base+from, minToken, depth)
-				}
+		a8, b8 := a4&(a4>>4|b4<<60), b4&(b4>>4)
+		a12 := a8 & (a4>>8 | b4<<56)
+		a18 := a8 & (a8>>8 | b8<<56) & (a2>>16 | b2<<48)
+		d2, e2 := digits|digits>>1|hiDigits<<63, hiDigits|hiDigits>>1
+		d4, e4 := d2|d2>>2|e2<<62, e2|e2>>2
+		d12 := d4 | d4>>4 | e4<<60 | d4>>8 | e4<<56
+		found := a12 & (d12 | a18) & (^uint64(0) << max(0, done-base))
+		for ; found != 0; found &= ^uint64(0) << (done - base) {
+			n := bits.TrailingZeros64(found)
+			from := base + n + 1 - bits.LeadingZeros64(^(lo << (63 - n))) // the stretch's first byte
+			if from == base {
+				from -= bits.LeadingZeros64(^before)
 			}
-			if done >= base+64 {
-				break
+			if done = from + len("2026-03-02T08:09:21.535Z"); !isStamp(text[from:]) {
+				done = s.stretch(v, from, minToken, depth)
 			}
-			a12 &= ^uint64(0) << max(from+1, done-base)
 		}
+		before = lo
 	}
-}
-
-// hasDigit reports whether a text of 8 ASCII characters or more has a digit.
-func hasDigit(text []byte) bool {
-	for i := 0; ; i += 8 {
-		last := i+8 >= len(text)
-		if last {
-			i = len(text) - 8
-		}
-		x := binary.LittleEndian.Uint64(text[i:])
-		if (x^0x3030303030303030)+0x7676767676767676&0x8080808080808080 != 0x8080808080808080 {
-			return true
-		}
-		if last {
-			return false
-		}
-	}
-}
-
-// plain64 has a bit for each of 64 bytes of text from byte i on that is neither below '+' nor beyond ASCII.
-func plain64(text []byte, i int) (plain uint64) {
-	if i+64 <= len(text) {
-		for n, at := 0, text[i:i+64:i+64]; n < 64; n += 8 {
-			x := binary.LittleEndian.Uint64(at[n : n+8])
-			x = (x | (x - 0x2b2b2b2b2b2b2b2b)) & 0x8080808080808080
-			plain |= (x >> 7 * 0x0102040810204080 >> 56) << n // the highest bits of the eight bytes
-		}
-		return ^plain
-	}
-	for n := 0; i+n < len(text) && n < 64; n++ {
-		if c := text[i+n]; c >= '+' && c < 0x80 {
-			plain |= 1 << n
-		}
-	}
-	return plain
 }
 
 // stretch finds the tokens from byte i on, up to a byte below '+' or beyond ASCII, and returns where it ended.
-func (s *scan) stretch(v view, i, least, depth int) (end int) {
+func (s *scan) stretch(v *view, i, least, depth int) (end int) {
 	text := v.text
-	for i < len(text) {
-		from, has := i, uint16(0)
-		for i < len(text) {
-			c := classes[text[i]]
-			if c&inToken == 0 {
-				break
+	from, base, has := i, i, uint16(0)
+	other, digits := other64(text, base)
+	for m := other; ; m &= m - 1 {
+		for m == 0 {
+			if digits>>max(0, from-base) != 0 {
+				has |= digit
 			}
-			has |= c
-			i++
+			base += 64
+			other, digits = other64(text, base)
+			m = other
 		}
-		if i-from >= least && (has&digit != 0 || i-from >= longToken) {
-			s.token(token{v, afterEscape(text, from), i, has}, depth)
+		i = base + bits.TrailingZeros64(m)
+		if i < len(text) && classes[text[i]]&inToken != 0 {
+			has |= classes[text[i]]
+			continue
+		}
+		if i-from >= least {
+			if digits&(1<<(i-base)-1)>>max(0, from-base) != 0 {
+				has |= digit
+			}
+			if has&digit != 0 || i-from >= longToken {
+				t := token{v, afterEscape(text, from), i, has, 0}
+				if t.from >= base {
+					t.other = other >> (t.from - base)
+				} else {
+					t.other, _ = other64(text, t.from)
+				}
+				s.token(&t, depth)
+			}
 		}
 		if i == len(text) || least == minToken && (text[i] < '+' || text[i] >= 0x80) {
-			break
+			return i
 		}
 		if text[i] == '\\' && i+3 < len(text) && v.at == nil && !s.escaped {
 			s.escaped = text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])
 		}
-		i++
+		from, has = i+1, 0
 	}
-	return i
 }
 
 // longToken is the length from which a token is looked at if it has no digit.
@@ -289,41 +275,44 @@ const maxSequence = 24
 
 // token is a stretch [from, to) of a view without blanks and quotes.
 type token struct {
-	view
+	*view
 	from, to int
-	has      uint16 // classes of its bytes
+	has      uint16 // classes of its bytes that are no letters
+	other    uint64 // which of its first 64 bytes are no letters or digits
 }
 
-func (s *scan) token(t token, depth int) {
+func (s *scan) token(t *token, depth int) {
 	text := t.text
 	if t.has&digit != 0 && isTime(text[t.from:t.to]) {
 		return
 	}
-	if t.to-t.from >= manyChars && t.has&separator == 0 && t.has&upper != 0 && t.has&lower != 0 {
+	if t.to-t.from >= manyChars && t.has&separator == 0 && hasBoth(text[t.from:t.to]) {
 		s.encoded(t, t.from, t.to, depth)
 		s.begins(t, t.from)
 		return
 	}
 	var other uint16 // which separators it has
 	assignments, tries := 0, 0
-	word := true // the next byte may begin a word
-	segment := t.from
-	for i := t.from; i < t.to; i++ {
-		class := classes[text[i]]
-		if class&alnum != 0 {
-			if word && i+2 < t.to && s.rules.starts.has(text[i], text[i+1], text[i+2]) && tries < maxTries+(i-t.from)/64 {
-				tries++
-				s.begins(t, i)
-			}
-			word = false
-			continue
+	segment, word := t.from, t.from // where they begin
+	for base, m := t.from, t.other; ; m &= m - 1 {
+		for m == 0 {
+			base += 64
+			m, _ = other64(text, base)
 		}
-		word = true
-		if class&base64Char != 0 {
+		i := base + bits.TrailingZeros64(m) // the end of the word
+		if i > word && word+2 < t.to && s.rules.starts.has(three(text[word:])) && tries < maxTries+(word-t.from)/64 {
+			tries++
+			s.begins(t, word)
+		}
+		word = i + 1
+		if i < t.to && classes[text[i]]&base64Char != 0 {
 			continue
 		}
 		if i-segment >= minEncoded {
 			s.encoded(t, segment, i, depth)
+		}
+		if i == t.to {
+			break
 		}
 		segment = i + 1
 		switch text[i] {
@@ -337,9 +326,6 @@ func (s *scan) token(t token, depth int) {
 		case '~':
 			other |= hasTilde
 		}
-	}
-	if t.to-segment >= minEncoded {
-		s.encoded(t, segment, t.to, depth)
 	}
 	s.value(t)
 	if other == 0 {
@@ -369,13 +355,19 @@ const maxAssignments = 100
 // maxTries bounds the words of one token that are looked at, beside one for each 64 bytes.
 const maxTries = 32
 
+// isStamp reports whether a text begins with a time that ends a JSON string. Most lines have one, so it saves a stretch.
+func isStamp(text []byte) bool {
+	return len(text) > 24 && text[0] == '2' && text[4] == '-' && text[7] == '-' && text[10] == 'T' && text[13] == ':' &&
+		text[16] == ':' && text[19] == '.' && text[23] == 'Z' && text[24] == '"'
+}
+
 // isTime reports whether a token is a date, perhaps with a time: they are frequent.
 func isTime(text []byte) bool {
-	return len(text) < 32 && text[0] == '2' && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ':')
+	return len(text) > 10 && len(text) < 32 && text[0] == '2' && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ':')
 }
 
 // begins tries the patterns that a word at byte i may begin.
-func (s *scan) begins(t token, i int) {
+func (s *scan) begins(t *token, i int) {
 	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
 }
 
@@ -383,7 +375,7 @@ func (s *scan) begins(t token, i int) {
 const maxSecret = 2 << 10
 
 // try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
-func (s *scan) try(t token, p *pattern, i int) {
+func (s *scan) try(t *token, p *pattern, i int) {
 	from := i
 	if p.inner {
 		from = max(t.from, i-maxSecret/2)
@@ -409,7 +401,7 @@ const maxValue = 2 << 10
 const maxName = 64
 
 // value tries a token as the value of an assignment, a flag or a header before it.
-func (s *scan) value(t token) {
+func (s *scan) value(t *token) {
 	text, i := t.text, t.from
 	if t.has&digit == 0 && t.to-t.from < 24 {
 		return
@@ -439,7 +431,7 @@ func (s *scan) value(t token) {
 }
 
 // follows tries a token that follows a word of a header, or a flag, which ends at byte end.
-func (s *scan) follows(t token, end int) {
+func (s *scan) follows(t *token, end int) {
 	from := end
 	for from > max(0, end-maxName) && (classes[t.text[from-1]]&alnum != 0 || t.text[from-1] == '-') {
 		from--
@@ -454,7 +446,7 @@ func (s *scan) follows(t token, end int) {
 	}
 	switch name := strings.ToLower(string(word)); {
 	case name == "bearer" || name == "basic" || name == "token" || name == "apikey":
-		if !before("authorization") && (name == "token" || name == "apikey" || t.has&(upper|lower|digit) != upper|lower|digit) { // a word of a text
+		if !before("authorization") && (name == "token" || name == "apikey" || !mixed(t.text[begin:to])) { // a word of a text
 			return
 		}
 		kind = headerKind
@@ -472,20 +464,30 @@ func (s *scan) follows(t token, end int) {
 		return
 	}
 	value := t.text[begin:to]
-	if len(value) < 4 || kind == headerKind && entropy(value) < 3 || s.rules.isShown(value) || placeholder(value) || s.hasNoSecret(t.text[t.from:to]) {
+	if len(value) < 4 || kind == headerKind && entropy(value) < 3 || s.rules.isShown(value) || placeholder(value) ||
+		kind != headerKind && s.hasNoSecret(t.text[t.from:to]) {
 		return
 	}
 	s.mark(t.view, begin, to, kind)
+}
+
+// mixed reports whether a text has capital and small letters and digits.
+func mixed(text []byte) bool {
+	var has uint16
+	for _, c := range text {
+		has |= classes[c]
+	}
+	return has&upper != 0 && has&lower != 0 && has&digit != 0
 }
 
 // valueWords are the lengths of the words in follows.
 var valueWords = []int{len("by"), len("basic"), len("bearer"), len("password")}
 
 // flags are names of flags whose values are secrets.
-var flags = regexp.MustCompile(`^--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
+var flags = regexp.MustCompile(`^(?i)--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
 
 // extended returns the end of a value that has other characters than tokens.
-func (s *scan) extended(t token) int {
+func (s *scan) extended(t *token) int {
 	to := t.to
 	for to < len(t.text) && classes[t.text[to]]&blank == 0 && bytes.IndexByte([]byte(`\,;)]}<>`), t.text[to]) < 0 && t.text[to] < 0x80 {
 		to++
@@ -494,22 +496,22 @@ func (s *scan) extended(t token) int {
 }
 
 // assigned tries text[value:t.to], which is assigned to a name that ends at byte end.
-func (s *scan) assigned(t token, from, end, value int) {
+func (s *scan) assigned(t *token, from, end, value int) {
 	if t.to-value < 6 || t.to-value > maxValue || t.has&digit == 0 && t.to-value < 24 {
 		return
 	}
-	for i := end; ; i-- {
-		if i <= max(from, end-maxName) || !inName(t.text[i-1]) {
-			from = i
-			break
-		}
+	least, named := max(from, end-maxName), false
+	k := uint32(0) // three bytes of the name
+	for from = end; from > least && inName(t.text[from-1]); from-- {
+		k = k<<8 | uint32(t.text[from-1])
+		named = named || s.rules.names.has(k) && from+2 <= end
+	}
+	if !named {
+		return
 	}
 	var tried [8]*pattern
 	n := 0
 	for i := from; i+2 < end; i++ {
-		if !s.rules.names.has(t.text[i], t.text[i+1], t.text[i+2]) {
-			continue
-		}
 		s.rules.names.at(t.text[i:end], func(p *pattern) {
 			if n < len(tried) && !slices.Contains(tried[:n], p) {
 				tried[n] = p
@@ -536,9 +538,7 @@ func (s *scan) assigned(t token, from, end, value int) {
 }
 
 // inName reports whether a byte may be part of a name, which may have several words.
-func inName(c byte) bool {
-	return classes[c]&alnum != 0 || c == '_' || c == '-' || c == '.' || c == ' '
-}
+func inName(c byte) bool { return classes[c]&nameChar != 0 }
 
 // hasNoSecret is a fast test that most values do not pass.
 func (s *scan) hasNoSecret(value []byte) bool {
@@ -556,7 +556,7 @@ func (s *scan) hasNoSecret(value []byte) bool {
 var userInfo = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]{3,}(?:@[^\s/@.:]+)*)@`)
 
 // address marks the password in an address such as postgres://user:password@host.
-func (s *scan) address(t token) {
+func (s *scan) address(t *token) {
 	to := t.to
 	for to < min(len(t.text), t.to+maxName) && classes[t.text[to]]&blank == 0 && t.text[to] != '\\' {
 		to++
@@ -681,4 +681,15 @@ func (s *scan) configured() {
 			}
 		}
 	}
+}
+
+// hasBoth reports whether a text has both upper-case and lower-case letters.
+func hasBoth(text []byte) bool {
+	var has uint16
+	for _, c := range text {
+		if has |= classes[c]; has&upper != 0 && has&lower != 0 {
+			return true
+		}
+	}
+	return false
 }

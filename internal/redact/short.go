@@ -12,14 +12,14 @@ import (
 const minPassword = 8
 
 // passwords marks short passwords that are assigned to a name.
-func (s *scan) passwords(v view) {
+func (s *scan) passwords(v *view) {
 	text := v.text
-	each(text, 'w', func(i int) { s.named(v, i) })
-	each(text, 'W', func(i int) { s.named(v, i) })
+	eachByte(text, 'w', func(i int) { s.named(v, i) })
+	eachByte(text, 'W', func(i int) { s.named(v, i) })
 }
 
 // login marks the password of a user in a flag of curl or wget near a token that is an address.
-func (s *scan) login(t token) {
+func (s *scan) login(t *token) {
 	if !bytes.Contains(t.text[t.from:t.to], []byte("://")) {
 		return
 	}
@@ -39,8 +39,8 @@ func (s *scan) login(t token) {
 	}
 }
 
-// each calls use with the places of a byte in text. Searching for one byte is several times faster than for a word.
-func each(text []byte, c byte, use func(i int)) {
+// eachByte calls use with the places of a byte in text. Searching for one byte is several times faster than for a word.
+func eachByte(text []byte, c byte, use func(i int)) {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(text[i:], c)
 		if n < 0 {
@@ -52,7 +52,7 @@ func each(text []byte, c byte, use func(i int)) {
 }
 
 // named marks the value of a name with the w of "passw" at byte i.
-func (s *scan) named(v view, i int) {
+func (s *scan) named(v *view, i int) {
 	text, name := v.text, i-len("pass")
 	if name < 0 || !beginsWith(text[name:], "passw") {
 		return
@@ -72,7 +72,7 @@ func (s *scan) isLogin(text []byte, i int) bool {
 }
 
 // password marks the value at byte from if it can be a password.
-func (s *scan) password(v view, name []byte, from int) {
+func (s *scan) password(v *view, name []byte, from int) {
 	value := v.text[from:s.valueEnd(v.text, from)]
 	if from > 0 && (v.text[from-1] == '"' || v.text[from-1] == '\'') { // up to the quote
 		if n := bytes.IndexAny(v.text[from:min(len(v.text), from+maxPassword)], "\"'\\\n"); n > len(value) && bytes.IndexByte(v.text[from:from+n], ' ') < 0 {
@@ -117,5 +117,5 @@ func skipQuotes(text []byte, i int) int {
 
 // valueEnd returns the end of a value that begins at byte i.
 func (s *scan) valueEnd(text []byte, i int) int {
-	return s.extended(token{view: view{text: text[:min(len(text), i+maxValue+1)]}, to: i})
+	return s.extended(&token{view: &view{text: text[:min(len(text), i+maxValue+1)]}, to: i})
 }
