@@ -130,7 +130,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// refuse checks what is the same for every path.
+// refuse makes the checks that do not depend on the path.
 func (s *Server) refuse(r *http.Request) *refusal {
 	host := strings.ToLower(r.Host)
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
