@@ -154,7 +154,7 @@ func exitsOf(t history.Turn) string {
 		case *c.Exit == 0:
 			good++
 		case len(all) < show:
-			all = append(all, fmt.Sprintf("`%s` -> %d %s", mark.Inline(c.Command, 60), *c.Exit, mark.New(c.ID, "")))
+			all = append(all, fmt.Sprintf("`%s` -> %d %s", mark.Inline(c.Line, 60), *c.Exit, mark.New(c.ID, "")))
 		default:
 			bad++
 		}

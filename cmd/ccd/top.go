@@ -384,9 +384,11 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 			fmt.Fprintf(&b, "  #%d %s %s %s -> %s tokens\n", c.Record, words.Local(c.Time), cmp.Or(c.Trigger, "unknown"), words.Tokens(c.Before), words.Tokens(c.After))
 		}
 	}
-	if err := f.turns(ctx, &b, l, e); err != nil {
-		return "", err
-	}
+	listed(&b, "Requests", life.Turns, requestLine)
+	failed := slices.DeleteFunc(slices.Clone(life.Commands), func(c view.Command) bool { return c.Exit == nil || *c.Exit == 0 })
+	listed(&b, "Commands that failed", failed, func(c view.Command) string {
+		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
+	})
 	if len(life.Files) > 0 {
 		b.WriteString("\nFiles, newest first\n")
 		for _, file := range life.Files[:min(len(life.Files), mostTopLines)] {
@@ -403,37 +405,33 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 // mostTopLines bounds each list of the details.
 const mostTopLines = 100
 
-// turns writes the requests and the commands that failed, the newest first.
-func (f *topFeed) turns(ctx context.Context, b *strings.Builder, l *reader.Library, e reader.Entry) error {
-	g, err := e.Generation(0)
-	if err != nil {
-		return err
+// requestLine is a request and how much followed it.
+func requestLine(t view.Turn) string {
+	line := fmt.Sprintf("#%d %s · (no request)", t.Record, words.Local(t.Time))
+	if t.ID != "" {
+		line = fmt.Sprintf("#%d %s · %s %s", t.Record, words.Local(t.Time), t.Asked, mark.New(t.ID, ""))
 	}
-	var asked, failed []string
-	for t, err := range history.Turns(history.Records(ctx, l.History(), e.Session.Session, g.N)) {
-		if err != nil {
-			return err
-		}
-		asked = append(asked, "  "+turnLine(t, 1000))
-		for _, c := range t.Commands {
-			if c.Exit != nil && *c.Exit != 0 {
-				failed = append(failed, fmt.Sprintf("  #%d `%s` -> %d %s", c.Record, mark.Inline(c.Command, 200), *c.Exit, mark.New(c.ID, "")))
-			}
-		}
-		for _, all := range []*[]string{&asked, &failed} {
-			*all = (*all)[max(0, len(*all)-mostTopLines):]
+	for _, one := range []struct {
+		n    int
+		noun string
+	}{{t.Calls, "call"}, {t.Commands, "command"}, {t.Edits, "changed file"}, {t.Compactions, "compaction"}} {
+		if one.n > 0 {
+			line += " · " + words.Count(one.n, one.noun)
 		}
 	}
-	for _, list := range []struct {
-		head  string
-		lines []string
-	}{{"Requests, newest first", asked}, {"Commands that failed, newest first", failed}} {
-		if len(list.lines) > 0 {
-			b.WriteString("\n" + list.head + "\n")
-			for _, line := range slices.Backward(list.lines) {
-				b.WriteString(line + "\n")
-			}
-		}
+	if t.Failed > 0 {
+		line += fmt.Sprintf(" · %d failed", t.Failed)
 	}
-	return nil
+	return line
+}
+
+// listed writes the last of a list, the newest first.
+func listed[T any](b *strings.Builder, head string, all []T, line func(T) string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s, newest first\n", head)
+	for _, one := range slices.Backward(all[max(0, len(all)-mostTopLines):]) {
+		b.WriteString("  " + line(one) + "\n")
+	}
 }

@@ -66,7 +66,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	ctx := context.Background()
-	pages, entries, tails := 0, 0, 0
+	pages, entries, arounds := 0, 0, 0
 	for _, e := range l.Sessions {
 		if e.Class != 0 || len(e.Generations) == 0 {
 			continue
@@ -79,7 +79,8 @@ func TestPagesOfRealSessions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files, life.Files) {
+		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files, life.Files) ||
+			!reflect.DeepEqual(pieces.Commands, life.Commands) {
 			t.Errorf("%s: grown in pieces, it differs", e.ID)
 		}
 		all, _, err := life.Page(ctx, 1, 1<<30)
@@ -95,17 +96,28 @@ func TestPagesOfRealSessions(t *testing.T) {
 				pages++
 			}
 		}
-		if tail, err := view.Tail(ctx, l, e, g); err != nil {
-			t.Errorf("%s: %v", e.ID, err)
-		} else if tail != nil {
-			got, _, err := tail.Page(ctx, life.Records, -5)
+		for _, at := range []int{1, life.Records/3, life.Records/2 + 1, life.Records} {
+			near, err := view.Around(ctx, l, e, g, at)
+			if err != nil {
+				t.Errorf("%s: %v", e.ID, err)
+			}
+			if near == nil {
+				continue
+			}
+			got, _, err := near.Page(ctx, at, -5)
 			must(t, err)
-			for i, want := range pageOf(all, life.Records, -5) {
-				if i < len(got) && (got[i].ID != want.ID || got[i].Record != want.Record) || len(got) < 1 {
-					t.Errorf("%s: tail has #%d %s, want #%d %s", e.ID, got[i].Record, got[i].ID, want.Record, want.ID)
+			alone := func(e view.Entry) bool { return e.Kind == view.Resulted } // its call may be too far before
+			got = slices.DeleteFunc(got, alone)
+			want := slices.DeleteFunc(slices.Clone(pageOf(all, at, -5)), alone)
+			if len(want) > 0 && len(got) == 0 {
+				t.Errorf("%s: nothing around #%d", e.ID, at)
+			}
+			for i := range min(len(got), len(want)) {
+				if got, want := got[len(got)-1-i], want[len(want)-1-i]; got.ID != want.ID || got.Record != want.Record || got.Text != want.Text {
+					t.Errorf("%s: around #%d is #%d %s %q, want #%d %s %q", e.ID, at, got.Record, got.ID, got.Text, want.Record, want.ID, want.Text)
 				}
 			}
-			tails++
+			arounds++
 		}
 		var turns []struct{ Record, Last, Failed int }
 		must(t, json.Unmarshal(command(t, home, "timeline", "--json", "--agent", e.Agent, "--", e.ID), &turns))
@@ -129,8 +141,8 @@ func TestPagesOfRealSessions(t *testing.T) {
 			}
 		}
 	}
-	if pages < 500 || entries < 1000 || tails < 20 {
-		t.Errorf("only %d pages of %d entries, %d tails were compared", pages, entries, tails)
+	if pages < 500 || entries < 1000 || arounds < 80 {
+		t.Errorf("only %d pages of %d entries, %d around a record were compared", pages, entries, arounds)
 	}
 }
 
@@ -163,11 +175,11 @@ func TestDroppedOnAPage(t *testing.T) {
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
 	must(t, err)
-	life, g := lifeOf(t, l, e)
+	life, _ := lifeOf(t, l, e)
 	if len(life.Compactions) != 1 || life.Compactions[0].Before != 33256 || life.Compactions[0].Trigger != "manual" {
 		t.Errorf("compactions: %+v", life.Compactions)
 	}
-	got, err := view.Drop(context.Background(), l, e, g, life.Compactions[0].N)
+	got, err := life.Forgotten(context.Background(), life.Compactions[0].N)
 	must(t, err)
 	var want struct {
 		Dropped int

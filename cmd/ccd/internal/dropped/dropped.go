@@ -73,35 +73,47 @@ type Class struct {
 // Of reports on a compaction of a session. It reads the records twice and keeps the agent's context and the key facts in
 // memory. It fails with a NoneError if there is no such compaction.
 func Of(records Records, by Choice) (*Report, error) {
-	found, err := find(records(), by.Boundary)
-	if err != nil {
-		return nil, err
-	}
-	if found.count == 0 || by.Boundary > found.count {
-		return nil, &NoneError{Compactions: found.count, Records: found.record, Summary: found.begun}
-	}
-	c := comparison{last: found.last, before: found.before, facts: scorecard.New()}
+	var f Finder
 	for r, err := range records() {
 		if err != nil {
 			return nil, err
 		}
-		if r.N > c.last.end {
+		f.Add(r)
+	}
+	c, err := f.Compare(by.Boundary)
+	if err != nil {
+		return nil, err
+	}
+	for r, err := range records() {
+		if err != nil {
+			return nil, err
+		}
+		if r.N > c.Last() {
 			break
 		}
-		c.add(r)
+		c.Add(r)
 	}
-	return c.report(found.count, by), nil
+	return c.Report(by), nil
 }
 
-// comparison compares the facts before a compaction with what the agent kept of them.
-type comparison struct {
-	before, last *event            // the previous compaction, nil if there is none, and the one that is reported
-	facts        *scorecard.Facts  // of all records before last
-	held, holds  scorecard.Context // what the agent kept at before and at last
-	out          Report
+// Comparison compares the facts before a compaction with what the agent kept of them.
+type Comparison struct {
+	count       int               // compactions of the session
+	last        event             // the one that is reported
+	before      *event            // the previous one, nil if there is none
+	facts       *scorecard.Facts  // of all records before last
+	held, holds scorecard.Context // what the agent kept at before and at last
+	out         Report
 }
 
-func (c *comparison) add(r *transcript.Record) {
+// Record is the first record of the compaction.
+func (c *Comparison) Record() int { return c.last.record }
+
+// Last is the last record of the compaction. A comparison needs no more.
+func (c *Comparison) Last() int { return c.last.end }
+
+// Add adds a record. The records up to Last are added in their order, beginning with the first of the session.
+func (c *Comparison) Add(r *transcript.Record) {
 	if r.N < c.last.record {
 		c.facts.Add(r)
 	}
@@ -115,7 +127,7 @@ func (c *comparison) add(r *transcript.Record) {
 }
 
 // told reads what the records of the compaction say about it.
-func (c *comparison) told(r *transcript.Record) {
+func (c *Comparison) told(r *transcript.Record) {
 	if c.out.Time == nil && !r.Time.IsZero() {
 		at := r.Time
 		c.out.Time = &at
@@ -135,10 +147,10 @@ func (c *comparison) told(r *transcript.Record) {
 	}
 }
 
-// report grades the facts.
-func (c *comparison) report(count int, by Choice) *Report {
+// Report grades the facts of the records that were added. It is called once.
+func (c *Comparison) Report(by Choice) *Report {
 	out := &c.out
-	out.Boundary, out.Boundaries, out.Record = c.last.number, count, c.last.record
+	out.Boundary, out.Boundaries, out.Record = c.last.number, c.count, c.last.record
 	out.Last = c.last.end
 	out.Trigger, out.Tokens, out.Chars = c.last.trigger, c.last.tokens, c.holds.Chars()
 	out.Classes = []Class{}

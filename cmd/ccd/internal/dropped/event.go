@@ -1,7 +1,6 @@
 package dropped
 
 import (
-	"iter"
 	"strings"
 	"time"
 
@@ -29,22 +28,37 @@ type Compaction struct {
 	Before  int64  // tokens in the context before, 0 if unknown
 }
 
-// Finder finds the compactions of a session as its records come.
+// Finder finds the compactions of a session as its records come. Its zero value has seen none.
 type Finder struct {
 	Found []Compaction
 
-	s search
+	events []*event // those of Found, before them a summary with nothing before it
+	talked bool     // something has been said or done
+	open   *event   // the event that has not ended yet
+	record int
+	words  string // what the agent said last, "" if something else followed
+	spoken int    // the record of words
 }
 
 // Add adds a record.
 func (f *Finder) Add(r *transcript.Record) {
-	f.s.add(r, 0)
-	e := f.s.open
+	f.record = r.N
+	said, summed := tells(r)
+	switch {
+	case r.Boundary != nil || summed:
+		if f.open == nil || r.Boundary != nil && f.open.bounded {
+			f.close(r.N - 1)
+			f.begin(r.N)
+		}
+		f.open.take(r.Boundary)
+		f.echoed(r)
+	case said:
+		f.close(r.N - 1)
+		f.talked, f.words, f.spoken = true, lastWords(r), r.N
+	}
+	e := f.open
 	if e == nil || e.number == 0 {
 		return
-	}
-	if len(f.Found) < e.number {
-		f.Found = append(f.Found, Compaction{N: e.number})
 	}
 	last := &f.Found[e.number-1]
 	last.Record, last.Trigger, last.Before = e.record, e.trigger, e.tokens
@@ -53,54 +67,11 @@ func (f *Finder) Add(r *transcript.Record) {
 	}
 }
 
-// search is the state of find.
-type search struct {
-	count        int    // compactions of the session
-	before, last *event // the wanted one (last) and the one before it; nil if there is none
-	talked       bool   // something has been said or done
-	begun        int    // record of an event with nothing before it, 0 if there is none
-	open         *event // the event that has not ended yet
-	record       int
-	words        string // what the agent said last, "" if something else followed
-	spoken       int    // the record of words
-}
-
-// find finds compaction number n; 0 is the last one.
-func find(records iter.Seq2[*transcript.Record, error], n int) (*search, error) {
-	s := &search{}
-	for r, err := range records {
-		if err != nil {
-			return nil, err
-		}
-		s.add(r, n)
-	}
-	s.close(s.record)
-	return s, nil
-}
-
-func (s *search) add(r *transcript.Record, n int) {
-	s.record = r.N
-	said, summed := tells(r)
-	if r.Boundary != nil || summed {
-		if s.open == nil || r.Boundary != nil && s.open.bounded {
-			s.close(r.N - 1)
-			s.begin(r.N, n)
-		}
-		s.open.take(r.Boundary)
-		s.echoed(r)
-		return
-	}
-	if said {
-		s.close(r.N - 1)
-		s.talked, s.words, s.spoken = true, lastWords(r), r.N
-	}
-}
-
 // echoed adds the agent's last message to the compaction if the summary ends with it, because some versions also write the
 // model's summary as a message.
-func (s *search) echoed(r *transcript.Record) {
-	if words := strings.TrimSpace(s.words); words != "" && strings.HasSuffix(strings.TrimSpace(scorecard.Summary(r)), words) {
-		s.open.record = min(s.open.record, s.spoken)
+func (f *Finder) echoed(r *transcript.Record) {
+	if words := strings.TrimSpace(f.words); words != "" && strings.HasSuffix(strings.TrimSpace(scorecard.Summary(r)), words) {
+		f.open.record = min(f.open.record, f.spoken)
 	}
 }
 
@@ -113,26 +84,46 @@ func lastWords(r *transcript.Record) string {
 }
 
 // begin opens an event. An event with nothing before it is not counted: what it dropped is in another session.
-func (s *search) begin(record, n int) {
-	s.open = &event{record: record}
-	if s.talked {
-		s.count++
-		s.open.number = s.count
-	} else if s.begun == 0 {
-		s.begun = record
+func (f *Finder) begin(record int) {
+	f.open = &event{record: record}
+	if f.talked {
+		f.Found = append(f.Found, Compaction{N: len(f.Found) + 1})
+		f.open.number = len(f.Found)
 	}
-	if n == 0 || s.count <= n {
-		if s.open.number > 0 || s.last == nil {
-			s.before, s.last = s.last, s.open
-		}
+	if f.talked || len(f.events) == 0 {
+		f.events = append(f.events, f.open)
 	}
 }
 
-func (s *search) close(record int) {
-	if s.open != nil {
-		s.open.end = record
-		s.open = nil
+func (f *Finder) close(record int) {
+	if f.open != nil {
+		f.open.end = record
+		f.open = nil
 	}
+}
+
+// Compare returns a comparison for compaction number n, 0 for the last one, of the records that were added. The error is a
+// *NoneError if there is no such compaction.
+func (f *Finder) Compare(n int) (*Comparison, error) {
+	if n == 0 {
+		n = len(f.Found)
+	}
+	if n < 1 || n > len(f.Found) {
+		none := &NoneError{Compactions: len(f.Found), Records: f.record}
+		if len(f.events) > 0 && f.events[0].number == 0 {
+			none.Summary = f.events[0].record
+		}
+		return nil, none
+	}
+	at := n - 1 + len(f.events) - len(f.Found)
+	c := &Comparison{last: *f.events[at], facts: scorecard.New(), count: len(f.Found)}
+	if at > 0 {
+		c.before = f.events[at-1]
+	}
+	if c.last.end == 0 { // it has not ended
+		c.last.end = f.record
+	}
+	return c, nil
 }
 
 // tells reports whether a record continues the session's own conversation, and whether it contains a summary.

@@ -308,8 +308,8 @@ func TestTurns(t *testing.T) {
 	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 3}}
 	want.Files = []string{"/src/ink/recipe.txt"}
 	want.Commands = []history.Command{
-		{Record: 3, Command: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
-		{Record: 5, Command: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
+		{Record: 3, Line: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
+		{Record: 5, Line: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
 	}
 	if diff := cmp.Diff(want, got[1]); diff != "" {
 		t.Errorf("turn (-want +got):\n%s", diff)

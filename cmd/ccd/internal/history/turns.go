@@ -48,7 +48,7 @@ type Tool struct {
 // Command is one shell command of a turn.
 type Command struct {
 	Record  int     `json:"record"`  // of its call
-	Command string  `json:"command"` // one line, at most 200 characters
+	Line    string  `json:"command"` // one line, at most 200 characters
 	Exit    *int    `json:"exit"`    // nil if unknown
 	ID      mark.ID `json:"id"`      // of its output; "" if there is none yet
 }
@@ -197,7 +197,7 @@ func (b *Turner) call(r *transcript.Record, it *transcript.Item) {
 	if action.Op == transcript.Command && !action.Stdin {
 		if len(b.turn.Commands) < maxCommands {
 			c.command = len(b.turn.Commands)
-			b.turn.Commands = append(b.turn.Commands, Command{Record: r.N, Command: mark.Inline(action.Command, 200)})
+			b.turn.Commands = append(b.turn.Commands, Command{Record: r.N, Line: mark.Inline(action.Command, 200)})
 		} else {
 			b.turn.MoreCommand++
 		}

@@ -41,19 +41,10 @@ func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion,
 	return l.Recompact(ctx, e, l.Options(e), at)
 }
 
-// FoldTo folds the records of a generation up to record last, and returns a function that reads its spans.
-func (l *Library) FoldTo(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
+// Fold returns an empty fold of a generation, and a function that reads its spans.
+func (l *Library) Fold(ctx context.Context, e Entry, generation int) (*compactor.Compactor, compactor.Text) {
 	f := l.fold(e, generation)
-	for r, err := range history.Records(ctx, l.History(), e.Session.Session, generation) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if r.N > last {
-			break
-		}
-		f.Add(r)
-	}
-	return f.Compactor, func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }, nil
+	return f.Compactor, func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }
 }
 
 // Fresh is a companion as it was made just now, with the records that it was made from and perhaps some behind them.

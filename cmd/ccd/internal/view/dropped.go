@@ -2,15 +2,12 @@ package view
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"strings"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
 )
@@ -33,32 +30,50 @@ type LedgerLine struct {
 	InCompanion bool            `json:"in_companion"` // the companion shows it; otherwise its ID restores it
 }
 
-// Drop reports on compaction number n of a generation, 0 for the last one. It reads the generation three times. The error is
-// a *dropped.NoneError if there is no such compaction.
-func Drop(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, n int) (*Forgotten, error) {
-	report, err := dropped.Of(func() iter.Seq2[*transcript.Record, error] {
-		return history.Records(ctx, l.History(), e.Session.Session, g.N)
-	}, dropped.Choice{Boundary: n})
+// Forgotten reports on compaction number n of what is indexed, 0 for the last one. It reads the session once, up to the
+// compaction. The error is a *dropped.NoneError if there is no such compaction.
+func (l *Life) Forgotten(ctx context.Context, n int) (*Forgotten, error) {
+	compared, err := l.finder.Compare(n)
 	if err != nil {
 		return nil, err
 	}
-	out := &Forgotten{Report: report}
-	if out.Own, err = summary(ctx, l, e, g, report); err != nil {
+	out := &Forgotten{}
+	fold, text := l.library.Fold(ctx, l.entry, l.generation)
+	var own []string
+	for r, err := range history.Records(ctx, l.library.History(), l.entry.Session.Session, l.generation) {
+		if err != nil {
+			return nil, err
+		}
+		if r.N > compared.Last() {
+			break
+		}
+		compared.Add(r)
+		fold.Add(r)
+		if r.N >= compared.Record() {
+			own = append(own, summaries(r)...)
+		}
+	}
+	out.Report, out.Own = compared.Report(dropped.Choice{}), strings.Join(own, "\n\n")
+	if out.Told, _, err = (hook.Hooks{Agents: l.library.Agents}).AfterCompaction(l.entry.Session.Session, fold, text); err != nil {
 		return nil, err
 	}
-	fold, text, err := l.FoldTo(ctx, e, g.N, report.Last)
-	if err != nil {
-		return nil, err
-	}
-	if out.Told, _, err = (hook.Hooks{Agents: l.Agents}).AfterCompaction(e.Session.Session, fold, text); err != nil {
-		return nil, err
-	}
-	companion, err := l.Companion(ctx, e, false)
+	companion, err := l.library.Companion(ctx, l.entry, false)
 	if err != nil {
 		return nil, err
 	}
 	out.ledger(string(companion.Text))
 	return out, nil
+}
+
+// summaries returns the agent's own summaries in a record, and what its client kept with them.
+func summaries(r *transcript.Record) (all []string) {
+	for _, it := range slices.Concat(r.Items, transcript.Replacement(r)) {
+		if it.Kind == transcript.Summary && !it.Side {
+			text, _, _ := head(string(transcript.Original(it.Kind, it.Raw)), MaxShown)
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // ledger lists the dropped facts, and where they are told.
@@ -76,26 +91,4 @@ func (f *Forgotten) ledger(companion string) {
 			f.Ledger = append(f.Ledger, line)
 		}
 	}
-}
-
-// summary returns the agent's own summary, and what its client kept with it.
-func summary(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, report *dropped.Report) (string, error) {
-	var parts []string
-	for r, err := range history.Records(ctx, l.History(), e.Session.Session, g.N) {
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case r.N > report.Last:
-			return strings.Join(parts, "\n\n"), nil
-		case r.N >= report.Record:
-			for _, it := range slices.Concat(r.Items, transcript.Replacement(r)) {
-				if it.Kind == transcript.Summary && !it.Side {
-					text, _, _ := head(string(transcript.Original(it.Kind, it.Raw)), MaxShown)
-					parts = append(parts, text)
-				}
-			}
-		}
-	}
-	return strings.Join(parts, "\n\n"), nil
 }

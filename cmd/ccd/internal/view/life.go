@@ -22,6 +22,7 @@ import (
 const (
 	maxMoments  = 2000
 	maxFiles    = 1000
+	maxCommands = 20_000
 	maxAsked    = 160     // characters
 	growStep    = 1 << 20 // bytes read at once
 	chunkBytes  = 256 << 10
@@ -37,6 +38,8 @@ type Life struct {
 	Compactions []Compaction
 	Files       []FileLine // in the order of their last call, the newest first; at most 1,000
 	MoreFiles   int
+	Commands    []Command // the newest 20,000
+	MoreCommand int       // earlier ones
 	Records     int
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
@@ -49,6 +52,7 @@ type Life struct {
 	decoder    *transcript.Decoder
 	turner     history.Turner
 	current    int // turns in Turns that have ended
+	ran        int // commands in Commands of these
 	finder     dropped.Finder
 	files      map[string]int // index in touched
 	touched    []FileLine
@@ -81,6 +85,9 @@ func (l *Life) begin() {
 	l.files, l.open, l.step = map[string]int{}, map[string]int{}, 1
 	l.turner.Touched = l.file
 }
+
+// Now replaces what is known of the session beside its bytes: its state, its companion.
+func (l *Life) Now(library *reader.Library, e reader.Entry) { l.library, l.entry = library, e }
 
 // Grow indexes what was archived up to tip. It stops after about most bytes (0: no limit), so that a server can show what
 // there is; more reports whether there is more to index.
@@ -129,7 +136,7 @@ func (l *Life) add(r *transcript.Record) {
 	l.moment(r)
 	if done, ok := l.turner.Add(r); ok {
 		l.turn(done)
-		l.current++
+		l.current, l.ran = l.current+1, len(l.Commands)
 	}
 }
 
@@ -173,6 +180,14 @@ func (l *Life) turn(t history.Turn) {
 		one.Tokens = l.Context[n-1].Tokens
 	}
 	l.Turns = append(l.Turns[:l.current], one)
+	l.Commands = l.Commands[:l.ran]
+	for _, c := range t.Commands {
+		l.Commands = append(l.Commands, Command{c, t.Record})
+	}
+	if more := len(l.Commands) - maxCommands; more > maxCommands/4 { // seldom, because it moves the others
+		l.Commands = slices.Delete(l.Commands, 0, more)
+		l.MoreCommand, l.ran = l.MoreCommand+more, max(0, l.ran-more)
+	}
 }
 
 // finish brings what is derived up to date.

@@ -9,6 +9,7 @@ package view
 import (
 	"time"
 
+	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 )
 
@@ -58,6 +59,12 @@ type FileLine struct {
 	Change string    `json:"change"` // the last change: "written", "edited", "deleted", "renamed"; "" if it was only read
 }
 
+// Command is a command that the agent ran.
+type Command struct {
+	history.Command
+	Turn int `json:"turn"` // record of the request before it
+}
+
 // Kinds of an Entry.
 const (
 	Asked      = "asked"      // a request, or an answer of the person
@@ -92,8 +99,7 @@ type Entry struct {
 	Output  string    `json:"output,omitempty"`  // the beginning and the end of the result, redacted
 	OutSize int       `json:"output_chars,omitempty"`
 	Side    bool      `json:"side,omitempty"`    // of an inline sub-agent
-	Agent   string    `json:"agent,omitempty"`   // session of the sub-agent that the call started
-	Session string    `json:"session,omitempty"` // the session of the entry, if pages join families
+	Agent   string    `json:"agent,omitempty"` // session of the sub-agent that the call started
 }
 
 // Place is the first and the last record of a page.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/scorecard"
@@ -24,9 +25,9 @@ type compactionsData struct {
 
 func compactionsPage(ctx context.Context, r *request) (answer, error) {
 	d := compactionsData{head: r.head("compactions"), Compactions: []view.Compaction{}}
-	err := r.shelf.use(ctx, r.library, r.entry, 0, func(one *view.Life, more bool) error {
-		d.Compactions = append(d.Compactions, one.Compactions...)
-		d.Reading = reading{one.Bytes, one.Total, more}
+	err := r.shelf.use(ctx, r.library, r.entry, awhile, func(indexed *life, _ archive.Generation) error {
+		d.Compactions = append(d.Compactions, indexed.life.Compactions...)
+		d.Reading = indexed.reading()
 		return nil
 	})
 	return answer{"compactions", d}, err
@@ -62,18 +63,15 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil || n < 0 {
 		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
 	}
-	g, err := r.entry.Generation(0)
-	if err != nil {
-		return answer{}, err
-	}
-	f, err := view.Drop(ctx, r.library, r.entry, g, n)
-	if err != nil {
-		return answer{}, err
-	}
-	d := newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
-	d.head = r.head("compactions")
-	err = r.shelf.use(ctx, r.library, r.entry, f.Record, func(one *view.Life, _ bool) error {
-		d.before(one)
+	var d compactionData
+	err = r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
+		f, err := indexed.compaction(ctx, r.entry, n)
+		if err != nil {
+			return err
+		}
+		d = newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
+		d.head = r.head("compactions")
+		d.before(indexed.life)
 		return nil
 	})
 	return answer{"compaction", d}, err

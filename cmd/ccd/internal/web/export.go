@@ -7,12 +7,11 @@ import (
 	"slices"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 )
 
-// mostExported is how many compactions a file compares with the session: each reads the session twice.
+// mostExported is how many compactions a file compares with the session: each reads the session.
 const mostExported = 20
 
 // exported is a session as one file.
@@ -40,7 +39,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	for _, t := range one.Turns {
 		d.Turns = append(d.Turns, turn{Turn: t})
 	}
-	if err := d.forgotten(ctx, one, l, e, g); err != nil {
+	if err := d.forgotten(ctx, one); err != nil {
 		return err
 	}
 	if c, err := companionOf(ctx, l, e); err == nil {
@@ -58,15 +57,12 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	return look.ExecuteTemplate(w, "end", nil)
 }
 
-func (d *exported) forgotten(ctx context.Context, one *view.Life, l *reader.Library, e reader.Entry, g archive.Generation) error {
+func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
 	for _, k := range slices.Backward(d.Compactions) {
 		if k.N == 0 || len(d.Forgotten) == mostExported {
 			continue
 		}
-		f, err := view.Drop(ctx, l, e, g, k.N)
-		if errors.As(err, new(*dropped.NoneError)) {
-			continue
-		}
+		f, err := one.Forgotten(ctx, k.N)
 		if err != nil {
 			return err
 		}

@@ -105,32 +105,39 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
-	err = r.shelf.use(ctx, r.library, r.entry, max(at, to), func(one *view.Life, more bool) error {
-		d.Reading = reading{one.Bytes, one.Total, more}
+	from, n, wait := at, perLife, time.Duration(briefly)
+	switch {
+	case at == 0 && to == 0:
+		from, n, wait = r.entry.Kept.Records, -perLife, awhile
+	case at == 0:
+		from, n = to, -perLife
+	}
+	err = r.shelf.use(ctx, r.library, r.entry, wait, func(indexed *life, g archive.Generation) error {
+		one := indexed.life
+		d.Reading = indexed.reading()
 		d.Records, d.Long = one.Records, one.Long
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = append([]view.Compaction{}, one.Compactions[max(0, len(one.Compactions)-mostMarks):]...)
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
-		from, n := at, perLife
-		if at == 0 {
-			from, n = to, -perLife
+		shown, err := indexed.around(ctx, r.library, r.entry, g, from)
+		if err != nil {
+			return err
 		}
-		shown := one
-		if at == 0 && to == 0 { // the newest page
-			if shown, err = r.end(ctx, one, more); err != nil {
-				return err
-			}
-			d.Records, from = shown.Records, shown.Records
+		if shown != one {
+			d.Records = r.entry.Kept.Records
+		}
+		if at == 0 && to == 0 {
+			from = d.Records
 		}
 		entries, place, err := shown.Page(ctx, max(1, min(from, d.Records)), n)
 		if err != nil {
 			return err
 		}
 		switch { // what is beyond the page has no entries
-		case n > 0 && len(entries) < n, at == 0 && to == 0:
+		case n > 0 && len(entries) < n && shown.Records == d.Records, at == 0 && to == 0:
 			place.Last = d.Records
 		}
-		if n < 0 && len(entries) < -n && shown == one {
+		if n < 0 && len(entries) < -n && shown.First() == 1 {
 			place.First = 1
 		}
 		d.Place = place
@@ -138,22 +145,6 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		return nil
 	})
 	return d, err
-}
-
-// end returns a life that has the newest records: while the session is still being indexed, one of only these.
-func (r *request) end(ctx context.Context, one *view.Life, more bool) (*view.Life, error) {
-	if !more {
-		return one, nil
-	}
-	g, err := r.entry.Generation(0)
-	if err != nil {
-		return nil, err
-	}
-	tail, err := view.Tail(ctx, r.library, r.entry, g)
-	if tail == nil {
-		tail = one
-	}
-	return tail, err
 }
 
 func (d *lifeData) fill(one *view.Life, entries []view.Entry) {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
@@ -91,8 +92,12 @@ const nearby = 24
 
 // near calls try with the record of a place and, for an item that it does not have, with the records behind it.
 func (s *Server) near(ctx context.Context, l *reader.Library, p place, try func(one *view.Life, record int) error) error {
-	return s.shelf.use(ctx, l, p.entry, p.record+nearby, func(one *view.Life, _ bool) error {
-		err := try(one, p.record)
+	return s.shelf.use(ctx, l, p.entry, briefly, func(indexed *life, g archive.Generation) error {
+		one, err := indexed.around(ctx, l, p.entry, g, p.record)
+		if err != nil {
+			return err
+		}
+		err = try(one, p.record)
 		for n := p.record + 1; p.id != "" && errors.Is(err, history.ErrNotFound) && n <= min(p.record+nearby, one.Records); n++ {
 			err = try(one, n)
 		}

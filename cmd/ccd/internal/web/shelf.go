@@ -13,14 +13,14 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
 const (
-	maxLives  = 8                      // sessions of which the index is kept
-	stepBytes = 2 << 20                // indexed between two looks at the clock
-	patience  = 120 * time.Millisecond // for which a page waits for its session's index
-	rowsFor   = 2 * time.Second        // rows are reused so long, because they look at every transcript's file
+	maxLives  = 8               // sessions of which the index is kept
+	stepBytes = 2 << 20         // indexed between two looks at the clock
+	rowsFor   = 2 * time.Second // rows are reused so long, because they look at every transcript's file
 )
 
 // shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
@@ -91,6 +91,37 @@ type life struct {
 	life *view.Life
 	more bool // there is more to index
 	busy bool // a goroutine indexes it
+
+	forgotten []forgotten // the last used first
+}
+
+// forgotten is a compaction as it was reported when the session had so many bytes and its companion covered so much.
+type forgotten struct {
+	n      int
+	bytes  int64
+	covers daemon.Place
+	*view.Forgotten
+}
+
+const maxForgotten = 4 // kept for each session
+
+// compaction returns a report, which it keeps.
+func (one *life) compaction(ctx context.Context, e reader.Entry, n int) (*view.Forgotten, error) {
+	want := forgotten{n: n, bytes: one.life.Bytes, covers: e.Kept.Covers}
+	i := slices.IndexFunc(one.forgotten, func(f forgotten) bool {
+		f.Forgotten = nil
+		return f == want
+	})
+	if i >= 0 {
+		return one.forgotten[i].Forgotten, nil
+	}
+	var err error
+	if want.Forgotten, err = one.life.Forgotten(ctx, n); err != nil {
+		return nil, err
+	}
+	one.forgotten = slices.Insert(one.forgotten, 0, want)
+	one.forgotten = one.forgotten[:min(len(one.forgotten), maxForgotten)]
+	return want.Forgotten, nil
 }
 
 // life returns the index of a session's generation, which may be empty.
@@ -110,9 +141,15 @@ func (s *shelf) life(l *reader.Library, e reader.Entry, g archive.Generation) *l
 	return one
 }
 
-// use indexes what is new of a session, for at most patience or until record want is indexed, and calls do. The rest is
-// indexed in the background.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want int, do func(one *view.Life, more bool) error) error {
+// How long a page waits for the index of its session.
+const (
+	briefly = 0
+	awhile  = 120 * time.Millisecond
+	wholly  = answerTime
+)
+
+// use indexes what is new of a session, for about as long as wait, and calls do. The rest is indexed in the background.
+func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, wait time.Duration, do func(one *life, g archive.Generation) error) error {
 	g, err := e.Generation(0)
 	if err != nil {
 		return err
@@ -120,12 +157,12 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want
 	one := s.life(l, e, g)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	begun := time.Now()
-	for more := true; more; {
+	one.life.Now(l, e)
+	for begun, more := time.Now(), true; more; {
 		if more, err = one.life.Grow(ctx, g, stepBytes); err != nil {
 			return err
 		}
-		if one.more = more; time.Since(begun) > patience && one.life.Records >= want {
+		if one.more = more; time.Since(begun) >= wait {
 			break
 		}
 	}
@@ -133,8 +170,28 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, want
 		one.busy = true
 		s.start(func(ctx context.Context) { one.rest(ctx, g) })
 	}
-	return do(one.life, one.more)
+	return do(one, g)
 }
+
+// around returns a life that has a record and those near it: the index, or one of only these while it has not come so far.
+func (one *life) around(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, record int) (*view.Life, error) {
+	if !one.more || record+perLife <= one.life.Records {
+		return one.life, nil
+	}
+	if near, err := view.Around(ctx, l, e, g, record); near != nil || err != nil {
+		return near, err
+	}
+	for one.more && record+perLife > one.life.Records { // where lines do not tell the records
+		var err error
+		if one.more, err = one.life.Grow(ctx, g, stepBytes); err != nil {
+			return nil, err
+		}
+	}
+	return one.life, nil
+}
+
+// reading is how far the session is indexed.
+func (one *life) reading() reading { return reading{one.life.Bytes, one.life.Total, one.more} }
 
 // rest indexes the rest, step by step, so that pages are answered between.
 func (one *life) rest(ctx context.Context, g archive.Generation) {

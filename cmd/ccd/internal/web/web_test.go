@@ -18,7 +18,7 @@ import (
 func TestFixedCommands(t *testing.T) {
 	zero, one := 0, 1
 	ran := func(record int, text string, exit *int) commandLine {
-		return commandLine{Command: history.Command{Record: record, Command: text, Exit: exit}, Bad: exit != nil && *exit != 0}
+		return commandLine{Command: view.Command{Command: history.Command{Record: record, Line: text, Exit: exit}}, Bad: exit != nil && *exit != 0}
 	}
 	all := []commandLine{
 		ran(1, "make", &one), ran(2, "go vet", &one), ran(3, "make", nil), ran(4, "make", &one), ran(5, "make", &zero), ran(6, "make", &zero), ran(7, "make", &one),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
 )
@@ -25,10 +26,11 @@ type filesData struct {
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files"), Files: []view.FileLine{}}
-	err := r.shelf.use(ctx, r.library, r.entry, 0, func(one *view.Life, more bool) error {
+	err := r.shelf.use(ctx, r.library, r.entry, awhile, func(indexed *life, _ archive.Generation) error {
+		one := indexed.life
 		d.Files = append(d.Files, one.Files[:min(len(one.Files), mostFiles)]...)
 		d.More = one.MoreFiles + len(one.Files) - len(d.Files)
-		d.Reading = reading{one.Bytes, one.Total, more}
+		d.Reading = indexed.reading()
 		return nil
 	})
 	return answer{"files", d}, err
@@ -106,6 +108,7 @@ type commandsData struct {
 	Only     string        `json:"only"` // "failed", or ""
 	Commands []commandLine `json:"commands"`
 	Runs     int           `json:"runs"`
+	Earlier  int           `json:"earlier"` // commands before these, which are not listed
 	Failed   int           `json:"failed"`
 	Fixed    int           `json:"fixed"`
 	Page     int           `json:"page"`
@@ -114,8 +117,7 @@ type commandsData struct {
 
 // commandLine is one command that ran.
 type commandLine struct {
-	history.Command
-	Turn  int  `json:"turn"`              // record of the request before it
+	view.Command
 	Fixed int  `json:"fixed,omitempty"`   // record of the next success of a failed command
 	Fixes int  `json:"fixes,omitempty"`   // record of the first failure that this success ends
 	Again bool `json:"unfixed,omitempty"` // it failed and did not succeed later
@@ -124,18 +126,16 @@ type commandLine struct {
 
 func commandsPage(ctx context.Context, r *request) (answer, error) {
 	d := commandsData{head: r.head("commands"), Only: r.URL.Query().Get("only"), Commands: []commandLine{}}
-	g, err := r.entry.Generation(0)
+	var all []commandLine
+	err := r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
+		for _, c := range indexed.life.Commands {
+			all = append(all, commandLine{Command: c, Bad: c.Exit != nil && *c.Exit != 0})
+		}
+		d.Earlier = indexed.life.MoreCommand
+		return nil
+	})
 	if err != nil {
 		return answer{}, err
-	}
-	var all []commandLine
-	for t, err := range history.Turns(history.Records(ctx, r.library.History(), r.entry.Session.Session, g.N)) {
-		if err != nil {
-			return answer{}, err
-		}
-		for _, c := range t.Commands {
-			all = append(all, commandLine{Command: c, Turn: t.Record, Bad: c.Exit != nil && *c.Exit != 0})
-		}
 	}
 	pair(all)
 	d.count(all)
@@ -165,16 +165,16 @@ func pair(all []commandLine) {
 	failed := map[string][]int{}
 	for i := range all {
 		c := &all[i]
-		switch before := failed[c.Command.Command]; {
+		switch before := failed[c.Line]; {
 		case c.Bad:
-			failed[c.Command.Command] = append(before, i)
+			failed[c.Line] = append(before, i)
 			c.Again = true
 		case c.Exit != nil && len(before) > 0:
 			c.Fixes = all[before[0]].Record
 			for _, j := range before {
 				all[j].Fixed, all[j].Again = c.Record, false
 			}
-			delete(failed, c.Command.Command)
+			delete(failed, c.Line)
 		}
 	}
 }
