@@ -164,7 +164,7 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	for _, s := range rows {
 		id := words.Argument(s.Session.Session)
 		out.Rows = append(out.Rows, top.Row{
-			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Resume: "ccd resume " + id, Marked: s.Attention != "" && rank(s) == 0,
+			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Resume: "ccd resume " + id, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
 			Match: strings.Join([]string{s.Labelled(), s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
 		})
 	}

@@ -96,7 +96,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 				pages++
 			}
 		}
-		for _, at := range []int{1, life.Records/3, life.Records/2 + 1, life.Records} {
+		for _, at := range []int{1, life.Records / 3, life.Records/2 + 1, life.Records} {
 			near, err := view.Around(ctx, l, e, g, at)
 			if err != nil {
 				t.Errorf("%s: %v", e.ID, err)

@@ -24,6 +24,9 @@ type webFlags struct {
 // webAddr is the default of --addr.
 const webAddr = "127.0.0.1:0"
 
+// webMemory is where the server collects garbage sooner, in bytes of Go's memory.
+const webMemory = 48 << 20
+
 func (a *app) webCommand() *cobra.Command {
 	p := page{
 		use: "web [SESSION|PATH]", group: everyday, short: "show your sessions in a browser, on this machine only",
@@ -85,6 +88,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 		return errors.Join(err, s.Close())
 	}
 	debug.SetGCPercent(40) // a page is made in milliseconds, but the server stays: memory matters more than time
+	debug.SetMemoryLimit(webMemory)
 	return s.Serve(ctx)
 }
 

@@ -47,10 +47,10 @@ type Tool struct {
 
 // Command is one shell command of a turn.
 type Command struct {
-	Record  int     `json:"record"`  // of its call
-	Line    string  `json:"command"` // one line, at most 200 characters
-	Exit    *int    `json:"exit"`    // nil if unknown
-	ID      mark.ID `json:"id"`      // of its output; "" if there is none yet
+	Record int     `json:"record"`  // of its call
+	Line   string  `json:"command"` // one line, at most 200 characters
+	Exit   *int    `json:"exit"`    // nil if unknown
+	ID     mark.ID `json:"id"`      // of its output; "" if there is none yet
 }
 
 // Turns splits a conversation into turns, without inline sub-agents. It yields a turn when the turn has ended. An error of

@@ -27,6 +27,7 @@ type Row struct {
 	Resume string // the command that resumes it
 	ID     string // what y copies
 	Marked bool   // it needs attention
+	Why    string // why it needs attention, "" if it does not
 }
 
 // List is what the first screen shows.
@@ -480,6 +481,9 @@ func (m *model) cut(line string) string {
 
 func (m *model) listLines() []string {
 	out := m.clip(m.list.Head)
+	if last := len(out) - 1; last >= 0 && out[last] == "" && m.row().Why != "" && !m.once {
+		out[last] = m.cut("! " + m.row().Why) // of the marked session
+	}
 	table := m.list.Table(m.width - 2)
 	out = append(out, "  "+table[0])
 	end := min(len(m.shown), m.first+m.room())

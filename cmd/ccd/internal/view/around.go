@@ -14,7 +14,7 @@ import (
 
 // How much Around reads at once, and which lines it keeps.
 const (
-	scanStep    = 4 << 20 // bytes
+	scanStep    = 1 << 20 // bytes
 	linesBefore = 300
 	linesAfter  = 600
 	bytesAfter  = 8 << 20

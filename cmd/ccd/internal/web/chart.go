@@ -15,7 +15,9 @@ type chart struct {
 	Line    string      `json:"-"`
 	Window  float64     `json:"-"` // height of the window's line; 0: there is none
 	Tokens  int64       `json:"window"`
+	Top     int64       `json:"-"` // tokens of its upper edge
 	Highest view.Moment `json:"highest"`
+	First   view.Moment `json:"-"`
 	Last    view.Moment `json:"last"`
 	Marks   []chartMark `json:"-"`
 	Steps   []chartStep `json:"-"` // columns that lead to their records
@@ -73,8 +75,9 @@ func newChart(one *view.Life, window int64) (c chart) {
 			c.Highest = m
 		}
 	}
-	c.Last = one.Context[len(one.Context)-1]
+	c.First, c.Last = one.Context[0], one.Context[len(one.Context)-1]
 	top := 1.04 * float64(max(c.Highest.Tokens, window, 1))
+	c.Top = int64(top)
 	y := func(tokens int64) float64 { return chartHigh * (1 - float64(tokens)/top) }
 	c.outline(columns, y)
 	if window > 0 {

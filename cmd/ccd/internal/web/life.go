@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	perLife   = 60 // entries of a page
+	perLife   = 48 // entries of a page
 	mostTurns = 60 // requests listed beside it
 	mostMarks = 40 // compactions listed below the chart
 )
@@ -186,7 +186,7 @@ func (d *lifeData) turns(one *view.Life) {
 	from := max(0, first-mostTurns/8)
 	d.TurnsFrom = from + 1
 	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
-		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last})
+		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last && last-first+1 < len(one.Turns)})
 	}
 }
 

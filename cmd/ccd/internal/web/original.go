@@ -22,9 +22,11 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // The limits of an image that is shown.
@@ -36,6 +38,8 @@ const (
 // originalData is the page of an original.
 type originalData struct {
 	view.Original
+	Called  string `json:"-"` // the session's title, or its ID
+	Now     time.Time `json:"-"`
 	Home    string `json:"-"` // the session's ID as addresses have it
 	Name    string `json:"-"` // how ccd restore calls it
 	Exact   string `json:"-"` // address of the original with its secrets
@@ -135,9 +139,13 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if o.Text == o.Line { // of a record without items
 		o.Text = ""
 	}
+	now := time.Now()
 	d := originalData{
-		Original: o, Home: mark.Unname(o.Session), Checked: time.Now().UTC().Format(time.RFC3339),
+		Original: o, Home: mark.Unname(o.Session), Called: o.Session, Now: now, Checked: now.UTC().Format(time.RFC3339),
 		Exact: exactLink(r.URL, "exact"), Image: imageType(o.MediaType) && o.Size <= maxImage,
+	}
+	if e, ok := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); ok {
+		d.Called = cmp.Or(status.Of(&e).Labelled(), o.Session)
 	}
 	if d.Name = string(o.ID); p.record > 0 && p.id == "" {
 		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))

@@ -52,7 +52,7 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 	d.Smaller = status.Smaller(d.Size, d.Real)
 	d.grow(l.Sessions)
 	d.Strategies = bars(d.Saved.Strategies[:min(len(d.Saved.Strategies), mostBars)], func(g status.Gain) (string, int64, string, string) {
-		return g.Kind, g.About, "about " + words.Tokens(g.About), words.Count(g.Items, "item")
+		return cmp.Or(strategyNames()[g.Kind], g.Kind), g.About, "about " + words.Tokens(g.About), words.Count(g.Items, "item")
 	})
 	d.Days = bars(d.ByDay[:min(len(d.ByDay), mostBars)], func(g *status.Group) (string, int64, string, string) {
 		return g.Day, g.Size, words.Tokens(g.Size), words.Count(g.Sessions, "session")
@@ -61,6 +61,15 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 		return g.Project, g.Size, words.Tokens(g.Size), words.Count(g.Sessions, "session") + ", about " + words.Tokens(g.Saved) + " saved"
 	})
 	return answer{"stats", d}, nil
+}
+
+// strategyNames says what the kinds of compactor.Gain are.
+func strategyNames() map[string]string {
+	return map[string]string{
+		"file": "file contents as an outline", "output": "outputs as their ends", "result": "results in a line", "talk": "messages in short",
+		"code": "code in short", "kept": "kept whole", "cut": "long texts cut", "dup": "copies", "near-dup": "almost copies",
+		"superseded": "reads of a file that was read again", "image": "images", "range": "stretches in a line", "recent": "shortened in the newest part",
+	}
 }
 
 // grow adds up the bytes of the transcripts by the day of their sessions' last record.

@@ -86,11 +86,11 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 
 func newVersion(v view.Version, n, show int) fileVersion {
 	one := fileVersion{Version: v, N: n, Here: n == show}
-	for line := range strings.Lines(v.Diff) {
+	for line := range strings.Lines(v.Diff[max(0, strings.Index(v.Diff, "@@")):]) { // before it are names that say nothing
 		line = strings.TrimSuffix(line, "\n")
 		kind := ""
 		switch {
-		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "@@"):
 			kind = "hunk"
 		case strings.HasPrefix(line, "+"):
 			kind = "add"
