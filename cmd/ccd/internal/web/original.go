@@ -38,14 +38,14 @@ const (
 // originalData is the page of an original.
 type originalData struct {
 	view.Original
-	Called  string `json:"-"` // the session's title, or its ID
+	Called  string    `json:"-"` // the session's title, or its ID
 	Now     time.Time `json:"-"`
-	Home    string `json:"-"` // the session's ID as addresses have it
-	Name    string `json:"-"` // how ccd restore calls it
-	Exact   string `json:"-"` // address of the original with its secrets
-	Picture string `json:"-"` // address of the image
-	Checked string `json:"checked"`
-	Image   bool   `json:"image"`
+	Home    string    `json:"-"` // the session's ID as addresses have it
+	Name    string    `json:"-"` // how ccd restore calls it
+	Exact   string    `json:"-"` // address of the original with its secrets
+	Picture string    `json:"-"` // address of the image
+	Checked string    `json:"checked"`
+	Image   bool      `json:"image"`
 }
 
 // place is what an address of an original names: an ID, or a record of a session and perhaps an item of it. A record finds
