@@ -15,10 +15,7 @@ import (
 // BenchmarkList measures the processor time of commands that need something of all sessions, in archives of many small
 // ones: the best of five runs. $CCD_BENCH_SESSIONS are their numbers ("2000 20000").
 func BenchmarkList(b *testing.B) {
-	bin := filepath.Join(b.TempDir(), "ccd")
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
+	bin := built(b)
 	commands := [][]string{{"version"}, {"path"}, {"path", "00000000"}, {"ls"}, {"status"}}
 	var t strings.Builder
 	t.WriteString("\n| sessions | `version` | `path` | `path ID` | `ls` | `status` |\n|---|---|---|---|---|---|\n")
