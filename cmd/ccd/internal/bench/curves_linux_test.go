@@ -15,7 +15,7 @@ import (
 )
 
 // operations are what the curves show, in the order of the legend.
-var operations = []string{"run --once", "refresh", "PreCompact", "restore --session", "show", "search", "status", "ls"}
+var operations = []string{"run --once", "refresh", "PreCompact", "restore --session", "show", "search", "status", "ls", "path"}
 
 // curves is a panel of the plot: the processor time of each operation over something.
 type curves struct {
@@ -84,7 +84,8 @@ func (c *curves) measure(b *testing.B, bin, home string, size int64) {
 	add("search", 3, command("search", "--all", "zzqxqzz"))
 	add("status", 5, command("status"))
 	add("ls", 5, command("ls"))
-	end := s.run()
+	add("path", 5, command("path"))
+	end := s.run("1s")
 	defer end()
 	s.after(s.say) // it reads the session first
 	add("refresh", 3, func() time.Duration { return s.after(s.say).cpu })
@@ -121,7 +122,7 @@ const (
 )
 
 // colours can be told apart on white and on black.
-var colours = []string{"#d1495b", "#3b82c4", "#8e6bc4", "#b8860b", "#2e9e6b", "#d9713c", "#6b8e9e", "#c25fa8"}
+var colours = []string{"#d1495b", "#3b82c4", "#8e6bc4", "#b8860b", "#2e9e6b", "#d9713c", "#6b8e9e", "#c25fa8", "#7a7a2e"}
 
 // plot draws panels with logarithmic axes.
 func plot(panels ...curves) string {

@@ -66,7 +66,7 @@ func (t *goals) least(what string, goal, figure float64, unit string) {
 func (t *goals) time(what string, goal, took time.Duration) {
 	in := func(d, hash time.Duration) (float64, string) {
 		x := d.Seconds() / hash.Seconds()
-		return x, fmt.Sprintf("%.2g H (%.3g ms)", x, ms(d))
+		return x, fmt.Sprintf("%.2g H (%.4g ms)", x, ms(d))
 	}
 	most, text := in(goal, goalHash)
 	x, figure := in(took, t.hash)

@@ -79,18 +79,24 @@ func (s *live) say() {
 	s.grow([]byte(w.b.String()))
 }
 
-// run starts the daemon. The returned function ends it.
-func (s *live) run() (end func()) {
+// run starts the daemon, which covers the last bytes after a time without changes. The returned function ends it.
+func (s *live) run(idle string) (end func()) {
 	s.b.Helper()
 	s.cmd = exec.Command(s.bin, "run")
-	s.cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=100ms", "CCD_COMPANION_REFRESH_IDLE=1s"}
+	s.cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=100ms", "CCD_COMPANION_REFRESH_IDLE=" + idle}
 	if err := s.cmd.Start(); err != nil {
 		s.b.Fatal(err)
 	}
-	return func() {
-		_ = s.cmd.Process.Signal(os.Interrupt)
-		_ = s.cmd.Wait()
+	ended := false
+	end = func() {
+		if !ended {
+			ended = true
+			_ = s.cmd.Process.Signal(os.Interrupt)
+			_ = s.cmd.Wait()
+		}
 	}
+	s.b.Cleanup(end) // also if the benchmark fails
+	return end
 }
 
 // hook is PreCompact as an agent calls it.
