@@ -30,7 +30,8 @@ type Reader struct {
 	stream stream // of its track; block offsets are relative to it
 	layout layout // as last read
 	cache  []cached
-	size   int // bytes in cache
+	size   int   // bytes in cache
+	raw    int64 // decoded so far
 
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
@@ -55,6 +56,9 @@ type stored struct {
 func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
 }
+
+// Decoded returns how many bytes were decoded so far: whole blocks, each as often as it was no longer in memory.
+func (r *Reader) Decoded() int64 { return r.raw }
 
 // Span returns the bytes of a span. It fails with ErrNotFound if the span is not before the tip. It allocates span.Len
 // bytes.
@@ -205,6 +209,7 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 		return cached{}, &DamageError{Err: err}
 	}
 	got := cached{b.block, raw}
+	r.raw += b.Len
 	r.scratch = r.keep(got)
 	return got, nil
 }

@@ -18,22 +18,36 @@ func (v *view) part(text []byte, at []int32, off int) *view {
 	return out
 }
 
-// unescaped undoes JSON escapes, of all levels at once: a JSON text within a string escapes its quotes again.
-func unescaped(line []byte) *view {
-	v := &view{text: make([]byte, 0, len(line)), at: make([]int32, 0, len(line)+1)}
+// unescaped undoes the JSON escapes of bytes [i, to) of a text, of all levels at once: a JSON text within a string escapes its
+// quotes again.
+func unescaped(line []byte, i, to int) *view {
+	line = line[:to]
+	v := &view{text: make([]byte, 0, to-i), at: make([]int32, 0, to-i+1)}
 	put := func(at int, text ...byte) {
 		for _, c := range text {
 			v.text, v.at = append(v.text, c), append(v.at, int32(at))
 		}
 	}
-	for i := 0; i < len(line); {
+	backslash, control := -1, -1 // where the next ones are
+	for i < len(line) {
+		if backslash < i {
+			backslash = nextByte(line, i, '\\')
+		}
+		if control < i {
+			control = nextByte(line, i, escape)
+		}
+		end := min(backslash, control) // most bytes are plain, and are taken at once
+		v.text = append(v.text, line[i:end]...)
+		at := v.at[len(v.at):len(v.text)]
+		for n := range at {
+			at[n] = int32(i + n)
+		}
+		v.at = v.at[:len(v.text)]
+		if i = end; i == len(line) {
+			break
+		}
 		if line[i] == escape {
 			i = cmp.Or(afterSequence(line, i+1), i+1)
-			continue
-		}
-		if line[i] != '\\' {
-			put(i, line[i])
-			i++
 			continue
 		}
 		from := i
@@ -75,6 +89,14 @@ func unescaped(line []byte) *view {
 	}
 	v.at = append(v.at, int32(len(line)))
 	return v
+}
+
+// nextByte returns where the first c from byte i on is, or the length of text.
+func nextByte(text []byte, i int, c byte) int {
+	if n := bytes.IndexByte(text[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(text)
 }
 
 // sequence returns the end of the control sequence of a terminal that begins with the JSON escape after the backslash before

@@ -101,6 +101,21 @@ func TestNoJSON(t *testing.T) {
 	}
 }
 
+// TestEscapedLines: in a text of many lines only those with needless escapes are decoded, each of them.
+func TestEscapedLines(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := secrets["github-pat"]
+	pieces := fmt.Sprintf(`{"a":"\\u00%x%s"}`, key[0], key[1:])
+	text := strings.Join([]string{`{"a":"plain1plain1plain1"}`, pieces, "no escape, a1b2c3d4e5f6", pieces, pieces, "end"}, "\n")
+	shown := string(Apply([]byte(text), 0, rules.Session().Marks([]byte(text))))
+	if strings.Contains(shown, key[4:]) || strings.Count(shown, "[redacted github-pat 1]") != 3 {
+		t.Errorf("%s", shown)
+	}
+}
+
 // TestPasswords: a password is found by what is around it, however short it is.
 func TestPasswords(t *testing.T) {
 	rules, err := New(Config{})
@@ -145,7 +160,7 @@ func TestHostile(t *testing.T) {
 	const size = 2 << 20
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
-		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", " -u a:", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
+		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", "\\/\n", "a1b2c3d4e5f6\\/\nplain1plain1plain1\n", " -u a:", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
 	} {
 		line := []byte(`["` + strings.Repeat(piece, size/len(piece)) + `"]`)
 		session := rules.Session()

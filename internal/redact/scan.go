@@ -69,7 +69,32 @@ type scan struct {
 	line  []byte
 	marks []Mark
 
-	escaped bool // the line has JSON escapes of characters that need none
+	escaped []stretch // the lines of it that have JSON escapes of characters that need none
+}
+
+// stretch is bytes [from, to) of a text.
+type stretch struct{ from, to int }
+
+// escapedAt notes the line around byte i. A text has many lines, and few of them have such escapes.
+func (s *scan) escapedAt(text []byte, i int) {
+	n, found := slices.BinarySearchFunc(s.escaped, i, func(e stretch, i int) int {
+		switch {
+		case i < e.from:
+			return 1
+		case i >= e.to:
+			return -1
+		}
+		return 0
+	})
+	if found {
+		return
+	}
+	one := stretch{bytes.LastIndexByte(text[:i], '\n') + 1, nextByte(text, i, '\n')}
+	if n > 0 && s.escaped[n-1].to+1 == one.from { // a secret may span both
+		s.escaped[n-1].to = one.to
+		return
+	}
+	s.escaped = slices.Insert(s.escaped, n, one)
 }
 
 // view is a text that was decoded from part of a line.
@@ -127,8 +152,10 @@ func (s *scan) view(v *view, depth int) {
 	}
 	s.passwords(v)
 	s.percents(v, depth)
-	if s.escaped && v.at == nil {
-		s.within(unescaped(v.text), depth)
+	if v.at == nil {
+		for _, e := range s.escaped {
+			s.within(unescaped(v.text, e.from, e.to), depth)
+		}
 	}
 }
 
@@ -202,8 +229,8 @@ func (s *scan) stretch(v *view, i, least, depth int) (end int) {
 		if i == len(text) || least == minToken && (text[i] < '+' || text[i] >= 0x80) {
 			return i
 		}
-		if text[i] == '\\' && i+3 < len(text) && v.at == nil && !s.escaped {
-			s.escaped = text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])
+		if text[i] == '\\' && i+3 < len(text) && v.at == nil && (text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])) {
+			s.escapedAt(text, i)
 		}
 		from, has = i+1, 0
 	}
@@ -669,7 +696,7 @@ func (s *scan) configured() {
 	if len(s.rules.own) == 0 {
 		return
 	}
-	v := unescaped(s.line)
+	v := unescaped(s.line, 0, len(s.line))
 	for _, p := range s.rules.own {
 		for _, at := range p.re.FindAllSubmatchIndex(v.text, -1) {
 			from, to := at[0], at[1]
