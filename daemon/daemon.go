@@ -36,7 +36,7 @@ import (
 	"ccd/watcher"
 )
 
-// maxFoldBytes bounds the memory of all folds and their spans. Beyond it the least recently used folds are dropped, and
+// maxFoldBytes bounds the memory of all folds, with what their last companions were made from. Beyond it the least recently used folds are dropped, and
 // made again from the archive when they are needed.
 const maxFoldBytes = 32 << 20
 

@@ -42,7 +42,6 @@ type session struct {
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
-	spans     spans // of the last companion made from this fold
 	failures  int
 	failedAt  Stat      // of the transcript at the last failure
 	retry     time.Time // an unchanged transcript is not tried before
@@ -303,7 +302,7 @@ func (d *Daemon) replay(ctx context.Context, s *session, end transcript.Cursor) 
 
 // begin starts an empty fold at a cursor.
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
-	s.cursor, s.folded, s.spans = at, true, spans{}
+	s.cursor, s.folded = at, true
 	if s.Class != transcript.Attachment {
 		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
 		s.compactor = compactor.New(d.options(s), s.Session)
@@ -346,7 +345,7 @@ func (s *session) feed(seg transcript.Segment) {
 }
 
 func (s *session) unfold() {
-	s.folded, s.decoder, s.compactor, s.spans = false, nil, nil, spans{}
+	s.folded, s.decoder, s.compactor = false, nil, nil
 }
 
 // finishSync records the result of a sync. After an error the fold is dropped, and the next sync folds the session
