@@ -176,6 +176,8 @@ func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.Class == transcript.Attachment:
 		return true
+	case d.asked && s.state.At != s.state.Covers:
+		return false
 	case s.state.Options != d.hash(s):
 		return false
 	case s.state.Trigger == "" || s.state.UnknownFormat:
@@ -222,7 +224,12 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment {
 		return false
 	}
-	if c := s.compactor.Status(); unknownFormat(c) || s.state.Trigger == "" && c.Trigger == "" {
+	switch c := s.compactor.Status(); {
+	case unknownFormat(c):
+		return false
+	case d.asked && s.state.At != s.state.Covers:
+		return true
+	case s.state.Trigger == "" && c.Trigger == "":
 		return false
 	}
 	return s.renew || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
