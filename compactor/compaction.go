@@ -133,7 +133,7 @@ type draft struct {
 }
 
 func (c *Compactor) draft(r unit.Reader, text Text, kept Summaries) *draft {
-	return &draft{c: c, source: unit.NewSource(c.Fold, c.o, text), reader: r, kept: kept, fell: map[string]int{}}
+	return &draft{c: c, source: unit.NewSource(c.Fold, c.o, &c.memory, text), reader: r, kept: kept, fell: map[string]int{}}
 }
 
 // headings is the room for the headings of the sections and the lines about omitted messages.
@@ -187,6 +187,7 @@ func (d *draft) made() (*Compaction, error) {
 	if d.source.Err != nil {
 		return nil, d.source.Err
 	}
+	d.source.Remember()
 	return d.finish(), nil
 }
 

@@ -20,15 +20,19 @@ import (
 // Compactor is the folded form of one generation of a session. It is not safe for concurrent use.
 type Compactor struct {
 	*fold.Fold
-	o limits.Options
+	o      limits.Options
+	memory unit.Memory
 }
 
 // New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
-func New(o Options, s transcript.Session) *Compactor { return &Compactor{fold.New(o, s), o} }
+func New(o Options, s transcript.Session) *Compactor { return &Compactor{Fold: fold.New(o, s), o: o} }
+
+// Size returns the memory that it uses, in bytes.
+func (c *Compactor) Size() int64 { return c.Fold.Size() + c.memory.Size() }
 
 // Runs returns the lists of consecutive human messages whose hash want accepts; markers of earlier texts may name them.
 func (c *Compactor) Runs(want func(mark.Hash) bool) []transcript.Pointer {
-	return unit.NewSource(c.Fold, c.o, nil).Runs(want)
+	return unit.NewSource(c.Fold, c.o, &unit.Memory{}, nil).Runs(want)
 }
 
 // The types of the stages that callers use.

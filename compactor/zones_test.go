@@ -98,7 +98,9 @@ func TestLevelsByPressure(t *testing.T) {
 }
 
 // whole is the length of the session where every item stands whole.
-func (f *folded) whole() int { return lexicon.Chars(unit.Whole(unit.NewSource(f.Fold, f.o, f.text()))) }
+func (f *folded) whole() int {
+	return lexicon.Chars(unit.Whole(unit.NewSource(f.Fold, f.o, &unit.Memory{}, f.text())))
+}
 
 func TestTinySessionsStandWhole(t *testing.T) {
 	s := newScript()

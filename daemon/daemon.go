@@ -36,7 +36,7 @@ import (
 	"ccd/watcher"
 )
 
-// maxFoldBytes bounds the memory of all folds and their spans. Beyond it the least recently used folds are dropped, and
+// maxFoldBytes bounds the memory of all folds, with what their last companions were made from. Beyond it the least recently used folds are dropped, and
 // made again from the archive when they are needed.
 const maxFoldBytes = 32 << 20
 
@@ -108,8 +108,11 @@ type Daemon struct {
 	warnedEarlier bool            // the warning about companions in earlier places was logged
 	cleanedUp     bool            // cleanUp was called
 	optionsHash   string          // hash of Options.Compaction
-	jobs          *jobs           // nil outside Run, and if there is no summarizer
-	notices       chan<- Notice   // nil outside Run, and if there is no Notify
+	again         chan string     // paths to be offered once more, from other goroutines of Run
+	requests      requests
+	asked         bool          // another process waits for this sync's companion
+	jobs          *jobs         // nil outside Run, and if there is no summarizer
+	notices       chan<- Notice // nil outside Run, and if there is no Notify
 	backups       backups
 	damaged       bool      // the archive has damage that was not repaired yet
 	healed        time.Time // when healIfDamaged last ran
@@ -157,9 +160,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer release()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	d.again = make(chan string, 1)
 	defer d.startSummaries(archive.WaitForLock(ctx, func(*archive.LockedError) {}))()
 	defer d.startNotices(ctx)()
 	defer d.waitForBackup()
+	defer d.startRequests(ctx, d.again)()
 	ctx = archive.WaitForLock(ctx, d.archiveLocked)
 	w := watcher.New(d.watcherOptions(ctx, end))
 	if d.Ready != nil {
@@ -167,7 +172,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	for offer := range w.Run(ctx) {
 		d.takeSummaries()
+		waiting := d.requests.take(offer.Path)
+		if d.asked = len(waiting) > 0; d.asked {
+			offer.Quiet = atRest
+		}
 		err := d.sync(ctx, offer)
+		d.answer(waiting, offer.Path, err)
 		if errors.Is(err, errMore) || raced(err) {
 			w.OfferAgain(offer.Path)
 			err = nil
@@ -340,9 +350,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		_, ok := d.Agents.Find(r.Agent, r.Path, path)
 		return ok
 	}
-	if d.jobs != nil {
-		o.Requests = d.jobs.asked
-	}
+	o.Requests = d.again
 	for _, s := range d.sessions {
 		if !s.state.Gone || d.outdated(s) {
 			o.Known = append(o.Known, s.Path)

@@ -83,16 +83,14 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	}
 	s.foldTail()
 	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
-	var used spans
 	text := func(span transcript.Span) ([]byte, error) {
 		d.heartbeat()
-		return used.get(span, s.spans, func() ([]byte, error) { return r.Span(ctx, span) })
+		return r.Span(ctx, span)
 	}
 	c, err := s.compactor.Summarized(text, d.Archive.Summaries(ctx))
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}
-	s.spans = used
 	var sum mark.Hash
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum

@@ -42,7 +42,6 @@ type session struct {
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
-	spans     spans // of the last companion made from this fold
 	failures  int
 	failedAt  Stat      // of the transcript at the last failure
 	retry     time.Time // an unchanged transcript is not tried before
@@ -177,6 +176,8 @@ func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
 		return false
 	case s.Class == transcript.Attachment:
 		return true
+	case d.asked && s.state.At != s.state.Covers:
+		return false
 	case s.state.Options != d.hash(s):
 		return false
 	case s.state.Trigger == "" || s.state.UnknownFormat:
@@ -223,7 +224,12 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment {
 		return false
 	}
-	if c := s.compactor.Status(); unknownFormat(c) || s.state.Trigger == "" && c.Trigger == "" {
+	switch c := s.compactor.Status(); {
+	case unknownFormat(c):
+		return false
+	case d.asked && s.state.At != s.state.Covers:
+		return true
+	case s.state.Trigger == "" && c.Trigger == "":
 		return false
 	}
 	return s.renew || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
@@ -303,7 +309,7 @@ func (d *Daemon) replay(ctx context.Context, s *session, end transcript.Cursor) 
 
 // begin starts an empty fold at a cursor.
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
-	s.cursor, s.folded, s.spans = at, true, spans{}
+	s.cursor, s.folded = at, true
 	if s.Class != transcript.Attachment {
 		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
 		s.compactor = compactor.New(d.options(s), s.Session)
@@ -346,7 +352,7 @@ func (s *session) feed(seg transcript.Segment) {
 }
 
 func (s *session) unfold() {
-	s.folded, s.decoder, s.compactor, s.spans = false, nil, nil, spans{}
+	s.folded, s.decoder, s.compactor = false, nil, nil
 }
 
 // finishSync records the result of a sync. After an error the fold is dropped, and the next sync folds the session

@@ -97,7 +97,6 @@ func (w writer) write(ctx context.Context, in compactor.Input) (s archive.Summar
 type jobs struct {
 	todo        chan summaryJob
 	done        chan outcome
-	asked       chan string // paths to be offered again
 	busy        bool
 	pauses      int       // successive failures
 	pausedUntil time.Time // no job is started before
@@ -110,7 +109,7 @@ func (d *Daemon) startSummaries(ctx context.Context) (wait func()) {
 		return func() {}
 	}
 	// There is one job at a time, so sending to todo and done never blocks.
-	e := &jobs{todo: make(chan summaryJob, 1), done: make(chan outcome, 1), asked: make(chan string, 1)}
+	e := &jobs{todo: make(chan summaryJob, 1), done: make(chan outcome, 1)}
 	d.jobs = e
 	w := writer{d.Archive, d.Summarize}
 	ended := make(chan struct{})
@@ -123,7 +122,7 @@ func (d *Daemon) startSummaries(ctx context.Context) (wait func()) {
 			case job := <-e.todo:
 				e.done <- w.run(ctx, job)
 				select {
-				case e.asked <- job.path:
+				case d.again <- job.path:
 				case <-ctx.Done():
 				}
 			}

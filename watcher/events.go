@@ -105,3 +105,41 @@ func drain(ctx context.Context, s *stream, out chan<- batch) {
 		}
 	}
 }
+
+// Created sends the path of each file that appears in dir, until ctx ends. It fails if there are no file events. Events may be
+// lost.
+func Created(ctx context.Context, dir string) (<-chan string, error) {
+	s, err := openEvents()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.add(dir); err != nil {
+		s.close()
+		return nil, err
+	}
+	found := make(chan string)
+	go func() {
+		defer close(found)
+		defer s.close()
+		for {
+			select {
+			case ev, ok := <-s.events:
+				if !ok {
+					return
+				}
+				if !ev.Op.Has(fsnotify.Create) {
+					continue
+				}
+				select {
+				case found <- ev.Name:
+				case <-ctx.Done():
+					return
+				}
+			case <-s.errors:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return found, nil
+}

@@ -194,7 +194,7 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	_, limit := call.limits(e, 0)
 	h.Refresh = func(ctx context.Context, path string) error {
-		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, path) })
+		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, l.StateDir, path) })
 		return err
 	}
 	return h, nil
@@ -220,8 +220,19 @@ func program() string {
 	return path
 }
 
-// refresh updates the archive and the companion of one transcript. The daemon does what does not fit in the time.
-func (a *app) refresh(ctx context.Context, path string) error {
+// askPart is the percentage of the time of a refresh in which a running daemon may do it.
+const askPart = 50
+
+// refresh updates the archive and the companion of one transcript: the running daemon does, which has the session in memory,
+// or else this process. The daemon does later what does not fit in the time.
+func (a *app) refresh(ctx context.Context, stateDir, path string) error {
+	if end, ok := ctx.Deadline(); ok {
+		wait, cancel := context.WithTimeout(ctx, time.Until(end)*askPart/100)
+		defer cancel()
+		if daemon.Ask(wait, stateDir, path) == nil {
+			return nil
+		}
+	}
 	d, _, err := a.daemonFor(ctx, false)
 	if err != nil {
 		return err

@@ -82,11 +82,6 @@ func runOf(a *transcript.Action) run {
 	return r
 }
 
-// IsLookUp reports whether a command line only lists, reads, searches or tests for existence.
-func IsLookUp(command string) bool {
-	return runOf(&transcript.Action{Op: transcript.Command, Command: command}).lookUp
-}
-
 // direct are programs without sub-commands: their first operand is a target.
 var direct = set("pytest jest vitest mocha rspec phpunit tsc eslint prettier mypy black flake8 pylint pyright gcc g++ cc clang " +
 	"javac rustc curl wget shellcheck gofmt gofumpt golangci staticcheck")

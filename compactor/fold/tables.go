@@ -53,6 +53,7 @@ type Command struct {
 	Other    int16 // the newest exit status before that differed
 	OtherRow int32 // of its call
 	HadOther bool
+	LookUp   bool // Text only lists, reads, searches or tests for existence
 }
 
 // Agent is a sub-agent: how it was started and what it reported.
@@ -237,7 +238,10 @@ func (t *tables) startCommand(p *call, a *transcript.Action) {
 	if s.Runs > 0 && s.Ended {
 		s.Other, s.OtherRow, s.HadOther = s.Exit, s.Row, true
 	}
-	s.Text, s.Dir = clip(a.Command, maxCommand), clip(a.Dir, maxCommand)
+	s.Text, s.Dir, s.LookUp = clip(a.Command, maxCommand), clip(a.Dir, maxCommand), p.run.lookUp
+	if len(a.Command) > maxCommand {
+		s.LookUp = runOf(&transcript.Action{Op: transcript.Command, Command: s.Text}).lookUp
+	}
 	s.Row, s.Ended, s.Pending, s.Stopped = p.row, false, true, false
 	s.Runs++
 }

@@ -102,6 +102,7 @@ type chooser struct {
 	excerpts int
 	at       []*Choice // choice of each unit
 	next     []*formed // next level of each unit, if it was made and did not fit
+	queue    queue     // buffer of a round
 	used     int
 	made     int  // chars of all forms
 	lifted   bool // soft pools no longer apply
@@ -129,12 +130,13 @@ func (c *chooser) fill(room int) {
 
 // round chooses levels of the units accepted by may, most valuable first, while they fit.
 func (c *chooser) round(room int, may func(*Choice) bool) {
-	var q queue
+	q := c.queue[:0]
 	for i, a := range c.at {
 		if may(a) && a.Level+1 < len(a.Worth) {
 			q = append(q, step{i, a.Worth[a.Level+1]})
 		}
 	}
+	c.queue = q
 	heap.Init(&q)
 	full := map[*Pool]int{} // consecutive levels for which a pool had no room
 	for missed := 0; len(q) > 0 && missed < misses && c.made < builds*max(room, smallest); {

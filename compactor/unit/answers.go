@@ -175,18 +175,15 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 		order[n] = n
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].score, all[a].score) })
-	shown := make([]string, len(all))
+	shown, width := make([]string, len(all)), make([]int, len(all))
 	used := 0
 	levels := make([][]string, 0, len(steps))
 	for _, most := range steps {
 		for _, n := range order {
-			for _, s := range []string{all[n].Text, all[n].Lead} {
-				cost := lexicon.Width(s) + len(between)
-				if shown[n] != "" {
-					cost -= lexicon.Width(shown[n]) + len(between)
-				}
-				if s != "" && s != shown[n] && cost > 0 && used+cost <= most {
-					shown[n], used = s, used+cost
+			for k, s := range [2]string{all[n].Text, all[n].Lead} {
+				wide := [2]int{all[n].width, all[n].lead}[k] + len(between)
+				if cost := wide - width[n]; s != "" && s != shown[n] && cost > 0 && used+cost <= most {
+					shown[n], width[n], used = s, wide, used+cost
 					break
 				}
 			}
@@ -194,7 +191,8 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 		said := slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return s == "" })
 		if len(said) == 0 && len(all) > 0 { // the beginning of a piece, which every larger level continues
 			head := lexicon.SentenceHead(all[order[0]].Text, most)
-			shown[order[0]], used, said = head, lexicon.Width(head)+len(between), []string{head}
+			used = lexicon.Width(head) + len(between)
+			shown[order[0]], width[order[0]], said = head, used, []string{head}
 		}
 		levels = append(levels, said)
 	}
@@ -204,7 +202,10 @@ func (w *writer) chosen(i int32, text string, skip func(string) bool) [][]string
 // scored is a piece of a text with its score.
 type scored struct {
 	lexicon.Piece
-	score int
+	width int      // of Text
+	lead  int      // width of Lead
+	score int      // in chosen, with what other messages have
+	terms []string // that only this message may have
 }
 
 // The scores of pieces, by position and form. Words of a language add least, so that scoring works for any language.
@@ -225,9 +226,19 @@ const (
 
 // scored returns the pieces of a text in order, with their scores.
 func (w *writer) scored(i int32, text string) []scored {
+	type key struct{ text string }
+	all := slices.Clone(derive(w.Source, i, key{text}, func([]byte) []scored { return w.byForm(text) }))
+	for n := range all {
+		all[n].score += w.onlyHere(i, all[n].terms)
+	}
+	return all
+}
+
+// byForm returns the pieces of a text in order, with the scores that the text alone determines.
+func (w *writer) byForm(text string) []scored {
 	var all []scored
 	for _, p := range lexicon.Pieces(text) {
-		all = append(all, scored{Piece: p})
+		all = append(all, scored{Piece: p, width: lexicon.Width(p.Text), lead: lexicon.Width(p.Lead), terms: slices.Collect(func(yield func(string) bool) { lexicon.Terms(p.Text, yield) })})
 	}
 	first, last := 0, len(all)-1
 	for first < last && len(all[first].Text) < leastPiece {
@@ -246,7 +257,7 @@ func (w *writer) scored(i int32, text string) []scored {
 		case all[n-min(n, 1)].Part != p.Part:
 			p.score = scoreOpens
 		}
-		p.score += scoreOf(&p.Piece) + w.onlyHere(i, p.Text)
+		p.score += scoreOf(&p.Piece)
 		if w.o.On("decisions") && prose.Tells(p.Text).Decides {
 			p.score += scoreChoice
 		}
@@ -254,15 +265,14 @@ func (w *writer) scored(i int32, text string) []scored {
 	return all
 }
 
-// onlyHere returns the score for names and numbers that no other message has.
-func (w *writer) onlyHere(i int32, text string) int {
-	only := map[string]bool{}
-	lexicon.Terms(text, func(term string) bool {
-		if count, first := w.f.Term(term); count == 1 && first == i {
-			only[term] = true
+// onlyHere returns the score of a piece for its names and numbers that no other message has.
+func (w *writer) onlyHere(i int32, terms []string) int {
+	var only []string
+	for _, term := range terms {
+		if count, first := w.f.Term(term); count == 1 && first == i && len(only) < mostOnly && !slices.Contains(only, term) {
+			only = append(only, term)
 		}
-		return len(only) < mostOnly
-	})
+	}
 	return scoreOnly * len(only)
 }
 

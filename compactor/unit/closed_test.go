@@ -28,7 +28,7 @@ func TestClosedWork(t *testing.T) {
 	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(b.String()), Rest: true}) {
 		f.Add(r)
 	}
-	w := &writer{Source: NewSource(f, limits.Defaults(), nil)}
+	w := &writer{Source: NewSource(f, limits.Defaults(), &Memory{}, nil)}
 	for call, want := range []bool{true, false, false, true} {
 		if got := w.isClosed(pair{first: int32(2 * call), result: int32(2*call + 1)}); got != want {
 			t.Errorf("the work of call %d is closed: %t, want %t", call, got, want)

@@ -33,7 +33,7 @@ func (w *writer) commands() {
 			continue
 		}
 		u := &plan.Unit{Section: Commands, Order: n}
-		if fold.IsLookUp(c.Text) {
+		if c.LookUp {
 			u.Worth = []float64{worthLook * fresh(looks)}
 			looks++
 		} else {
@@ -89,7 +89,7 @@ func (w *writer) command(c *fold.Command, most int, told bool) string {
 	}
 	if told && result >= 0 && w.row(result).Kind == transcript.Result {
 		out := w.outcome(result) // for a background command, only its beginning
-		if line := outcomeLine(out.Text, w.row(result).Has(fold.Failed)); line != "" && !out.Running {
+		if line := w.outcomeLine(result); line != "" && !out.Running {
 			b.WriteString(": " + code(line, maxOutcome))
 		}
 		if out.Text != "" {
@@ -102,8 +102,16 @@ func (w *writer) command(c *fold.Command, most int, told bool) string {
 // masked matches lines whose status is not that of the work, because they end with something that always succeeds.
 var masked = regexp.MustCompile(`\|\| *(?:true|:|echo\b[^|&;]*)(?: |$)|; *(?:true|echo\b[^|&;]*)$`)
 
+// lineKey is the key of outcomeLine.
+type lineKey struct{ failed bool }
+
 // outcomeLine returns the line of an output that shows the outcome: the error of a failure, else a commit, a push, the
 // summary line, or the only line.
+func (w *writer) outcomeLine(i int32) string {
+	failed := w.row(i).Has(fold.Failed)
+	return derive(w.Source, i, lineKey{failed}, func([]byte) string { return outcomeLine(w.outcome(i).Text, failed) })
+}
+
 func outcomeLine(text string, failed bool) string {
 	if failed {
 		if lines, _ := lexicon.ErrorLines(text, 1, false); len(lines) > 0 {
@@ -189,10 +197,9 @@ func (w *writer) resolvedBy(result int32) string {
 
 // unsaid returns the part of a failure's error that no newer failure had, and adds it to seen.
 func (w *writer) unsaid(i int32, v detail, seen map[string]bool) string {
-	text := w.outcome(i).Text
-	lines, _ := lexicon.ErrorLines(text, 2*v.errors, false)
+	lines, _ := w.errorLines(i, 2*v.errors, false)
 	if len(lines) == 0 {
-		lines = lexicon.LastLines(text, 1)
+		lines = lexicon.LastLines(w.outcome(i).Text, 1)
 	}
 	var left []string
 	for _, l := range lines {

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ccd/compactor/fold"
@@ -206,8 +207,41 @@ func changeGist(text string) string {
 	return strings.Join(parts, " ")
 }
 
+// errorLines is lexicon.ErrorLines of a result.
+func (w *writer) errorLines(i int32, n int, strict bool) (lines []string, hidden int) {
+	type found struct {
+		lines  []string
+		hidden int
+	}
+	type key struct {
+		n              int
+		strict, failed bool
+	}
+	f := derive(w.Source, i, key{n, strict, w.row(i).Has(fold.Failed)}, func([]byte) (f found) {
+		f.lines, f.hidden = lexicon.ErrorLines(w.outcome(i).Text, n, strict)
+		return f
+	})
+	return slices.Clip(f.lines), f.hidden
+}
+
 // wrong returns the error of a failed result, shortened. all reports that nothing is left out.
 func (w *writer) wrong(i int32, v detail) (said string, all bool) {
+	type short struct {
+		said string
+		all  bool
+	}
+	type key struct {
+		detail
+		flags fold.Flag
+	}
+	s := derive(w.Source, i, key{v, w.row(i).Flags & (fold.Failed | fold.Rejected)}, func([]byte) (s short) {
+		s.said, s.all = w.shortError(i, v)
+		return s
+	})
+	return s.said, s.all
+}
+
+func (w *writer) shortError(i int32, v detail) (said string, all bool) {
 	text := w.outcome(i).Text
 	if _, fits := mark.Fits(text, v.err); fits {
 		return faults(lexicon.LastLines(text, v.err), 0, "", v), true
@@ -215,7 +249,7 @@ func (w *writer) wrong(i int32, v detail) (said string, all bool) {
 	if w.row(i).Has(fold.Rejected) {
 		return mark.Inline(text, v.err), false
 	}
-	lines, hidden := lexicon.ErrorLines(text, v.errors, false)
+	lines, hidden := w.errorLines(i, v.errors, false)
 	sum := lexicon.SummaryLine(text)
 	if len(lines) == 0 {
 		lines, sum = lexicon.LastLines(text, min(2, v.errors)), ""

@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -43,41 +44,67 @@ func (w *writer) git() git {
 	var g git
 	for n := len(rows) - 1; n >= 0; n-- {
 		if i := w.row(rows[n]).Pair; i >= 0 && w.row(i).Kind == transcript.Result && !w.row(i).Has(fold.Failed|fold.Rejected) {
-			g.ran(w.action(rows[n]).Command, w.outcome(i).Text, w.row(rows[n]).Record())
+			type key struct{ command string }
+			command := w.action(rows[n]).Command
+			g.ran(derive(w.Source, i, key{command}, func([]byte) printed { return gitPrinted(command, w.outcome(i).Text) }), w.row(rows[n]).Record())
 		}
 	}
 	return g
 }
 
-// ran takes the output of one command.
-func (g *git) ran(command, out string, record int) {
+// printed is what the output of one command says.
+type printed struct {
+	branch, commit, subject, into, stash string
+	pushed, unstashed, status            bool
+	dirty                                []string
+}
+
+// gitPrinted reads the output of one command. into is the branch of a commit, "" if the output does not name it.
+func gitPrinted(command, out string) (p printed) {
 	if all := gitSwitch.FindAllStringSubmatch(out, -1); all != nil {
-		g.branch = all[len(all)-1][1] + all[len(all)-1][2]
+		p.branch = all[len(all)-1][1] + all[len(all)-1][2]
 	}
 	if all := gitCommit.FindAllStringSubmatch(out, -1); all != nil {
 		last := all[len(all)-1]
-		g.commit, g.subject, g.committed, g.pushed, g.dirty, g.status = last[2], last[3], record, 0, nil, 0
-		g.branch = last[1]
-	}
-	if m := gitOneLine.FindStringSubmatch(out); m != nil && strings.Contains(command, "git commit") && g.committed != record {
-		g.commit, g.subject, g.committed, g.pushed, g.dirty, g.status = m[1], m[2], record, 0, nil, 0
+		p.into, p.commit, p.subject = last[1], last[2], last[3]
+	} else if strings.Contains(command, "git commit") {
+		if m := gitOneLine.FindStringSubmatch(out); m != nil {
+			p.commit, p.subject = m[1], m[2]
+		}
 	}
 	if m := gitBranch.FindStringSubmatch(command); m != nil && !gitBack.MatchString(out) {
-		g.branch = m[1]
+		p.into = m[1]
 	}
-	if strings.Contains(command, "git push") && gitPush.MatchString(out) {
+	p.pushed = strings.Contains(command, "git push") && gitPush.MatchString(out)
+	if m := gitStash.FindStringSubmatch(out); m != nil {
+		p.stash = m[1]
+	} else {
+		p.unstashed = strings.Contains(command, "git stash pop") || strings.Contains(command, "git stash drop")
+	}
+	if p.status = strings.Contains(command, "git status"); p.status {
+		for _, m := range gitDirty.FindAllStringSubmatch(out, -1) {
+			p.dirty = append(p.dirty, m[1])
+		}
+	}
+	return p
+}
+
+// ran takes the output of one command.
+func (g *git) ran(p printed, record int) {
+	g.branch = cmp.Or(p.into, p.branch, g.branch)
+	if p.commit != "" {
+		g.commit, g.subject, g.committed, g.pushed, g.dirty, g.status = p.commit, p.subject, record, 0, nil, 0
+	}
+	if p.pushed {
 		g.pushed = record
 	}
-	if m := gitStash.FindStringSubmatch(out); m != nil {
-		g.stash, g.stashed, g.dirty = m[1], record, nil
-	} else if strings.Contains(command, "git stash pop") || strings.Contains(command, "git stash drop") {
+	if p.stash != "" {
+		g.stash, g.stashed, g.dirty = p.stash, record, nil
+	} else if p.unstashed {
 		g.stash = ""
 	}
-	if strings.Contains(command, "git status") {
-		g.dirty, g.status = nil, record
-		for _, m := range gitDirty.FindAllStringSubmatch(out, -1) {
-			g.dirty = append(g.dirty, m[1])
-		}
+	if p.status {
+		g.dirty, g.status = p.dirty, record
 	}
 }
 

@@ -235,7 +235,7 @@ func (w *writer) moreErrors(i int32, room int) string {
 		return ""
 	}
 	said, _ := w.wrong(i, full)
-	lines, _ := lexicon.ErrorLines(w.outcome(i).Text, mostErrors, false)
+	lines, _ := w.errorLines(i, mostErrors, false)
 	more := ""
 	for _, line := range lines {
 		if q := mark.Quote("  ", lexicon.Head(line, 2*full.err)); !strings.Contains(said, mark.Inline(line, full.err)) && lexicon.Chars(more)+lexicon.Chars(q) <= room {

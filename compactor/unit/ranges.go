@@ -171,7 +171,7 @@ func (w *writer) gist(from, to int32, ask bool) string {
 		}
 	}
 	for _, c := range w.f.Commands() {
-		if in(c.Row) && (counts["command"] == 1 || !fold.IsLookUp(c.Text)) {
+		if in(c.Row) && (counts["command"] == 1 || !c.LookUp) {
 			if text := words(transcript.NormalizeRun("", c.Text).Command); !slices.Contains(names["command"], code(text, gistWords)) {
 				name("command", text, gistWords)
 			}

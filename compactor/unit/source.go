@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"ccd/compactor/fold"
 	"ccd/compactor/limits"
@@ -36,9 +37,11 @@ type Source struct {
 	fetch func(transcript.Span) ([]byte, error)
 	now   int64 // Unix time of the last record that has one, milliseconds
 
-	cache   map[int32]body
-	cached  int
-	fetched int64 // bytes
+	memory  *Memory // of the texts before
+	cache   map[int32]*read
+	order   []int32 // the cached items, in the order of their first use
+	cached  int     // bytes
+	fetched int64   // bytes, as if there were no memory
 }
 
 // Range is the records [From, To), counted from 0.
@@ -52,10 +55,10 @@ type body struct {
 }
 
 // NewSource returns a Source for the items of f. fetch returns the bytes of a span of the transcript, valid until its next
-// call.
-func NewSource(f *fold.Fold, o limits.Options, fetch func(transcript.Span) ([]byte, error)) *Source {
+// call. memory is of the texts of f before; it may be empty.
+func NewSource(f *fold.Fold, o limits.Options, memory *Memory, fetch func(transcript.Span) ([]byte, error)) *Source {
 	s := &Source{
-		f: f, o: o, fetch: fetch, cache: map[int32]body{}, Known: map[mark.ID]transcript.Pointer{}, Named: map[mark.ID]map[Range]bool{},
+		f: f, o: o, fetch: fetch, memory: memory, cache: map[int32]*read{}, Known: map[mark.ID]transcript.Pointer{}, Named: map[mark.ID]map[Range]bool{},
 	}
 	if last := f.Status().Last; !last.IsZero() {
 		s.now = last.UnixMilli()
@@ -80,7 +83,6 @@ func (s *Source) span(at transcript.Span) []byte {
 		return nil
 	}
 	data, err := s.fetch(at)
-	s.fetched += at.Len
 	if err == nil && int64(len(data)) != at.Len {
 		err = fmt.Errorf("got %d bytes", len(data))
 	}
@@ -91,31 +93,55 @@ func (s *Source) span(at transcript.Span) []byte {
 	return data
 }
 
-// body fetches an item and checks that it is what was folded.
-func (s *Source) body(i int32) body {
-	if b, ok := s.cache[i]; ok {
-		return b
+// Remember has the memory keep the items that were read.
+func (s *Source) Remember() {
+	if s.Err == nil {
+		s.memory.take(s.cache, s.order)
+	}
+}
+
+func (s *Source) body(i int32) body { return s.item(i).body }
+
+// item returns an item: one of this text or of the memory, or else it fetches it and checks that it is what was folded.
+func (s *Source) item(i int32) *read {
+	if it := s.cache[i]; it != nil {
+		return it
 	}
 	row := s.row(i)
+	if row.Gone() {
+		return &read{}
+	}
+	at := s.f.Span(row)
+	it := s.memory.of(i, row, at)
+	if it == nil {
+		it = &read{body: s.readBody(i, row, at), at: at, key: row.Key}
+	}
+	if s.Err == nil {
+		if s.fetched += at.Len; row.Size() > giant {
+			s.fetched += 2*giantEnd - at.Len
+		}
+	}
+	if s.cached+len(it.raw) <= cacheSize {
+		s.cached += len(it.raw)
+		s.cache[i] = it
+		s.order = append(s.order, i)
+	}
+	return it
+}
+
+func (s *Source) readBody(i int32, row *fold.Row, at transcript.Span) body {
 	var b body
-	switch {
-	case row.Gone():
-		return b
-	case row.Size() > giant:
+	if row.Size() > giant {
 		b = s.ends(row, s.f.Marks(i))
-	default:
-		raw := s.span(s.f.Span(row))
+	} else {
+		raw := s.span(at)
 		b = body{raw: raw, hash: mark.Sum(raw), whole: true}
 		if s.Err == nil && b.hash.Key() != row.Key {
-			s.Err = fmt.Errorf("read item at offset %d: its bytes have changed since they were folded", s.f.Span(row).Off)
+			s.Err = fmt.Errorf("read item at offset %d: its bytes have changed since they were folded", at.Off)
 		}
 		b.raw = redact.Apply(raw, 0, s.f.Marks(i))
 	}
 	b.raw = bytes.Clone(b.raw)
-	if s.cached+len(b.raw) <= cacheSize {
-		s.cached += len(b.raw)
-		s.cache[i] = b
-	}
 	return b
 }
 
@@ -146,33 +172,65 @@ func (s *Source) ends(row *fold.Row, marks []redact.Mark) body {
 // original returns the item's text as the agent saw it.
 func original(kind transcript.Kind, raw []byte) string { return string(transcript.Original(kind, raw)) }
 
-// text returns an item's text as the agent saw it; for a human message, what the person typed.
-func (s *Source) text(i int32) string {
-	row := s.row(i)
-	text := original(row.Kind, s.body(i).raw)
-	if row.Kind == transcript.Human {
-		text, _ = s.f.Client().Said(row.Frame(), text)
-	}
-	return text
+// wording is a text as the agent saw it; for a human message, what the person typed and how much the client added to it.
+type wording struct {
+	text  string
+	added int
 }
+
+// wordingKey is the key of wording.
+type wordingKey struct {
+	kind  transcript.Kind
+	frame transcript.Frame
+}
+
+func (s *Source) wording(i int32) wording {
+	key := wordingKey{kind: s.row(i).Kind}
+	if key.kind == transcript.Human {
+		key.frame = s.row(i).Frame()
+	}
+	return derive(s, i, key, func(raw []byte) wording {
+		text := original(key.kind, raw)
+		if key.kind != transcript.Human {
+			return wording{text: text}
+		}
+		text, n := s.f.Client().Said(key.frame, text)
+		return wording{text, n}
+	})
+}
+
+// text returns an item's text as the agent saw it; for a human message, what the person typed.
+func (s *Source) text(i int32) string { return s.wording(i).text }
 
 // added says how much the client added to a human message, because text leaves that out.
 func (s *Source) added(i int32) string {
-	row := s.row(i)
-	if row.Kind != transcript.Human {
+	if s.row(i).Kind != transcript.Human {
 		return ""
 	}
-	_, n := s.f.Client().Said(row.Frame(), original(row.Kind, s.body(i).raw))
-	return mark.Added(n)
+	return mark.Added(s.wording(i).added)
 }
 
+// actionKey is the key of a call's action.
+type actionKey struct{ tool string }
+
+// action returns what a call does. Its lists must not be changed.
 func (s *Source) action(i int32) transcript.Action {
-	return s.f.Client().Understand(s.f.Tool(s.row(i)), s.body(i).raw)
+	tool := s.f.Tool(s.row(i))
+	return derive(s, i, actionKey{tool}, func(raw []byte) transcript.Action { return s.f.Client().Understand(tool, raw) })
 }
 
+// outcomeKey is the key of a result's outcome.
+type outcomeKey struct {
+	tool   string
+	op     transcript.Op
+	failed bool
+}
+
+// outcome returns what a result means. Its lists must not be changed.
 func (s *Source) outcome(i int32) transcript.Outcome {
 	row := s.row(i)
-	return s.f.Client().Explain(s.f.Tool(row), row.Op, s.body(i).raw, row.Has(fold.Failed))
+	key := outcomeKey{s.f.Tool(row), row.Op, row.Has(fold.Failed)}
+	return derive(s, i, key, func(raw []byte) transcript.Outcome { return s.f.Client().Explain(key.tool, key.op, raw, key.failed) })
 }
 
 // fileOf returns the state of the first file of a result's call, nil if there is none.
@@ -181,6 +239,7 @@ func (s *Source) fileOf(result *fold.Row) *fold.File {
 		return nil
 	}
 	if a := s.action(result.Pair); len(a.Files) > 0 {
+		a.Files = slices.Clone(a.Files)
 		a.Resolve(s.f.Root())
 		return s.f.File(a.Files[0].Path)
 	}

@@ -306,7 +306,9 @@ func (w *writer) thirds(all []candidate) {
 	for n := range all {
 		by = append(by, &all[n])
 	}
-	slices.SortStableFunc(by, func(a, b *candidate) int { return cmp.Compare(b.points, a.points) })
+	slices.SortFunc(by, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(a.newer, b.newer))
+	})
 	for n, c := range by {
 		c.third = 3 * n / len(by)
 	}
@@ -379,7 +381,7 @@ func (w *writer) checked(u pair, f form, v detail) form {
 		return f
 	}
 	text := w.outcome(i).Text
-	lines, _ := lexicon.ErrorLines(text, 1, false)
+	lines, _ := w.errorLines(i, 1, false)
 	if len(lines) == 0 || strings.Contains(f.line, mark.Inline(lexicon.Head(lines[0], v.err/2), v.err)) && strings.Contains(f.line, w.status(i)) {
 		return f
 	}

@@ -75,7 +75,7 @@ func (j *journal) writer(o limits.Options) *writer {
 		f.Add(r)
 	}
 	data := bytes.Clone(j.buf.Bytes())
-	source := NewSource(f, o, func(s transcript.Span) ([]byte, error) { return data[s.Off:s.End()], nil })
+	source := NewSource(f, o, &Memory{}, func(s transcript.Span) ([]byte, error) { return data[s.Off:s.End()], nil })
 	return All(source, Reader{Room: o.Budget(), Size: lexicon.Chars}, nil).w
 }
 
