@@ -13,7 +13,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
@@ -95,11 +94,11 @@ type life struct {
 	forgotten []forgotten // the last used first
 }
 
-// forgotten is a compaction as it was reported when the session had so many bytes and its companion covered so much.
+// forgotten is a compaction as it was reported when the session had so many bytes and its companion covered so many.
 type forgotten struct {
 	n      int
 	bytes  int64
-	covers daemon.Place
+	covers int64
 	*view.Forgotten
 }
 
@@ -107,7 +106,7 @@ const maxForgotten = 4 // kept for each session
 
 // compaction returns a report, which it keeps.
 func (one *life) compaction(ctx context.Context, e reader.Entry, n int) (*view.Forgotten, error) {
-	want := forgotten{n: n, bytes: one.life.Bytes, covers: e.Kept.Covers}
+	want := forgotten{n: n, bytes: one.life.Bytes, covers: e.Kept.Covers.Offset}
 	i := slices.IndexFunc(one.forgotten, func(f forgotten) bool {
 		f.Forgotten = nil
 		return f == want
