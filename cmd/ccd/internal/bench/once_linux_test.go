@@ -2,23 +2,25 @@ package bench
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sys/unix"
 
-	"ccd/internal/gen"
+	"ccd/archive"
 )
 
 // cost is what one pass over all transcripts took.
@@ -30,34 +32,6 @@ type cost struct {
 	anonymous    int64 // peak, bytes, sampled
 	raw          int64
 	wallMB, cpuM float64 // MB of raw bytes a second
-}
-
-// BenchmarkOnce measures `ccd run --once` over invented transcripts against bare zstd of the same bytes; the method
-// stands in docs/PERFORMANCE.md. $CCD_BENCH_BYTES is the size (1GB), $CCD_BENCH_ROUNDS the number of rounds (3).
-func BenchmarkOnce(b *testing.B) {
-	home, bin := b.TempDir(), filepath.Join(b.TempDir(), "ccd")
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
-	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "1GB"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	rounds, err := strconv.Atoi(env("CCD_BENCH_ROUNDS", "3"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := gen.Tree(home, 1, int64(size)); err != nil {
-		b.Fatal(err)
-	}
-	var floors, onces []cost
-	for b.Loop() {
-		for range rounds {
-			floors = append(floors, floor(b, home))
-			onces = append(onces, once(b, bin, home))
-		}
-	}
-	report(b, median(floors), median(onces))
 }
 
 func env(key, otherwise string) string {
@@ -121,8 +95,9 @@ func usedCPU(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// once runs ccd over home with a new state directory, and removes the companions that it wrote.
-func once(b *testing.B, bin, home string) (c cost) {
+// once runs ccd over home with a new state directory, on one core or as many as there are, and removes the companions that it
+// wrote. durable, if not nil, is set to the time until the archive had every byte.
+func once(b *testing.B, bin, home string, cores int, durable *time.Duration) (c cost) {
 	b.Helper()
 	before := transcripts(b, home)
 	for _, p := range before {
@@ -138,8 +113,12 @@ func once(b *testing.B, bin, home string) (c cost) {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := onCores(cores, cmd.Start); err != nil {
 		b.Fatal(err)
+	}
+	if durable != nil {
+		soon(b, "every byte is archived", func() bool { return archived(state) >= c.raw })
+		*durable = time.Since(begin)
 	}
 	c.watch(b, cmd.Process.Pid)
 	err := cmd.Wait()
@@ -154,6 +133,39 @@ func once(b *testing.B, bin, home string) (c cost) {
 	}
 	removeOthers(b, home, before)
 	return c.rate()
+}
+
+// onCores calls start, whose new process may use so many cores.
+func onCores(cores int, start func() error) error {
+	var old unix.CPUSet
+	runtime.LockOSThread() // a child inherits what its thread may use
+	defer runtime.UnlockOSThread()
+	if err := unix.SchedGetaffinity(0, &old); err != nil {
+		return err
+	}
+	var some unix.CPUSet
+	for i := range 1024 {
+		if old.IsSet(i) && some.Count() < cores {
+			some.Set(i)
+		}
+	}
+	if err := unix.SchedSetaffinity(0, &some); err != nil {
+		return err
+	}
+	return errors.Join(start(), unix.SchedSetaffinity(0, &old))
+}
+
+// archived is how many bytes of transcripts an archive has.
+func archived(state string) (n int64) {
+	a, err := archive.Open(filepath.Join(state, "ccd", "archive.db"), archive.Options{ReadOnly: true})
+	if err != nil {
+		return 0
+	}
+	all, _ := a.Sessions(context.Background()) // not yet
+	for _, s := range all {
+		n += s.Tip().Offset
+	}
+	return n
 }
 
 // removeOthers removes the companions: the files below home that were not there before.
@@ -213,18 +225,4 @@ func median(rounds []cost) cost {
 		m.resident, m.anonymous = max(m.resident, r.resident), max(m.anonymous, r.anonymous)
 	}
 	return m
-}
-
-func report(b *testing.B, floor, once cost) {
-	raw := float64(once.raw)
-	b.Logf("\n| %.0f MB of transcripts | MB/s wall | MB/s CPU | stored/raw | written/raw | peak RSS | peak anonymous |\n|---|---|---|---|---|---|---|\n"+
-		"| bare zstd level 1 | %.0f | %.0f | %.3f | | | |\n| ccd run --once | %.0f | %.0f | %.3f | %.3f | %.0f MB | %.0f MB |\n| ratio | %.2f | %.2f | | | | |",
-		raw/1e6, floor.wallMB, floor.cpuM, float64(floor.stored)/raw, once.wallMB, once.cpuM, float64(once.stored)/raw,
-		float64(once.written)/raw, float64(once.resident)/1e6, float64(once.anonymous)/1e6, once.wallMB/floor.wallMB, once.cpuM/floor.cpuM)
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(once.wallMB/floor.wallMB, "of-zstd-wall")
-	b.ReportMetric(once.cpuM/floor.cpuM, "of-zstd-cpu")
-	b.ReportMetric(float64(once.stored)/raw, "stored/raw")
-	b.ReportMetric(float64(once.written)/raw, "written/raw")
-	b.ReportMetric(float64(once.anonymous)/1e6, "MB-anon")
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -31,14 +30,11 @@ var searches = []struct {
 }
 
 // BenchmarkSearch measures `ccd search --all` over an archive of invented transcripts against ripgrep, or grep, over
-// their files; the method stands in docs/PERFORMANCE.md. $CCD_BENCH_BYTES is the size of the transcripts (1GB),
+// their files; the method stands in docs/PERFORMANCE.md. $CCD_BENCH_BYTES is the size of the transcripts (200MB),
 // $CCD_BENCH_ROUNDS the number of rounds (3).
 func BenchmarkSearch(b *testing.B) {
-	home, bin, state := b.TempDir(), filepath.Join(b.TempDir(), "ccd"), b.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
-	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "1GB"))
+	home, bin, state := b.TempDir(), built(b), b.TempDir()
+	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "200MB"))
 	if err == nil {
 		err = gen.Tree(home, 1, int64(size))
 	}

@@ -25,10 +25,7 @@ const webIdle = 10 * time.Second
 // BenchmarkWeb measures `ccd web`; docs/PERFORMANCE.md says how. $CCD_BENCH_SESSIONS is how many sessions the list has
 // (2000), $CCD_BENCH_SESSION the size of the large session (100MB).
 func BenchmarkWeb(b *testing.B) {
-	bin := filepath.Join(b.TempDir(), "ccd")
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
+	bin := built(b)
 	for b.Loop() {
 		var t goals
 		n, err := strconv.Atoi(env("CCD_BENCH_SESSIONS", "2000"))
@@ -40,21 +37,6 @@ func BenchmarkWeb(b *testing.B) {
 		b.Log(t.text())
 	}
 	b.ReportMetric(0, "ns/op")
-}
-
-// goals is a table of figures, each with what it should be at most.
-type goals struct{ lines []string }
-
-func (t *goals) add(what string, goal, figure float64, unit string) {
-	missed := ""
-	if figure > goal {
-		missed = " **missed**"
-	}
-	t.lines = append(t.lines, fmt.Sprintf("| %s | %.4g %s | %.4g %s%s |", what, goal, unit, figure, unit, missed))
-}
-
-func (t *goals) text() string {
-	return "\n| what | at most | measured |\n|---|---|---|\n" + strings.Join(t.lines, "\n")
 }
 
 // webServer is a running `ccd web`, and a client that it let in.
@@ -143,28 +125,12 @@ func (s *webServer) idle(path string) float64 {
 	return 100 * (cpuOf(s.b, s.cmd.Process.Pid) - before).Seconds() / webIdle.Seconds()
 }
 
-// cpuOf returns the processor time of another process, in steps of 10 ms.
-func cpuOf(b *testing.B, pid int) time.Duration {
-	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
 // remember adds the peak of the resident memory, which includes the mapped archive, and what is anonymous now.
 func (s *webServer) remember(t *goals, what string) {
 	status := proc(s.cmd.Process.Pid, "status")
-	t.add(what+", peak RSS", 60, float64(status["VmHWM"])*1024/1e6, "MB")
-	t.add(what+", of it anonymous now", 60, float64(status["RssAnon"])*1024/1e6, "MB")
+	t.most(what+", peak RSS", 60, float64(status["VmHWM"])*1024/1e6, "MB")
+	t.most(what+", of it anonymous now", 60, float64(status["RssAnon"])*1024/1e6, "MB")
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // benchWebList measures the list of many small sessions.
 func benchWebList(b *testing.B, t *goals, bin string, n int) {
@@ -175,14 +141,14 @@ func benchWebList(b *testing.B, t *goals, bin string, n int) {
 	defer s.end()
 	page, first := s.get("/")
 	_, again, _ := s.times(slices.Repeat([]string{"/"}, 9))
-	t.add(what+"first page, new server", 150, ms(first), "ms")
-	t.add(what+"the same page again", 150, ms(again), "ms")
-	t.add(what+"its weight", 150, float64(len(page))/1000, "kB")
+	t.most(what+"first page, new server", 150, ms(first), "ms")
+	t.most(what+"the same page again", 150, ms(again), "ms")
+	t.most(what+"its weight", 150, float64(len(page))/1000, "kB")
 	_, typed := s.get("/?q=module+77&titles=1&part=1")
-	t.add(what+"search as you type", 150, ms(typed), "ms")
+	t.most(what+"search as you type", 150, ms(typed), "ms")
 	session := page[strings.Index(page, `class="title" href="`)+len(`class="title" href="`):]
 	session, _, _ = strings.Cut(session, `"`)
-	t.add(what+"idle processor time with an open page", 1, s.idle(session+"/events"), "%")
+	t.most(what+"idle processor time with an open page", 1, s.idle(session+"/events"), "%")
 	s.remember(t, what+"memory")
 }
 
@@ -213,8 +179,8 @@ func benchWebSession(b *testing.B, t *goals, bin, size string) {
 	slices.Sort(colds)
 	slices.Sort(turns)
 	what := size + " session: "
-	t.add(what+"page, new server", 300, ms(colds[1]), "ms")
-	t.add(what+"record 20000 right after that", 200, ms(turns[1]), "ms")
+	t.most(what+"page, new server", 300, ms(colds[1]), "ms")
+	t.most(what+"record 20000 right after that", 200, ms(turns[1]), "ms")
 
 	s := startWeb(b, bin, home)
 	defer s.end()
@@ -234,9 +200,9 @@ func benchWebSession(b *testing.B, t *goals, bin, size string) {
 		all = append(all, fmt.Sprintf("%s?at=%d", at, 1+(i*7%20)*records/20))
 	}
 	_, median, longest := s.times(all)
-	t.add(what+"any turn, median of 20", 200, ms(median), "ms")
-	t.add(what+"any turn, slowest of 20", 200, ms(longest), "ms")
-	t.add(what+"idle processor time with an open page", 1, s.idle(at+"/events"), "%")
+	t.most(what+"any turn, median of 20", 200, ms(median), "ms")
+	t.most(what+"any turn, slowest of 20", 200, ms(longest), "ms")
+	t.most(what+"idle processor time with an open page", 1, s.idle(at+"/events"), "%")
 	s.remember(t, what+"memory after turns")
 	views := map[string]string{
 		"conversation": at, "middle of the conversation": all[1], "compactions": at + "/compactions", "compaction 1": at + "/compactions/1", "companion": at + "/companion",
@@ -244,8 +210,8 @@ func benchWebSession(b *testing.B, t *goals, bin, size string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		page, took := s.get(views[name])
-		t.add(what+name+", weight", 150, float64(len(page))/1000, "kB")
-		t.add(what+name+", time", 300, ms(took), "ms")
+		t.most(what+name+", weight", 150, float64(len(page))/1000, "kB")
+		t.most(what+name+", time", 300, ms(took), "ms")
 	}
 	s.remember(t, what+"memory after all views")
 	b.Logf("%d records; turns at 20000 with an incomplete index: %s ms", records, strings.Join(early, ", "))

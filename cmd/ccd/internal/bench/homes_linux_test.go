@@ -6,45 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
-
-// BenchmarkList measures the processor time of commands that need something of all sessions, in archives of many small
-// ones: the best of five runs. $CCD_BENCH_SESSIONS are their numbers ("2000 20000").
-func BenchmarkList(b *testing.B) {
-	bin := filepath.Join(b.TempDir(), "ccd")
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
-	commands := [][]string{{"version"}, {"path"}, {"path", "00000000"}, {"ls"}, {"status"}}
-	var t strings.Builder
-	t.WriteString("\n| sessions | `version` | `path` | `path ID` | `ls` | `status` |\n|---|---|---|---|---|---|\n")
-	for b.Loop() {
-		for _, text := range strings.Fields(env("CCD_BENCH_SESSIONS", "2000 20000")) {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				b.Fatal(err)
-			}
-			home := smallSessions(b, n)
-			ccd(b, bin, home, "run", "--once", "-q")
-			fmt.Fprintf(&t, "| %d |", n)
-			for _, args := range commands {
-				best := time.Hour
-				for range 5 {
-					best = min(best, ccd(b, bin, home, args...))
-				}
-				fmt.Fprintf(&t, " %d ms |", best.Milliseconds())
-				b.ReportMetric(float64(best.Milliseconds()), "ms-"+strings.Join(args, "-")+"-"+text)
-			}
-			t.WriteString("\n")
-		}
-	}
-	b.ReportMetric(0, "ns/op")
-	b.Log(t.String())
-}
 
 // smallSessions makes a home with n transcripts of about 2 KB, of 97 projects, of which the home is one.
 func smallSessions(b *testing.B, n int) (home string) {
