@@ -35,15 +35,17 @@ func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcrip
 			return nil, nil, fmt.Errorf("look up %s: %w", id, err)
 		}
 	}
-	for id, key := range l.damaged(ctx, found) {
+	bad, _ := l.damaged(ctx, found)
+	for id, key := range bad {
 		lost[id] = l.Of(ctx, key).Path
 	}
 	return unavailable(text, lost), known, ctx.Err()
 }
 
 // damaged tells which originals cannot be given back, and whose they are. It reads them in the order of the archive, so that
-// each block is decoded once: in one goroutine from the first on, in another from the last one, until they meet.
-func (l *Library) damaged(ctx context.Context, found []archive.Found) map[mark.ID]transcript.Key {
+// each block is decoded once: in one goroutine from the first on, in another from the last one, until they meet. read is how
+// many bytes were decoded.
+func (l *Library) damaged(ctx context.Context, found []archive.Found) (bad map[mark.ID]transcript.Key, read int64) {
 	slices.SortStableFunc(found, func(x, y archive.Found) int { return cmp.Compare(sizeOf(x), sizeOf(y)) })
 	var size int64
 	for i, f := range found { // small ones are many, and a few large ones would be all that is read
@@ -57,8 +59,7 @@ func (l *Library) damaged(ctx context.Context, found []archive.Found) map[mark.I
 			slices.CompareFunc(x.Parts, y.Parts, func(x, y transcript.Part) int { return cmp.Compare(x.Span.Off, y.Span.Off) }))
 	})
 	var mu sync.Mutex
-	bad := map[mark.ID]transcript.Key{}
-	read := int64(0) // by both
+	bad = map[mark.ID]transcript.Key{}
 	check := func(first bool) {
 		var r *archive.Reader
 		var of archive.Found // of r
@@ -91,7 +92,7 @@ func (l *Library) damaged(ctx context.Context, found []archive.Found) map[mark.I
 	other.Go(func() { check(true) })
 	check(false)
 	other.Wait()
-	return bad
+	return bad, read
 }
 
 // sizeOf is how many bytes an original takes in its transcript.
