@@ -196,7 +196,7 @@ func refreshed(b *testing.B, t *goals, bin string, from source) {
 			}
 			end()
 			t.time("PreCompact with a daemon, "+name, 300*time.Millisecond, middle(walls))
-			t.least("the companion covers all when it ends, of 3", 3, float64(fresh), "")
+			t.least("the companion covers all when it ends, "+name+", of 3", 3, float64(fresh), "")
 		}
 		if err := os.RemoveAll(s.home); err != nil {
 			b.Fatal(err)

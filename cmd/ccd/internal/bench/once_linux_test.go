@@ -117,8 +117,10 @@ func once(b *testing.B, bin, home string, cores int, durable *time.Duration) (c 
 		b.Fatal(err)
 	}
 	if durable != nil {
-		soon(b, "every byte is archived", func() bool { return archived(state) >= c.raw })
-		*durable = cpuOf(b, cmd.Process.Pid)
+		soon(b, "every byte is archived", func() bool {
+			*durable = cpuOf(b, cmd.Process.Pid)
+			return archived(state) >= c.raw || ended(b, cmd.Process.Pid)
+		})
 	}
 	c.watch(b, cmd.Process.Pid)
 	err := cmd.Wait()
@@ -187,15 +189,20 @@ func (c *cost) watch(b *testing.B, pid int) {
 		status := proc(pid, "status")
 		c.resident = max(c.resident, status["VmHWM"]*1024)
 		c.anonymous = max(c.anonymous, status["RssAnon"]*1024)
-		var info unix.Siginfo
-		if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
-			b.Fatal(err)
-		}
-		if info.Signo != 0 {
+		if ended(b, pid) {
 			break
 		}
 	}
 	c.written = proc(pid, "io")["wchar"]
+}
+
+// ended reports whether a child has ended. It is still there to be waited for.
+func ended(b *testing.B, pid int) bool {
+	var info unix.Siginfo
+	if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
+		b.Fatal(err)
+	}
+	return info.Signo != 0
 }
 
 // proc reads the numbers of a file of /proc/PID: kB of memory, or bytes.
