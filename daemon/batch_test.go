@@ -11,6 +11,7 @@ import (
 
 	"ccd/archive"
 	"ccd/watcher"
+	"time"
 )
 
 // manySmall writes small transcripts and returns their texts by path.
@@ -152,5 +153,41 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	}
 	if h.companion(h.path(99)) == "" {
 		t.Error("no companion")
+	}
+}
+
+// commits returns how many transactions the archive's file has had, from bbolt's two meta pages.
+func (h *house) commits() uint64 {
+	h.t.Helper()
+	b, err := os.ReadFile(h.o.Archive.Path())
+	if err != nil || len(b) < 2*4096 {
+		h.t.Fatal(len(b), err)
+	}
+	return max(binary.NativeEndian.Uint64(b[64:]), binary.NativeEndian.Uint64(b[4096+64:]))
+}
+
+// TestOneCommitForOneAppend: new bytes of a live session and its state are stored in one transaction. A companion costs more.
+func TestOneCommitForOneAppend(t *testing.T) {
+	h := newHouse(t)
+	h.o.Watch.RefreshIdle = time.Hour
+	h.write(h.path(1), turns(0, 12))
+	h.once()
+	h.running()
+	text := turns(0, 12)
+	for n, quiet := range []bool{true, true, false} {
+		next := turn(12 + n)
+		if !quiet {
+			next = turns(14, 40)
+		}
+		before := h.commits()
+		h.append(h.path(1), next)
+		text += next
+		eventually(t, "the turn is archived", func() bool {
+			s := h.stored(h.path(1))
+			return s.At.Offset == int64(len(text)) && (quiet || s.Covers == s.At)
+		})
+		if made := h.commits() - before; made != 1 == quiet {
+			t.Errorf("%d bytes: %d commits", len(next), made)
+		}
 	}
 }

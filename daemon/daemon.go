@@ -99,7 +99,7 @@ type Daemon struct {
 	folds    folds
 	unsaved  map[*session]bool // states to be stored
 	waiting  int               // bytes of segments to be appended with them
-	batch    bool              // more offers follow, as Once knows
+	batch    bool              // save follows a sync
 
 	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync
 	health        health
@@ -176,7 +176,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if d.asked = len(waiting) > 0; d.asked {
 			offer.Quiet = atRest
 		}
+		d.batch = true // save follows
 		err := d.sync(ctx, offer)
+		d.batch = false
 		d.answer(waiting, offer.Path, err)
 		if errors.Is(err, errMore) || raced(err) {
 			w.OfferAgain(offer.Path)

@@ -30,12 +30,13 @@ const (
 // ErrNotServed is returned by Ask if no daemon has brought the session up to date in time.
 var ErrNotServed = errors.New("not brought up to date by a running daemon")
 
-func requestDir(stateDir string) string { return filepath.Join(stateDir, "asked") }
+// RequestDir returns the directory of requests. It exists while a daemon serves them.
+func RequestDir(stateDir string) string { return filepath.Join(stateDir, "asked") }
 
 // Ask has the running daemon bring the session of a transcript and its companion up to date, and waits for it until ctx
 // ends. If no daemon runs, it fails at once.
 func Ask(ctx context.Context, stateDir, path string) error {
-	dir := requestDir(stateDir)
+	dir := RequestDir(stateDir)
 	if _, _, running, err := readLock(stateDir); err != nil || !running {
 		return ErrNotServed
 	}
@@ -75,7 +76,7 @@ type requests struct {
 // startRequests starts the goroutine that finds requests and has their transcripts offered. Without file events there
 // are none. The returned function ends it: later requests fail at once.
 func (d *Daemon) startRequests(ctx context.Context, again chan<- string) (stop func()) {
-	dir := requestDir(d.StateDir)
+	dir := RequestDir(d.StateDir)
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	err := os.Mkdir(dir, 0o700)

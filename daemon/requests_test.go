@@ -19,7 +19,7 @@ func (h *house) ask(path string, wait time.Duration) error {
 
 // served returns whether requests are served.
 func (h *house) served() bool {
-	_, err := os.Lstat(requestDir(h.o.StateDir))
+	_, err := os.Lstat(RequestDir(h.o.StateDir))
 	return err == nil
 }
 
@@ -60,7 +60,7 @@ func TestBadRequests(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	h.running()
 	eventually(t, "requests are served", h.served)
-	dir := requestDir(h.o.StateDir)
+	dir := RequestDir(h.o.StateDir)
 	secret := filepath.Join(h.home, "notes")
 	h.write(secret, "mine\n")
 	if err := os.Symlink(secret, filepath.Join(dir, "link.path")); err != nil {

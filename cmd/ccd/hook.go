@@ -220,14 +220,14 @@ func program() string {
 	return path
 }
 
-// askPart is the percentage of the time of a refresh in which a running daemon may do it.
-const askPart = 50
+// askTime is how long a refresh waits for a running daemon, and at most half of its time.
+const askTime = time.Second
 
 // refresh updates the archive and the companion of one transcript: the running daemon does, which has the session in memory,
 // or else this process. The daemon does later what does not fit in the time.
 func (a *app) refresh(ctx context.Context, stateDir, path string) error {
 	if end, ok := ctx.Deadline(); ok {
-		wait, cancel := context.WithTimeout(ctx, time.Until(end)*askPart/100)
+		wait, cancel := context.WithTimeout(ctx, min(askTime, time.Until(end)/2))
 		defer cancel()
 		if daemon.Ask(wait, stateDir, path) == nil {
 			return nil

@@ -247,6 +247,7 @@ func (p Purge) removeStateDir(dir string) error {
 	}
 	_ = os.Remove(p.summarizer()) // fails if the summarizer has written files there
 	_ = os.Remove(p.backups())    // fails if there are any
+	_ = os.Remove(daemon.RequestDir(dir))
 	err := os.Remove(dir)
 	inside, unread := os.ReadDir(dir)
 	switch {

@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/setup"
 	"ccd/cmd/ccd/internal/words"
+	"ccd/daemon"
 	"ccd/internal/config"
 )
 
@@ -192,7 +193,7 @@ func (p Purge) holds(dir string) bool {
 		}
 	}
 	inside, err := os.ReadDir(dir)
-	return dir == p.kept() || (dir == p.summarizer() || dir == p.backups()) && err == nil && len(inside) == 0
+	return dir == p.kept() || (dir == p.summarizer() || dir == p.backups() || dir == daemon.RequestDir(p.StateDir)) && err == nil && len(inside) == 0
 }
 
 // backups returns the directory in which the daemon makes backups if the configuration names none.
