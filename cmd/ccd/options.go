@@ -2,14 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/remote/pulled"
 )
 
 // locate reads the configuration and returns the library that it describes. It reads no archive and creates nothing.
@@ -18,7 +24,39 @@ func (a *app) locate(readOnly bool) (*reader.Library, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.machine != "" {
+		if err := a.readMachine(p, readOnly); err != nil {
+			return nil, err
+		}
+	}
 	return reader.Open(p, a.agent)
+}
+
+// readMachine makes a place read the pulled archive of the machine that --machine names.
+func (a *app) readMachine(p *account.Place, readOnly bool) (err error) {
+	if !readOnly {
+		return words.Usage(errors.New("parse command line: --machine is only for commands that read"))
+	}
+	dir := pulled.Machines(p.StateDir)
+	all, err := pulled.List(dir)
+	if err != nil {
+		return err
+	}
+	found := pulled.Find(all, a.machine)
+	if len(found) != 1 {
+		var names []string
+		for _, m := range all {
+			names = append(names, fmt.Sprintf("%s (%.8s)", m.Label, m.Machine))
+		}
+		err := fmt.Errorf("find machine %s: %w: %s match", a.machine, history.ErrNotFound, words.Count(len(found), "machine"))
+		if len(names) > 0 {
+			err = fmt.Errorf("%w; known: %s", err, strings.Join(names, ", "))
+		}
+		return words.Hint(err, "ccd remote pull")
+	}
+	p.ArchivePath = pulled.Archive(dir, found[0].Machine)
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: true})
+	return err
 }
 
 // library opens the archive for reading. If there is none yet, it has no sessions.
