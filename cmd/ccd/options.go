@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -54,9 +55,38 @@ func (a *app) readMachine(p *account.Place, readOnly bool) (err error) {
 		}
 		return words.Hint(err, "ccd remote pull")
 	}
-	p.ArchivePath = pulled.Archive(dir, found[0].Machine)
+	return openPulled(p, found[0])
+}
+
+// openPulled makes a place read a machine's pulled archive.
+func openPulled(p *account.Place, m pulled.Machine) (err error) {
+	p.ArchivePath = pulled.Archive(pulled.Machines(p.StateDir), m.Machine)
 	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: true})
 	return err
+}
+
+// elsewhere yields the libraries of all pulled machines. An agent has none: its project is here.
+func (a *app) elsewhere(l *reader.Library) iter.Seq2[pulled.Machine, *reader.Library] {
+	return func(yield func(pulled.Machine, *reader.Library) bool) {
+		if a.agent || a.machine != "" {
+			return
+		}
+		all, err := pulled.List(pulled.Machines(l.StateDir))
+		if err != nil {
+			a.say("ccd: %v", err)
+		}
+		for _, m := range all {
+			p := *l.Place
+			if err := openPulled(&p, m); err != nil {
+				a.say("ccd: %v", err)
+				continue
+			}
+			other, err := reader.Open(&p, false)
+			if err != nil || !yield(m, other) {
+				return
+			}
+		}
+	}
 }
 
 // library opens the archive for reading. If there is none yet, it has no sessions.

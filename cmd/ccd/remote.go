@@ -33,7 +33,7 @@ func (e errChild) Error() string {
 
 func (a *app) remoteCommand() *cobra.Command {
 	p := page{
-		use: "remote", group: care, short: "keep an encrypted copy in object storage; read those of other machines",
+		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
 		forms: []string{
 			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove",
 			"ccd remote pull [SESSION] [--machine NAME]",

@@ -58,11 +58,6 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 		p.Damaged = c.damaged
 		return false, err
 	}
-	if m.meta.Seq == 0 {
-		if err := Begin(ctx, m.o.Store); err != nil {
-			return false, err
-		}
-	}
 	if err := m.commit(ctx, c); err != nil {
 		return false, err
 	}

@@ -47,7 +47,7 @@ type Patience struct {
 }
 
 // DefaultPatience gives up after about two minutes.
-var DefaultPatience = Patience{Tries: 7, Pause: time.Second, Limit: 30 * time.Second, Rate: 64 << 10}
+var DefaultPatience = Patience{Tries: 8, Pause: time.Second / 2, Limit: 30 * time.Second, Rate: 64 << 10}
 
 // patient tries requests again that failed for reasons that may pass.
 type patient struct {
