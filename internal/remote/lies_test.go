@@ -43,8 +43,9 @@ func newVictim(t *testing.T) *victim {
 	return v
 }
 
-// noticed pulls and checks with a reader, and fails unless one of them says that the store lies.
-func (v *victim) noticed(t *testing.T, fresh bool) {
+// noticed pulls and checks with a reader, and fails unless both say that the store lies, and pull says why. What is
+// noticed late by another check would not name the object.
+func (v *victim) noticed(t *testing.T, fresh bool, why string) {
 	t.Helper()
 	dir := v.dir
 	if fresh {
@@ -59,7 +60,7 @@ func (v *victim) noticed(t *testing.T, fresh bool) {
 	if cerr != nil {
 		t.Error(cerr)
 	}
-	if err == nil || len(c.Problems) == 0 {
+	if err == nil || len(c.Problems) == 0 || !strings.Contains(err.Error(), why) {
 		t.Errorf("not noticed (fresh reader: %v): pull: %v, check: %v", fresh, err, c.Problems)
 	}
 	a, err := archive.Open(pulled.Archive(dir, v.ID()), archive.Options{ReadOnly: true}) // what was read before is still there, and exact
@@ -101,8 +102,8 @@ func TestLieSwappedPack(t *testing.T) {
 		}
 		return data, true
 	})
-	v.noticed(t, false)
-	v.noticed(t, true)
+	v.noticed(t, false, "another hash")
+	v.noticed(t, true, "another hash")
 }
 
 func TestLieOwnPack(t *testing.T) { // anyone can encrypt to the public recipients
@@ -118,8 +119,8 @@ func TestLieOwnPack(t *testing.T) { // anyone can encrypt to the public recipien
 		}
 		return data, true
 	})
-	v.noticed(t, false)
-	v.noticed(t, true)
+	v.noticed(t, false, "another hash")
+	v.noticed(t, true, "another hash")
 }
 
 func TestLieTruncated(t *testing.T) {
@@ -132,8 +133,8 @@ func TestLieTruncated(t *testing.T) {
 			}
 			return data, true
 		})
-		v.noticed(t, false)
-		v.noticed(t, true)
+		v.noticed(t, false, map[bool]string{true: "", false: "another hash"}[kind == "/heads/"])
+		v.noticed(t, true, map[bool]string{true: "", false: "another hash"}[kind == "/heads/"])
 	}
 }
 
@@ -148,8 +149,8 @@ func TestLieChangedBit(t *testing.T) {
 			}
 			return data, true
 		})
-		v.noticed(t, false)
-		v.noticed(t, true)
+		v.noticed(t, false, map[bool]string{true: "", false: "another hash"}[kind == "/heads/"])
+		v.noticed(t, true, map[bool]string{true: "", false: "another hash"}[kind == "/heads/"])
 	}
 }
 
@@ -158,9 +159,9 @@ func TestLieDeleted(t *testing.T) {
 		v := newVictim(t)
 		victim := v.last(kind)
 		v.lying(func(name string, data []byte) ([]byte, bool) { return data, name != victim })
-		v.noticed(t, false)
+		v.noticed(t, false, "it is missing")
 		if kind != "/heads/" { // a reader that has never seen the machine cannot miss it, but the machine does
-			v.noticed(t, true)
+			v.noticed(t, true, "it is missing")
 		}
 		if c, err := v.Check(t.Context()); err != nil || len(c.Problems) == 0 {
 			t.Errorf("%s: the machine's own check: %v, %v", kind, c, err)
@@ -177,7 +178,7 @@ func TestLieReplayedHead(t *testing.T) {
 		}
 		return data, true
 	})
-	v.noticed(t, false)
+	v.noticed(t, false, "it is an old one")
 	if c, err := v.Check(t.Context()); err != nil || len(c.Problems) == 0 {
 		t.Errorf("the machine's own check: %v, %v", c, err)
 	}
@@ -218,7 +219,7 @@ func TestLieForkedHead(t *testing.T) {
 		}
 		return data, true
 	})
-	v.noticed(t, false)
+	v.noticed(t, false, "does not follow")
 }
 
 // TestLieForgedHead shows a head that another key has signed.
@@ -240,8 +241,8 @@ func TestLieForgedHead(t *testing.T) {
 			}
 			return data, true
 		})
-		v.noticed(t, false)
-		v.noticed(t, true)
+		v.noticed(t, false, "")
+		v.noticed(t, true, "")
 	}
 }
 
