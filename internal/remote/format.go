@@ -47,6 +47,7 @@ const (
 	maxObject  = 64 << 20 // a reader refuses larger ones
 	maxPast    = 32       // hashes of earlier heads in a head
 	maxLoose   = 64       // packs that a head lists itself; more go into a catalogue
+	maxParts   = 512      // parts in these packs; each costs about 45 bytes in every head
 	formatBody = `{"ccd":1}` + "\n"
 )
 

@@ -430,7 +430,7 @@ func (m *Machine) roll(ctx context.Context, c *collection, packs map[string]list
 		}
 		c.Meta.Catalogues = nil
 	}
-	if len(loose) <= maxLoose && parts <= maxLoose*maxLoose && !c.all {
+	if len(loose) <= maxLoose && parts <= maxParts && !c.all {
 		return loose, nil
 	}
 	for batch := range batches(loose) {
