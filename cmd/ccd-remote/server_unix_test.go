@@ -195,7 +195,7 @@ func (h *home) talk(id string, records int) {
 	for n := range records {
 		line, err := json.Marshal(map[string]any{
 			"type": "user", "sessionId": id, "cwd": "/src/app", "uuid": fmt.Sprintf("%s-%d-%d", id, time.Now().UnixNano(), n), "timestamp": "2026-01-02T03:04:05Z",
-			"message": map[string]string{"role": "user", "content": fmt.Sprintf("the question %d of %s on %s: what does the needle-%s do?", n, id, h.name, id)},
+			"message": map[string]string{"role": "user", "content": fmt.Sprintf("the question %d of %s on %s: what does the needle-%s do in /src/app/money.go, not in /src/application?", n, id, h.name, id)},
 		})
 		must(h.t, err)
 		_, err = f.Write(append(line, '\n'))
@@ -295,6 +295,20 @@ func TestTwoMachines(t *testing.T) {
 	}
 	if got := fresh.ok("search", "--everywhere", "needle-"+id(2)); !strings.Contains(got, "desk "+id(2)+"#") {
 		t.Errorf("search --everywhere:\n%s", got)
+	}
+	checkout := filepath.Join(fresh.dir, "checkout")
+	must(t, os.MkdirAll(checkout, 0o755))
+	must(t, os.MkdirAll(filepath.Join(fresh.dir, ".claude/projects"), 0o755))
+	c := fresh.command("resume", "--machine", "desk", "--json", id(4))
+	c.Dir = checkout
+	printed, err := c.Output()
+	must(t, err)
+	var resumed struct{ Path, Cwd, Command string }
+	must(t, json.Unmarshal(printed, &resumed))
+	copied, err := os.ReadFile(resumed.Path)
+	if must(t, err); resumed.Cwd != checkout || !strings.HasPrefix(resumed.Path, fresh.dir+"/") || !strings.Contains(resumed.Command, "claude --resume") ||
+		!bytes.Contains(copied, []byte("needle-"+id(4))) || bytes.Contains(copied, []byte(`"/src/app"`)) || !bytes.Contains(copied, []byte(checkout+"/money.go")) {
+		t.Errorf("resume --machine: %+v\n%.2000s", resumed, copied)
 	}
 	if _, _, code := fresh.run("search", "needle-"+id(2)); code != 3 {
 		t.Errorf("the control: search without --everywhere: exit %d", code)

@@ -33,6 +33,7 @@ type app struct {
 	quiet   bool
 	verbose bool
 	noPager bool
+	resumes bool   // with machine: IDs of the copy are added to the index of its archive
 	machine string // read the pulled archive of this machine instead of the own one
 	damaged bool   // ccd said that the answer lacks something because of damage
 }

@@ -35,8 +35,8 @@ func (a *app) locate(readOnly bool) (*reader.Library, error) {
 
 // readMachine makes a place read the pulled archive of the machine that --machine names.
 func (a *app) readMachine(p *account.Place, readOnly bool) (err error) {
-	if !readOnly {
-		return words.Usage(errors.New("parse command line: --machine is only for commands that read"))
+	if !readOnly && !a.resumes {
+		return words.Usage(errors.New("parse command line: --machine is only for commands that read, and for resume"))
 	}
 	dir := pulled.Machines(p.StateDir)
 	all, err := pulled.List(dir)
@@ -55,13 +55,13 @@ func (a *app) readMachine(p *account.Place, readOnly bool) (err error) {
 		}
 		return words.Hint(err, "ccd remote pull")
 	}
-	return openPulled(p, found[0])
+	return openPulled(p, found[0], readOnly)
 }
 
 // openPulled makes a place read a machine's pulled archive.
-func openPulled(p *account.Place, m pulled.Machine) (err error) {
+func openPulled(p *account.Place, m pulled.Machine, readOnly bool) (err error) {
 	p.ArchivePath = pulled.Archive(pulled.Machines(p.StateDir), m.Machine)
-	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: true})
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: p.Config.Archive.MinFree})
 	return err
 }
 
@@ -77,7 +77,7 @@ func (a *app) elsewhere(l *reader.Library) iter.Seq2[pulled.Machine, *reader.Lib
 		}
 		for _, m := range all {
 			p := *l.Place
-			if err := openPulled(&p, m); err != nil {
+			if err := openPulled(&p, m, true); err != nil {
 				a.say("ccd: %v", err)
 				continue
 			}

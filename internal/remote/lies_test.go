@@ -197,7 +197,7 @@ func TestLieToTheMachine(t *testing.T) {
 			delete(v.s.objects, head)
 		}
 		v.grow("a", talk(200, 1000))
-		if _, err := v.Push(t.Context()); !errors.Is(err, ErrLie) || v.ID() != name {
+		if _, err := v.Push(t.Context()); !errors.Is(err, ErrLie) || v.ID() != name || what == "no head" && !strings.Contains(err.Error(), "it is missing") {
 			t.Errorf("%s: %v", what, err)
 		}
 		must(t, v.Renew()) // the way out
@@ -412,4 +412,20 @@ func TestPullOfOneSession(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	b.same(r)
+}
+
+// TestLieHole shows a head, signed with the machine's key, that lists the end of a session without what is before it.
+func TestLieHole(t *testing.T) {
+	v := newVictim(t)
+	h := Head{Seq: v.Seq() + 1, Past: v.meta.Past, Time: time.Now()}
+	packs, err := readJSON[listed](v.db, bucketPacks)
+	must(t, err)
+	last := strings.TrimPrefix(v.last("/p/"), prefixOf(v.ID())+"p/")
+	object, err := v.coder.encodeHead(&h, Inner{Label: "box", Packs: []Pack{packs[last].Pack}}, v.meta.key())
+	must(t, err)
+	v.s.objects[headsPrefix+v.ID()] = object
+	_, err = readerAt(t, v.s, v.me, t.TempDir()).Pull(t.Context(), v.ID(), "")
+	if !errors.Is(err, ErrLie) || !strings.Contains(err.Error(), "are missing from generation 1, offset 0 on") {
+		t.Error(err)
+	}
 }
