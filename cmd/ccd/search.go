@@ -39,7 +39,7 @@ type hitOutput struct {
 	ID         mark.ID    `json:"id"`
 	Time       *time.Time `json:"time"`
 	Snippet    string     `json:"snippet"`
-	Machine    string     `json:"machine"`
+	Machine    string     `json:"machine,omitempty"`
 }
 
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
@@ -64,8 +64,8 @@ stored bytes are damaged, ccd searches the rest and exits 4.`,
 	},
 	json: `one array, written as hits are found, an object per hit: agent, session, generation, record (0 if
 unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
-("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped), machine
-("" if it is this one)`,
+("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped),
+machine (only with --everywhere or --machine, if it is another one)`,
 	exits: []int{exitNotFound, exitDamage},
 }
 

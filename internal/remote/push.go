@@ -28,12 +28,15 @@ type Pushed struct {
 	Sent     int64    `json:"sent_bytes"` // encrypted
 	Renewed  string   `json:"renewed"`    // why the machine has a new name, "" if it has not
 	Damaged  []string `json:"damaged"`    // sessions that could not be read
+
+	touched map[string]bool // sessions with new bytes
 }
 
 // Push uploads what the store lacks of the archive: one pack and one head, or several if there is more than a pack can
 // contain. It makes no request if there is nothing new. If the machine's name is used by a clone, or the archive is
 // another one, the machine takes a new name and pushes everything.
 func (m *Machine) Push(ctx context.Context) (p Pushed, err error) {
+	p.touched = map[string]bool{}
 	for more := true; more; {
 		more, err = m.push(ctx, &p)
 		if (errors.Is(err, errFork) || errors.Is(err, errOther)) && p.Renewed == "" {
@@ -61,7 +64,8 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 	if err := m.commit(ctx, c); err != nil {
 		return false, err
 	}
-	p.Sessions, p.Bytes, p.Damaged = p.Sessions+len(c.touched), p.Bytes+c.bytes, c.damaged
+	maps.Copy(p.touched, c.touched) // a session may be in several packs
+	p.Sessions, p.Bytes, p.Damaged = len(p.touched), p.Bytes+c.bytes, c.damaged
 	if c.sent > 0 {
 		p.Packs, p.Sent = p.Packs+1, p.Sent+c.sent
 	}
