@@ -315,8 +315,6 @@ func (p *packer) part(s Session, revision int, t Stretch) {
 	last.Stretches = append(last.Stretches, t)
 }
 
-func (p *packer) full() bool { return len(p.frames) >= fullPack }
-
 // finish returns the pack and its bytes.
 func (p *packer) finish(seq int64) (Pack, []byte, error) {
 	index, err := json.Marshal(p.parts)

@@ -15,6 +15,7 @@ import (
 
 	"filippo.io/age"
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"ccd/archive"
 )
@@ -126,7 +127,7 @@ func OpenMachine(o Options) (*Machine, error) {
 		return nil, fmt.Errorf("open machine's directory: %w", err)
 	}
 	db, err := bolt.Open(file, 0o600, &bolt.Options{Timeout: 10 * time.Second})
-	if errors.Is(err, bolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		err = ErrRunning
 	}
 	if err != nil {
