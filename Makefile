@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients browser systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
+.PHONY: check test race clients browser remote systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -20,6 +20,10 @@ clients:
 # ccd web in a real browser, which is installed if it is missing (root, Debian).
 browser:
 	cmd/ccd/internal/browser/run
+
+# ccd remote with a real S3 server on loopback, which is installed if it is missing.
+remote:
+	cmd/ccd-remote/run
 
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:

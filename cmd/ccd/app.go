@@ -33,7 +33,9 @@ type app struct {
 	quiet   bool
 	verbose bool
 	noPager bool
-	damaged bool // ccd said that the answer lacks something because of damage
+	resumes bool   // with machine: IDs of the copy are added to the index of its archive
+	machine string // read the pulled archive of this machine instead of the own one
+	damaged bool   // ccd said that the answer lacks something because of damage
 }
 
 func run(ctx context.Context, args []string, s std, env []string) int {
@@ -75,7 +77,7 @@ func (a *app) root() *cobra.Command {
 		a.setupCommand(), a.demoCommand(), a.serviceCommand(installVerb()), a.uninstallCommand(), a.serviceCommand(startService()), a.serviceCommand(stopService()), a.serviceCommand(restartService()),
 		a.configCommand(), a.completionCommand(),
 		a.resumeCommand(),
-		a.verifyCommand(), a.backupCommand(), a.salvageCommand(), a.importCommand(), a.secretsCommand(), a.forgetCommand(), a.gcCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
+		a.verifyCommand(), a.backupCommand(), a.salvageCommand(), a.importCommand(), a.remoteCommand(), a.secretsCommand(), a.forgetCommand(), a.gcCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
 	)
 	a.completeSessions(root)
 	return root

@@ -41,7 +41,7 @@ var shownBy = map[string]struct {
 	"hook":    {not: "tested on its own"}, "mcp": {not: "tested on its own"},
 	"agents": {not: "edits agents' settings"}, "setup": {not: "edits agents' settings"}, "demo": {not: "its session is built in"},
 	"install": {not: "service"}, "uninstall": {not: "service"}, "start": {not: "service"}, "stop": {not: "service"}, "restart": {not: "service"},
-	"completion": {not: "a script"}, "backup": {not: "the archive's bytes"}, "salvage": {not: "the archive's bytes"}, "import": {not: "the archive's bytes"},
+	"completion": {not: "a script"}, "backup": {not: "the archive's bytes"}, "salvage": {not: "the archive's bytes"}, "import": {not: "the archive's bytes"}, "remote": {not: "encrypted; tested on its own"},
 	"version": {not: "fixed"}, "help": {not: "fixed"},
 }
 

@@ -46,6 +46,7 @@ func exitCode(err error) int {
 	var usage words.UsageError
 	var several *history.AmbiguousError
 	var damage *archive.DamageError
+	var child errChild
 	switch {
 	case err == nil:
 		return exitDone
@@ -53,6 +54,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &child):
+		return child.code
 	case errors.As(err, &damage), errors.Is(err, errDamaged):
 		return exitDamage
 	case errors.As(err, &several), errors.Is(err, history.ErrNotFound), errors.Is(err, archive.ErrNotFound):
@@ -65,7 +68,7 @@ func exitCode(err error) int {
 func report(w io.Writer, err error, forAgent bool) {
 	var several *history.AmbiguousError
 	var next interface{ Hint() string }
-	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || exitCode(err) == exitInterrupted {
+	if err == nil || errors.Is(err, errSaid) || errors.Is(err, errDamaged) || errors.As(err, new(errChild)) || exitCode(err) == exitInterrupted {
 		return
 	}
 	err = reader.Locked(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/words"
@@ -139,7 +141,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 		}
 	}()
 	show, wipe := a.progress("looking through the archive:")
-	o, err = l.Original(ctx, want, show)
+	o, err = a.original(ctx, l, want, show)
 	wipe()
 	if err != nil {
 		return err
@@ -154,6 +156,21 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 		}
 		return err
 	})
+}
+
+// original finds an original here, else in the archives that were pulled of other machines.
+func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
+	o, err := l.Original(ctx, want, show)
+	if !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound) {
+		return o, err
+	}
+	for m, other := range a.elsewhere(l) {
+		if o, err := other.Original(ctx, want, show); err == nil {
+			a.say("from machine %s, pulled %s", m.Label, words.Local(m.Pulled))
+			return o, nil
+		}
+	}
+	return o, err
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.

@@ -62,7 +62,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [SESSION]"},
 		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
 message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
---to writes the session for another agent.`,
+--to writes the session for another agent. With --machine, the copy continues another machine's session here: the current
+directory replaces the session's, also in paths.`,
 		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
 ID]". The agent lists the copy as "ccd: TITLE". claude --continue does not open the copy, unless
 the sessions beside it are about to be purged; latest does not select the copy until you continue it.
@@ -104,6 +105,7 @@ written (false with --dry-run), redacted (how many secrets of each kind are left
 }
 
 func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
+	a.resumes = true
 	d, l, err := a.daemonFor(ctx, f.dryRun)
 	if err != nil {
 		return err
@@ -116,12 +118,12 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if err != nil {
 		return err
 	}
-	if !f.dryRun {
+	if !f.dryRun && a.machine == "" {
 		if err := a.upToDate(ctx, d, l, &e); err != nil {
 			return err
 		}
 	}
-	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now()}
+	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now(), Move: a.machine != ""}
 	if want.Dir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("find working directory: %w", err)
 	}
@@ -141,6 +143,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	if want.Move { // what is at the source's path here is another session
+		e.Path, e.Root, family[0].Path = "", "", ""
 	}
 	path, command := resumedAt(l, e, want, &c)
 	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {

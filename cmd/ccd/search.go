@@ -24,7 +24,7 @@ import (
 
 type searchFlags struct {
 	tool, path, session, since, agent string
-	phrase, all                       bool
+	phrase, all, everywhere           bool
 	limit                             int
 }
 
@@ -39,6 +39,7 @@ type hitOutput struct {
 	ID         mark.ID    `json:"id"`
 	Time       *time.Time `json:"time"`
 	Snippet    string     `json:"snippet"`
+	Machine    string     `json:"machine,omitempty"`
 }
 
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
@@ -63,7 +64,8 @@ stored bytes are damaged, ccd searches the rest and exits 4.`,
 	},
 	json: `one array, written as hits are found, an object per hit: agent, session, generation, record (0 if
 unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
-("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped)`,
+("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped),
+machine (only with --everywhere or --machine, if it is another one)`,
 	exits: []int{exitNotFound, exitDamage},
 }
 
@@ -78,6 +80,7 @@ func (a *app) searchCommand() *cobra.Command {
 	})
 	c.Flags().SortFlags = false
 	f.add(a, c)
+	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "search the pulled sessions of all machines too")
 	return c
 }
 
@@ -110,23 +113,47 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
-	show, wipe := a.progress("searching:")
-	p.wipe = wipe
-	defer wipe()
-	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: q, Progress: show}).Hits(ctx) {
-		more, err := p.take(h, err)
-		if err != nil {
-			return err
-		}
-		if !more {
+	p.machine = a.machine
+	more, err := p.search(ctx, l, in)
+	searched := len(in)
+	for m, other := range a.elsewhere(l) {
+		if !more || err != nil || !f.everywhere {
 			break
 		}
+		if err := other.Load(ctx); err != nil {
+			a.say("ccd: machine %s: %v", m.Label, err)
+			continue
+		}
+		a.incomplete(other)
+		if in, err = a.sources(ctx, other, f); err != nil { // it has no such session
+			err = nil
+			continue
+		}
+		searched += len(in)
+		p.library, p.machine, p.copies = other, m.Label, nil
+		more, err = p.search(ctx, other, in)
 	}
-	wipe()
+	if err != nil {
+		return err
+	}
 	if err := p.end(); err != nil {
 		return err
 	}
-	return a.reportSearch(p, l, len(in), f, args)
+	return a.reportSearch(p, l, searched, f, args)
+}
+
+// search prints the hits in an archive.
+func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.Source) (more bool, err error) {
+	show, wipe := p.progress("searching:")
+	p.wipe = wipe
+	defer wipe()
+	more = true
+	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: p.query, Progress: show}).Hits(ctx) {
+		if more, err = p.take(h, err); err != nil || !more {
+			return more, err
+		}
+	}
+	return more, nil
 }
 
 // reportSearch reports how the search ended.
@@ -245,6 +272,7 @@ func copiesOf(l *reader.Library) map[transcript.Key]int {
 type hitPrinter struct {
 	*app
 	library *reader.Library
+	machine string // that the sessions were pulled from; "": this one
 	query   search.Query
 	limit   int
 	width   int // of the terminal; 0: not a terminal
@@ -291,6 +319,9 @@ func (p *hitPrinter) lines(h search.Hit) error {
 		return p.fitted(h)
 	}
 	where := h.Session.ID
+	if p.machine != "" {
+		where = p.machine + " " + where
+	}
 	if h.Record > 0 {
 		where += "#" + strconv.Itoa(h.Record)
 	}
@@ -305,7 +336,11 @@ func (p *hitPrinter) fitted(h search.Hit) error {
 			b.WriteString("\n")
 		}
 		e, _ := p.library.Entry(h.Session.Key)
-		b.WriteString(cut(sessionLine(&e), p.width) + "\n")
+		line := sessionLine(&e)
+		if p.machine != "" {
+			line = mark.Inline(p.machine, 60) + ": " + line
+		}
+		b.WriteString(cut(line, p.width) + "\n")
 		p.last = h.Session.Key
 	}
 	parts := hitPlace(h, words.Local(h.Time))
@@ -352,7 +387,7 @@ func (p *hitPrinter) object(h search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet,
+		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, p.machine,
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

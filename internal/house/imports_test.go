@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -169,5 +170,20 @@ func TestImportsCanFail(t *testing.T) {
 	}
 	if got := reach("high", all); !slices.Equal(got, []string{"high", "low"}) {
 		t.Errorf("reach: %q", got)
+	}
+}
+
+// TestOnlyTheRemoteBinaryHasTheClient checks that neither ccd nor the daemon contains the S3 client or the encryption of
+// remote copies: both stay in ccd-remote.
+func TestOnlyTheRemoteBinaryHasTheClient(t *testing.T) {
+	apart := regexp.MustCompile(`^(github\.com/minio/|filippo\.io/|ccd/internal/remote$)`)
+	for pkg, want := range map[string]bool{"./cmd/ccd": false, "./daemon": false, "./cmd/ccd-remote": true} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if has := slices.ContainsFunc(strings.Fields(string(out)), apart.MatchString); has != want {
+			t.Errorf("%s has the client: %v", pkg, has)
+		}
 	}
 }

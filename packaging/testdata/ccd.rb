@@ -27,7 +27,7 @@ class Ccd < Formula
   end
 
   def install
-    bin.install "ccd"
+    bin.install "ccd", "ccd-remote"
     man1.install Dir["man/*.1"]
     man5.install Dir["man/*.5"]
     bash_completion.install "completions/ccd.bash" => "ccd"

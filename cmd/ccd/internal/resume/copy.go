@@ -1,7 +1,9 @@
 package resume
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -40,6 +42,7 @@ type Request struct {
 	MaxTokens int       // estimated, of all that the model sees; 0 for a default by the source's size
 	Now       time.Time // used as start time if the source has none
 	Dir       string    // used as working directory if the source has none; absolute
+	Move      bool      // Dir replaces the source's working directory, also in paths: the source is another machine's
 }
 
 // Copy is a new session, ready to be written.
@@ -57,6 +60,40 @@ type Copy struct {
 	Verbatim int                    // number of messages kept verbatim
 	Pointers [][]transcript.Pointer // the originals of its IDs, by source
 	Secrets  map[string]int         // how many different secrets of each kind the copied sessions have that it leaves out
+}
+
+// move replaces the directory from, and what is below it, by another one in a line of JSON.
+func move(line []byte, from, to string) []byte {
+	old, err := json.Marshal(from)
+	if err != nil || len(from) < 2 {
+		return line
+	}
+	next, err := json.Marshal(to)
+	if err != nil {
+		return line
+	}
+	old, next = old[1:len(old)-1], next[1:len(next)-1]
+	var b []byte
+	for at := 0; ; {
+		i := bytes.Index(line[at:], old)
+		if i < 0 {
+			return append(b, line[at:]...)
+		}
+		i += at
+		end := i + len(old)
+		b = append(b, line[at:i]...)
+		if (i == 0 || !inPath(line[i-1])) && (end == len(line) || line[end] == '/' || !inPath(line[end])) {
+			b = append(b, next...)
+		} else {
+			b = append(b, old...)
+		}
+		at = end
+	}
+}
+
+// inPath reports whether a path continues with c.
+func inPath(c byte) bool {
+	return c == '/' || c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 // LeastTokens is the smallest budget of a copy.
@@ -167,8 +204,12 @@ func (m *maker) budget() int {
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
+	cwd, from := m.cwd(), ""
+	if m.want.Move && cwd != m.want.Dir {
+		from, cwd = cwd, m.want.Dir
+	}
 	d := transcript.Draft{
-		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: m.cwd(), Branch: s.Branch, Start: s.First,
+		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First,
 		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records}, Messages: t.messages,
 	}
 	if m.want.Agent == m.sources[0].Session.Agent {
@@ -204,6 +245,9 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
 	}
 	c.Lines, c.Place = f.Write(d), f.Place(&d, m.want.Root)
+	for i := range c.Lines {
+		c.Lines[i] = move(c.Lines[i], from, cwd)
+	}
 	return c, Check(m.want.Agent, c.Lines)
 }
 

@@ -18,6 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/remote/pulled"
 	"ccd/packaging"
 	"ccd/watcher"
 )
@@ -114,6 +115,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Live = append([]Session{}, out.Live...)
 	out.Running, out.This = running, g.version
 	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
+	out.readRemote(filepath.Join(g.l.StateDir, pulled.Dir))
 	if running && info.Locked != "" {
 		out.Degraded = append(out.Degraded, "the daemon is waiting for the archive: "+info.Locked)
 	}
@@ -315,4 +317,20 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		}
 	}
 	return why
+}
+
+// staleCopy is the age from which a copy in object storage that cannot be brought up to date counts as degraded.
+const staleCopy = 24 * time.Hour
+
+// readRemote adds how the last push to object storage ended.
+func (o *Report) readRemote(dir string) {
+	p, err := pulled.ReadPush(dir)
+	switch {
+	case err != nil:
+		o.Degraded = append(o.Degraded, err.Error())
+	case !p.Tried.IsZero():
+		if o.Remote = &p; p.Error != "" && p.Tried.Sub(p.Pushed) > staleCopy {
+			o.Degraded = append(o.Degraded, "the copy in object storage is not up to date: ccd remote status")
+		}
+	}
 }

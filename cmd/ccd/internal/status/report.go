@@ -7,6 +7,7 @@ import (
 	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
+	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
 )
 
@@ -44,6 +45,7 @@ type Report struct {
 	Live        []Session        `json:"live"`
 	Archive     Archive          `json:"archive"`
 	Errors      []daemon.Failure `json:"errors"`
+	Remote      *pulled.Push     `json:"remote"` // null if ccd remote has not pushed
 
 	agents registry.Table
 	backup string // see daemon.RunInfo

@@ -8,6 +8,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
 	"ccd/watcher"
 )
 
@@ -37,11 +38,29 @@ func (o Report) Rows() [][]string {
 		rows = append(rows, []string{"not found", absent})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
+	if o.Remote != nil {
+		rows = append(rows, []string{"remote", remoteLine(*o.Remote)})
+	}
 	if o.Rewritten > 0 {
 		rows = append(rows, []string{"rewritten", words.Count(o.Rewritten, "session") +
 			" rewritten and archived again; ccd restore --session ID --generation N prints the earlier version"})
 	}
 	return rows
+}
+
+// remoteLine says when the copy in object storage was last brought up to date, and why it was not since.
+func remoteLine(p pulled.Push) string {
+	line := p.URL + ", never pushed"
+	if !p.Pushed.IsZero() {
+		line = p.URL + ", pushed " + words.Age(p.Pushed) + " ago"
+	}
+	if p.Error != "" {
+		line += "; failed " + words.Age(p.Tried) + " ago: " + mark.Inline(p.Error, 300)
+	}
+	if p.Damaged > 0 {
+		line += "; " + words.Count(p.Damaged, "session") + " could not be read"
+	}
+	return line
 }
 
 func lagLine(o Report) string {

@@ -1,0 +1,263 @@
+// Command ccd-remote keeps an encrypted copy of an archive in object storage. `ccd remote` runs it: ccd itself has no
+// network client, so that its binary, its memory and its sandbox stay small.
+// This package has the S3 client, the settings, and what the verbs print; internal/remote does the work.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"filippo.io/age"
+	"github.com/spf13/pflag"
+
+	"ccd/archive"
+	"ccd/internal/mark"
+	"ccd/internal/remote"
+	"ccd/internal/remote/pulled"
+)
+
+// release is set by packaging/dist.
+var release = "development"
+
+// Exit codes, as of ccd.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitDamage      = 4
+	exitInterrupted = 130
+)
+
+// app is one call.
+type app struct {
+	out, err io.Writer
+	dir      string // of the copy's state
+	archive  string
+	host     string
+	minFree  int64
+	maxSize  int64
+	json     bool
+	quiet    bool
+
+	endpoint, region, identity, machine, limit string
+	recipients                                 []string
+	grace                                      time.Duration
+	sample                                     int
+	all, newName                               bool
+}
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+var (
+	errUsage   = errors.New("usage")
+	errSaid    = errors.New("damage found") // and reported
+	errUnknown = errors.New("not found")
+)
+
+func usagef(format string, args ...any) error {
+	return hinted{fmt.Errorf("%w%w", fmt.Errorf(format, args...), silent{errUsage}), "ccd help remote"}
+}
+
+// silent is an error that adds nothing to a message.
+type silent struct{ error }
+
+func (silent) Error() string { return "" }
+
+func (s silent) Unwrap() error { return s.error }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	a := &app{out: os.Stdout, err: os.Stderr}
+	err := a.run(ctx, os.Args[1:])
+	interrupted := ctx.Err() != nil && err != nil
+	stop()
+	os.Exit(a.report(err, interrupted))
+}
+
+// report prints an error and returns the exit code.
+func (a *app) report(err error, interrupted bool) int {
+	switch {
+	case err == nil:
+		return 0
+	case interrupted:
+		return exitInterrupted
+	case errors.Is(err, errSaid):
+		return exitDamage
+	}
+	fmt.Fprint(a.err, mark.Visible(fmt.Sprintf("ccd: %v\n", err)))
+	if hint := a.hint(err); hint != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", hint)
+	}
+	switch {
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, errUnknown):
+		return exitNotFound
+	case errors.Is(err, remote.ErrLie), errors.As(err, new(*archive.DamageError)):
+		return exitDamage
+	}
+	return exitFailed
+}
+
+// hint returns what to do about an error.
+func (a *app) hint(err error) string {
+	var h hinted
+	var next interface{ Hint() string }
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.As(err, &next):
+		return next.Hint()
+	case errors.Is(err, remote.ErrKey):
+		return "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
+	case errors.Is(err, remote.ErrDenied):
+		return "check the credentials (environment, ~/.aws/credentials) and what they allow; deleting needs s3:DeleteObject"
+	case errors.Is(err, remote.ErrBusy):
+		return "try again later; nothing is lost"
+	case errors.Is(err, remote.ErrLie):
+		return "ccd remote check; if the store has lost data, ccd remote push --new-name pushes everything again"
+	}
+	return ""
+}
+
+func (a *app) run(ctx context.Context, args []string) error {
+	f := pflag.NewFlagSet("ccd-remote", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&a.dir, "state", "", "")
+	f.StringVar(&a.archive, "archive", "", "")
+	f.StringVar(&a.host, "host", "", "")
+	f.Int64Var(&a.minFree, "min-free", 0, "")
+	f.Int64Var(&a.maxSize, "max-size", 0, "")
+	f.BoolVar(&a.json, "json", false, "")
+	f.BoolVar(&a.quiet, "quiet", false, "")
+	f.StringVar(&a.endpoint, "endpoint", "", "")
+	f.StringVar(&a.region, "region", "", "")
+	f.StringVar(&a.limit, "limit", "", "")
+	f.StringArrayVar(&a.recipients, "recipient", nil, "")
+	f.StringVar(&a.identity, "identity", "", "")
+	f.StringVar(&a.machine, "machine", "", "")
+	f.DurationVar(&a.grace, "grace", remote.DefaultGrace, "")
+	f.IntVar(&a.sample, "sample", 0, "")
+	f.BoolVar(&a.all, "all", false, "")
+	f.BoolVar(&a.newName, "new-name", false, "")
+	if err := f.Parse(args); err != nil {
+		return usagef("parse command line: %w", err)
+	}
+	if a.dir == "" || a.archive == "" {
+		return hinted{fmt.Errorf("ccd-remote is run by ccd%w", silent{errUsage}), "ccd remote"}
+	}
+	verbs := map[string]struct {
+		most int // arguments
+		do   func(context.Context, []string) error
+	}{
+		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {1, a.pull}, "status": {0, a.status},
+		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove},
+	}
+	verb, ok := verbs[f.Arg(0)]
+	if !ok {
+		return usagef("parse command line: expected add, keys, push, pull, status, check, gc or remove, got %q", f.Arg(0))
+	}
+	if f.NArg()-1 > verb.most {
+		return usagef("parse command line: ccd remote %s takes no %q", f.Arg(0), f.Arg(f.NArg()-1))
+	}
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return fmt.Errorf("open state directory: %w", err)
+	}
+	return verb.do(ctx, f.Args()[1:])
+}
+
+// say prints a message on stderr.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
+	}
+}
+
+// print prints a result: a line for people, or JSON.
+func (a *app) print(v any, format string, args ...any) error {
+	var err error
+	if a.json {
+		e := json.NewEncoder(a.out)
+		e.SetIndent("", "  ")
+		err = e.Encode(v)
+	} else {
+		_, err = fmt.Fprint(a.out, mark.Visible(fmt.Sprintf(format+"\n", args...)))
+	}
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+func (a *app) path(name string) string { return filepath.Join(a.dir, name) }
+
+// open returns the settings and the store.
+func (a *app) open() (settings, remote.Store, error) {
+	s, err := a.settings()
+	if err != nil {
+		return s, nil, err
+	}
+	b, err := openBucket(s)
+	if err != nil {
+		return s, nil, err
+	}
+	p := remote.DefaultPatience
+	if s.Limit > 0 {
+		p.Rate = min(p.Rate, s.Limit/2)
+	}
+	return s, remote.Patient(b, p), nil
+}
+
+// openMachine opens this machine's copy.
+func (a *app) openMachine(s settings, store remote.Store) (*remote.Machine, error) {
+	recipients, err := parseRecipients(s.Recipients)
+	if err != nil {
+		return nil, err
+	}
+	file, err := archive.Open(a.archive, archive.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("open archive: %w", err)
+	}
+	return remote.OpenMachine(remote.Options{
+		Dir: a.dir, Archive: file, Store: store, Recipients: recipients, Names: s.Recipients, Label: a.host, Say: a.say,
+	})
+}
+
+// openReader opens the copies of other machines.
+func (a *app) openReader(store remote.Store) (*remote.Reader, error) {
+	identities, err := a.identities()
+	if err != nil {
+		return nil, err
+	}
+	return remote.OpenReader(remote.ReaderOptions{
+		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree, MaxSize: a.maxSize},
+	})
+}
+
+// machines is the directory with the archives of machines.
+func (a *app) machines() string { return pulled.Machines(filepath.Dir(a.dir)) }
+
+func parseRecipients(names []string) (all []age.Recipient, err error) {
+	for _, name := range names {
+		parsed, err := age.ParseRecipients(lines(name))
+		if err != nil {
+			return nil, usagef("read recipient %q: %w", name, err)
+		}
+		all = append(all, parsed...)
+	}
+	return all, nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"ccd/internal/remote"
+)
+
+// bucket is a prefix of a bucket in S3-compatible storage.
+type bucket struct {
+	core   minio.Core
+	name   string
+	prefix string // "" or ends in a slash
+}
+
+// openBucket returns the store that a configuration names. It makes no request.
+func openBucket(s settings) (*bucket, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, usagef("open remote: %q is no s3://BUCKET/PREFIX", s.URL)
+	}
+	endpoint := s.Endpoint
+	for _, key := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
+		if endpoint == "" {
+			endpoint = os.Getenv(key)
+		}
+	}
+	region := s.Region
+	for _, key := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
+		if region == "" {
+			region = os.Getenv(key)
+		}
+	}
+	transport, err := minio.DefaultTransport(!strings.HasPrefix(endpoint, "http://"))
+	if err != nil {
+		return nil, fmt.Errorf("open remote: %w", err)
+	}
+	transport.ResponseHeaderTimeout = 2 * time.Minute
+	if s.Limit > 0 {
+		dial := transport.DialContext
+		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			return &slowConn{c, s.Limit}, err
+		}
+	}
+	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}}
+	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: 1} // remote.Patient tries again
+	host := "s3.amazonaws.com"
+	if endpoint != "" {
+		e, err := url.Parse(endpoint)
+		if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || strings.Trim(e.Path, "/") != "" {
+			return nil, usagef("open remote: endpoint %q is no http(s)://HOST[:PORT]", endpoint)
+		}
+		host, o.Secure, o.BucketLookup = e.Host, e.Scheme == "https", minio.BucketLookupPath
+		if o.Region == "" {
+			o.Region = "us-east-1" // what servers other than Amazon's expect; asking would be one more request
+		}
+	} else {
+		providers = append(providers, &credentials.IAM{Client: &http.Client{Transport: transport, Timeout: 5 * time.Second}})
+	}
+	o.Creds = credentials.NewChainCredentials(providers)
+	client, err := minio.New(host, &o)
+	if err != nil {
+		return nil, fmt.Errorf("open remote: %w", err)
+	}
+	client.SetAppInfo("ccd", release)
+	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/")}
+	if b.prefix != "" {
+		b.prefix += "/"
+	}
+	return b, nil
+}
+
+// slowConn writes no faster than limit bytes per second.
+type slowConn struct {
+	net.Conn
+	limit int64
+}
+
+// Write implements net.Conn.
+func (c *slowConn) Write(p []byte) (n int, err error) {
+	for len(p) > 0 && err == nil {
+		piece := p[:min(int64(len(p)), max(c.limit/10, 1))]
+		var wrote int
+		begun := time.Now()
+		wrote, err = c.Conn.Write(piece)
+		n, p = n+wrote, p[wrote:]
+		time.Sleep(time.Duration(wrote)*time.Second/time.Duration(c.limit) - time.Since(begun))
+	}
+	return n, err
+}
+
+// translate wraps the remote package's errors.
+func translate(what, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := remote.ErrBusy // the network
+	var r minio.ErrorResponse
+	if errors.As(err, &r) {
+		switch {
+		case r.StatusCode == http.StatusPreconditionFailed:
+			kind = remote.ErrConflict
+		case r.Code == "NoSuchKey" || r.StatusCode == http.StatusNotFound && r.Code != "NoSuchBucket":
+			kind = remote.ErrAbsent
+		case r.Code == "RequestTimeTooSkewed":
+			return fmt.Errorf("%s %s: the clock of this machine is wrong: %w", what, name, err)
+		case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
+			kind = remote.ErrDenied
+		case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
+			r.Code == "SlowDown" || r.Code == "RequestTimeout" || r.Code == "IncompleteBody":
+		default:
+			return fmt.Errorf("%s %s: %w", what, name, err)
+		}
+	}
+	return fmt.Errorf("%s %s: %w: %w", what, name, kind, err)
+}
+
+// Get implements remote.Store.
+func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, string, error) {
+	var o minio.GetObjectOptions
+	if n >= 0 {
+		if err := o.SetRange(off, off+n-1); err != nil {
+			return nil, "", fmt.Errorf("get %s: %w", name, err)
+		}
+	}
+	r, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+name, o)
+	if err != nil {
+		return nil, "", translate("get", name, err)
+	}
+	defer r.Close()
+	const most = 4 * remote.MaxPack
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if len(data) > most {
+		return nil, "", fmt.Errorf("get %s: it has more than %d bytes", name, most)
+	}
+	if err == nil && info.Size >= 0 && int64(len(data)) != info.Size {
+		err = io.ErrUnexpectedEOF
+	}
+	return data, info.ETag, translate("get", name, err)
+}
+
+// Put implements remote.Store.
+func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Condition) (string, error) {
+	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"} // several parts would ignore the condition
+	if c.Tag == "" {
+		o.SetMatchETagExcept("*")
+	} else {
+		o.SetMatchETag(c.Tag)
+	}
+	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
+	return info.ETag, translate("put", name, err)
+}
+
+// List implements remote.Store.
+func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
+			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified}
+			if !yield(one, translate("list", prefix, o.Err)) || o.Err != nil {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil { // the client ends the list then as if it were complete
+			yield(remote.Object{}, fmt.Errorf("list %s: %w", prefix, err))
+		}
+	}
+}
+
+// Delete implements remote.Store.
+func (b *bucket) Delete(ctx context.Context, name string) error {
+	err := translate("delete", name, b.core.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
+	if errors.Is(err, remote.ErrAbsent) {
+		return nil
+	}
+	return err
+}

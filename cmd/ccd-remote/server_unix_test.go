@@ -1,0 +1,537 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// These tests run ccd and ccd-remote against a real server, versitygw, which cmd/ccd-remote/run installs.
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// binaries builds ccd and ccd-remote once.
+var binaries = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ccd-remote-test-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir, "ccd/cmd/ccd", "ccd/cmd/ccd-remote").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv("CCD_VERSITYGW") != "" {
+		if dir, err := binaries(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	os.Exit(code)
+}
+
+// server is a real server behind a proxy that can inject faults.
+type server struct {
+	t     testing.TB
+	url   string // of the proxy
+	mu    sync.Mutex
+	count map[string]int
+	fault func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
+	n     int
+}
+
+func startServer(t testing.TB) *server {
+	t.Helper()
+	program := os.Getenv("CCD_VERSITYGW")
+	if program == "" {
+		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"data/backup", "meta"} {
+		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	addr := l.Addr().String()
+	must(t, l.Close())
+	ctx, cancel := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, program, "--port", addr, "--access", "key", "--secret", "secret", "posix", "--sidecar", filepath.Join(dir, "meta"), filepath.Join(dir, "data"))
+	c.Dir, c.Env = dir, []string{"HOME=" + dir}
+	must(t, c.Start())
+	t.Cleanup(func() { cancel(); _ = c.Wait() })
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	s := &server{t: t, count: map[string]int{}}
+	to := &url.URL{Scheme: "http", Host: addr}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // it is signed
+	}}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.n++
+		n, fault := s.n, s.fault
+		s.count[r.Method]++
+		s.mu.Unlock()
+		if fault != nil {
+			fault(n, w, r, proxy.ServeHTTP)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	s.url = front.URL
+	return s
+}
+
+// inject sets the fault of the requests from now on, and counts them from 1.
+func (s *server) inject(f func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault, s.n = f, 0
+	clear(s.count)
+}
+
+func (s *server) requests() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.TrimPrefix(fmt.Sprint(s.count), "map")
+}
+
+// home is a machine: a home directory with a host name.
+type home struct {
+	t    testing.TB
+	s    *server
+	dir  string
+	name string
+	env  []string
+}
+
+func newHome(t testing.TB, s *server, name string) *home {
+	return &home{t: t, s: s, dir: t.TempDir(), name: name, env: []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}}
+}
+
+func (h *home) command(args ...string) *exec.Cmd {
+	h.t.Helper()
+	bin, err := binaries()
+	must(h.t, err)
+	c := exec.Command(filepath.Join(bin, "ccd"), args...)
+	c.Dir = h.dir
+	c.Env = append([]string{"HOME=" + h.dir, "PATH=/nonexistent", "CCD_COMPANION_HOST=" + h.name}, h.env...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return c
+}
+
+// run runs ccd and returns what it printed and its exit code.
+func (h *home) run(args ...string) (out, talk string, code int) {
+	h.t.Helper()
+	c := h.command(args...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	return stdout.String(), stderr.String(), c.ProcessState.ExitCode()
+}
+
+// ok runs ccd, which must succeed.
+func (h *home) ok(args ...string) string {
+	h.t.Helper()
+	out, talk, code := h.run(args...)
+	if code != 0 {
+		h.t.Fatalf("%s: ccd %s: exit %d: %s%s", h.name, strings.Join(args, " "), code, out, talk)
+	}
+	return out
+}
+
+// transcript returns the path of a session's file.
+func (h *home) transcript(id string) string {
+	return filepath.Join(h.dir, ".claude/projects/-src-app", id+".jsonl")
+}
+
+// talk appends records to a session and archives them.
+func (h *home) talk(id string, records int) {
+	h.t.Helper()
+	path := h.transcript(id)
+	must(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	must(h.t, err)
+	for n := range records {
+		line, err := json.Marshal(map[string]any{
+			"type": "user", "sessionId": id, "cwd": "/src/app", "uuid": fmt.Sprintf("%s-%d-%d", id, time.Now().UnixNano(), n), "timestamp": "2026-01-02T03:04:05Z",
+			"message": map[string]string{"role": "user", "content": fmt.Sprintf("the question %d of %s on %s: what does the needle-%s do in /src/app/money.go, not in /src/application?", n, id, h.name, id)},
+		})
+		must(h.t, err)
+		_, err = f.Write(append(line, '\n'))
+		must(h.t, err)
+	}
+	must(h.t, f.Close())
+	h.ok("run", "--once", "-q")
+}
+
+func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
+
+// join lets the machine encrypt to a reader, and returns the identity file of a new reader if reader is "".
+func (h *home) join(recipient string) {
+	h.t.Helper()
+	h.ok("remote", "add", "s3://backup/team", "--endpoint", h.s.url, "--recipient", recipient, "-q")
+}
+
+// reader makes a machine that has a reader's identity, and returns its recipient.
+func (h *home) reader() (recipient string) {
+	h.t.Helper()
+	recipient = strings.TrimSpace(h.ok("remote", "keys", "-q"))
+	h.join(recipient)
+	return recipient
+}
+
+// same checks that a reader has every byte of the machine's transcripts.
+func (h *home) same(r *home) {
+	h.t.Helper()
+	files, err := filepath.Glob(h.transcript("*"))
+	if err != nil || len(files) == 0 {
+		h.t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		want, err := os.ReadFile(file)
+		must(h.t, err)
+		got := r.ok("restore", "--session", strings.TrimSuffix(filepath.Base(file), ".jsonl"), "--machine", h.name, "-q")
+		if got != string(want) {
+			h.t.Errorf("%s at %s: %d bytes, want %d", filepath.Base(file), r.name, len(got), len(want))
+		}
+	}
+}
+
+// TestTwoMachines: what one machine has pushed is found, restored and searched on another one after it is gone.
+func TestTwoMachines(t *testing.T) {
+	s := startServer(t)
+	fresh := newHome(t, s, "fresh")
+	desk := newHome(t, s, "desk")
+	desk.join(fresh.reader())
+	for n := range 5 {
+		desk.talk(id(n), 20)
+	}
+	s.inject(nil)
+	desk.ok("remote", "push")
+	if got := s.requests(); got != "[PUT:2]" { // pack, head
+		t.Error("the first push:", got)
+	}
+	for n := range 5 {
+		desk.talk(id(n), 20)
+	}
+	s.inject(nil)
+	desk.ok("remote", "push")
+	if got := s.requests(); got != "[PUT:2]" {
+		t.Error("a push:", got)
+	}
+	s.inject(nil)
+	desk.ok("remote", "push")
+	if got := s.requests(); got != "[]" {
+		t.Error("a push of nothing:", got)
+	}
+	var hits []struct{ ID, Session string }
+	must(t, json.Unmarshal([]byte(desk.ok("search", "--json", "--limit", "1", "needle-"+id(3))), &hits))
+	want := desk.ok("restore", "-q", hits[0].ID)
+	files, err := filepath.Glob(desk.transcript("*"))
+	must(t, err)
+	content := map[string]string{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		must(t, err)
+		content[strings.TrimSuffix(filepath.Base(f), ".jsonl")] = string(b)
+	}
+	must(t, os.RemoveAll(desk.dir)) // the machine is gone
+
+	fresh.ok("remote", "pull")
+	if len(content) != 5 {
+		t.Fatal("the control: there are no transcripts")
+	}
+	for session, text := range content {
+		if got := fresh.ok("restore", "-q", "--session", session); got != text {
+			t.Errorf("session %s: %d bytes, want %d", session, len(got), len(text))
+		}
+	}
+	if got := fresh.ok("restore", "-q", hits[0].ID); got != want {
+		t.Errorf("restore %s: %q, want %q", hits[0].ID, got, want)
+	}
+	if got := fresh.ok("ls", "--machine", "desk"); strings.Count(got, "\n") != 6 {
+		t.Errorf("ls --machine:\n%s", got)
+	}
+	if got := fresh.ok("search", "--everywhere", "needle-"+id(2)); !strings.Contains(got, "desk "+id(2)+"#") {
+		t.Errorf("search --everywhere:\n%s", got)
+	}
+	checkout := filepath.Join(fresh.dir, "checkout")
+	must(t, os.MkdirAll(checkout, 0o755))
+	must(t, os.MkdirAll(filepath.Join(fresh.dir, ".claude/projects"), 0o755))
+	c := fresh.command("resume", "--machine", "desk", "--json", id(4))
+	c.Dir = checkout
+	printed, err := c.Output()
+	must(t, err)
+	var resumed struct{ Path, Cwd, Command string }
+	must(t, json.Unmarshal(printed, &resumed))
+	copied, err := os.ReadFile(resumed.Path)
+	if must(t, err); resumed.Cwd != checkout || !strings.HasPrefix(resumed.Path, fresh.dir+"/") || !strings.Contains(resumed.Command, "claude --resume") ||
+		!bytes.Contains(copied, []byte("needle-"+id(4))) || bytes.Contains(copied, []byte(`"/src/app"`)) || !bytes.Contains(copied, []byte(checkout+"/money.go")) {
+		t.Errorf("resume --machine: %+v\n%.2000s", resumed, copied)
+	}
+	if _, _, code := fresh.run("search", "needle-"+id(2)); code != 3 {
+		t.Errorf("the control: search without --everywhere: exit %d", code)
+	}
+	if _, talk, code := fresh.run("ls", "--machine", "nowhere"); code != 3 || !strings.Contains(talk, "desk") {
+		t.Errorf("an unknown machine: exit %d: %s", code, talk)
+	}
+	if _, talk, code := fresh.run("gc", "--machine", "desk", "--yes"); code != 2 {
+		t.Errorf("a command that writes: exit %d: %s", code, talk)
+	}
+	if out := fresh.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
+		t.Error(out)
+	}
+}
+
+// cut closes the connection instead of answering.
+func cut(w http.ResponseWriter) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		c.Close()
+	}
+}
+
+// refuse answers with an S3 error.
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>injected</Message></Error>", code)
+}
+
+// TestFaultsOfAServer injects a fault into every other request of pushes and pulls: none loses anything. It prints the
+// table for docs/RELIABILITY.md.
+func TestFaultsOfAServer(t *testing.T) {
+	type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
+	some := func(f func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) handler {
+		return func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			if n%2 == 0 {
+				forward(w, r)
+				return
+			}
+			f(w, r, forward)
+		}
+	}
+	for name, fault := range map[string]handler{
+		"latency of 0.3 s": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			<-time.After(300 * time.Millisecond)
+			forward(w, r)
+		}),
+		"500":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 500, "InternalError") }),
+		"503":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 503, "SlowDown") }),
+		"connection cut before": some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { cut(w) }),
+		"answer lost after success": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			forward(httptest.NewRecorder(), r)
+			cut(w)
+		}),
+		"answer cut in the middle": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			got := httptest.NewRecorder()
+			forward(got, r)
+			w.Header().Set("Content-Length", fmt.Sprint(got.Body.Len()+10))
+			for k, v := range got.Header() {
+				if k != "Content-Length" {
+					w.Header()[k] = v
+				}
+			}
+			w.WriteHeader(got.Code)
+			_, _ = w.Write(got.Body.Bytes()[:got.Body.Len()/2])
+			w.(http.Flusher).Flush()
+			cut(w)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t)
+			reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+			desk.join(reader.reader())
+			s.inject(fault)
+			for n := range 2 {
+				desk.talk(id(n), 50)
+				desk.ok("remote", "push")
+			}
+			reader.ok("remote", "pull")
+			if st := desk.ok("remote", "status", "--json"); !strings.Contains(st, `"bytes": 0`) || !strings.Contains(st, `"error": ""`) {
+				t.Error(st)
+			}
+			desk.same(reader)
+			t.Logf("| %s | %s requests for 2 pushes and a pull | 0 | by trying again |", name, s.requests())
+		})
+	}
+}
+
+// TestRefusedByAServer: what does not pass is reported by push and status, with the lag, and the next push makes up for it.
+func TestRefusedByAServer(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	good := desk.env
+	for what, one := range map[string]struct {
+		env    []string
+		status int
+		code   string
+		says   string
+	}{
+		"a wrong secret":      {env: []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=wrong"}, says: "access denied"},
+		"expired credentials": {env: good, status: 403, code: "ExpiredToken", says: "access denied"},
+		"a wrong clock":       {env: good, status: 403, code: "RequestTimeTooSkewed", says: "clock"},
+		"no bucket":           {env: good, status: 404, code: "NoSuchBucket", says: "injected"},
+	} {
+		desk.env = one.env
+		s.inject(nil)
+		if one.status != 0 {
+			s.inject(func(_ int, w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
+				refuse(w, one.status, one.code)
+			})
+		}
+		desk.talk(id(1), 10)
+		if _, talk, code := desk.run("remote", "push"); code != 1 || !strings.Contains(talk, one.says) {
+			t.Errorf("%s: exit %d: %s", what, code, talk)
+		}
+		if got := desk.ok("remote", "status"); !strings.Contains(got, "behind   1 sessions") || !strings.Contains(got, "failed ") {
+			t.Errorf("%s: status: %s", what, got)
+		}
+		if one.status != 0 && s.requests() != "[PUT:1]" {
+			t.Errorf("%s was tried again: %s", what, s.requests())
+		}
+		desk.env = good
+		s.inject(nil)
+		desk.ok("remote", "push")
+		reader.ok("remote", "pull")
+		desk.same(reader)
+	}
+	other := newHome(t, s, "other")
+	other.reader()
+	if _, talk, code := other.run("remote", "pull"); code != 1 || !strings.Contains(talk, "no identity") {
+		t.Errorf("a wrong identity: exit %d: %s", code, talk)
+	}
+}
+
+// TestKilledAtEveryRequest kills the processes of a push with SIGKILL at each of its requests, before and after it was
+// done: the next push makes up for it.
+func TestKilledAtEveryRequest(t *testing.T) {
+	s := startServer(t)
+	reader := newHome(t, s, "reader")
+	recipient := reader.reader()
+	for _, after := range []bool{false, true} {
+		for _, first := range []bool{true, false} {
+			for at := 1; at <= 2; at++ {
+				desk := newHome(t, s, fmt.Sprintf("desk-%v-%v-%d", after, first, at))
+				desk.join(recipient)
+				desk.talk(id(1), 10)
+				if !first {
+					desk.ok("remote", "push")
+					desk.talk(id(1), 10)
+					desk.talk(id(2), 10)
+				}
+				c := desk.command("remote", "push")
+				hit := false
+				s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+					if n != at {
+						forward(w, r)
+						return
+					}
+					hit = true
+					if after {
+						forward(httptest.NewRecorder(), r)
+					}
+					_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+					cut(w)
+				})
+				must(t, c.Start())
+				err := c.Wait()
+				if s.inject(nil); !hit || err == nil {
+					t.Errorf("%s: killed: %v, exit: %v", desk.name, hit, err)
+				}
+				desk.talk(id(3), 10)
+				if out := desk.ok("remote", "push", "--json"); !strings.Contains(out, `"renewed": ""`) {
+					t.Errorf("%s: %s", desk.name, out)
+				}
+				reader.ok("remote", "pull")
+				desk.same(reader)
+			}
+		}
+	}
+	if out := reader.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
+		t.Error(out)
+	}
+}
+
+// TestSixteenMachinesAtOnce: machines do not wait for each other, and none loses anything. One is a clone of another.
+func TestSixteenMachinesAtOnce(t *testing.T) {
+	s := startServer(t)
+	reader := newHome(t, s, "reader")
+	recipient := reader.reader()
+	var all []*home
+	for n := range 15 {
+		h := newHome(t, s, fmt.Sprint("machine", n))
+		h.join(recipient)
+		h.talk(id(n), 10)
+		all = append(all, h)
+	}
+	all[0].ok("remote", "push")
+	clone := newHome(t, s, "clone")
+	must(t, os.RemoveAll(clone.dir))
+	must(t, os.CopyFS(clone.dir, os.DirFS(all[0].dir)))
+	clone.talk(id(100), 10)
+	all[0].talk(id(101), 10)
+	all = append(all, clone)
+	var wait sync.WaitGroup
+	out := make([]string, len(all))
+	for i, h := range all {
+		wait.Go(func() { out[i] = h.ok("remote", "push", "--json") })
+	}
+	wait.Wait()
+	renewed := 0
+	for _, o := range out {
+		if !strings.Contains(o, `"renewed": ""`) {
+			renewed++
+		}
+	}
+	if renewed != 1 {
+		t.Errorf("%d machines have a new name, want the clone or its original", renewed)
+	}
+	reader.ok("remote", "pull")
+	for _, h := range all {
+		h.same(reader)
+	}
+}

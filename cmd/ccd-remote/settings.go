@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+	"github.com/dustin/go-humanize"
+
+	"ccd/internal/atomicfile"
+	"ccd/internal/ownfile"
+	"ccd/internal/remote"
+)
+
+// settings say where the copy is, and who can read it. Credentials are never among them.
+type settings struct {
+	URL        string   `json:"url"`
+	Endpoint   string   `json:"endpoint,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Recipients []string `json:"recipients"`
+	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
+}
+
+const (
+	settingsFile = "remote.json"
+	identityFile = "identity.txt"
+	mostFile     = 1 << 20
+)
+
+func lines(text string) io.Reader { return strings.NewReader(text + "\n") }
+
+func (a *app) settings() (s settings, err error) {
+	b, err := ownfile.Read(a.path(settingsFile), mostFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, hinted{errors.New("there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX"}
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read %s: %w", a.path(settingsFile), err)
+	}
+	return s, nil
+}
+
+// write stores a value as JSON.
+func (a *app) write(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(a.path(name), 0o600, append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", a.path(name), err)
+	}
+	return nil
+}
+
+func (a *app) add(ctx context.Context, args []string) error {
+	old, err := a.settings()
+	exists := err == nil
+	if len(args) != 1 {
+		return usagef("parse command line: expected s3://BUCKET/PREFIX")
+	}
+	s := settings{URL: strings.TrimSuffix(args[0], "/"), Endpoint: a.endpoint, Region: a.region}
+	if exists && old.URL != s.URL {
+		return hinted{fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove"}
+	}
+	for _, r := range a.recipients {
+		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
+	}
+	if own, err := a.ownRecipients(); err == nil {
+		for _, r := range own {
+			if !slices.Contains(s.Recipients, r) {
+				s.Recipients = append(s.Recipients, r)
+			}
+		}
+	}
+	if len(s.Recipients) == 0 {
+		return hinted{errors.New("add remote: there is no recipient, so the copy could not be read"), "ccd remote keys, or add --recipient age1..."}
+	}
+	if _, err := parseRecipients(s.Recipients); err != nil {
+		return err
+	}
+	if a.limit != "" {
+		n, err := humanize.ParseBytes(a.limit)
+		if err != nil || n < 1024 {
+			return usagef("parse command line: --limit %q is no size of 1 KiB or more", a.limit)
+		}
+		s.Limit = int64(n)
+	}
+	b, err := openBucket(s)
+	if err != nil {
+		return err
+	}
+	p := remote.DefaultPatience
+	p.Tries = 2 // a person waits
+	if err := remote.Begin(ctx, remote.Patient(b, p)); err != nil {
+		return fmt.Errorf("add remote: %w", err)
+	}
+	if err := a.write(settingsFile, s); err != nil {
+		return err
+	}
+	a.say("next: ccd remote push; keep a copy of the identity elsewhere, without it the copy cannot be read")
+	return a.print(s, "%s", s.URL)
+}
+
+// remove forgets where the copy is. It deletes nothing in the bucket.
+func (a *app) remove(context.Context, []string) error {
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{settingsFile, "status.json", "machine.db"} {
+		if err := os.Remove(a.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove remote: %w", err)
+		}
+	}
+	a.say("the copy stays in the bucket, the identity and what was pulled in %s", a.dir)
+	return a.print(s, "%s", s.URL)
+}
+
+// identities returns the reader's keys: of --identity, else of this account.
+func (a *app) identities() ([]age.Identity, error) {
+	file := a.identity
+	if file == "" {
+		file = a.path(identityFile)
+	}
+	b, err := ownfile.Read(file, mostFile)
+	if err != nil {
+		return nil, hinted{fmt.Errorf("read identity: %w", err), "ccd remote pull --identity FILE, with the file that ccd remote keys wrote on a reader's machine"}
+	}
+	all, err := age.ParseIdentities(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("read identity %s: %w", file, err)
+	}
+	return all, nil
+}
+
+// ownRecipients returns the recipients of the reader's keys.
+func (a *app) ownRecipients() (all []string, err error) {
+	identities, err := a.identities()
+	for _, i := range identities {
+		switch i := i.(type) {
+		case *age.X25519Identity:
+			all = append(all, i.Recipient().String())
+		case *age.HybridIdentity:
+			all = append(all, i.Recipient().String())
+		}
+	}
+	return all, err
+}
+
+// keysOutput is what `ccd remote keys --json` prints.
+type keysOutput struct {
+	Identity   string   `json:"identity"`   // path
+	Own        []string `json:"own"`        // recipients of the identity
+	Recipients []string `json:"recipients"` // that this machine encrypts to
+}
+
+// keys creates a reader's identity, or takes one over from a file, and shows the recipients.
+func (a *app) keys(context.Context, []string) error {
+	file := a.path(identityFile)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := a.newIdentity(file); err != nil {
+			return err
+		}
+	}
+	a.identity = ""
+	own, err := a.ownRecipients()
+	if err != nil {
+		return err
+	}
+	out := keysOutput{Identity: file, Own: own, Recipients: []string{}}
+	if s, err := a.settings(); err == nil {
+		out.Recipients = s.Recipients
+	}
+	text := strings.Join(own, "\n")
+	for _, r := range out.Recipients {
+		if !slices.Contains(own, r) {
+			text += "\n" + r
+		}
+	}
+	return a.print(out, "%s", text)
+}
+
+func (a *app) newIdentity(file string) error {
+	var text []byte
+	if a.identity != "" {
+		b, err := ownfile.Read(a.identity, mostFile)
+		if err == nil {
+			_, err = age.ParseIdentities(bytes.NewReader(b))
+		}
+		if err != nil {
+			return fmt.Errorf("read identity %s: %w", a.identity, err)
+		}
+		text = b
+	} else {
+		i, err := age.GenerateX25519Identity()
+		if err != nil {
+			return fmt.Errorf("create identity: %w", err)
+		}
+		text = fmt.Appendf(nil, "# identity of a reader of ccd's copies; keep it secret, and a copy of it elsewhere\n# public key: %s\n%s\n", i.Recipient(), i)
+	}
+	p, err := atomicfile.Prepare(file, 0o600, text)
+	if err == nil {
+		err = p.CommitNew()
+	}
+	if err != nil {
+		return fmt.Errorf("write identity: %w", err)
+	}
+	a.say("wrote %s: keep a copy elsewhere, and away from machines that only push", file)
+	return nil
+}

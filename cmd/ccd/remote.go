@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/remote/pulled"
+)
+
+// remoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.
+const remoteProgram = "ccd-remote"
+
+// errChild is returned for a child process that has failed and has reported why.
+type errChild struct{ code int }
+
+// Error returns the exit code.
+func (e errChild) Error() string {
+	return fmt.Sprintf("%s exited with status %d", remoteProgram, e.code)
+}
+
+func (a *app) remoteCommand() *cobra.Command {
+	p := page{
+		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
+		forms: []string{
+			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove",
+			"ccd remote pull [SESSION] [--machine NAME]",
+		},
+		long: `push uploads what is new in the archive. pull reads the sessions of other machines, each machine into an
+archive of its own. ls, search, show, restore and other commands read it with --machine NAME; restore also finds IDs of all
+pulled machines by itself. A machine only needs recipients (public keys); only an identity can read.`,
+		more: `keys prints the recipients, and creates the identity of a reader in STATE/remote/identity.txt if there is none. Without
+it a copy cannot be read: keep it elsewhere too, and not on machines that only push. Those get --recipient instead.
+
+Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
+stored. The key needs to get, put and list; only gc needs to delete. add checks that the bucket answers. Called again, it changes
+endpoint, region, recipients and limit. remove deletes nothing in the bucket.
+
+A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
+deletes what nothing has named for --grace; --all rewrites everything for the present recipients. check compares names
+and sizes, with an identity also signatures and catalogues; --sample reads packs of each machine. docs/REMOTE-FORMAT.md
+describes the objects. The work is done by ccd-remote, which is installed beside ccd.`,
+		examples: []example{
+			{"ccd remote keys", "create this reader's identity, print its recipient"},
+			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "where the copy is"},
+			{"ccd remote push", "upload what is new, for a timer"},
+			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
+		},
+		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
+machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed. status: one object: url, machine,
+tried, pushed, error, damaged, lag {sessions, bytes}, machines. check: machines, packs, read, problems. gc: rewritten, packs,
+deleted, freed_bytes, waiting, kept. keys: identity, own, recipients. add, remove: the settings`,
+		exits: []int{exitNotFound, exitDamage},
+	}
+	var flags *pflag.FlagSet
+	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			args = []string{"status"}
+		}
+		flags.Visit(func(f *pflag.Flag) {
+			if values, ok := f.Value.(pflag.SliceValue); ok {
+				for _, v := range values.GetSlice() {
+					args = append(args, "--"+f.Name+"="+v)
+				}
+			} else {
+				args = append(args, "--"+f.Name+"="+f.Value.String())
+			}
+		})
+		return a.remote(c.Context(), args)
+	})
+	flags = c.Flags()
+	flags.SortFlags = false
+	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
+	flags.String("region", "", "add: the bucket's region")
+	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` too (age1...); repeatable")
+	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
+	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
+	flags.Bool("new-name", false, "push: push everything as a new machine")
+	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
+	flags.Bool("all", false, "gc: write everything again")
+	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
+	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "remove"}
+	return c
+}
+
+// remote runs ccd-remote with the paths and limits of the configuration.
+func (a *app) remote(ctx context.Context, args []string) error {
+	p, err := a.Place(true)
+	if err != nil {
+		return err
+	}
+	program, err := a.findRemote()
+	if err != nil {
+		return err
+	}
+	host := p.Config.Companion.Host
+	if host == "" {
+		host, _ = os.Hostname()
+	}
+	line := []string{
+		"--state=" + filepath.Join(p.StateDir, pulled.Dir), "--archive=" + p.ArchivePath, "--host=" + cmp.Or(host, "unknown"),
+		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10), "--max-size=" + strconv.FormatInt(p.Config.Archive.MaxSize, 10),
+	}
+	if a.json {
+		line = append(line, "--json")
+	}
+	if a.quiet {
+		line = append(line, "--quiet")
+	}
+	if a.machine != "" {
+		line = append(line, "--machine="+a.machine)
+	}
+	c := exec.CommandContext(ctx, program, append(line, args...)...)
+	c.Stdin, c.Stdout, c.Stderr, c.Env = a.in, unguarded(a.out), unguarded(a.err), a.Vars
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = 10 * time.Second
+	err = c.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return errChild{exit.ExitCode()}
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", program, err)
+	}
+	return nil
+}
+
+// findRemote returns the path of ccd-remote: beside this program, else in PATH.
+func (a *app) findRemote() (string, error) {
+	name := remoteProgram
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if own, err := os.Executable(); err == nil {
+		if own, err = filepath.EvalSymlinks(own); err == nil {
+			if beside := filepath.Join(filepath.Dir(own), name); isProgram(beside) {
+				return beside, nil
+			}
+		}
+	}
+	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
+		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && isProgram(path) {
+			return path, nil
+		}
+	}
+	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", remoteProgram), "install %s from the same release as ccd", remoteProgram)
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}

@@ -1,0 +1,138 @@
+// Package pulled knows which machines' copies were pulled and where their archives are, and how this machine's last push
+// ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
+package pulled
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ccd/internal/atomicfile"
+	"ccd/internal/ownfile"
+)
+
+// Dir is the directory of a copy's state, below ccd's state directory.
+const Dir = "remote"
+
+// maxFile is the size of a file of this package in bytes.
+const maxFile = 8 << 20
+
+// Machine is what a reader knows of a machine, as it was when it last looked.
+type Machine struct {
+	Machine   string         `json:"machine"`
+	Label     string         `json:"label"` // host name
+	Seq       int64          `json:"seq"`   // of its head
+	Hash      []byte         `json:"hash"`
+	Time      time.Time      `json:"time"`   // of the head, by the machine's clock
+	Pulled    time.Time      `json:"pulled"` // when its sessions were last read
+	Sessions  int            `json:"sessions"`
+	Bytes     int64          `json:"bytes"` // of transcripts, that readers may keep
+	Packs     int            `json:"packs"`
+	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
+}
+
+// Machines is the directory below Dir that has the machines' archives.
+func Machines(state string) string { return filepath.Join(state, Dir, "machines") }
+
+// Archive returns the path of a machine's archive in the directory of machines.
+func Archive(dir, machine string) string { return filepath.Join(dir, machine+".db") }
+
+// List returns what was seen of all machines, by label.
+func List(dir string) (all []Machine, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list machines: %w", err)
+	}
+	for _, name := range names {
+		m, err := Read(dir, strings.TrimSuffix(filepath.Base(name), ".json"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b Machine) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Machine, b.Machine))
+	})
+	return all, nil
+}
+
+// Find returns the machines with a label, or whose name begins with name (4 characters or more).
+func Find(all []Machine, name string) (found []Machine) {
+	for _, m := range all {
+		if m.Label == name || len(name) >= 4 && strings.HasPrefix(m.Machine, name) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// Read returns what was seen of a machine; of one that was not seen, only its name.
+func Read(dir, machine string) (m Machine, err error) {
+	if err = read(filepath.Join(dir, machine+".json"), &m); err != nil {
+		return m, fmt.Errorf("read what is known of machine %s: %w", machine, err)
+	}
+	m.Machine = machine
+	return m, nil
+}
+
+// Write stores what was seen of a machine.
+func Write(dir string, m Machine) error {
+	if err := write(filepath.Join(dir, m.Machine+".json"), m); err != nil {
+		return fmt.Errorf("store what is known of a machine: %w", err)
+	}
+	return nil
+}
+
+// Push is how the last pushes of this machine ended.
+type Push struct {
+	URL     string    `json:"url"`
+	Machine string    `json:"machine"`
+	Tried   time.Time `json:"tried"`
+	Pushed  time.Time `json:"pushed"` // the last success
+	Error   string    `json:"error"`
+	Damaged int       `json:"damaged"` // sessions that could not be read
+}
+
+const pushFile = "status.json"
+
+// ReadPush returns how the last push ended; the zero Push if there was none. dir is Dir below the state directory.
+func ReadPush(dir string) (p Push, err error) {
+	if err = read(filepath.Join(dir, pushFile), &p); err != nil {
+		return p, fmt.Errorf("read how the last push ended: %w", err)
+	}
+	return p, nil
+}
+
+// WritePush stores how a push ended.
+func WritePush(dir string, p Push) error {
+	if err := write(filepath.Join(dir, pushFile), p); err != nil {
+		return fmt.Errorf("store how the push ended: %w", err)
+	}
+	return nil
+}
+
+// read decodes a file, if it exists.
+func read(path string, v any) error {
+	b, err := ownfile.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	return err
+}
+
+func write(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(path, 0o600, append(b, '\n'))
+	}
+	return err
+}

@@ -1,0 +1,465 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"ccd/archive"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/transcript"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// box is a machine with an archive.
+type box struct {
+	*Machine
+	t       testing.TB
+	store   Store
+	dir     string
+	archive *archive.Archive
+	reader  *age.X25519Identity
+	said    []string
+	limit   int
+	content map[string][]byte // of each session's last generation
+}
+
+func newBox(t testing.TB, s Store, reader *age.X25519Identity) *box {
+	t.Helper()
+	b := &box{t: t, store: s, dir: t.TempDir(), reader: reader, content: map[string][]byte{}}
+	var err error
+	b.archive, err = archive.Open(filepath.Join(b.dir, "archive.db"), archive.Options{})
+	must(t, err)
+	b.start()
+	return b
+}
+
+// start opens the machine again, as another process does.
+func (b *box) start() {
+	b.t.Helper()
+	if b.Machine != nil {
+		b.Close()
+	}
+	var err error
+	b.Machine, err = OpenMachine(Options{
+		Dir: filepath.Join(b.dir, "remote"), Archive: b.archive, Store: b.store, Recipients: []age.Recipient{b.reader.Recipient()},
+		Names: []string{b.reader.Recipient().String()}, Label: "box", Limit: b.limit,
+		Say: func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) },
+	})
+	must(b.t, err)
+	m := b.Machine
+	b.t.Cleanup(func() { m.Close() })
+}
+
+func session(id string) transcript.Session {
+	return transcript.Session{
+		Key: transcript.Key{Agent: "claude-code", ID: id}, Class: transcript.Main, Path: "/home/me/.claude/projects/p/" + id + ".jsonl",
+		Root: "/home/me/.claude/projects", Source: "projects/p/" + id + ".jsonl",
+	}
+}
+
+// talk returns n bytes of lines.
+func talk(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b bytes.Buffer
+	for b.Len() < n {
+		fmt.Fprintf(&b, `{"type":"user","n":%d,"text":"%x"}`+"\n", r.Uint32(), r.Uint64())
+	}
+	return b.Bytes()[:n]
+}
+
+// grow appends to the current generation of a session.
+func (b *box) grow(id string, data []byte) {
+	b.t.Helper()
+	was, err := b.archive.Session(b.t.Context(), session(id).Key)
+	if err != nil && !errors.Is(err, archive.ErrNotFound) {
+		b.t.Fatal(err)
+	}
+	tip := was.Tip()
+	b.add(id, max(tip.Generation, 1), tip.Offset, data)
+	b.content[id] = append(b.content[id], data...)
+}
+
+func (b *box) add(id string, generation int, off int64, data []byte) {
+	b.t.Helper()
+	must(b.t, b.archive.Append(b.t.Context(), session(id), transcript.Segment{
+		Start: transcript.Cursor{Generation: generation, Offset: off}, Data: data,
+		End: transcript.Cursor{Generation: generation, Offset: off + int64(len(data))},
+	}))
+}
+
+func (b *box) push() Pushed {
+	b.t.Helper()
+	p, err := b.Push(b.t.Context())
+	must(b.t, err)
+	return p
+}
+
+// readerAt returns a reader that keeps its archives in dir.
+func readerAt(t testing.TB, s Store, identity age.Identity, dir string) *Reader {
+	t.Helper()
+	r, err := OpenReader(ReaderOptions{Dir: dir, Store: s, Identities: []age.Identity{identity}})
+	must(t, err)
+	return r
+}
+
+// read returns the bytes of a generation, 0 for the last one.
+func read(t testing.TB, a *archive.Archive, id string, generation int) []byte {
+	t.Helper()
+	var all []byte
+	for seg, err := range a.Reader(session(id).Key, generation).Segments(t.Context()) {
+		must(t, err)
+		all = append(all, seg.Data...)
+	}
+	return all
+}
+
+// same checks that a machine's archive at the reader has exactly what the box has, byte for byte.
+func (b *box) same(r *Reader) {
+	b.t.Helper()
+	if _, err := r.Pull(b.t.Context(), b.ID(), ""); err != nil {
+		b.t.Fatal(err)
+	}
+	b.equal(r.o.Dir, b.ID())
+}
+
+func (b *box) equal(dir, machine string) {
+	b.t.Helper()
+	a, err := archive.Open(pulled.Archive(dir, machine), archive.Options{ReadOnly: true})
+	must(b.t, err)
+	ours, err := b.archive.Sessions(b.t.Context())
+	must(b.t, err)
+	theirs, err := a.Sessions(b.t.Context())
+	must(b.t, err)
+	if len(ours) != len(theirs) {
+		b.t.Fatalf("%d sessions, want %d", len(theirs), len(ours))
+	}
+	for i, s := range ours {
+		got := theirs[i]
+		if got.Session != s.Session || len(got.Generations) != len(s.Generations) || !bytes.Equal(got.State, s.State) {
+			b.t.Errorf("session %+v\nwant %+v", got, s)
+			continue
+		}
+		for n, g := range s.Generations {
+			if got.Generations[n].Sum != g.Sum || got.Generations[n].Tip.Offset != g.Tip.Offset {
+				b.t.Errorf("session %s, generation %d: %+v, want %+v", s.ID, n+1, got.Generations[n], g)
+			}
+			read(b.t, a, s.ID, n+1)
+		}
+	}
+	report, err := a.Verify(b.t.Context(), nil)
+	if must(b.t, err); len(report.Damage) > 0 {
+		b.t.Error(report.Damage)
+	}
+}
+
+func identity(t testing.TB) *age.X25519Identity {
+	t.Helper()
+	i, err := age.GenerateX25519Identity()
+	must(t, err)
+	return i
+}
+
+// TestAFreshReaderHasEverything pushes sessions in many steps, and reads them with the identity alone.
+func TestAFreshReaderHasEverything(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	follower := readerAt(t, s, me, t.TempDir())
+	b.limit = 1 << 20 // several packs
+	b.start()
+	b.grow("empty", nil)
+	b.grow("large", talk(1, 9<<20))
+	for n := range 80 { // more than a head lists
+		b.grow(fmt.Sprint("s", n%7), talk(uint64(n), 3000+n))
+		if n == 40 {
+			was := b.content["s1"] // the file is rewritten in its middle
+			next := append(append(bytes.Clone(was[:8000]), "{}\n"...), was[8000:]...)
+			b.add("s1", 2, 0, next)
+			b.content["s1"] = next
+		}
+		if n%20 == 10 {
+			_, err := b.archive.Save(t.Context(), nil, []archive.Change{{Session: session("s3"), New: fmt.Appendf(nil, "state %d", n), Old: stateOf(t, b.archive, "s3")}})
+			must(t, err)
+		}
+		b.push()
+		if n%30 == 5 {
+			b.same(follower)
+		}
+	}
+	if got := b.push(); got.Packs != 0 || got.Bytes != 0 {
+		t.Errorf("a push of nothing: %+v", got)
+	}
+	b.same(follower)
+	fresh := readerAt(t, s, me, t.TempDir())
+	b.same(fresh)
+	if len(s.named("/c/")) == 0 {
+		t.Error("there is no catalogue")
+	}
+	if c, err := fresh.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 || c.Read < 80 || c.Read != c.Packs {
+		t.Errorf("check: %+v, %v", c, err)
+	}
+	if c, err := b.Check(t.Context()); err != nil || len(c.Problems) > 0 || c.Packs < 80 {
+		t.Errorf("check: %+v, %v", c, err)
+	}
+}
+
+func stateOf(t testing.TB, a *archive.Archive, id string) []byte {
+	t.Helper()
+	s, err := a.Session(t.Context(), session(id).Key)
+	must(t, err)
+	return s.State
+}
+
+// TestRequestsOfAPush counts what a push costs.
+func TestRequestsOfAPush(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	count := func() string { r := fmt.Sprint(s.requests); clear(s.requests); return r }
+	for n := range 40 {
+		b.grow(fmt.Sprint("s", n), talk(uint64(n), 5000))
+	}
+	b.push()
+	if got := count(); got != "map[put:2]" { // pack, head
+		t.Error("the first push:", got)
+	}
+	for n := range 40 {
+		b.grow(fmt.Sprint("s", n), talk(uint64(n), 5000))
+	}
+	b.push()
+	if got := count(); got != "map[put:2]" { // pack, head
+		t.Error("a push of 40 sessions:", got)
+	}
+	b.push()
+	if got := count(); got != "map[]" {
+		t.Error("a push of nothing:", got)
+	}
+	b.start()
+	b.push()
+	if got := count(); got != "map[]" {
+		t.Error("a push of nothing by another process:", got)
+	}
+	r := readerAt(t, s, me, t.TempDir())
+	b.same(r)
+	if got := count(); got != "map[get:3]" { // head, two packs
+		t.Error("the first pull:", got)
+	}
+	b.same(r)
+	if got := count(); got != "map[get:1]" { // head
+		t.Error("a pull of nothing:", got)
+	}
+}
+
+// TestRewritesPushWhatChanged rewrites a file with little new in it.
+func TestRewritesPushWhatChanged(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	data := talk(1, 3<<20)
+	b.grow("s", data)
+	first := b.push()
+	data = append(append(bytes.Clone(data[:2<<20]), talk(2, 5000)...), data[2<<20+3000:]...)
+	b.add("s", 2, 0, data)
+	if second := b.push(); second.Sent > first.Sent/20 {
+		t.Errorf("the rewrite sent %d bytes, the whole file %d", second.Sent, first.Sent)
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+}
+
+var errCut = fmt.Errorf("%w: connection reset", ErrBusy)
+
+// TestEveryRequestOfAPushCanFail fails each request of a push before or after it was done, kills the process, and pushes
+// again: a fresh reader has everything, the machine keeps its name, nothing is uploaded under a name that exists.
+func TestEveryRequestOfAPushCanFail(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		for at := 1; at <= 4; at++ { // pack and head, of the first push and of a later one
+			s, me := newMemory(), identity(t)
+			b := newBox(t, s, me)
+			b.grow("a", talk(1, 50_000))
+			if at > 2 {
+				b.push()
+				b.grow("a", talk(2, 50_000))
+				b.grow("b", talk(3, 50_000))
+			}
+			n, hit := 0, false
+			fail := func(string, string) error {
+				if n++; n == 1+(at-1)%2 {
+					hit = true
+					return errCut
+				}
+				return nil
+			}
+			if lost {
+				s.after = fail
+			} else {
+				s.before = fail
+			}
+			name := b.ID()
+			_, err := b.Push(t.Context())
+			if s.before, s.after = nil, nil; !hit || !errors.Is(err, ErrBusy) {
+				t.Errorf("request %d failed, the push: %v", at, err)
+			}
+			b.start() // the process was killed
+			b.grow("c", talk(4, 1000))
+			b.push()
+			if b.ID() != name || len(b.said) > 0 {
+				t.Errorf("request %d, answer lost %v: the machine has a new name: %q", at, lost, b.said)
+			}
+			b.same(readerAt(t, s, me, t.TempDir()))
+		}
+	}
+}
+
+// TestPatience tries again after failures that may pass, and gives up on others.
+func TestPatience(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	quick := Patience{Tries: 4, Pause: time.Microsecond, Limit: time.Minute, Rate: 1 << 30}
+	b := newBox(t, Patient(s, quick), me)
+	b.grow("a", talk(1, 50_000))
+	tried, done := 0, 0
+	s.before = func(string, string) error {
+		if tried++; tried%3 == 1 {
+			return errCut
+		}
+		return nil
+	}
+	s.after = func(string, string) error {
+		if done++; done%2 == 1 {
+			return errCut
+		}
+		return nil
+	}
+	b.push()
+	s.after, s.before = nil, nil
+	b.same(readerAt(t, s, me, t.TempDir()))
+	for _, fault := range []error{ErrDenied, ErrBusy} {
+		b.grow("a", talk(2, 1000))
+		clear(s.requests)
+		s.before = func(string, string) error { return fault }
+		if _, err := b.Push(t.Context()); !errors.Is(err, fault) || s.requests["put"] != map[error]int{ErrDenied: 1, ErrBusy: 4}[fault] {
+			t.Errorf("%v: %v after %v", fault, err, s.requests)
+		}
+	}
+	hang := Patient(hanging{s}, Patience{Tries: 2, Pause: time.Microsecond, Limit: time.Millisecond, Rate: 1 << 40})
+	if _, _, err := hang.Get(t.Context(), "x", 0, -1); !errors.Is(err, ErrBusy) {
+		t.Errorf("a request that hangs: %v", err)
+	}
+}
+
+// hanging never answers.
+type hanging struct{ Store }
+
+func (hanging) Get(ctx context.Context, _ string, _, _ int64) ([]byte, string, error) {
+	<-ctx.Done()
+	return nil, "", ctx.Err()
+}
+
+// TestACloneTakesANewName copies a machine's directory: the second one to push notices it.
+func TestACloneTakesANewName(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 50_000))
+	b.push()
+	b.Close()
+	clone := &box{t: t, store: s, dir: t.TempDir(), reader: me, content: map[string][]byte{}}
+	must(t, os.CopyFS(clone.dir, os.DirFS(b.dir)))
+	var err error
+	clone.archive, err = archive.Open(filepath.Join(clone.dir, "archive.db"), archive.Options{})
+	must(t, err)
+	clone.start()
+	b.start()
+	if clone.ID() != b.ID() {
+		t.Fatal("the control: it is no clone")
+	}
+	clone.grow("clone", talk(2, 50_000))
+	b.grow("b", talk(3, 50_000))
+	b.push()
+	p := clone.push()
+	if clone.ID() == b.ID() || p.Renewed == "" || len(clone.said) != 1 || !strings.Contains(clone.said[0], "copy of the other") {
+		t.Errorf("the clone: %+v, said %q", p, clone.said)
+	}
+	b.grow("b", talk(4, 50_000))
+	if p := b.push(); p.Renewed != "" {
+		t.Errorf("the original: %+v", p)
+	}
+	for _, one := range []*box{b, clone} {
+		one.same(readerAt(t, s, me, t.TempDir()))
+	}
+}
+
+// TestAnotherArchiveTakesANewName replaces the archive by a new one, and by an older copy.
+func TestAnotherArchiveTakesANewName(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 50_000))
+	b.push()
+	old, err := os.ReadFile(b.archive.Path())
+	must(t, err)
+	b.grow("a", talk(2, 50_000))
+	b.push()
+	whole := bytes.Clone(b.content["a"])
+	for what, replace := range map[string]func(){
+		"a new one":     func() { must(t, os.Remove(b.archive.Path())); b.content = map[string][]byte{} },
+		"an older copy": func() { must(t, os.WriteFile(b.archive.Path(), old, 0o600)); b.content = map[string][]byte{} },
+	} {
+		was := b.ID()
+		replace()
+		b.grow("a", talk(9, 1000))
+		if p := b.push(); p.Renewed == "" || b.ID() == was {
+			t.Errorf("%s: %+v", what, p)
+		}
+		b.same(readerAt(t, s, me, t.TempDir()))
+	}
+	r := readerAt(t, s, me, t.TempDir())
+	_, err = r.Pull(t.Context(), b.Former()[0], "")
+	must(t, err)
+	a, err := archive.Open(pulled.Archive(r.o.Dir, b.Former()[0]), archive.Options{ReadOnly: true})
+	must(t, err)
+	if !bytes.Equal(read(t, a, "a", 0), whole) {
+		t.Error("what was pushed before is lost")
+	}
+}
+
+// TestKeys reads with a wrong identity, and with new ones after the recipients have changed.
+func TestKeys(t *testing.T) {
+	s, me, other := newMemory(), identity(t), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 50_000))
+	b.push()
+	dir := t.TempDir()
+	if _, err := readerAt(t, s, other, dir).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+		t.Errorf("a wrong identity: %v", err)
+	}
+	b.same(readerAt(t, s, me, dir)) // nothing is spoiled by it
+	b.reader = other
+	b.start()
+	b.push()
+	if _, err := readerAt(t, s, other, t.TempDir()).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+		t.Errorf("the new identity before gc: %v", err)
+	}
+	if c, err := b.GC(t.Context(), GCOptions{All: true}); err != nil || c.Rewritten != 1 || c.Packs != 1 || len(c.Kept) > 0 {
+		t.Fatalf("gc: %+v, %v", c, err)
+	}
+	b.same(readerAt(t, s, other, t.TempDir()))
+	if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+		t.Errorf("the old identity after gc: %v", err)
+	}
+	for name, data := range s.objects {
+		if bytes.Contains(data, []byte("claude")) || bytes.Contains(data, []byte("box")) {
+			t.Errorf("%s has plain text", name)
+		}
+	}
+}
