@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"ccd/archive"
 	"ccd/watcher"
-	"time"
 )
 
 // manySmall writes small transcripts and returns their texts by path.
