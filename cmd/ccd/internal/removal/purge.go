@@ -257,7 +257,7 @@ func (p Purge) removeStateDir(dir string) error {
 	case unread != nil || len(inside) == 0:
 		return err
 	}
-	p.Say("kept: %s, because it contains files that ccd did not write, or backups", dir)
+	p.Say("kept: %s, because it contains backups, keys, or files that ccd did not write", dir)
 	return nil
 }
 

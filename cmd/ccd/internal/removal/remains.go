@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/config"
+	"ccd/internal/remote/pulled"
 )
 
 // Remains lists everything that ccd has for one account. Every path is absolute.
@@ -174,6 +175,8 @@ func (p Purge) findState(r *Remains) error {
 		case slices.Contains(r.archive, path), slices.Contains(r.logs, path), strings.HasPrefix(e.Name(), ".ccd-"), e.IsDir() && p.holds(path):
 		case path == p.backups():
 			r.keeps = append(r.keeps, path+": backups of the archive")
+		case path == filepath.Join(dir, pulled.Dir): // without the keys, nothing reads the copies
+			r.keeps = append(r.keeps, path+": keys and pulled machines of ccd remote")
 		case e.Type().IsRegular() && slices.Contains(own, path):
 			r.own = append(r.own, path)
 		default:
