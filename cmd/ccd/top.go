@@ -285,6 +285,10 @@ func (g signs) curve(s status.Session, cells int) string {
 func wrapLines(text string, width int) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = mark.Visible(strings.TrimRight(line, "\r\n"))
+		if cellsOf(line) <= width { // a table keeps its columns
+			lines = append(lines, line)
+			continue
+		}
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 		if len(indent) >= width/2 {
 			indent = ""

@@ -84,7 +84,7 @@ func TestTopInATerminal(t *testing.T) {
 	keys("y")
 	shows("copied " + id)
 	keys("?")
-	shows("the original of the ID in the marked line")
+	shows("open the original on the marked line")
 	keys("x", "q")
 	shows("ccd resume " + id)
 	if screen := tmux("capture-pane", "-p"); strings.Contains(screen, "HISTORY") {

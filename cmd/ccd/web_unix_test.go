@@ -379,7 +379,7 @@ func TestWebEndsWhenIdle(t *testing.T) {
 func TestWebViews(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
-	s.has("/?q=Decimal", "In the archive", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
+	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
 	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")
@@ -392,7 +392,7 @@ func TestWebViews(t *testing.T) {
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
 	s.has(ledgerURL+"/commands", "pytest")
-	s.has("/stats", "What each strategy saved", "Restores")
+	s.has("/stats", "What shortened the companions", "Restores")
 	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
 	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
 	seen := map[string]bool{}

@@ -161,7 +161,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 	p.open(s.base + "/")
 	p.do("search", chromedp.SendKeys(chromedp.CSS("#find"), "Decimal"+kb.Enter))
-	p.await("hits", "document.body.innerText.includes('In the archive')")
+	p.await("hits", "document.body.innerText.includes('In conversations')")
 	p.follow("a.where", "#21", "no float can hold 482.13")
 	if text := p.text(); !strings.Contains(text, "Rejected: `Decimal` everywhere") || strings.Contains(text, "Keys:") {
 		t.Errorf("the session without JavaScript: %.1000s", text)
@@ -248,7 +248,7 @@ func TestGrowthBeforeListening(t *testing.T) {
 	p.await("the new records", "document.querySelector('#entries').innerText.includes('I have no record of either')")
 }
 
-// TestReveal: a secret is in no page until "Show exactly" is clicked.
+// TestReveal: a secret is in no page until "Show raw" is clicked.
 func TestReveal(t *testing.T) {
 	needBrowser(t)
 	s := serve(t, story(t))
@@ -267,7 +267,7 @@ func TestReveal(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, "[redacted") || !strings.Contains(text, "Left out here") {
 		t.Errorf("the page does not say that something is left out: %s", text)
 	}
-	p.follow("a", "Show exactly", secret)
+	p.follow("a", "Show raw", secret)
 	if !strings.Contains(p.path(), "/exact") {
 		t.Errorf("the secret is at %s", p.path())
 	}
@@ -302,7 +302,7 @@ func TestQuestions(t *testing.T) {
 	home()
 	p.follow(".sessions a", shopTitle, "Requests")
 	p.follow(".tabs a", "Commands", "fixed later")
-	p.follow("main a", "Failed and what ended it", shopTest)
+	p.follow("main a", "Failures and fixes", shopTest)
 	row := eval[string](p, fmt.Sprintf("[...document.querySelectorAll('.commands tr')].filter(r => r.innerText.includes(%q) && r.innerText.includes('fixed')).map(r => r.innerText).join(' ')", shopTest))
 	if !strings.Contains(row, "failed first at #") {
 		t.Errorf("which command fixed the failing test: %q in\n%s", row, p.text())
@@ -313,7 +313,7 @@ func TestQuestions(t *testing.T) {
 	p.follow(".tabs a", "Files", "tax.py")
 	p.follow("main a", "shop/tax.py", "Versions")
 	has("what was the last edit", shopLastEdit)
-	versions := eval[[]string](p, "[...document.querySelectorAll('.versions a')].filter(a => a.textContent.startsWith('whole file')).map(a => a.getAttribute('href'))")
+	versions := eval[[]string](p, "[...document.querySelectorAll('.versions a')].filter(a => a.textContent.startsWith('file after this edit')).map(a => a.getAttribute('href'))")
 	if len(versions) < 3 {
 		t.Fatalf("the file has %d whole versions", len(versions))
 	}

@@ -115,13 +115,16 @@ func (s Session) State(now time.Time) string {
 	switch {
 	case !s.Present:
 		return Purged
+	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
+		return Waits
 	case now.Sub(s.LastAt()) > liveWithin:
 		return Resting
-	case s.Waiting:
-		return Waits
 	}
 	return Working
 }
+
+// waitsWithin is how long a session counts as waiting for its person: as long as a meal.
+const waitsWithin = time.Hour
 
 // nearlyFull is the pressure from which a session is about to be compacted.
 const nearlyFull = 0.9

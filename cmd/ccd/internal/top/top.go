@@ -428,7 +428,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-const keys = "Enter details  c companion  d dropped  r resume  y copy ID  / filter  ? keys  q quit"
+const keys = "Enter open  c companion  d dropped  r resume  / filter  ? keys  q quit"
 
 var helpLines = []string{
 	"Keys", "",
@@ -437,12 +437,12 @@ var helpLines = []string{
 	"Enter                details of the session: requests, files, problems, compactions",
 	"c                    its companion: what an agent can read after a compaction",
 	"d                    what the agent's last compaction dropped, each with its ID",
-	"o, Enter             the original of the ID in the marked line",
+	"o, Enter             open the original on the marked line",
 	"r                    show, copy and print the command that resumes the session",
 	"y                    copy the ID of the session, or of the marked line",
 	"/                    filter: title, directory, agent, state; Enter keeps it, Esc clears it",
-	"Esc, h               back",
-	"q, Ctrl-C            quit",
+	"Esc, h, q            back; in the list, q quits",
+	"Ctrl-C               quit",
 	"", "any key closes this",
 }
 

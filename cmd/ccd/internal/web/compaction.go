@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ccd/archive"
@@ -44,7 +45,8 @@ type compactionData struct {
 	Turns   []view.Turn    `json:"turns_before"`
 	Hidden  int            `json:"turns_hidden"`
 	Counts  map[string]int `json:"turns_counts"`
-	ByID    int            `json:"by_id"` // facts of the ledger that only their ID restores
+	Beside  int            `json:"companion_only"` // facts of the ledger that the companion shows, and ccd does not add
+	ByID    int            `json:"by_id"`          // facts of the ledger that only their ID restores
 }
 
 // graded counts the facts of a compaction.
@@ -110,14 +112,18 @@ func newCompaction(f *view.Forgotten, most int) compactionData {
 		d.Next = f.Boundary + 1
 	}
 	for _, one := range f.Ledger {
-		if !one.InTold && !one.InCompanion {
+		switch {
+		case one.InTold:
+		case one.InCompanion:
+			d.Beside++
+		default:
 			d.ByID++
 		}
 	}
 	return d
 }
 
-// ledgerOf groups the dropped facts by class, in their order.
+// ledgerOf groups the dropped facts by class, in their order; in each, those first that ccd does not add.
 func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
 	at := map[scorecard.Class]int{}
 	for _, one := range all {
@@ -130,11 +136,21 @@ func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
 		if one.InTold {
 			l.Told++
 		}
-		if len(l.Lines) < most {
-			l.Lines = append(l.Lines, one)
-		} else {
-			l.More++
-		}
+		l.Lines = append(l.Lines, one)
+	}
+	for i := range out {
+		l := &out[i]
+		slices.SortStableFunc(l.Lines, func(a, b view.LedgerLine) int {
+			switch {
+			case a.InTold == b.InTold:
+				return 0
+			case b.InTold:
+				return -1
+			}
+			return 1
+		})
+		l.More = max(0, len(l.Lines)-most)
+		l.Lines = l.Lines[:len(l.Lines)-l.More]
 	}
 	return out
 }

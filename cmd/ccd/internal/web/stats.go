@@ -67,8 +67,8 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 func strategyNames() map[string]string {
 	return map[string]string{
 		"file": "file contents as an outline", "output": "outputs as their ends", "result": "results in a line", "talk": "messages in short",
-		"code": "code in short", "kept": "kept whole", "cut": "long texts cut", "dup": "copies", "near-dup": "almost copies",
-		"superseded": "reads of a file that was read again", "image": "images", "range": "stretches in a line", "recent": "shortened in the newest part",
+		"code": "code in short", "kept": "kept whole", "cut": "long texts shortened", "dup": "repeated texts", "near-dup": "almost repeated texts",
+		"superseded": "reads of a file that was read again", "image": "images", "range": "runs of records in one line", "recent": "shortened in the newest part",
 	}
 }
 
