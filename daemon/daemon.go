@@ -111,6 +111,7 @@ type Daemon struct {
 	again         chan string     // paths to be offered once more, from other goroutines of Run
 	requests      requests
 	asked         bool          // another process waits for this sync's companion
+	archiveFirst  bool          // sessions that were never folded are only archived
 	jobs          *jobs         // nil outside Run, and if there is no summarizer
 	notices       chan<- Notice // nil outside Run, and if there is no Notify
 	backups       backups
@@ -212,7 +213,8 @@ func (d *Daemon) retries(path string, err error) bool {
 // fatalError ends Run.
 type fatalError struct{ error }
 
-// errMore is returned if a session has more new bytes than maxSlice. The bytes read so far are archived and folded.
+// errMore is returned if a session has more new bytes than maxSlice: those read so far are archived and folded. It is also
+// returned if all are archived, and not folded yet.
 var errMore = errors.New("more to come")
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated
@@ -264,19 +266,25 @@ func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
 	return err
 }
 
-// takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait.
+// takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait. A session that
+// archiveFirst defers is archived only, and errMore is returned.
 func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error {
 	if err := d.open(ctx, s); err != nil {
 		return err
 	}
-	taken := 0
+	taken, deferred := 0, d.archiveFirst && s.unknown() && s.Class != transcript.Attachment
+	if deferred {
+		defer s.unfold() // its fold lacks what was archived
+	}
 	for seg, err := range watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o)) {
 		if err != nil {
 			return err
 		}
 		d.Archive.Fill(seg.Data)
-		if err := d.foldTo(ctx, s, seg.Start); err != nil {
-			return err
+		if !deferred || seg.Start.Offset == 0 {
+			if err := d.foldTo(ctx, s, seg.Start); err != nil {
+				return err
+			}
 		}
 		if !s.byCommand && d.isSummarizer(s, seg) {
 			d.skip(s)
@@ -296,12 +304,19 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		}
 		s.appended(seg)
 		d.heartbeat()
+		if deferred {
+			s.cursor = seg.End
+			continue
+		}
 		if err := d.add(ctx, s, seg); err != nil {
 			return err
 		}
 		if taken += len(seg.Data); taken >= maxSlice && o.More {
 			return errMore
 		}
+	}
+	if deferred {
+		return errMore
 	}
 	if err := d.foldTo(ctx, s, s.cursor); err != nil {
 		return err

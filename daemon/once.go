@@ -56,10 +56,29 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	d.cleanUp(ctx)
-	var all int64
+	var all, done int64
 	for _, f := range found {
-		all += f.Size
+		all += 2 * f.Size
 	}
+	d.archiveFirst = true // so that the archive has everything soon; then come the folds and the companions
+	for i, f := range found {
+		if ctx.Err() != nil {
+			return report, context.Cause(ctx)
+		}
+		if s := d.sessions[d.owners[f.Path]]; s == nil || s.unknown() {
+			d.batch = i < len(found)-1
+			err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
+			if errors.Is(err, errMore) {
+				err = nil
+			}
+			if err = errors.Join(err, d.saveAll(ctx, i < len(found)-1)); err != nil {
+				report.fail(f.Path, err)
+			}
+		}
+		done += f.Size
+		progress(done, all)
+	}
+	d.archiveFirst = false
 	for i, f := range found {
 		if ctx.Err() != nil {
 			return report, context.Cause(ctx)
@@ -70,7 +89,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			report.fail(f.Path, err)
 		}
 		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
-		progress(report.Bytes, all)
+		progress(done+report.Bytes, all)
 	}
 	d.recheck(ctx, start, atRest, d.failed)
 	if d.damaged {

@@ -188,6 +188,11 @@ func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
 }
 
+// unknown reports whether the session was never folded to its end.
+func (s *session) unknown() bool {
+	return s.state.At == Place{} && s.state.SkipReason == "" && !s.state.Gone
+}
+
 // companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
 	if s.state.Gone && d.CompanionDir == "" {
