@@ -25,7 +25,7 @@ type webFlags struct {
 const webAddr = "127.0.0.1:0"
 
 // webMemory is where the server collects garbage sooner, in bytes of Go's memory.
-const webMemory = 48 << 20
+const webMemory = 37 << 20
 
 func (a *app) webCommand() *cobra.Command {
 	p := page{
