@@ -66,12 +66,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			return report, context.Cause(ctx)
 		}
 		if s := d.sessions[d.owners[f.Path]]; s == nil || s.unknown() {
-			d.batch = i < len(found)-1
-			err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
-			if errors.Is(err, errMore) {
-				err = nil
-			}
-			if err = errors.Join(err, d.saveAll(ctx, i < len(found)-1)); err != nil {
+			if err := d.syncFound(ctx, f, i < len(found)-1); err != nil {
 				report.fail(f.Path, err)
 			}
 		}
@@ -83,9 +78,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		if ctx.Err() != nil {
 			return report, context.Cause(ctx)
 		}
-		offer := watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}
-		d.batch = i < len(found)-1
-		if err := errors.Join(d.syncFully(ctx, offer), d.saveAll(ctx, i < len(found)-1)); err != nil {
+		if err := d.syncFound(ctx, f, i < len(found)-1); err != nil {
 			report.fail(f.Path, err)
 		}
 		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
@@ -126,6 +119,16 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 
 func (r *Report) fail(path string, err error) {
 	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
+}
+
+// syncFound syncs a file that was found, and saves it, or keeps it for the next save if more files follow.
+func (d *Daemon) syncFound(ctx context.Context, f watcher.Found, more bool) error {
+	d.batch = more
+	err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
+	if d.archiveFirst && errors.Is(err, errMore) { // the next pass folds it
+		err = nil
+	}
+	return errors.Join(err, d.saveAll(ctx, more))
 }
 
 // syncFailed syncs the files again that failed because of damage that is now repaired.

@@ -60,6 +60,7 @@ type hinted struct {
 	hint string
 }
 
+// Unwrap returns the error without the hint.
 func (h hinted) Unwrap() error { return h.error }
 
 var (
@@ -75,8 +76,10 @@ func usagef(format string, args ...any) error {
 // silent is an error that adds nothing to a message.
 type silent struct{ error }
 
+// Error returns no text.
 func (silent) Error() string { return "" }
 
+// Unwrap returns the error that is only compared with.
 func (s silent) Unwrap() error { return s.error }
 
 func main() {

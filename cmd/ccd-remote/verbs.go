@@ -14,12 +14,18 @@ import (
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-func (a *app) push(ctx context.Context, _ []string) error {
+// openBoth opens the store and this machine, which the caller closes.
+func (a *app) openBoth() (settings, remote.Store, *remote.Machine, error) {
 	s, store, err := a.open()
 	if err != nil {
-		return err
+		return s, nil, nil, err
 	}
 	m, err := a.openMachine(s, store)
+	return s, store, m, err
+}
+
+func (a *app) push(ctx context.Context, _ []string) error {
+	s, _, m, err := a.openBoth()
 	if err != nil {
 		return err
 	}
@@ -176,11 +182,7 @@ func ago(t time.Time) string {
 }
 
 func (a *app) check(ctx context.Context, _ []string) error {
-	s, store, err := a.open()
-	if err != nil {
-		return err
-	}
-	m, err := a.openMachine(s, store)
+	_, store, m, err := a.openBoth()
 	if err != nil {
 		return err
 	}
@@ -221,11 +223,7 @@ func (a *app) check(ctx context.Context, _ []string) error {
 }
 
 func (a *app) gc(ctx context.Context, _ []string) error {
-	s, store, err := a.open()
-	if err != nil {
-		return err
-	}
-	m, err := a.openMachine(s, store)
+	_, _, m, err := a.openBoth()
 	if err != nil {
 		return err
 	}

@@ -216,15 +216,24 @@ type step struct {
 // queue is a heap of steps, most valuable first.
 type queue []step
 
+// Len implements heap.Interface.
 func (q queue) Len() int { return len(q) }
+
+// Less implements heap.Interface.
 func (q queue) Less(i, j int) bool {
 	if q[i].worth != q[j].worth {
 		return q[i].worth > q[j].worth
 	}
 	return q[i].unit < q[j].unit
 }
+
+// Swap implements heap.Interface.
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(step)) }
+
+// Push implements heap.Interface.
+func (q *queue) Push(x any) { *q = append(*q, x.(step)) }
+
+// Pop implements heap.Interface.
 func (q *queue) Pop() any {
 	old := *q
 	x := old[len(old)-1]
