@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // remoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.

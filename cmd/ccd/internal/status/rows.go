@@ -6,9 +6,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 
