@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -104,23 +105,50 @@ func (c *slowConn) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
+// Causes of refused requests that a person can remove.
+var (
+	errClock   = errors.New("the clock of this machine is wrong")
+	errExpired = errors.New("the credentials have expired")
+	errKey     = errors.New("the store does not know the key, or the secret is wrong")
+	errNoKey   = errors.New("there are no credentials")
+	errBucket  = errors.New("the bucket does not exist")
+)
+
+// causes are their codes.
+var causes = map[string]error{
+	"RequestTimeTooSkewed": errClock, "RequestExpired": errClock,
+	"ExpiredToken": errExpired, "ExpiredTokenException": errExpired, "TokenRefreshRequired": errExpired,
+	"InvalidAccessKeyId": errKey, "SignatureDoesNotMatch": errKey, "InvalidToken": errKey,
+	"NoSuchBucket": errBucket,
+}
+
+// longHash matches the part of a hash that a message leaves out.
+var longHash = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{24,}`)
+
 // translate wraps the remote package's errors.
-func translate(what, name string, err error) error {
+func (b *bucket) translate(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	kind := remote.ErrBusy // the network
+	name = longHash.ReplaceAllString(name, "$1")
 	var r minio.ErrorResponse
+	var request *url.Error
+	if errors.As(err, &request) { // its text has the whole address
+		err = request.Err
+	}
 	if errors.As(err, &r) {
-		switch {
+		switch cause := causes[r.Code]; {
+		case cause != nil:
+			return fmt.Errorf("%s %s: %w: %w", what, name, cause, err)
 		case r.StatusCode == http.StatusPreconditionFailed:
 			kind = remote.ErrConflict
-		case r.Code == "NoSuchKey" || r.StatusCode == http.StatusNotFound && r.Code != "NoSuchBucket":
+		case r.StatusCode == http.StatusNotFound:
 			kind = remote.ErrAbsent
-		case r.Code == "RequestTimeTooSkewed":
-			return fmt.Errorf("%s %s: the clock of this machine is wrong: %w", what, name, err)
 		case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
-			kind = remote.ErrDenied
+			if kind = remote.ErrDenied; b.anonymous() {
+				kind = errNoKey
+			}
 		case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
 			r.Code == "SlowDown" || r.Code == "RequestTimeout" || r.Code == "IncompleteBody":
 		default:
@@ -128,6 +156,12 @@ func translate(what, name string, err error) error {
 		}
 	}
 	return fmt.Errorf("%s %s: %w: %w", what, name, kind, err)
+}
+
+// anonymous reports whether no credentials were found.
+func (b *bucket) anonymous() bool {
+	v, err := b.core.GetCreds()
+	return err == nil && v.AccessKeyID == ""
 }
 
 // Get implements remote.Store.
@@ -140,7 +174,7 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	}
 	r, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+name, o)
 	if err != nil {
-		return nil, "", translate("get", name, err)
+		return nil, "", b.translate("get", name, err)
 	}
 	defer r.Close()
 	const most = 4 * remote.MaxPack
@@ -151,19 +185,26 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	if err == nil && info.Size >= 0 && int64(len(data)) != info.Size {
 		err = io.ErrUnexpectedEOF
 	}
-	return data, info.ETag, translate("get", name, err)
+	return data, info.ETag, b.translate("get", name, err)
 }
 
 // Put implements remote.Store.
 func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Condition) (string, error) {
-	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"} // several parts would ignore the condition
+	o := minio.PutObjectOptions{
+		DisableMultipart: true, // several parts would ignore the condition
+		SendContentMd5:   true, // Amazon refuses an object under Object Lock without it
+		ContentType:      "application/octet-stream",
+	}
 	if c.Tag == "" {
 		o.SetMatchETagExcept("*")
 	} else {
 		o.SetMatchETag(c.Tag)
 	}
 	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
-	return info.ETag, translate("put", name, err)
+	if err == nil && info.ETag == "" { // every store sends one, a captive portal does not
+		err = errors.New("what answers is no object storage")
+	}
+	return info.ETag, b.translate("put", name, err)
 }
 
 // List implements remote.Store.
@@ -173,7 +214,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 		defer cancel()
 		for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
 			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified}
-			if !yield(one, translate("list", prefix, o.Err)) || o.Err != nil {
+			if !yield(one, b.translate("list", prefix, o.Err)) || o.Err != nil {
 				return
 			}
 		}
@@ -183,11 +224,22 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 	}
 }
 
-// Delete implements remote.Store.
+// Delete implements remote.Store. Without the version's ID, a bucket with versions would keep the bytes and only hide them.
 func (b *bucket) Delete(ctx context.Context, name string) error {
-	err := translate("delete", name, b.core.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
+	info, err := b.core.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
+	if err == nil {
+		err = b.core.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{VersionID: info.VersionID})
+	}
+	err = b.translate("delete", name, err)
 	if errors.Is(err, remote.ErrAbsent) {
 		return nil
+	}
+	until, _ := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date"))
+	if held := info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON"; errors.Is(err, remote.ErrDenied) && (held || !until.IsZero()) {
+		if held {
+			until = time.Time{}
+		}
+		return &remote.LockedError{Until: until, Err: err}
 	}
 	return err
 }
