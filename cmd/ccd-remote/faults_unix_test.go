@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -516,5 +517,109 @@ func TestObjectLock(t *testing.T) {
 	}
 	if out := desk.ok("remote", "check"); !strings.Contains(out, " 0 problems") {
 		t.Error(out)
+	}
+}
+
+// TestForgetMachine deletes the copy of a machine that is gone: at no time does a head name what does not exist, and no
+// reader loses what it has pulled unless someone says so there.
+func TestForgetMachine(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { forgetMachine(t, startServer(t), false) })
+	t.Run("versions", func(t *testing.T) { // an older head must not come back
+		s := startServer(t)
+		s.bucket = "forgetful"
+		must(t, s.client().MakeBucket(t.Context(), s.bucket, minio.MakeBucketOptions{ObjectLocking: true}))
+		forgetMachine(t, s, true)
+	})
+}
+
+func forgetMachine(t *testing.T, s *server, versions bool) {
+	reader, other, desk, laptop := newHome(t, s, "reader"), newHome(t, s, "other"), newHome(t, s, "desk"), newHome(t, s, "laptop")
+	second := strings.TrimSpace(other.ok("remote", "keys", "-q"))
+	other.join(second)
+	for _, h := range []*home{desk, laptop} {
+		h.ok("remote", "add", "s3://"+s.bucket+"/team", "--endpoint", s.url, "--recipient", reader.reader(), "--recipient", second, "-q")
+		for n := range 3 { // several heads
+			h.talk(id(n), 20)
+			h.ok("remote", "push")
+		}
+	}
+	reader.ok("remote", "pull")
+	other.ok("remote", "pull")
+	count := func(text string) (n int) {
+		for o := range s.client().ListObjects(t.Context(), s.bucket, minio.ListObjectsOptions{Recursive: true, WithVersions: versions}) {
+			must(t, o.Err)
+			if strings.Contains(o.Key, text) {
+				n++
+			}
+		}
+		return n
+	}
+	var st struct{ Machine string }
+	must(t, json.Unmarshal([]byte(desk.ok("remote", "status", "--json")), &st))
+	all := count("")
+	for _, one := range []struct {
+		h    *home
+		args []string
+		code int
+		says string
+	}{
+		{desk, []string{"desk", "--yes"}, 3, "not found"}, // it has never pulled
+		{desk, []string{st.Machine, "--yes"}, 1, "it is this machine"},
+		{reader, []string{"nowhere", "--yes"}, 3, "not found"},
+		{reader, []string{"desk"}, 1, "hint: add --yes"},
+		{reader, []string{"desk"}, 1, "3 sessions"},
+		{reader, nil, 2, "name of a machine"},
+	} {
+		if _, talk, code := one.h.run(append([]string{"remote", "forget-machine"}, one.args...)...); code != one.code || !strings.Contains(talk, one.says) {
+			t.Errorf("%s: forget-machine %q: exit %d: %s", one.h.name, one.args, code, talk)
+		}
+	}
+	s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/p/") {
+			refuse(w, 403, "AccessDenied")
+			return
+		}
+		forward(w, r)
+	})
+	if _, talk, code := reader.run("remote", "forget-machine", "desk", "--yes"); code != 1 || !strings.Contains(talk, "s3:DeleteObject") {
+		t.Errorf("without the right to delete packs: exit %d: %s", code, talk)
+	}
+	if n := count("heads/" + st.Machine); n != 0 || count("") >= all || count("m/"+st.Machine) != 3 {
+		t.Errorf("%d heads, %d of %d objects", n, count(""), all)
+	}
+	desk.same(reader) // nothing was removed here yet
+	s.inject(nil)
+	reader.ok("remote", "forget-machine", "desk", "--yes")
+	if n := count(st.Machine); n != 0 {
+		t.Errorf("%d objects stay", n)
+	}
+	if _, talk, code := reader.run("ls", "--machine", "desk"); code != 3 {
+		t.Errorf("ls --machine: exit %d: %s", code, talk)
+	}
+	reader.ok("remote", "pull")
+	_, talk, code := other.run("remote", "pull")
+	if code != 4 || !strings.Contains(talk, "hint: if someone has removed it") || !strings.Contains(talk, "forget-machine "+st.Machine[:8]) {
+		t.Errorf("another reader: exit %d: %s", code, talk)
+	}
+	desk.same(other)
+	other.ok("remote", "forget-machine", st.Machine[:8], "--yes")
+	other.ok("remote", "pull")
+	laptop.same(reader)
+	laptop.same(other)
+	if versions { // versitygw 1.8.0 remembers the tag of an object whose versions are all deleted
+		return
+	}
+	desk.talk(id(5), 20) // it was not gone after all
+	if out, talk, code := desk.run("remote", "push"); code != 4 || !strings.Contains(talk, "push --new-name") {
+		t.Errorf("the machine comes back: exit %d: %s%s", code, out, talk)
+	}
+	desk.ok("remote", "push", "--new-name")
+	reader.ok("remote", "pull")
+	desk.same(reader)
+	if out := reader.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
+		t.Error(out)
+	}
+	if _, talk, _ := desk.run("remote", "remove"); !strings.Contains(talk, "forget-machine ") {
+		t.Errorf("remove: %s", talk)
 	}
 }

@@ -43,7 +43,7 @@ type app struct {
 	recipients                                 []string
 	grace                                      time.Duration
 	sample                                     int
-	all, newName                               bool
+	all, newName, yes                          bool
 	impatient                                  bool
 }
 
@@ -141,6 +141,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
+	f.BoolVar(&a.yes, "yes", false, "")
 	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
@@ -153,11 +154,11 @@ func (a *app) run(ctx context.Context, args []string) error {
 		do   func(context.Context, []string) error
 	}{
 		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {1, a.pull}, "status": {0, a.status},
-		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove},
+		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove}, "forget-machine": {1, a.forgetMachine},
 	}
 	verb, ok := verbs[f.Arg(0)]
 	if !ok {
-		return usagef("parse command line: expected add, keys, push, pull, status, check, gc or remove, got %q", f.Arg(0))
+		return usagef("parse command line: expected add, keys, push, pull, status, check, gc, forget-machine or remove, got %q", f.Arg(0))
 	}
 	if f.NArg()-1 > verb.most {
 		return usagef("parse command line: ccd remote %s takes no %q", f.Arg(0), f.Arg(f.NArg()-1))

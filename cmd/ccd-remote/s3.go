@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -224,21 +225,58 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 	}
 }
 
-// Delete implements remote.Store. Without the version's ID, a bucket with versions would keep the bytes and only hide them.
+// Delete implements remote.Store.
 func (b *bucket) Delete(ctx context.Context, name string) error {
-	info, err := b.core.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
-	if err == nil {
-		err = b.core.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{VersionID: info.VersionID})
+	key := b.prefix + name
+	versions, err := b.versions(ctx, key)
+	for _, v := range versions {
+		if err = b.core.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{VersionID: v}); err != nil {
+			err = b.locked(ctx, key, v, b.translate("delete", name, err))
+			break
+		}
 	}
-	err = b.translate("delete", name, err)
 	if errors.Is(err, remote.ErrAbsent) {
 		return nil
 	}
-	until, _ := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date"))
-	if held := info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON"; errors.Is(err, remote.ErrDenied) && (held || !until.IsZero()) {
-		if held {
-			until = time.Time{}
+	return err
+}
+
+// versions returns the IDs of an object's versions, oldest first; in a bucket without versions one empty ID.
+func (b *bucket) versions(ctx context.Context, key string) (all []string, err error) {
+	info, err := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
+	if err != nil {
+		return nil, b.translate("delete", key, err)
+	}
+	if info.VersionID == "" {
+		return []string{""}, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: key, Recursive: true, WithVersions: true}) {
+		if o.Err != nil {
+			return nil, b.translate("list versions of", key, o.Err)
 		}
+		if o.Key == key {
+			all = append(all, o.VersionID)
+		}
+	}
+	slices.Reverse(all) // else an older version would be the present one
+	return all, nil
+}
+
+// locked adds to a refusal until when the bucket keeps a version, if the store says that.
+func (b *bucket) locked(ctx context.Context, key, version string, err error) error {
+	if !errors.Is(err, remote.ErrDenied) {
+		return err
+	}
+	info, herr := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{VersionID: version})
+	if herr != nil {
+		return err
+	}
+	if info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON" {
+		return &remote.LockedError{Err: err}
+	}
+	if until, perr := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date")); perr == nil {
 		return &remote.LockedError{Until: until, Err: err}
 	}
 	return err

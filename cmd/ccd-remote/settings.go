@@ -18,6 +18,7 @@ import (
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
 	"ccd/internal/remote"
+	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 )
 
@@ -119,12 +120,16 @@ func (a *app) remove(context.Context, []string) error {
 	if err != nil {
 		return err
 	}
+	st, _ := pulled.ReadPush(a.dir) // its errors must not prevent this
 	for _, name := range []string{settingsFile, "status.json", "machine.db"} {
 		if err := os.Remove(a.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove remote: %w", err)
 		}
 	}
-	a.say("the copy stays in the bucket, the identity and what was pulled in %s", a.dir)
+	a.say("nothing is pushed from here any more; the identity and what was pulled stay in %s", a.dir)
+	if st.Machine != "" {
+		a.say("the copy stays in the bucket; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
+	}
 	return a.print(s, "%s", s.URL)
 }
 

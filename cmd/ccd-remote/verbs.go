@@ -126,7 +126,8 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	}
 	for _, machine := range missing {
 		if a.machine == "" || chosen[machine] {
-			failed = errors.Join(failed, fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrLie))
+			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrLie),
+				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
 		}
 	}
 	if failed == nil && len(all) == 0 && a.machine != "" {
@@ -276,4 +277,79 @@ func refused(verb string, n int, why error) error {
 		return words.Hint(err, "someone with s3:PutObjectLegalHold has to end the hold%s", until)
 	}
 	return words.Hint(err, "ccd remote %s after %s%s", verb, words.Local(locked.Until), until)
+}
+
+// forgetMachine deletes the copy of a machine that no longer exists, and what was pulled of it.
+func (a *app) forgetMachine(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usagef("parse command line: expected the name of a machine")
+	}
+	s, store, err := a.open()
+	if err != nil {
+		return err
+	}
+	m, err := a.resolve(ctx, store, args[0])
+	if err != nil {
+		return err
+	}
+	st, err := pulled.ReadPush(a.dir)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("machine %s (%.8s)", cmp.Or(m.Label, "?"), m.Machine)
+	switch {
+	case m.Machine == st.Machine:
+		return words.Hint(fmt.Errorf("forget %s: it is this machine, and would push again", name), "ccd remote remove here, then forget-machine on another machine")
+	case !a.yes:
+		a.say("%s: %s, %s, last push %s", name, words.Count(m.Sessions, "session"), size(m.Bytes), ago(m.Time))
+		return words.Hint(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL), "add --yes")
+	}
+	c, err := remote.ForgetMachine(ctx, store, a.machines(), m.Machine)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Machine string `json:"machine"`
+		Label   string `json:"label"`
+		Deleted int    `json:"deleted"`
+		Freed   int64  `json:"freed_bytes"`
+		Refused int    `json:"refused"`
+	}{m.Machine, m.Label, c.Deleted, c.Freed, c.Refused}
+	if err := a.print(out, "%s: deleted %s (%s)", name, words.Count(c.Deleted, "object"), size(c.Freed)); err != nil {
+		return err
+	}
+	return refused("forget-machine "+args[0], c.Refused, c.Why)
+}
+
+// resolve returns the machine with a label or whose name begins so: of those seen before, else of those in the store. The
+// whole name of one that is neither is accepted, because its head may have been deleted already.
+func (a *app) resolve(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
+	known, err := pulled.List(a.machines())
+	if err != nil {
+		return m, err
+	}
+	found := pulled.Find(known, name)
+	if len(found) == 0 {
+		names, err := remote.Machines(ctx, store)
+		if err != nil {
+			return m, err
+		}
+		var all []pulled.Machine
+		for _, one := range names {
+			all = append(all, pulled.Machine{Machine: one})
+		}
+		if found = pulled.Find(all, name); len(found) == 0 && remote.IsMachine(name) {
+			found = []pulled.Machine{{Machine: name}}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return m, words.Hint(fmt.Errorf("find machine %s: %w", name, errUnknown), "ccd remote status lists those that were pulled")
+	case 1:
+		return found[0], nil
+	}
+	for _, one := range found {
+		a.say("%s  %s, last push %s", one.Machine, one.Label, ago(one.Time))
+	}
+	return m, words.Hint(fmt.Errorf("find machine %s: %w: there are %d", name, errUnknown, len(found)), "give the beginning of its name")
 }

@@ -22,8 +22,8 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 

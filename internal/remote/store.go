@@ -53,8 +53,8 @@ type Store interface {
 	// Put writes an object in one request and returns its tag.
 	Put(ctx context.Context, name string, data []byte, c Condition) (tag string, err error)
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Delete removes an object, in a bucket with versions its present version; one that does not exist is no error. The
-	// error wraps a LockedError if the object is locked.
+	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps a LockedError if
+	// the object is locked.
 	Delete(ctx context.Context, name string) error
 }
 
