@@ -4,11 +4,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -21,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/remote/remotetest"
 )
 
 // These tests run ccd and ccd-remote against a real server, versitygw, which cmd/ccd-remote/run installs.
@@ -47,7 +47,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if os.Getenv("CCD_VERSITYGW") != "" {
+	if os.Getenv("CCD_VERSITYGW")+os.Getenv("CCD_S3_ENDPOINT") != "" {
 		if dir, err := binaries(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
@@ -57,46 +57,22 @@ func TestMain(m *testing.M) {
 
 // server is a real server behind a proxy that can inject faults.
 type server struct {
-	t     testing.TB
-	url   string // of the proxy
-	mu    sync.Mutex
-	count map[string]int
-	fault func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
-	n     int
+	t      testing.TB
+	url    string // of the proxy
+	bucket string
+	env    []string // credentials
+	mu     sync.Mutex
+	count  map[string]int
+	fault  func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
+	n      int
 }
 
 func startServer(t testing.TB) *server {
 	t.Helper()
-	program := os.Getenv("CCD_VERSITYGW")
-	if program == "" {
-		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
-	}
-	dir := t.TempDir()
-	for _, name := range []string{"data/backup", "meta"} {
-		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	real := remotetest.Start(t)
+	s := &server{t: t, count: map[string]int{}, bucket: real.URL, env: []string{"AWS_ACCESS_KEY_ID=" + real.Access, "AWS_SECRET_ACCESS_KEY=" + real.Secret}}
+	to, err := url.Parse(real.Endpoint)
 	must(t, err)
-	addr := l.Addr().String()
-	must(t, l.Close())
-	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, program, "--port", addr, "--access", "key", "--secret", "secret", "posix", "--sidecar", filepath.Join(dir, "meta"), filepath.Join(dir, "data"))
-	c.Dir, c.Env = dir, []string{"HOME=" + dir}
-	must(t, c.Start())
-	t.Cleanup(func() { cancel(); _ = c.Wait() })
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	s := &server{t: t, count: map[string]int{}}
-	to := &url.URL{Scheme: "http", Host: addr}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // it is signed
@@ -142,7 +118,7 @@ type home struct {
 }
 
 func newHome(t testing.TB, s *server, name string) *home {
-	return &home{t: t, s: s, dir: t.TempDir(), name: name, env: []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}}
+	return &home{t: t, s: s, dir: t.TempDir(), name: name, env: s.env}
 }
 
 func (h *home) command(args ...string) *exec.Cmd {
@@ -210,7 +186,7 @@ func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n
 // join lets the machine encrypt to a reader, and returns the identity file of a new reader if reader is "".
 func (h *home) join(recipient string) {
 	h.t.Helper()
-	h.ok("remote", "add", "s3://backup/team", "--endpoint", h.s.url, "--recipient", recipient, "-q")
+	h.ok("remote", "add", h.s.bucket, "--endpoint", h.s.url, "--recipient", recipient, "-q")
 }
 
 // reader makes a machine that has a reader's identity, and returns its recipient.
@@ -411,7 +387,7 @@ func TestRefusedByAServer(t *testing.T) {
 		code   string
 		says   string
 	}{
-		"a wrong secret":      {env: []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=wrong"}, says: "access denied"},
+		"a wrong secret":      {env: []string{good[0], "AWS_SECRET_ACCESS_KEY=wrong"}, says: "access denied"},
 		"expired credentials": {env: good, status: 403, code: "ExpiredToken", says: "access denied"},
 		"a wrong clock":       {env: good, status: 403, code: "RequestTimeTooSkewed", says: "clock"},
 		"no bucket":           {env: good, status: 404, code: "NoSuchBucket", says: "injected"},
