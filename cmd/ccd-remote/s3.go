@@ -25,6 +25,9 @@ type bucket struct {
 	core   minio.Core
 	name   string
 	prefix string // "" or ends in a slash
+	http   http.Client
+
+	unquoted bool // the server compares If-Match with its quotes; set by Put of a head, of which there is one at a time
 }
 
 // openBucket returns the store that a configuration names. It makes no request.
@@ -78,7 +81,7 @@ func openBucket(s settings) (*bucket, error) {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
 	client.SetAppInfo("ccd", release)
-	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/")}
+	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/"), http: http.Client{Transport: transport}}
 	if b.prefix != "" {
 		b.prefix += "/"
 	}
@@ -156,6 +159,9 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 
 // Put implements remote.Store.
 func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Condition) (string, error) {
+	if c.Tag != "" && b.unquoted {
+		return b.putUnquoted(ctx, name, data, c.Tag)
+	}
 	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"} // several parts would ignore the condition
 	if c.Tag == "" {
 		o.SetMatchETagExcept("*")
@@ -163,7 +169,39 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Con
 		o.SetMatchETag(c.Tag)
 	}
 	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
-	return info.ETag, translate("put", name, err)
+	err = translate("put", name, err)
+	if c.Tag != "" && errors.Is(err, remote.ErrConflict) {
+		there, failed := b.core.Client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
+		if b.unquoted = failed == nil && there.ETag == c.Tag; failed != nil || b.unquoted { // the condition was met, as far as we know
+			return b.putUnquoted(ctx, name, data, c.Tag)
+		}
+	}
+	return info.ETag, err
+}
+
+// putUnquoted is Put for Ceph's radosgw 16, which compares If-Match with its quotes, so that no tag is equal. The client
+// cannot leave them out, but sign such a request.
+func (b *bucket) putUnquoted(ctx context.Context, name string, data []byte, tag string) (string, error) {
+	match := http.Header{"If-Match": {tag}}
+	u, err := b.core.PresignHeader(ctx, http.MethodPut, b.name, b.prefix+name, 10*time.Minute, nil, match)
+	if err != nil {
+		return "", translate("put", name, err)
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodPut, u.String(), bytes.NewReader(data))
+	if err != nil {
+		return "", fmt.Errorf("put %s: %w", name, err)
+	}
+	q.Header = match
+	r, err := b.http.Do(q)
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return "", translate("put", name, failed.Err) // without the URL, which is signed
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return "", translate("put", name, minio.ErrorResponse{StatusCode: r.StatusCode, Message: r.Status})
+	}
+	return strings.Trim(r.Header.Get("ETag"), `"`), nil
 }
 
 // List implements remote.Store.

@@ -342,7 +342,9 @@ func (m *Machine) resolve(ctx context.Context, r *round) error {
 	tag, err = m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{tag})
 	if errors.Is(err, ErrConflict) {
 		if b, tag, err = m.stored(ctx); err == nil && !bytes.Equal(b, r.Head) {
-			err = errFork
+			if err = m.mine(b); err == nil {
+				err = errors.New("the store refuses to replace this machine's head although it is the last one: it has no If-Match")
+			}
 		}
 	}
 	if err != nil {
