@@ -210,7 +210,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
-			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified}
+			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified, Tag: o.ETag}
 			if !yield(one, translate("list", prefix, o.Err)) || o.Err != nil {
 				return
 			}

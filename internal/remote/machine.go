@@ -341,9 +341,10 @@ func (m *Machine) resolve(ctx context.Context, r *round) error {
 	}
 	tag, err = m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{tag})
 	if errors.Is(err, ErrConflict) {
-		if b, tag, err = m.stored(ctx); err == nil && !bytes.Equal(b, r.Head) {
-			if err = m.mine(b); err == nil {
-				err = errors.New("the store refuses to replace this machine's head although it is the last one: it has no If-Match")
+		b, tag, err = m.stored(ctx)
+		if err == nil && !bytes.Equal(b, r.Head) {
+			if err = m.mine(b); err == nil { // no fork: the object has changed, but the store still shows the old one
+				err = fmt.Errorf("%w: it shows an old head", ErrBusy)
 			}
 		}
 	}
