@@ -18,6 +18,7 @@ import (
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
 	"ccd/internal/remote"
+	"ccd/internal/remote/pulled"
 )
 
 // settings say where the copy is, and who can read it. Credentials are never among them.
@@ -30,7 +31,7 @@ type settings struct {
 }
 
 const (
-	settingsFile = "remote.json"
+	settingsFile = pulled.Settings
 	identityFile = "identity.txt"
 	mostFile     = 1 << 20
 )

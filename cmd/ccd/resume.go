@@ -101,6 +101,7 @@ written (false with --dry-run), redacted (how many secrets of each kind are left
 	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 
