@@ -411,7 +411,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if err := putSchema(tx); err != nil { // the oldest schema has no tracks and no envelopes
+	if err := putSchema(tx); err != nil { // the oldest schema has no tracks
 		return err
 	}
 	if p.unfilled {
@@ -446,6 +446,9 @@ func (b *packed) write(tx *bolt.Tx, s stream) error {
 			b.ID = known.ID
 			return putBlock(tx, s, b.block)
 		}
+	}
+	if err := putSchema(tx); err != nil { // older ones have no envelopes and checksums
+		return err
 	}
 	bucket := b.bucket(tx)
 	id, err := bucket.NextSequence()

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -67,13 +68,22 @@ func (v *verifier) records(ctx context.Context) error {
 	return nil
 }
 
-// Check reads one generation of a session and checks every hash. It fails with a DamageError for each damaged place,
-// joined.
+// Check checks that the stored bytes of a generation are there and are what was written (see CheckStored). Unlike Verify
+// it does not prove that they are the generation's. It fails with a DamageError for each damaged stretch, joined.
 func (a *Archive) Check(ctx context.Context, k transcript.Key, generation int) error {
-	v := verifier{a: a, blocks: map[blockID]bool{}}
-	err := v.generation(ctx, a.Reader(k, generation), generation)
-	for _, d := range v.Damage {
-		err = errors.Join(err, d)
+	r := a.Reader(k, generation)
+	g, err := r.generation(ctx)
+	if err != nil {
+		return err
+	}
+	var all []Found
+	for off := int64(0); off < g.Offset; off += fetchSize {
+		part := transcript.Part{Span: transcript.Span{Off: off, Len: min(fetchSize, g.Offset-off)}}
+		all = append(all, Found{Key: k, Generation: generation, Pointer: transcript.Pointer{Parts: []transcript.Part{part}}})
+	}
+	damaged, _, err := a.CheckStored(ctx, all, math.MaxInt64)
+	for _, f := range damaged {
+		err = errors.Join(err, r.damage(f.Parts[0].Span.Off, errMismatch))
 	}
 	return err
 }
@@ -224,23 +234,14 @@ func (v *verifier) unusedFrames(ctx context.Context) error {
 	return nil
 }
 
-// checkFrame reads and checks one frame.
+// checkFrame checks one frame.
 func (a *Archive) checkFrame(ctx context.Context, b block) error {
-	var data []byte
-	err := a.view(ctx, func(tx *bolt.Tx) (err error) {
-		data, err = getChunks(b.bucket(tx), b.ID, nil)
-		if err != nil {
-			err = a.damage("frame %d: %w", b.ID, err)
+	return a.view(ctx, func(tx *bolt.Tx) error {
+		if _, err := a.checkStored(tx, b); err != nil {
+			return a.damage("frame %d: %w", b.ID, err)
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if _, err := a.unpack(b, data, nil); err != nil {
-		return a.damage("frame %d: %w", b.ID, err)
-	}
-	return nil
 }
 
 // place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.

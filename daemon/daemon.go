@@ -25,6 +25,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -159,6 +160,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	defer d.Archive.Rest()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d.again = make(chan string, 1)
@@ -276,7 +278,7 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	if deferred {
 		defer s.unfold() // its fold lacks what was archived
 	}
-	for seg, err := range watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o)) {
+	for seg, err := range d.tail(ctx, s, o) {
 		if err != nil {
 			return err
 		}
@@ -329,6 +331,14 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	return nil
 }
 
+// tail yields what is new in the transcript. It does not open one that has not changed since it was read to its end.
+func (d *Daemon) tail(ctx context.Context, s *session, o watcher.Offer) iter.Seq2[transcript.Segment, error] {
+	if s.folded && !s.rewritten && s.sourceStat == s.state.Source && !s.tailMissing() {
+		return func(func(transcript.Segment, error) bool) {}
+	}
+	return watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o))
+}
+
 // heartbeat reports progress to the watchdog.
 func (d *Daemon) heartbeat() {
 	if d.Heartbeat != nil {
@@ -353,6 +363,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.recheck(ctx, time.Now(), 0, d.report)
 		d.healIfDamaged(ctx)
 		d.backUp(ctx)
+		d.Archive.Rest()
 		if d.Scanned == nil {
 			return
 		}
