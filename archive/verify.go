@@ -234,14 +234,23 @@ func (v *verifier) unusedFrames(ctx context.Context) error {
 	return nil
 }
 
-// checkFrame checks one frame.
+// checkFrame reads and checks one frame.
 func (a *Archive) checkFrame(ctx context.Context, b block) error {
-	return a.view(ctx, func(tx *bolt.Tx) error {
-		if _, err := a.checkStored(tx, b); err != nil {
-			return a.damage("frame %d: %w", b.ID, err)
+	var data []byte
+	err := a.view(ctx, func(tx *bolt.Tx) (err error) {
+		data, err = getChunks(b.bucket(tx), b.ID, nil)
+		if err != nil {
+			err = a.damage("frame %d: %w", b.ID, err)
 		}
-		return nil
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	if _, err := a.unpack(b, data, nil); err != nil {
+		return a.damage("frame %d: %w", b.ID, err)
+	}
+	return nil
 }
 
 // place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.
