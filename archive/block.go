@@ -143,7 +143,7 @@ func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
 }
 
 func newEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(2),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxFrame), zstd.WithEncoderCRC(false),
 		zstd.WithSingleSegment(true))
 }
