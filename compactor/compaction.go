@@ -159,6 +159,7 @@ func (d *draft) made() (*Compaction, error) {
 	d.set = unit.All(d.source, d.reader, d.kept)
 	room := d.reader.Room
 	for tries := 0; ; tries++ {
+		d.set.Settle()
 		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
 		d.sections = render.Sections(d.chosen, d.set)
 		over := max(d.length()-d.reader.Room, d.lines()-maxLines)
@@ -167,7 +168,11 @@ func (d *draft) made() (*Compaction, error) {
 		}
 		if begins := d.recentBegins(); d.reader.First == 0 && begins > d.set.Until { // items for which Recent has no room get one line each
 			d.reader.Begin = begins
-			d.set = unit.All(d.source, d.reader, d.kept)
+			next, ok := d.set.Begin(begins)
+			if !ok {
+				next = unit.All(d.source, d.reader, d.kept)
+			}
+			d.set = next
 			continue
 		}
 		if !plan.DropRepeats(d.chosen, mayRepeat, stays) && over <= 0 {

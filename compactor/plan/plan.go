@@ -6,7 +6,6 @@ package plan
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
@@ -25,9 +24,41 @@ type Unit struct {
 	// Excerpt is the first level that is an excerpt of an original with its own ID; 0 if none is. Such levels are chosen only
 	// while the text is shorter than Room.Excerpts.
 	Excerpt int
-	// Form makes the text of a level. It is called when the level may be chosen, at most once per plan.
+	// Form makes the text of a level. It is called when the level may be chosen, and not again before Forget.
 	Form func(level int) Form
+
+	made []*formed // the forms made so far, by level
+	lost int       // how many of its last levels may no longer be chosen
 }
+
+// formed is a form that was made.
+type formed struct {
+	Form
+	size int // of its text
+}
+
+// form returns the form of a level.
+func (u *Unit) form(level int, size func(string) int) *formed {
+	for len(u.made) <= level {
+		u.made = append(u.made, nil)
+	}
+	if u.made[level] == nil {
+		f := u.Form(level)
+		u.made[level] = &formed{f, size(f.Text)}
+	}
+	return u.made[level]
+}
+
+// Forget has the next plan make the forms of a unit again.
+func (u *Unit) Forget() { u.made = nil }
+
+// Restore gives a unit back the levels that DropRepeats removed.
+func (u *Unit) Restore() { u.lost = 0 }
+
+// Levels returns how many levels may be chosen.
+func (u *Unit) Levels() int { return len(u.Worth) - u.lost }
+
+func (u *Unit) has(level int) bool { return level < u.Levels() }
 
 // Form is a unit at one level.
 type Form struct {
@@ -83,11 +114,13 @@ type Room struct {
 //
 // It first chooses for half the room, recursively, then adds to that, so that a text for twice the room contains everything
 // in this one. Each step adds what fits: first the first levels of Must units, then the next levels of all units, then what
-// soft pools kept out, always the most valuable per char first.
+// soft pools kept out, always the most valuable per char first. The units keep their forms for the next plan, which must have
+// the same measure.
 func Choose(units []*Unit, room Room, size func(string) int) Plan {
-	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]*Choice, len(units)), next: make([]*formed, len(units))}
+	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units))}
+	nothing := &formed{}
 	for i, u := range units {
-		c.at[i] = &Choice{Unit: u, Level: -1}
+		c.at[i] = state{Unit: u, level: -1, formed: nothing}
 		if u.Pool != nil {
 			u.Pool.used = 0
 		}
@@ -100,105 +133,95 @@ type chooser struct {
 	size     func(string) int
 	frame    int
 	excerpts int
-	at       []*Choice // choice of each unit
-	next     []*formed // next level of each unit, if it was made and did not fit
-	queue    queue     // buffer of a round
+	at       []state // of each unit
+	queue    queue   // buffer of a round
 	used     int
-	made     int  // chars of all forms
+	built    int  // chars of all forms
 	lifted   bool // soft pools no longer apply
 }
 
-// formed is a form that was made.
-type formed struct {
+// state is what was chosen of a unit so far.
+type state struct {
+	*Unit
 	level int
-	form  Form
-	cost  int
+	*formed
+	built int // how many of the unit's levels were counted as built
 }
 
 func (c *chooser) fill(room int) {
 	if room > 2*smallest {
 		c.fill(room / 2)
 	}
-	c.made = 0
+	c.built = 0
 	room -= c.frame
 	c.lifted = false
-	c.round(room, func(a *Choice) bool { return a.Must && a.Level < 0 })
-	c.round(room, func(*Choice) bool { return true })
+	c.round(room, func(a *state) bool { return a.Must && a.level < 0 })
+	c.round(room, func(*state) bool { return true })
 	c.lifted = true
-	c.round(room, func(a *Choice) bool { return a.Pool != nil && a.Pool.Soft })
+	c.round(room, func(a *state) bool { return a.Pool != nil && a.Pool.Soft })
 }
 
 // round chooses levels of the units accepted by may, most valuable first, while they fit.
-func (c *chooser) round(room int, may func(*Choice) bool) {
+func (c *chooser) round(room int, may func(*state) bool) {
 	q := c.queue[:0]
-	for i, a := range c.at {
-		if may(a) && a.Level+1 < len(a.Worth) {
-			q = append(q, step{i, a.Worth[a.Level+1]})
+	for i := range c.at {
+		if a := &c.at[i]; may(a) && a.has(a.level+1) {
+			q = append(q, step{i, a.Worth[a.level+1]})
 		}
 	}
 	c.queue = q
-	heap.Init(&q)
+	q.order()
 	full := map[*Pool]int{} // consecutive levels for which a pool had no room
-	for missed := 0; len(q) > 0 && missed < misses && c.made < builds*max(room, smallest); {
-		s := heap.Pop(&q).(step)
-		a := c.at[s.unit]
-		free := a.isExcerpt(a.Level+1) || a.Pool == nil || a.Pool.Soft && c.lifted
+	for missed := 0; len(q) > 0 && missed < misses && c.built < builds*max(room, smallest); {
+		i := q.pop()
+		a := &c.at[i]
+		level := a.level + 1
+		free := a.isExcerpt(level) || a.Pool == nil || a.Pool.Soft && c.lifted
 		if !free && (a.Pool.left(room) < leastStep || full[a.Pool] >= poolMiss) {
 			continue
 		}
-		m := c.form(s.unit, a.Level+1)
+		m := a.form(level, c.size)
+		if a.built <= level {
+			a.built = level + 1
+			c.built += m.size
+		}
+		cost := m.size - a.size
 		switch {
-		case m.form.Text == "" && a.Level+2 < len(a.Worth): // this level adds nothing, but the next one may
-			a.Level++
-			c.next[s.unit] = nil
-			heap.Push(&q, step{s.unit, a.Worth[a.Level+1]})
+		case m.Text == "" && a.has(level+1): // this level adds nothing, but the next one may
+			a.level = level
+			q.push(step{i, a.Worth[level+1]})
 			continue
-		case m.form.Text == "":
+		case m.Text == "":
 			continue
-		case a.isExcerpt(m.level) && c.used+m.cost > c.excerpts:
+		case a.isExcerpt(level) && c.used+cost > c.excerpts:
 			continue
-		case !free && m.cost > a.Pool.left(room):
+		case !free && cost > a.Pool.left(room):
 			full[a.Pool]++
 			continue
-		case m.cost > room-c.used:
+		case cost > room-c.used:
 			missed++
 			continue
 		}
 		missed = 0
-		c.used += m.cost
+		c.used += cost
 		if !free {
-			a.Pool.used += m.cost
+			a.Pool.used += cost
 			full[a.Pool] = 0
 		}
-		a.Form, a.Level = m.form, m.level
-		c.next[s.unit] = nil
-		if a.Level+1 < len(a.Worth) && may(a) {
-			heap.Push(&q, step{s.unit, a.Worth[a.Level+1]})
+		a.formed, a.level = m, level
+		if a.has(level+1) && may(a) {
+			q.push(step{i, a.Worth[level+1]})
 		}
 	}
-}
-
-// form makes the form of a level and returns its cost beyond the level before.
-func (c *chooser) form(unit, level int) *formed {
-	if m := c.next[unit]; m != nil && m.level == level {
-		return m
-	}
-	a := c.at[unit]
-	m := &formed{level: level, form: a.Unit.Form(level)}
-	n := c.size(m.form.Text)
-	m.cost = n - c.size(a.Form.Text)
-	c.made += n
-	c.next[unit] = m
-	return m
 }
 
 func (c *chooser) plan() Plan {
 	p := Plan{Used: c.used}
-	for _, a := range c.at {
-		if a.Form.Text == "" {
+	for i := range c.at {
+		if a := &c.at[i]; a.Text == "" {
 			p.Left = append(p.Left, a.Unit)
 		} else {
-			p.Chosen = append(p.Chosen, a)
+			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, a.level})
 		}
 	}
 	slices.SortStableFunc(p.Chosen, func(a, b *Choice) int {
@@ -213,30 +236,48 @@ type step struct {
 	worth float64
 }
 
-// queue is a heap of steps, most valuable first.
+func (s step) before(t step) bool { return s.worth > t.worth || s.worth == t.worth && s.unit < t.unit }
+
+// queue is a binary heap of steps, most valuable first.
 type queue []step
 
-// Len implements heap.Interface.
-func (q queue) Len() int { return len(q) }
-
-// Less implements heap.Interface.
-func (q queue) Less(i, j int) bool {
-	if q[i].worth != q[j].worth {
-		return q[i].worth > q[j].worth
+// order makes a heap of any steps.
+func (q queue) order() {
+	for i := len(q)/2 - 1; i >= 0; i-- {
+		q.sink(i)
 	}
-	return q[i].unit < q[j].unit
 }
 
-// Swap implements heap.Interface.
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queue) sink(i int) {
+	for s := q[i]; ; {
+		below := 2*i + 1
+		if below+1 < len(q) && q[below+1].before(q[below]) {
+			below++
+		}
+		if below >= len(q) || s.before(q[below]) {
+			q[i] = s
+			return
+		}
+		q[i], i = q[below], below
+	}
+}
 
-// Push implements heap.Interface.
-func (q *queue) Push(x any) { *q = append(*q, x.(step)) }
+func (q *queue) push(s step) {
+	*q = append(*q, s)
+	i := len(*q) - 1
+	for ; i > 0 && s.before((*q)[(i-1)/2]); i = (i - 1) / 2 {
+		(*q)[i] = (*q)[(i-1)/2]
+	}
+	(*q)[i] = s
+}
 
-// Pop implements heap.Interface.
-func (q *queue) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
+// pop removes the most valuable step and returns its unit.
+func (q *queue) pop() int {
+	all := *q
+	unit, last := all[0].unit, len(all)-1
+	all[0] = all[last]
+	if *q = all[:last]; last > 0 {
+		q.sink(0)
+	}
+	return unit
 }

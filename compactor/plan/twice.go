@@ -49,7 +49,7 @@ func (c *Choice) shorten() {
 	if c.isExcerpt(to) {
 		to = c.Excerpt
 	}
-	c.Unit.Worth = c.Unit.Worth[:to]
+	c.lost = len(c.Worth) - to
 }
 
 // runs yields the texts of longText bytes in a unit, one from the beginning of each word.

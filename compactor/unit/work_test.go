@@ -306,7 +306,7 @@ func TestWhatReplacesIsShorter(t *testing.T) {
 	}
 	w := j.writer(limits.Defaults())
 	kinds := map[string]int{}
-	for _, u := range w.units {
+	for _, u := range w.set().Units {
 		if u.Section != Conversation {
 			continue
 		}
