@@ -58,8 +58,6 @@ func (u *Unit) Restore() { u.lost = 0 }
 // Levels returns how many levels may be chosen.
 func (u *Unit) Levels() int { return len(u.Worth) - u.lost }
 
-func (u *Unit) has(level int) bool { return level < u.Levels() }
-
 // Form is a unit at one level.
 type Form struct {
 	Text     string  // whole lines; "" if this level adds nothing
@@ -117,13 +115,21 @@ type Room struct {
 // soft pools kept out, always the most valuable per char first. The units keep their forms for the next plan, which must have
 // the same measure.
 func Choose(units []*Unit, room Room, size func(string) int) Plan {
-	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units))}
+	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units)), queue: make(queue, 0, len(units))}
 	nothing := &formed{}
 	for i, u := range units {
-		c.at[i] = state{Unit: u, level: -1, formed: nothing}
+		c.at[i] = state{Unit: u, formed: nothing}
+		c.at[i].rise(-1)
+		if u.Must {
+			c.must = append(c.must, i)
+		}
 		if u.Pool != nil {
 			u.Pool.used = 0
+			if u.Pool.Soft {
+				c.soft = append(c.soft, i)
+			}
 		}
+		c.all = append(c.all, i)
 	}
 	c.fill(room.Most)
 	return c.plan()
@@ -134,18 +140,28 @@ type chooser struct {
 	frame    int
 	excerpts int
 	at       []state // of each unit
-	queue    queue   // buffer of a round
-	used     int
-	built    int  // chars of all forms
-	lifted   bool // soft pools no longer apply
+
+	all, must, soft []int // the units, those that Must, those of soft pools
+	queue           queue // buffer of a round
+	used            int
+	built           int  // chars of all forms
+	lifted          bool // soft pools no longer apply
 }
 
 // state is what was chosen of a unit so far.
 type state struct {
 	*Unit
-	level int
 	*formed
-	built int // how many of the unit's levels were counted as built
+	level int
+	worth float64 // of the next level
+	open  bool    // there is a next level
+	built int     // how many of the unit's levels were counted as built
+}
+
+func (a *state) rise(level int) {
+	if a.level, a.open = level, level+1 < a.Levels(); a.open {
+		a.worth = a.Worth[level+1]
+	}
 }
 
 func (c *chooser) fill(room int) {
@@ -155,21 +171,20 @@ func (c *chooser) fill(room int) {
 	c.built = 0
 	room -= c.frame
 	c.lifted = false
-	c.round(room, func(a *state) bool { return a.Must && a.level < 0 })
-	c.round(room, func(*state) bool { return true })
+	c.round(room, c.must, true)
+	c.round(room, c.all, false)
 	c.lifted = true
-	c.round(room, func(a *state) bool { return a.Pool != nil && a.Pool.Soft })
+	c.round(room, c.soft, false)
 }
 
-// round chooses levels of the units accepted by may, most valuable first, while they fit.
-func (c *chooser) round(room int, may func(*state) bool) {
+// round chooses levels of units, or only their first ones, most valuable first, while they fit.
+func (c *chooser) round(room int, units []int, first bool) {
 	q := c.queue[:0]
-	for i := range c.at {
-		if a := &c.at[i]; may(a) && a.has(a.level+1) {
-			q = append(q, step{i, a.Worth[a.level+1]})
+	for _, i := range units {
+		if a := &c.at[i]; a.open && (a.level < 0 || !first) {
+			q = append(q, step{i, a.worth})
 		}
 	}
-	c.queue = q
 	q.order()
 	full := map[*Pool]int{} // consecutive levels for which a pool had no room
 	for missed := 0; len(q) > 0 && missed < misses && c.built < builds*max(room, smallest); {
@@ -187,11 +202,11 @@ func (c *chooser) round(room int, may func(*state) bool) {
 		}
 		cost := m.size - a.size
 		switch {
-		case m.Text == "" && a.has(level+1): // this level adds nothing, but the next one may
-			a.level = level
-			q.push(step{i, a.Worth[level+1]})
-			continue
-		case m.Text == "":
+		case m.Text == "": // this level adds nothing, but the next one may
+			if level+1 < a.Levels() {
+				a.rise(level)
+				q.push(step{i, a.worth})
+			}
 			continue
 		case a.isExcerpt(level) && c.used+cost > c.excerpts:
 			continue
@@ -208,9 +223,9 @@ func (c *chooser) round(room int, may func(*state) bool) {
 			a.Pool.used += cost
 			full[a.Pool] = 0
 		}
-		a.formed, a.level = m, level
-		if a.has(level+1) && may(a) {
-			q.push(step{i, a.Worth[level+1]})
+		a.formed = m
+		if a.rise(level); a.open && !first {
+			q.push(step{i, a.worth})
 		}
 	}
 }

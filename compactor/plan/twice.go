@@ -22,10 +22,16 @@ func DropRepeats(p Plan, may, stays func(*Unit) bool) bool {
 		return c.Worth[c.Level]
 	}
 	slices.SortStableFunc(by, func(a, b *Choice) int { return cmp.Compare(rank(b), rank(a)) })
-	owner := map[string]*Choice{}
+	long := 0
+	for _, one := range by {
+		if !may(one.Unit) && len(one.Text) >= longText {
+			long += len(one.Text)
+		}
+	}
+	owner := make(map[string]*Choice, long/wordSize)
 	found := false
 	for _, one := range by {
-		if may(one.Unit) {
+		if may(one.Unit) || len(one.Text) < longText {
 			continue
 		}
 		free := one.Must && one.Level == 0 || stays(one.Unit)
@@ -52,15 +58,20 @@ func (c *Choice) shorten() {
 	c.lost = len(c.Worth) - to
 }
 
+// wordSize is about how many bytes a word takes with the blank after it.
+const wordSize = 6
+
 // runs yields the texts of longText bytes in a unit, one from the beginning of each word.
 func runs(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var b strings.Builder
+		b.Grow(len(text) + 1)
 		for line := range strings.Lines(text) {
 			t := strings.TrimSpace(line)
 			t = strings.TrimPrefix(strings.TrimPrefix(t, ">+"), ">")
 			for w := range strings.FieldsSeq(t) {
-				b.WriteString(w + " ")
+				b.WriteString(w)
+				b.WriteByte(' ')
 			}
 		}
 		flat := b.String()

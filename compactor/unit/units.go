@@ -58,6 +58,7 @@ type writer struct {
 	last      []*plan.Unit   // after them
 	agent     map[int32]bool // rows of calls that have a unit as sub-agents
 	found     []candidate    // that may get a line, newest first
+	byScore   []int          // the places of found, highest score first
 	copies    map[uint64]int32
 	summaries summaries
 }

@@ -73,15 +73,13 @@ const (
 // work makes a line for each call, and for each message between them, before Recent. If Recent begins later than before, it
 // makes units only for what it no longer shows.
 func (w *writer) work() []*plan.Unit {
-	all := w.before(w.until)
-	for n := range all {
-		all[n].newer = n
-	}
-	w.thirds(all)
+	from, to := w.before(w.until)
+	w.thirds(from, to)
 	zone := w.zone()
-	units := make([]*plan.Unit, 0, len(all))
-	for n := range all {
-		c := &all[n]
+	units := make([]*plan.Unit, 0, to-from)
+	for n := from; n < to; n++ {
+		c := &w.found[n]
+		c.newer = n - from
 		if w.agent[c.first] {
 			continue
 		}
@@ -105,18 +103,16 @@ func (w *writer) work() []*plan.Unit {
 	return units
 }
 
-// before returns the candidates before a record, newest first.
-func (w *writer) before(until int) []candidate {
-	all := w.found
-	for len(all) > 0 && int(w.row(all[0].first).Rec) >= until {
-		all = all[1:]
+// before returns which of the found pairs are before a record: [from, to).
+func (w *writer) before(until int) (from, to int) {
+	rec := func(n int) int { return int(w.row(w.found[n].first).Rec) }
+	for from < len(w.found) && rec(from) >= until {
+		from++
 	}
-	for n := maxCandidates; n < len(all); n++ {
-		if w.row(all[n].first).Rec != w.row(all[n-1].first).Rec {
-			return all[:n]
-		}
+	for to = min(from+maxCandidates, len(w.found)); to > from && to < len(w.found) && rec(to) == rec(to-1); {
+		to++
 	}
-	return all
+	return from, to
 }
 
 // zone returns the pool of the compression zone if a level was set by hand, else nil, because the room is limit enough.
@@ -345,24 +341,30 @@ func (w *writer) isClosed(u pair) bool {
 	return row.Has(fold.Failed) && !row.Has(fold.Rejected) && !w.f.IsOpen(u.result)
 }
 
-// thirds divides the pairs by their score. The highest scores are shortened most.
-func (w *writer) thirds(all []candidate) {
+// thirds divides the found pairs [from, to) by their score. The highest scores are shortened most.
+func (w *writer) thirds(from, to int) {
 	if !w.o.On("score") {
 		return
 	}
-	by := make([]*candidate, 0, len(all))
-	for n := range all {
-		by = append(by, &all[n])
+	if w.byScore == nil {
+		for n := range w.found {
+			w.byScore = append(w.byScore, n)
+		}
+		slices.SortFunc(w.byScore, func(a, b int) int {
+			return cmp.Or(cmp.Compare(w.found[b].points, w.found[a].points), cmp.Compare(a, b))
+		})
 	}
-	slices.SortFunc(by, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(a.newer, b.newer))
-	})
-	for n, c := range by {
-		third := 3 * n / len(by)
+	place := 0
+	for _, n := range w.byScore {
+		if n < from || n >= to {
+			continue
+		}
+		c, third := &w.found[n], 3*place/(to-from)
 		if c.unit != nil && third != c.third { // its line gets shorter or longer
 			c.unit.Forget()
 		}
 		c.third = third
+		place++
 	}
 }
 

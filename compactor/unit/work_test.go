@@ -127,8 +127,9 @@ func TestThirdsSetTheLength(t *testing.T) {
 	}
 	w := j.writer(limits.Defaults())
 	w.until = 120
-	all := w.candidates()
-	w.thirds(all)
+	from, to := w.before(w.until)
+	w.thirds(from, to)
+	all := w.found[from:to]
 	counts := [3]int{}
 	for _, c := range all {
 		counts[c.third]++
