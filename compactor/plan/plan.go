@@ -115,21 +115,26 @@ type Room struct {
 // soft pools kept out, always the most valuable per char first. The units keep their forms for the next plan, which must have
 // the same measure.
 func Choose(units []*Unit, room Room, size func(string) int) Plan {
-	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units)), queue: make(queue, 0, len(units))}
-	nothing := &formed{}
+	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units)), all: make([]int32, len(units)), queues: make([]queue, 1)}
+	nothing, places := &formed{}, map[*Pool]int32{}
+	c.queues[0] = make(queue, 0, len(units))
 	for i, u := range units {
+		c.all[i] = int32(i)
 		c.at[i] = state{Unit: u, formed: nothing}
 		c.at[i].rise(-1)
 		if u.Must {
-			c.must = append(c.must, i)
+			c.must = append(c.must, int32(i))
 		}
 		if u.Pool != nil {
-			u.Pool.used = 0
+			if places[u.Pool] == 0 {
+				places[u.Pool] = int32(len(c.queues))
+				c.queues = append(c.queues, nil)
+			}
+			c.at[i].pool, u.Pool.used = places[u.Pool], 0
 			if u.Pool.Soft {
-				c.soft = append(c.soft, i)
+				c.soft = append(c.soft, int32(i))
 			}
 		}
-		c.all = append(c.all, i)
 	}
 	c.fill(room.Most)
 	return c.plan()
@@ -141,8 +146,8 @@ type chooser struct {
 	excerpts int
 	at       []state // of each unit
 
-	all, must, soft []int // the units, those that Must, those of soft pools
-	queue           queue // buffer of a round
+	all, must, soft []int32 // the units, those that Must, those of soft pools
+	queues          []queue // of a round: of levels that no pool limits, then those of each pool
 	used            int
 	built           int  // chars of all forms
 	lifted          bool // soft pools no longer apply
@@ -152,14 +157,15 @@ type chooser struct {
 type state struct {
 	*Unit
 	*formed
-	level int
 	worth float64 // of the next level
-	open  bool    // there is a next level
-	built int     // how many of the unit's levels were counted as built
+	level int32
+	built int32 // how many of the unit's levels were counted as built
+	pool  int32 // place of its pool's queue
+	open  bool  // there is a next level
 }
 
 func (a *state) rise(level int) {
-	if a.level, a.open = level, level+1 < a.Levels(); a.open {
+	if a.level, a.open = int32(level), level+1 < a.Levels(); a.open {
 		a.worth = a.Worth[level+1]
 	}
 }
@@ -177,27 +183,59 @@ func (c *chooser) fill(room int) {
 	c.round(room, c.soft, false)
 }
 
-// round chooses levels of units, or only their first ones, most valuable first, while they fit.
-func (c *chooser) round(room int, units []int, first bool) {
-	q := c.queue[:0]
-	for _, i := range units {
-		if a := &c.at[i]; a.open && (a.level < 0 || !first) {
-			q = append(q, step{i, a.worth})
+// free reports whether no pool limits the next level of a unit.
+func (c *chooser) free(a *state) bool {
+	return a.pool == 0 || a.isExcerpt(int(a.level)+1) || a.Pool.Soft && c.lifted
+}
+
+func (c *chooser) queue(a *state) *queue {
+	if c.free(a) {
+		return &c.queues[0]
+	}
+	return &c.queues[a.pool]
+}
+
+// best returns the queue with the most valuable step, nil if all are empty.
+func (c *chooser) best() (q *queue) {
+	for n := range c.queues {
+		if other := &c.queues[n]; len(*other) > 0 && (q == nil || (*other)[0].before((*q)[0])) {
+			q = other
 		}
 	}
-	q.order()
-	full := map[*Pool]int{} // consecutive levels for which a pool had no room
-	for missed := 0; len(q) > 0 && missed < misses && c.built < builds*max(room, smallest); {
-		i := q.pop()
+	return q
+}
+
+// round chooses levels of units, or only their first ones, most valuable first, while they fit.
+func (c *chooser) round(room int, units []int32, first bool) {
+	for n := range c.queues {
+		c.queues[n] = c.queues[n][:0]
+	}
+	for _, i := range units {
+		if a := &c.at[i]; a.open && (a.level < 0 || !first) {
+			q := c.queue(a)
+			*q = append(*q, step{i, a.worth})
+		}
+	}
+	for _, q := range c.queues {
+		q.order()
+	}
+	full := make([]int, len(c.queues)) // consecutive levels for which a pool had no room
+	for missed := 0; missed < misses && c.built < builds*max(room, smallest); {
+		q := c.best()
+		if q == nil {
+			return
+		}
+		i := (*q)[0].unit
 		a := &c.at[i]
-		level := a.level + 1
-		free := a.isExcerpt(level) || a.Pool == nil || a.Pool.Soft && c.lifted
-		if !free && (a.Pool.left(room) < leastStep || full[a.Pool] >= poolMiss) {
+		level, free := int(a.level)+1, c.free(a)
+		if !free && (a.Pool.left(room) < leastStep || full[a.pool] >= poolMiss) {
+			*q = (*q)[:0] // for all that the pool limits
 			continue
 		}
+		q.pop()
 		m := a.form(level, c.size)
-		if a.built <= level {
-			a.built = level + 1
+		if int(a.built) <= level {
+			a.built = int32(level) + 1
 			c.built += m.size
 		}
 		cost := m.size - a.size
@@ -205,13 +243,13 @@ func (c *chooser) round(room int, units []int, first bool) {
 		case m.Text == "": // this level adds nothing, but the next one may
 			if level+1 < a.Levels() {
 				a.rise(level)
-				q.push(step{i, a.worth})
+				c.queue(a).push(step{i, a.worth})
 			}
 			continue
 		case a.isExcerpt(level) && c.used+cost > c.excerpts:
 			continue
 		case !free && cost > a.Pool.left(room):
-			full[a.Pool]++
+			full[a.pool]++
 			continue
 		case cost > room-c.used:
 			missed++
@@ -221,22 +259,22 @@ func (c *chooser) round(room int, units []int, first bool) {
 		c.used += cost
 		if !free {
 			a.Pool.used += cost
-			full[a.Pool] = 0
+			full[a.pool] = 0
 		}
 		a.formed = m
 		if a.rise(level); a.open && !first {
-			q.push(step{i, a.worth})
+			c.queue(a).push(step{i, a.worth})
 		}
 	}
 }
 
 func (c *chooser) plan() Plan {
-	p := Plan{Used: c.used}
+	p := Plan{Used: c.used, Left: make([]*Unit, 0, len(c.at))}
 	for i := range c.at {
 		if a := &c.at[i]; a.Text == "" {
 			p.Left = append(p.Left, a.Unit)
 		} else {
-			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, a.level})
+			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, int(a.level)})
 		}
 	}
 	slices.SortStableFunc(p.Chosen, func(a, b *Choice) int {
@@ -247,7 +285,7 @@ func (c *chooser) plan() Plan {
 
 // step is the next level of a unit.
 type step struct {
-	unit  int
+	unit  int32
 	worth float64
 }
 
@@ -286,13 +324,12 @@ func (q *queue) push(s step) {
 	(*q)[i] = s
 }
 
-// pop removes the most valuable step and returns its unit.
-func (q *queue) pop() int {
+// pop removes the most valuable step.
+func (q *queue) pop() {
 	all := *q
-	unit, last := all[0].unit, len(all)-1
+	last := len(all) - 1
 	all[0] = all[last]
 	if *q = all[:last]; last > 0 {
 		q.sink(0)
 	}
-	return unit
 }

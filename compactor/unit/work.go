@@ -276,8 +276,9 @@ func (w *writer) form(u pair, v detail) form {
 
 // candidates returns the pairs that may get a line, newest first: those of Recent, and enough of those before it.
 func (w *writer) candidates() []candidate {
-	var all []candidate
-	seen := map[uint64]int{}
+	first, last := w.f.Rows()
+	all := make([]candidate, 0, min(int(last-first), maxCandidates))
+	seen := make(map[uint64]int, cap(all)/2)
 	count := func(i int32) int {
 		row := w.row(i)
 		n := 0
