@@ -46,7 +46,7 @@ func (w *writer) answer(t *turn) {
 		}
 		head = fmt.Sprintf("Answered last (#%d%s%s)", w.row(i).Record(), moment(w.time(i), time.Time{}), before)
 	}
-	u.Worth = w.textWorth(i, first+4*fresh(newer), more*fresh(newer))
+	u.Worth = w.textWorth(nil, i, first+4*fresh(newer), more*fresh(newer))
 	u.Form = w.textForm(u.Section, i, head, note, func() string { return w.text(i) })
 	w.add(u)
 }
@@ -61,13 +61,13 @@ func (w *writer) textLevels(i int32) int {
 	return n
 }
 
-// textWorth returns the worth per char of these levels: first for the first one, more for the next; each further level is worth
-// less.
-func (w *writer) textWorth(i int32, first, more float64) []float64 {
-	worth := make([]float64, w.textLevels(i))
-	worth[0] = first
-	for n := range worth[1:] {
-		worth[n+1] = more
+// textWorth returns the worth per char of these levels, in the memory of an earlier result: first for the first one, more for
+// the next; each further level is worth less.
+func (w *writer) textWorth(to []float64, i int32, first, more float64) []float64 {
+	n := w.textLevels(i)
+	worth := append(slices.Grow(to[:0], n), first)
+	for range n - 1 {
+		worth = append(worth, more)
 		more = more * 7 / 10
 	}
 	return worth
@@ -353,7 +353,7 @@ func (w *writer) agents() {
 			u.Form = func(int) plan.Form { return plan.Form{Text: b.String() + ": no report yet\n"} }
 		} else {
 			report := g.Report
-			u.Worth = w.textWorth(report, worthReport*2, worthReport*fresh(n))
+			u.Worth = w.textWorth(nil, report, worthReport*2, worthReport*fresh(n))
 			u.Form = w.textForm(u.Section, report, b.String()+":", "report", func() string { return w.reported(report) })
 		}
 		w.add(u)

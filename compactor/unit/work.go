@@ -140,10 +140,11 @@ func (w *writer) callWorth(c *candidate) []float64 {
 	if c.copies > 0 {
 		more = -2
 	}
-	worth := []float64{(worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))}
+	first := (worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))
 	if c.unit.Must { // refused
-		worth[0] = worthRule * fresh(c.newer)
+		first = worthRule * fresh(c.newer)
 	}
+	worth := append(slices.Grow(c.unit.Worth[:0], 2), first)
 	if w.o.On("score") && w.wholeMay(c) {
 		content := worthContent * fresh(c.newer) * float64(1+c.third)
 		if !w.due(c) { // its content is kept, as far as there is room
@@ -218,7 +219,7 @@ func (w *writer) messageWorth(c *candidate) []float64 {
 	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // recent messages are shortened less
 		more = first
 	}
-	return w.textWorth(c.first, first, more)
+	return w.textWorth(c.unit.Worth, c.first, first, more)
 }
 
 // message makes the unit of a message of the agent between its calls.
@@ -277,7 +278,7 @@ func (w *writer) form(u pair, v detail) form {
 // candidates returns the pairs that may get a line, newest first: those of Recent, and enough of those before it.
 func (w *writer) candidates() []candidate {
 	first, last := w.f.Rows()
-	all := make([]candidate, 0, min(int(last-first), maxCandidates))
+	all := make([]candidate, 0, min(int(last-first)/2, maxCandidates)) // most are calls with a result
 	seen := make(map[uint64]int, cap(all)/2)
 	count := func(i int32) int {
 		row := w.row(i)
