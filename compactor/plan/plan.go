@@ -34,7 +34,8 @@ type Unit struct {
 // formed is a form that was made.
 type formed struct {
 	Form
-	size int // of its text
+	size int    // of its text
+	flat string // its text as DropRepeats compares it, "" before the first use
 }
 
 // form returns the form of a level.
@@ -44,7 +45,7 @@ func (u *Unit) form(level int, size func(string) int) *formed {
 	}
 	if u.made[level] == nil {
 		f := u.Form(level)
-		u.made[level] = &formed{f, size(f.Text)}
+		u.made[level] = &formed{Form: f, size: size(f.Text)}
 	}
 	return u.made[level]
 }
@@ -83,7 +84,8 @@ func (u *Unit) isExcerpt(level int) bool { return u.Excerpt > 0 && level >= u.Ex
 type Choice struct {
 	*Unit
 	Form
-	Level int
+	Level  int
+	formed *formed
 }
 
 // Plan lists the chosen forms in the order of the text.
@@ -274,7 +276,7 @@ func (c *chooser) plan() Plan {
 		if a := &c.at[i]; a.Text == "" {
 			p.Left = append(p.Left, a.Unit)
 		} else {
-			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, int(a.level)})
+			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, int(a.level), a.formed})
 		}
 	}
 	slices.SortStableFunc(p.Chosen, func(a, b *Choice) int {
