@@ -623,3 +623,55 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 		t.Errorf("remove: %s", talk)
 	}
 }
+
+// TestMetered: a push by the timer waits on a metered connection and says so; one that a person types does not.
+func TestMetered(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.talk(id(1), 20)
+	bin := t.TempDir()
+	desk.env = append(desk.env, "PATH="+bin)
+	answer := func(text string) {
+		t.Helper()
+		must(t, os.WriteFile(filepath.Join(bin, "busctl"), []byte("#!/bin/sh\ncase \"$*\" in *NetworkManager*Metered) "+text+" ;; esac\n"), 0o755))
+	}
+	s.inject(nil)
+	for _, yes := range []string{"echo u 1", "echo u 3"} {
+		answer(yes)
+		if out, talk, code := desk.run("remote", "push", "--unless-metered"); code != 0 || !strings.Contains(talk, "the connection is metered") || out != "" {
+			t.Errorf("%s: exit %d: %s%s", yes, code, out, talk)
+		}
+	}
+	if got := s.requests(); got != "[]" {
+		t.Errorf("on a metered connection: %s", got)
+	}
+	if got := desk.ok("remote", "status"); !strings.Contains(got, "waits    the connection is metered") || !strings.Contains(got, "behind   1 session,") {
+		t.Errorf("ccd remote status: %s", got)
+	}
+	if got, _, _ := desk.run("status"); !strings.Contains(got, "waits, 1 session behind: the connection is metered") {
+		t.Errorf("ccd status: %s", got)
+	}
+	desk.ok("remote", "push") // anyway
+	desk.same(pulledBy(reader))
+	for n, no := range []string{"echo u 0", "echo u 2", "echo u 4", "echo no such service >&2; exit 1", "exec sh"} {
+		answer(no)
+		desk.talk(id(2+n), 20)
+		if out := desk.ok("remote", "push", "--unless-metered"); !strings.Contains(out, "pushed 1 session,") {
+			t.Errorf("%s: %s", no, out)
+		}
+	}
+	if got := desk.ok("remote", "status"); strings.Contains(got, "waits") {
+		t.Errorf("after a push: %s", got)
+	}
+	must(t, os.Remove(filepath.Join(bin, "busctl")))
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push", "--unless-metered")
+	desk.same(pulledBy(reader))
+}
+
+func pulledBy(reader *home) *home {
+	reader.t.Helper()
+	reader.ok("remote", "pull")
+	return reader
+}

@@ -44,7 +44,7 @@ type app struct {
 	grace                                      time.Duration
 	sample                                     int
 	all, newName, yes                          bool
-	impatient                                  bool
+	unlessMetered, impatient                   bool
 }
 
 var (
@@ -141,6 +141,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
+	f.BoolVar(&a.unlessMetered, "unless-metered", false, "")
 	f.BoolVar(&a.yes, "yes", false, "")
 	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {

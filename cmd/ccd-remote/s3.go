@@ -47,17 +47,9 @@ func openBucket(s settings) (*bucket, error) {
 			region = os.Getenv(key)
 		}
 	}
-	transport, err := minio.DefaultTransport(!strings.HasPrefix(endpoint, "http://"))
+	transport, err := newTransport(!strings.HasPrefix(endpoint, "http://"), s.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
-	}
-	transport.ResponseHeaderTimeout = 2 * time.Minute
-	if s.Limit > 0 {
-		dial := transport.DialContext
-		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dial(ctx, network, addr)
-			return &slowConn{c, s.Limit}, err
-		}
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}}
 	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: 1} // remote.Patient tries again
@@ -85,6 +77,25 @@ func openBucket(s settings) (*bucket, error) {
 		b.prefix += "/"
 	}
 	return b, nil
+}
+
+// newTransport returns a transport that sends at most limit bytes per second on a connection; 0: no limit.
+func newTransport(secure bool, limit int64) (*http.Transport, error) {
+	t, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, err
+	}
+	t.ResponseHeaderTimeout = 2 * time.Minute
+	if dial := t.DialContext; limit > 0 {
+		t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &slowConn{c, limit}, nil
+		}
+	}
+	return t, nil
 }
 
 // slowConn writes no faster than limit bytes per second.

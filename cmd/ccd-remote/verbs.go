@@ -35,6 +35,9 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
+	if a.unlessMetered && metered(ctx) {
+		return a.wait(ctx, s, m, "the connection is metered")
+	}
 	if a.newName {
 		if err := m.Renew(); err != nil {
 			return err
@@ -60,7 +63,7 @@ func (a *app) push(ctx context.Context, _ []string) error {
 // noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
 func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
-	st.URL, st.Tried, st.Error, st.Damaged = s.URL, time.Now().UTC(), "", len(p.Damaged)
+	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
 	if m != nil {
 		st.Machine = m.ID()
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
@@ -73,6 +76,20 @@ func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p r
 	if err := pulled.WritePush(a.dir, st); err != nil {
 		a.say("%v", err)
 	}
+}
+
+// wait notes why a push does not begin.
+func (a *app) wait(ctx context.Context, s settings, m *remote.Machine, why string) error {
+	st, err := pulled.ReadPush(a.dir)
+	if err == nil {
+		st.Behind, err = m.Lag(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	st.URL, st.Machine, st.Waits = s.URL, m.ID(), why
+	a.say("nothing pushed: %s; ccd remote push pushes anyway", why)
+	return pulled.WritePush(a.dir, st)
 }
 
 func (a *app) pull(ctx context.Context, args []string) error {
@@ -183,6 +200,9 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
 	if st.Error != "" {
 		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
+	}
+	if st.Waits != "" {
+		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
 	}
 	for _, one := range out.Machines {
 		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, pulled %s, its last push %s", one.Label, one.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Pulled), ago(one.Time))

@@ -61,7 +61,7 @@ describes the objects. The work is done by ccd-remote, which is installed beside
 		},
 		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
 machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed. status: one object: url, machine,
-tried, pushed, error, damaged, behind {sessions, bytes} after it, lag (the same, now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
+tried, pushed, error, damaged, behind {sessions, bytes} after it, waits (why no push begins), lag (the same, now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
 deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
 freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,
 		exits: []int{exitNotFound, exitDamage},
@@ -90,6 +90,7 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
 	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
+	flags.Bool("unless-metered", false, "push: wait while NetworkManager calls the connection metered")
 	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
 	flags.Bool("yes", false, "forget-machine: delete")

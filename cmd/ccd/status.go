@@ -48,7 +48,7 @@ broken_records, rewritten (sessions whose transcript was replaced or rewritten i
 archived again), live (sessions as in ls), archive {path, bytes, free_bytes (the unused part of bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}],
 remote {url, machine, tried, pushed, error, damaged,
-behind {sessions, bytes}} (null if ccd remote has not pushed).
+behind {sessions, bytes}, waits} (null if ccd remote has not pushed).
 With --watch: one such object per line`,
 	}
 	w := watchFlag{}

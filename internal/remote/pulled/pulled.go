@@ -98,6 +98,7 @@ type Push struct {
 	Error   string    `json:"error"`
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
+	Waits   string    `json:"waits"`   // why none was tried since, "" if nothing prevents it
 }
 
 // Lag is what was not pushed yet.
