@@ -23,6 +23,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"ccd/internal/remote/pulled"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/RELIABILITY.md")
@@ -140,7 +142,7 @@ func (c *site) record(_ int, w http.ResponseWriter, r *http.Request, forward htt
 
 // settings changes the machine's stored settings until end.
 func (c *site) settings(old, new string) (end func()) {
-	file := filepath.Join(c.desk.state(), settingsFile)
+	file := filepath.Join(c.desk.state(), pulled.SettingsFile)
 	was, err := os.ReadFile(file)
 	must(c.t, err)
 	if !bytes.Contains(was, []byte(old)) {

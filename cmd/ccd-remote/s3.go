@@ -20,6 +20,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"ccd/internal/remote"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // bucket is a prefix of a bucket in S3-compatible storage.
@@ -30,7 +32,7 @@ type bucket struct {
 }
 
 // openBucket returns the store that a configuration names. It makes no request.
-func openBucket(s settings) (*bucket, error) {
+func openBucket(s pulled.Settings) (*bucket, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, usagef("open remote: %q is no s3://BUCKET/PREFIX", s.URL)
@@ -71,7 +73,7 @@ func openBucket(s settings) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
-	client.SetAppInfo("ccd", release)
+	client.SetAppInfo("ccd", words.Version(release))
 	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/")}
 	if b.prefix != "" {
 		b.prefix += "/"

@@ -17,7 +17,7 @@ import (
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // openBoth opens the store and this machine, which the caller closes.
-func (a *app) openBoth() (settings, remote.Store, *remote.Machine, error) {
+func (a *app) openBoth() (pulled.Settings, remote.Store, *remote.Machine, error) {
 	s, store, err := a.open()
 	if err != nil {
 		return s, nil, nil, err
@@ -61,15 +61,15 @@ func (a *app) push(ctx context.Context, _ []string) error {
 }
 
 // noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
-func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p remote.Pushed, failed error) {
+func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
 	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
 	if m != nil {
 		st.Machine = m.ID()
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
 	}
-	if failed != nil {
-		st.Error = failed.Error()
+	if st.Exit, st.Hint = a.code(failed), ""; failed != nil {
+		st.Error, st.Hint = failed.Error(), a.hint(failed)
 	} else {
 		st.Pushed = st.Tried
 	}
@@ -79,7 +79,7 @@ func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p r
 }
 
 // wait notes why a push does not begin.
-func (a *app) wait(ctx context.Context, s settings, m *remote.Machine, why string) error {
+func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
 	st, err := pulled.ReadPush(a.dir)
 	if err == nil {
 		st.Behind, err = m.Lag(ctx)

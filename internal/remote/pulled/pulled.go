@@ -1,5 +1,5 @@
-// Package pulled knows which machines' copies were pulled and where their archives are, and how this machine's last push
-// ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
+// Package pulled knows which machines' copies were pulled and where their archives are, where this machine's copy is, and how
+// its last push ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
 package pulled
 
 import (
@@ -89,6 +89,34 @@ func Write(dir string, m Machine) error {
 	return nil
 }
 
+// Settings say where the copy is, and who can read it. Credentials are never among them.
+type Settings struct {
+	URL        string   `json:"url"`
+	Endpoint   string   `json:"endpoint,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Recipients []string `json:"recipients"`
+	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
+}
+
+// SettingsFile is the file of Settings in Dir.
+const SettingsFile = "remote.json"
+
+// ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
+func ReadSettings(dir string) (s Settings, err error) {
+	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
+		return s, fmt.Errorf("read where the copy is: %w", err)
+	}
+	return s, nil
+}
+
+// WriteSettings stores the settings.
+func WriteSettings(dir string, s Settings) error {
+	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
+		return fmt.Errorf("store where the copy is: %w", err)
+	}
+	return nil
+}
+
 // Push is how the last pushes of this machine ended.
 type Push struct {
 	URL     string    `json:"url"`
@@ -96,6 +124,8 @@ type Push struct {
 	Tried   time.Time `json:"tried"`
 	Pushed  time.Time `json:"pushed"` // the last success
 	Error   string    `json:"error"`
+	Hint    string    `json:"hint"`    // what to do about the error
+	Exit    int       `json:"exit"`    // exit code of the last one
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
 	Waits   string    `json:"waits"`   // why none was tried since, "" if nothing prevents it
