@@ -677,3 +677,62 @@ func pulledBy(reader *home) *home {
 	reader.ok("remote", "pull")
 	return reader
 }
+
+// TestKeysOfReaders: a wrong, lost, damaged or rotated key is an error with a way out, and costs nothing.
+func TestKeysOfReaders(t *testing.T) {
+	s := startServer(t)
+	reader, desk, other := newHome(t, s, "reader"), newHome(t, s, "desk"), newHome(t, s, "other")
+	first := reader.reader()
+	desk.join(first)
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push")
+	refuses := func(h *home, what, says, hint string, args ...string) {
+		t.Helper()
+		if _, talk, code := h.run(args...); code != 1 || !strings.Contains(talk, says) || !strings.Contains(talk, "hint: "+hint) {
+			t.Errorf("%s: exit %d: %s", what, code, talk)
+		}
+	}
+	const wrong, wayOut = "no identity of this reader can decrypt it", "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
+	second := other.reader()
+	refuses(other, "a wrong key", wrong, wayOut, "remote", "pull")
+	if _, talk, code := other.run("remote", "check"); code != 4 || !strings.Contains(talk, wrong) {
+		t.Errorf("check with a wrong key: exit %d: %s", code, talk)
+	}
+	file := filepath.Join(reader.state(), identityFile)
+	kept, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, kept[:len(kept)-5], 0o600))
+	refuses(reader, "a damaged key", "read identity "+file, "restore the file", "remote", "pull")
+	must(t, os.Remove(file))
+	refuses(reader, "a lost key", "read identity: open "+file, "ccd remote pull --identity FILE", "remote", "pull")
+	if _, talk, code := reader.run("remote", "keys"); code != 0 || !strings.Contains(talk, "what was pushed so far cannot be read with it") {
+		t.Errorf("a new key in place of a lost one: exit %d: %s", code, talk)
+	}
+	refuses(reader, "a new key in place of a lost one", wrong, wayOut, "remote", "pull")
+	must(t, os.WriteFile(file, kept, 0o600))
+	reader.ok("remote", "pull")
+	desk.same(reader)
+
+	desk.ok("remote", "add", "s3://"+s.bucket+"/team", "--recipient", first, "--recipient", second, "-q") // rotated
+	desk.ok("remote", "push")
+	refuses(other, "a rotated key before gc", wrong, wayOut, "remote", "pull")
+	desk.same(pulledBy(reader))
+	desk.ok("remote", "gc", "--all")
+	desk.same(pulledBy(other))
+	desk.same(pulledBy(reader))
+	desk.ok("remote", "add", "s3://"+s.bucket+"/team", "--recipient", second, "-q")
+	desk.ok("remote", "add", "s3://"+s.bucket+"/team", "--limit", "10MB", "-q") // changes nothing else
+	var set pulled.Settings
+	must(t, json.Unmarshal([]byte(desk.ok("remote", "add", "s3://"+s.bucket+"/team", "--json", "-q")), &set))
+	if set.Endpoint != s.url || len(set.Recipients) != 1 || set.Recipients[0] != second || set.Limit != 10_000_000 {
+		t.Errorf("settings: %+v", set)
+	}
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push")
+	desk.ok("remote", "gc", "--all")
+	refuses(reader, "a key that is no recipient any more", wrong, wayOut, "remote", "pull")
+	if want, err := os.ReadFile(desk.transcript(id(1))); err != nil || !strings.HasPrefix(string(want), reader.ok("restore", "--session", id(1), "--machine", "desk", "-q")) {
+		t.Errorf("what was pulled before: %v", err)
+	}
+	desk.same(pulledBy(other))
+}

@@ -45,6 +45,7 @@ type app struct {
 	sample                                     int
 	all, newName, yes                          bool
 	unlessMetered, impatient                   bool
+	given                                      func(flag string) bool // on the command line
 }
 
 var (
@@ -132,6 +133,7 @@ func (a *app) hint(err error) string {
 
 func (a *app) run(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet("ccd-remote", pflag.ContinueOnError)
+	a.given = f.Changed
 	f.SetOutput(io.Discard)
 	f.StringVar(&a.dir, "state", "", "")
 	f.StringVar(&a.archive, "archive", "", "")

@@ -41,9 +41,21 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usagef("parse command line: expected s3://BUCKET/PREFIX")
 	}
-	s := pulled.Settings{URL: strings.TrimSuffix(args[0], "/"), Endpoint: a.endpoint, Region: a.region}
+	s := pulled.Settings{URL: strings.TrimSuffix(args[0], "/")}
 	if exists && old.URL != s.URL {
 		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove")
+	}
+	if exists { // what is not given stays
+		s = old
+	}
+	if a.given("endpoint") {
+		s.Endpoint = a.endpoint
+	}
+	if a.given("region") {
+		s.Region = a.region
+	}
+	if a.given("recipient") {
+		s.Recipients = nil
 	}
 	for _, r := range a.recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
@@ -61,7 +73,9 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if _, err := parseRecipients(s.Recipients); err != nil {
 		return err
 	}
-	if a.limit != "" {
+	if a.given("limit") && a.limit == "0" {
+		s.Limit = 0
+	} else if a.given("limit") {
 		n, err := humanize.ParseBytes(a.limit)
 		if err != nil || n < 1024 {
 			return usagef("parse command line: --limit %q is no size of 1 KiB or more", a.limit)
@@ -115,7 +129,7 @@ func (a *app) identities() ([]age.Identity, error) {
 	}
 	all, err := age.ParseIdentities(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("read identity %s: %w", file, err)
+		return nil, words.Hint(fmt.Errorf("read identity %s: %w", file, err), "restore the file from the copy of it that you keep elsewhere")
 	}
 	return all, nil
 }
@@ -147,6 +161,9 @@ func (a *app) keys(context.Context, []string) error {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		if err := a.newIdentity(file); err != nil {
 			return err
+		}
+		if s, err := a.settings(); err == nil && a.identity == "" {
+			a.say("what was pushed so far cannot be read with it: ccd remote add %s, then ccd remote gc --all writes everything for it too", s.URL)
 		}
 	}
 	a.identity = ""

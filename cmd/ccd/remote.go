@@ -43,7 +43,7 @@ it a copy cannot be read: keep it elsewhere too, and not on machines that only p
 
 Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
 stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
-endpoint, region, recipients and limit. remove ends the copy of this machine and deletes nothing in the bucket.
+what is given: endpoint, region, limit (0: none), or all recipients. remove ends the copy of this machine and deletes nothing in the bucket.
 forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes while you are logged in (systemd, launchd).
 
 A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
@@ -87,7 +87,7 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 	flags.SortFlags = false
 	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
 	flags.String("region", "", "add: the bucket's region")
-	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` too (age1...); repeatable")
+	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` (age1...) beside your own; repeatable")
 	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
 	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
