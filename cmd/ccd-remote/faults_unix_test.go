@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -735,4 +736,45 @@ func TestKeysOfReaders(t *testing.T) {
 		t.Errorf("what was pulled before: %v", err)
 	}
 	desk.same(pulledBy(other))
+}
+
+// TestDaemonBesideAPushThatHangs: a running daemon archives while a push waits for a store that does not answer.
+func TestDaemonBesideAPushThatHangs(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.env = append(desk.env, "CCD_WATCH_SETTLE=50ms", "CCD_WATCH_SCAN_INTERVAL=1s")
+	desk.talk(id(1), 20)
+	asked := make(chan struct{}, 100)
+	s.inject(func(_ int, _ http.ResponseWriter, r *http.Request, _ http.HandlerFunc) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- struct{}{}
+		<-r.Context().Done()
+	})
+	daemon, push := desk.command("run"), desk.command("remote", "push", "-q")
+	for _, c := range []*exec.Cmd{daemon, push} {
+		must(t, c.Start())
+		t.Cleanup(func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL); _ = c.Wait() })
+	}
+	<-asked
+	for n := range 3 {
+		desk.write(id(2+n), 20)
+		want, err := os.ReadFile(desk.transcript(id(2 + n)))
+		must(t, err)
+		for deadline := time.Now().Add(30 * time.Second); ; {
+			if got, _, code := desk.run("restore", "-q", "--session", id(2+n)); code == 0 && got == string(want) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("session %d is not archived", n)
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+	}
+	if got := desk.ok("remote", "status"); !strings.Contains(got, "before the push that is running") {
+		t.Errorf("ccd remote status: %s", got)
+	}
+	if _, talk, code := desk.soon("gc"); code != 1 || !strings.Contains(talk, "another ccd remote is working") || !strings.Contains(talk, "hint: try again when it has ended") {
+		t.Errorf("gc beside a push: exit %d: %s", code, talk)
+	}
 }

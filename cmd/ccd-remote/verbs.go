@@ -22,7 +22,11 @@ func (a *app) openBoth() (pulled.Settings, remote.Store, *remote.Machine, error)
 	if err != nil {
 		return s, nil, nil, err
 	}
-	m, err := a.openMachine(s, store, 10*time.Second)
+	wait := 10 * time.Second
+	if a.impatient {
+		wait = time.Second
+	}
+	m, err := a.openMachine(s, store, wait)
 	return s, store, m, err
 }
 
@@ -214,7 +218,7 @@ func ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return humanize.Time(t)
+	return words.Ago(t, time.Now())
 }
 
 func (a *app) check(ctx context.Context, _ []string) error {
