@@ -592,12 +592,16 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 	}
 	desk.same(reader) // nothing was removed here yet
 	s.inject(nil)
+	reader.ok("import", "-q", pulled.Archive(filepath.Join(reader.state(), "machines"), st.Machine)) // to keep its sessions
 	reader.ok("remote", "forget-machine", "desk", "--yes")
 	if n := count(st.Machine); n != 0 {
 		t.Errorf("%d objects stay", n)
 	}
 	if _, talk, code := reader.run("ls", "--machine", "desk"); code != 3 {
 		t.Errorf("ls --machine: exit %d: %s", code, talk)
+	}
+	if want, err := os.ReadFile(desk.transcript(id(0))); err != nil || reader.ok("restore", "-q", "--session", id(0)) != string(want) {
+		t.Errorf("what was imported: %v", err)
 	}
 	reader.ok("remote", "pull")
 	_, talk, code := other.run("remote", "pull")
