@@ -115,6 +115,8 @@ func (a *app) hint(err error) string {
 		return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which a timer also reads"
 	case errors.Is(err, errKey):
 		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials"
+	case errors.Is(err, remote.ErrNoConditions):
+		return "use a store, or a version of it, that has conditional writes"
 	case errors.Is(err, errBucket):
 		return "check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything"
 	case errors.Is(err, remote.ErrDenied):
