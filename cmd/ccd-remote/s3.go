@@ -18,6 +18,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
@@ -36,6 +37,9 @@ func openBucket(s pulled.Settings) (*bucket, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, usagef("open remote: %q is no s3://BUCKET/PREFIX", s.URL)
+	}
+	if err := s3utils.CheckValidBucketName(u.Host); err != nil {
+		return nil, usagef("open remote: %s: %w", s.URL, err)
 	}
 	endpoint := s.Endpoint
 	for _, key := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {

@@ -48,6 +48,9 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		}
 	}
 	p, err := m.Push(ctx)
+	if ctx.Err() != nil { // interrupted, not failed
+		return err
+	}
 	a.noteStatus(ctx, s, m, p, err)
 	if err != nil {
 		return err
@@ -70,6 +73,10 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
 	if m != nil {
 		st.Machine = m.ID()
+	}
+	if failed == nil {
+		st.Behind = pulled.Lag{}
+	} else if m != nil {
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
 	}
 	if st.Exit, st.Hint = a.code(failed), ""; failed != nil {
@@ -275,7 +282,11 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	for _, k := range c.Kept {
 		a.say("kept %s", k)
 	}
-	if err := a.print(c, "wrote %s again as %d, deleted %s (%s), %d wait for the grace period", words.Count(c.Rewritten, "pack"), c.Packs, words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting); err != nil {
+	text := fmt.Sprintf("deleted %s (%s), %d wait for the grace period", words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting)
+	if c.Rewritten > 0 {
+		text = fmt.Sprintf("wrote %s again as %d, %s", words.Count(c.Rewritten, "pack"), c.Packs, text)
+	}
+	if err := a.print(c, "%s", text); err != nil {
 		return err
 	}
 	if err := refused("gc", c.Refused, c.Why); err != nil {
