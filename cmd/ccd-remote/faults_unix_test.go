@@ -430,7 +430,8 @@ func (f trouble) meet(c *site) string {
 		if told == "" {
 			told = f.says
 		}
-		if got := c.desk.ok("remote", "status"); !strings.Contains(got, "behind   1 session,") || !strings.Contains(got, "failed ") || !strings.Contains(got, told) {
+		if got := c.desk.ok("remote", "status"); !strings.Contains(got, "behind   1 session,") || !strings.Contains(got, "failed ") || !strings.Contains(got, told) ||
+			!strings.Contains(got, "\nhint     ") {
 			c.t.Errorf("ccd remote status: %s", got)
 		}
 		if got, _, _ := c.desk.run("status"); !strings.Contains(got, "1 session behind") || !strings.Contains(got, told) {
@@ -780,5 +781,12 @@ func TestDaemonBesideAPushThatHangs(t *testing.T) {
 	}
 	if _, talk, code := desk.soon("gc"); code != 1 || !strings.Contains(talk, "another ccd remote is working") || !strings.Contains(talk, "hint: try again when it has ended") {
 		t.Errorf("gc beside a push: exit %d: %s", code, talk)
+	}
+	must(t, push.Process.Signal(syscall.SIGTERM)) // stopped, not failed
+	if _ = push.Wait(); push.ProcessState.ExitCode() != 130 {
+		t.Errorf("a push that is stopped: %v", push.ProcessState)
+	}
+	if got := desk.ok("remote", "status"); strings.Contains(got, "failed") || !strings.Contains(got, "pushed   never") {
+		t.Errorf("ccd remote status: %s", got)
 	}
 }

@@ -73,8 +73,15 @@ func TestTransport(t *testing.T) {
 // TestAddresses: an address that cannot be right is a usage error, before any request.
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct{ url, endpoint string }{
-		{"s3://b/p", ""}, {"s3://192.168.1.1/p", ""}, {"https://bucket/p", ""}, {"s3://key:secret@bucket/p", ""}, {"s3://bucket/p?x=y", ""}, {"bucket", ""},
-		{"s3://bucket", "ftp://host"}, {"s3://bucket", "host:9000"}, {"s3://bucket", "https://host/path"},
+		{"s3://b/p", ""},
+		{"s3://192.168.1.1/p", ""},
+		{"https://bucket/p", ""},
+		{"s3://key:secret@bucket/p", ""},
+		{"s3://bucket/p?x=y", ""},
+		{"bucket", ""},
+		{"s3://bucket", "ftp://host"},
+		{"s3://bucket", "host:9000"},
+		{"s3://bucket", "https://host/path"},
 	} {
 		if _, err := openBucket(pulled.Settings{URL: c.url, Endpoint: c.endpoint}); !errors.As(err, new(words.UsageError)) {
 			t.Errorf("%s at %q: %v", c.url, c.endpoint, err)

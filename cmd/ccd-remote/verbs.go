@@ -211,6 +211,9 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
 	if st.Error != "" {
 		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
+		if st.Hint != "" {
+			text += "\nhint     " + st.Hint
+		}
 	}
 	if st.Waits != "" {
 		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
