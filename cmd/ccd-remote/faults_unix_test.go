@@ -725,17 +725,17 @@ func TestKeysOfReaders(t *testing.T) {
 	reader.ok("remote", "pull")
 	desk.same(reader)
 
-	desk.ok("remote", "add", "s3://"+s.Bucket+"/team", "--recipient", first, "--recipient", second, "-q") // rotated
+	desk.ok("remote", "add", s.URL(), "--recipient", first, "--recipient", second, "-q") // rotated
 	desk.ok("remote", "push")
 	refuses(other, "a rotated key before gc", wrong, wayOut, "remote", "pull")
 	desk.same(pulledBy(reader))
 	desk.ok("remote", "gc", "--all")
 	desk.same(pulledBy(other))
 	desk.same(pulledBy(reader))
-	desk.ok("remote", "add", "s3://"+s.Bucket+"/team", "--recipient", second, "-q")
-	desk.ok("remote", "add", "s3://"+s.Bucket+"/team", "--limit", "10MB", "-q") // changes nothing else
+	desk.ok("remote", "add", s.URL(), "--recipient", second, "-q")
+	desk.ok("remote", "add", s.URL(), "--limit", "10MB", "-q") // changes nothing else
 	var set pulled.Settings
-	must(t, json.Unmarshal([]byte(desk.ok("remote", "add", "s3://"+s.Bucket+"/team", "--json", "-q")), &set))
+	must(t, json.Unmarshal([]byte(desk.ok("remote", "add", s.URL(), "--json", "-q")), &set))
 	if set.Endpoint != s.url || len(set.Recipients) != 1 || set.Recipients[0] != second || set.Limit != 10_000_000 {
 		t.Errorf("settings: %+v", set)
 	}
