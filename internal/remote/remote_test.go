@@ -264,6 +264,33 @@ func TestRequestsOfAPush(t *testing.T) {
 	}
 }
 
+// TestManyCataloguesBecomeOne keeps what a new reader asks for, and the head, from growing with the number of pushes.
+func TestManyCataloguesBecomeOne(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	for n := range maxLoose + 1 {
+		b.grow("s", talk(uint64(n), 500))
+		b.push()
+	}
+	for len(b.meta.Catalogues) < maxLoose { // as after more pushes
+		object, err := b.coder.sealJSON(catalogue{})
+		must(t, err)
+		name := fmt.Sprintf("%x", hash(object))
+		must(t, b.upload(t.Context(), b.coder.catalogueObject(b.ID(), name), object))
+		b.meta.Catalogues = append(b.meta.Catalogues, ref{name, int64(len(object))})
+	}
+	b.grow("s", talk(100, 500))
+	b.push()
+	if got := len(b.meta.Catalogues); got != 1 {
+		t.Errorf("%d catalogues", got)
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != maxLoose || len(s.named("/c/")) != 1 {
+		t.Errorf("gc: %+v, %v", c, err)
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+}
+
 // TestRequestsOfARefresh counts what a reader of several machines asks for.
 func TestRequestsOfARefresh(t *testing.T) {
 	s, me := newMemory(), identity(t)
