@@ -91,6 +91,11 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	for _, s := range pulled.Find(known, a.machine) {
 		chosen[s.Machine] = true
 	}
+	for _, name := range names { // by its ID, which needs no head
+		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
+			chosen[name] = true
+		}
+	}
 	st, err := pulled.ReadPush(a.dir)
 	if err != nil {
 		return err
@@ -101,7 +106,10 @@ func (a *app) pull(ctx context.Context, args []string) error {
 		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
 			continue
 		}
-		if a.machine != "" && !chosen[machine] {
+		if a.machine != "" && len(chosen) > 0 && !chosen[machine] {
+			continue
+		}
+		if a.machine != "" && len(chosen) == 0 {
 			m, err := r.Known(ctx, machine)
 			if err != nil || len(pulled.Find([]pulled.Machine{m}, a.machine)) == 0 {
 				continue
