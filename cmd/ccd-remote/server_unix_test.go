@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -64,25 +66,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// server is a real server behind a proxy that can inject faults.
+// server is a bucket of a real server behind a proxy that can inject faults.
 type server struct {
-	t      testing.TB
-	url    string // of the proxy
-	bucket string
-	env    []string // credentials
-	mu     sync.Mutex
-	count  map[string]int
-	fault  func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
-	n      int
+	t testing.TB
+	remotetest.Server
+	url   string   // of the proxy
+	env   []string // credentials
+	mu    sync.Mutex
+	count map[string]int
+	fault handler
+	n     int
 }
+
+// handler answers request n (from 1) in place of the server.
+type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
 
 func startServer(t testing.TB) *server {
 	t.Helper()
 	real := remotetest.Start(t)
-	s := &server{t: t, count: map[string]int{}, bucket: real.URL, env: []string{"AWS_ACCESS_KEY_ID=" + real.Access, "AWS_SECRET_ACCESS_KEY=" + real.Secret}}
+	s := &server{t: t, Server: real, count: map[string]int{}, env: []string{"AWS_ACCESS_KEY_ID=" + real.Access, "AWS_SECRET_ACCESS_KEY=" + real.Secret}}
 	to, err := url.Parse(real.Endpoint)
 	must(t, err)
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // it is signed
 	}}
@@ -104,7 +109,7 @@ func startServer(t testing.TB) *server {
 }
 
 // inject sets the fault of the requests from now on, and counts them from 1.
-func (s *server) inject(f func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) {
+func (s *server) inject(f handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.n = f, 0
@@ -173,6 +178,13 @@ func (h *home) transcript(id string) string {
 // talk appends records to a session and archives them.
 func (h *home) talk(id string, records int) {
 	h.t.Helper()
+	h.write(id, records)
+	h.ok("run", "--once", "-q")
+}
+
+// write appends records to a session.
+func (h *home) write(id string, records int) {
+	h.t.Helper()
 	path := h.transcript(id)
 	must(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -187,7 +199,6 @@ func (h *home) talk(id string, records int) {
 		must(h.t, err)
 	}
 	must(h.t, f.Close())
-	h.ok("run", "--once", "-q")
 }
 
 func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
@@ -195,7 +206,7 @@ func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n
 // join lets the machine encrypt to a reader, and returns the identity file of a new reader if reader is "".
 func (h *home) join(recipient string) {
 	h.t.Helper()
-	h.ok("remote", "add", h.s.bucket, "--endpoint", h.s.url, "--recipient", recipient, "-q")
+	h.ok("remote", "add", h.s.URL(), "--endpoint", h.s.url, "--recipient", recipient, "-q")
 }
 
 // reader makes a machine that has a reader's identity, and returns its recipient.
@@ -322,113 +333,6 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>injected</Message></Error>", code)
-}
-
-// TestFaultsOfAServer injects a fault into every other request of pushes and pulls: none loses anything. It prints the
-// table for docs/RELIABILITY.md.
-func TestFaultsOfAServer(t *testing.T) {
-	type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
-	some := func(f func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) handler {
-		return func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			if n%2 == 0 {
-				forward(w, r)
-				return
-			}
-			f(w, r, forward)
-		}
-	}
-	for name, fault := range map[string]handler{
-		"latency of 0.3 s": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			<-time.After(300 * time.Millisecond)
-			forward(w, r)
-		}),
-		"500":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 500, "InternalError") }),
-		"503":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 503, "SlowDown") }),
-		"connection cut before": some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { cut(w) }),
-		"answer lost after success": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			forward(httptest.NewRecorder(), r)
-			cut(w)
-		}),
-		"answer cut in the middle": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			got := httptest.NewRecorder()
-			forward(got, r)
-			w.Header().Set("Content-Length", fmt.Sprint(got.Body.Len()+10))
-			for k, v := range got.Header() {
-				if k != "Content-Length" {
-					w.Header()[k] = v
-				}
-			}
-			w.WriteHeader(got.Code)
-			_, _ = w.Write(got.Body.Bytes()[:got.Body.Len()/2])
-			w.(http.Flusher).Flush()
-			cut(w)
-		}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startServer(t)
-			reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
-			desk.join(reader.reader())
-			s.inject(fault)
-			for n := range 2 {
-				desk.talk(id(n), 50)
-				desk.ok("remote", "push")
-			}
-			reader.ok("remote", "pull")
-			if st := desk.ok("remote", "status", "--json"); !strings.Contains(st, `"bytes": 0`) || !strings.Contains(st, `"error": ""`) {
-				t.Error(st)
-			}
-			desk.same(reader)
-			t.Logf("| %s | %s requests for 2 pushes and a pull | 0 | by trying again |", name, s.requests())
-		})
-	}
-}
-
-// TestRefusedByAServer: what does not pass is reported by push and status, with the lag, and the next push makes up for it.
-func TestRefusedByAServer(t *testing.T) {
-	s := startServer(t)
-	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
-	desk.join(reader.reader())
-	good := desk.env
-	for what, one := range map[string]struct {
-		env    []string
-		status int
-		code   string
-		says   string
-	}{
-		"a wrong secret":      {env: []string{good[0], "AWS_SECRET_ACCESS_KEY=wrong"}, says: "access denied"},
-		"expired credentials": {env: good, status: 403, code: "ExpiredToken", says: "access denied"},
-		"a wrong clock":       {env: good, status: 403, code: "RequestTimeTooSkewed", says: "clock"},
-		"no bucket":           {env: good, status: 404, code: "NoSuchBucket", says: "injected"},
-	} {
-		desk.env = one.env
-		s.inject(nil)
-		if one.status != 0 {
-			s.inject(func(_ int, w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
-				refuse(w, one.status, one.code)
-			})
-		}
-		desk.talk(id(1), 10)
-		if _, talk, code := desk.run("remote", "push"); code != 1 || !strings.Contains(talk, one.says) {
-			t.Errorf("%s: exit %d: %s", what, code, talk)
-		}
-		if got := desk.ok("remote", "status"); !strings.Contains(got, "behind   1 sessions") || !strings.Contains(got, "failed ") {
-			t.Errorf("%s: status: %s", what, got)
-		}
-		if one.status != 0 && s.requests() != "[PUT:1]" {
-			t.Errorf("%s was tried again: %s", what, s.requests())
-		}
-		desk.env = good
-		s.inject(nil)
-		desk.ok("remote", "push")
-		reader.ok("remote", "pull")
-		desk.same(reader)
-	}
-	other := newHome(t, s, "other")
-	other.reader()
-	if _, talk, code := other.run("remote", "pull"); code != 1 || !strings.Contains(talk, "no identity") {
-		t.Errorf("a wrong identity: exit %d: %s", code, talk)
-	}
 }
 
 // TestAServerThatComparesQuotes answers 412 to every tag in quotes, as Ceph's radosgw 16 does: the machine keeps its name, and a

@@ -12,8 +12,8 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 const sessionKeys = `agent, session, damage ("" if it can be read; else why not, and only agent and session are set),

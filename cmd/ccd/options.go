@@ -14,9 +14,9 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // locate reads the configuration and returns the library that it describes. It reads no archive and creates nothing.

@@ -57,14 +57,13 @@ func (r *Reader) remember(s *Seen) error {
 
 // Names returns the machines in the store, and those that were seen before but are missing now.
 func (r *Reader) Names(ctx context.Context) (names, missing []string, err error) {
-	for o, err := range r.o.Store.List(ctx, headsPrefix) {
+	for o, err := range machines(ctx, r.o.Store) {
 		if err != nil {
-			return nil, nil, fmt.Errorf("list machines: %w", err)
+			return nil, nil, err
 		}
-		if name := strings.TrimPrefix(o.Name, headsPrefix); machineName.MatchString(name) {
-			names = append(names, name)
-			r.tags[name] = o.Tag
-		}
+		name := o.Name
+		names = append(names, name)
+		r.tags[name] = o.Tag
 	}
 	known, err := pulled.List(r.o.Dir)
 	for _, s := range known {

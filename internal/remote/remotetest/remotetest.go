@@ -16,9 +16,14 @@ import (
 // Server is an S3 server with a bucket that a test may use.
 type Server struct {
 	Endpoint       string // http(s)://HOST:PORT
-	URL            string // s3://BUCKET/PREFIX; the prefix is the test's own
+	Bucket         string
+	Prefix         string // the test's own
 	Access, Secret string // the key and its secret
+	Dir            string // of the buckets; "" if the server runs elsewhere
 }
+
+// URL returns the place in the bucket, s3://BUCKET/PREFIX.
+func (s Server) URL() string { return "s3://" + s.Bucket + "/" + s.Prefix }
 
 // Start starts the versitygw that $CCD_VERSITYGW names, on loopback, until the test ends. If $CCD_S3_ENDPOINT is set, it
 // returns that server instead, with the bucket $CCD_S3_BUCKET and the credentials of the environment. It skips the test
@@ -27,8 +32,8 @@ func Start(t testing.TB) Server {
 	t.Helper()
 	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
 		return Server{
-			strings.TrimSuffix(endpoint, "/"), "s3://" + os.Getenv("CCD_S3_BUCKET") + "/ccd-test-" + rand.Text(),
-			os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"),
+			Endpoint: strings.TrimSuffix(endpoint, "/"), Bucket: os.Getenv("CCD_S3_BUCKET"), Prefix: "ccd-test-" + rand.Text(),
+			Access: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		}
 	}
 	program := os.Getenv("CCD_VERSITYGW")
@@ -36,7 +41,7 @@ func Start(t testing.TB) Server {
 		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"data/backup", "meta"} {
+	for _, name := range []string{"data/backup", "meta", "versions"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -48,9 +53,10 @@ func Start(t testing.TB) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Server{"http://" + l.Addr().String(), "s3://backup/team", "key", "secret"}
+	s := Server{"http://" + l.Addr().String(), "backup", "team", "key", "secret", filepath.Join(dir, "data")}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, program, "--port", l.Addr().String(), "--access", s.Access, "--secret", s.Secret, "posix", "--sidecar", filepath.Join(dir, "meta"), filepath.Join(dir, "data"))
+	c := exec.CommandContext(ctx, program, "--port", l.Addr().String(), "--access", s.Access, "--secret", s.Secret, "posix",
+		"--sidecar", filepath.Join(dir, "meta"), "--versioning-dir", filepath.Join(dir, "versions"), s.Dir)
 	c.Dir, c.Env = dir, []string{"HOME=" + dir}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

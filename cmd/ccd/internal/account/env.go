@@ -17,12 +17,12 @@ import (
 	"strings"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

@@ -18,7 +18,7 @@ func TestAnotherMachineGoesOn(t *testing.T) {
 	s := remotetest.Start(t)
 	desk, lap := newMachine(t, s, "desk"), newMachine(t, s, "lap")
 	recipient := lap.ccd("remote", "keys", "--quiet")
-	desk.ccd("remote", "add", s.URL, "--endpoint", s.Endpoint, "--recipient", recipient)
+	desk.ccd("remote", "add", s.URL(), "--endpoint", s.Endpoint, "--recipient", recipient)
 	stop := desk.daemon()
 	ids, whole := map[string]string{}, map[string]string{}
 	for _, a := range all {
@@ -38,7 +38,7 @@ func TestAnotherMachineGoesOn(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(desk.home) + "-gone") })
 
-	lap.ccd("remote", "add", s.URL, "--endpoint", s.Endpoint)
+	lap.ccd("remote", "add", s.URL(), "--endpoint", s.Endpoint)
 	if r := lap.run(lap.ccdPath(), "search", "--everywhere", "Never round cents"); r.code == 0 {
 		t.Errorf("the control: found before it was pulled: %s", r.out)
 	}
