@@ -424,7 +424,14 @@ func (p *puller) missing(wanted map[transcript.Key][]placed) (need map[int][]pla
 // pack adds the stretches of a pack that continue what is here, then states of sessions.
 func (p *puller) pack(ctx context.Context, pack Pack, need, states []placed) error {
 	p.Packs++
-	o, err := p.fetchPack(ctx, p.Machine, pack)
+	var o *opened
+	err := ErrLie
+	if worthParts(pack, slices.Concat(need, states)) {
+		o, err = p.fetchParts(ctx, p.Machine, pack)
+	}
+	if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) { // with all of it, the hash tells which
+		o, err = p.fetchPack(ctx, p.Machine, pack)
+	}
 	if err != nil {
 		return err
 	}

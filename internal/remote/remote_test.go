@@ -52,9 +52,8 @@ func newBox(t testing.TB, s Store, reader *age.X25519Identity) *box {
 // start opens the machine again, as another process does.
 func (b *box) start() {
 	b.t.Helper()
-	if b.Machine != nil {
-		b.Close()
-	}
+	b.stop()
+	b.t.Cleanup(b.stop)
 	var err error
 	b.Machine, err = OpenMachine(Options{
 		Dir: filepath.Join(b.dir, "remote"), Archive: b.archive, Store: b.store, Recipients: []age.Recipient{b.reader.Recipient()},
@@ -62,8 +61,14 @@ func (b *box) start() {
 		Say: func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) },
 	})
 	must(b.t, err)
-	m := b.Machine
-	b.t.Cleanup(func() { m.Close() })
+}
+
+// stop closes the machine, which takes memory.
+func (b *box) stop() {
+	if b.Machine != nil {
+		b.Close()
+	}
+	b.Machine = nil
 }
 
 func session(id string) transcript.Session {
@@ -433,6 +438,59 @@ func TestEveryRequestOfAPushCanFail(t *testing.T) {
 			}
 			b.same(readerAt(t, s, me, t.TempDir()))
 		}
+	}
+}
+
+// TestAPartOfAPack reads one session of a large pack without the others, exactly or not at all.
+func TestAPartOfAPack(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	for n := range 40 {
+		b.grow(fmt.Sprintf("s%02d", n), talk(uint64(n), 300_000))
+	}
+	b.push()
+	name := s.named("/p/")[0]
+	whole := s.objects[name]
+	for _, id := range []string{"s00", "s17", "s39"} {
+		clear(s.requests)
+		clear(s.bytes)
+		dir := t.TempDir()
+		_, err := readerAt(t, s, me, dir).Pull(t.Context(), b.ID(), id)
+		must(t, err)
+		if s.requests["get"] > 4 || s.bytes["get"] > int64(len(whole))/4 || len(whole) < 3<<20 { // head, and of the pack its header, its end and a frame
+			t.Errorf("%s: %v requests, %v bytes of a pack of %d", id, s.requests, s.bytes, len(whole))
+		}
+		a, err := archive.Open(pulled.Archive(dir, b.ID()), archive.Options{ReadOnly: true})
+		must(t, err)
+		if !bytes.Equal(read(t, a, id, 0), b.content[id]) {
+			t.Error(id, "has other bytes")
+		}
+	}
+	for what, change := range map[string]func([]byte) []byte{
+		"its header": func(b []byte) []byte { b[30] ^= 1; return b }, "the frame": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"its end": func(b []byte) []byte { b[len(b)-20] ^= 1; return b }, "shorter": func(b []byte) []byte { return b[:len(b)-1] },
+	} {
+		s.objects[name] = change(bytes.Clone(whole))
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrLie) {
+			t.Errorf("changed %s: %v", what, err)
+		}
+	}
+	s.objects[name] = whole
+	for at := 2; at <= 4; at++ {
+		n := 0
+		s.before = func(string, string) error {
+			if n++; n == at {
+				return errCut
+			}
+			return nil
+		}
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBusy) || errors.Is(err, ErrLie) {
+			t.Errorf("request %d failed: %v", at, err)
+		}
+	}
+	s.before = nil
+	if _, err := readerAt(t, s, identity(t), t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrKey) {
+		t.Errorf("another identity: %v", err)
 	}
 }
 
