@@ -75,6 +75,36 @@ func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p r
 	}
 }
 
+// chosen returns the machines that --machine names: by their ID, which needs no request, else by their label. If one is known
+// by that label, only heads that were never seen are read.
+func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, known []pulled.Machine) map[string]bool {
+	yes, other := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	if len(yes) > 0 {
+		return yes
+	}
+	found := pulled.Find(known, a.machine)
+	for _, m := range known {
+		other[m.Machine] = len(found) > 0
+	}
+	for _, m := range found {
+		yes[m.Machine] = true
+	}
+	for _, name := range names {
+		if yes[name] || other[name] {
+			continue
+		}
+		if m, err := r.Known(ctx, name); err == nil && len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	return yes
+}
+
 func (a *app) pull(ctx context.Context, args []string) error {
 	_, store, err := a.open()
 	if err != nil {
@@ -96,14 +126,9 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen := map[string]bool{}
-	for _, s := range pulled.Find(known, a.machine) {
-		chosen[s.Machine] = true
-	}
-	for _, name := range names { // by its ID, which needs no head
-		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
-			chosen[name] = true
-		}
+	var chosen map[string]bool
+	if a.machine != "" {
+		chosen = a.chosen(ctx, r, names, known)
 	}
 	st, err := pulled.ReadPush(a.dir)
 	if err != nil {
@@ -115,14 +140,8 @@ func (a *app) pull(ctx context.Context, args []string) error {
 		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
 			continue
 		}
-		if a.machine != "" && len(chosen) > 0 && !chosen[machine] {
+		if a.machine != "" && !chosen[machine] {
 			continue
-		}
-		if a.machine != "" && len(chosen) == 0 {
-			m, err := r.Known(ctx, machine)
-			if err != nil || len(pulled.Find([]pulled.Machine{m}, a.machine)) == 0 {
-				continue
-			}
 		}
 		p, err := r.Pull(ctx, machine, only)
 		if err != nil { // the others are not affected
