@@ -349,6 +349,16 @@ func TestRequestsOfARefresh(t *testing.T) {
 	if got := refresh(); got != "map[get:66 list:1]" { // head and packs
 		t.Error("a pulled archive is gone:", got)
 	}
+	must(t, os.WriteFile(pulled.Archive(dir, all[4].ID()), bytes.Repeat([]byte("damaged "), 4096), 0o600))
+	clear(s.requests)
+	r := readerAt(t, s, me, dir)
+	_, _, err = r.Names(t.Context())
+	must(t, err)
+	if _, err := r.Pull(t.Context(), all[4].ID(), ""); s.requests["get"] == 0 {
+		t.Error("a pulled archive is damaged, and pull does not look:", err)
+	}
+	must(t, os.Remove(pulled.Archive(dir, all[4].ID())))
+	must(t, os.Remove(filepath.Join(dir, all[4].ID()+".json")))
 	delete(s.objects, s.named("/c/")[0])
 	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrLie) {
 		t.Errorf("check, with a catalogue only here: %+v, %v", c, err)
