@@ -303,7 +303,7 @@ func TestTwoMachines(t *testing.T) {
 	must(t, json.Unmarshal(printed, &resumed))
 	copied, err := os.ReadFile(resumed.Path)
 	if must(t, err); resumed.Cwd != checkout || !strings.HasPrefix(resumed.Path, fresh.dir+"/") || !strings.Contains(resumed.Command, "claude --resume") ||
-		!bytes.Contains(copied, []byte("needle-"+id(4))) || bytes.Contains(copied, []byte(`"/src/app"`)) || !bytes.Contains(copied, []byte(checkout+"/money.go")) {
+		!bytes.Contains(copied, []byte("needle-"+id(4))) || bytes.Contains(copied, []byte(`"cwd":"/src/app"`)) || !bytes.Contains(copied, []byte("in /src/app/money.go")) {
 		t.Errorf("resume --machine: %+v\n%.2000s", resumed, copied)
 	}
 	if _, _, code := fresh.run("search", "needle-"+id(2)); code != 3 {

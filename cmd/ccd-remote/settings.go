@@ -32,7 +32,7 @@ type settings struct {
 }
 
 const (
-	settingsFile = "remote.json"
+	settingsFile = pulled.Settings
 	identityFile = "identity.txt"
 	mostFile     = 1 << 20
 )

@@ -21,6 +21,9 @@ import (
 // Dir is the directory of a copy's state, below ccd's state directory.
 const Dir = "remote"
 
+// Settings is the file in Dir that says where this machine's copy is. It exists from `ccd remote add` to `ccd remote remove`.
+const Settings = "remote.json"
+
 // maxFile is the size of a file of this package in bytes.
 const maxFile = 8 << 20
 
@@ -73,6 +76,15 @@ func Find(all []Machine, name string) (found []Machine) {
 		}
 	}
 	return found
+}
+
+// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if there is
+// no label or another machine has the same.
+func Called(all []Machine, m Machine) string {
+	if m.Label != "" && len(Find(all, m.Label)) == 1 {
+		return m.Label
+	}
+	return m.Machine[:min(8, len(m.Machine))]
 }
 
 // Read returns what was seen of a machine; of one that was not seen, only its name.
