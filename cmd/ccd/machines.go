@@ -106,13 +106,18 @@ func openPulled(p *account.Place, m pulled.Machine, name string, readOnly bool) 
 	return err
 }
 
-// elsewhere yields the libraries of all pulled machines, that of the newest push first. Without them an agent has only what
-// is here, and --machine has chosen one.
+// elsewhere yields the libraries of other machines that a search here extends to: none for an agent, which has only what is
+// here, and none if --machine has chosen one.
 func (a *app) elsewhere(l *reader.Library) iter.Seq[*reader.Library] {
+	if a.agent || a.machine != "" {
+		return func(func(*reader.Library) bool) {}
+	}
+	return a.pulled(l)
+}
+
+// pulled yields the libraries of all pulled machines, that of the newest push first.
+func (a *app) pulled(l *reader.Library) iter.Seq[*reader.Library] {
 	return func(yield func(*reader.Library) bool) {
-		if a.agent || a.machine != "" {
-			return
-		}
 		all, err := pulled.List(pulled.Machines(l.StateDir))
 		if err != nil {
 			a.say("ccd: %v", err)
@@ -146,6 +151,23 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 		return err
 	}
 	return words.Hint(err, "ccd %s --machine %s %s", verb, words.Shell(a.machine), rest)
+}
+
+// copied finds the original of an ID that a copy by `ccd resume --machine` names: of another machine's session that a
+// person has given to the agents of a project here. The index of a pulled archive has only such IDs.
+func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted) (o reader.Original, ok bool) {
+	for other := range a.pulled(l) {
+		if !other.Indexed(ctx, want.Name) {
+			continue
+		}
+		o, err := other.Original(ctx, want, func(int64, int64) {})
+		if err == nil && slices.ContainsFunc(l.Sessions, func(e reader.Entry) bool {
+			return e.Kept.Resumed.Records > 0 && e.Kept.Resumed.ID == o.Entry.ID
+		}) {
+			return o, true
+		}
+	}
+	return o, false
 }
 
 // branches returns what the pulled archives have of a session.
