@@ -22,19 +22,11 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // release is set by packaging/dist.
 var release = "development"
-
-// Exit codes, as of ccd.
-const (
-	exitFailed      = 1
-	exitUsage       = 2
-	exitNotFound    = 3
-	exitDamage      = 4
-	exitInterrupted = 130
-)
 
 // app is one call.
 type app struct {
@@ -51,36 +43,18 @@ type app struct {
 	recipients                                 []string
 	grace                                      time.Duration
 	sample                                     int
-	all, newName                               bool
+	all, newName, yes                          bool
+	impatient                                  bool
 }
-
-// hinted is an error with what to do about it.
-type hinted struct {
-	error
-	hint string
-}
-
-// Unwrap returns the error without the hint.
-func (h hinted) Unwrap() error { return h.error }
 
 var (
-	errUsage   = errors.New("usage")
 	errSaid    = errors.New("damage found") // and reported
 	errUnknown = errors.New("not found")
 )
 
 func usagef(format string, args ...any) error {
-	return hinted{fmt.Errorf("%w%w", fmt.Errorf(format, args...), silent{errUsage}), "ccd help remote"}
+	return words.Hint(words.Usage(fmt.Errorf(format, args...)), "ccd help remote")
 }
-
-// silent is an error that adds nothing to a message.
-type silent struct{ error }
-
-// Error returns no text.
-func (silent) Error() string { return "" }
-
-// Unwrap returns the error that is only compared with.
-func (s silent) Unwrap() error { return s.error }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -97,40 +71,50 @@ func (a *app) report(err error, interrupted bool) int {
 	case err == nil:
 		return 0
 	case interrupted:
-		return exitInterrupted
-	case errors.Is(err, errSaid):
-		return exitDamage
+		return words.ExitInterrupted
+	case !errors.Is(err, errSaid):
+		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf("ccd: %v\n", err)))
 	}
-	fmt.Fprint(a.err, mark.Visible(fmt.Sprintf("ccd: %v\n", err)))
 	if hint := a.hint(err); hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
 	switch {
-	case errors.Is(err, errUsage):
-		return exitUsage
+	case errors.As(err, new(words.UsageError)):
+		return words.ExitUsage
 	case errors.Is(err, errUnknown):
-		return exitNotFound
-	case errors.Is(err, remote.ErrLie), errors.As(err, new(*archive.DamageError)):
-		return exitDamage
+		return words.ExitNotFound
+	case errors.Is(err, errSaid), errors.Is(err, remote.ErrLie), errors.As(err, new(*archive.DamageError)):
+		return words.ExitDamage
 	}
-	return exitFailed
+	return words.ExitFailed
 }
 
 // hint returns what to do about an error.
 func (a *app) hint(err error) string {
-	var h hinted
 	var next interface{ Hint() string }
 	switch {
-	case errors.As(err, &h):
-		return h.hint
 	case errors.As(err, &next):
 		return next.Hint()
 	case errors.Is(err, remote.ErrKey):
 		return "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
+	case errors.Is(err, errClock):
+		return "set the clock of this machine, for example with timedatectl set-ntp true"
+	case errors.Is(err, errExpired):
+		return "get new credentials; keys that a timer uses should not expire"
+	case errors.Is(err, errNoKey):
+		return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which a timer also reads"
+	case errors.Is(err, errKey):
+		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials"
+	case errors.Is(err, errBucket):
+		return "check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything"
 	case errors.Is(err, remote.ErrDenied):
-		return "check the credentials (environment, ~/.aws/credentials) and what they allow; deleting needs s3:DeleteObject"
+		return "check the credentials (environment, ~/.aws/credentials) and what they allow: s3:GetObject, s3:PutObject, s3:ListBucket"
 	case errors.Is(err, remote.ErrBusy):
 		return "try again later; nothing is lost"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, archive.ErrFull):
+		return "free space on the disk of " + a.dir + "; then the command continues where it was"
+	case errors.Is(err, remote.ErrRunning):
+		return "try again when it has ended"
 	case errors.Is(err, remote.ErrLie):
 		return "ccd remote check; if the store has lost data, ccd remote push --new-name pushes everything again"
 	}
@@ -157,22 +141,24 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
+	f.BoolVar(&a.yes, "yes", false, "")
+	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
 	}
 	if a.dir == "" || a.archive == "" {
-		return hinted{fmt.Errorf("ccd-remote is run by ccd%w", silent{errUsage}), "ccd remote"}
+		return words.Hint(words.Usage(errors.New("ccd-remote is run by ccd")), "ccd remote")
 	}
 	verbs := map[string]struct {
 		most int // arguments
 		do   func(context.Context, []string) error
 	}{
 		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {1, a.pull}, "status": {0, a.status},
-		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove},
+		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove}, "forget-machine": {1, a.forgetMachine},
 	}
 	verb, ok := verbs[f.Arg(0)]
 	if !ok {
-		return usagef("parse command line: expected add, keys, push, pull, status, check, gc or remove, got %q", f.Arg(0))
+		return usagef("parse command line: expected add, keys, push, pull, status, check, gc, forget-machine or remove, got %q", f.Arg(0))
 	}
 	if f.NArg()-1 > verb.most {
 		return usagef("parse command line: ccd remote %s takes no %q", f.Arg(0), f.Arg(f.NArg()-1))
@@ -219,6 +205,9 @@ func (a *app) open() (settings, remote.Store, error) {
 		return s, nil, err
 	}
 	p := remote.DefaultPatience
+	if p.Say = a.say; a.impatient {
+		p.Tries, p.Pause, p.Limit, p.Rate = 2, 50*time.Millisecond, time.Second, 1<<30
+	}
 	if s.Limit > 0 {
 		p.Rate = min(p.Rate, s.Limit/2)
 	}
@@ -226,7 +215,7 @@ func (a *app) open() (settings, remote.Store, error) {
 }
 
 // openMachine opens this machine's copy.
-func (a *app) openMachine(s settings, store remote.Store) (*remote.Machine, error) {
+func (a *app) openMachine(s settings, store remote.Store, wait time.Duration) (*remote.Machine, error) {
 	recipients, err := parseRecipients(s.Recipients)
 	if err != nil {
 		return nil, err
@@ -236,7 +225,7 @@ func (a *app) openMachine(s settings, store remote.Store) (*remote.Machine, erro
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
 	return remote.OpenMachine(remote.Options{
-		Dir: a.dir, Archive: file, Store: store, Recipients: recipients, Names: s.Recipients, Label: a.host, Say: a.say,
+		Dir: a.dir, Archive: file, Store: store, Recipients: recipients, Names: s.Recipients, Label: a.host, Say: a.say, Wait: wait,
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,23 +106,50 @@ func (c *slowConn) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
+// Causes of refused requests that a person can remove.
+var (
+	errClock   = errors.New("the clock of this machine is wrong")
+	errExpired = errors.New("the credentials have expired")
+	errKey     = errors.New("the store does not know the key, or the secret is wrong")
+	errNoKey   = errors.New("there are no credentials")
+	errBucket  = errors.New("the bucket does not exist")
+)
+
+// causes are their codes.
+var causes = map[string]error{
+	"RequestTimeTooSkewed": errClock, "RequestExpired": errClock,
+	"ExpiredToken": errExpired, "ExpiredTokenException": errExpired, "TokenRefreshRequired": errExpired,
+	"InvalidAccessKeyId": errKey, "SignatureDoesNotMatch": errKey, "InvalidToken": errKey,
+	"NoSuchBucket": errBucket,
+}
+
+// longHash matches the part of a hash that a message leaves out.
+var longHash = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{24,}`)
+
 // translate wraps the remote package's errors.
-func translate(what, name string, err error) error {
+func (b *bucket) translate(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	kind := remote.ErrBusy // the network
+	name = longHash.ReplaceAllString(name, "$1")
 	var r minio.ErrorResponse
+	var request *url.Error
+	if errors.As(err, &request) { // its text has the whole address
+		err = request.Err
+	}
 	if errors.As(err, &r) {
-		switch {
+		switch cause := causes[r.Code]; {
+		case cause != nil:
+			return fmt.Errorf("%s %s: %w: %w", what, name, cause, err)
 		case r.StatusCode == http.StatusPreconditionFailed:
 			kind = remote.ErrConflict
-		case r.Code == "NoSuchKey" || r.StatusCode == http.StatusNotFound && r.Code != "NoSuchBucket":
+		case r.StatusCode == http.StatusNotFound:
 			kind = remote.ErrAbsent
-		case r.Code == "RequestTimeTooSkewed":
-			return fmt.Errorf("%s %s: the clock of this machine is wrong: %w", what, name, err)
 		case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
-			kind = remote.ErrDenied
+			if kind = remote.ErrDenied; b.anonymous() {
+				kind = errNoKey
+			}
 		case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
 			r.Code == "SlowDown" || r.Code == "RequestTimeout" || r.Code == "IncompleteBody":
 		default:
@@ -128,6 +157,12 @@ func translate(what, name string, err error) error {
 		}
 	}
 	return fmt.Errorf("%s %s: %w: %w", what, name, kind, err)
+}
+
+// anonymous reports whether no credentials were found.
+func (b *bucket) anonymous() bool {
+	v, err := b.core.GetCreds()
+	return err == nil && v.AccessKeyID == ""
 }
 
 // Get implements remote.Store.
@@ -140,7 +175,7 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	}
 	r, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+name, o)
 	if err != nil {
-		return nil, "", translate("get", name, err)
+		return nil, "", b.translate("get", name, err)
 	}
 	defer r.Close()
 	const most = 4 * remote.MaxPack
@@ -151,19 +186,26 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	if err == nil && info.Size >= 0 && int64(len(data)) != info.Size {
 		err = io.ErrUnexpectedEOF
 	}
-	return data, info.ETag, translate("get", name, err)
+	return data, info.ETag, b.translate("get", name, err)
 }
 
 // Put implements remote.Store.
 func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Condition) (string, error) {
-	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"} // several parts would ignore the condition
+	o := minio.PutObjectOptions{
+		DisableMultipart: true, // several parts would ignore the condition
+		SendContentMd5:   true, // Amazon refuses an object under Object Lock without it
+		ContentType:      "application/octet-stream",
+	}
 	if c.Tag == "" {
 		o.SetMatchETagExcept("*")
 	} else {
 		o.SetMatchETag(c.Tag)
 	}
 	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
-	return info.ETag, translate("put", name, err)
+	if err == nil && info.ETag == "" { // every store sends one, a captive portal does not
+		err = errors.New("what answers is no object storage")
+	}
+	return info.ETag, b.translate("put", name, err)
 }
 
 // List implements remote.Store.
@@ -173,7 +215,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 		defer cancel()
 		for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
 			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified}
-			if !yield(one, translate("list", prefix, o.Err)) || o.Err != nil {
+			if !yield(one, b.translate("list", prefix, o.Err)) || o.Err != nil {
 				return
 			}
 		}
@@ -185,9 +227,57 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Objec
 
 // Delete implements remote.Store.
 func (b *bucket) Delete(ctx context.Context, name string) error {
-	err := translate("delete", name, b.core.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
+	key := b.prefix + name
+	versions, err := b.versions(ctx, key)
+	for _, v := range versions {
+		if err = b.core.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{VersionID: v}); err != nil {
+			err = b.locked(ctx, key, v, b.translate("delete", name, err))
+			break
+		}
+	}
 	if errors.Is(err, remote.ErrAbsent) {
 		return nil
+	}
+	return err
+}
+
+// versions returns the IDs of an object's versions, oldest first; in a bucket without versions one empty ID.
+func (b *bucket) versions(ctx context.Context, key string) (all []string, err error) {
+	info, err := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
+	if err != nil {
+		return nil, b.translate("delete", key, err)
+	}
+	if info.VersionID == "" {
+		return []string{""}, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: key, Recursive: true, WithVersions: true}) {
+		if o.Err != nil {
+			return nil, b.translate("list versions of", key, o.Err)
+		}
+		if o.Key == key {
+			all = append(all, o.VersionID)
+		}
+	}
+	slices.Reverse(all) // else an older version would be the present one
+	return all, nil
+}
+
+// locked adds to a refusal until when the bucket keeps a version, if the store says that.
+func (b *bucket) locked(ctx context.Context, key, version string, err error) error {
+	if !errors.Is(err, remote.ErrDenied) {
+		return err
+	}
+	info, herr := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{VersionID: version})
+	if herr != nil {
+		return err
+	}
+	if info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON" {
+		return &remote.LockedError{Err: err}
+	}
+	if until, perr := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date")); perr == nil {
+		return &remote.LockedError{Until: until, Err: err}
 	}
 	return err
 }

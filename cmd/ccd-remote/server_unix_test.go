@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,53 +54,86 @@ func TestMain(m *testing.M) {
 		if dir, err := binaries(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
+		if b, err := backends(); err == nil {
+			b.stop()
+		}
 	}
 	os.Exit(code)
 }
 
-// server is a real server behind a proxy that can inject faults.
-type server struct {
-	t     testing.TB
-	url   string // of the proxy
-	mu    sync.Mutex
-	count map[string]int
-	fault func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
-	n     int
+// backend is a real server.
+type backend struct {
+	dir, addr string
+	n         atomic.Int32 // buckets
+	stop      func()
 }
 
-func startServer(t testing.TB) *server {
-	t.Helper()
-	program := os.Getenv("CCD_VERSITYGW")
-	if program == "" {
-		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
+// backends starts the server once.
+var backends = sync.OnceValues(func() (*backend, error) {
+	dir, err := os.MkdirTemp("", "ccd-remote-server-")
+	if err != nil {
+		return nil, err
 	}
-	dir := t.TempDir()
-	for _, name := range []string{"data/backup", "meta"} {
-		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	for _, name := range []string{"data", "meta", "versions"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, err
+		}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	if err != nil {
+		return nil, err
+	}
 	addr := l.Addr().String()
-	must(t, l.Close())
+	l.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, program, "--port", addr, "--access", "key", "--secret", "secret", "posix", "--sidecar", filepath.Join(dir, "meta"), filepath.Join(dir, "data"))
+	c := exec.CommandContext(ctx, os.Getenv("CCD_VERSITYGW"), "--port", addr, "--access", "key", "--secret", "secret", "posix",
+		"--sidecar", filepath.Join(dir, "meta"), "--versioning-dir", filepath.Join(dir, "versions"), filepath.Join(dir, "data"))
 	c.Dir, c.Env = dir, []string{"HOME=" + dir}
-	must(t, c.Start())
-	t.Cleanup(func() { cancel(); _ = c.Wait() })
+	if err := c.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	b := &backend{dir: dir, addr: addr, stop: func() { cancel(); _ = c.Wait(); _ = os.RemoveAll(dir) }}
 	for deadline := time.Now().Add(20 * time.Second); ; {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
-			break
+			return b, nil
 		}
 		if time.Now().After(deadline) {
-			t.Fatal(err)
+			b.stop()
+			return nil, err
 		}
 		<-time.After(20 * time.Millisecond)
 	}
-	s := &server{t: t, count: map[string]int{}}
-	to := &url.URL{Scheme: "http", Host: addr}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+})
+
+// server is a bucket of a real server behind a proxy that can inject faults.
+type server struct {
+	t testing.TB
+	*backend
+	bucket string
+	url    string // of the proxy
+	mu     sync.Mutex
+	count  map[string]int
+	fault  handler
+	n      int
+}
+
+// handler answers request n (from 1) in place of the server.
+type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
+
+func startServer(t testing.TB) *server {
+	t.Helper()
+	if os.Getenv("CCD_VERSITYGW") == "" {
+		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
+	}
+	b, err := backends()
+	must(t, err)
+	s := &server{t: t, backend: b, bucket: fmt.Sprint("backup", b.n.Add(1)), count: map[string]int{}}
+	must(t, os.Mkdir(filepath.Join(b.dir, "data", s.bucket), 0o755))
+	to := &url.URL{Scheme: "http", Host: b.addr}
+	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // it is signed
 	}}
@@ -119,7 +155,7 @@ func startServer(t testing.TB) *server {
 }
 
 // inject sets the fault of the requests from now on, and counts them from 1.
-func (s *server) inject(f func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) {
+func (s *server) inject(f handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.n = f, 0
@@ -188,6 +224,13 @@ func (h *home) transcript(id string) string {
 // talk appends records to a session and archives them.
 func (h *home) talk(id string, records int) {
 	h.t.Helper()
+	h.write(id, records)
+	h.ok("run", "--once", "-q")
+}
+
+// write appends records to a session.
+func (h *home) write(id string, records int) {
+	h.t.Helper()
 	path := h.transcript(id)
 	must(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -202,7 +245,6 @@ func (h *home) talk(id string, records int) {
 		must(h.t, err)
 	}
 	must(h.t, f.Close())
-	h.ok("run", "--once", "-q")
 }
 
 func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
@@ -210,7 +252,7 @@ func id(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n
 // join lets the machine encrypt to a reader, and returns the identity file of a new reader if reader is "".
 func (h *home) join(recipient string) {
 	h.t.Helper()
-	h.ok("remote", "add", "s3://backup/team", "--endpoint", h.s.url, "--recipient", recipient, "-q")
+	h.ok("remote", "add", "s3://"+h.s.bucket+"/team", "--endpoint", h.s.url, "--recipient", recipient, "-q")
 }
 
 // reader makes a machine that has a reader's identity, and returns its recipient.
@@ -337,113 +379,6 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>injected</Message></Error>", code)
-}
-
-// TestFaultsOfAServer injects a fault into every other request of pushes and pulls: none loses anything. It prints the
-// table for docs/RELIABILITY.md.
-func TestFaultsOfAServer(t *testing.T) {
-	type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)
-	some := func(f func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) handler {
-		return func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			if n%2 == 0 {
-				forward(w, r)
-				return
-			}
-			f(w, r, forward)
-		}
-	}
-	for name, fault := range map[string]handler{
-		"latency of 0.3 s": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			<-time.After(300 * time.Millisecond)
-			forward(w, r)
-		}),
-		"500":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 500, "InternalError") }),
-		"503":                   some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { refuse(w, 503, "SlowDown") }),
-		"connection cut before": some(func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { cut(w) }),
-		"answer lost after success": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			forward(httptest.NewRecorder(), r)
-			cut(w)
-		}),
-		"answer cut in the middle": some(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			got := httptest.NewRecorder()
-			forward(got, r)
-			w.Header().Set("Content-Length", fmt.Sprint(got.Body.Len()+10))
-			for k, v := range got.Header() {
-				if k != "Content-Length" {
-					w.Header()[k] = v
-				}
-			}
-			w.WriteHeader(got.Code)
-			_, _ = w.Write(got.Body.Bytes()[:got.Body.Len()/2])
-			w.(http.Flusher).Flush()
-			cut(w)
-		}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startServer(t)
-			reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
-			desk.join(reader.reader())
-			s.inject(fault)
-			for n := range 2 {
-				desk.talk(id(n), 50)
-				desk.ok("remote", "push")
-			}
-			reader.ok("remote", "pull")
-			if st := desk.ok("remote", "status", "--json"); !strings.Contains(st, `"bytes": 0`) || !strings.Contains(st, `"error": ""`) {
-				t.Error(st)
-			}
-			desk.same(reader)
-			t.Logf("| %s | %s requests for 2 pushes and a pull | 0 | by trying again |", name, s.requests())
-		})
-	}
-}
-
-// TestRefusedByAServer: what does not pass is reported by push and status, with the lag, and the next push makes up for it.
-func TestRefusedByAServer(t *testing.T) {
-	s := startServer(t)
-	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
-	desk.join(reader.reader())
-	good := desk.env
-	for what, one := range map[string]struct {
-		env    []string
-		status int
-		code   string
-		says   string
-	}{
-		"a wrong secret":      {env: []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=wrong"}, says: "access denied"},
-		"expired credentials": {env: good, status: 403, code: "ExpiredToken", says: "access denied"},
-		"a wrong clock":       {env: good, status: 403, code: "RequestTimeTooSkewed", says: "clock"},
-		"no bucket":           {env: good, status: 404, code: "NoSuchBucket", says: "injected"},
-	} {
-		desk.env = one.env
-		s.inject(nil)
-		if one.status != 0 {
-			s.inject(func(_ int, w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
-				refuse(w, one.status, one.code)
-			})
-		}
-		desk.talk(id(1), 10)
-		if _, talk, code := desk.run("remote", "push"); code != 1 || !strings.Contains(talk, one.says) {
-			t.Errorf("%s: exit %d: %s", what, code, talk)
-		}
-		if got := desk.ok("remote", "status"); !strings.Contains(got, "behind   1 sessions") || !strings.Contains(got, "failed ") {
-			t.Errorf("%s: status: %s", what, got)
-		}
-		if one.status != 0 && s.requests() != "[PUT:1]" {
-			t.Errorf("%s was tried again: %s", what, s.requests())
-		}
-		desk.env = good
-		s.inject(nil)
-		desk.ok("remote", "push")
-		reader.ok("remote", "pull")
-		desk.same(reader)
-	}
-	other := newHome(t, s, "other")
-	other.reader()
-	if _, talk, code := other.run("remote", "pull"); code != 1 || !strings.Contains(talk, "no identity") {
-		t.Errorf("a wrong identity: exit %d: %s", code, talk)
-	}
 }
 
 // TestKilledAtEveryRequest kills the processes of a push with SIGKILL at each of its requests, before and after it was

@@ -19,6 +19,7 @@ import (
 	"ccd/internal/ownfile"
 	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // settings say where the copy is, and who can read it. Credentials are never among them.
@@ -41,7 +42,7 @@ func lines(text string) io.Reader { return strings.NewReader(text + "\n") }
 func (a *app) settings() (s settings, err error) {
 	b, err := ownfile.Read(a.path(settingsFile), mostFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, hinted{errors.New("there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX"}
+		return s, words.Hint(errors.New("there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX")
 	}
 	if err == nil {
 		err = json.Unmarshal(b, &s)
@@ -72,7 +73,7 @@ func (a *app) add(ctx context.Context, args []string) error {
 	}
 	s := settings{URL: strings.TrimSuffix(args[0], "/"), Endpoint: a.endpoint, Region: a.region}
 	if exists && old.URL != s.URL {
-		return hinted{fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove"}
+		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove")
 	}
 	for _, r := range a.recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
@@ -85,7 +86,7 @@ func (a *app) add(ctx context.Context, args []string) error {
 		}
 	}
 	if len(s.Recipients) == 0 {
-		return hinted{errors.New("add remote: there is no recipient, so the copy could not be read"), "ccd remote keys, or add --recipient age1..."}
+		return words.Hint(errors.New("add remote: there is no recipient, so the copy could not be read"), "ccd remote keys, or add --recipient age1...")
 	}
 	if _, err := parseRecipients(s.Recipients); err != nil {
 		return err
@@ -119,12 +120,16 @@ func (a *app) remove(context.Context, []string) error {
 	if err != nil {
 		return err
 	}
+	st, _ := pulled.ReadPush(a.dir) // its errors must not prevent this
 	for _, name := range []string{settingsFile, "status.json", "machine.db"} {
 		if err := os.Remove(a.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove remote: %w", err)
 		}
 	}
-	a.say("the copy stays in the bucket, the identity and what was pulled in %s", a.dir)
+	a.say("nothing is pushed from here any more; the identity and what was pulled stay in %s", a.dir)
+	if st.Machine != "" {
+		a.say("the copy stays in the bucket; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
+	}
 	return a.print(s, "%s", s.URL)
 }
 
@@ -136,7 +141,7 @@ func (a *app) identities() ([]age.Identity, error) {
 	}
 	b, err := ownfile.Read(file, mostFile)
 	if err != nil {
-		return nil, hinted{fmt.Errorf("read identity: %w", err), "ccd remote pull --identity FILE, with the file that ccd remote keys wrote on a reader's machine"}
+		return nil, words.Hint(fmt.Errorf("read identity: %w", err), "ccd remote pull --identity FILE, with the file that ccd remote keys wrote on a reader's machine")
 	}
 	all, err := age.ParseIdentities(bytes.NewReader(b))
 	if err != nil {

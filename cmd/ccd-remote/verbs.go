@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
@@ -20,13 +22,16 @@ func (a *app) openBoth() (settings, remote.Store, *remote.Machine, error) {
 	if err != nil {
 		return s, nil, nil, err
 	}
-	m, err := a.openMachine(s, store)
+	m, err := a.openMachine(s, store, 10*time.Second)
 	return s, store, m, err
 }
 
 func (a *app) push(ctx context.Context, _ []string) error {
 	s, _, m, err := a.openBoth()
 	if err != nil {
+		if s.URL != "" && !errors.Is(err, remote.ErrRunning) {
+			a.noteStatus(ctx, s, nil, remote.Pushed{}, err)
+		}
 		return err
 	}
 	defer m.Close()
@@ -36,26 +41,30 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		}
 	}
 	p, err := m.Push(ctx)
-	a.noteStatus(s, m, p, err)
+	a.noteStatus(ctx, s, m, p, err)
 	if err != nil {
 		return err
 	}
 	for _, d := range p.Damaged {
 		a.say("not pushed: %s", d)
 	}
-	if err := a.print(p, "pushed %d sessions, %s (%s encrypted, %d packs) as machine %s", p.Sessions, size(p.Bytes), size(p.Sent), p.Packs, p.Machine); err != nil {
+	if err := a.print(p, "pushed %s, %s (%s encrypted, %s) as machine %s", words.Count(p.Sessions, "session"), size(p.Bytes), size(p.Sent), words.Count(p.Packs, "pack"), p.Machine); err != nil {
 		return err
 	}
 	if len(p.Damaged) > 0 {
-		return errSaid
+		return words.Hint(errSaid, "ccd doctor")
 	}
 	return nil
 }
 
-// noteStatus stores what a push did. A failure to do so does not fail the push.
-func (a *app) noteStatus(s settings, m *remote.Machine, p remote.Pushed, failed error) {
+// noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
+func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
-	st.URL, st.Machine, st.Tried, st.Error, st.Damaged = s.URL, m.ID(), time.Now().UTC(), "", len(p.Damaged)
+	st.URL, st.Tried, st.Error, st.Damaged = s.URL, time.Now().UTC(), "", len(p.Damaged)
+	if m != nil {
+		st.Machine = m.ID()
+		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
+	}
 	if failed != nil {
 		st.Error = failed.Error()
 	} else {
@@ -113,11 +122,12 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			continue
 		}
 		all = append(all, p)
-		a.say("%s (%.8s): %d sessions, %s new, %d removed", p.Label, p.Machine, p.Sessions, size(p.Bytes), p.Removed)
+		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	for _, machine := range missing {
 		if a.machine == "" || chosen[machine] {
-			failed = errors.Join(failed, fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrLie))
+			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrLie),
+				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
 		}
 	}
 	if failed == nil && len(all) == 0 && a.machine != "" {
@@ -127,7 +137,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	for _, p := range all {
 		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
 	}
-	if err := a.print(all, "pulled %d sessions, %s of %d machines", total.Sessions, size(total.Bytes), len(all)); err != nil {
+	if err := a.print(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err
 	}
 	return failed
@@ -136,7 +146,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 // statusOutput is what `ccd remote status --json` prints.
 type statusOutput struct {
 	pulled.Push
-	Lag      remote.Lag       `json:"lag"`
+	Lag      pulled.Lag       `json:"lag"`
 	Machines []pulled.Machine `json:"machines"`
 }
 
@@ -155,21 +165,27 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	if out.Machines, err = pulled.List(a.machines()); err != nil {
 		return err
 	}
-	m, err := a.openMachine(s, nil)
-	if err != nil {
+	m, err := a.openMachine(s, nil, time.Second)
+	running := ""
+	switch {
+	case errors.Is(err, remote.ErrRunning): // its figures are those of the push before
+		out.Lag, running = st.Behind, " before the push that is running"
+	case err != nil:
 		return err
+	default:
+		defer m.Close()
+		out.Machine = m.ID()
+		if out.Lag, err = m.Lag(ctx); err != nil {
+			return err
+		}
 	}
-	defer m.Close()
-	if out.Lag, err = m.Lag(ctx); err != nil {
-		return err
-	}
-	text := fmt.Sprintf("remote   %s\nmachine  %s (%s)\npushed   %s", s.URL, m.ID(), a.host, ago(st.Pushed))
-	text += fmt.Sprintf("\nbehind   %d sessions, %s", out.Lag.Sessions, size(out.Lag.Bytes))
+	text := fmt.Sprintf("remote   %s\nmachine  %s (%s)\npushed   %s", s.URL, cmp.Or(out.Machine, "-"), a.host, ago(st.Pushed))
+	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
 	if st.Error != "" {
 		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
 	}
 	for _, one := range out.Machines {
-		text += fmt.Sprintf("\nreads    %s (%.8s): %d sessions, %s, pulled %s, its last push %s", one.Label, one.Machine, one.Sessions, size(one.Bytes), ago(one.Pulled), ago(one.Time))
+		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, pulled %s, its last push %s", one.Label, one.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Pulled), ago(one.Time))
 	}
 	return a.print(out, "%s", text)
 }
@@ -213,11 +229,11 @@ func (a *app) check(ctx context.Context, _ []string) error {
 		out.Problems = append(out.Problems, p.Error())
 		a.say("%v", p)
 	}
-	if err := a.print(out, "checked %d machines: %d packs, %d read and verified, %d problems", c.Machines, c.Packs, c.Read, len(c.Problems)); err != nil {
+	if err := a.print(out, "checked %s: %s, %d read and verified, %s", words.Count(c.Machines, "machine"), words.Count(c.Packs, "pack"), c.Read, words.Count(len(c.Problems), "problem")); err != nil {
 		return err
 	}
 	if len(c.Problems) > 0 {
-		return errSaid
+		return words.Hint(errSaid, "ccd remote check again; if the store has lost data, ccd remote push --new-name pushes everything again")
 	}
 	return nil
 }
@@ -235,11 +251,105 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	for _, k := range c.Kept {
 		a.say("kept %s", k)
 	}
-	if err := a.print(c, "wrote %d packs again as %d, deleted %d objects (%s), %d wait for the grace period", c.Rewritten, c.Packs, c.Deleted, size(c.Freed), c.Waiting); err != nil {
+	if err := a.print(c, "wrote %s again as %d, deleted %s (%s), %d wait for the grace period", words.Count(c.Rewritten, "pack"), c.Packs, words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting); err != nil {
+		return err
+	}
+	if err := refused("gc", c.Refused, c.Why); err != nil {
 		return err
 	}
 	if len(c.Kept) > 0 {
-		return hinted{fmt.Errorf("gc: %d packs with forgotten bytes cannot be written again", len(c.Kept)), "restore the sessions (ccd import FILE), then ccd remote gc"}
+		return words.Hint(fmt.Errorf("gc: %s with forgotten bytes cannot be written again", words.Count(len(c.Kept), "pack")), "restore the sessions (ccd import FILE), then ccd remote gc")
 	}
 	return nil
+}
+
+// refused returns an error about objects that the store does not delete, with the date or the right that is needed.
+func refused(verb string, n int, why error) error {
+	var locked *remote.LockedError
+	const until = "; until then what was forgotten stays in the bucket, encrypted"
+	err := fmt.Errorf("%s: %s not deleted: %w", verb, words.Are(n, "object", "objects"), why)
+	switch {
+	case n == 0:
+		return nil
+	case !errors.As(why, &locked):
+		return words.Hint(err, "use a key that has s3:DeleteObject and, if the bucket keeps versions, s3:DeleteObjectVersion%s", until)
+	case locked.Until.IsZero():
+		return words.Hint(err, "someone with s3:PutObjectLegalHold has to end the hold%s", until)
+	}
+	return words.Hint(err, "ccd remote %s after %s%s", verb, words.Local(locked.Until), until)
+}
+
+// forgetMachine deletes the copy of a machine that no longer exists, and what was pulled of it.
+func (a *app) forgetMachine(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usagef("parse command line: expected the name of a machine")
+	}
+	s, store, err := a.open()
+	if err != nil {
+		return err
+	}
+	m, err := a.resolve(ctx, store, args[0])
+	if err != nil {
+		return err
+	}
+	st, err := pulled.ReadPush(a.dir)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("machine %s (%.8s)", cmp.Or(m.Label, "?"), m.Machine)
+	switch {
+	case m.Machine == st.Machine:
+		return words.Hint(fmt.Errorf("forget %s: it is this machine, and would push again", name), "ccd remote remove here, then forget-machine on another machine")
+	case !a.yes:
+		a.say("%s: %s, %s, last push %s", name, words.Count(m.Sessions, "session"), size(m.Bytes), ago(m.Time))
+		return words.Hint(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL), "add --yes")
+	}
+	c, err := remote.ForgetMachine(ctx, store, a.machines(), m.Machine)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Machine string `json:"machine"`
+		Label   string `json:"label"`
+		Deleted int    `json:"deleted"`
+		Freed   int64  `json:"freed_bytes"`
+		Refused int    `json:"refused"`
+	}{m.Machine, m.Label, c.Deleted, c.Freed, c.Refused}
+	if err := a.print(out, "%s: deleted %s (%s)", name, words.Count(c.Deleted, "object"), size(c.Freed)); err != nil {
+		return err
+	}
+	return refused("forget-machine "+args[0], c.Refused, c.Why)
+}
+
+// resolve returns the machine with a label or whose name begins so: of those seen before, else of those in the store. The
+// whole name of one that is neither is accepted, because its head may have been deleted already.
+func (a *app) resolve(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
+	known, err := pulled.List(a.machines())
+	if err != nil {
+		return m, err
+	}
+	found := pulled.Find(known, name)
+	if len(found) == 0 {
+		names, err := remote.Machines(ctx, store)
+		if err != nil {
+			return m, err
+		}
+		var all []pulled.Machine
+		for _, one := range names {
+			all = append(all, pulled.Machine{Machine: one})
+		}
+		if found = pulled.Find(all, name); len(found) == 0 && remote.IsMachine(name) {
+			found = []pulled.Machine{{Machine: name}}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return m, words.Hint(fmt.Errorf("find machine %s: %w", name, errUnknown), "ccd remote status lists those that were pulled")
+	case 1:
+		return found[0], nil
+	}
+	for _, one := range found {
+		a.say("%s  %s, last push %s", one.Machine, one.Label, ago(one.Time))
+	}
+	return m, words.Hint(fmt.Errorf("find machine %s: %w: there are %d", name, errUnknown, len(found)), "give the beginning of its name")
 }

@@ -16,9 +16,9 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	agentsetup "ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/config"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 type agentsFlags struct {

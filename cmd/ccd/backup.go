@@ -14,8 +14,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 )
 
 type backupOutput struct {

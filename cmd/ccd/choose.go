@@ -17,7 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/picker"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // thisDir is the SESSION argument for the session of the current directory, and the default.

@@ -15,12 +15,12 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 type compactFlags struct {

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 )
 
 // deliver sends what write produces to stdout or to a file that appears completely or not at all. It escapes control

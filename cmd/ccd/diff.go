@@ -15,10 +15,10 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // mostDropped limits how many dropped facts of a class are listed without --class.

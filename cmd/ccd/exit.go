@@ -14,18 +14,17 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
-// Exit codes.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitNotFound    = 3
-	exitDamage      = 4
-	exitInterrupted = 130
+	exitDone        = words.ExitDone
+	exitFailed      = words.ExitFailed
+	exitUsage       = words.ExitUsage
+	exitNotFound    = words.ExitNotFound
+	exitDamage      = words.ExitDamage
+	exitInterrupted = words.ExitInterrupted
 )
 
 var exitMeaning = map[int]string{

@@ -11,7 +11,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // TestLongError: an error that quotes a long argument is cut in its middle.

@@ -9,8 +9,8 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/web"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 type exportFlags struct {

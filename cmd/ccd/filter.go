@@ -14,12 +14,12 @@ import (
 
 	"ccd/cmd/ccd/internal/form"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/compactor/prose"
 	"ccd/daemon"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

@@ -20,10 +20,11 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 type forgetOutput struct {
@@ -39,8 +40,11 @@ type forgetOutput struct {
 // stillHeld is a file that may have what was forgotten.
 type stillHeld struct {
 	Path string `json:"path"`
-	What string `json:"what"` // "transcript", "backup" or "damaged archive"
+	What string `json:"what"` // "transcript", "backup", "damaged archive" or "copy in object storage"
 }
+
+// inStorage is what a stillHeld is that `ccd remote gc` cleans.
+const inStorage = "copy in object storage"
 
 type forgetFlags struct {
 	match, agent string
@@ -272,6 +276,9 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 			all = append(all, stillHeld{mark.Name(file), "damaged archive"})
 		}
 	}
+	if p, err := pulled.ReadPush(filepath.Join(l.StateDir, pulled.Dir)); err == nil && !p.Pushed.IsZero() {
+		all = append(all, stillHeld{p.URL, inStorage})
+	}
 	return all
 }
 
@@ -338,6 +345,9 @@ func (a *app) printForget(out forgetOutput) error {
 		if i == maxDamage && !a.verbose {
 			a.say("and %d more files; -v lists them", len(out.StillIn)-i)
 			break
+		}
+		if s.What == inStorage {
+			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
 		}
 		if err := a.print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {
 			return err

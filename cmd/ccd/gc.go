@@ -10,9 +10,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 type gcOutput struct {

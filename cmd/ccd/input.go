@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

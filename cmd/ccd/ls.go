@@ -14,9 +14,9 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 const sessionKeys = `agent, session, damage ("" if it can be read; else why not, and only agent and session are set),

@@ -17,10 +17,10 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // machineFlag adds --machine to a command that can read another machine's sessions.

@@ -19,8 +19,8 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/tools"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // capture runs a command with w as its stdout and appends its messages.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

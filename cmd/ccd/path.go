@@ -10,9 +10,9 @@ import (
 
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 type pathOutput struct {

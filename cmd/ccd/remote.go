@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // remoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.
@@ -36,7 +36,7 @@ func (a *app) remoteCommand() *cobra.Command {
 		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
 		forms: []string{
 			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove",
-			"ccd remote pull [SESSION] [--machine NAME]",
+			"ccd remote pull [SESSION] [--machine NAME]", "ccd remote forget-machine NAME --yes",
 		},
 		long: `push uploads what is new in the archive. pull reads the sessions of other machines, each machine into an
 archive of its own. ls, search, show, restore and other commands read it with --machine NAME; restore also finds IDs of all
@@ -45,8 +45,9 @@ pulled machines by itself. A machine only needs recipients (public keys); only a
 it a copy cannot be read: keep it elsewhere too, and not on machines that only push. Those get --recipient instead.
 
 Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
-stored. The key needs to get, put and list; only gc needs to delete. add checks that the bucket answers. Called again, it changes
-endpoint, region, recipients and limit. remove deletes nothing in the bucket.
+stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
+endpoint, region, recipients and limit. remove ends the copy of this machine and deletes nothing in the bucket.
+forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here.
 
 A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
 deletes what nothing has named for --grace; --all rewrites everything for the present recipients. check compares names
@@ -60,8 +61,9 @@ describes the objects. The work is done by ccd-remote, which is installed beside
 		},
 		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
 machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed. status: one object: url, machine,
-tried, pushed, error, damaged, lag {sessions, bytes}, machines. check: machines, packs, read, problems. gc: rewritten, packs,
-deleted, freed_bytes, waiting, kept. keys: identity, own, recipients. add, remove: the settings`,
+tried, pushed, error, damaged, behind {sessions, bytes} after it, lag (the same, now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
+deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
+freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var flags *pflag.FlagSet
@@ -91,8 +93,9 @@ deleted, freed_bytes, waiting, kept. keys: identity, own, recipients. add, remov
 	flags.Bool("new-name", false, "push: push everything as a new machine")
 	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
+	flags.Bool("yes", false, "forget-machine: delete")
 	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
-	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "remove"}
+	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "forget-machine", "remove"}
 	return c
 }
 

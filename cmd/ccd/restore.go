@@ -17,9 +17,9 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
+	"ccd/internal/words"
 )
 
 type restoreFlags struct {

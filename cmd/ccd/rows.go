@@ -6,8 +6,8 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // Shares of the context window from which a session is shown as filling and as full.

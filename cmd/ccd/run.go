@@ -17,11 +17,11 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

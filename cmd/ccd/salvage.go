@@ -12,8 +12,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // maxDamage is how many damaged places are listed as text.

@@ -14,11 +14,11 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/score"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

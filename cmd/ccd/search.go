@@ -17,9 +17,9 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 type searchFlags struct {

@@ -11,8 +11,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/onboard"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 	"ccd/packaging"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/onboard"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // setupFlags are those of `ccd setup`.

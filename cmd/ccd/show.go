@@ -9,9 +9,9 @@ import (
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 type showFlags struct {

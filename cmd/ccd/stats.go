@@ -13,8 +13,8 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 func (a *app) statsCommand() *cobra.Command {

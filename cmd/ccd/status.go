@@ -47,7 +47,8 @@ exist), unverified, not_understood (sessions without any known record), unknown_
 broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
 archived again), live (sessions as in ls), archive {path, bytes, free_bytes (the unused part of bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}],
-remote {url, machine, tried, pushed, error, damaged} (null if ccd remote has not pushed).
+remote {url, machine, tried, pushed, error, damaged,
+behind {sessions, bytes}} (null if ccd remote has not pushed).
 With --watch: one such object per line`,
 	}
 	w := watchFlag{}

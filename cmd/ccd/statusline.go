@@ -14,8 +14,8 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/words"
 )
 
 // Each source of the status line has its own time limit. A late one is left out.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // minInterval is the shortest interval of --watch.

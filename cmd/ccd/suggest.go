@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/config"
+	"ccd/internal/words"
 )
 
 // synonyms maps words of other tools to the command that does the same.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // turnOutput is a turn in --json output. Unknown times are null.

@@ -18,8 +18,8 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/top"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 const topEvery = 2 * time.Second

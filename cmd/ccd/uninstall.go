@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/removal"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 	"ccd/packaging"
 )
 

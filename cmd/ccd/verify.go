@@ -13,9 +13,9 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // verifyOutput is what verify prints. Unresolved are IDs in companions that the index does not have.

@@ -28,6 +28,17 @@ type Collected struct {
 	Freed     int64    `json:"freed_bytes"`
 	Waiting   int      `json:"waiting"` // objects that nothing names, deleted after the grace period
 	Kept      []string `json:"kept"`    // packs with void parts that cannot be written again, and why
+	Refused   int      `json:"refused"` // objects that the store does not delete
+	Why       error    `json:"-"`       // of Refused: the LockedError that ends last, else another one
+}
+
+// refuse notes an object that the store does not delete.
+func (c *Collected) refuse(err error) {
+	var old, locked *LockedError
+	c.Refused++
+	if c.Why == nil || errors.As(err, &locked) && (!errors.As(c.Why, &old) || !old.Until.IsZero() && (locked.Until.IsZero() || locked.Until.After(old.Until))) {
+		c.Why = err
+	}
 }
 
 // DefaultGrace is how long GC keeps objects that no head names any more.
@@ -185,7 +196,7 @@ func (m *Machine) copyPack(ctx context.Context, c *collection, p Pack, states ma
 }
 
 // sweep deletes the machine's objects that no head has named for the grace period. Those of an interrupted push count
-// from the time at which the store got them.
+// from the time at which the store got them. After a refusal without a date, it does not try the others.
 func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collected) error {
 	packs, err := readJSON[listed](m.db, bucketPacks)
 	if err != nil {
@@ -199,8 +210,13 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 		live[m.coder.catalogueObject(m.ID(), r.Name)] = true
 	}
 	before := m.o.Now().Add(-grace)
-	next := m.meta
+	next, stop := m.meta, false
 	next.Garbage = map[string]time.Time{}
+	for name, since := range m.meta.Garbage { // a list may be stale; what it lacks must not lose its date
+		if since.After(before) {
+			next.Garbage[name] = since
+		}
+	}
 	for o, err := range m.o.Store.List(ctx, prefixOf(m.ID())) {
 		if err != nil {
 			return fmt.Errorf("list objects: %w", err)
@@ -214,12 +230,22 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 		case since.After(before):
 			done.Waiting++
 			next.Garbage[o.Name] = since
+		case stop:
+			done.Refused++
+			next.Garbage[o.Name] = since
 		default:
-			if err := m.o.Store.Delete(ctx, o.Name); err != nil {
+			err := m.o.Store.Delete(ctx, o.Name)
+			switch {
+			case errors.As(err, new(*LockedError)), errors.Is(err, ErrDenied):
+				done.refuse(err)
+				next.Garbage[o.Name] = since
+				stop = !errors.As(err, new(*LockedError))
+			case err != nil:
 				return fmt.Errorf("delete %s: %w", short(o.Name), err)
+			default:
+				done.Deleted++
+				done.Freed += o.Size
 			}
-			done.Deleted++
-			done.Freed += o.Size
 		}
 	}
 	return m.apply(&round{Meta: next}, next.Tag)

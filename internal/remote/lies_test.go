@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -362,8 +363,8 @@ func TestGCDeletesHalfUploads(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := b.GC(t.Context(), GCOptions{}); !errors.Is(err, ErrDenied) {
-		t.Errorf("gc without the right to delete: %v", err)
+	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Refused != 1 || c.Deleted != 0 || !errors.Is(c.Why, ErrDenied) {
+		t.Errorf("gc without the right to delete: %+v, %v", c, err)
 	}
 	s.before = nil
 	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != 1 || s.objects[foreign] == nil {
@@ -427,5 +428,89 @@ func TestLieHole(t *testing.T) {
 	_, err = readerAt(t, v.s, v.me, t.TempDir()).Pull(t.Context(), v.ID(), "")
 	if !errors.Is(err, ErrLie) || !strings.Contains(err.Error(), "are missing from generation 1, offset 0 on") {
 		t.Error(err)
+	}
+}
+
+// TestStaleAnswers shows the machine what was true before: neither an old head nor an old list costs it its name, its objects
+// or the grace period.
+func TestStaleAnswers(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 50_000))
+	b.push()
+	name, head := b.ID(), headsPrefix+b.ID()
+	old := s.objects[head]
+	b.grow("a", talk(2, 50_000))
+	s.show = func(name string, data []byte) ([]byte, bool) {
+		if name == head {
+			return old, true
+		}
+		return data, true
+	}
+	s.after = func(_, name string) error { // the head is written, but the machine does not learn it
+		if name == head {
+			return errCut
+		}
+		return nil
+	}
+	for range 2 {
+		if p, err := b.Push(t.Context()); !errors.Is(err, ErrBusy) || p.Renewed != "" {
+			t.Errorf("an old head: %+v, %v", p, err)
+		}
+		s.after = nil
+	}
+	s.show = nil
+	b.push()
+	if b.ID() != name || len(b.said) > 0 {
+		t.Errorf("the machine has a new name: %q", b.said)
+	}
+	_, err := b.archive.Forget(t.Context(), archive.Removal{Sessions: []transcript.Key{session("a").Key}}, nil)
+	must(t, err)
+	b.grow("b", talk(3, 1000))
+	b.push()
+	packs := s.named("/p/")
+	for name := range s.modified {
+		s.modified[name] = time.Now().Add(-30 * 24 * time.Hour)
+	}
+	for n := range 3 { // the second list lacks what is to wait
+		s.show = map[int]func(string, []byte) ([]byte, bool){1: func(name string, data []byte) ([]byte, bool) { return data, !strings.Contains(name, "/p/") }}[n]
+		if c, err := b.GC(t.Context(), GCOptions{Grace: time.Hour}); err != nil || c.Deleted > 0 {
+			t.Errorf("gc %d: %+v, %v", n, c, err)
+		}
+	}
+	if len(packs) < 3 || s.objects[packs[0]] == nil {
+		t.Error("a pack was deleted before the grace period has ended")
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+}
+
+// TestGCUnderALock deletes what may be deleted, and says until when the store keeps the rest.
+func TestGCUnderALock(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 30_000))
+	b.push()
+	until := time.Now().Add(time.Hour)
+	for n := range 4 {
+		_, err := s.Put(t.Context(), fmt.Sprintf("%sp/000000000%d-%s", prefixOf(b.ID()), n+2, strings.Repeat("0", 64)), []byte("half"), Condition{})
+		must(t, err)
+	}
+	s.before = func(kind, name string) error {
+		if kind != "delete" {
+			return nil
+		}
+		if n := name[len(prefixOf(b.ID()))+len("p/000000000")] - '0'; n != 3 {
+			return fmt.Errorf("delete: %w", &LockedError{until.Add(-time.Duration(n%4) * time.Minute), ErrDenied}) // number 4 is the last one
+		}
+		return nil
+	}
+	c, err := b.GC(t.Context(), GCOptions{})
+	var locked *LockedError
+	if err != nil || c.Deleted != 1 || c.Refused != 3 || !errors.As(c.Why, &locked) || !locked.Until.Equal(until) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	s.before = nil
+	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != 3 || c.Refused != 0 {
+		t.Errorf("after the lock: %+v, %v", c, err)
 	}
 }

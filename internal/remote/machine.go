@@ -30,7 +30,8 @@ type Options struct {
 	Label      string   // the host name that readers see
 	Now        func() time.Time
 	Say        func(format string, args ...any)
-	Limit      int // bytes of frames after which a pack is full; 0: what a pack can have
+	Limit      int           // bytes of frames after which a pack is full; 0: what a pack can have
+	Wait       time.Duration // for another process that works with the directory
 }
 
 // Machine pushes the sessions of one archive. It locks its directory until Close.
@@ -105,7 +106,7 @@ var (
 )
 
 // ErrRunning is returned by OpenMachine if another process works with the directory.
-var ErrRunning = errors.New("another ccd remote works with this machine's copy")
+var ErrRunning = errors.New("another ccd remote is working with this machine's copy")
 
 // OpenMachine opens a machine's directory and creates its signing key if there is none.
 func OpenMachine(o Options) (*Machine, error) {
@@ -126,7 +127,7 @@ func OpenMachine(o Options) (*Machine, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open machine's directory: %w", err)
 	}
-	db, err := bolt.Open(file, 0o600, &bolt.Options{Timeout: 10 * time.Second})
+	db, err := bolt.Open(file, 0o600, &bolt.Options{Timeout: max(o.Wait, time.Millisecond)})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		err = ErrRunning
 	}
@@ -341,8 +342,11 @@ func (m *Machine) resolve(ctx context.Context, r *round) error {
 	}
 	tag, err = m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{tag})
 	if errors.Is(err, ErrConflict) {
-		if b, tag, err = m.stored(ctx); err == nil && !bytes.Equal(b, r.Head) {
-			err = errFork
+		b, tag, err = m.stored(ctx)
+		if err == nil && !bytes.Equal(b, r.Head) {
+			if err = m.mine(b); err == nil { // no fork: the object has changed, but the store still shows the old one
+				err = fmt.Errorf("%w: it shows an old head", ErrBusy)
+			}
 		}
 	}
 	if err != nil {

@@ -56,13 +56,8 @@ func (r *Reader) remember(s *Seen) error {
 
 // Names returns the machines in the store, and those that were seen before but are missing now.
 func (r *Reader) Names(ctx context.Context) (names, missing []string, err error) {
-	for o, err := range r.o.Store.List(ctx, headsPrefix) {
-		if err != nil {
-			return nil, nil, fmt.Errorf("list machines: %w", err)
-		}
-		if name := strings.TrimPrefix(o.Name, headsPrefix); machineName.MatchString(name) {
-			names = append(names, name)
-		}
+	if names, err = Machines(ctx, r.o.Store); err != nil {
+		return nil, nil, err
 	}
 	known, err := pulled.List(r.o.Dir)
 	for _, s := range known {

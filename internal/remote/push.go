@@ -16,6 +16,7 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
 )
 
@@ -416,7 +417,7 @@ func (m *Machine) upload(ctx context.Context, name string, object []byte) error 
 	if errors.Is(err, ErrConflict) { // the answer to an earlier try was lost
 		err = nil
 	}
-	return wrap(err, "upload "+name)
+	return wrap(err, "upload")
 }
 
 // roll returns the packs that the head lists itself. If there are too many, it puts them into a catalogue.
@@ -473,14 +474,8 @@ func batches(packs []Pack) func(yield func([]Pack) bool) {
 // short returns an object's name as messages print it.
 func short(name string) string { return strings.TrimPrefix(name, top) }
 
-// Lag is what was not pushed yet.
-type Lag struct {
-	Sessions int   `json:"sessions"`
-	Bytes    int64 `json:"bytes"` // of transcripts
-}
-
 // Lag compares the archive with what was pushed. It makes no request.
-func (m *Machine) Lag(ctx context.Context) (l Lag, err error) {
+func (m *Machine) Lag(ctx context.Context) (l pulled.Lag, err error) {
 	known, err := readJSON[pushed](m.db, bucketSessions)
 	if err != nil {
 		return l, err

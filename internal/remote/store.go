@@ -14,8 +14,27 @@ var (
 	ErrAbsent   = errors.New("no such object")
 	ErrConflict = errors.New("the object has changed") // a condition of Put is not met
 	ErrDenied   = errors.New("access denied")
-	ErrBusy     = errors.New("the store does not answer") // a failure that may pass
+	ErrBusy     = errors.New("the store is not available") // a failure that may pass
 )
+
+// LockedError is returned by Delete for an object that the store keeps until a time: Object Lock.
+type LockedError struct {
+	Until time.Time // zero: until someone ends a legal hold
+	Err   error
+}
+
+// Error says until when.
+func (e *LockedError) Error() string { return fmt.Sprintf("%s: %v", e.locked(), e.Err) }
+
+// Unwrap returns the store's answer.
+func (e *LockedError) Unwrap() error { return e.Err }
+
+func (e *LockedError) locked() string {
+	if e.Until.IsZero() {
+		return "the bucket keeps it under a legal hold"
+	}
+	return "the bucket keeps it until " + e.Until.UTC().Format("2006-01-02 15:04 MST") + " (Object Lock)"
+}
 
 // Object is an entry of a listing.
 type Object struct {
@@ -34,7 +53,8 @@ type Store interface {
 	// Put writes an object in one request and returns its tag.
 	Put(ctx context.Context, name string, data []byte, c Condition) (tag string, err error)
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Delete removes an object; one that does not exist is no error.
+	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps a LockedError if
+	// the object is locked.
 	Delete(ctx context.Context, name string) error
 }
 
@@ -44,6 +64,8 @@ type Patience struct {
 	Pause time.Duration // before the second try; doubled for each further one, with a random part
 	Limit time.Duration // of one try of a small object
 	Rate  int64         // bytes per second that a try may count on
+
+	Say func(format string, args ...any) // called before the third and each further try; nil: not
 }
 
 // DefaultPatience gives up after about two minutes.
@@ -75,7 +97,11 @@ func (s patient) try(ctx context.Context, size int64, do func(context.Context) e
 		if n >= s.p.Tries {
 			return fmt.Errorf("after %d tries: %w", n, err)
 		}
-		wait := time.NewTimer(pause/2 + time.Duration(rand.Int64N(int64(pause)+1)))
+		next := pause/2 + time.Duration(rand.Int64N(int64(pause)+1))
+		if s.p.Say != nil && n > 1 {
+			s.p.Say("try %d of %d in %s: %v", n+1, s.p.Tries, next.Round(100*time.Millisecond), err)
+		}
+		wait := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
 			wait.Stop()

@@ -109,6 +109,13 @@ type Push struct {
 	Pushed  time.Time `json:"pushed"` // the last success
 	Error   string    `json:"error"`
 	Damaged int       `json:"damaged"` // sessions that could not be read
+	Behind  Lag       `json:"behind"`  // after the last one
+}
+
+// Lag is what was not pushed yet.
+type Lag struct {
+	Sessions int   `json:"sessions"`
+	Bytes    int64 `json:"bytes"` // of transcripts
 }
 
 const pushFile = "status.json"

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/words"
 	"ccd/packaging"
 )
 

@@ -18,9 +18,9 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // Finding is the result of one check. State is "ok", "note" (worth knowing) or "wrong".

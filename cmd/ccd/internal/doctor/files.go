@@ -15,9 +15,9 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/removal"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // command returns the command that starts or restarts the service.

@@ -24,9 +24,9 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/removal"
 	"ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // The states of a Step.

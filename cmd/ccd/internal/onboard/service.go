@@ -11,8 +11,8 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/removal"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
+	"ccd/internal/words"
 	"ccd/packaging"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // WantedFile is a file as an agent last read or wrote it.

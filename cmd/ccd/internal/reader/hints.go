@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // Argument is a session as a hint's command line names it: it must work when it is pasted. A name that two agents use needs

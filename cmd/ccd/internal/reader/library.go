@@ -20,11 +20,11 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Library is the sessions that are archived at a place.

@@ -9,9 +9,9 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Wanted names an original: an ID or a prefix of one, or SESSION#N, or with Session a whole transcript.

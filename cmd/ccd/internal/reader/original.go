@@ -14,9 +14,9 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Original is what a restore prints: a whole generation of a session, or what a pointer stands for.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Restored is one line of STATE/restores.log: that an original was asked for, and whether it came. Nothing of what it

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // The log of restores stays below its size, whatever happens, and never stands in the way.

@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.

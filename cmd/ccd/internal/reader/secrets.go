@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // secrets are those of an original that a reader does not get: with offsets of its generation.

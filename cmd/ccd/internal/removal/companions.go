@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 

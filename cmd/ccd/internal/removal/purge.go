@@ -19,10 +19,10 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 	"ccd/packaging"
 )
 

@@ -16,10 +16,10 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/setup"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // Remains lists everything that ccd has for one account. Every path is absolute.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // skillName is the name of every skill's file.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // A block of instructions is between two marks, each on its own line. The first has a checksum of the lines between them,

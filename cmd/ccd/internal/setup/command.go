@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Usable fails if an agent could not start the binary at path later: it does not exist, is not executable or not absolute,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // backupSuffix is added to a file's name to name its backup.

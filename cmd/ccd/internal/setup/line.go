@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // statusLine is the member of Claude Code's settings that holds the command of its status line.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 )
 
 // change is what Apply does to one file.

@@ -15,10 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // agent is a row of the table whose client can be connected.

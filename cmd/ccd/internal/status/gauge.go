@@ -16,9 +16,9 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 	"ccd/packaging"
 	"ccd/watcher"
 )

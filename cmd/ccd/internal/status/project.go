@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Project is the sessions of one working directory, added up.

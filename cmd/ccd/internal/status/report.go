@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Report is how things are. Its keys are a promise.

@@ -6,9 +6,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 
@@ -55,7 +55,7 @@ func remoteLine(p pulled.Push) string {
 		line = p.URL + ", pushed " + words.Age(p.Pushed) + " ago"
 	}
 	if p.Error != "" {
-		line += "; failed " + words.Age(p.Tried) + " ago: " + mark.Inline(p.Error, 300)
+		line += "; failed " + words.Age(p.Tried) + " ago, " + words.Count(p.Behind.Sessions, "session") + " behind: " + mark.Inline(p.Error, 300)
 	}
 	if p.Damaged > 0 {
 		line += "; " + words.Count(p.Damaged, "session") + " could not be read"

@@ -18,10 +18,10 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Session is a session as lists show it.

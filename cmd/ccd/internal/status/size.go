@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // Size is how many real tokens a session has in its agent's context. It is the one number for a session's size that

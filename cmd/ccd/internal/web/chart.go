@@ -6,7 +6,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/cmd/ccd/internal/words"
+	"ccd/internal/words"
 )
 
 // chart is a picture of the context over a session's records. Its coordinates are of a box of chartWide by chartHigh.

@@ -7,8 +7,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
+	"ccd/internal/words"
 )
 
 //go:embed assets/style.css assets/app.js assets/icon.svg templates/*.html

@@ -13,9 +13,9 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // request is one request for a page.

@@ -10,8 +10,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/words"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 const (

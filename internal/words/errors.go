@@ -2,6 +2,16 @@ package words
 
 import "fmt"
 
+// Exit codes.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitDamage      = 4
+	ExitInterrupted = 130
+)
+
 // UsageError is a command line that cannot be understood.
 type UsageError struct{ error }
 

@@ -1,0 +1,625 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/RELIABILITY.md")
+
+// site is a machine, a reader and the store between them, for one fault.
+type site struct {
+	*server
+	t            *testing.T
+	desk, reader *home
+	hit          atomic.Int32 // requests that met the fault
+	mu           sync.Mutex
+	old          map[string]*httptest.ResponseRecorder // answers from before the fault
+}
+
+// trouble is a fault, and how people learn of it.
+type trouble struct {
+	name   string
+	answer func(c *site) handler      // of the proxy, while it lasts
+	begin  func(c *site) (end func()) // a fault elsewhere
+	verb   string                     // the command that meets it; "": two pushes and a pull, which must succeed
+	reader bool                       // run by the reader
+	seen   bool                       // who has pulled the newest head before
+	code   int                        // its exit code
+	says   string                     // part of what it prints on stderr
+	hint   string                     // the same
+	told   string                     // part of what ccd status and ccd remote status print while it lasts
+	note   string                     // for the table, in place of exit code and message
+}
+
+// some meets every other request, all meets each.
+func some(f http.HandlerFunc) func(c *site) handler { return meets(2, f) }
+func all(f http.HandlerFunc) func(c *site) handler  { return meets(1, f) }
+
+func meets(every int, f http.HandlerFunc) func(c *site) handler {
+	return func(c *site) handler {
+		return func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			if n%every != 1%every {
+				forward(w, r)
+				return
+			}
+			c.hit.Add(1)
+			f(w, r.WithContext(r.Context()))
+		}
+	}
+}
+
+// forwarding is some for faults that need the server.
+func forwarding(f func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) func(c *site) handler {
+	return func(c *site) handler {
+		return func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			if n%2 == 0 {
+				forward(w, r)
+				return
+			}
+			c.hit.Add(1)
+			f(w, r, forward)
+		}
+	}
+}
+
+// refusing answers requests of a method with an S3 error; "": all.
+func refusing(method string, status int, code string) func(c *site) handler {
+	return func(c *site) handler {
+		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			if method != "" && r.Method != method {
+				forward(w, r)
+				return
+			}
+			c.hit.Add(1)
+			refuse(w, status, code)
+		}
+	}
+}
+
+// stale answers with what was true before the fault, where the path has a text. Before it answers so, before is called.
+func stale(text string, before func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) bool) func(c *site) handler {
+	return func(c *site) handler {
+		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			c.mu.Lock()
+			was := c.old[r.URL.String()]
+			c.mu.Unlock()
+			switch {
+			case before != nil && before(w, r, forward):
+			case r.Method == http.MethodGet && was != nil && strings.Contains(r.URL.String(), text):
+				c.hit.Add(1)
+				replay(w, was)
+			default:
+				forward(w, r)
+			}
+		}
+	}
+}
+
+func replay(w http.ResponseWriter, was *httptest.ResponseRecorder) {
+	for k, v := range was.Header() {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(was.Code)
+	_, _ = w.Write(was.Body.Bytes())
+}
+
+// record keeps the answers to GET.
+func (c *site) record(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+	if r.Method != http.MethodGet {
+		forward(w, r)
+		return
+	}
+	got := httptest.NewRecorder()
+	forward(got, r)
+	c.mu.Lock()
+	c.old[r.URL.String()] = got
+	c.mu.Unlock()
+	replay(w, got)
+}
+
+// settings changes the machine's stored settings until end.
+func (c *site) settings(old, new string) (end func()) {
+	file := filepath.Join(c.desk.state(), settingsFile)
+	was, err := os.ReadFile(file)
+	must(c.t, err)
+	if !bytes.Contains(was, []byte(old)) {
+		c.t.Fatalf("no %q in %s", old, was)
+	}
+	must(c.t, os.WriteFile(file, bytes.ReplaceAll(was, []byte(old), []byte(new)), 0o600))
+	c.hit.Add(1)
+	return func() { must(c.t, os.WriteFile(file, was, 0o600)) }
+}
+
+// env changes the machine's credentials until end.
+func (c *site) env(env ...string) (end func()) {
+	was := c.desk.env
+	c.desk.env = env
+	c.hit.Add(1)
+	return func() { c.desk.env = was }
+}
+
+// full puts a machine's directory on a full disk until end.
+func (c *site) full(h *home) (end func()) {
+	dir, copied := h.state(), c.t.TempDir()
+	must(c.t, os.CopyFS(copied, os.DirFS(dir)))
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", dir).CombinedOutput(); err != nil {
+		c.t.Skipf("mount tmpfs: %v: %s", err, out)
+	}
+	c.t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
+	must(c.t, os.CopyFS(dir, os.DirFS(copied)))
+	h.env = append(h.env, "CCD_ARCHIVE_MIN_FREE=0") // the disk is smaller than what the default leaves free
+	filler := filepath.Join(dir, "filler")
+	f, err := os.Create(filler)
+	must(c.t, err)
+	for block := make([]byte, 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+	f.Close()
+	c.hit.Add(1)
+	return func() { must(c.t, os.Remove(filler)) }
+}
+
+// state is the directory of the machine's copy.
+func (h *home) state() string {
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(h.dir, "Library/Application Support/ccd/remote")
+	}
+	return filepath.Join(h.dir, ".local/state/ccd/remote")
+}
+
+// soon runs ccd-remote as ccd does, but so that it gives up soon.
+func (h *home) soon(args ...string) (out, talk string, code int) {
+	h.t.Helper()
+	bin, err := binaries()
+	must(h.t, err)
+	c := exec.Command(filepath.Join(bin, "ccd-remote"), append([]string{
+		"--state=" + h.state(), "--archive=" + filepath.Join(filepath.Dir(h.state()), "archive.db"), "--host=" + h.name, "--impatient",
+	}, args...)...)
+	c.Dir, c.Env = h.dir, append([]string{"HOME=" + h.dir, "PATH=/nonexistent"}, h.env...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	return stdout.String(), stderr.String(), c.ProcessState.ExitCode()
+}
+
+const unavailable = "the store is not available"
+
+// troubles are the faults, in the order of the table.
+var troubles = []trouble{
+	{name: "every other answer takes 0.3 s", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		<-time.After(300 * time.Millisecond)
+		forward(w, r)
+	}), note: "-"},
+	{name: "every other request: 500", answer: some(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "InternalError") })},
+	{name: "the same: 503 SlowDown", answer: some(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "SlowDown") })},
+	{name: "the same: connection cut before the body", answer: some(func(w http.ResponseWriter, _ *http.Request) { cut(w) })},
+	{name: "the same: cut in the middle of the body", answer: some(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength/2)
+		cut(w)
+	})},
+	{name: "the same: cut after the body", answer: some(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		cut(w)
+	})},
+	{name: "the same: the store gets half of the body", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		r.Body = io.NopCloser(io.MultiReader(io.LimitReader(r.Body, r.ContentLength/2), failing{}))
+		forward(w, r)
+	})},
+	{name: "the same: answer lost after success", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		forward(httptest.NewRecorder(), r)
+		cut(w)
+	}), note: "tried again; after a 412 the head is read"},
+	{name: "the same: answer cut in the middle", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		got := httptest.NewRecorder()
+		forward(got, r)
+		w.Header().Set("Content-Length", fmt.Sprint(got.Body.Len()+10))
+		for k, v := range got.Header() {
+			if k != "Content-Length" {
+				w.Header()[k] = v
+			}
+		}
+		w.WriteHeader(got.Code)
+		_, _ = w.Write(got.Body.Bytes()[:got.Body.Len()/2])
+		w.(http.Flusher).Flush()
+		cut(w)
+	}), note: "its length, tried again"},
+	{name: "every request: 500", answer: all(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "InternalError") }), verb: "push", code: 1, says: unavailable, hint: "nothing is lost"},
+	{name: "every request: 503 SlowDown", answer: all(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "SlowDown") }), verb: "push", code: 1, says: unavailable, hint: "nothing is lost"},
+	{name: "no answer", answer: all(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+		<-r.Context().Done()
+	}), verb: "push", code: 1, says: unavailable + " within its time limit", hint: "nothing is lost"},
+	{name: "every answer lost after success", answer: func(c *site) handler {
+		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			c.hit.Add(1)
+			forward(httptest.NewRecorder(), r)
+			cut(w)
+		}
+	}, verb: "push", code: 1, says: unavailable},
+	{name: "another server answers (captive portal)", answer: all(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, "<html>please log in</html>")
+	}), verb: "push", code: 1, says: unavailable},
+	{name: "offline: connection refused", begin: func(c *site) func() { return c.settings(c.url, "http://127.0.0.1:1") }, verb: "push", code: 1, says: unavailable, told: "refused"},
+	{name: "offline: the name is not found", begin: func(c *site) func() { return c.settings(c.url, "http://store.invalid") }, verb: "push", code: 1, says: unavailable},
+	{name: "bucket gone", begin: func(c *site) func() {
+		dir := filepath.Join(c.dir, "data", c.bucket)
+		must(c.t, os.Rename(dir, dir+".gone"))
+		c.hit.Add(1)
+		return func() { must(c.t, os.Rename(dir+".gone", dir)) }
+	}, verb: "push", code: 1, says: errBucket.Error(), hint: "check the address"},
+	{name: "wrong secret", begin: func(c *site) func() { return c.env("AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=wrong") }, verb: "push", code: 1, says: errKey.Error(), hint: "AWS_SECRET_ACCESS_KEY"},
+	{name: "no credentials", begin: func(c *site) func() { return c.env() }, verb: "push", code: 1, says: errNoKey.Error(), hint: "AWS_ACCESS_KEY_ID"},
+	{name: "expired credentials", answer: refusing("", 403, "ExpiredToken"), verb: "push", code: 1, says: errExpired.Error(), hint: "new credentials"},
+	{name: "clock of the machine wrong", answer: refusing("", 403, "RequestTimeTooSkewed"), verb: "push", code: 1, says: errClock.Error(), hint: "set the clock"},
+	{name: "no right to write", answer: refusing("PUT", 403, "AccessDenied"), verb: "push", code: 1, says: "access denied", hint: "s3:PutObject"},
+	{name: "no right to delete", answer: refusing("DELETE", 403, "AccessDenied"), verb: "gc --grace=0s --all", code: 1, says: "not deleted", hint: "s3:DeleteObject"},
+	{name: "stale head, to a push whose answer was lost", answer: stale("/heads/", func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) bool {
+		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/heads/") || r.Header.Get("If-Match") == "" {
+			return false
+		}
+		got := httptest.NewRecorder()
+		if forward(got, r); got.Code == http.StatusPreconditionFailed {
+			replay(w, got)
+		} else {
+			cut(w)
+		}
+		return true
+	}), verb: "push", code: 1, says: "it shows an old head"},
+	{name: "stale head, to a reader that has seen a newer one", answer: stale("/heads/", nil), verb: "pull", reader: true, seen: true, code: 4, says: "it is an old one"},
+	{name: "stale list without a machine", answer: func(c *site) handler {
+		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+			if !r.URL.Query().Has("list-type") {
+				forward(w, r)
+				return
+			}
+			c.hit.Add(1)
+			fmt.Fprintf(w, `<ListBucketResult><Name>%s</Name><KeyCount>0</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated></ListBucketResult>`, c.bucket)
+		}
+	}, verb: "pull", reader: true, code: 4, says: "it is missing in the store"},
+	{name: "stale list without the newest packs", answer: stale("list-type", nil), verb: "check", code: 4, says: "it is missing"},
+	{name: "disk of the machine full", begin: func(c *site) func() {
+		for n := range 80 {
+			c.desk.write(id(100+n), 1)
+		}
+		return c.full(c.desk)
+	}, verb: "push", code: 1, says: "no space left", told: "-"},
+	{name: "disk of the reader full", begin: func(c *site) func() { return c.full(c.reader) }, verb: "pull", reader: true, code: 1, says: "no space left"},
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("injected") }
+
+// TestFaults injects each fault into pushes and pulls. While it lasts, the daemon archives and status says what is wrong;
+// after it the reader has every byte. The table is docs/RELIABILITY.md's.
+func TestFaults(t *testing.T) {
+	startServer(t)
+	rows := make([]string, len(troubles))
+	t.Run("each", func(t *testing.T) {
+		for i, f := range troubles {
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel()
+				rows[i] = f.row(t)
+			})
+		}
+	})
+	const page, begin, end = "../../docs/RELIABILITY.md", "<!-- remote -->\n", "<!-- /remote -->\n"
+	table := "| fault | tries | lost | noticed by |\n|---|---|---|---|\n"
+	for i, row := range rows {
+		if row == "" {
+			t.Skipf("the table is not compared: no result of %q", troubles[i].name)
+		}
+		table += row
+	}
+	text, err := os.ReadFile(page)
+	must(t, err)
+	head, rest, found := strings.Cut(string(text), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if now := head + begin + table + end + tail; found && closed && now != string(text) {
+		if !*update {
+			t.Fatal("the table in docs/RELIABILITY.md is stale, run: cmd/ccd-remote/run -run TestFaults -update")
+		}
+		must(t, os.WriteFile(page, []byte(now), 0o644))
+	} else if !found || !closed {
+		t.Errorf("%s has no table", page)
+	}
+}
+
+// row runs one fault and returns its row of the table.
+func (f trouble) row(t *testing.T) string {
+	s := startServer(t)
+	c := &site{server: s, t: t, desk: newHome(t, s, "desk"), reader: newHome(t, s, "reader"), old: map[string]*httptest.ResponseRecorder{}}
+	c.desk.join(c.reader.reader())
+	c.desk.talk(id(1), 20)
+	c.desk.ok("remote", "push")
+	s.inject(c.record)
+	c.reader.ok("remote", "pull")
+	c.desk.ok("remote", "check", "-q")
+	if f.reader || f.verb == "check" { // it meets the fault with something to read
+		c.desk.talk(id(2), 2000)
+		c.desk.ok("remote", "push")
+	}
+	if s.inject(nil); f.seen {
+		c.reader.ok("remote", "pull")
+	}
+	end := func() {}
+	if f.begin != nil {
+		end = f.begin(c)
+	}
+	if f.answer != nil {
+		s.inject(f.answer(c))
+	}
+	c.desk.talk(id(3), 20) // archiving continues
+	if want, err := os.ReadFile(c.desk.transcript(id(3))); err != nil || c.desk.ok("restore", "-q", "--session", id(3)) != string(want) {
+		t.Errorf("not archived during the fault: %v", err)
+	}
+	tries, noticed := 1, f.note
+	if f.verb == "" {
+		tries = 3
+		c.desk.ok("remote", "push")
+		c.desk.talk(id(3), 20)
+		c.desk.ok("remote", "push")
+		c.reader.ok("remote", "pull")
+		if noticed == "" {
+			noticed = "tried again"
+		}
+	} else {
+		noticed = f.meet(c)
+	}
+	if c.hit.Load() == 0 {
+		t.Error("no request met the fault")
+	}
+	end()
+	s.inject(nil)
+	var pushed struct{ Renewed string }
+	if out := c.desk.ok("remote", "push", "--json"); !strings.Contains(out, `"renewed": ""`) {
+		t.Errorf("%+v: %s", pushed, out)
+	}
+	if st := c.desk.ok("remote", "status", "--json"); !strings.Contains(st, `"bytes": 0`) || !strings.Contains(st, `"error": ""`) {
+		t.Error(st)
+	}
+	c.reader.ok("remote", "pull")
+	lost := 0
+	c.desk.same(c.reader)
+	if t.Failed() {
+		lost++
+	}
+	return fmt.Sprintf("| %s | %d | %d | %s |\n", f.name, tries, lost, noticed)
+}
+
+// meet runs the command that meets the fault, and returns how it is noticed.
+func (f trouble) meet(c *site) string {
+	h := c.desk
+	if f.reader {
+		h = c.reader
+	}
+	_, talk, code := h.soon(strings.Fields(f.verb)...)
+	if code != f.code || !strings.Contains(talk, f.says) || !strings.Contains(talk, "hint: ") || !strings.Contains(talk, f.hint) {
+		c.t.Errorf("%s: exit %d, want %d with %q and %q: %s", f.verb, code, f.code, f.says, f.hint, talk)
+	}
+	if f.verb == "push" && f.told != "-" {
+		told := f.told
+		if told == "" {
+			told = f.says
+		}
+		if got := c.desk.ok("remote", "status"); !strings.Contains(got, "behind   1 session,") || !strings.Contains(got, "failed ") || !strings.Contains(got, told) {
+			c.t.Errorf("ccd remote status: %s", got)
+		}
+		if got, _, _ := c.desk.run("status"); !strings.Contains(got, "1 session behind") || !strings.Contains(got, told) {
+			c.t.Errorf("ccd status: %s", got)
+		}
+	}
+	verb, _, _ := strings.Cut(f.verb, " ")
+	return fmt.Sprintf("%s: exit %d, `%s`", verb, f.code, f.says)
+}
+
+// client talks to the server past ccd.
+func (s *server) client() *minio.Client {
+	s.t.Helper()
+	c, err := minio.New(s.addr, &minio.Options{Creds: credentials.NewStaticV4("key", "secret", ""), Region: "us-east-1"})
+	must(s.t, err)
+	return c
+}
+
+// TestObjectLock: in a bucket that keeps versions, gc deletes the versions, and says until when it may not.
+func TestObjectLock(t *testing.T) {
+	s := startServer(t)
+	ctx, c := t.Context(), s.client()
+	s.bucket = "locked"
+	must(t, c.MakeBucket(ctx, s.bucket, minio.MakeBucketOptions{ObjectLocking: true}))
+	mode, until := minio.Governance, time.Now().Add(72*time.Hour).Truncate(time.Second)
+	s.inject(func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		if r.Method == http.MethodPut && r.Header.Get("Content-Md5") == "" {
+			t.Errorf("PUT %s without Content-MD5", r.URL.Path)
+		}
+		forward(w, r)
+	})
+	packs := func() (all []minio.ObjectInfo) { // with all versions
+		for o := range c.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: "team/ccd1/m/", Recursive: true, WithVersions: true}) {
+			must(t, o.Err)
+			all = append(all, o)
+		}
+		return all
+	}
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.talk(id(1), 20)
+	desk.talk(id(2), 20)
+	desk.ok("remote", "push")
+	old := packs()
+	if out := desk.ok("forget", "--yes", id(1)); !strings.Contains(out, "copy in object storage s3://locked/team (ccd remote push") {
+		t.Errorf("forget: %s", out)
+	}
+	desk.ok("remote", "push")
+	must(t, c.PutObjectRetention(ctx, s.bucket, old[0].Key, minio.PutObjectRetentionOptions{Mode: &mode, RetainUntilDate: &until, VersionID: old[0].VersionID}))
+	_, talk, code := desk.run("remote", "gc", "--grace", "0s")
+	date := until.UTC().Format("2006-01-02 15:04 MST")
+	if code != 1 || !strings.Contains(talk, "1 object is not deleted") || !strings.Contains(talk, "keeps it until "+date+" (Object Lock)") ||
+		!strings.Contains(talk, "hint: ccd remote gc after "+until.Local().Format("2006-01-02 15:04")) {
+		t.Errorf("under a lock until %s: exit %d: %s", date, code, talk)
+	}
+	if all := packs(); len(all) != 2+len(old) || all[0].IsDeleteMarker { // the new pack and a catalogue
+		t.Errorf("under a lock: %d versions, before %d", len(all), len(old))
+	}
+	reader.ok("remote", "pull")
+	if _, _, code := reader.run("restore", "--session", id(1), "--machine", "desk"); code != 3 {
+		t.Errorf("what was forgotten can be restored: exit %d", code)
+	}
+	soon := time.Now().Add(2 * time.Second)
+	must(t, c.PutObjectRetention(ctx, s.bucket, old[0].Key, minio.PutObjectRetentionOptions{
+		GovernanceBypass: true, Mode: &mode, RetainUntilDate: &soon, VersionID: old[0].VersionID,
+	}))
+	on, off := minio.LegalHoldEnabled, minio.LegalHoldDisabled
+	must(t, c.PutObjectLegalHold(ctx, s.bucket, old[0].Key, minio.PutObjectLegalHoldOptions{Status: &on, VersionID: old[0].VersionID}))
+	if _, talk, code := desk.run("remote", "gc", "--grace", "0s"); code != 1 || !strings.Contains(talk, "under a legal hold") {
+		t.Errorf("under a hold: exit %d: %s", code, talk)
+	}
+	must(t, c.PutObjectLegalHold(ctx, s.bucket, old[0].Key, minio.PutObjectLegalHoldOptions{Status: &off, VersionID: old[0].VersionID}))
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		_, talk, code := desk.run("remote", "gc", "--grace", "0s")
+		if code == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after the lock: exit %d: %s", code, talk)
+		}
+		<-time.After(200 * time.Millisecond)
+	}
+	for _, o := range packs() {
+		if o.Key == old[0].Key {
+			t.Errorf("after the lock there is still %+v", o)
+		}
+	}
+	if out := desk.ok("remote", "check"); !strings.Contains(out, " 0 problems") {
+		t.Error(out)
+	}
+}
+
+// TestForgetMachine deletes the copy of a machine that is gone: at no time does a head name what does not exist, and no
+// reader loses what it has pulled unless someone says so there.
+func TestForgetMachine(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { forgetMachine(t, startServer(t), false) })
+	t.Run("versions", func(t *testing.T) { // an older head must not come back
+		s := startServer(t)
+		s.bucket = "forgetful"
+		must(t, s.client().MakeBucket(t.Context(), s.bucket, minio.MakeBucketOptions{ObjectLocking: true}))
+		forgetMachine(t, s, true)
+	})
+}
+
+func forgetMachine(t *testing.T, s *server, versions bool) {
+	reader, other, desk, laptop := newHome(t, s, "reader"), newHome(t, s, "other"), newHome(t, s, "desk"), newHome(t, s, "laptop")
+	second := strings.TrimSpace(other.ok("remote", "keys", "-q"))
+	other.join(second)
+	for _, h := range []*home{desk, laptop} {
+		h.ok("remote", "add", "s3://"+s.bucket+"/team", "--endpoint", s.url, "--recipient", reader.reader(), "--recipient", second, "-q")
+		for n := range 3 { // several heads
+			h.talk(id(n), 20)
+			h.ok("remote", "push")
+		}
+	}
+	reader.ok("remote", "pull")
+	other.ok("remote", "pull")
+	count := func(text string) (n int) {
+		for o := range s.client().ListObjects(t.Context(), s.bucket, minio.ListObjectsOptions{Recursive: true, WithVersions: versions}) {
+			must(t, o.Err)
+			if strings.Contains(o.Key, text) {
+				n++
+			}
+		}
+		return n
+	}
+	var st struct{ Machine string }
+	must(t, json.Unmarshal([]byte(desk.ok("remote", "status", "--json")), &st))
+	all := count("")
+	for _, one := range []struct {
+		h    *home
+		args []string
+		code int
+		says string
+	}{
+		{desk, []string{"desk", "--yes"}, 3, "not found"}, // it has never pulled
+		{desk, []string{st.Machine, "--yes"}, 1, "it is this machine"},
+		{reader, []string{"nowhere", "--yes"}, 3, "not found"},
+		{reader, []string{"desk"}, 1, "hint: add --yes"},
+		{reader, []string{"desk"}, 1, "3 sessions"},
+		{reader, nil, 2, "name of a machine"},
+	} {
+		if _, talk, code := one.h.run(append([]string{"remote", "forget-machine"}, one.args...)...); code != one.code || !strings.Contains(talk, one.says) {
+			t.Errorf("%s: forget-machine %q: exit %d: %s", one.h.name, one.args, code, talk)
+		}
+	}
+	s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/p/") {
+			refuse(w, 403, "AccessDenied")
+			return
+		}
+		forward(w, r)
+	})
+	if _, talk, code := reader.run("remote", "forget-machine", "desk", "--yes"); code != 1 || !strings.Contains(talk, "s3:DeleteObject") {
+		t.Errorf("without the right to delete packs: exit %d: %s", code, talk)
+	}
+	if n := count("heads/" + st.Machine); n != 0 || count("") >= all || count("m/"+st.Machine) != 3 {
+		t.Errorf("%d heads, %d of %d objects", n, count(""), all)
+	}
+	desk.same(reader) // nothing was removed here yet
+	s.inject(nil)
+	reader.ok("remote", "forget-machine", "desk", "--yes")
+	if n := count(st.Machine); n != 0 {
+		t.Errorf("%d objects stay", n)
+	}
+	if _, talk, code := reader.run("ls", "--machine", "desk"); code != 3 {
+		t.Errorf("ls --machine: exit %d: %s", code, talk)
+	}
+	reader.ok("remote", "pull")
+	_, talk, code := other.run("remote", "pull")
+	if code != 4 || !strings.Contains(talk, "hint: if someone has removed it") || !strings.Contains(talk, "forget-machine "+st.Machine[:8]) {
+		t.Errorf("another reader: exit %d: %s", code, talk)
+	}
+	desk.same(other)
+	other.ok("remote", "forget-machine", st.Machine[:8], "--yes")
+	other.ok("remote", "pull")
+	laptop.same(reader)
+	laptop.same(other)
+	if versions { // versitygw 1.8.0 remembers the tag of an object whose versions are all deleted
+		return
+	}
+	desk.talk(id(5), 20) // it was not gone after all
+	if out, talk, code := desk.run("remote", "push"); code != 4 || !strings.Contains(talk, "push --new-name") {
+		t.Errorf("the machine comes back: exit %d: %s%s", code, out, talk)
+	}
+	desk.ok("remote", "push", "--new-name")
+	reader.ok("remote", "pull")
+	desk.same(reader)
+	if out := reader.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
+		t.Error(out)
+	}
+	if _, talk, _ := desk.run("remote", "remove"); !strings.Contains(talk, "forget-machine ") {
+		t.Errorf("remove: %s", talk)
+	}
+}

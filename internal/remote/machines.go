@@ -1,0 +1,77 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ccd/archive"
+	"ccd/internal/remote/pulled"
+)
+
+// Machines returns the names of the machines in the store.
+func Machines(ctx context.Context, s Store) (names []string, err error) {
+	for o, err := range s.List(ctx, headsPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list machines: %w", err)
+		}
+		if name := strings.TrimPrefix(o.Name, headsPrefix); IsMachine(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// IsMachine reports whether a text can be a machine's name.
+func IsMachine(name string) bool { return machineName.MatchString(name) }
+
+// ForgetMachine deletes a machine's objects, its head first, because a head must not name what does not exist. Only if the
+// store deletes all of them, it also removes what was pulled of the machine to dir. Called again, it continues.
+func ForgetMachine(ctx context.Context, s Store, dir, machine string) (c Collected, err error) {
+	remove := func(name string, size int64) error {
+		err := s.Delete(ctx, name)
+		switch {
+		case errors.As(err, new(*LockedError)), errors.Is(err, ErrDenied):
+			c.refuse(err)
+			return nil
+		case err != nil:
+			return fmt.Errorf("delete %s: %w", short(name), err)
+		}
+		c.Deleted++
+		c.Freed += size
+		return nil
+	}
+	for _, prefix := range []string{headsPrefix + machine, prefixOf(machine)} {
+		for o, err := range s.List(ctx, prefix) {
+			if err != nil {
+				return c, fmt.Errorf("list objects: %w", err)
+			}
+			if err := remove(o.Name, o.Size); err != nil {
+				return c, err
+			}
+			if c.Refused > 0 && !errors.As(c.Why, new(*LockedError)) {
+				return c, nil
+			}
+		}
+		if c.Refused > 0 && prefix != prefixOf(machine) { // the head stays, and all that it names
+			return c, nil
+		}
+	}
+	if c.Refused > 0 {
+		return c, nil
+	}
+	files, err := archive.Files(pulled.Archive(dir, machine))
+	if err != nil {
+		return c, err
+	}
+	for _, file := range append(files, filepath.Join(dir, machine+".json")) {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return c, fmt.Errorf("remove what was pulled: %w", err)
+		}
+	}
+	return c, nil
+}
