@@ -212,7 +212,9 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 	if err = p.run(ctx); err != nil {
 		return p.Pulled, fmt.Errorf("pull machine %s (%s): %w", s.Label, machine, err)
 	}
-	s.Machine.Pulled = time.Now().UTC()
+	if s.Dropped = 0; only == "" {
+		s.Machine.Pulled = time.Now().UTC()
+	}
 	return p.Pulled, r.remember(s)
 }
 

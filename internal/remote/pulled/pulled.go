@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ type Machine struct {
 	Sessions  int            `json:"sessions"`
 	Bytes     int64          `json:"bytes"` // of transcripts, that readers may keep
 	Packs     int            `json:"packs"`
+	Dropped   int64          `json:"dropped,omitempty"`   // bytes of its archive when that was removed to make room, 0 if it is here
 	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
 }
 
@@ -45,6 +47,15 @@ func Machines(state string) string { return filepath.Join(state, Dir, "machines"
 
 // Archive returns the path of a machine's archive in the directory of machines.
 func Archive(dir, machine string) string { return filepath.Join(dir, machine+".db") }
+
+// Size returns the size of a machine's archive in bytes, 0 if there is none.
+func Size(dir, machine string) int64 {
+	info, err := os.Stat(Archive(dir, machine))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
 // List returns what was seen of all machines, by label.
 func List(dir string) (all []Machine, err error) {
