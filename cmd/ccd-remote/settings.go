@@ -33,7 +33,7 @@ type settings struct {
 
 const (
 	settingsFile = pulled.Settings
-	identityFile = "identity.txt"
+	identityFile = pulled.Identity
 	mostFile     = 1 << 20
 )
 

@@ -115,7 +115,10 @@ func (a *app) pull(ctx context.Context, args []string) error {
 		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
 			continue
 		}
-		if a.machine != "" && !chosen[machine] {
+		if a.machine != "" && len(chosen) > 0 && !chosen[machine] {
+			continue
+		}
+		if a.machine != "" && len(chosen) == 0 {
 			s, err := r.Look(ctx, machine)
 			if err != nil || len(pulled.Find([]pulled.Machine{s.Machine}, a.machine)) == 0 {
 				continue

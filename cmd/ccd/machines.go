@@ -86,9 +86,10 @@ func (a *app) sayOld(p *account.Place) {
 	}
 }
 
-// hasRemote reports whether a copy in object storage is set up, so that other machines may have something that is not here.
-func (a *app) hasRemote(l *reader.Library) bool {
-	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(l.StateDir, pulled.Dir, pulled.Settings))
+// canPull reports whether this machine can read the copies of others, so that they may have something that is not here.
+func (a *app) canPull(l *reader.Library) bool {
+	dir := filepath.Join(l.StateDir, pulled.Dir)
+	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(dir, pulled.Settings)) && disk.Exists(filepath.Join(dir, pulled.Identity))
 }
 
 // hasPulled reports whether there are sessions of other machines.
@@ -182,6 +183,9 @@ func (a *app) branches(ctx context.Context, l *reader.Library, k transcript.Key)
 
 // sayBranches reports the machines that have records of a session that are not here. It fails only if ctx has ended.
 func (a *app) sayBranches(ctx context.Context, l *reader.Library, e reader.Entry) error {
+	if a.quiet {
+		return nil
+	}
 	here := reader.Branch{Library: l, Entry: e}
 	for _, b := range a.branches(ctx, l, e.Key) {
 		n, err := b.Common(ctx, here)

@@ -212,7 +212,7 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		return first, nil
 	case len(names) > 0:
 		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
-	case a.hasRemote(l):
+	case a.canPull(l):
 		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
 	return o, err

@@ -24,6 +24,9 @@ const Dir = "remote"
 // Settings is the file in Dir that says where this machine's copy is. It exists from `ccd remote add` to `ccd remote remove`.
 const Settings = "remote.json"
 
+// Identity is the file in Dir with the keys of a reader. A machine that only pushes has none.
+const Identity = "identity.txt"
+
 // maxFile is the size of a file of this package in bytes.
 const maxFile = 8 << 20
 
