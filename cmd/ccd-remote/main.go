@@ -177,6 +177,22 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
+// progress shows on a terminal how much of a machine's new packs was read.
+func (a *app) progress(label string, pack, packs int) {
+	f, ok := a.err.(*os.File)
+	if !ok || a.quiet || packs < 2 {
+		return
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
+	end := ""
+	if pack == packs {
+		end = "\r\x1b[K"
+	}
+	fmt.Fprintf(f, "\r%s: pack %d of %d\x1b[K%s", mark.Inline(label, 40), pack, packs, end)
+}
+
 // print prints a result: a line for people, or JSON.
 func (a *app) print(v any, format string, args ...any) error {
 	var err error
@@ -237,7 +253,7 @@ func (a *app) openReader(store remote.Store) (*remote.Reader, error) {
 		return nil, err
 	}
 	return remote.OpenReader(remote.ReaderOptions{
-		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree},
+		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree}, Progress: a.progress,
 	})
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -122,6 +123,36 @@ func TestForgottenByReaders(t *testing.T) {
 	if out := reader.ok("ls", "--everywhere"); strings.Contains(out, id(1)) || !strings.Contains(out, id(2)) {
 		t.Error(out)
 	}
+}
+
+// TestPullRepairs: a damaged archive of another machine is only a copy, so a pull reads it again. A pull of a SESSION that
+// no machine has says so.
+func TestPullRepairs(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.talk(id(1), 10)
+	desk.ok("remote", "push")
+	if _, talk, code := reader.run("remote", "pull", id(2)); code != 3 || !strings.Contains(talk, "not found on 1 machine") {
+		t.Errorf("a session that no machine has: exit %d: %s", code, talk)
+	}
+	if st := reader.ok("remote", "status"); !strings.Contains(st, "pulled never") {
+		t.Error("a pull of one session is none of the machine:", st)
+	}
+	reader.ok("remote", "pull", id(1))
+	desk.same(reader)
+	files, err := filepath.Glob(filepath.Join(reader.state(), "machines", "*.db"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	must(t, os.WriteFile(files[0], bytes.Repeat([]byte("damage "), 10000), 0o600))
+	if _, _, code := reader.run("ls", "--machine", "desk"); code != 4 {
+		t.Error("the control: exit", code)
+	}
+	if out := reader.ok("remote", "pull", "--json"); !strings.Contains(out, `"repaired": true`) {
+		t.Error(out)
+	}
+	desk.same(reader)
 }
 
 // TestPullIsInterrupted kills a pull at each of its requests: what was stored stays, and the next pull continues.

@@ -143,6 +143,9 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			return err
 		}
 		all = append(all, p)
+		if p.Repaired {
+			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
+		}
 		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	for _, machine := range missing {
@@ -156,7 +159,10 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	}
 	var total remote.Pulled
 	for _, p := range all {
-		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
+		total.Sessions, total.Bytes, total.Matching = total.Sessions+p.Sessions, total.Bytes+p.Bytes, total.Matching+p.Matching
+	}
+	if failed == nil && only != "" && total.Matching == 0 {
+		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "the beginning of a whole ID; ccd remote pull reads all sessions")
 	}
 	if err := a.print(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err

@@ -144,6 +144,9 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 	if a.machine == "" || !errors.As(err, &next) {
 		return err
 	}
+	if d := new(archive.DamageError); errors.As(err, &d) {
+		return words.Hint(err, "remove %s, then ccd remote pull", mark.Inline(d.Path, 0))
+	}
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(next.Hint(), "ccd "), " ")
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool {
 		return c.Name() == verb && verb != "remote" && c.Flags().Lookup("machine") != nil

@@ -60,7 +60,7 @@ describes the objects. The work is done by ccd-remote, which is installed beside
 			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
 		},
 		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
-machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed. status: one object: url, machine,
+machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed, repaired. status: one object: url, machine,
 tried, pushed, error, damaged, behind {sessions, bytes} after it, lag (the same, now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
 deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
 freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,

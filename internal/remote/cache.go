@@ -40,7 +40,7 @@ func (r *Reader) Trim(limit int64, keep string) (removed []pulled.Machine, err e
 	return removed, nil
 }
 
-// drop removes the archive of a machine.
+// drop removes the archive of a machine. What was seen of its head stays.
 func (r *Reader) drop(m pulled.Machine) error {
 	files, err := archive.Files(pulled.Archive(r.o.Dir, m.Machine))
 	if err != nil {

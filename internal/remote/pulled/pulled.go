@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
@@ -89,10 +90,11 @@ func Find(all []Machine, name string) (found []Machine) {
 	return found
 }
 
-// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if there is
-// no label or another machine has the same.
+// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if another
+// machine has the same label, or the label cannot be typed.
 func Called(all []Machine, m Machine) string {
-	if m.Label != "" && len(Find(all, m.Label)) == 1 {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if m.Label != "" && len(m.Label) <= 64 && !strings.ContainsFunc(m.Label, odd) && len(Find(all, m.Label)) == 1 {
 		return m.Label
 	}
 	return m.Machine[:min(8, len(m.Machine))]
