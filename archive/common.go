@@ -58,14 +58,14 @@ func (r *Reader) same(ctx context.Context, other *Reader, span transcript.Span) 
 	return int64(n), nil
 }
 
-// summed is a stretch of a generation and the hash of its bytes.
-type summed struct {
+// stretch is a part of a generation and the hash of its bytes.
+type stretch struct {
 	transcript.Span
 	sum mark.Hash // zero if it is only a part of a block
 }
 
 // sums returns the stretches of the generation that are in one block each, in order and without gaps.
-func (r *Reader) sums(ctx context.Context) (all []summed, err error) {
+func (r *Reader) sums(ctx context.Context) (all []stretch, err error) {
 	if _, err := r.generation(ctx); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (r *Reader) sums(ctx context.Context) (all []summed, err error) {
 				if err != nil {
 					return r.damage(off, err)
 				}
-				one := summed{Span: transcript.Span{Off: off, Len: min(b.end()-at, e.end()-off)}}
+				one := stretch{Span: transcript.Span{Off: off, Len: min(b.end()-at, e.end()-off)}}
 				if b.Len == one.Len {
 					one.sum = b.Sum
 				}

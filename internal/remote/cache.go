@@ -51,6 +51,6 @@ func (r *Reader) drop(m pulled.Machine) error {
 			return fmt.Errorf("remove what was pulled of machine %s: %w", m.Label, err)
 		}
 	}
-	m.Pulled, m.Revisions = time.Time{}, nil
+	m.Pulled, m.Whole, m.Revisions = time.Time{}, false, nil
 	return pulled.Write(r.o.Dir, m)
 }

@@ -44,6 +44,8 @@ type Machine struct {
 	Packs     int            `json:"packs"`
 	Dropped   int64          `json:"dropped,omitempty"`   // bytes of its archive when that was removed to make room, 0 if it is here
 	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
+	Tag       string         `json:"tag,omitempty"`       // of the head's object
+	Whole     bool           `json:"whole,omitempty"`     // everything that this head lists is here
 }
 
 // Machines is the directory below Dir that has the machines' archives.
@@ -115,6 +117,40 @@ func Write(dir string, m Machine) error {
 		return fmt.Errorf("store what is known of a machine: %w", err)
 	}
 	return nil
+}
+
+// kept is the directory of objects of a machine that change never, so that they are read once.
+func kept(dir, machine string) string { return filepath.Join(dir, machine+".kept") }
+
+// Kept returns an object that Keep has stored, or nil. The caller verifies it.
+func Kept(dir, machine, name string) []byte {
+	b, err := ownfile.Read(filepath.Join(kept(dir, machine), name), 8*maxFile)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Keep stores an object of a machine.
+func Keep(dir, machine, name string, data []byte) error {
+	err := os.MkdirAll(kept(dir, machine), 0o700)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(kept(dir, machine), name), 0o600, data)
+	}
+	if err != nil {
+		return fmt.Errorf("store an object of a machine: %w", err)
+	}
+	return nil
+}
+
+// KeepOnly removes the kept objects of a machine without those named.
+func KeepOnly(dir, machine string, names []string) {
+	all, _ := os.ReadDir(kept(dir, machine)) // there may be none; what cannot be removed only takes space
+	for _, e := range all {
+		if !slices.Contains(names, e.Name()) {
+			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
+		}
+	}
 }
 
 // Push is how the last pushes of this machine ended.
