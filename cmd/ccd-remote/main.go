@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -35,7 +36,7 @@ type app struct {
 	archive  string
 	host     string
 	minFree  int64
-	maxSize  int64
+	cacheMax int64 // bytes of all pulled archives together; 0: no limit
 	json     bool
 	quiet    bool
 
@@ -76,7 +77,7 @@ func (a *app) report(err error, interrupted bool) int {
 		return code
 	}
 	if !errors.Is(err, errSaid) {
-		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf("ccd: %v\n", err)))
+		fmt.Fprint(a.err, mark.Visible("ccd: "+strings.ReplaceAll(err.Error(), "\n", "\nccd: ")+"\n")) // a line for each machine
 	}
 	if hint := a.hint(err); hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", hint)
@@ -141,7 +142,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.StringVar(&a.archive, "archive", "", "")
 	f.StringVar(&a.host, "host", "", "")
 	f.Int64Var(&a.minFree, "min-free", 0, "")
-	f.Int64Var(&a.maxSize, "max-size", 0, "")
+	f.Int64Var(&a.cacheMax, "cache-max", 0, "")
 	f.BoolVar(&a.json, "json", false, "")
 	f.BoolVar(&a.quiet, "quiet", false, "")
 	f.StringVar(&a.endpoint, "endpoint", "", "")
@@ -192,6 +193,22 @@ func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
 	}
+}
+
+// progress shows on a terminal how much of a machine's new packs was read.
+func (a *app) progress(label string, pack, packs int) {
+	f, ok := a.err.(*os.File)
+	if !ok || a.quiet || packs < 2 {
+		return
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
+	end := ""
+	if pack == packs {
+		end = "\r\x1b[K"
+	}
+	fmt.Fprintf(f, "\r%s: pack %d of %d\x1b[K%s", mark.Inline(label, 40), pack, packs, end)
 }
 
 // print prints a result: a line for people, or JSON.
@@ -254,7 +271,7 @@ func (a *app) openReader(store remote.Store) (*remote.Reader, error) {
 		return nil, err
 	}
 	return remote.OpenReader(remote.ReaderOptions{
-		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree, MaxSize: a.maxSize},
+		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree}, Progress: a.progress,
 	})
 }
 

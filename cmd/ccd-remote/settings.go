@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	identityFile = "identity.txt"
+	identityFile = pulled.Identity
 	mostFile     = 1 << 20
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ccd/archive"
 	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -165,6 +166,10 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	all := []remote.Pulled{}
 	var failed error
 	for _, machine := range names {
+		if m := a.crowdedOut(known, machine); m.Dropped > 0 && a.machine == "" {
+			a.say("%s (%.8s): not pulled, its %s do not fit below remote.cache_max; ccd remote pull --machine %.8[2]s makes room for it", m.Label, machine, size(m.Dropped))
+			continue
+		}
 		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
 			continue
 		}
@@ -173,10 +178,26 @@ func (a *app) pull(ctx context.Context, args []string) error {
 		}
 		p, err := r.Pull(ctx, machine, only)
 		if err != nil { // the others are not affected
-			failed = errors.Join(failed, err)
+			if failed = errors.Join(failed, err); errors.Is(err, archive.ErrFull) {
+				break // the others need the same disk
+			}
 			continue
 		}
+		keep := ""
+		if a.machine != "" {
+			keep = machine
+		}
+		removed, err := r.Trim(a.cacheMax, keep)
+		for _, m := range removed {
+			a.say("%s (%.8s): removed here (%s) to stay below remote.cache_max; ccd remote pull --machine %.8[2]s reads it again", m.Label, m.Machine, size(m.Dropped))
+		}
+		if err != nil {
+			return err
+		}
 		all = append(all, p)
+		if p.Repaired {
+			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
+		}
 		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	for _, machine := range missing {
@@ -190,7 +211,10 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	}
 	var total remote.Pulled
 	for _, p := range all {
-		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
+		total.Sessions, total.Bytes, total.Matching = total.Sessions+p.Sessions, total.Bytes+p.Bytes, total.Matching+p.Matching
+	}
+	if failed == nil && only != "" && total.Matching == 0 {
+		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "the beginning of a whole ID; ccd remote pull reads all sessions")
 	}
 	if err := a.print(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err
@@ -198,11 +222,32 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	return failed
 }
 
+// crowdedOut returns a machine whose archive was removed to make room, if there still is none; else the zero Machine.
+func (a *app) crowdedOut(known []pulled.Machine, machine string) (m pulled.Machine) {
+	total := int64(0)
+	for _, one := range known {
+		total += pulled.Size(a.machines(), one.Machine)
+		if one.Machine == machine {
+			m = one
+		}
+	}
+	if a.cacheMax <= 0 || pulled.Size(a.machines(), machine) > 0 || total+m.Dropped <= a.cacheMax {
+		return pulled.Machine{}
+	}
+	return m
+}
+
+// seenMachine is a machine that status lists.
+type seenMachine struct {
+	pulled.Machine
+	Here int64 `json:"archive_bytes"` // size of what was pulled, as a file
+}
+
 // statusOutput is what `ccd remote status --json` prints.
 type statusOutput struct {
 	pulled.Push
-	Lag      pulled.Lag       `json:"lag"`
-	Machines []pulled.Machine `json:"machines"`
+	Lag      pulled.Lag    `json:"lag"`
+	Machines []seenMachine `json:"machines"`
 }
 
 // status makes no request.
@@ -215,10 +260,16 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	out := statusOutput{Push: st}
+	out := statusOutput{Push: st, Machines: []seenMachine{}}
 	out.URL = s.URL
-	if out.Machines, err = pulled.List(a.machines()); err != nil {
+	known, err := pulled.List(a.machines())
+	if err != nil {
 		return err
+	}
+	total := int64(0)
+	for _, one := range known {
+		out.Machines = append(out.Machines, seenMachine{one, pulled.Size(a.machines(), one.Machine)})
+		total += pulled.Size(a.machines(), one.Machine)
 	}
 	m, err := a.openMachine(s, nil, time.Second)
 	running := ""
@@ -246,7 +297,19 @@ func (a *app) status(ctx context.Context, _ []string) error {
 		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
 	}
 	for _, one := range out.Machines {
-		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, pulled %s, its last push %s", one.Label, one.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Pulled), ago(one.Time))
+		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s", one.Label, one.Machine.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Time), ago(one.Pulled))
+		switch {
+		case one.Here > 0:
+			text += ", " + size(one.Here) + " here"
+		case one.Dropped > 0:
+			text += ", removed here to make room"
+		}
+	}
+	if total > 0 {
+		text += fmt.Sprintf("\ncache    %s of pulled sessions", size(total))
+		if a.cacheMax > 0 {
+			text += ", at most " + size(a.cacheMax) + " (remote.cache_max)"
+		}
 	}
 	return a.print(out, "%s", text)
 }

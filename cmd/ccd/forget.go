@@ -40,8 +40,11 @@ type forgetOutput struct {
 // stillHeld is a file that may have what was forgotten.
 type stillHeld struct {
 	Path string `json:"path"`
-	What string `json:"what"` // "transcript", "backup", "damaged archive" or "copy in object storage"
+	What string `json:"what"` // "transcript", "backup", "damaged archive", "copy in object storage" or "machine"
 }
+
+// onMachine is what a stillHeld is that another machine has, and that was pulled.
+const onMachine = "machine"
 
 // inStorage is what a stillHeld is that `ccd remote gc` cleans.
 const inStorage = "copy in object storage"
@@ -76,7 +79,7 @@ writes the new archive.`,
 			{"ccd forget --dry-run 5d2f7a1e", "what would be removed with a session"},
 			{"ccd forget --match -", "a text from stdin, so that it is not in the shell's history"},
 		},
-		json:  "one object: dry_run, places, bytes, sessions (that have lost text), removed (sessions), ids (that no longer resolve),\nstill_in [{path, what}]: files that may have it",
+		json:  "one object: dry_run, places, bytes, sessions (that have lost text), removed (sessions), ids (that no longer resolve),\nstill_in [{path, what}]: files that may have it; of other machines, whose pulled sessions have it, their names",
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f forgetFlags
@@ -114,10 +117,20 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	machines := a.holdersElsewhere(ctx, l, removal)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if removal.Remember = f.match != ""; len(preview.Touched)+len(preview.Sessions) == 0 && (!removal.Remember || f.dryRun) {
+		if len(machines) > 0 {
+			return fmt.Errorf("forget: %w, but in the pulled one of %s", archive.ErrNotFound, strings.Join(machines, ", "))
+		}
 		return fmt.Errorf("forget: %w", archive.ErrNotFound)
 	}
 	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(preview.Touched), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
+	for _, name := range machines {
+		out.StillIn = append(out.StillIn, stillHeld{name, onMachine})
+	}
 	if f.dryRun {
 		return a.printForget(out)
 	}
@@ -282,6 +295,17 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	return all
 }
 
+// holdersElsewhere returns the machines whose pulled archives may have what is forgotten.
+func (a *app) holdersElsewhere(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
+	for other := range a.pulled(l) {
+		has, err := other.Archive.Preview(ctx, r, nil)
+		if err != nil || len(has.Touched)+len(has.Sessions) > 0 {
+			names = append(names, mark.Inline(other.Machine, 60))
+		}
+	}
+	return names
+}
+
 // askForget lists what will be removed and asks.
 func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Removed) error {
 	for _, k := range r.Sessions {
@@ -348,6 +372,9 @@ func (a *app) printForget(out forgetOutput) error {
 		}
 		if s.What == inStorage {
 			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
+		}
+		if s.What == onMachine {
+			s.Path += " (ccd forget and ccd remote push there, then ccd remote pull here)"
 		}
 		if err := a.print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {
 			return err

@@ -86,9 +86,10 @@ func (a *app) sayOld(p *account.Place) {
 	}
 }
 
-// hasRemote reports whether a copy in object storage is set up, so that other machines may have something that is not here.
-func (a *app) hasRemote(l *reader.Library) bool {
-	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(l.StateDir, pulled.Dir, pulled.SettingsFile))
+// canPull reports whether this machine can read the copies of others, so that they may have something that is not here.
+func (a *app) canPull(l *reader.Library) bool {
+	dir := filepath.Join(l.StateDir, pulled.Dir)
+	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(dir, pulled.SettingsFile)) && disk.Exists(filepath.Join(dir, pulled.Identity))
 }
 
 // hasPulled reports whether there are sessions of other machines.
@@ -106,13 +107,18 @@ func openPulled(p *account.Place, m pulled.Machine, name string, readOnly bool) 
 	return err
 }
 
-// elsewhere yields the libraries of all pulled machines, that of the newest push first. Without them an agent has only what
-// is here, and --machine has chosen one.
+// elsewhere yields the libraries of other machines that a search here extends to: none for an agent, which has only what is
+// here, and none if --machine has chosen one.
 func (a *app) elsewhere(l *reader.Library) iter.Seq[*reader.Library] {
+	if a.agent || a.machine != "" {
+		return func(func(*reader.Library) bool) {}
+	}
+	return a.pulled(l)
+}
+
+// pulled yields the libraries of all pulled machines, that of the newest push first.
+func (a *app) pulled(l *reader.Library) iter.Seq[*reader.Library] {
 	return func(yield func(*reader.Library) bool) {
-		if a.agent || a.machine != "" {
-			return
-		}
 		all, err := pulled.List(pulled.Machines(l.StateDir))
 		if err != nil {
 			a.say("ccd: %v", err)
@@ -138,6 +144,9 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 	if a.machine == "" || !errors.As(err, &next) {
 		return err
 	}
+	if d := new(archive.DamageError); errors.As(err, &d) {
+		return words.Hint(err, "remove %s, then ccd remote pull", mark.Inline(d.Path, 0))
+	}
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(next.Hint(), "ccd "), " ")
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool {
 		return c.Name() == verb && verb != "remote" && c.Flags().Lookup("machine") != nil
@@ -146,6 +155,23 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 		return err
 	}
 	return words.Hint(err, "ccd %s --machine %s %s", verb, words.Shell(a.machine), rest)
+}
+
+// copied finds the original of an ID that a copy by `ccd resume --machine` names: of another machine's session that a
+// person has given to the agents of a project here. The index of a pulled archive has only such IDs.
+func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted) (o reader.Original, ok bool) {
+	for other := range a.pulled(l) {
+		if !other.Indexed(ctx, want.Name) {
+			continue
+		}
+		o, err := other.Original(ctx, want, func(int64, int64) {})
+		if err == nil && slices.ContainsFunc(l.Sessions, func(e reader.Entry) bool {
+			return e.Kept.Resumed.Records > 0 && e.Kept.Resumed.ID == o.Entry.ID
+		}) {
+			return o, true
+		}
+	}
+	return o, false
 }
 
 // branches returns what the pulled archives have of a session.
@@ -160,6 +186,9 @@ func (a *app) branches(ctx context.Context, l *reader.Library, k transcript.Key)
 
 // sayBranches reports the machines that have records of a session that are not here. It fails only if ctx has ended.
 func (a *app) sayBranches(ctx context.Context, l *reader.Library, e reader.Entry) error {
+	if a.quiet {
+		return nil
+	}
 	here := reader.Branch{Library: l, Entry: e}
 	for _, b := range a.branches(ctx, l, e.Key) {
 		n, err := b.Common(ctx, here)

@@ -161,7 +161,7 @@ func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Orig
 		return tools.Original{}, err
 	}
 	want := reader.Wanted{Name: id, Raw: q.Raw, Full: q.Full}
-	o, err := l.Original(ctx, want, func(int64, int64) {})
+	o, err := a.original(ctx, l, want, func(int64, int64) {})
 	if err != nil {
 		l.NoteRestore(want.Kind(), o.Entry.Key, err)
 		return tools.Original{}, lostOriginal(err, mark.Inline(id, 100), "index")

@@ -10,6 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/mark"
 )
 
 // locate reads the configuration and returns the library that it describes. It reads no archive and creates nothing.
@@ -45,6 +46,11 @@ func (a *app) incomplete(l *reader.Library) {
 		return
 	}
 	a.damaged = true
+	if l.Machine != "" {
+		fmt.Fprintf(a.err, "ccd: warning: what was pulled of machine %s is damaged; the output may be incomplete\nhint: remove %s, then ccd remote pull\n",
+			mark.Inline(l.Machine, 60), mark.Inline(l.ArchivePath, 0))
+		return
+	}
 	fmt.Fprintln(a.err, "ccd: warning: the archive is damaged; the output may be incomplete:")
 	for _, err := range l.Damage {
 		fmt.Fprintf(a.err, "  %s\n", reader.Brief(err))

@@ -57,7 +57,7 @@ describes the objects. The work is done by ccd-remote, which is installed beside
 			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
 		},
 		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
-machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed. status: one object: url, machine,
+machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed, repaired. status: one object: url, machine,
 tried, pushed, error, hint, exit, damaged, behind {sessions, bytes} after it, waits (why no push begins), lag (sessions and bytes behind now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
 deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
 freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,
@@ -118,7 +118,7 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	}
 	line := []string{
 		"--state=" + filepath.Join(p.StateDir, pulled.Dir), "--archive=" + p.ArchivePath, "--host=" + cmp.Or(host, "unknown"),
-		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10), "--max-size=" + strconv.FormatInt(p.Config.Archive.MaxSize, 10),
+		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10), "--cache-max=" + strconv.FormatInt(p.Config.Remote.CacheMax, 10),
 	}
 	if a.json {
 		line = append(line, "--json")

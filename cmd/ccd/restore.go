@@ -176,6 +176,10 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		return o, a.sayBranches(ctx, l, o.Entry)
 	case !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound):
 		return o, err
+	case a.agent && want.Kind() == "id":
+		if o, ok := a.copied(ctx, l, want); ok {
+			return o, nil
+		}
 	}
 	var found []reader.Branch
 	var names []string
@@ -208,7 +212,7 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		return first, nil
 	case len(names) > 0:
 		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
-	case a.hasRemote(l):
+	case a.canPull(l):
 		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
 	return o, err

@@ -32,7 +32,8 @@ type ReaderOptions struct {
 	Dir        string // of the machines' archives, and of what was seen of each machine
 	Store      Store
 	Identities []age.Identity
-	Archive    archive.Options // of each machine's archive
+	Archive    archive.Options                     // of each machine's archive
+	Progress   func(label string, pack, packs int) // called before a pull reads a pack; may be nil
 }
 
 // Seen is what a reader knows of a machine, and what its head lists.
@@ -262,6 +263,8 @@ type Pulled struct {
 	Bytes    int64  `json:"bytes"`    // of transcripts
 	Packs    int    `json:"packs"`    // that were read
 	Removed  int    `json:"removed"`  // sessions that the machine has forgotten, or of which it has forgotten some
+	Repaired bool   `json:"repaired"` // what was pulled before was damaged, so all was read again
+	Matching int    `json:"-"`        // sessions of the machine that were asked for
 }
 
 // Pull brings the archive of a machine up to date with its copy. only, if not "", is the beginning of the ID of the
@@ -272,7 +275,7 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 	if err != nil {
 		return Pulled{Machine: machine}, err
 	}
-	if same && m.Whole && r.intact(ctx, m) {
+	if same && m.Whole && only == "" && r.intact(ctx, m) {
 		m.Pulled = time.Now().UTC()
 		return Pulled{Machine: machine, Label: m.Label}, r.remember(&Seen{Machine: m})
 	}
@@ -281,10 +284,18 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 		return Pulled{Machine: machine}, err
 	}
 	p := &puller{Pulled: Pulled{Machine: machine, Label: s.Label}, Reader: r, seen: s, only: only}
-	if err = p.run(ctx); err != nil {
+	if err = p.run(ctx); errors.As(err, new(*archive.DamageError)) { // of the archive here, which is only a copy
+		p = &puller{Pulled: Pulled{Machine: machine, Label: s.Label, Repaired: true}, Reader: r, seen: s, only: only}
+		if s.Revisions, err = nil, r.drop(s.Machine); err == nil {
+			err = p.run(ctx)
+		}
+	}
+	if err != nil {
 		return p.Pulled, fmt.Errorf("pull machine %s (%s): %w", s.Label, machine, err)
 	}
-	s.Machine.Pulled, s.Whole = time.Now().UTC(), s.Whole || only == ""
+	if s.Dropped = 0; only == "" {
+		s.Machine.Pulled, s.Whole = time.Now().UTC(), true
+	}
 	return p.Pulled, r.remember(s)
 }
 
@@ -312,6 +323,11 @@ func (p *puller) run(ctx context.Context) (err error) {
 	}
 	p.grown = map[transcript.Key]bool{}
 	wanted := p.seen.wanted()
+	for k := range wanted {
+		if strings.HasPrefix(k.ID, p.only) {
+			p.Matching++
+		}
+	}
 	if err := p.load(ctx); err != nil {
 		return err
 	}
@@ -327,10 +343,13 @@ func (p *puller) run(ctx context.Context) (err error) {
 		if len(need) == 0 {
 			break
 		}
-		before := p.Bytes + int64(len(p.grown))
+		before, done := p.Bytes+int64(len(p.grown)), 0
 		for i := range p.seen.packs {
 			if len(need[i]) == 0 {
 				continue
+			}
+			if done++; p.o.Progress != nil {
+				p.o.Progress(p.Label, done, len(need))
 			}
 			if err := p.pack(ctx, p.seen.packs[i], need[i], states[i]); err != nil {
 				return err
@@ -353,7 +372,7 @@ func (p *puller) run(ctx context.Context) (err error) {
 func (p *puller) load(ctx context.Context) error {
 	stored, err := p.cache.Sessions(ctx)
 	if err != nil {
-		return fmt.Errorf("%w; remove the file to read everything again", err)
+		return fmt.Errorf("read what was pulled: %w", err)
 	}
 	p.here = map[transcript.Key]*local{}
 	for _, s := range stored {

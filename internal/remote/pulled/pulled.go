@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
@@ -20,6 +21,9 @@ import (
 
 // Dir is the directory of a copy's state, below ccd's state directory.
 const Dir = "remote"
+
+// Identity is the file in Dir with the keys of a reader. A machine that only pushes has none.
+const Identity = "identity.txt"
 
 // maxFile is the size of a file of this package in bytes.
 const maxFile = 8 << 20
@@ -35,6 +39,7 @@ type Machine struct {
 	Sessions  int            `json:"sessions"`
 	Bytes     int64          `json:"bytes"` // of transcripts, that readers may keep
 	Packs     int            `json:"packs"`
+	Dropped   int64          `json:"dropped,omitempty"`   // bytes of its archive when that was removed to make room, 0 if it is here
 	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
 	Tag       string         `json:"tag,omitempty"`       // of the head's object
 	Whole     bool           `json:"whole,omitempty"`     // everything that this head lists is here
@@ -45,6 +50,15 @@ func Machines(state string) string { return filepath.Join(state, Dir, "machines"
 
 // Archive returns the path of a machine's archive in the directory of machines.
 func Archive(dir, machine string) string { return filepath.Join(dir, machine+".db") }
+
+// Size returns the size of a machine's archive in bytes, 0 if there is none.
+func Size(dir, machine string) int64 {
+	info, err := os.Stat(Archive(dir, machine))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
 // List returns what was seen of all machines, by label.
 func List(dir string) (all []Machine, err error) {
@@ -75,10 +89,11 @@ func Find(all []Machine, name string) (found []Machine) {
 	return found
 }
 
-// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if there is
-// no label or another machine has the same.
+// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if another
+// machine has the same label, or the label cannot be typed.
 func Called(all []Machine, m Machine) string {
-	if m.Label != "" && len(Find(all, m.Label)) == 1 {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if m.Label != "" && len(m.Label) <= 64 && !strings.ContainsFunc(m.Label, odd) && len(Find(all, m.Label)) == 1 {
 		return m.Label
 	}
 	return m.Machine[:min(8, len(m.Machine))]
