@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients browser remote systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
+.PHONY: check test race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -24,6 +24,14 @@ browser:
 # ccd remote with a real S3 server on loopback, which is installed if it is missing.
 remote:
 	cmd/ccd-remote/run
+
+# The same tests with another S3 server: make remote-check ENDPOINT=https://s3.example.org BUCKET=test, with AWS_ACCESS_KEY_ID and
+# AWS_SECRET_ACCESS_KEY. What they write stays below BUCKET/ccd-test-*. remote-radosgw starts Ceph's, from installed packages.
+remote-check:
+	CCD_S3_ENDPOINT=$(ENDPOINT) CCD_S3_BUCKET=$(BUCKET) cmd/ccd-remote/run
+
+remote-radosgw:
+	cmd/ccd-remote/radosgw
 
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:

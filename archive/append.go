@@ -328,42 +328,21 @@ func (p *plan) advance() error {
 }
 
 // share finds the frames that are stored already, and checks that they are intact.
-func (p *plan) share(ctx context.Context) error {
-	for _, b := range p.blocks {
-		if err := p.a.reuse(ctx, b); err != nil {
-			return err
+func (p *plan) share(ctx context.Context) error { return p.a.reuse(ctx, p.blocks...) }
+
+// reuse finds the same frames in the archive, if they are stored there and intact. A damaged one is stored again.
+func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
+	frames := slices.DeleteFunc(slices.Clone(blocks), func(b *packed) bool { return b.Tail })
+	return a.locked(ctx, len(frames), func(tx *bolt.Tx, i int) {
+		b := frames[i]
+		if known, ok := getShared(tx, b.Sum); ok {
+			b.ID = known.ID
+			b.shared = a.recovered(func() error {
+				_, err := a.checkStored(tx, b.block)
+				return err
+			}) == nil
 		}
-	}
-	return nil
-}
-
-// reuse finds the same frame in the archive, if it is stored there and intact.
-func (a *Archive) reuse(ctx context.Context, b *packed) error {
-	if b.Tail {
-		return nil
-	}
-	known, err := a.findShared(ctx, b.block)
-	if err != nil || known.ID == 0 {
-		return err
-	}
-	b.ID = known.ID
-	err = a.checkFrame(ctx, b.block)
-	if err != nil && !errors.As(err, new(*DamageError)) {
-		return err
-	}
-	b.shared = err == nil // a damaged one is stored again
-	return nil
-}
-
-func (a *Archive) findShared(ctx context.Context, b block) (known block, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
-		known, _ = getShared(tx, b.Sum)
-		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		err = nil
-	}
-	return known, err
 }
 
 // pack compresses the blocks to be written.
@@ -411,7 +390,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if err := putSchema(tx); err != nil { // the oldest schema has no tracks and no envelopes
+	if err := putSchema(tx); err != nil { // the oldest schema has no tracks
 		return err
 	}
 	if p.unfilled {
@@ -446,6 +425,9 @@ func (b *packed) write(tx *bolt.Tx, s stream) error {
 			b.ID = known.ID
 			return putBlock(tx, s, b.block)
 		}
+	}
+	if err := putSchema(tx); err != nil { // older ones have no envelopes and checksums
+		return err
 	}
 	bucket := b.bucket(tx)
 	id, err := bucket.NextSequence()

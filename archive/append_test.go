@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -208,6 +209,27 @@ func TestSharing(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What an append of 2 KB allocates does not depend on what is stored.
+func TestAppendAllocatesLittle(t *testing.T) {
+	for _, size := range []int64{0, 8 << 20} {
+		a := open(t)
+		off, more := size, talk(2, 2000)
+		must(t, a.Append(t.Context(), session("s"), segment(1, 0, noise(1, int(size)))))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const n = 40
+		allocs := testing.AllocsPerRun(n-1, func() {
+			must(t, a.Append(t.Context(), session("s"), segment(1, off, more)))
+			off += int64(len(more))
+		})
+		runtime.ReadMemStats(&after)
+		perAppend := (after.TotalAlloc - before.TotalAlloc) / n
+		if allocs > 450 || perAppend > 120<<10 {
+			t.Errorf("after %d bytes: %.0f allocations, %d bytes", size, allocs, perAppend)
+		}
 	}
 }
 

@@ -124,8 +124,8 @@ func (s Session) Tip() transcript.Cursor {
 	return s.Generations[len(s.Generations)-1].Tip
 }
 
-// Archive is an archive file. Between calls it keeps no lock and no open file. It is safe for concurrent use by
-// goroutines and processes.
+// Archive is an archive file. Between calls it keeps no lock. After a write it keeps the file open until Rest. It is
+// safe for concurrent use by goroutines and processes.
 type Archive struct {
 	path     string
 	o        Options
@@ -139,6 +139,7 @@ type Archive struct {
 	replaced atomic.Bool                 // the file was replaced or removed since
 	known    atomic.Pointer[tombs]       // as last read
 	unfilled atomic.Bool                 // a forgotten text is stored
+	kept     atomic.Pointer[kept]        // that the next call uses if nothing has changed
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading

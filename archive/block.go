@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
@@ -39,11 +41,12 @@ func (b block) bucket(tx *bolt.Tx) *bolt.Bucket {
 	return tx.Bucket(bucketFrames)
 }
 
-// The first byte of a stored block: how it is packed, and whether an envelope follows.
+// The first byte of a stored block: how it is packed, and what follows.
 const (
 	packedRaw  = 0 // uncompressed: zstd did not make it smaller
 	packedZstd = 1
 	enveloped  = 2 // added to the others since schema 3
+	summed     = 4 // added since schema 4: a checksum precedes the envelope
 )
 
 // envelope says where a block belongs, so that Salvage can find its place without the records and pages that lead to it.
@@ -81,12 +84,54 @@ func parseEnvelope(b []byte) (e envelope, sealed func(sum mark.Hash) bool, err e
 	return e, func(sum mark.Hash) bool { return sealOf(sum[:], fields) == [sealSize]byte(check) }, nil
 }
 
+// checksum is the CRC-32C of a block's hash and its stored bytes without the checksum itself. It shows that a block is
+// what was written under this hash, as far as the storage can change it, without decoding it.
+type checksum struct {
+	want, got uint32
+	ok        bool // there is one
+}
+
+const checksumSize = 4
+
+// begin adds the beginning of a stored block, which includes the checksum.
+func (c *checksum) begin(sum mark.Hash, stored []byte) {
+	if c.ok = len(stored) > checksumSize && stored[0]&summed != 0; c.ok {
+		c.want = binary.BigEndian.Uint32(stored[1:])
+		c.got = crc32.Update(crc32.Checksum(sum[:], castagnoli), castagnoli, stored[:1])
+		c.add(stored[1+checksumSize:])
+	}
+}
+
+func (c *checksum) add(stored []byte) { c.got = crc32.Update(c.got, castagnoli, stored) }
+
+// matches reports whether there is a checksum and it is right.
+func (c *checksum) matches() bool { return c.ok && c.got == c.want }
+
+// withChecksum adds the checksum to a stored block that has none.
+func withChecksum(stored []byte, sum mark.Hash) []byte {
+	if stored[0]&summed != 0 {
+		return stored
+	}
+	stored = slices.Insert(stored, 1, make([]byte, checksumSize)...)
+	stored[0] |= summed
+	var c checksum
+	c.begin(sum, stored)
+	binary.BigEndian.PutUint32(stored[1:], c.got)
+	return stored
+}
+
 // splitStored splits a stored block into how it is packed, its envelope (nil for none) and its packed bytes.
 func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
 	if len(stored) == 0 {
 		return 0, nil, nil, errors.New("block is empty")
 	}
 	packing, payload = stored[0], stored[1:]
+	if packing&summed != 0 {
+		if len(payload) < checksumSize {
+			return 0, nil, nil, errors.New("checksum has wrong size")
+		}
+		payload = payload[checksumSize:]
+	}
 	if packing&enveloped != 0 {
 		n, size := binary.Uvarint(payload)
 		if size <= 0 || n > uint64(len(payload)-size) {
@@ -94,11 +139,11 @@ func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
 		}
 		env, payload = payload[size:size+int(n)], payload[size+int(n):]
 	}
-	return packing &^ enveloped, env, payload, nil
+	return packing &^ (enveloped | summed), env, payload, nil
 }
 
 func newEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(2),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxFrame), zstd.WithEncoderCRC(false),
 		zstd.WithSingleSegment(true))
 }
@@ -128,11 +173,20 @@ func (a *Archive) packWith(enc *zstd.Encoder, raw []byte, e envelope, sum mark.H
 		stored = append(stored[:n], raw...)
 		stored[0] = packedRaw | enveloped
 	}
-	return stored
+	return withChecksum(stored, sum)
 }
 
 // unpack returns the raw bytes of b after checking length and hash. It uses buf if they fit.
 func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
+	raw, err := a.decode(b, stored, buf)
+	if err == nil && !a.unchecked && mark.Sum(raw) != b.Sum {
+		return nil, errors.New("hash mismatch")
+	}
+	return raw, err
+}
+
+// decode returns the raw bytes of b after checking their length.
+func (a *Archive) decode(b block, stored, buf []byte) ([]byte, error) {
 	packing, _, payload, err := splitStored(stored)
 	if err == nil && (b.Len < 0 || b.Len > maxFrame) {
 		err = fmt.Errorf("block of %d bytes", b.Len)
@@ -155,14 +209,33 @@ func (a *Archive) unpack(b block, stored, buf []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(raw)) != b.Len || !a.checkSum(b, raw) {
+	if int64(len(raw)) != b.Len {
 		return nil, errors.New("hash mismatch")
 	}
 	return raw, nil
 }
 
-// checkSum reports whether raw has b's hash.
-func (a *Archive) checkSum(b block, raw []byte) bool { return a.unchecked || mark.Sum(raw) == b.Sum }
+// checkStored checks a stored block by its checksum, and by its hash if it has none or that differs. It returns how many
+// bytes it has read or decoded.
+func (a *Archive) checkStored(tx *bolt.Tx, b block) (read int64, err error) {
+	var c checksum
+	err = eachChunk(b.bucket(tx), b.ID, func(chunk []byte) {
+		if read == 0 {
+			c.begin(b.Sum, chunk)
+		} else {
+			c.add(chunk)
+		}
+		read += int64(len(chunk))
+	})
+	if err != nil || c.matches() {
+		return read, err
+	}
+	stored, err := getChunks(b.bucket(tx), b.ID, nil)
+	if err == nil {
+		_, err = a.unpack(b, stored, nil)
+	}
+	return b.Len, err
+}
 
 func chunkKey(id uint64, chunk int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(nil, id), uint16(chunk))
@@ -181,22 +254,28 @@ func putChunks(b *bolt.Bucket, id uint64, stored []byte) error {
 	return nil
 }
 
-// getChunks appends the stored form of the block id to dst.
-func getChunks(b *bolt.Bucket, id uint64, dst []byte) ([]byte, error) {
+// eachChunk calls fn with the chunks of the block id.
+func eachChunk(b *bolt.Bucket, id uint64, fn func(chunk []byte)) error {
 	prefix := chunkKey(id, 0)[:8]
 	c := b.Cursor()
 	n := 0
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		if len(k) != 10 || int(binary.BigEndian.Uint16(k[8:])) != n || len(v) > chunkSize || n > maxFrame/chunkSize+1 {
-			return nil, fmt.Errorf("chunk %d of block %d is damaged", n, id)
+			return fmt.Errorf("chunk %d of block %d is damaged", n, id)
 		}
-		dst = append(dst, v...)
+		fn(v)
 		n++
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("block %d is missing", id)
+		return fmt.Errorf("block %d is missing", id)
 	}
-	return dst, nil
+	return nil
+}
+
+// getChunks appends the stored form of the block id to dst.
+func getChunks(b *bolt.Bucket, id uint64, dst []byte) ([]byte, error) {
+	err := eachChunk(b, id, func(chunk []byte) { dst = append(dst, chunk...) })
+	return dst, err
 }
 
 // deleteChunks removes the block id, a tail piece of a few chunks.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -173,6 +174,7 @@ func TestFlippedBitsAreNeverServed(t *testing.T) {
 		if o.refused > 0 {
 			damaged++
 		}
+		ro.checkStored(t, a, at)
 		r, err := a.Verify(context.Background(), nil)
 		if o.refused > 0 && err == nil && len(r.Damage) == 0 {
 			t.Errorf("a flipped bit at %d: %d refused, and Verify sees nothing", at, o.refused)
@@ -186,6 +188,74 @@ func TestFlippedBitsAreNeverServed(t *testing.T) {
 	}
 	if o := ro.check(openAt(t, ro.path, Options{})); o.refused+o.wrong > 0 {
 		t.Errorf("after all was mended: %+v", o)
+	}
+}
+
+// checkStored fails the test unless CheckStored says of each original what decoding and hashing it says.
+func (ro rotten) checkStored(t *testing.T, a *Archive, at int64) {
+	t.Helper()
+	var all []Found
+	for _, p := range ro.pointers {
+		all = append(all, Found{Pointer: p, Key: session("r0").Key, Generation: 1})
+	}
+	bad, _, err := a.CheckStored(t.Context(), all, math.MaxInt64)
+	for _, f := range all {
+		decoded := a.Reader(f.Key, 1).CheckPointer(t.Context(), f.Pointer)
+		said := slices.ContainsFunc(bad, func(o Found) bool { return o.Hash == f.Hash })
+		if errors.As(decoded, new(*DamageError)) != said {
+			t.Errorf("a flipped bit at %d: decoding gives %v, CheckStored %v, %v", at, decoded, said, err)
+		}
+	}
+}
+
+// A checksum finds each flipped bit of a block, and a block that is another one's.
+func TestChecksum(t *testing.T) {
+	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+	raw := talk(1, 3000)
+	sum := mark.Sum(raw)
+	stored := a.pack(raw, envelope{Key: session("s").Key, Generation: 1, Len: 3000}, sum)
+	matches := func(sum mark.Hash) bool {
+		var c checksum
+		c.begin(sum, stored[:700])
+		c.add(stored[700:])
+		return c.matches()
+	}
+	if !matches(sum) || matches(mark.Sum(nil)) {
+		t.Fatalf("%v, %v", matches(sum), matches(mark.Sum(nil)))
+	}
+	for i := range 8 * len(stored) {
+		stored[i/8] ^= 1 << (i % 8)
+		if matches(sum) {
+			t.Fatalf("bit %d is not covered", i)
+		}
+		stored[i/8] ^= 1 << (i % 8)
+	}
+}
+
+// Blocks that are intact and in the wrong order are found by the hash of the generation, before the last bytes are given.
+func TestBlocksInTheWrongOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a := openAt(t, path, Options{})
+	data := []byte(fmt.Sprintf("%x", noise(1, 3<<20))) // one line: frames of maxFrame
+	must(t, a.Append(t.Context(), session("s"), segment(1, 0, data[:4<<20])))
+	must(t, a.update(t.Context(), 0, func(tx *bolt.Tx) error {
+		s := newStream(1, 1)
+		one, err := findBlock(tx, s, 0)
+		must(t, err)
+		two, err := findBlock(tx, s, maxFrame)
+		must(t, err)
+		if one.Len != two.Len {
+			t.Fatalf("%d and %d bytes", one.Len, two.Len)
+		}
+		one.Off, two.Off = two.Off, one.Off
+		must(t, putBlock(tx, s, one))
+		return putBlock(tx, s, two)
+	}))
+	if got, _, err := everything(a.Reader(session("s").Key, 1)); !errors.As(err, new(*DamageError)) || len(got) == 4<<20 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if r, err := a.Verify(t.Context(), nil); err != nil || len(r.Damage) != 1 {
+		t.Errorf("Verify: %v, %v", r.Damage, err)
 	}
 }
 

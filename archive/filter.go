@@ -7,8 +7,8 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -48,7 +48,7 @@ const (
 )
 
 // gramCodes maps ASCII characters to 6 bits. ~ and ^ are the same, as are both cases of a letter.
-var gramCodes = func() (codes [utf8.RuneSelf]int8) {
+var gramCodes = func() (codes [256]int8) {
 	n := int8(0)
 	for c := range codes {
 		codes[c] = noRun
@@ -64,48 +64,41 @@ var gramCodes = func() (codes [utf8.RuneSelf]int8) {
 	return codes
 }()
 
-// runs calls fn with the codes of each run in a text. Other characters than ASCII separate runs, unless they are a case of
-// an ASCII letter. A run is valid until the next one.
-func runs(text []byte, fn func(run []int8)) {
-	run := make([]int8, len(text))
-	n := 0
-	for i := 0; i < len(text); i++ {
-		code := int8(noRun)
-		if c := text[i]; c < utf8.RuneSelf {
-			code = gramCodes[c]
-		} else {
-			r, size := utf8.DecodeRune(text[i:])
-			i += size - 1
-			switch r {
-			case '\u0307': // the dot of an i
-				continue
-			case '\u0130': // the capital i with a dot
-				code = gramCodes['i']
-			case '\u017f': // the long s
-				code = gramCodes['s']
-			case '\u212a': // the Kelvin sign
-				code = gramCodes['k']
-			}
+// runs calls dense with each run of at least denseRun characters in a text, and short with the stretches between them.
+// Other characters than ASCII separate runs, unless they are a case of an ASCII letter.
+func runs(text []byte, short, dense func(run []byte)) {
+	for _, r := range "\u0307\u0130\u017f\u212a" {
+		if bytes.ContainsRune(text, r) {
+			// the dot of an i, the capital i with a dot, the long s, the Kelvin sign
+			text = []byte(strings.NewReplacer("\u0307", "", "\u0130", "i", "\u017f", "s", "\u212a", "k").Replace(string(text)))
+			break
 		}
-		if code != noRun {
-			run[n] = code
-			n++
+	}
+	done := 0
+	for end := denseRun; end <= len(text); {
+		from := end
+		for from > done && gramCodes[text[from-1]] != noRun {
+			from--
+		}
+		if end-from < denseRun {
+			end = from + denseRun
 			continue
 		}
-		if n > 2 {
-			fn(run[:n])
+		for end < len(text) && gramCodes[text[end]] != noRun {
+			end++
 		}
-		n = 0
+		short(text[done:from])
+		dense(text[from:end])
+		done, end = end, end+denseRun
 	}
-	if n > 2 {
-		fn(run[:n])
-	}
+	short(text[done:])
 }
 
 // appendGrams appends the grams of a run, of size bits each.
-func appendGrams(grams []uint32, run []int8, size int) []uint32 {
+func appendGrams(grams []uint32, run []byte, size int) []uint32 {
 	gram, n, mask := uint32(0), 0, uint32(1)<<size-1
-	for _, code := range run {
+	for _, c := range run {
+		code := gramCodes[c]
 		if code < 0 {
 			n = 0
 			continue
@@ -156,19 +149,22 @@ type gramsIn struct {
 }
 
 func (g *gramsIn) add(text []byte) {
-	few := make([]uint32, 0, denseRun)
-	runs(text, func(run []int8) {
-		if len(run) < denseRun {
-			few = appendGrams(few[:0], run, gramBits)
-			for _, gram := range few {
-				g.text[gram/64] |= 1 << (gram % 64)
-			}
-			return
-		}
+	runs(text, g.addText, func(run []byte) {
 		if g.any = true; len(g.dense) <= g.room {
 			g.dense = appendGrams(g.dense, run, denseBits)
 		}
 	})
+}
+
+// addText adds the grams of a text as appendGrams would, but without branches, which words would make unpredictable.
+func (g *gramsIn) addText(text []byte) {
+	gram, gaps := uint32(0), uint32(1<<(gramBits/6)-1) // a bit for each of the last characters that is in no gram
+	for _, c := range text {
+		code := gramCodes[c]
+		gram, gaps = gram<<6|uint32(code)&63, gaps<<1|uint32(code)>>31
+		whole := (uint64(gaps&(1<<(gramBits/6)-1)) - 1) >> 63
+		g.text[gram/64%uint32(len(g.text))] |= whole << (gram % 64)
+	}
 }
 
 // encodeFilter returns the skippable frame with the filter of a block with this hash.
@@ -274,9 +270,14 @@ func (s *Skipped) Error() string { return "bytes without the words were skipped"
 func (r *Reader) Only(words ...string) {
 	r.only = nil
 	for _, text := range words {
-		runs([]byte(text), func(run []int8) {
+		add := func(run []byte) {
 			r.only = append(r.only, word{appendGrams(nil, run, gramBits), appendGrams(nil, run, denseBits)})
-		})
+		}
+		runs([]byte(text), func(stretch []byte) {
+			for run := range bytes.FieldsFuncSeq(stretch, func(c rune) bool { return c >= 256 || gramCodes[c] == noRun }) {
+				add(run)
+			}
+		}, add)
 	}
 }
 

@@ -566,6 +566,22 @@ func TestForgetOverlapping(t *testing.T) {
 	}
 }
 
+// A text that is forgotten again adds nothing, and counts no place of what replaced it.
+func TestForgetTwice(t *testing.T) {
+	a := open(t)
+	must(t, a.Append(t.Context(), session("s"), segment(1, 0, []byte("x abcd1234 x ******** x\n"))))
+	r := Removal{Texts: []Text{whatever("abcd1234")}, Remember: true}
+	for i, places := range []int{1, 0, 0} {
+		done, err := a.Forget(t.Context(), r, nil)
+		must(t, err)
+		known, err := a.tombs()
+		must(t, err)
+		if done.Places != places || len(known.all) != 1 {
+			t.Errorf("time %d: %d places, %d tombstones", i, done.Places, len(known.all))
+		}
+	}
+}
+
 // An import that a forget overtakes begins again.
 func TestImportBesideAForget(t *testing.T) {
 	f := newForgetful(t)

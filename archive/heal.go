@@ -242,9 +242,6 @@ func (h *healer) store(ctx context.Context) error {
 				if err == nil && !b.shared {
 					err = tx.Bucket(bucketHash).Delete(b.Sum[:]) // it may lead to the damaged frame
 				}
-				if err == nil {
-					err = putSchema(tx)
-				}
 				if err != nil {
 					return err
 				}

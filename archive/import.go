@@ -384,7 +384,7 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 			if err != nil {
 				continue
 			}
-			b.ID = 0
+			b.ID, b.stored = 0, withChecksum(b.stored, b.Sum)
 			if fillSorted(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
 				b.Sum = mark.Sum(raw)
 				b.stored = im.a.pack(raw, envelope{s.Key, s.Class, from.generation(), b.Off, b.Len}, b.Sum)

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"iter"
 	"math"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -35,18 +36,7 @@ func (a *Archive) Lookup(ctx context.Context, prefix string) ([]Found, error) {
 	var found []Found
 	var damaged error
 	err = a.view(ctx, func(tx *bolt.Tx) error {
-		c := tx.Bucket(bucketIDs).Cursor()
-		for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, lo)); k != nil; k, v = c.Next() {
-			if len(k) >= 8 && binary.BigEndian.Uint64(k) > hi {
-				break
-			}
-			f, err := parsePointer(k, v)
-			if err != nil {
-				damaged = errors.Join(damaged, &DamageError{Path: a.path, ID: f.Hash.ID(), Err: err})
-				continue
-			}
-			found = append(found, f)
-		}
+		found, damaged = a.inIndex(tx, lo, hi)
 		return nil
 	})
 	if errors.Is(err, errAbsent) {
@@ -56,6 +46,138 @@ func (a *Archive) Lookup(ctx context.Context, prefix string) ([]Found, error) {
 		return nil, fmt.Errorf("look up id %s: %w", prefix, err)
 	}
 	return found, damaged
+}
+
+// inIndex returns the indexed originals whose hashes begin with lo to hi.
+func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged error) {
+	c := tx.Bucket(bucketIDs).Cursor()
+	for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, lo)); k != nil; k, v = c.Next() {
+		if len(k) >= 8 && binary.BigEndian.Uint64(k) > hi {
+			break
+		}
+		f, err := parsePointer(k, v)
+		if err != nil {
+			damaged = errors.Join(damaged, &DamageError{Path: a.path, ID: f.Hash.ID(), Err: err})
+			continue
+		}
+		found = append(found, f)
+	}
+	return found, damaged
+}
+
+// LookupAll returns the first indexed original of each ID that has one. damaged are IDs whose entries are damaged.
+func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, damaged []mark.ID, err error) {
+	err = a.locked(ctx, len(ids), func(tx *bolt.Tx, i int) {
+		var got []Found
+		lo, hi, err := mark.PrefixRange(string(ids[i]))
+		if err == nil {
+			err = a.recovered(func() error {
+				got, err = a.inIndex(tx, lo, hi)
+				return err
+			})
+		}
+		if len(got) > 0 {
+			found = append(found, got[0])
+		} else if err != nil {
+			damaged = append(damaged, ids[i])
+		}
+	})
+	switch {
+	case errors.As(err, new(*DamageError)):
+		return nil, ids, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("look up ids: %w", err)
+	}
+	return found, damaged, nil
+}
+
+// CheckStored returns the originals whose stored bytes are not what was written. Blocks with a checksum are not decoded.
+// Each block is read once, until most bytes were read or decoded; the originals after that are not checked.
+func (a *Archive) CheckStored(ctx context.Context, all []Found, most int64) (damaged []Found, read int64, err error) {
+	blocks := map[blockID]error{}
+	err = a.locked(ctx, len(all), func(tx *bolt.Tx, i int) {
+		if read >= most {
+			return
+		}
+		if err := a.recovered(func() error {
+			return a.Reader(all[i].Key, all[i].Generation).eachBlock(tx, all[i].Pointer, func(b block) error {
+				id := blockID{b.Tail, b.ID}
+				err, known := blocks[id]
+				if !known {
+					var n int64
+					n, err = a.checkStored(tx, b)
+					blocks[id], read = err, read+n
+				}
+				return err
+			})
+		}); err != nil {
+			damaged = append(damaged, all[i])
+		}
+	})
+	switch {
+	case errors.As(err, new(*DamageError)):
+		return all, read, nil
+	case err != nil:
+		return nil, read, fmt.Errorf("check originals: %w", err)
+	}
+	return damaged, read, nil
+}
+
+// locked calls fn with 0 to n-1 in short read transactions.
+func (a *Archive) locked(ctx context.Context, n int, fn func(tx *bolt.Tx, i int)) error {
+	for i := 0; i < n; {
+		begun := time.Now()
+		err := a.view(ctx, func(tx *bolt.Tx) error {
+			for ; i < n && time.Since(begun) < copyTime; i++ {
+				fn(tx, i)
+			}
+			return nil
+		})
+		if errors.Is(err, errAbsent) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recovered calls fn and turns a panic because of a damaged page into an error (see guard).
+func (a *Archive) recovered(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = a.damage("%v", p)
+		}
+	}()
+	return fn()
+}
+
+// eachBlock calls fn with the blocks that have the bytes of an original.
+func (r *Reader) eachBlock(tx *bolt.Tx, p transcript.Pointer, fn func(b block) error) error {
+	if err := checkPointer(p, math.MaxInt64); err != nil {
+		return err
+	}
+	if _, err := r.load(tx); err != nil {
+		return err
+	}
+	for _, part := range p.Parts {
+		if part.Span.End() > r.layout.size() {
+			return ErrNotFound
+		}
+		for off := part.Span.Off; off < part.Span.End(); {
+			e := r.layout.find(off)
+			b, err := findBlock(tx, r.stream, e.At+off-e.Off)
+			if err == nil {
+				err = fn(b)
+			}
+			if err != nil {
+				return err
+			}
+			off = min(e.end(), e.Off+b.end()-e.At)
+		}
+	}
+	return nil
 }
 
 func parsePointer(k, v []byte) (f Found, err error) {

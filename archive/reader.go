@@ -36,6 +36,7 @@ type Reader struct {
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
 	scratch []byte   // for the raw bytes of the next block
+	whole   bool     // the hash of the generation is checked in the end: a checksum does for a block
 	only    []word   // of Only
 }
 
@@ -204,7 +205,14 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	if b.Len < int64(cap(r.scratch)/2) {
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
-	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], r.scratch)
+	unpack, of := r.a.unpack, r.arena[b.from:b.to]
+	if r.whole {
+		var c checksum
+		if c.begin(b.Sum, of); c.matches() {
+			unpack = r.a.decode
+		}
+	}
+	raw, err := unpack(b.block, of, r.scratch)
 	if err != nil {
 		return cached{}, &DamageError{Err: err}
 	}
@@ -322,6 +330,10 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
+		}
+		if !pastDamage {
+			r.whole, r.cache, r.size = true, nil, 0
+			defer func() { r.whole, r.cache, r.size = false, nil, 0 }()
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
 		c, sum := collector{start: at(0)}, sha256.New()

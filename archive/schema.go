@@ -18,7 +18,7 @@ import (
 // readable by older versions until something is written that they cannot read.
 const (
 	oldest = 2 // each generation is its own track
-	newest = 3
+	newest = 4 // blocks have checksums
 )
 
 // idSize is the length of an archive's ID in bytes.

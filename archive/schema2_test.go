@@ -20,8 +20,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// testdata/schema2.db.gz is an archive of the oldest schema that is read, made by makeOld with the code of then: frames,
-// a tail, two generations, states, IDs and a summary.
+// testdata has archives of older schemas, made by makeOld with the code of then: frames, a tail, two generations, states,
+// IDs and a summary.
 var (
 	oldLong   = ledger(1, 700<<10)
 	oldFirst  = ledger(2, 9<<10)
@@ -59,10 +59,15 @@ func makeOld(t testing.TB, a *Archive) {
 	}
 }
 
-// oldArchive puts the fixture into a directory and returns its path.
+// oldArchive puts the fixture of the oldest schema into a directory and returns its path.
 func oldArchive(t testing.TB, dir string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "schema2.db.gz"))
+	return fixture(t, dir, "schema2.db.gz")
+}
+
+func fixture(t testing.TB, dir, name string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,9 @@ func TestFixtureIsStillWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
 	makeOld(t, openAt(t, path, Options{}))
 	holdsOld(t, path)
-	holdsOld(t, oldArchive(t, t.TempDir()))
+	for _, name := range []string{"schema2.db.gz", "schema3.db.gz"} {
+		holdsOld(t, fixture(t, t.TempDir(), name))
+	}
 }
 
 // holdsOld fails the test unless the archive at path gives back all that the fixture holds.
@@ -192,10 +199,24 @@ func schemaAt(t testing.TB, path string) (schema string) {
 	return schema
 }
 
-// An archive of the oldest schema gets the newest one with its first new block, which has an envelope, and everything in
-// it stays.
+// An archive of an older schema gets the newest one with its first new block, which has an envelope and a checksum, and
+// everything in it stays. Compact gives every block a checksum.
 func TestFromTheOldestSchema(t *testing.T) {
-	path := oldArchive(t, t.TempDir())
+	for _, name := range []string{"schema2.db.gz", "schema3.db.gz"} {
+		t.Run(name, func(t *testing.T) { fromOlder(t, fixture(t, t.TempDir(), name)) })
+	}
+}
+
+func fromOlder(t *testing.T, path string) {
+	if with, without := checksums(t, path); with > 0 || without == 0 {
+		t.Fatalf("the fixture has %d blocks with a checksum and %d without", with, without)
+	}
+	found, _, err := openAt(t, path, Options{}).LookupAll(t.Context(), []mark.ID{single(oldLong, 100, 500).Hash.ID()})
+	must(t, err)
+	damaged, read, err := openAt(t, path, Options{}).CheckStored(t.Context(), found, 1)
+	if err != nil || len(found) != 1 || len(damaged) > 0 || read < 200<<10 {
+		t.Errorf("%d originals, %d damaged, %v; %d bytes were decoded", len(found), len(damaged), err, read)
+	}
 	a := openAt(t, path, Options{})
 	fill(t, a, session("new"), 1, talk(1, 9000), whole)
 	more := ledger(4, 2000)
@@ -204,7 +225,7 @@ func TestFromTheOldestSchema(t *testing.T) {
 	}
 	third := slices.Concat([]byte("first\n"), oldSecond, more, []byte("last\n"))
 	fill(t, a, session("twice"), 3, third, whole)
-	if got := schemaAt(t, path); got != "3" {
+	if got := schemaAt(t, path); got != "4" {
 		t.Errorf("schema %s", got)
 	}
 	for gen, want := range map[int][]byte{1: oldFirst, 2: slices.Concat(oldSecond, more), 3: third} {
@@ -216,6 +237,39 @@ func TestFromTheOldestSchema(t *testing.T) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(oldLong), err)
 	}
 	sound(t, a)
+	if with, without := checksums(t, path); with == 0 || without == 0 {
+		t.Errorf("%d blocks with a checksum, %d without", with, without)
+	}
+	_, err = a.Compact(t.Context(), Removal{}, nil)
+	must(t, err)
+	if with, without := checksums(t, path); with == 0 || without > 0 {
+		t.Errorf("after Compact: %d blocks with a checksum, %d without", with, without)
+	}
+	sound(t, a)
+}
+
+// checksums counts the stored blocks with a checksum that is right, and those without one.
+func checksums(t *testing.T, path string) (with, without int) {
+	t.Helper()
+	must(t, openAt(t, path, Options{ReadOnly: true}).view(t.Context(), func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketManifest).ForEach(func(k, v []byte) error {
+			b, err := parseBlock(k, v)
+			if err != nil {
+				return err
+			}
+			stored, err := getChunks(b.bucket(tx), b.ID, nil)
+			var c checksum
+			if c.begin(b.Sum, stored); c.matches() {
+				with++
+			} else if !c.ok {
+				without++
+			} else {
+				t.Errorf("block %d has a wrong checksum", b.ID)
+			}
+			return err
+		})
+	}))
+	return with, without
 }
 
 // An archive of a schema that is not known is refused by whatever reads or writes, and not touched.

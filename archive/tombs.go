@@ -137,12 +137,16 @@ func (t *tombs) with(r Removal, now time.Time) *tombs {
 		next.add(one)
 	}
 	for _, text := range r.Texts {
+		one := next.tombOf(text, now)
+		if next.has(one) {
+			continue
+		}
 		masked := text
 		masked.Bytes = bytes.Clone(text.Bytes)
 		if next.fill(masked.Bytes) { // some of it was forgotten before
 			next.add(next.tombOf(masked, now))
 		}
-		next.add(next.tombOf(text, now))
+		next.add(one)
 	}
 	for _, k := range r.Sessions {
 		next.add(tomb{Time: now, Session: transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)}})
@@ -172,6 +176,13 @@ func derive(key []byte, purpose string) []byte {
 func newTombs(key []byte) *tombs {
 	base := binary.BigEndian.Uint64(derive(key, "roll")) | 1
 	return &tombs{key: key, base: base, textKey: derive(key, "text"), sessions: map[transcript.Key]bool{}, windows: map[int]map[uint64][]int{}}
+}
+
+// has reports whether the same part of the same text was forgotten before.
+func (t *tombs) has(one tomb) bool {
+	return slices.ContainsFunc(t.all, func(o tomb) bool {
+		return o.Len > 0 && o.Len == one.Len && o.From == one.From && o.To == one.To && hmac.Equal(o.MAC, one.MAC)
+	})
 }
 
 // add adds a tombstone.

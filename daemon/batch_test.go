@@ -199,7 +199,7 @@ func TestArchivedBeforeTheFirstCompanion(t *testing.T) {
 	h.write(h.path(99), strings.Repeat(turn(0), 400))
 	d, looked := h.daemon(), false
 	_, err := d.Once(t.Context(), func(done, all int64) {
-		if looked || 2*done < all {
+		if c := d.catchUp; looked || c.Archived < c.Bytes {
 			return
 		}
 		looked = true

@@ -87,8 +87,8 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 // maxRetries limits how often a command retries after another process changed the session.
 const maxRetries = 40
 
-// retryRaces repeats a step while other processes change the session, with a pause in between. Only commands use it:
-// Run repeats the step at the next scan.
+// retryRaces repeats a step while other processes change the session, with a pause in between. Run does not: it has the
+// session offered again.
 func retryRaces(ctx context.Context, step func() error) error {
 	for try := 1; ; try++ {
 		err := step()

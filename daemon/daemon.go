@@ -25,7 +25,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
+	"math"
 	"time"
 
 	"ccd/archive"
@@ -49,6 +51,7 @@ const maxUnsaved = 64
 // Options configure a Daemon.
 type Options struct {
 	Archive        *archive.Archive
+	Workers        int               // goroutines that sync a backlog; 0: one for each processor, at most 2
 	StateDir       string            // ccd's own directory, created with mode 0700 if missing
 	Watch          watcher.Options   // roots and timing; the daemon sets Match and Known
 	Agents         registry.Table    // the formats of the watched transcripts
@@ -101,6 +104,13 @@ type Daemon struct {
 	waiting  int               // bytes of segments to be appended with them
 	batch    bool              // save follows a sync
 
+	front   func(call func()) // in a worker: runs call in the goroutine of the daemon that it works for; else nil
+	left    []transcript.Key  // in a worker: what refill is to be called for
+	room    *room             // of the workers, nil in the daemon that they work for
+	catchUp *catchUp          // nil if the daemon is not catching up
+	grew    time.Time         // when a live session last had new bytes
+
+	locked        func(*archive.LockedError)       // called while the archive's lock is waited for
 	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync
 	health        health
 	scratch       []byte          // buffer for reading transcripts
@@ -111,7 +121,6 @@ type Daemon struct {
 	again         chan string     // paths to be offered once more, from other goroutines of Run
 	requests      requests
 	asked         bool          // another process waits for this sync's companion
-	archiveFirst  bool          // sessions that were never folded are only archived
 	jobs          *jobs         // nil outside Run, and if there is no summarizer
 	notices       chan<- Notice // nil outside Run, and if there is no Notify
 	backups       backups
@@ -159,6 +168,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	defer d.Archive.Rest()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d.again = make(chan string, 1)
@@ -166,34 +176,25 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer d.startNotices(ctx)()
 	defer d.waitForBackup()
 	defer d.startRequests(ctx, d.again)()
-	ctx = archive.WaitForLock(ctx, d.archiveLocked)
+	d.locked = d.archiveLocked
+	ctx = archive.WaitForLock(ctx, d.locked)
 	w := watcher.New(d.watcherOptions(ctx, end))
 	if d.Ready != nil {
 		d.Ready()
 	}
+	synced := func(o watcher.Offer, err error) { d.synced(ctx, w, o, err) }
+	var backlog []watcher.Offer
 	for offer := range w.Run(ctx) {
 		d.takeSummaries()
 		waiting := d.requests.take(offer.Path)
-		if d.asked = len(waiting) > 0; d.asked {
-			offer.Quiet = atRest
+		if d.asked = len(waiting) > 0; d.asked || offer.Live || offer.Gone {
+			d.syncEach(ctx, []watcher.Offer{offer}, d.answering(waiting, offer.Path, synced))
+		} else {
+			backlog = append(backlog, offer)
 		}
-		d.batch = true // save follows
-		err := d.sync(ctx, offer)
-		d.batch = false
-		d.answer(waiting, offer.Path, err)
-		if errors.Is(err, errMore) || raced(err) {
-			w.OfferAgain(offer.Path)
-			err = nil
-		}
-		if d.retries(offer.Path, err) {
-			w.RetryAtScan(offer.Path)
-		}
-		stale, unsaved := d.save(ctx, offer.More)
-		for _, s := range stale {
-			w.OfferAgain(s.Path)
-		}
-		if ctx.Err() == nil {
-			d.report(offer, errors.Join(err, unsaved))
+		if d.asked = false; !offer.More || d.enough(backlog) {
+			d.syncEach(ctx, backlog, synced)
+			backlog = nil
 		}
 	}
 	var fatal fatalError
@@ -201,6 +202,25 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return fatal.error
 	}
 	return ctx.Err()
+}
+
+// synced has the watcher offer a file again if that is needed, and reports an error.
+func (d *Daemon) synced(ctx context.Context, w *watcher.Watcher, o watcher.Offer, err error) {
+	switch {
+	case errors.Is(err, errLater):
+		w.OfferLast(o.Path)
+	case again(err):
+		w.OfferAgain(o.Path)
+	}
+	if again(err) {
+		err = nil
+	}
+	if d.retries(o.Path, err) {
+		w.RetryAtScan(o.Path)
+	}
+	if ctx.Err() == nil {
+		d.report(o, err)
+	}
 }
 
 // retries reports whether the next scan offers a transcript again although it has not changed: an error may be gone by
@@ -213,9 +233,14 @@ func (d *Daemon) retries(path string, err error) bool {
 // fatalError ends Run.
 type fatalError struct{ error }
 
-// errMore is returned if a session has more new bytes than maxSlice: those read so far are archived and folded. It is also
-// returned if all are archived, and not folded yet.
+// errMore is returned if a session has more bytes than maxSlice: the others get a turn.
 var errMore = errors.New("more to come")
+
+// errLater is returned if a session is archived, and others have to be archived before its companion is made.
+var errLater = errors.New("archived, not folded yet")
+
+// again reports whether a session has to be synced again, without having failed.
+func again(err error) bool { return errors.Is(err, errMore) || errors.Is(err, errLater) || raced(err) }
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated
 // after a failure, it reaches the same state.
@@ -225,7 +250,11 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		return err
 	}
 	if s.statSource(); s.upToDate(d, o) {
+		s.deferred = false
 		return nil
+	}
+	if d.front != nil && s.shares(d) {
+		return errAlone
 	}
 	defer func() { d.finishSync(s, err) }()
 	if err := d.saveWaiting(ctx, s); err != nil {
@@ -266,23 +295,30 @@ func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
 	return err
 }
 
-// takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait. A session that
-// archiveFirst defers is archived only, and errMore is returned.
+// takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait. Of a deferred
+// session it only archives them, and returns errLater.
 func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error {
-	if err := d.open(ctx, s); err != nil {
+	limit := int64(math.MaxInt64)
+	if o.More {
+		limit = maxSlice
+	}
+	if err := d.open(ctx, s, limit); err != nil {
 		return err
 	}
-	taken, deferred := 0, d.archiveFirst && s.unknown() && s.Class != transcript.Attachment
-	if deferred {
-		defer s.unfold() // its fold lacks what was archived
-	}
-	for seg, err := range watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o)) {
+	taken, deferred := int64(0), s.deferred && !s.folded && s.Class != transcript.Attachment
+	for seg, err := range d.tail(ctx, s, o) {
 		if err != nil {
 			return err
 		}
+		if err := d.room.take(ctx, len(seg.Data)); err != nil {
+			return err
+		}
+		if err := d.saveWaiting(ctx, s); err != nil {
+			return err
+		}
 		d.Archive.Fill(seg.Data)
-		if !deferred || seg.Start.Offset == 0 {
-			if err := d.foldTo(ctx, s, seg.Start); err != nil {
+		if !deferred || seg.Start.Offset < maxPeek {
+			if err := d.foldTo(ctx, s, seg.Start, limit); err != nil {
 				return err
 			}
 		}
@@ -291,9 +327,6 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 			return nil
 		}
 		if !d.wait(s, seg, d.batch || o.More) {
-			if err := d.saveWaiting(ctx, s); err != nil {
-				return err
-			}
 			if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
 				return err
 			}
@@ -305,28 +338,39 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		s.appended(seg)
 		d.heartbeat()
 		if deferred {
+			s.unfold()
 			s.cursor = seg.End
-			continue
-		}
-		if err := d.add(ctx, s, seg); err != nil {
+		} else if err := d.add(ctx, s, seg); err != nil {
 			return err
 		}
-		if taken += len(seg.Data); taken >= maxSlice && o.More {
+		if taken += int64(len(seg.Data)); taken >= limit {
 			return errMore
 		}
 	}
 	if deferred {
-		return errMore
+		s.deferred = false
+		return errLater
 	}
-	if err := d.foldTo(ctx, s, s.cursor); err != nil {
+	if err := d.foldTo(ctx, s, s.cursor, limit); err != nil {
 		return err
 	}
 	d.folds.use(s, maxFoldBytes)
 	s.updateState(taken)
+	if o.Live && taken > 0 {
+		d.grew = time.Now()
+	}
 	if o.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
 		return d.recheckSession(ctx, s, time.Now())
 	}
 	return nil
+}
+
+// tail yields what is new in the transcript. It does not open one that has not changed since it was read to its end.
+func (d *Daemon) tail(ctx context.Context, s *session, o watcher.Offer) iter.Seq2[transcript.Segment, error] {
+	if s.folded && !s.rewritten && s.sourceStat == s.state.Source && !s.tailMissing() {
+		return func(func(transcript.Segment, error) bool) {}
+	}
+	return watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o))
 }
 
 // heartbeat reports progress to the watchdog.
@@ -353,6 +397,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.recheck(ctx, time.Now(), 0, d.report)
 		d.healIfDamaged(ctx)
 		d.backUp(ctx)
+		d.Archive.Rest()
 		if d.Scanned == nil {
 			return
 		}

@@ -69,7 +69,7 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
 		}
 	}
-	return removed, d.saveAll(ctx, false)
+	return removed, d.syncFully(ctx, nil, nil)
 }
 
 // elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
@@ -140,9 +140,13 @@ func resetState(state []byte) []byte {
 // refill removes from the archive the forgotten text that one of these sessions got in two steps. Their folds have it too,
 // so they have to be synced again.
 func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
-	_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) {
-		return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil)
-	})
+	if d.front != nil {
+		d.left = append(d.left, sessions...)
+	} else {
+		_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) {
+			return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil)
+		})
+	}
 	for _, k := range sessions {
 		if s := d.sessions[k]; s != nil {
 			stale = append(stale, s)

@@ -128,14 +128,18 @@ func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, tot
 func (d *Daemon) syncAll(ctx context.Context) error {
 	defer func() { d.rebuilt = false }()
 	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	var offers []watcher.Offer
 	for _, f := range found {
-		if err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest}); err != nil {
-			d.failed(watcher.Offer{Path: f.Path}, err)
-		}
+		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
 	}
+	_ = d.syncFully(ctx, offers, func(o watcher.Offer, err error) {
+		if err != nil {
+			d.failed(o, err)
+		}
+	})
 	var gone Report
 	d.syncMissing(ctx, &gone)
-	return d.saveAll(ctx, false)
+	return d.syncFully(ctx, nil, nil)
 }
 
 // healPause is the time between two repairs by the daemon itself.

@@ -36,7 +36,8 @@ type RunInfo struct {
 	Errors   []Failure      `json:"errors"`           // of these transcripts, newest last, at most 20
 	Backup   string         `json:"backup,omitempty"` // why there is no good new backup, "" if there is or none is due
 	Watch    watcher.Health `json:"watch"`
-	Stale    bool           `json:"-"` // set by ReadRun: the running daemon could not write run.json, so this is older
+	CatchUp  *Progress      `json:"catch_up,omitempty"` // with the files that a scan found, nil if it has dealt with all
+	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json, so this is older
 }
 
 // Reload is the result of the last configuration reload.
@@ -196,6 +197,10 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	if done {
 		h.Watch.Waiting = 0
 	}
+	if !o.More && d.catchUp != nil && len(d.catchUp.later) == 0 {
+		d.catchUp, done = nil, true
+	}
+	h.CatchUp = d.progress()
 	if done || time.Since(d.health.written) >= runInfoEvery || before != len(h.Errors) {
 		d.writeRunInfo()
 	}
@@ -239,6 +244,8 @@ func (d *Daemon) scanned(w watcher.Health) {
 	h := &d.health.info
 	d.health.logged = 0
 	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
+	d.found(w.Cold)
+	h.CatchUp = d.progress()
 	d.writeRunInfo()
 }
 

@@ -28,7 +28,7 @@ type Report struct {
 }
 
 // Once brings everything up to date and returns: live sessions first, then newest first. The report lists the sessions
-// that failed; the others are still processed. progress is called with the bytes done and the total. Once fails with
+// that failed; the others are still processed. progress is called with the bytes done and the total: see Progress. Once fails with
 // *RunningError if a daemon runs, and with *archive.LockedError if another process keeps the archive locked.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
@@ -39,14 +39,15 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	defer release()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	ctx = archive.WaitForLock(ctx, func(locked *archive.LockedError) {
+	d.locked = func(locked *archive.LockedError) {
 		if locked != nil && locked.Waited >= longWait { // otherwise every file would wait
 			giveUp(fmt.Errorf("archive sessions: %w", locked))
 		}
-	})
+	}
+	ctx = archive.WaitForLock(ctx, d.locked)
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
-	d.failed = func(o watcher.Offer, err error) { report.fail(o.Path, err) }
+	d.failed = report.failed
 	defer func() { d.failed = d.report }()
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
@@ -56,33 +57,16 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	d.cleanUp(ctx)
-	var all, done int64
+	var offers []watcher.Offer
 	for _, f := range found {
-		all += 2 * f.Size
-	}
-	d.archiveFirst = true // so that the archive has everything soon; then come the folds and the companions
-	for i, f := range found {
-		if ctx.Err() != nil {
-			return report, context.Cause(ctx)
-		}
-		if s := d.sessions[d.owners[f.Path]]; s == nil || s.unknown() {
-			if err := d.syncFound(ctx, f, i < len(found)-1); err != nil {
-				report.fail(f.Path, err)
-			}
-		}
-		done += f.Size
-		progress(done, all)
-	}
-	d.archiveFirst = false
-	for i, f := range found {
-		if ctx.Err() != nil {
-			return report, context.Cause(ctx)
-		}
-		if err := d.syncFound(ctx, f, i < len(found)-1); err != nil {
-			report.fail(f.Path, err)
-		}
+		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Size: f.Size, Quiet: atRest, Cold: true})
 		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
-		progress(done+report.Bytes, all)
+	}
+	d.catchUp = newCatchUp(report.Bytes)
+	d.catchUp.show = progress
+	_ = d.syncFully(ctx, offers, report.failed)
+	if ctx.Err() != nil {
+		return report, context.Cause(ctx)
 	}
 	d.recheck(ctx, start, atRest, d.failed)
 	if d.damaged {
@@ -117,54 +101,60 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	return report, context.Cause(ctx)
 }
 
-func (r *Report) fail(path string, err error) {
-	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
+// failed adds the error of a session, if there is one.
+func (r *Report) failed(o watcher.Offer, err error) {
+	if err != nil {
+		r.fail(o.Path, err)
+	}
 }
 
-// syncFound syncs a file that was found, and saves it, or keeps it for the next save if more files follow.
-func (d *Daemon) syncFound(ctx context.Context, f watcher.Found, more bool) error {
-	d.batch = more
-	err := d.syncFully(ctx, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
-	if d.archiveFirst && errors.Is(err, errMore) { // the next pass folds it
-		err = nil
-	}
-	return errors.Join(err, d.saveAll(ctx, more))
+func (r *Report) fail(path string, err error) {
+	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
 }
 
 // syncFailed syncs the files again that failed because of damage that is now repaired.
 func (d *Daemon) syncFailed(ctx context.Context, report *Report) {
 	failed := report.Failed
 	report.Failed = []Failure{}
+	var offers []watcher.Offer
 	for _, f := range failed {
-		s := d.sessions[d.owners[mark.Unname(f.Path)]]
-		if s == nil {
+		if s := d.sessions[d.owners[mark.Unname(f.Path)]]; s != nil {
+			offers = append(offers, s.offer())
+		} else {
 			report.Failed = append(report.Failed, f)
-		} else if err := errors.Join(d.syncFully(ctx, s.offer()), d.saveAll(ctx, false)); err != nil {
-			report.fail(s.Path, err)
 		}
 	}
+	_ = d.syncFully(ctx, offers, report.failed)
 }
 
-// syncFully syncs one file, with retries if other processes interfere, and drops its fold.
-func (d *Daemon) syncFully(ctx context.Context, o watcher.Offer) error {
-	err := retryRaces(ctx, func() error { return d.sync(ctx, o) })
-	if s := d.sessions[d.owners[o.Path]]; s != nil {
-		s.unfold()
+// syncFully syncs files, again and again if other processes interfere, and drops their folds. It calls done, if not nil,
+// each time that one was synced, with an error if it failed, and returns the errors joined.
+func (d *Daemon) syncFully(ctx context.Context, offers []watcher.Offer, done func(watcher.Offer, error)) error {
+	var failed []error
+	report := func(o watcher.Offer, err error) {
+		if failed = append(failed, err); done != nil { // nil is none
+			done(o, err)
+		}
 	}
-	return err
-}
-
-// saveAll saves, and syncs the sessions again that another process has changed.
-func (d *Daemon) saveAll(ctx context.Context, more bool) error {
-	stale, err := d.save(ctx, more)
-	for _, s := range stale {
-		err = errors.Join(err, d.syncFully(ctx, s.offer()))
+	err := retryRaces(ctx, func() error {
+		var left []watcher.Offer
+		d.syncEach(ctx, offers, func(o watcher.Offer, err error) {
+			if !again(err) {
+				report(o, err)
+				return
+			}
+			o.Cold = false
+			left = append(left, o)
+		})
+		if offers = left; len(offers) == 0 {
+			return ctx.Err()
+		}
+		return archive.ErrStale
+	})
+	for _, o := range offers {
+		report(o, err)
 	}
-	if len(stale) > 0 { // their states: another conflict costs one sync
-		_, again := d.save(ctx, more)
-		err = errors.Join(err, again)
-	}
-	return err
+	return errors.Join(failed...)
 }
 
 // syncMissing records which files are gone, and updates companions that can only be made from the archive.
@@ -173,9 +163,7 @@ func (d *Daemon) syncMissing(ctx context.Context, report *Report) {
 		if d.outdated(s) {
 			gone := s.offer()
 			gone.Gone = true
-			if err := d.syncFully(ctx, gone); err != nil {
-				report.fail(s.Path, err)
-			}
+			_ = d.syncFully(ctx, []watcher.Offer{gone}, report.failed)
 		}
 		if !s.state.Gone && !exists(s.Path) && exists(s.Root) {
 			if err := d.markGone(ctx, s); err != nil {

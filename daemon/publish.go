@@ -163,7 +163,7 @@ func (s *session) appended(seg transcript.Segment) {
 }
 
 // updateState updates the state from the last stat, after taken new bytes were read, and from the fold.
-func (s *session) updateState(taken int) {
+func (s *session) updateState(taken int64) {
 	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
 	switch was := s.state.Source; {
 	case was.IsZero() && s.state.Checked.IsZero():

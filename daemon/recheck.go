@@ -49,7 +49,7 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration
 		if errors.Is(err, errMore) {
 			o := s.offer()
 			o.Quiet = max(quiet, now.Sub(time.Unix(0, s.sourceStat.ModTime)))
-			if err := d.syncFully(ctx, o); err != nil {
+			if err := d.syncFully(ctx, []watcher.Offer{o}, nil); err != nil {
 				failed(o, err)
 				continue
 			}

@@ -172,12 +172,23 @@ func (r *requests) take(path string) (files []string) {
 	return files
 }
 
+// answering returns done with the answers to requests for path.
+func (d *Daemon) answering(files []string, path string, done func(watcher.Offer, error)) func(watcher.Offer, error) {
+	return func(o watcher.Offer, err error) {
+		if o.Path == path {
+			d.answer(files, path, err)
+			files = nil
+		}
+		done(o, err)
+	}
+}
+
 // answer answers requests for a session, with the error of its sync. If the session is offered again, they wait for that.
 func (d *Daemon) answer(files []string, path string, err error) {
 	s := d.sessions[d.owners[path]]
 	switch {
 	case len(files) == 0:
-	case errors.Is(err, errMore) || raced(err):
+	case again(err):
 		d.requests.mu.Lock()
 		defer d.requests.mu.Unlock()
 		d.requests.files[path] = append(d.requests.files[path], files...)

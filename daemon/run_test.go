@@ -232,10 +232,7 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	}
 	h.append(h.path(1), turns(12, 16))
 	for range 5 {
-		if err := d.syncFully(context.Background(), watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.saveAll(context.Background(), false); err != nil {
+		if err := d.syncFully(context.Background(), []watcher.Offer{{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

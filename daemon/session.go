@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +40,10 @@ type session struct {
 
 	waiting *transcript.Segment // folded, but not archived before the next save; nil if there is none
 
+	deferred bool // only archived, until all others are
+
 	folded    bool
+	replay    *replay // the fold has not reached the end of the archived bytes yet, else nil
 	cursor    transcript.Cursor
 	decoder   *transcript.Decoder
 	compactor *compactor.Compactor
@@ -188,11 +193,6 @@ func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
 	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
 }
 
-// unknown reports whether the session was never folded to its end.
-func (s *session) unknown() bool {
-	return s.state.At == Place{} && s.state.SkipReason == "" && !s.state.Gone
-}
-
 // companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
 	if s.state.Gone && d.CompanionDir == "" {
@@ -251,10 +251,10 @@ func (s *session) refreshBytes() int64 {
 	return max(1, s.state.Covers.Offset/8, s.state.Written.Size/4)
 }
 
-// open sets the cursor to the end of the archived bytes, unless the fold has it.
-func (d *Daemon) open(ctx context.Context, s *session) error {
+// open sets the cursor to the end of the archived bytes, unless the fold has it, or will with at most limit bytes more.
+func (d *Daemon) open(ctx context.Context, s *session, limit int64) error {
 	if s.folded {
-		return nil
+		return d.continueReplay(ctx, s, limit)
 	}
 	s.cursor = transcript.Cursor{}
 	if s.isNew { // if another process has archived it since, Append fails with ErrTip
@@ -272,15 +272,15 @@ func (d *Daemon) open(ctx context.Context, s *session) error {
 
 // fold brings the session's fold up to the end of the archived bytes.
 func (d *Daemon) fold(ctx context.Context, s *session) error {
-	if err := d.open(ctx, s); err != nil {
+	if err := d.open(ctx, s, math.MaxInt64); err != nil {
 		return err
 	}
-	return d.foldTo(ctx, s, s.cursor)
+	return d.foldTo(ctx, s, s.cursor, math.MaxInt64)
 }
 
 // foldTo makes the fold end at a cursor. It keeps the fold in memory if there is one, else it folds the archived bytes
-// up to there.
-func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor) (err error) {
+// up to there. After limit bytes it returns errMore, and open continues.
+func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor, limit int64) error {
 	if s.folded && at.Generation <= max(1, s.cursor.Generation) {
 		return nil
 	}
@@ -289,25 +289,47 @@ func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor) (
 	}
 	s.begin(d, transcript.Cursor{Generation: at.Generation})
 	if at.Offset > 0 && s.Class != transcript.Attachment {
-		err = d.replay(ctx, s, at)
+		next, stop := iter.Pull2(d.Archive.Reader(s.Key, at.Generation).Segments(ctx))
+		s.replay = &replay{next, stop, at}
+		return d.continueReplay(ctx, s, limit)
 	}
-	if s.cursor = at; err != nil {
-		s.unfold()
-	}
-	return err
+	s.cursor = at
+	return nil
 }
 
-// replay folds the archived bytes of a generation, which must end at end.
-func (d *Daemon) replay(ctx context.Context, s *session, end transcript.Cursor) error {
-	for seg, err := range d.Archive.Reader(s.Key, end.Generation).Segments(ctx) {
-		if err != nil {
-			return fmt.Errorf("read session %s: %w", s.ID, err)
+// replay is the archived bytes of a generation that are still to be folded. They must end at end.
+type replay struct {
+	next func() (transcript.Segment, error, bool)
+	stop func()
+	end  transcript.Cursor
+}
+
+// continueReplay folds the rest of the session's replay. After limit bytes it returns errMore.
+func (d *Daemon) continueReplay(ctx context.Context, s *session, limit int64) error {
+	for s.replay != nil {
+		seg, err, more := s.replay.next()
+		switch end := s.replay.end; {
+		case err != nil:
+			err = fmt.Errorf("read session %s: %w", s.ID, err)
+		case more:
+			if err = d.room.take(ctx, len(seg.Data)); err == nil {
+				d.heartbeat()
+				s.take(seg)
+			}
+		case s.cursor.Offset != end.Offset: // another process appended
+			err = archive.ErrTip
+		default:
+			s.replay, s.cursor = nil, end
+			return nil
 		}
-		d.heartbeat()
-		s.take(seg)
-	}
-	if s.cursor.Offset != end.Offset { // another process appended
-		return archive.ErrTip
+		if err != nil {
+			s.cursor = s.replay.end
+			s.unfold()
+			return err
+		}
+		if limit -= int64(len(seg.Data)); limit <= 0 {
+			return errMore
+		}
 	}
 	return nil
 }
@@ -357,6 +379,10 @@ func (s *session) feed(seg transcript.Segment) {
 }
 
 func (s *session) unfold() {
+	if s.replay != nil {
+		s.replay.stop()
+		s.replay = nil
+	}
 	s.folded, s.decoder, s.compactor = false, nil, nil
 }
 
@@ -366,7 +392,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 	if err == nil {
 		s.failures = 0
 	}
-	if err == nil || errors.Is(err, errMore) {
+	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) {
 		return
 	}
 	if raced(err) {

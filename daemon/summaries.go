@@ -10,6 +10,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // ErrUnavailable is returned by Options.Summarize if its command cannot be started.
@@ -225,7 +226,7 @@ func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err
 	}
 	o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, c.Wanted})
 	s.renew = true
-	return o.accepted, errors.Join(o.err, d.syncFully(ctx, s.offer()))
+	return o.accepted, errors.Join(o.err, d.syncFully(ctx, []watcher.Offer{s.offer()}, nil))
 }
 
 // addSummaries writes the summaries that a requested companion lacks and makes it again, until nothing is added or

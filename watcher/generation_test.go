@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,18 @@ var lives = []struct {
 	{
 		"same length, other head", "aaa\n" + sameHead, func(t *testing.T, path string) { overwrite(t, path, "bbb\n"+sameHead) },
 		map[int]string{1: "aaa\n" + sameHead, 2: "bbb\n" + sameHead},
+	},
+	{
+		"a line inserted long before the cursor", numbered(0, 1000), func(t *testing.T, path string) {
+			overwrite(t, path, numbered(0, 10)+"{}\n"+numbered(10, 1100))
+		},
+		map[int]string{1: numbered(0, 1000), 2: numbered(0, 10) + "{}\n" + numbered(10, 1100)},
+	},
+	{
+		"a line removed long before the cursor", numbered(0, 1000), func(t *testing.T, path string) {
+			overwrite(t, path, numbered(0, 10)+numbered(11, 1100))
+		},
+		map[int]string{1: numbered(0, 1000), 2: numbered(0, 10) + numbered(11, 1100)},
 	},
 	{
 		"replaced by rename", "aaa\n", func(t *testing.T, path string) {
@@ -106,13 +119,48 @@ func TestTailBackFingerprintIsNeeded(t *testing.T) {
 func TestTailHeadGrowsWithTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	f := follow(t, path)
-	want := 0
-	for range 100 {
+	for n := int64(100); n < 10_000; n += 100 {
 		appendTo(t, path, strings.Repeat("x", 99)+"\n")
 		f.tail(TailOptions{})
-		want = min(want+100, printBytes)
-		if f.at.Head.N != int64(want) || f.at.Back.N != int64(want) {
-			t.Fatalf("at %d: head %d, back %d, want %d", f.at.Offset, f.at.Head.N, f.at.Back.N, want)
+		if head, back := f.at.Head.N, f.at.Back.N; head != min(n, headBytes) || back != min(n, backBytes) {
+			t.Fatalf("at %d: head %d, back %d", n, head, back)
 		}
 	}
+}
+
+// The cursors of earlier versions have fingerprints of 4 KB: all of it counts, and the next cursor has less.
+func TestTailTakesLargerFingerprints(t *testing.T) {
+	text := numbered(0, 1000)
+	for name, c := range map[string]struct {
+		file string
+		gens int
+	}{
+		"appended":              {text + "next\n", 1},
+		"other 4000 from start": {text[:4000] + "X" + text[4001:] + "next\n", 2},
+		"other 4000 before end": {text[:len(text)-4000] + "X" + text[len(text)-3999:] + "next\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			overwrite(t, path, text)
+			f := follow(t, path)
+			f.tail(TailOptions{})
+			f.at.Head = transcript.Fingerprint{N: printBytes, Sum: sum([]byte(text[:printBytes]))}
+			f.at.Back = transcript.Fingerprint{N: printBytes, Sum: sum([]byte(text[len(text)-printBytes:]))}
+			overwrite(t, path, c.file)
+			f.tail(TailOptions{})
+			if len(f.gens) != c.gens || f.at.Head.N != headBytes || f.at.Back.N != backBytes {
+				t.Errorf("%d generations, head %d, back %d", len(f.gens), f.at.Head.N, f.at.Back.N)
+			}
+			f.want(len(f.gens), []byte(c.file))
+		})
+	}
+}
+
+// numbered returns lines that all differ.
+func numbered(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, `{"n":%d,"text":"the same words in each line"}`+"\n", i)
+	}
+	return b.String()
 }

@@ -20,7 +20,8 @@ type Health struct {
 	Overflows  int               // times that events were lost; a scan followed each time
 	LastScan   time.Time
 	ScanTook   time.Duration
-	Waiting    int // files waiting to be offered
+	Waiting    int   // files waiting to be offered
+	Cold       int64 // bytes of those that only the scan found
 }
 
 // RootHealth is the state of one root.
@@ -56,6 +57,9 @@ func (l *loop) publish() {
 			break
 		}
 		h.Unreadable[mark.Name(dir)] = l.tree.unreadable[dir].cause
+	}
+	for _, f := range l.queue.cold {
+		h.Cold += f.size
 	}
 	l.w.health.Store(h)
 }

@@ -217,7 +217,7 @@ func (l *loop) pollRoot(i int, why string) {
 func (l *loop) enqueueFound(d *dir, name string, info fs.FileInfo, unknown bool) {
 	now, mtime := time.Now(), info.ModTime()
 	if unknown && now.Sub(mtime) >= l.o.RefreshIdle {
-		l.unqueued = append(l.unqueued, foundFile{d, name, mtime})
+		l.unqueued = append(l.unqueued, foundFile{d, name, mtime, info.Size()})
 		return
 	}
 	// A known file changed between two scans; use its modification time if it lies between them.

@@ -24,10 +24,11 @@ func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
 	return Offer{}, false
 }
 
-// takeRequests takes over the paths of OfferAgain and RetryAtScan.
+// takeRequests takes over the paths of OfferAgain, OfferLast and RetryAtScan.
 func (l *loop) takeRequests() {
 	l.queue.again = append(l.queue.again, l.w.again...)
-	l.w.again = l.w.again[:0]
+	l.queue.last = append(l.queue.last, l.w.last...)
+	l.w.again, l.w.last = l.w.again[:0], l.w.last[:0]
 	for _, path := range l.w.retry {
 		if f := l.tree.find(path); f != nil {
 			f.stamp = 0 // never a real stamp: the next scan sees a change
@@ -42,6 +43,10 @@ func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool)
 		o, ok = l.offerLive(ctx, f, now)
 		return o, true, ok
 	}
+	if path, cold, took := l.queue.popIdle(); took {
+		o, ok = l.offerIdle(path, cold, now)
+		return o, true, ok
+	}
 	if len(l.queue.gone) > 0 {
 		p := l.queue.gone[0]
 		if l.queue.gone = l.queue.gone[1:]; len(l.queue.gone) == 0 {
@@ -50,11 +55,7 @@ func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool)
 		o, ok = l.offerGone(p)
 		return o, true, ok
 	}
-	path, cold, took := l.queue.popIdle()
-	if took {
-		o, ok = l.offerIdle(path, cold, now)
-	}
-	return o, took, ok
+	return Offer{}, false, false
 }
 
 // offerLive offers a live file that is due. Events may have been lost, so it checks first whether the file still
@@ -79,7 +80,7 @@ func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bo
 	}
 	l.tree.put(f.path, info)
 	o := l.offer(f.place, now.Sub(f.last))
-	o.Live = true
+	o.Live, o.Size = true, info.Size()
 	l.queue.markOffered(f, now)
 	return o, true
 }
@@ -132,7 +133,7 @@ func (l *loop) offerIdle(path string, cold bool, now time.Time) (Offer, bool) {
 		l.tree.put(path, info)
 	}
 	o := l.offer(p, quiet)
-	o.Live = f != nil
+	o.Live, o.Cold, o.Size = f != nil, cold, info.Size()
 	return o, true
 }
 

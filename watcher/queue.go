@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// queue contains what waits to be offered, in this order: live files by due time, files that are gone, then in turns
-// the paths requested again and the files found by a scan (newest first).
+// queue contains what waits to be offered, in this order: live files by due time, in turns the paths requested again and
+// the files found by a scan (newest first), files that are gone, then the paths that are to be offered last.
 type queue struct {
 	settle, maxWait, refresh time.Duration
 
@@ -20,6 +20,7 @@ type queue struct {
 	again    []string
 	cold     []foundFile // newest last
 	coldNext bool        // whether cold is next if both it and again have files
+	last     []string
 }
 
 // place is a path and its root.
@@ -33,6 +34,7 @@ type foundFile struct {
 	dir   *dir
 	name  string
 	mtime time.Time
+	size  int64
 }
 
 func (f foundFile) path() string { return filepath.Join(f.dir.path, f.name) }
@@ -132,15 +134,18 @@ func (q *queue) popIdle() (path string, cold, ok bool) {
 		path, q.again = q.again[0], q.again[1:]
 		q.coldNext = true
 		return path, false, true
+	case len(q.gone) == 0 && len(q.last) > 0:
+		path, q.last = q.last[0], q.last[1:]
+		return path, false, true
 	}
 	return "", false, false
 }
 
-func (q *queue) waiting() int { return len(q.live) + len(q.gone) + len(q.again) + len(q.cold) }
+func (q *queue) waiting() int { return len(q.live) + q.idle() }
 
-func (q *queue) more(now time.Time) bool {
-	return len(q.gone)+len(q.again)+len(q.cold) > 0 || q.due(now) != nil
-}
+func (q *queue) idle() int { return len(q.gone) + len(q.again) + len(q.cold) + len(q.last) }
+
+func (q *queue) more(now time.Time) bool { return q.idle() > 0 || q.due(now) != nil }
 
 type liveHeap []*live
 

@@ -82,7 +82,7 @@ func (t *tailer) position(ctx context.Context, from transcript.Cursor) error {
 	}
 	var err error
 	if from.Offset <= t.size {
-		err = t.taken.load(t.file, from.Offset)
+		err = t.taken.load(t.file, from)
 		t.in = io.NewSectionReader(t.file, from.Offset, t.size-from.Offset)
 	}
 	if err != nil || t.taken.matches(from) {

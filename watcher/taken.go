@@ -8,7 +8,14 @@ import (
 	"ccd/internal/transcript"
 )
 
-const printBytes = 4096 // maximum for one fingerprint
+// How many bytes the fingerprints of a cursor cover. Every append reads them again. A file that was replaced differs in
+// its first record. If bytes before the cursor were added or removed, others are before it now. A change that keeps the
+// length is found by comparing the whole file (daemon/recheck.go).
+const (
+	headBytes  = 512
+	backBytes  = 1024
+	printBytes = 4096 // of a fingerprint of an earlier version
+)
 
 // taken describes what was read of a generation, as far as its fingerprints need it.
 type taken struct {
@@ -19,10 +26,10 @@ type taken struct {
 
 // add records that b was read.
 func (t *taken) add(b []byte) {
-	t.offset += int64(len(b))
-	if room := printBytes - len(t.head); room > 0 {
+	if room := printBytes - len(t.head); room > 0 && t.offset == int64(len(t.head)) {
 		t.head = append(t.head, b[:min(room, len(b))]...)
 	}
+	t.offset += int64(len(b))
 	if t.back == nil {
 		t.back = make([]byte, 0, printBytes)
 	}
@@ -34,29 +41,30 @@ func (t *taken) add(b []byte) {
 	t.back = append(t.back, b...)
 }
 
-// load reads the bytes that add would have kept of the first offset bytes of f. If f is shorter, it keeps nothing.
-func (t *taken) load(f io.ReaderAt, offset int64) error {
-	n := min(offset, printBytes)
-	head, back := make([]byte, n), make([]byte, n, printBytes)
+// load reads what a cursor and the next one have fingerprints of. If f is shorter, it keeps nothing.
+func (t *taken) load(f io.ReaderAt, c transcript.Cursor) error {
+	size := func(now int, was int64) int64 { return min(c.Offset, max(int64(now), min(was, printBytes))) }
+	head, back := make([]byte, size(headBytes, c.Head.N)), make([]byte, size(backBytes, c.Back.N), printBytes)
 	_, err := f.ReadAt(head, 0)
 	if err == nil {
-		_, err = f.ReadAt(back, offset-n)
+		_, err = f.ReadAt(back, c.Offset-int64(len(back)))
 	}
 	if err == io.EOF {
 		return nil
 	}
 	if err == nil {
-		*t = taken{offset, head, back}
+		*t = taken{c.Offset, head, back}
 	}
 	return err
 }
 
 func (t *taken) cursor(generation int) transcript.Cursor {
+	head, back := t.head[:min(len(t.head), headBytes)], t.back[max(0, len(t.back)-backBytes):]
 	return transcript.Cursor{
 		Generation: generation,
 		Offset:     t.offset,
-		Head:       transcript.Fingerprint{N: int64(len(t.head)), Sum: sum(t.head)},
-		Back:       transcript.Fingerprint{N: int64(len(t.back)), Sum: sum(t.back)},
+		Head:       transcript.Fingerprint{N: int64(len(head)), Sum: sum(head)},
+		Back:       transcript.Fingerprint{N: int64(len(back)), Sum: sum(back)},
 	}
 }
 

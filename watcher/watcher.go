@@ -53,7 +53,9 @@ type Offer struct {
 	Root  Root
 	Quiet time.Duration // how long the file has not changed, if at least Options.Settle; else 0
 	Gone  bool          // the file does not exist any more
-	Live  bool          // it changed lately; false if only a scan found it
+	Live  bool          // it changed lately
+	Cold  bool          // only a scan found it, and it is offered for the first time
+	Size  int64         // bytes, 0 if it is gone
 	More  bool          // another offer is waiting
 }
 
@@ -62,6 +64,7 @@ type Watcher struct {
 	o      Options
 	open   func() (*stream, error) // opens the source of events; replaced in tests
 	again  []string
+	last   []string
 	retry  []string
 	health atomic.Pointer[Health]
 }
@@ -102,7 +105,7 @@ func (o Options) complete() Options {
 }
 
 // Run offers files until ctx ends: first those that changed lately, in the order in which they are due, then those that
-// the scan found, newest first. Every file is offered at least once. The consumer may be slow: changes made meanwhile
+// the scan found, newest first, at last those of OfferLast. Every file is offered at least once. The consumer may be slow: changes made meanwhile
 // are collected as a set of paths.
 func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
@@ -128,8 +131,11 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 }
 
 // OfferAgain offers path once more, after the live files that are due by then, so that a long catch-up does not delay
-// them. It must be called from the loop over Run, like RetryAtScan.
+// them. It must be called from the loop over Run, like OfferLast and RetryAtScan.
 func (w *Watcher) OfferAgain(path string) { w.again = append(w.again, path) }
+
+// OfferLast offers path once more, when nothing else waits to be offered.
+func (w *Watcher) OfferLast(path string) { w.last = append(w.last, path) }
 
 // RetryAtScan offers path at the next scan, even if it has not changed.
 func (w *Watcher) RetryAtScan(path string) { w.retry = append(w.retry, path) }

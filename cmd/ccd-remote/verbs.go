@@ -139,8 +139,8 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			continue
 		}
 		if a.machine != "" && !chosen[machine] {
-			s, err := r.Look(ctx, machine)
-			if err != nil || len(pulled.Find([]pulled.Machine{s.Machine}, a.machine)) == 0 {
+			m, err := r.Known(ctx, machine)
+			if err != nil || len(pulled.Find([]pulled.Machine{m}, a.machine)) == 0 {
 				continue
 			}
 		}

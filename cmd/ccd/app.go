@@ -35,6 +35,7 @@ type app struct {
 	noPager bool
 	resumes bool   // with machine: IDs of the copy are added to the index of its archive
 	machine string // read the pulled archive of this machine instead of the own one
+	verb    string // the command, if it takes --machine; else one that does
 	damaged bool   // ccd said that the answer lacks something because of damage
 }
 
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 	if err == nil && a.damaged {
 		err = errDamaged
 	}
-	report(a.talk(s.err, priorityError), err, c.Name() == "agent")
+	report(a.talk(s.err, priorityError), a.onMachine(root, err), c.Name() == "agent")
 	return exitCode(err)
 }
 

@@ -60,6 +60,7 @@ rebuilds companions. If [backup] every is set, the daemon makes backups itself.`
 		return a.backup(c.Context(), args[0], force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "overwrite FILE even if it is not a backup")
+	a.machineFlag(c)
 	return c
 }
 

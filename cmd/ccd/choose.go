@@ -46,8 +46,16 @@ func sessionOf(args []string) string {
 }
 
 // choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
-// if there is none, it asks.
+// if there is none, it asks. It reports what other machines have of the session.
 func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
+	e, err := a.chooseHere(ctx, l, arg, agent)
+	if err != nil {
+		return e, a.notHere(ctx, l, arg, agent, err)
+	}
+	return e, a.sayBranches(ctx, l, e)
+}
+
+func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
 	if arg != thisDir {
 		return a.find(l, arg, agent)
 	}

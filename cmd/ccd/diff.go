@@ -75,6 +75,7 @@ classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, ou
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the archive first")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 

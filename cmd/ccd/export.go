@@ -45,6 +45,7 @@ give it to others. Each of the last 20 compactions is compared with the session.
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 

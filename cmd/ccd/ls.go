@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -31,17 +34,19 @@ resumed (the ID of the session that ccd resume made it from, else ""), source, s
 rewritten (when the source was last found replaced or rewritten in place, else null),
 pinned, tags, name ("" if it has none; see ccd help pin, tag, name), waiting (the agent spoke last and waits for the
 person), compactions (by the agent), curve (tokens in the context, the highest of each curve_step records; [] if an
-older ccd archived the session)`
+older ccd archived the session), machine (that has it, if it is another one), common_records (--everywhere: how many of
+the first records are those of the same session that is listed first)`
 
 type lsFlags struct {
 	all, size, pinned bool
+	everywhere        bool
 	agent, tag        string
 }
 
 func (a *app) lsCommand() *cobra.Command {
 	p := page{
 		use: "ls", group: everyday, short: "list the sessions",
-		forms: []string{"ccd ls [--all] [--agent AGENT] [--pinned] [--tag TAG]", "ccd ls --size"},
+		forms: []string{"ccd ls [--all] [--agent AGENT] [--pinned] [--tag TAG] [--everywhere | --machine NAME]", "ccd ls --size"},
 		long: `Lists the sessions, newest first. TITLE is the name from ` + "`ccd name`" + `, else the agent's own title,
 else the first request. SIZE is the number of tokens in the agent's context and its share of the window:
 the model's last report, else an estimate marked "about". SAVED is how much
@@ -53,13 +58,17 @@ SAVED, AGENT, PROJECT, LAST. In a pipe, every session is one line with all colum
 the archive is not affected); unknown format; not followed (a summarizer's own session, with
 --all); copy (made by ccd resume, not resumed yet); damaged (` + "`ccd run`" + ` repairs the stored state).
 SOURCE: present; purged (the agent removed the transcript; the archive has it); "65 B behind" (65 bytes
-are not archived yet).
+are not archived yet); "on desk" (the machine desk has it).
+
+--everywhere adds MACHINE and BRANCH. A session that several machines have stays one session for each, in adjacent
+lines: BRANCH says how many records each has, and how many of the first ones are those of the first line.
 
 The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), LAST
 (time of the last record, UTC), SIZE, SAVED, COMPANION, SOURCE, AGENT. --verbose adds to SIZE the estimate
 (chars*4/3) that the triggers use, and token reports that were ignored as impossible.`,
 		examples: []example{
 			{"ccd ls", "the sessions, newest first"},
+			{"ccd ls --everywhere", "and the pulled sessions of other machines"},
 			{"ccd ls --all", "include sub-agents (under their parents) and summarizer sessions"},
 			{"ccd ls | cut -f1,2", "IDs and titles"},
 			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60% of their window"},
@@ -69,12 +78,19 @@ The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJE
 		exits: []int{exitDamage},
 	}
 	var f lsFlags
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) })
+	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		if f.everywhere && (f.size || a.machine != "") {
+			return usage(c, errors.New("--everywhere cannot be used with --size or --machine"))
+		}
+		return a.ls(c.Context(), f)
+	})
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and summarizer sessions")
 	c.Flags().BoolVar(&f.size, "size", false, "list bytes per project instead")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
+	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 
@@ -85,14 +101,17 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return err
 	}
 	a.incomplete(l)
-	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
-		labels := e.Kept.Labels
-		return f.agent != "" && e.Agent != f.agent || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
-	})
+	f.narrow(l)
 	if f.size {
 		return a.lsSize(l)
 	}
-	rows := status.Family(l.Sessions, f.all)
+	rows, columns := status.Family(l.Sessions, f.all), a.lsColumns()
+	if f.everywhere {
+		if rows, err = a.lsEverywhere(ctx, l, rows, f); err != nil {
+			return err
+		}
+		columns = append(columns, branchColumns()...)
+	}
 	if a.json {
 		return a.printJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
 	}
@@ -100,11 +119,93 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	case len(rows) == 0 && (f.pinned || f.tag != "") && !a.damaged:
 		a.say("no session matches")
 		return nil
+	case len(rows) == 0 && a.hasPulled(l):
+		a.say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
+		return nil
 	case len(rows) == 0 && !a.damaged:
 		a.say("nothing is archived yet; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works")
 		return nil
 	}
-	return printTable(a, rows, a.lsColumns())
+	return printTable(a, rows, columns)
+}
+
+// narrow drops the sessions that are not wanted.
+func (f lsFlags) narrow(l *reader.Library) {
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
+		labels := e.Kept.Labels
+		return f.agent != "" && e.Agent != f.agent || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
+	})
+}
+
+// lsEverywhere adds the sessions of other machines to the rows of those here, the newest first. The branches of a session
+// are adjacent, with their sub-agents.
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) ([]status.Session, error) {
+	libraries := map[string]*reader.Library{"": l}
+	families := status.Families(rows)
+	for other := range a.elsewhere(l) {
+		if err := other.Load(ctx); err != nil {
+			a.say("ccd: machine %s: %v", other.Machine, err)
+			continue
+		}
+		a.incomplete(other)
+		a.sayOld(other.Place)
+		f.narrow(other)
+		libraries[other.Machine] = other
+		families = append(families, status.Families(status.Family(other.Sessions, f.all))...)
+	}
+	last := map[transcript.Key]time.Time{}
+	for _, one := range families {
+		if k := one[0].Key(); one[0].LastAt().After(last[k]) {
+			last[k] = one[0].LastAt()
+		}
+	}
+	slices.SortStableFunc(families, func(x, y []status.Session) int {
+		j, k := x[0].Key(), y[0].Key()
+		return cmp.Or(last[k].Compare(last[j]), cmp.Compare(j.ID, k.ID), cmp.Compare(j.Agent, k.Agent), y[0].LastAt().Compare(x[0].LastAt()))
+	})
+	rows = rows[:0:0]
+	var first reader.Branch
+	for i, one := range families {
+		b := reader.Branch{Library: libraries[one[0].Machine], Entry: one[0].Entry()}
+		again := i > 0 && b.Key == first.Key
+		if again {
+			n, err := b.Common(ctx, first)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err == nil && n >= 0 {
+				one[0].Common = &n
+			}
+		} else {
+			first = b
+		}
+		one[0].Branched = again || i+1 < len(families) && families[i+1][0].Key() == b.Key
+		rows = append(rows, one...)
+	}
+	return rows, nil
+}
+
+// branchColumns returns the columns of ls --everywhere.
+func branchColumns() []column[status.Session] {
+	return []column[status.Session]{
+		{head: "MACHINE", text: func(s status.Session) string {
+			if s.Machine == "" {
+				return "here"
+			}
+			return mark.Inline(s.Machine, 60)
+		}},
+		{head: "BRANCH", text: func(s status.Session) string {
+			switch {
+			case !s.Branched:
+				return ""
+			case s.Common == nil:
+				return words.Count(s.Records, "record")
+			case *s.Common == s.Records:
+				return fmt.Sprintf("%s, all in common", words.Count(s.Records, "record"))
+			}
+			return fmt.Sprintf("%s, the first %d in common", words.Count(s.Records, "record"), *s.Common)
+		}},
+	}
 }
 
 func (a *app) lsSize(l *reader.Library) error {

@@ -2,21 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 
-	"ccd/archive"
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
-	"ccd/internal/remote/pulled"
-	"ccd/internal/words"
 )
 
 // locate reads the configuration and returns the library that it describes. It reads no archive and creates nothing.
@@ -31,62 +24,6 @@ func (a *app) locate(readOnly bool) (*reader.Library, error) {
 		}
 	}
 	return reader.Open(p, a.agent)
-}
-
-// readMachine makes a place read the pulled archive of the machine that --machine names.
-func (a *app) readMachine(p *account.Place, readOnly bool) (err error) {
-	if !readOnly && !a.resumes {
-		return words.Usage(errors.New("parse command line: --machine is only for commands that read, and for resume"))
-	}
-	dir := pulled.Machines(p.StateDir)
-	all, err := pulled.List(dir)
-	if err != nil {
-		return err
-	}
-	found := pulled.Find(all, a.machine)
-	if len(found) != 1 {
-		var names []string
-		for _, m := range all {
-			names = append(names, fmt.Sprintf("%s (%.8s)", m.Label, m.Machine))
-		}
-		err := fmt.Errorf("find machine %s: %w: %s match", a.machine, history.ErrNotFound, words.Count(len(found), "machine"))
-		if len(names) > 0 {
-			err = fmt.Errorf("%w; known: %s", err, strings.Join(names, ", "))
-		}
-		return words.Hint(err, "ccd remote pull")
-	}
-	return openPulled(p, found[0], readOnly)
-}
-
-// openPulled makes a place read a machine's pulled archive.
-func openPulled(p *account.Place, m pulled.Machine, readOnly bool) (err error) {
-	p.ArchivePath = pulled.Archive(pulled.Machines(p.StateDir), m.Machine)
-	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: p.Config.Archive.MinFree})
-	return err
-}
-
-// elsewhere yields the libraries of all pulled machines. An agent has none: its project is here.
-func (a *app) elsewhere(l *reader.Library) iter.Seq2[pulled.Machine, *reader.Library] {
-	return func(yield func(pulled.Machine, *reader.Library) bool) {
-		if a.agent || a.machine != "" {
-			return
-		}
-		all, err := pulled.List(pulled.Machines(l.StateDir))
-		if err != nil {
-			a.say("ccd: %v", err)
-		}
-		for _, m := range all {
-			p := *l.Place
-			if err := openPulled(&p, m, true); err != nil {
-				a.say("ccd: %v", err)
-				continue
-			}
-			other, err := reader.Open(&p, false)
-			if err != nil || !yield(m, other) {
-				return
-			}
-		}
-	}
 }
 
 // library opens the archive for reading. If there is none yet, it has no sessions.

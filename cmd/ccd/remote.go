@@ -90,6 +90,7 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` (age1...) beside your own; repeatable")
 	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
 	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
+	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
 	flags.Bool("unless-metered", false, "push: wait while NetworkManager calls the connection metered")
 	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
@@ -124,9 +125,6 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	}
 	if a.quiet {
 		line = append(line, "--quiet")
-	}
-	if a.machine != "" {
-		line = append(line, "--machine="+a.machine)
 	}
 	c := exec.CommandContext(ctx, program, append(line, args...)...)
 	c.Stdin, c.Stdout, c.Stderr, c.Env = a.in, unguarded(a.out), unguarded(a.err), a.Vars

@@ -88,6 +88,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	timeFlag(flags, &f.at, "at", "with --file: as it was at `TIME` (a day: its end)")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
@@ -158,17 +159,57 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	})
 }
 
-// original finds an original here, else in the archives that were pulled of other machines.
+// original finds an original here, else in the archives that were pulled of other machines. An ID means the same bytes in
+// each of them; a session may have branches.
 func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
+	if want.Kind() == "id" && !l.Indexed(ctx, want.Name) { // before all sessions here are read
+		for other := range a.elsewhere(l) {
+			if other.Indexed(ctx, want.Name) {
+				a.say("from machine %s", aged(other.Place))
+				return other.Original(ctx, want, show)
+			}
+		}
+	}
 	o, err := l.Original(ctx, want, show)
-	if !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound) {
+	switch {
+	case err == nil && want.Session != "":
+		return o, a.sayBranches(ctx, l, o.Entry)
+	case !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound):
 		return o, err
 	}
-	for m, other := range a.elsewhere(l) {
-		if o, err := other.Original(ctx, want, show); err == nil {
-			a.say("from machine %s, pulled %s", m.Label, words.Local(m.Pulled))
-			return o, nil
+	var found []reader.Branch
+	var names []string
+	var first reader.Original
+	for other := range a.elsewhere(l) {
+		names = append(names, aged(other.Place))
+		o, err := other.Original(ctx, want, show)
+		if ctx.Err() != nil {
+			return o, ctx.Err()
 		}
+		if err != nil {
+			continue
+		}
+		b := reader.Branch{Library: other, Entry: o.Entry}
+		if len(found) == 0 {
+			first = o
+		} else if b.Tip().Generation == found[0].Tip().Generation && b.Generations[len(b.Generations)-1].Sum == found[0].Generations[len(found[0].Generations)-1].Sum {
+			continue // the same bytes
+		}
+		if found = append(found, b); want.Kind() == "id" {
+			break
+		}
+	}
+	switch {
+	case len(found) > 1:
+		name := cmp.Or(want.Session, want.Name)
+		return o, words.Hint(a.severalBranches(ctx, name, found), "add --machine %s", words.Shell(found[0].Entry.Machine))
+	case len(found) == 1:
+		a.say("from machine %s", aged(found[0].Place))
+		return first, nil
+	case len(names) > 0:
+		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
+	case a.hasRemote(l):
+		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
 	return o, err
 }

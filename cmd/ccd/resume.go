@@ -41,6 +41,7 @@ type resumeOutput struct {
 	Title   string        `json:"title"`
 	Path    string        `json:"path"`
 	Cwd     string        `json:"cwd"`
+	Moved   *resume.Moved `json:"moved"`
 	Command string        `json:"command"`
 	Tokens  resumedTokens `json:"tokens"`
 	Records int           `json:"records"`
@@ -62,8 +63,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [SESSION]"},
 		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
 message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
---to writes the session for another agent. With --machine, the copy continues another machine's session here: the current
-directory replaces the session's, also in paths.`,
+--to writes the session for another agent. With --machine, the copy continues another machine's session here: run it in your
+clone of the session's repository. Only the working directory changes, and the first message says which paths are where.`,
 		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
 ID]". The agent lists the copy as "ccd: TITLE". claude --continue does not open the copy, unless
 the sessions beside it are about to be purged; latest does not select the copy until you continue it.
@@ -72,6 +73,9 @@ ccd updates the archive and makes the copy from it, so this also works if the tr
 agent cannot read it. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another
 agent needs --to. With --to, commands and reads become that agent's calls, other calls become text. ccd
 refuses to write what the agent's API would reject; the error names the record.
+
+With --machine, the working directory becomes the same directory of the repository that you are in, if that has the session's git
+remote (Codex records it) or, if none is recorded, its name; else the current directory. ccd prints which.
 
 Without --max-tokens the copy takes 40 % of the estimated tokens in the agent's context (characters * 4 / 3),
 at least 16,000 and at most 144,000.
@@ -85,8 +89,8 @@ give the value to the agent in another way, such as a file or a variable, or use
 			{"ccd resume --to codex 5d2f7a1e", "continue a Claude Code session in Codex"},
 			{"ccd resume --max-tokens 40000 --dry-run", "show the size of a smaller copy"},
 		},
-		json: `one object: agent, session (the new ID), source (the ID of the original), title, path, cwd,
-command, tokens {before, after (estimated), about_before, about_after (in real tokens, converted)}, records,
+		json: `one object: agent, session (the new ID), source (the ID of the original), title, path, cwd, moved (with
+--machine {from, to, by: "remote", "name" or "directory", remote}, else null), command, tokens {before, after (estimated), about_before, about_after (in real tokens, converted)}, records,
 written (false with --dry-run), redacted (how many secrets of each kind are left out)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
@@ -101,6 +105,7 @@ written (false with --dry-run), redacted (how many secrets of each kind are left
 	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 
@@ -293,7 +298,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before, c.PerToken), sidecar.About(c.After, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
-			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Command: command,
+			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
 			Tokens: tokens, Records: len(c.Lines), Written: written, Redacted: c.Secrets,
 		})
 	}
@@ -301,6 +306,9 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	a.say("%s, %s verbatim: %s", tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: tokens.AboutAfter}), words.Count(c.Verbatim, "message"), c.Title)
 	if a.verbose {
 		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
+	}
+	if text := movedLine(c.Moved); text != "" {
+		a.say("%s", text)
 	}
 	if found := reader.Kinds(c.Secrets); found != "" {
 		a.say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
@@ -315,4 +323,19 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		return a.print("would write " + path + "\n")
 	}
 	return a.print(strings.TrimSpace(command) + "\n")
+}
+
+// movedLine says where a session of another machine continues.
+func movedLine(m *resume.Moved) string {
+	if m == nil {
+		return ""
+	}
+	why := "the current directory; in a clone of its repository it keeps its place"
+	switch m.By {
+	case "remote":
+		why = "the same git remote, " + m.Remote
+	case "name":
+		why = "a repository of the same name"
+	}
+	return fmt.Sprintf("%s is %s here (%s)", mark.Inline(m.From, 300), mark.Inline(m.To, 300), mark.Inline(why, 300))
 }

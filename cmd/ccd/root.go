@@ -32,11 +32,15 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&a.ConfigFile, "config", "", "read the configuration from `FILE`")
 	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (keys: ccd help --all COMMAND)")
-	flags.StringVar(&a.machine, "machine", "", "read the sessions of `NAME`, pulled by ccd remote")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print more on stderr")
 	flags.BoolVar(&a.noPager, "no-pager", false, "print long output without a pager")
-	root.PersistentPreRun = func(c *cobra.Command, _ []string) { a.pageCommand(c) }
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		if a.verb = c.Name(); c.Flags().Lookup("machine") == nil {
+			a.verb = "show"
+		}
+		a.pageCommand(c)
+	}
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g + ":"})
 	}

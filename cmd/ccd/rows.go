@@ -95,7 +95,7 @@ func sourceColumn() column[status.Session] {
 	return column[status.Session]{
 		head: "SOURCE", drop: 1, text: status.Session.SourceState,
 		tone: func(s status.Session) tone {
-			if !s.Present {
+			if !s.Present && s.Machine == "" {
 				return warn
 			}
 			return noTone

@@ -40,6 +40,7 @@ type hitOutput struct {
 	Time       *time.Time `json:"time"`
 	Snippet    string     `json:"snippet"`
 	Machine    string     `json:"machine,omitempty"`
+	Pulled     *time.Time `json:"pulled,omitempty"`
 }
 
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
@@ -65,7 +66,7 @@ stored bytes are damaged, ccd searches the rest and exits 4.`,
 	json: `one array, written as hits are found, an object per hit: agent, session, generation, record (0 if
 unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
 ("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped),
-machine (only with --everywhere or --machine, if it is another one)`,
+machine and pulled (when its copy was last read), if it is another machine's (--everywhere, --machine)`,
 	exits: []int{exitNotFound, exitDamage},
 }
 
@@ -76,10 +77,14 @@ func (a *app) searchCommand() *cobra.Command {
 		return err
 	}
 	c := searchPage.command(check, func(c *cobra.Command, args []string) error {
+		if f.everywhere && a.machine != "" {
+			return usage(c, errors.New("--everywhere cannot be used with --machine"))
+		}
 		return a.search(c.Context(), f, args)
 	})
 	c.Flags().SortFlags = false
 	f.add(a, c)
+	a.machineFlag(c)
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "search the pulled sessions of all machines too")
 	return c
 }
@@ -106,40 +111,62 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	in, err := a.sources(ctx, l, f)
-	if err != nil {
+	missing := err // the session that is to be searched is not here
+	if err != nil && (!f.everywhere || !errors.Is(err, history.ErrNotFound)) {
 		return err
 	}
 	p := a.hitPrinter(l, q, f.limit)
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
-	p.machine = a.machine
 	more, err := p.search(ctx, l, in)
 	searched := len(in)
-	for m, other := range a.elsewhere(l) {
-		if !more || err != nil || !f.everywhere {
-			break
+	if err == nil && more && f.everywhere {
+		n, err := p.everywhere(ctx, f)
+		if searched += n; err != nil {
+			return err
 		}
-		if err := other.Load(ctx); err != nil {
-			a.say("ccd: machine %s: %v", m.Label, err)
-			continue
-		}
-		a.incomplete(other)
-		if in, err = a.sources(ctx, other, f); err != nil { // it has no such session
-			err = nil
-			continue
-		}
-		searched += len(in)
-		p.library, p.machine, p.copies = other, m.Label, nil
-		more, err = p.search(ctx, other, in)
+	}
+	if err == nil && missing != nil && searched == 0 {
+		err = missing
+	}
+	if err == nil {
+		err = p.end()
 	}
 	if err != nil {
 		return err
 	}
-	if err := p.end(); err != nil {
-		return err
-	}
 	return a.reportSearch(p, l, searched, f, args)
+}
+
+// everywhere prints the hits in the archives of other machines, and says how old these are. It returns how many sessions it
+// searched.
+func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
+	more := true
+	for other := range p.elsewhere(p.library) {
+		if !more || err != nil {
+			break
+		}
+		if err := other.Load(ctx); err != nil {
+			p.say("ccd: machine %s: %v", other.Machine, err)
+			continue
+		}
+		p.incomplete(other)
+		in := other.Sessions
+		if f.session != "" {
+			e, err := other.Find(f.session, f.agent)
+			if err != nil { // it has no such session
+				continue
+			}
+			in = f.family(in, e)
+		}
+		p.machines = append(p.machines, aged(other.Place))
+		p.library, p.copies = other, nil
+		from := f.sources(in)
+		searched += len(from)
+		more, err = p.search(ctx, other, from)
+	}
+	return searched, err
 }
 
 // search prints the hits in an archive.
@@ -161,6 +188,9 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	if f.session == "" {
 		a.incomplete(l)
 	}
+	if len(p.machines) > 0 {
+		a.say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
+	}
 	switch {
 	case p.damage > 0:
 		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
@@ -168,16 +198,16 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:
-	case len(l.Sessions) == 0 && !l.Limited():
+	case len(l.Sessions) == 0 && !l.Limited() && !a.hasPulled(l):
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	default:
-		return f.none(l, args, sources)
+		return f.none(l, args, sources, !f.everywhere && a.hasPulled(l))
 	}
 	return nil
 }
 
-// none returns the error of a search without hits. Its hint is a wider search.
-func (f searchFlags) none(l *reader.Library, args []string, sources int) error {
+// none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.
+func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled bool) error {
 	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
@@ -204,6 +234,8 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int) error {
 		return words.Hint(err, "ccd search%s", what)
 	case slices.ContainsFunc(args, looksRegexp.MatchString):
 		return words.Hint(err, "search does not support regular expressions")
+	case pulled:
+		return words.Hint(err, "ccd search --everywhere%s", what)
 	case !f.all && sources > 0:
 		return words.Hint(err, "ccd search --all%s", what)
 	}
@@ -237,15 +269,23 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 
 // sources returns the sessions to search, newest first.
 func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]search.Source, error) {
-	in := slices.Clone(l.Sessions)
+	in := l.Sessions
 	if f.session != "" {
 		e, err := a.choose(ctx, l, f.session, f.agent)
 		if err != nil {
 			return nil, err
 		}
-		in = slices.DeleteFunc(in, func(o reader.Entry) bool { return o.Key != e.Key && !(f.all && o.Agent == e.Agent && o.Parent == e.ID) })
+		in = f.family(in, e)
 	}
-	var all []search.Source
+	return f.sources(in), nil
+}
+
+// family returns a session and, with --all, its sub-agents and files.
+func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
+	return slices.DeleteFunc(slices.Clone(in), func(o reader.Entry) bool { return o.Key != e.Key && !(f.all && o.Agent == e.Agent && o.Parent == e.ID) })
+}
+
+func (f searchFlags) sources(in []reader.Entry) (all []search.Source) {
 	for _, e := range in {
 		if f.agent != "" && e.Agent != f.agent || f.session == "" && !f.all && e.Class != transcript.Main {
 			continue
@@ -255,7 +295,7 @@ func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]
 			Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset},
 		})
 	}
-	return all, nil
+	return all
 }
 
 // copiesOf returns, for each copy by ccd of an archived session, how many of its records ccd wrote.
@@ -271,18 +311,19 @@ func copiesOf(l *reader.Library) map[transcript.Key]int {
 
 type hitPrinter struct {
 	*app
-	library *reader.Library
-	machine string // that the sessions were pulled from; "": this one
-	query   search.Query
-	limit   int
-	width   int // of the terminal; 0: not a terminal
-	colour  bool
-	last    transcript.Key // session of the previous hit
-	wipe    func()
-	copies  map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
-	hits    int
-	damage  int
-	first   error // the first damage
+	library  *reader.Library
+	machines []string // that were searched, with their ages
+	query    search.Query
+	limit    int
+	width    int // of the terminal; 0: not a terminal
+	colour   bool
+	last     transcript.Key // session of the previous hit
+	place    string         // machine of the previous hit
+	wipe     func()
+	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
+	hits     int
+	damage   int
+	first    error // the first damage
 }
 
 func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
@@ -319,8 +360,8 @@ func (p *hitPrinter) lines(h search.Hit) error {
 		return p.fitted(h)
 	}
 	where := h.Session.ID
-	if p.machine != "" {
-		where = p.machine + " " + where
+	if p.library.Machine != "" {
+		where = p.library.Machine + " " + where
 	}
 	if h.Record > 0 {
 		where += "#" + strconv.Itoa(h.Record)
@@ -331,17 +372,17 @@ func (p *hitPrinter) lines(h search.Hit) error {
 
 func (p *hitPrinter) fitted(h search.Hit) error {
 	var b strings.Builder
-	if h.Session.Key != p.last {
+	if h.Session.Key != p.last || p.place != p.library.Machine {
 		if p.hits > 0 {
 			b.WriteString("\n")
 		}
 		e, _ := p.library.Entry(h.Session.Key)
 		line := sessionLine(&e)
-		if p.machine != "" {
-			line = mark.Inline(p.machine, 60) + ": " + line
+		if p.library.Machine != "" {
+			line = mark.Inline(p.library.Machine, 60) + ": " + line
 		}
 		b.WriteString(cut(line, p.width) + "\n")
-		p.last = h.Session.Key
+		p.last, p.place = h.Session.Key, p.library.Machine
 	}
 	parts := hitPlace(h, words.Local(h.Time))
 	if h.Record > 0 {
@@ -387,7 +428,7 @@ func (p *hitPrinter) object(h search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, p.machine,
+		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, p.library.Machine, words.Known(p.library.Pulled),
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

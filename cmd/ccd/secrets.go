@@ -61,6 +61,7 @@ of ccd forget)`,
 	var agent string
 	c := p.command(oneSession, func(c *cobra.Command, args []string) error { return a.secrets(c.Context(), args, agent) })
 	a.agentFlag(c, &agent)
+	a.machineFlag(c)
 	return c
 }
 

@@ -52,6 +52,7 @@ has only the section recent.`,
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	return c
 }
 

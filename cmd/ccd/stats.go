@@ -48,6 +48,7 @@ cannot be read, as in verify)`,
 		return a.stats(c.Context(), args, f)
 	})
 	a.agentFlag(c, &f.agent)
+	a.machineFlag(c)
 	c.Flags().Func("by", "show totals per `day|project`", func(text string) error {
 		if text != "day" && text != "project" {
 			return errors.New("must be day or project")

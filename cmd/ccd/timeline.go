@@ -44,6 +44,7 @@ agents (calls to sub-agents)`,
 		return a.timeline(c.Context(), sessionOf(args), agent)
 	})
 	a.agentFlag(c, &agent)
+	a.machineFlag(c)
 	return c
 }
 

@@ -80,6 +80,7 @@ root (with --root): {root, generations, added, grown (since ROOT), declared and 
 		return a.verify(c.Context(), withRoot, earlier)
 	})
 	c.Flags().BoolVar(&withRoot, "root", false, "print a root, and compare the archive with an earlier ROOT")
+	a.machineFlag(c)
 	return c
 }
 
@@ -193,15 +194,16 @@ func (a *app) verify(ctx context.Context, withRoot bool, earlier string) error {
 // verifyCompanion looks up every ID of a companion. A missing or unreadable companion is not damage, because ccd can
 // write it again.
 func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out *verifyOutput) error {
-	if e.Kept.Companion == "" {
+	file := e.CompanionFile()
+	if file == "" {
 		return nil
 	}
-	text, err := os.ReadFile(e.Kept.Companion)
+	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		out.Unreadable = append(out.Unreadable, mark.Name(e.Kept.Companion))
+		out.Unreadable = append(out.Unreadable, mark.Name(file))
 		out.failed = out.failed || !errors.Is(err, fs.ErrPermission)
 		return nil
 	}
@@ -219,7 +221,7 @@ func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out
 		default:
 			cause = "the archive does not contain this ID"
 		}
-		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(e.Kept.Companion), Cause: cause, Brief: cause})
+		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(file), Cause: cause, Brief: cause})
 	}
 	return nil
 }

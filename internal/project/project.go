@@ -145,7 +145,10 @@ func gone(repo string) (trees []string) {
 }
 
 // line returns the text of a small file without its newline, "" if it cannot be read.
-func line(path string) string {
+func line(path string) string { return strings.TrimRight(small(path, 8192), "\r\n") }
+
+// small returns at most the first bytes of a file, "" if it cannot be read.
+func small(path string, most int64) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
 		return ""
 	}
@@ -154,11 +157,11 @@ func line(path string) string {
 		return ""
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 8192))
+	text, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return ""
 	}
-	return strings.TrimRight(string(text), "\r\n")
+	return string(text)
 }
 
 // from resolves a path relative to dir.

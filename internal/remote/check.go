@@ -82,7 +82,7 @@ func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 	}
 	for _, machine := range names {
 		c.Machines++
-		s, err := r.Look(ctx, machine)
+		s, err := r.look(ctx, machine, false)
 		if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) {
 			c.Problems = append(c.Problems, err)
 			continue

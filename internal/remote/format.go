@@ -54,6 +54,7 @@ const (
 var (
 	machineName = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	packName    = regexp.MustCompile(`^[0-9]{10}-[0-9a-f]{64}$`)
+	hashName    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
 // Session is what identifies a session and its file. Strings that are not UTF-8 are escaped by mark.Name.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,15 +16,30 @@ import (
 
 // Machines returns the names of the machines in the store.
 func Machines(ctx context.Context, s Store) (names []string, err error) {
-	for o, err := range s.List(ctx, headsPrefix) {
+	for o, err := range machines(ctx, s) {
 		if err != nil {
-			return nil, fmt.Errorf("list machines: %w", err)
+			return nil, err
 		}
-		if name := strings.TrimPrefix(o.Name, headsPrefix); IsMachine(name) {
-			names = append(names, name)
-		}
+		names = append(names, o.Name)
 	}
 	return names, nil
+}
+
+// machines lists the heads in the store, with the machine as the name.
+func machines(ctx context.Context, s Store) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for o, err := range s.List(ctx, headsPrefix) {
+			o.Name = strings.TrimPrefix(o.Name, headsPrefix)
+			if err != nil {
+				err = fmt.Errorf("list machines: %w", err)
+			} else if !IsMachine(o.Name) {
+				continue
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // IsMachine reports whether a text can be a machine's name.

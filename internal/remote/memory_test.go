@@ -92,7 +92,7 @@ func (m *memory) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 		var all []Object
 		for _, name := range slices.Sorted(maps.Keys(m.objects)) {
 			if data, ok := m.read(name); ok && strings.HasPrefix(name, prefix) {
-				all = append(all, Object{name, int64(len(data)), m.modified[name]})
+				all = append(all, Object{name, int64(len(data)), m.modified[name], tagOf(data)})
 			}
 		}
 		m.mu.Unlock()

@@ -24,6 +24,7 @@ import (
 type Reader struct {
 	o     ReaderOptions
 	coder *coder
+	tags  map[string]string // of the heads, by machine, as Names has seen them
 }
 
 // ReaderOptions configure a Reader.
@@ -44,7 +45,7 @@ type Seen struct {
 // OpenReader returns a reader.
 func OpenReader(o ReaderOptions) (*Reader, error) {
 	c, err := newCoder(nil, o.Identities)
-	return &Reader{o, c}, err
+	return &Reader{o, c, map[string]string{}}, err
 }
 
 func (r *Reader) remember(s *Seen) error {
@@ -56,8 +57,13 @@ func (r *Reader) remember(s *Seen) error {
 
 // Names returns the machines in the store, and those that were seen before but are missing now.
 func (r *Reader) Names(ctx context.Context) (names, missing []string, err error) {
-	if names, err = Machines(ctx, r.o.Store); err != nil {
-		return nil, nil, err
+	for o, err := range machines(ctx, r.o.Store) {
+		if err != nil {
+			return nil, nil, err
+		}
+		name := o.Name
+		names = append(names, name)
+		r.tags[name] = o.Tag
 	}
 	known, err := pulled.List(r.o.Dir)
 	for _, s := range known {
@@ -68,16 +74,60 @@ func (r *Reader) Names(ctx context.Context) (names, missing []string, err error)
 	return names, missing, err
 }
 
+// unchanged returns what is known of a machine, and whether Names has seen its head as it was when it was read.
+func (r *Reader) unchanged(machine string) (m pulled.Machine, same bool, err error) {
+	m, err = pulled.Read(r.o.Dir, machine)
+	return m, m.Tag != "" && m.Tag == r.tags[machine], err
+}
+
+// Known returns what a machine's head says, without a request if that is known and Names has seen no other head.
+func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, error) {
+	m, same, err := r.unchanged(machine)
+	if same || err != nil {
+		return m, err
+	}
+	s, err := r.head(ctx, machine)
+	if err != nil {
+		return m, err
+	}
+	return s.Machine, r.remember(s)
+}
+
 // Look reads and verifies the head of a machine and its catalogues. It fails with ErrLie if the head is older than one
 // that was seen before, or does not follow it.
 func (r *Reader) Look(ctx context.Context, machine string) (*Seen, error) {
+	return r.look(ctx, machine, true)
+}
+
+// look is Look. It reads catalogues that are kept here only if it may trust them to be in the store too.
+func (r *Reader) look(ctx context.Context, machine string, trust bool) (*Seen, error) {
+	s, err := r.head(ctx, machine)
+	if err != nil {
+		return nil, err
+	}
+	s.packs = s.inner.Packs
+	var names []string
+	for _, ref := range s.inner.Catalogues {
+		packs, err := r.catalogue(ctx, machine, ref, trust)
+		if err != nil {
+			return nil, err
+		}
+		s.packs, names = append(s.packs, packs...), append(names, ref.Name)
+	}
+	pulled.KeepOnly(r.o.Dir, machine, names)
+	s.count()
+	return s, r.remember(s)
+}
+
+// head reads and verifies the head of a machine.
+func (r *Reader) head(ctx context.Context, machine string) (*Seen, error) {
 	var s Seen
 	var err error
 	if s.Machine, err = pulled.Read(r.o.Dir, machine); err != nil {
 		return nil, err
 	}
 	name := headsPrefix + machine
-	b, _, err := r.o.Store.Get(ctx, name, 0, -1)
+	b, tag, err := r.o.Store.Get(ctx, name, 0, -1)
 	if errors.Is(err, ErrAbsent) {
 		return nil, lie(name, "it is missing")
 	}
@@ -94,17 +144,9 @@ func (r *Reader) Look(ctx context.Context, machine string) (*Seen, error) {
 	if err := r.coder.openJSON(name, h.Sealed, &s.inner); err != nil {
 		return nil, err
 	}
-	s.Label, s.Seq, s.Hash, s.Time = s.inner.Label, h.Seq, h.hash, h.Time
-	s.packs = s.inner.Packs
-	for _, ref := range s.inner.Catalogues {
-		packs, err := r.catalogue(ctx, machine, ref)
-		if err != nil {
-			return nil, err
-		}
-		s.packs = append(s.packs, packs...)
-	}
-	s.count()
-	return &s, r.remember(&s)
+	s.Whole = s.Whole && bytes.Equal(s.Hash, h.hash)
+	s.Label, s.Seq, s.Hash, s.Time, s.Tag = s.inner.Label, h.Seq, h.hash, h.Time, tag
+	return &s, nil
 }
 
 // follows fails unless the head is the seen one or a later one.
@@ -121,17 +163,28 @@ func (h *Head) follows(s pulled.Machine) error {
 	return nil
 }
 
-func (r *Reader) catalogue(ctx context.Context, machine string, ref ref) ([]Pack, error) {
+func (r *Reader) catalogue(ctx context.Context, machine string, ref ref, trust bool) ([]Pack, error) {
 	name := r.coder.catalogueObject(machine, ref.Name)
-	b, _, err := r.o.Store.Get(ctx, name, 0, -1)
-	if errors.Is(err, ErrAbsent) {
-		return nil, lie(name, "it is missing")
+	if !hashName.MatchString(ref.Name) {
+		return nil, lie(name, "its name is no hash")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if fmt.Sprintf("%x", hash(b)) != ref.Name {
-		return nil, lie(name, "its bytes have another hash")
+	right := func(b []byte) bool { return fmt.Sprintf("%x", hash(b)) == ref.Name }
+	b := pulled.Kept(r.o.Dir, machine, ref.Name)
+	if !trust || !right(b) {
+		var err error
+		b, _, err = r.o.Store.Get(ctx, name, 0, -1)
+		if errors.Is(err, ErrAbsent) {
+			return nil, lie(name, "it is missing")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if !right(b) {
+			return nil, lie(name, "its bytes have another hash")
+		}
+		if err := pulled.Keep(r.o.Dir, machine, ref.Name, b); err != nil {
+			return nil, err
+		}
 	}
 	var c catalogue
 	return c.Packs, r.coder.openJSON(name, b, &c)
@@ -202,8 +255,17 @@ type Pulled struct {
 }
 
 // Pull brings the archive of a machine up to date with its copy. only, if not "", is the beginning of the ID of the
-// sessions to read. An interrupted pull continues where it was.
+// sessions to read. An interrupted pull continues where it was. It makes no request if Names has seen the head of the last
+// complete pull.
 func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error) {
+	m, same, err := r.unchanged(machine)
+	if err != nil {
+		return Pulled{Machine: machine}, err
+	}
+	if _, err := os.Stat(pulled.Archive(r.o.Dir, machine)); same && m.Whole && err == nil {
+		m.Pulled = time.Now().UTC()
+		return Pulled{Machine: machine, Label: m.Label}, r.remember(&Seen{Machine: m})
+	}
 	s, err := r.Look(ctx, machine)
 	if err != nil {
 		return Pulled{Machine: machine}, err
@@ -212,7 +274,7 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 	if err = p.run(ctx); err != nil {
 		return p.Pulled, fmt.Errorf("pull machine %s (%s): %w", s.Label, machine, err)
 	}
-	s.Machine.Pulled = time.Now().UTC()
+	s.Machine.Pulled, s.Whole = time.Now().UTC(), s.Whole || only == ""
 	return p.Pulled, r.remember(s)
 }
 

@@ -264,6 +264,92 @@ func TestRequestsOfAPush(t *testing.T) {
 	}
 }
 
+// TestRequestsOfARefresh counts what a reader of several machines asks for.
+func TestRequestsOfARefresh(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	dir := t.TempDir()
+	var all []*box
+	refresh := func() string {
+		t.Helper()
+		clear(s.requests)
+		r := readerAt(t, s, me, dir) // another process
+		names, _, err := r.Names(t.Context())
+		must(t, err)
+		for _, name := range names {
+			_, err := r.Pull(t.Context(), name, "")
+			must(t, err)
+		}
+		for _, b := range all {
+			b.equal(dir, b.ID())
+		}
+		return fmt.Sprint(s.requests)
+	}
+	for n := range 5 {
+		b := newBox(t, s, me)
+		for k := range maxLoose + 1 { // one catalogue, no loose pack
+			b.grow("s", talk(uint64(n*100+k), 500))
+			b.push()
+		}
+		all = append(all, b)
+	}
+	if got := refresh(); got != "map[get:335 list:1]" { // of each machine: head, catalogue, 65 packs
+		t.Error("the first pull:", got)
+	}
+	if got := refresh(); got != "map[list:1]" {
+		t.Error("nothing is new:", got)
+	}
+	all[2].grow("s", talk(7, 500))
+	all[2].push()
+	if got := refresh(); got != "map[get:2 list:1]" { // head and pack; the catalogue is kept
+		t.Error("a pack of one machine is new:", got)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, all[2].ID()+".kept", "*"))
+	must(t, err)
+	for _, file := range kept {
+		must(t, os.WriteFile(file, []byte("torn"), 0o600))
+	}
+	all[2].grow("s", talk(8, 500))
+	all[2].push()
+	if got := refresh(); got != "map[get:3 list:1]" || len(kept) != 1 {
+		t.Errorf("%d kept catalogues are spoiled: %s", len(kept), got)
+	}
+	must(t, os.Remove(pulled.Archive(dir, all[3].ID())))
+	if got := refresh(); got != "map[get:66 list:1]" { // head and packs
+		t.Error("a pulled archive is gone:", got)
+	}
+	delete(s.objects, s.named("/c/")[0])
+	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrLie) {
+		t.Errorf("check, with a catalogue only here: %+v, %v", c, err)
+	}
+}
+
+// TestRequestsOfOneSession counts what it takes to read one session of a machine that was not pulled.
+func TestRequestsOfOneSession(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	for n := range 10 {
+		for k := range 4 {
+			b.grow(fmt.Sprint("s", n*4+k), talk(uint64(n*4+k), 500))
+		}
+		b.push()
+	}
+	clear(s.requests)
+	dir := t.TempDir()
+	r := readerAt(t, s, me, dir)
+	names, _, err := r.Names(t.Context())
+	must(t, err)
+	if p, err := r.Pull(t.Context(), names[0], "s22"); err != nil || p.Sessions != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if got := fmt.Sprint(s.requests); got != "map[get:2 list:1]" { // head, and the one pack
+		t.Error(got)
+	}
+	r = readerAt(t, s, me, dir)
+	_, _, err = r.Names(t.Context())
+	must(t, err)
+	b.same(r) // the others are not taken for read
+}
+
 // TestRewritesPushWhatChanged rewrites a file with little new in it.
 func TestRewritesPushWhatChanged(t *testing.T) {
 	s, me := newMemory(), identity(t)

@@ -41,6 +41,7 @@ type Object struct {
 	Name     string
 	Size     int64
 	Modified time.Time // by the store's clock
+	Tag      string    // of its content; "" if the store does not say
 }
 
 // Condition says when Put may write: if the object is still the one with the tag or, without a tag, if there is none.

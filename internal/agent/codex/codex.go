@@ -89,6 +89,7 @@ func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
 	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
 	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
+	r.Remote = m.Field("git").Field("repository_url").Text()
 	r.Resumed = transcript.ReadResumed(m.Field("ccd"))
 	sub := m.Field("source").Field("subagent")
 	if sub.Has() || m.Field("thread_source").Text() == "subagent" {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ type Machine struct {
 	Bytes     int64          `json:"bytes"` // of transcripts, that readers may keep
 	Packs     int            `json:"packs"`
 	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
+	Tag       string         `json:"tag,omitempty"`       // of the head's object
+	Whole     bool           `json:"whole,omitempty"`     // everything that this head lists is here
 }
 
 // Machines is the directory below Dir that has the machines' archives.
@@ -72,6 +75,15 @@ func Find(all []Machine, name string) (found []Machine) {
 	return found
 }
 
+// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if there is
+// no label or another machine has the same.
+func Called(all []Machine, m Machine) string {
+	if m.Label != "" && len(Find(all, m.Label)) == 1 {
+		return m.Label
+	}
+	return m.Machine[:min(8, len(m.Machine))]
+}
+
 // Read returns what was seen of a machine; of one that was not seen, only its name.
 func Read(dir, machine string) (m Machine, err error) {
 	if err = read(filepath.Join(dir, machine+".json"), &m); err != nil {
@@ -98,7 +110,7 @@ type Settings struct {
 	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
 }
 
-// SettingsFile is the file of Settings in Dir.
+// SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
 const SettingsFile = "remote.json"
 
 // ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
@@ -115,6 +127,40 @@ func WriteSettings(dir string, s Settings) error {
 		return fmt.Errorf("store where the copy is: %w", err)
 	}
 	return nil
+}
+
+// kept is the directory of objects of a machine that change never, so that they are read once.
+func kept(dir, machine string) string { return filepath.Join(dir, machine+".kept") }
+
+// Kept returns an object that Keep has stored, or nil. The caller verifies it.
+func Kept(dir, machine, name string) []byte {
+	b, err := ownfile.Read(filepath.Join(kept(dir, machine), name), 8*maxFile)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Keep stores an object of a machine.
+func Keep(dir, machine, name string, data []byte) error {
+	err := os.MkdirAll(kept(dir, machine), 0o700)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(kept(dir, machine), name), 0o600, data)
+	}
+	if err != nil {
+		return fmt.Errorf("store an object of a machine: %w", err)
+	}
+	return nil
+}
+
+// KeepOnly removes the kept objects of a machine without those named.
+func KeepOnly(dir, machine string, names []string) {
+	all, _ := os.ReadDir(kept(dir, machine)) // there may be none; what cannot be removed only takes space
+	for _, e := range all {
+		if !slices.Contains(names, e.Name()) {
+			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
+		}
+	}
 }
 
 // Push is how the last pushes of this machine ended.

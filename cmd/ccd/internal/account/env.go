@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ccd/archive"
 	"ccd/internal/agent/generic"
@@ -116,6 +117,8 @@ type Place struct {
 	ArchivePath string
 	BackupDir   string
 	Archive     *archive.Archive // nil if the configuration was not read
+	Machine     string           // whose pulled archive Archive is; "": this account's own
+	Pulled      time.Time        // when it was last pulled completely
 }
 
 // Place reads the configuration and resolves its paths. It fails if the daemon's log or backups would be

@@ -3,15 +3,14 @@ package bench
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ccd/internal/gen"
+	"ccd/internal/plot"
 )
 
 // operations are what the curves show, in the order of the legend.
@@ -43,7 +42,7 @@ func BenchmarkCurves(b *testing.B) {
 		}
 		b.Log(size.text() + count.text())
 		if path := os.Getenv("CCD_BENCH_SVG"); path != "" {
-			if err := os.WriteFile(path, []byte(plot(size, count)), 0o644); err != nil {
+			if err := os.WriteFile(path, []byte(plot.SVG("Processor time of ccd's operations, by the size of a session and by the number of sessions", size.panel(), count.panel())), 0o644); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -112,73 +111,17 @@ func (c *curves) text() string {
 	return t.String()
 }
 
-// The plot has two panels beside each other. Lengths are in pixels.
-const (
-	plotWide, plotHigh = 300, 340 // of a panel's area
-	plotLeft, plotTop  = 60, 40   // what is before it
-	plotRight          = 130      // what is behind it, for the names
-	plotLow, plotRange = 0, 5     // powers of ten of the lowest time in ms, and how many are shown
-	labelHigh          = 15
-)
-
-// colours can be told apart on white and on black.
-var colours = []string{"#d1495b", "#3b82c4", "#8e6bc4", "#b8860b", "#2e9e6b", "#d9713c", "#6b8e9e", "#c25fa8", "#7a7a2e"}
-
-// plot draws panels with logarithmic axes.
-func plot(panels ...curves) string {
-	var t strings.Builder
-	step := plotLeft + plotWide + plotRight
-	fmt.Fprintf(&t, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12">
-<title>Processor time of ccd's operations, by the size of a session and by the number of sessions</title>
-<style>text{fill:#24292f}.grid{stroke:#8884}.linear{stroke:#888;stroke-dasharray:4 4}polyline{fill:none;stroke-width:2}
-@media(prefers-color-scheme:dark){text{fill:#d0d7de}}</style>
-`, step*len(panels), plotTop+plotHigh+45)
-	for i, p := range panels {
-		fmt.Fprintf(&t, "<g transform=\"translate(%d %d)\">\n%s</g>\n", i*step+plotLeft, plotTop, p.panel())
-	}
-	return t.String() + "</svg>\n"
-}
-
-func (c *curves) panel() string {
-	var t strings.Builder
-	low, high := math.Log10(c.at[0]), math.Log10(c.at[len(c.at)-1])
-	x := func(at float64) float64 { return plotWide * (math.Log10(at) - low) / (high - low) }
-	y := func(ms float64) float64 {
-		return plotHigh * (1 - (math.Log10(max(ms, 1))-plotLow)/plotRange)
-	}
-	fmt.Fprintf(&t, "<text x=\"0\" y=\"-16\" font-weight=\"600\">%s</text>\n", c.title)
-	for power, name := range []string{"1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s"} {
-		at := y(math.Pow10(power))
-		fmt.Fprintf(&t, "<line class=\"grid\" x1=\"0\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"-8\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", plotWide, at, at, at+4, name)
-	}
-	for _, at := range c.at {
-		fmt.Fprintf(&t, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", x(at), x(at), plotHigh, x(at), plotHigh+18, at)
-	}
-	fmt.Fprintf(&t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s (dashed: twice as many cost twice as much)</text>\n", plotWide/2, plotHigh+38, c.unit)
-	fmt.Fprintf(&t, "<line class=\"linear\" x1=\"0\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", plotWide, y(1), y(math.Pow(10, high-low)))
-	type label struct {
-		y      float64
-		text   string
-		colour string
-	}
-	var labels []label
-	for i, o := range operations {
-		var points []string
-		var last float64
-		for n, d := range c.took[o] {
-			last = y(ms(d))
-			points = append(points, fmt.Sprintf("%.1f,%.1f", x(c.at[n]), last))
+// panel returns the curves as a diagram.
+func (c *curves) panel() plot.Panel {
+	p := plot.Panel{Title: c.title, Unit: c.unit, At: c.at, Low: 0, High: 5, Tick: func(power int) string {
+		return []string{"1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s"}[power]
+	}}
+	for _, o := range operations {
+		l := plot.Line{Name: o}
+		for _, d := range c.took[o] {
+			l.Values = append(l.Values, ms(d))
 		}
-		fmt.Fprintf(&t, "<polyline stroke=\"%s\" points=\"%s\"/>\n", colours[i], strings.Join(points, " "))
-		labels = append(labels, label{last, o, colours[i]})
+		p.Lines = append(p.Lines, l)
 	}
-	slices.SortStableFunc(labels, func(x, y label) int { return int(x.y - y.y) })
-	for i := range labels { // none covers another
-		if i > 0 {
-			labels[i].y = max(labels[i].y, labels[i-1].y+labelHigh)
-		}
-		l := labels[i]
-		fmt.Fprintf(&t, "<circle cx=\"%d\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/><text x=\"%d\" y=\"%.1f\">%s</text>\n", plotWide+14, l.y, l.colour, plotWide+22, l.y+4, l.text)
-	}
-	return t.String()
+	return p
 }

@@ -34,7 +34,7 @@ func start(m *testing.M) int {
 		dir, err := os.MkdirTemp("", "ccd-clients-")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			err = build(filepath.Join(dir, "ccd"))
+			err = build(dir)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -58,12 +58,12 @@ func start(m *testing.M) int {
 	return status
 }
 
-// build builds ccd.
-func build(path string) error {
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "ccd/cmd/ccd").CombinedOutput(); err != nil {
+// build builds ccd, and ccd-remote beside it.
+func build(dir string) error {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "ccd/cmd/ccd", "ccd/cmd/ccd-remote").CombinedOutput(); err != nil {
 		return fmt.Errorf("build ccd: %w\n%s", err, out)
 	}
-	return os.Setenv(binary, path)
+	return os.Setenv(binary, filepath.Join(dir, "ccd"))
 }
 
 // TestNoWayOut is the control of the isolation: only loopback can be reached.

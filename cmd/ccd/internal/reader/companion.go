@@ -27,8 +27,8 @@ type Companion struct {
 // missing, or, with made, in any case: then it covers what the written one does, and has its records.
 func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion, error) {
 	at := daemon.Place{}
-	if e.Kept.Companion != "" {
-		switch text, err := os.ReadFile(e.Kept.Companion); {
+	if file := e.CompanionFile(); file != "" {
+		switch text, err := os.ReadFile(file); {
 		case err == nil && made:
 			at = e.Kept.Covers
 		case err == nil:

@@ -48,6 +48,9 @@ func (e *Entry) Lag() int64 {
 
 // File returns how many bytes of the session's file are not archived, and whether the file is where it was last seen.
 func (e *Entry) File() (lag int64, present bool) {
+	if e.Machine != "" {
+		return 0, false
+	}
 	info, err := os.Lstat(e.Path)
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, err == nil

@@ -41,7 +41,8 @@ type Library struct {
 // Entry is one session and what the daemon last kept of it.
 type Entry struct {
 	archive.Session
-	Kept daemon.State
+	Kept    daemon.State
+	Machine string // that has its files, as --machine names it; "" for this one
 }
 
 // Load reads what the archive knows of each session in reach.
@@ -63,7 +64,7 @@ func (l *Library) Load(ctx context.Context) error {
 	l.loaded = true
 	l.Sessions = make([]Entry, len(stored))
 	for i, s := range stored {
-		l.Sessions[i].set(s)
+		l.Sessions[i].set(s, l.Machine)
 	}
 	sortEntries(l.Sessions)
 	if err := l.narrow(ctx); err != nil {
@@ -212,13 +213,8 @@ func (l *Library) Damages() []Damage {
 	return all
 }
 
-func entryOf(s archive.Session) (e Entry) {
-	e.set(s)
-	return e
-}
-
-func (e *Entry) set(s archive.Session) {
-	e.Session = s
+func (e *Entry) set(s archive.Session, machine string) {
+	e.Session, e.Machine = s, machine
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
 		e.Kept = state
 		if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
@@ -228,7 +224,7 @@ func (e *Entry) set(s archive.Session) {
 }
 
 // Of returns one session, without reading all of them where that has not been done.
-func (l *Library) Of(ctx context.Context, k transcript.Key) Entry {
+func (l *Library) Of(ctx context.Context, k transcript.Key) (e Entry) {
 	if e, ok := l.Entry(k); ok || l.loaded && l.reach != nil { // what is out of reach is not told of
 		return e
 	}
@@ -236,7 +232,8 @@ func (l *Library) Of(ctx context.Context, k transcript.Key) Entry {
 	if err != nil { // its record is damaged: what is asked for is found all the same
 		s.Key = k
 	}
-	return entryOf(s)
+	e.set(s, l.Machine)
+	return e
 }
 
 // Entry returns the session of a key, if it is in reach.
@@ -336,13 +333,23 @@ func (e *Entry) Bytes() int64 {
 	return n
 }
 
+// CompanionFile returns the path of the session's companion, "" if there is none or another machine has it: at that path
+// there may be a companion of this one.
+func (e *Entry) CompanionFile() string {
+	if e.Machine != "" {
+		return ""
+	}
+	return e.Kept.Companion
+}
+
 // HasCompanion reports whether the session's companion stands where it was written, and can be read.
 func (e *Entry) HasCompanion() bool {
-	return e.Kept.Companion != "" && disk.Readable(e.Kept.Companion) == nil
+	file := e.CompanionFile()
+	return file != "" && disk.Readable(file) == nil
 }
 
 // Present reports whether the transcript stands where it was last seen.
 func (e *Entry) Present() bool {
-	_, err := os.Lstat(e.Path)
-	return err == nil
+	_, present := e.File()
+	return present
 }

@@ -104,6 +104,15 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 	return Original{library: l, Entry: e, found: found, raw: w.Raw}, nil
 }
 
+// Indexed reports whether a whole ID is in the index, so that no session need be searched for it.
+func (l *Library) Indexed(ctx context.Context, id string) bool {
+	if len(id) < mark.IDLen {
+		return false
+	}
+	found, err := l.Archive.Lookup(ctx, id)
+	return err == nil && len(found) == 1
+}
+
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
 	prefix := w.Name

@@ -2,10 +2,11 @@ package reader
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ccd/archive"
@@ -14,45 +15,63 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestShowDecodesOnce: to see whether originals all over a session are sound, each block is decoded once, and no more than
-// maxChecked in all. One that differs is told.
-func TestShowDecodesOnce(t *testing.T) {
-	ctx := context.Background()
-	for _, c := range []struct{ size, most int64 }{{16 << 20, 16 << 20}, {48 << 20, maxChecked}} {
-		a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
-		if err != nil {
-			t.Fatal(err)
+// TestShowDecodesNothing: to see whether originals all over a session are sound, the stored bytes of each block are read
+// once, and no more than the limit in all. An original in a damaged block is marked.
+func TestShowDecodesNothing(t *testing.T) {
+	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var text bytes.Buffer
+	for text.Len() < 8<<20 {
+		line := make([]byte, 500)
+		for i := range line {
+			line[i] = byte(random.Uint32())
 		}
-		random := rand.New(rand.NewPCG(1, 2))
-		var text bytes.Buffer
-		for text.Len() < int(c.size) {
-			line := make([]byte, 500)
-			for i := range line {
-				line[i] = byte(random.Uint32())
-			}
-			text.WriteString(hex.EncodeToString(line) + "\n")
+		text.WriteString(hex.EncodeToString(line) + "\n")
+	}
+	data, k := text.Bytes(), transcript.Key{Agent: "claude-code", ID: "one"}
+	end := transcript.Cursor{Generation: 1, Offset: int64(len(data))}
+	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true, End: end}
+	if err := a.Append(t.Context(), transcript.Session{Key: k, Path: "/h/one.jsonl", Root: "/h"}, seg); err != nil {
+		t.Fatal(err)
+	}
+	var pointers []transcript.Pointer
+	var found []archive.Found
+	companion := ""
+	for range 300 {
+		span := transcript.Span{Off: random.Int64N(int64(len(data)) - 1000), Len: 1 + random.Int64N(1000)}
+		p := transcript.Pointer{Hash: mark.Sum(data[span.Off:span.End()]), Record: 1, Last: 1, Parts: []transcript.Part{{Span: span}}}
+		pointers, found = append(pointers, p), append(found, archive.Found{Pointer: p, Key: k, Generation: 1})
+		companion += mark.New(p.Hash.ID(), "text") + "\n"
+	}
+	if err := a.Publish(t.Context(), archive.Publication{Key: k, At: end, Pointers: pointers}); err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int64{1 << 30, 1 << 20} {
+		bad, read, err := a.CheckStored(t.Context(), found, most)
+		// a byte of text takes half of one, and a filter
+		if err != nil || len(bad) > 0 || read < min(most, int64(len(data)/2)) || read > min(most+2<<20, int64(len(data)*6/10)) {
+			t.Errorf("at most %d: %d bytes were read, %d are damaged, %v", most, read, len(bad), err)
 		}
-		data, k := text.Bytes(), transcript.Key{Agent: "claude-code", ID: "one"}
-		seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true, End: transcript.Cursor{Generation: 1, Offset: int64(len(data))}}
-		if err := a.Append(ctx, transcript.Session{Key: k, Path: "/h/one.jsonl", Root: "/h"}, seg); err != nil {
-			t.Fatal(err)
-		}
-		var found []archive.Found
-		for range 300 {
-			span := transcript.Span{Off: random.Int64N(int64(len(data)) - 1000), Len: 1 + random.Int64N(1000)}
-			p := transcript.Pointer{Hash: mark.Sum(data[span.Off:span.End()]), Parts: []transcript.Part{{Span: span}}}
-			found = append(found, archive.Found{Pointer: p, Key: k, Generation: 1})
-		}
-		found[7].Hash[0]++
-		other := found[7].Hash.ID()
-		l := &Library{Place: &account.Place{Archive: a}}
-		bad, read := l.damaged(ctx, found)
-		const block = 4 << 20 // at most, for each of two goroutines
-		if read < c.most/2 || read > c.most+2*block {
-			t.Errorf("%d bytes: %d were decoded", c.size, read)
-		}
-		if _, told := bad[other]; len(bad) > 1 || c.size < maxChecked && !told {
-			t.Errorf("%d bytes: %v is damaged, want %s", c.size, bad, other)
-		}
+	}
+	l := &Library{Place: &account.Place{Archive: a}}
+	shown, known, err := l.Checked(t.Context(), []byte(companion))
+	if err != nil || len(known) != len(pointers) || string(shown) != companion {
+		t.Errorf("%d known, %v:\n%.500s", len(known), err, shown)
+	}
+	a.Rest()
+	raw, err := os.ReadFile(a.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 1
+	if err := os.WriteFile(a.Path(), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown, _, err = l.Checked(t.Context(), []byte(companion))
+	if n := strings.Count(string(shown), "content unavailable"); err != nil || n == 0 || n > 100 {
+		t.Errorf("%d of %d are marked, %v", n, len(pointers), err)
 	}
 }

@@ -1,9 +1,7 @@
 package resume
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,6 +13,7 @@ import (
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/project"
 	"ccd/internal/transcript"
 )
 
@@ -42,7 +41,7 @@ type Request struct {
 	MaxTokens int       // estimated, of all that the model sees; 0 for a default by the source's size
 	Now       time.Time // used as start time if the source has none
 	Dir       string    // used as working directory if the source has none; absolute
-	Move      bool      // Dir replaces the source's working directory, also in paths: the source is another machine's
+	Move      bool      // the source is another machine's: its working directory is the one that fits in the repository of Dir, else Dir
 }
 
 // Copy is a new session, ready to be written.
@@ -51,6 +50,7 @@ type Copy struct {
 	Lines    [][]byte
 	Place    string // path of its file below a root of the agent, slash-separated
 	Cwd      string // the directory to resume it in
+	Moved    *Moved // how Cwd was found if the source is another machine's, else nil
 	Title    string
 	Before   int64                  // estimated tokens in the context of the source's agent
 	After    int64                  // estimated tokens of the copy
@@ -62,38 +62,12 @@ type Copy struct {
 	Secrets  map[string]int         // how many different secrets of each kind the copied sessions have that it leaves out
 }
 
-// move replaces the directory from, and what is below it, by another one in a line of JSON.
-func move(line []byte, from, to string) []byte {
-	old, err := json.Marshal(from)
-	if err != nil || len(from) < 2 {
-		return line
-	}
-	next, err := json.Marshal(to)
-	if err != nil {
-		return line
-	}
-	old, next = old[1:len(old)-1], next[1:len(next)-1]
-	var b []byte
-	for at := 0; ; {
-		i := bytes.Index(line[at:], old)
-		if i < 0 {
-			return append(b, line[at:]...)
-		}
-		i += at
-		end := i + len(old)
-		b = append(b, line[at:i]...)
-		if (i == 0 || !inPath(line[i-1])) && (end == len(line) || line[end] == '/' || !inPath(line[end])) {
-			b = append(b, next...)
-		} else {
-			b = append(b, old...)
-		}
-		at = end
-	}
-}
-
-// inPath reports whether a path continues with c.
-func inPath(c byte) bool {
-	return c == '/' || c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+// Moved is how a session of another machine gets its working directory here.
+type Moved struct {
+	From   string `json:"from"`   // the directory that is elsewhere here, as a path of the other machine
+	To     string `json:"to"`     // what it is here
+	By     string `json:"by"`     // how that was found: "remote", "name" (of the repository) or "directory" (the current one)
+	Remote string `json:"remote"` // the git remote that both have, "" if not by that
 }
 
 // LeastTokens is the smallest budget of a copy.
@@ -151,7 +125,8 @@ type maker struct {
 	want    Request
 	folds   []*compactor.Compactor
 	talk    *talk
-	lead    lead  // how the last source begins
+	lead    lead // how the last source begins
+	moved   *Moved
 	said    []int // chars that each source's summary took last time; nil at first
 }
 
@@ -204,9 +179,9 @@ func (m *maker) budget() int {
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
-	cwd, from := m.cwd(), ""
-	if m.want.Move && cwd != m.want.Dir {
-		from, cwd = cwd, m.want.Dir
+	cwd := m.cwd()
+	if m.want.Move {
+		m.moved, cwd = m.move(cwd)
 	}
 	d := transcript.Draft{
 		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First,
@@ -218,7 +193,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in the future
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, Window: s.Window, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, Window: s.Window, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
 	if whole := t.whole && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1; !whole || t.chars > chars {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
@@ -232,7 +207,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		d.Messages = withSummary(said, d)
 	} else {
 		c.Pointers = make([][]transcript.Pointer, 1)
-		if note := m.redacted(); note != "" {
+		if note := m.notes(); note != "" {
 			note = transcript.TitlePrefix + m.title() + "\n\n" + note
 			t.chars += utf8.RuneCountInString(note)
 			d.Messages = withSummary(note, d)
@@ -245,9 +220,6 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
 	}
 	c.Lines, c.Place = f.Write(d), f.Place(&d, m.want.Root)
-	for i := range c.Lines {
-		c.Lines[i] = move(c.Lines[i], from, cwd)
-	}
 	return c, Check(m.want.Agent, c.Lines)
 }
 
@@ -277,12 +249,28 @@ func (m *maker) secrets() map[string]int {
 	return all
 }
 
-// redacted returns what an agent must know of secrets that are left out, "" if there are none.
-func (m *maker) redacted() string {
-	if len(m.secrets()) == 0 {
-		return ""
+// notes returns what an agent must know of secrets that are left out and of paths of another machine, "" if there are none.
+func (m *maker) notes() (text string) {
+	if len(m.secrets()) > 0 {
+		text = "`[redacted KIND N]` stands for a secret that is not in this session: never use it as a value; ask the user if you need it.\n"
 	}
-	return "`[redacted KIND N]` stands for a secret that is not in this session: never use it as a value; ask the user if you need it.\n"
+	if m.moved != nil && m.moved.From != m.moved.To {
+		text += fmt.Sprintf("The session began on another machine. What is in `%s` in its messages is in `%s` here; files may differ: read them again.\n",
+			mark.Inline(m.moved.From, 400), mark.Inline(m.moved.To, 400))
+	}
+	return text
+}
+
+// move returns where the working directory of a session of another machine is here.
+func (m *maker) move(cwd string) (*Moved, string) {
+	c, ok := project.Find(m.want.Dir, cwd, m.talk.remote)
+	switch {
+	case !ok:
+		return &Moved{From: cwd, To: m.want.Dir, By: "directory"}, m.want.Dir
+	case c.Remote == "":
+		return &Moved{From: c.From, To: c.To, By: "name"}, c.Dir
+	}
+	return &Moved{From: c.From, To: c.To, By: "remote", Remote: c.Remote}, c.Dir
 }
 
 // titleChars is the maximum length of a copy's title.
@@ -325,7 +313,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host, s.Session.ID, 0))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
-	b.WriteString(m.redacted())
+	b.WriteString(m.notes())
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
 		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
 	}

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ type talk struct {
 	records  int
 	asked    string   // the beginning of the first request
 	dirs     []string // working directories, each once
+	remote   string   // URL of the git remote
 	version  string   // of the agent
 	summed   bool     // a summary was left out
 }
@@ -58,6 +60,7 @@ func (t *talk) add(r *transcript.Record) {
 	if isDir(r.Cwd) && len(t.dirs) < maxDirs && !slices.Contains(t.dirs, r.Cwd) {
 		t.dirs = append(t.dirs, r.Cwd)
 	}
+	t.remote = cmp.Or(t.remote, r.Remote)
 	t.rewind(r)
 	for i := range r.Items {
 		it := &r.Items[i]

@@ -69,7 +69,10 @@ type Session struct {
 	Compactions int                `json:"compactions"`
 	Step        int                `json:"curve_step"`
 	Curve       []int64            `json:"curve"`
+	Machine     string             `json:"machine,omitempty"`
+	Common      *int               `json:"common_records,omitempty"` // with the branch of the session that is listed first; nil: this is the first, or not known
 
+	Branched  bool  `json:"-"` // other machines have the session too
 	compacted []int // how often the agent compacted in each stretch of Curve
 	entry     *reader.Entry
 }
@@ -85,7 +88,7 @@ func Of(e *reader.Entry) Session {
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: present,
-		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, entry: e,
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, entry: e,
 	}
 	one.setCurve(compactor.DecodeCurve(s.Curve))
 	return one
@@ -185,6 +188,21 @@ func Family(sessions []reader.Entry, all bool) []Session {
 	return ordered
 }
 
+// Families cuts the rows of Family: each begins with a main session, which its sub-agents follow.
+func Families(rows []Session) (all [][]Session) {
+	for i := range rows {
+		if n := len(all); n > 0 && rows[i].SubAgent() {
+			all[n-1] = rows[i-len(all[n-1]) : i+1]
+		} else {
+			all = append(all, rows[i:i+1])
+		}
+	}
+	return all
+}
+
+// Entry is the session itself.
+func (s Session) Entry() reader.Entry { return *s.entry }
+
 // Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first
 // request, on one line; "" where it has none of them.
 func (s Session) Called() string { return mark.Inline(s.called(), 0) }
@@ -234,6 +252,8 @@ func (s Session) Smaller() string {
 // SourceState tells whether the transcript is there, and how far the archive is behind it.
 func (s Session) SourceState() string {
 	switch {
+	case s.Machine != "":
+		return "on " + mark.Inline(s.Machine, 60)
 	case !s.Present:
 		return "purged"
 	case s.Lag > 0:
@@ -255,7 +275,7 @@ func (s Session) CompanionState() string {
 		return "copy"
 	case s.Companion == "":
 		return "-"
-	case !s.entry.HasCompanion():
+	case s.Machine == "" && !s.entry.HasCompanion():
 		return "gone"
 	case !s.Verified:
 		return "unverified"

@@ -1,0 +1,173 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// opened counts the descriptors and mappings of a file in this process.
+func opened(t *testing.T, path string) (n int) {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	for _, fd := range fds {
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && to == path {
+			n++
+		}
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	must(t, err)
+	return n + strings.Count(string(maps), path+"\n")
+}
+
+// A writer leaves the file open until Rest, a reader does not.
+func TestRest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	a := openAt(t, path, Options{})
+	for range 3 {
+		fill(t, a, session("s"), 1, nil, whole)
+		must(t, a.Append(t.Context(), session("s"), segment(1, 0, nil)))
+		reader := openAt(t, path, Options{ReadOnly: true})
+		for range 3 {
+			_, err := reader.Sessions(t.Context())
+			must(t, err)
+		}
+		a.Rest()
+		if n := opened(t, path); n != 0 {
+			t.Fatalf("%d descriptors and mappings after Rest", n)
+		}
+		must(t, a.Append(t.Context(), session("other"), segment(1, 0, nil)))
+	}
+}
+
+// What happens to the file between two calls of a writer that has it open. A call uses the file at the archive's path as
+// if it had opened it then.
+func TestKeptFileIsStillThat(t *testing.T) {
+	tip := func(a *Archive) (int64, error) {
+		s, err := a.Session(t.Context(), session("s").Key)
+		return s.Tip().Offset, err
+	}
+	for name, c := range map[string]struct {
+		change  func(t *testing.T, path string)
+		want    int64 // tip
+		damaged bool
+	}{
+		"nothing": {func(*testing.T, string) {}, 20 << 10, false},
+		"another process writes": {func(t *testing.T, path string) {
+			other := openAt(t, path, Options{})
+			must(t, other.Append(t.Context(), session("s"), segment(1, 20<<10, noise(3, 5<<10))))
+		}, 25 << 10, false},
+		"another process writes, the times are set back": {func(t *testing.T, path string) {
+			before, err := os.Stat(path)
+			must(t, err)
+			other := openAt(t, path, Options{})
+			must(t, other.Append(t.Context(), session("s"), segment(1, 20<<10, noise(3, 5<<10))))
+			must(t, other.Append(t.Context(), session("t"), segment(1, 0, noise(5, 100<<10))))
+			after, err := os.Stat(path)
+			must(t, err)
+			if before.Size() != after.Size() {
+				t.Fatal("the size shows it: this is no test of the transaction's ID")
+			}
+			must(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
+		}, 25 << 10, false},
+		"an earlier copy is renamed into its place": {func(t *testing.T, path string) {
+			must(t, os.Rename(path+".early", path))
+		}, 10 << 10, false},
+		"an earlier copy is written over it": {func(t *testing.T, path string) {
+			early, err := os.ReadFile(path + ".early")
+			must(t, err)
+			must(t, os.WriteFile(path, early, 0o600))
+		}, 10 << 10, false},
+		"truncated":      {func(t *testing.T, path string) { must(t, os.Truncate(path, 3*4096)) }, 0, true},
+		"truncated to 0": {func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) }, 0, true},
+		"filled with x": {func(t *testing.T, path string) {
+			must(t, os.WriteFile(path, []byte(strings.Repeat("x", 1<<20)), 0o600))
+		}, 0, true},
+		"removed": {func(t *testing.T, path string) { must(t, os.Remove(path)) }, -1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "archive.db")
+			a := openAt(t, path, Options{})
+			must(t, a.Append(t.Context(), session("large"), segment(1, 0, noise(6, 600<<10)))) // from now on it grows in steps
+			must(t, a.Append(t.Context(), session("s"), segment(1, 0, noise(1, 10<<10))))
+			early, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path+".early", early, 0o600))
+			must(t, a.Append(t.Context(), session("s"), segment(1, 10<<10, noise(2, 10<<10))))
+			if opened(t, path) == 0 {
+				t.Fatal("the file is not open: this test cannot fail")
+			}
+			c.change(t, path)
+			got, err := tip(a)
+			switch {
+			case c.want < 0:
+				if !errors.Is(err, ErrNotFound) {
+					t.Errorf("tip %d, %v", got, err)
+				}
+			case c.damaged != errors.As(err, new(*DamageError)) || got != c.want:
+				t.Errorf("tip %d, %v", got, err)
+			}
+			if c.want <= 0 {
+				return
+			}
+			// The next write adds to what is there.
+			must(t, a.Append(t.Context(), session("s"), segment(1, got, noise(4, 100<<10))))
+			if now, err := tip(openAt(t, path, Options{ReadOnly: true})); err != nil || now != got+100<<10 {
+				t.Errorf("tip after the next write %d, %v", now, err)
+			}
+			sound(t, a)
+		})
+	}
+}
+
+// Two writers that keep the file open take turns.
+func TestKeptFileOfTwoWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	both := []*Archive{openAt(t, path, Options{}), openAt(t, path, Options{})}
+	for i := range 40 {
+		a := both[i*i%7%2]
+		must(t, a.Append(t.Context(), session(fmt.Sprint("s", i%5)), segment(1, int64(i/5)*3000, noise(uint64(i), 3000))))
+		if i%10 == 9 {
+			sound(t, both[i/10%2])
+		}
+	}
+}
+
+// read returns what this process has read with read(2) so far, in bytes.
+func bytesRead(t *testing.T) (n int64) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/io")
+	must(t, err)
+	_, err = fmt.Sscanf(string(text), "rchar: %d", &n)
+	must(t, err)
+	return n
+}
+
+// An append reads nothing of the file: it is still mapped.
+func TestAppendReadsNothing(t *testing.T) {
+	a := open(t)
+	must(t, a.Append(t.Context(), session("s"), segment(1, 0, noise(1, 300<<10))))
+	before := bytesRead(t)
+	own := bytesRead(t) - before // of /proc/self/io
+	before = bytesRead(t)
+	for i := range 10 {
+		must(t, a.Append(t.Context(), session("s"), segment(1, int64(300<<10+i*2000), noise(uint64(i), 2000))))
+	}
+	if got := bytesRead(t) - before - own; got > 1000 {
+		t.Errorf("10 appends read %d bytes", got)
+	}
+	f, err := os.Open(a.Path()) // control
+	must(t, err)
+	defer f.Close()
+	before = bytesRead(t)
+	_, err = io.ReadFull(f, make([]byte, 4096))
+	must(t, err)
+	if got := bytesRead(t) - before - own; got < 4096 {
+		t.Errorf("4096 bytes count as %d", got)
+	}
+}

@@ -1,0 +1,85 @@
+package resume
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/transcript"
+)
+
+// TestAnotherMachine: a copy of another machine's session continues at the same place of a clone. Only the working
+// directory changes, and the first message says so: what people and tools sent stays as it was.
+func TestAnotherMachine(t *testing.T) {
+	for agent, by := range map[string]string{claude: "name", codex: "remote"} {
+		data := generated(t, agent, 1, 400_000)
+		cwd := ""
+		for r := range decoded(agent, [][]byte{bytes.TrimSpace(data)}) {
+			if cwd = r.Cwd; cwd != "" {
+				break
+			}
+		}
+		root, sub := filepath.Split(cwd) // as if it worked in a directory of a repository "src"
+		data = bytes.ReplaceAll(data, []byte(`"git":{`), []byte(`"git":{"repository_url":"git@host.example:org/thing.git",`))
+		top, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		clone := filepath.Join(top, "src")
+		for _, dir := range []string{filepath.Join(clone, sub), filepath.Join(clone, ".git"), filepath.Join(clone, "elsewhere")} {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(clone, ".git/config"), []byte("[remote \"origin\"]\n\turl = https://host.example/org/thing\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		make := func(dir string) Copy {
+			t.Helper()
+			c, err := Make([]Source{sourceOf(agent, data)}, Request{Agent: agent, ID: newID, MaxTokens: 60_000, Now: time.Unix(1_800_000_000, 0), Dir: dir, Move: dir != ""})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		plain, moved, away := make(""), make(filepath.Join(clone, "elsewhere")), make(top)
+		want := Moved{From: strings.TrimSuffix(root, "/"), To: clone, By: by}
+		if by == "remote" {
+			want.Remote = "host.example/org/thing"
+		}
+		if moved.Cwd != filepath.Join(clone, sub) || moved.Moved == nil || *moved.Moved != want {
+			t.Errorf("%s: %s, %+v, want %+v", agent, moved.Cwd, moved.Moved, want)
+		}
+		if away.Cwd != top || away.Moved == nil || *away.Moved != (Moved{From: cwd, To: top, By: "directory"}) {
+			t.Errorf("%s: outside of a clone: %s, %+v", agent, away.Cwd, away.Moved)
+		}
+		if plain.Moved != nil || plain.Cwd != cwd {
+			t.Errorf("%s: of this machine: %s, %+v", agent, plain.Cwd, plain.Moved)
+		}
+		sent := func(c Copy) (all []string) {
+			for r := range decoded(agent, c.Lines) {
+				if r.Cwd != "" && r.Cwd != c.Cwd {
+					t.Errorf("%s: record %d is in %s, want %s", agent, r.N, r.Cwd, c.Cwd)
+				}
+				for _, it := range r.Items {
+					if it.Kind != transcript.Summary {
+						all = append(all, string(it.Raw))
+					}
+				}
+			}
+			return all
+		}
+		// the note takes some room of the verbatim part
+		before, after := sent(plain), sent(moved)
+		same := min(len(before), len(after)) - 1
+		if same < 10 || strings.Join(before[len(before)-same:], "\n") != strings.Join(after[len(after)-same:], "\n") || !strings.Contains(strings.Join(after, "\n"), cwd) {
+			t.Errorf("%s: what was sent is not as it was: %d and %d items", agent, len(before), len(after))
+		}
+		if text := string(bytes.Join(moved.Lines, nil)); !strings.Contains(text, "What is in `"+want.From+"` in its messages is in `"+clone+"` here") {
+			t.Errorf("%s: nothing says which paths are where: %.600s", agent, text)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// machineFlag adds --machine to a command that can read another machine's sessions.
+func (a *app) machineFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.machine, "machine", "", "read the pulled sessions of machine `NAME`")
+	complete := func(*cobra.Command, []string, string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		if p, err := a.Place(true); err == nil {
+			all, _ := pulled.List(pulled.Machines(p.StateDir))
+			for _, m := range all {
+				names = append(names, pulled.Called(all, m))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	_ = c.RegisterFlagCompletionFunc("machine", complete) // fails only if it is registered already
+}
+
+// readMachine makes a place read the pulled archive of the machine that --machine names.
+func (a *app) readMachine(p *account.Place, readOnly bool) error {
+	if !readOnly && !a.resumes {
+		return words.Usage(errors.New("parse command line: --machine is only for commands that read, and for resume"))
+	}
+	all, err := pulled.List(pulled.Machines(p.StateDir))
+	if err != nil {
+		return err
+	}
+	found := pulled.Find(all, a.machine)
+	if len(found) != 1 {
+		var names []string
+		for _, m := range all {
+			names = append(names, fmt.Sprintf("%s (%.8s)", m.Label, m.Machine))
+		}
+		err := fmt.Errorf("find machine %s: %w: %s match", a.machine, history.ErrNotFound, words.Count(len(found), "machine"))
+		if len(names) > 0 {
+			err = fmt.Errorf("%w; known: %s", err, strings.Join(names, ", "))
+		}
+		if len(found) > 1 {
+			return words.Hint(err, "name it by its ID: --machine %.8s", found[0].Machine)
+		}
+		return words.Hint(err, "ccd remote pull")
+	}
+	a.machine = pulled.Called(all, found[0])
+	err = openPulled(p, found[0], a.machine, readOnly)
+	a.sayOld(p)
+	return err
+}
+
+// oldCopy is the age from which a copy is reported as old.
+const oldCopy = 24 * time.Hour
+
+// aged returns a machine's name and the age of its copy.
+func aged(p *account.Place) string {
+	if p.Pulled.IsZero() {
+		return mark.Inline(p.Machine, 60) + " (never pulled completely)"
+	}
+	return fmt.Sprintf("%s (pulled %s)", mark.Inline(p.Machine, 60), words.Ago(p.Pulled, time.Now()))
+}
+
+// sayOld reports an old copy.
+func (a *app) sayOld(p *account.Place) {
+	if time.Since(p.Pulled) > oldCopy {
+		a.say("machine %s; `ccd remote pull` reads what is new", aged(p))
+	}
+}
+
+// hasRemote reports whether a copy in object storage is set up, so that other machines may have something that is not here.
+func (a *app) hasRemote(l *reader.Library) bool {
+	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(l.StateDir, pulled.Dir, pulled.SettingsFile))
+}
+
+// hasPulled reports whether there are sessions of other machines.
+func (a *app) hasPulled(l *reader.Library) bool {
+	for range a.elsewhere(l) {
+		return true
+	}
+	return false
+}
+
+// openPulled makes a place read a machine's pulled archive.
+func openPulled(p *account.Place, m pulled.Machine, name string, readOnly bool) (err error) {
+	p.Machine, p.Pulled, p.ArchivePath = name, m.Pulled, pulled.Archive(pulled.Machines(p.StateDir), m.Machine)
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: p.Config.Archive.MinFree})
+	return err
+}
+
+// elsewhere yields the libraries of all pulled machines, that of the newest push first. Without them an agent has only what
+// is here, and --machine has chosen one.
+func (a *app) elsewhere(l *reader.Library) iter.Seq[*reader.Library] {
+	return func(yield func(*reader.Library) bool) {
+		if a.agent || a.machine != "" {
+			return
+		}
+		all, err := pulled.List(pulled.Machines(l.StateDir))
+		if err != nil {
+			a.say("ccd: %v", err)
+		}
+		newest := slices.SortedStableFunc(slices.Values(all), func(x, y pulled.Machine) int { return y.Time.Compare(x.Time) })
+		for _, m := range newest {
+			p := *l.Place
+			if err := openPulled(&p, m, pulled.Called(all, m), true); err != nil {
+				a.say("ccd: machine %s: %v", pulled.Called(all, m), err)
+				continue
+			}
+			other, err := reader.Open(&p, false)
+			if err != nil || !yield(other) {
+				return
+			}
+		}
+	}
+}
+
+// onMachine adds --machine to the command of an error's hint, if the command was called with it.
+func (a *app) onMachine(root *cobra.Command, err error) error {
+	var next interface{ Hint() string }
+	if a.machine == "" || !errors.As(err, &next) {
+		return err
+	}
+	verb, rest, _ := strings.Cut(strings.TrimPrefix(next.Hint(), "ccd "), " ")
+	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool {
+		return c.Name() == verb && verb != "remote" && c.Flags().Lookup("machine") != nil
+	})
+	if i < 0 || strings.Contains(rest, "--machine") {
+		return err
+	}
+	return words.Hint(err, "ccd %s --machine %s %s", verb, words.Shell(a.machine), rest)
+}
+
+// branches returns what the pulled archives have of a session.
+func (a *app) branches(ctx context.Context, l *reader.Library, k transcript.Key) (all []reader.Branch) {
+	for other := range a.elsewhere(l) {
+		if e := other.Of(ctx, k); len(e.Generations) > 0 {
+			all = append(all, reader.Branch{Library: other, Entry: e})
+		}
+	}
+	return all
+}
+
+// sayBranches reports the machines that have records of a session that are not here. It fails only if ctx has ended.
+func (a *app) sayBranches(ctx context.Context, l *reader.Library, e reader.Entry) error {
+	here := reader.Branch{Library: l, Entry: e}
+	for _, b := range a.branches(ctx, l, e.Key) {
+		n, err := b.Common(ctx, here)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // the session is read here, where nothing is damaged
+			a.say("ccd: machine %s: %v", b.Entry.Machine, err)
+		case n == b.Kept.Records:
+		case n == e.Kept.Records:
+			a.say("machine %s has %s of this session: --machine %s", b.Entry.Machine, words.Count(b.Kept.Records-n, "more record"), words.Shell(b.Entry.Machine))
+		default:
+			a.say("machine %s has another branch of this session: %s, here %d%s: --machine %s",
+				b.Entry.Machine, words.Count(b.Kept.Records, "record"), e.Kept.Records, inCommon(n), words.Shell(b.Entry.Machine))
+		}
+	}
+	return nil
+}
+
+// inCommon says how many records two branches have in common.
+func inCommon(records int) string {
+	if records < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", the first %d in common", records)
+}
+
+// notHere adds to the error for a session that is not found which machines have it.
+func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string, err error) error {
+	if _, latest := history.LatestIn(arg); arg == thisDir || latest || !errors.Is(err, history.ErrNotFound) {
+		return err
+	}
+	found := a.findElsewhere(ctx, l, arg, agent)
+	switch len(found) {
+	case 0:
+		return err
+	case 1:
+		e := found[0].Entry
+		err = fmt.Errorf("resolve session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
+	default:
+		err = a.severalBranches(ctx, arg, found)
+	}
+	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Entry.Machine), words.Argument(arg))
+}
+
+// severalBranches returns the error for a session that several other machines have.
+func (a *app) severalBranches(ctx context.Context, arg string, found []reader.Branch) error {
+	several := &history.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
+	for _, b := range found {
+		line := fmt.Sprintf("%s  %s  %s", mark.Inline(b.Entry.Machine, 60), mark.Inline(b.ID, 400), words.Count(b.Kept.Records, "record"))
+		if b.Key == found[0].Key && b.Entry.Machine != found[0].Entry.Machine {
+			if n, err := b.Common(ctx, found[0]); err == nil {
+				line += inCommon(n) + " with " + mark.Inline(found[0].Entry.Machine, 60)
+			}
+		}
+		several.Matches = append(several.Matches, line)
+	}
+	return several
+}
+
+// findElsewhere returns the sessions of other machines that arg names.
+func (a *app) findElsewhere(ctx context.Context, l *reader.Library, arg, agent string) (found []reader.Branch) {
+	for other := range a.elsewhere(l) {
+		if err := other.Load(ctx); err != nil {
+			a.say("ccd: machine %s: %v", other.Machine, err)
+			continue
+		}
+		if e, err := other.Find(arg, agent); err == nil {
+			found = append(found, reader.Branch{Library: other, Entry: e})
+		}
+	}
+	return found
+}

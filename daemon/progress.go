@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"errors"
+	"time"
+
+	"ccd/watcher"
+)
+
+// Progress is how far the daemon is with the files that a scan found. Sizes are those of the files, in bytes.
+type Progress struct {
+	Since     time.Time `json:"since"`
+	Bytes     int64     `json:"bytes"`
+	Archived  int64     `json:"archived"`  // of Bytes
+	Compacted int64     `json:"compacted"` // of Bytes: also folded, and the companion made if one was due
+}
+
+// archivingShare is the part of the work that archiving is; the rest is folding and making companions.
+const archivingShare = 0.4
+
+// Done is the part of Bytes that corresponds to the work done so far.
+func (p Progress) Done() int64 {
+	return int64(archivingShare*float64(p.Archived) + (1-archivingShare)*float64(p.Compacted))
+}
+
+// catchUp counts the progress with the files that a scan found.
+type catchUp struct {
+	Progress
+	later map[string]int64 // the size of each that is archived, and not folded yet, by path
+	show  func(done, all int64)
+}
+
+func newCatchUp(bytes int64) *catchUp {
+	return &catchUp{Progress: Progress{Since: time.Now().UTC(), Bytes: bytes}, later: map[string]int64{}}
+}
+
+// count counts a sync of an offered file.
+func (c *catchUp) count(o watcher.Offer, err error) {
+	size, waited := c.later[o.Path]
+	switch {
+	case errors.Is(err, errLater):
+		c.later[o.Path] = o.Size
+		c.Archived += o.Size
+	case again(err):
+	case waited:
+		delete(c.later, o.Path)
+		c.Compacted += size
+	case o.Cold:
+		c.Archived += o.Size
+		c.Compacted += o.Size
+	}
+	if c.show != nil {
+		c.show(c.Done(), c.Bytes)
+	}
+}
+
+// found records that a scan found files of so many bytes that were never offered.
+func (d *Daemon) found(bytes int64) {
+	switch c := d.catchUp; {
+	case c != nil:
+		c.Bytes = max(c.Bytes, c.Archived+bytes)
+	case bytes > 0:
+		d.catchUp = newCatchUp(bytes)
+	}
+}
+
+// progress returns the progress of a catch-up, nil if there is none.
+func (d *Daemon) progress() *Progress {
+	if d.catchUp == nil {
+		return nil
+	}
+	p := d.catchUp.Progress
+	return &p
+}

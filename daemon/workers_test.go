@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ccd/internal/agent/claude"
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+// old writes a transcript that no one has changed for a day.
+func (h *house) old(path, text string) {
+	h.t.Helper()
+	h.write(path, text)
+	at := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(path, at, at); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Under `ccd run`, too, everything is archived before the first companion of an old session is made.
+func TestACatchUpArchivesFirst(t *testing.T) {
+	for workers := 1; workers <= 2; workers++ {
+		h := newHouse(t)
+		texts := map[string]string{}
+		for n := range 200 { // more than a daemon collects
+			texts[h.path(n)] = turns(0, 1+n%2)
+			if n%5 == 0 {
+				texts[h.path(n)] = turns(n, n+8)
+			}
+			h.old(h.path(n), texts[h.path(n)])
+		}
+		var made, early atomic.Int64
+		h.o.Workers = workers
+		h.o.Published = func(transcript.Session, State) {
+			if made.Add(1) == 1 {
+				early.Store(int64(len(texts) - h.hasAll(texts)))
+			}
+		}
+		stop := h.running()
+		eventually(t, "all companions", func() bool { return made.Load() == 40 })
+		_ = stop()
+		if n := early.Load(); n > 0 {
+			t.Errorf("%d workers: %d transcripts were not archived when the first companion was made", workers, n)
+		}
+	}
+}
+
+// everything is what a pass leaves: the sessions with their bytes, and the companions by the place of their transcript.
+func (h *house) everything() map[string]string {
+	h.t.Helper()
+	all := map[string]string{}
+	stored, err := h.o.Archive.Sessions(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, s := range stored {
+		rel, err := filepath.Rel(h.home, s.Path)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all[s.Agent+" "+s.ID+" "+rel] = h.restore(s.Key)
+		state, err := DecodeState(s.State)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if b, err := os.ReadFile(state.Companion); err == nil {
+			all["companion of "+rel] = string(b)
+		}
+	}
+	return all
+}
+
+// Two workers leave what one leaves, also of two files that claim one ID, and of sub-agents.
+func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
+	pass := func(workers int) map[string]string {
+		h := newHouse(t)
+		h.o.Workers = workers
+		for n := range 24 {
+			h.old(h.path(n), turns(n, n+1+n%9))
+			twin := filepath.Join(h.home, ".claude", "projects", "-copy", filepath.Base(h.path(n)))
+			if n%3 == 0 {
+				h.old(twin, turns(n, n+7))
+			}
+			h.old(filepath.Join(strings.TrimSuffix(h.path(n), ".jsonl"), "subagents", fmt.Sprintf("agent-%08x.jsonl", n)), turns(90, 92+n%5))
+		}
+		h.once()
+		return h.everything()
+	}
+	one, two := pass(1), pass(2)
+	if len(one) < 80 || !maps.Equal(one, two) {
+		t.Errorf("one worker leaves %d things, two %d", len(one), len(two))
+		for what, text := range one {
+			if two[what] != text {
+				t.Errorf("%s differs: %d bytes, %d", what, len(text), len(two[what]))
+			}
+		}
+	}
+}
+
+// While one worker has a long line, the other one waits at its own: the memory for lines does not grow with the workers.
+func TestOneLongLineAtATime(t *testing.T) {
+	h := newHouse(t)
+	var now, most, decoded atomic.Int64
+	counting := claude.Row()
+	counting.Agent = "counting"
+	counting.Parse = func(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
+		if n := int64(len(value.Raw)); n > longLine {
+			decoded.Add(1)
+			at := now.Add(n)
+			defer now.Add(-n)
+			for was := most.Load(); at > was && !most.CompareAndSwap(was, at); was = most.Load() {
+			}
+			<-time.After(20 * time.Millisecond) // so that lines of two workers would meet
+		}
+		claude.Row().Parse(d, r, value)
+	}
+	h.o.Agents = registry.Table{}.With(counting)
+	h.o.Workers = 2
+	h.o.Watch.Roots[0].Agent = counting.Agent
+	const long = 9 << 20
+	line := `{"type":"user","uuid":"1","message":{"role":"user","content":"` + strings.Repeat("x", long) + `"}}` + "\n"
+	for n := range 4 {
+		h.old(h.path(n), turn(n)+line)
+	}
+	h.once()
+	if decoded.Load() < 4 {
+		t.Fatalf("%d long lines were decoded: this test cannot fail", decoded.Load())
+	}
+	if n := most.Load(); n > long+long/2 {
+		t.Errorf("lines of %d bytes were in work at once, of %d each", n, long)
+	}
+}

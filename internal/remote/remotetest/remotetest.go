@@ -1,0 +1,76 @@
+// Package remotetest starts the S3 server of tests, or names one that runs elsewhere.
+package remotetest
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Server is an S3 server with a bucket that a test may use.
+type Server struct {
+	Endpoint       string // http(s)://HOST:PORT
+	Bucket         string
+	Prefix         string // the test's own
+	Access, Secret string // the key and its secret
+	Dir            string // of the buckets; "" if the server runs elsewhere
+}
+
+// URL returns the place in the bucket, s3://BUCKET/PREFIX.
+func (s Server) URL() string { return "s3://" + s.Bucket + "/" + s.Prefix }
+
+// Start starts the versitygw that $CCD_VERSITYGW names, on loopback, until the test ends. If $CCD_S3_ENDPOINT is set, it
+// returns that server instead, with the bucket $CCD_S3_BUCKET and the credentials of the environment. It skips the test
+// if neither is set.
+func Start(t testing.TB) Server {
+	t.Helper()
+	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
+		return Server{
+			Endpoint: strings.TrimSuffix(endpoint, "/"), Bucket: os.Getenv("CCD_S3_BUCKET"), Prefix: "ccd-test-" + rand.Text(),
+			Access: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"),
+		}
+	}
+	program := os.Getenv("CCD_VERSITYGW")
+	if program == "" {
+		t.Skip("CCD_VERSITYGW is not set; cmd/ccd-remote/run installs the server and sets it")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"data/backup", "meta", "versions"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		err = l.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Server{"http://" + l.Addr().String(), "backup", "team", "key", "secret", filepath.Join(dir, "data")}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, program, "--port", l.Addr().String(), "--access", s.Access, "--secret", s.Secret, "posix",
+		"--sidecar", filepath.Join(dir, "meta"), "--versioning-dir", filepath.Join(dir, "versions"), s.Dir)
+	c.Dir, c.Env = dir, []string{"HOME=" + dir}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = c.Wait() })
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err == nil {
+			conn.Close()
+			return s
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
