@@ -159,18 +159,16 @@ func (d *draft) made() (*Compaction, error) {
 	d.set = unit.All(d.source, d.reader, d.kept)
 	room := d.reader.Room
 	for tries := 0; ; tries++ {
+		d.set.Settle()
 		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
-		d.sections = render.Sections(d.chosen, d.set)
-		over := max(d.length()-d.reader.Room, d.lines()-maxLines)
-		if tries == mostTries || d.source.Err != nil {
-			break
-		}
-		if begins := d.recentBegins(); d.reader.First == 0 && begins > d.set.Until { // items for which Recent has no room get one line each
-			d.reader.Begin = begins
-			d.set = unit.All(d.source, d.reader, d.kept)
+		last := tries == mostTries || d.source.Err != nil
+		if begins := d.recentBegins(); !last && d.reader.First == 0 && begins > d.set.Until { // items for which Recent has no room get one line each
+			d.begin(begins)
 			continue
 		}
-		if !plan.DropRepeats(d.chosen, mayRepeat, stays) && over <= 0 {
+		d.sections = render.Sections(d.chosen, d.set)
+		over := max(d.length()-d.reader.Room, d.lines()-maxLines)
+		if last || !plan.DropRepeats(d.chosen, mayRepeat, stays) && over <= 0 {
 			break
 		}
 		if d.lines() > maxLines {
@@ -189,6 +187,16 @@ func (d *draft) made() (*Compaction, error) {
 	}
 	d.source.Remember()
 	return d.finish(), nil
+}
+
+// begin has Recent begin later.
+func (d *draft) begin(rec int) {
+	if next, ok := d.set.Begin(rec); ok {
+		d.set = next
+		return
+	}
+	d.reader.Begin = rec
+	d.set = unit.All(d.source, d.reader, d.kept)
 }
 
 // recentBegins returns the first record that the chosen level of Recent shows.

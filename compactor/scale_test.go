@@ -1,14 +1,17 @@
 package compactor
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/agent/registry"
+	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -41,6 +44,60 @@ func TestOnlyWhatIsPrintedIsFetched(t *testing.T) {
 		}
 		before = f.fetched
 	}
+}
+
+// After one more message a companion reads that message: what the last one was made from is kept.
+func TestARefreshReadsWhatIsNew(t *testing.T) {
+	for _, size := range []int{1 << 20, 8 << 20} {
+		f := folding(t, generated(t, gen.Claude, size), Defaults())
+		f.compact(t)
+		first := f.times
+		for range 3 {
+			n := f.Status().Records
+			s := newScript()
+			s.say(strings.Repeat("The ledger keeps its totals in cents, and the tests pass again. ", 32))
+			at := int64(len(f.data))
+			f.data = append(f.data, s.buf.Bytes()...)
+			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: s.buf.Bytes()}) {
+				r.N = n + 1
+				f.Add(r)
+			}
+			f.times = 0
+			if f.compact(t); f.times > 8 || first < 100 {
+				t.Errorf("%d MB: %d fetches, then %d", size>>20, first, f.times)
+			}
+		}
+	}
+}
+
+// The fold allocates little per record, whatever the agent.
+func TestTheFoldAllocatesLittle(t *testing.T) {
+	for agent, most := range map[string]uint64{gen.Claude: 27, gen.Codex: 18} {
+		data := generated(t, agent, 2<<20)
+		var f *folded
+		n := mallocs(func() { f = foldingAs(t, agent, transcript.Main, data, Defaults()) })
+		if each := n / uint64(f.Status().Records); each > most {
+			t.Errorf("%s: %d allocations per record, at most %d are expected", agent, each, most)
+		}
+	}
+}
+
+func generated(t *testing.T, agent string, size int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := gen.Write(&b, agent, 1, int64(size)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// mallocs returns how many objects a function allocates.
+func mallocs(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
 }
 
 func TestGiantsAreReadAtTheirEnds(t *testing.T) {

@@ -86,7 +86,7 @@ func (d *draft) count(h *Header, body string) map[string]int {
 			continue
 		}
 		for _, text := range strings.Split(one.Shows, "\x00") {
-			if one.Level >= one.Seen && strings.Contains(body, text) {
+			if one.Level >= one.Seen && (strings.Contains(one.Text, text) || strings.Contains(body, text)) {
 				k.Visible++
 			} else {
 				k.Recoverable++

@@ -157,7 +157,7 @@ func (a *app) setupSteps(ctx context.Context, undo bool) ([]*onboard.Step, error
 	if err != nil {
 		return nil, err
 	}
-	account := onboard.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.progress, Say: a.say, Out: io.Discard}
+	account := onboard.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.byteProgress, Say: a.say, Out: io.Discard}
 	if a.verbose {
 		account.Out = a.err
 	}

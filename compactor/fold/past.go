@@ -58,7 +58,7 @@ func newPast() *past {
 // take adds the records [from, to), whole blocks that follow those added before.
 func (p *past) take(f *Fold, from, to int) {
 	for rec := from; rec < to; rec++ {
-		p.add(rec, mark.KeyID(f.records.at(rec).key))
+		p.add(rec, f.records.at(rec).key)
 	}
 	for rec := from; rec < to; rec += block {
 		b := pastBlock{recordRow: *f.records.at(rec)}
@@ -73,10 +73,10 @@ func (p *past) take(f *Fold, from, to int) {
 	}
 }
 
-func (p *past) add(rec int, id mark.ID) {
+func (p *past) add(rec int, key uint64) {
 	for n := range p.levels {
 		l := &p.levels[n]
-		l.open.Add(id)
+		l.open.AddKey(key)
 		if (rec+1)%l.size == 0 {
 			l.done, l.open = append(l.done, l.open.Hash()), mark.NewCombiner()
 		}
@@ -92,7 +92,7 @@ func (p *past) recordOf(i int) uint32 {
 func (p *past) bytes() int64 {
 	n := int64(cap(p.blocks)) * 48
 	for _, l := range p.levels {
-		n += int64(cap(l.done))*32 + 200
+		n += int64(cap(l.done))*32 + 450
 	}
 	return n
 }
@@ -111,7 +111,7 @@ func (f *Fold) Range(from, to int) (h mark.Hash, actualFrom, actualTo int) {
 		first, parts = f.records.from, l.open.Clone()
 	}
 	for rec := first; rec < to; rec++ {
-		parts.Add(mark.KeyID(f.records.at(rec).key))
+		parts.AddKey(f.records.at(rec).key)
 	}
 	return parts.Hash(), from, to
 }

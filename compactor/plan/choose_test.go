@@ -79,7 +79,6 @@ func TestChoose(t *testing.T) {
 
 // The frame is taken off, and texts are as long as their reader says.
 func TestRoomIsTheReaders(t *testing.T) {
-	units := []*plan.Unit{unit("a", 100, 3), unit("b", 100, 2), unit("c", 100, 1)}
 	bytes := func(s string) int { return len(s) }
 	for _, c := range []struct {
 		room plan.Room
@@ -90,6 +89,7 @@ func TestRoomIsTheReaders(t *testing.T) {
 		{plan.Room{Most: 300, Frame: 60}, bytes, "a/0 b/0"},
 		{plan.Room{Most: 300}, func(s string) int { return 2 * len(s) }, "a/0"},
 	} {
+		units := []*plan.Unit{unit("a", 100, 3), unit("b", 100, 2), unit("c", 100, 1)}
 		if got := chosen(plan.Choose(units, c.room, c.size)); got != c.want {
 			t.Errorf("%+v: chose %q, want %q", c.room, got, c.want)
 		}

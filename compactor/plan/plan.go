@@ -6,7 +6,6 @@ package plan
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
@@ -25,9 +24,40 @@ type Unit struct {
 	// Excerpt is the first level that is an excerpt of an original with its own ID; 0 if none is. Such levels are chosen only
 	// while the text is shorter than Room.Excerpts.
 	Excerpt int
-	// Form makes the text of a level. It is called when the level may be chosen, at most once per plan.
+	// Form makes the text of a level. It is called when the level may be chosen, and not again before Forget.
 	Form func(level int) Form
+
+	made []*formed // the forms made so far, by level
+	lost int       // how many of its last levels may no longer be chosen
 }
+
+// formed is a form that was made.
+type formed struct {
+	Form
+	size int    // of its text
+	flat string // its text as DropRepeats compares it, "" before the first use
+}
+
+// form returns the form of a level.
+func (u *Unit) form(level int, size func(string) int) *formed {
+	for len(u.made) <= level {
+		u.made = append(u.made, nil)
+	}
+	if u.made[level] == nil {
+		f := u.Form(level)
+		u.made[level] = &formed{Form: f, size: size(f.Text)}
+	}
+	return u.made[level]
+}
+
+// Forget has the next plan make the forms of a unit again.
+func (u *Unit) Forget() { u.made = nil }
+
+// Restore gives a unit back the levels that DropRepeats removed.
+func (u *Unit) Restore() { u.lost = 0 }
+
+// Levels returns how many levels may be chosen.
+func (u *Unit) Levels() int { return len(u.Worth) - u.lost }
 
 // Form is a unit at one level.
 type Form struct {
@@ -54,7 +84,8 @@ func (u *Unit) isExcerpt(level int) bool { return u.Excerpt > 0 && level >= u.Ex
 type Choice struct {
 	*Unit
 	Form
-	Level int
+	Level  int
+	formed *formed
 }
 
 // Plan lists the chosen forms in the order of the text.
@@ -83,13 +114,28 @@ type Room struct {
 //
 // It first chooses for half the room, recursively, then adds to that, so that a text for twice the room contains everything
 // in this one. Each step adds what fits: first the first levels of Must units, then the next levels of all units, then what
-// soft pools kept out, always the most valuable per char first.
+// soft pools kept out, always the most valuable per char first. The units keep their forms for the next plan, which must have
+// the same measure.
 func Choose(units []*Unit, room Room, size func(string) int) Plan {
-	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]*Choice, len(units)), next: make([]*formed, len(units))}
+	c := chooser{size: size, frame: room.Frame, excerpts: room.Excerpts, at: make([]state, len(units)), all: make([]int32, len(units)), queues: make([]queue, 1)}
+	nothing, places := &formed{}, map[*Pool]int32{}
+	c.queues[0] = make(queue, 0, len(units))
 	for i, u := range units {
-		c.at[i] = &Choice{Unit: u, Level: -1}
+		c.all[i] = int32(i)
+		c.at[i] = state{Unit: u, formed: nothing}
+		c.at[i].rise(-1)
+		if u.Must {
+			c.must = append(c.must, int32(i))
+		}
 		if u.Pool != nil {
-			u.Pool.used = 0
+			if places[u.Pool] == 0 {
+				places[u.Pool] = int32(len(c.queues))
+				c.queues = append(c.queues, nil)
+			}
+			c.at[i].pool, u.Pool.used = places[u.Pool], 0
+			if u.Pool.Soft {
+				c.soft = append(c.soft, int32(i))
+			}
 		}
 	}
 	c.fill(room.Most)
@@ -100,105 +146,137 @@ type chooser struct {
 	size     func(string) int
 	frame    int
 	excerpts int
-	at       []*Choice // choice of each unit
-	next     []*formed // next level of each unit, if it was made and did not fit
-	queue    queue     // buffer of a round
-	used     int
-	made     int  // chars of all forms
-	lifted   bool // soft pools no longer apply
+	at       []state // of each unit
+
+	all, must, soft []int32 // the units, those that Must, those of soft pools
+	queues          []queue // of a round: of levels that no pool limits, then those of each pool
+	used            int
+	built           int  // chars of all forms
+	lifted          bool // soft pools no longer apply
 }
 
-// formed is a form that was made.
-type formed struct {
-	level int
-	form  Form
-	cost  int
+// state is what was chosen of a unit so far.
+type state struct {
+	*Unit
+	*formed
+	worth float64 // of the next level
+	level int32
+	built int32 // how many of the unit's levels were counted as built
+	pool  int32 // place of its pool's queue
+	open  bool  // there is a next level
+}
+
+func (a *state) rise(level int) {
+	if a.level, a.open = int32(level), level+1 < a.Levels(); a.open {
+		a.worth = a.Worth[level+1]
+	}
 }
 
 func (c *chooser) fill(room int) {
 	if room > 2*smallest {
 		c.fill(room / 2)
 	}
-	c.made = 0
+	c.built = 0
 	room -= c.frame
 	c.lifted = false
-	c.round(room, func(a *Choice) bool { return a.Must && a.Level < 0 })
-	c.round(room, func(*Choice) bool { return true })
+	c.round(room, c.must, true)
+	c.round(room, c.all, false)
 	c.lifted = true
-	c.round(room, func(a *Choice) bool { return a.Pool != nil && a.Pool.Soft })
+	c.round(room, c.soft, false)
 }
 
-// round chooses levels of the units accepted by may, most valuable first, while they fit.
-func (c *chooser) round(room int, may func(*Choice) bool) {
-	q := c.queue[:0]
-	for i, a := range c.at {
-		if may(a) && a.Level+1 < len(a.Worth) {
-			q = append(q, step{i, a.Worth[a.Level+1]})
+// free reports whether no pool limits the next level of a unit.
+func (c *chooser) free(a *state) bool {
+	return a.pool == 0 || a.isExcerpt(int(a.level)+1) || a.Pool.Soft && c.lifted
+}
+
+func (c *chooser) queue(a *state) *queue {
+	if c.free(a) {
+		return &c.queues[0]
+	}
+	return &c.queues[a.pool]
+}
+
+// best returns the queue with the most valuable step, nil if all are empty.
+func (c *chooser) best() (q *queue) {
+	for n := range c.queues {
+		if other := &c.queues[n]; len(*other) > 0 && (q == nil || (*other)[0].before((*q)[0])) {
+			q = other
 		}
 	}
-	c.queue = q
-	heap.Init(&q)
-	full := map[*Pool]int{} // consecutive levels for which a pool had no room
-	for missed := 0; len(q) > 0 && missed < misses && c.made < builds*max(room, smallest); {
-		s := heap.Pop(&q).(step)
-		a := c.at[s.unit]
-		free := a.isExcerpt(a.Level+1) || a.Pool == nil || a.Pool.Soft && c.lifted
-		if !free && (a.Pool.left(room) < leastStep || full[a.Pool] >= poolMiss) {
+	return q
+}
+
+// round chooses levels of units, or only their first ones, most valuable first, while they fit.
+func (c *chooser) round(room int, units []int32, first bool) {
+	for n := range c.queues {
+		c.queues[n] = c.queues[n][:0]
+	}
+	for _, i := range units {
+		if a := &c.at[i]; a.open && (a.level < 0 || !first) {
+			q := c.queue(a)
+			*q = append(*q, step{i, a.worth})
+		}
+	}
+	for _, q := range c.queues {
+		q.order()
+	}
+	full := make([]int, len(c.queues)) // consecutive levels for which a pool had no room
+	for missed := 0; missed < misses && c.built < builds*max(room, smallest); {
+		q := c.best()
+		if q == nil {
+			return
+		}
+		i := (*q)[0].unit
+		a := &c.at[i]
+		level, free := int(a.level)+1, c.free(a)
+		if !free && (a.Pool.left(room) < leastStep || full[a.pool] >= poolMiss) {
+			*q = (*q)[:0] // for all that the pool limits
 			continue
 		}
-		m := c.form(s.unit, a.Level+1)
+		q.pop()
+		m := a.form(level, c.size)
+		if int(a.built) <= level {
+			a.built = int32(level) + 1
+			c.built += m.size
+		}
+		cost := m.size - a.size
 		switch {
-		case m.form.Text == "" && a.Level+2 < len(a.Worth): // this level adds nothing, but the next one may
-			a.Level++
-			c.next[s.unit] = nil
-			heap.Push(&q, step{s.unit, a.Worth[a.Level+1]})
+		case m.Text == "": // this level adds nothing, but the next one may
+			if level+1 < a.Levels() {
+				a.rise(level)
+				c.queue(a).push(step{i, a.worth})
+			}
 			continue
-		case m.form.Text == "":
+		case a.isExcerpt(level) && c.used+cost > c.excerpts:
 			continue
-		case a.isExcerpt(m.level) && c.used+m.cost > c.excerpts:
+		case !free && cost > a.Pool.left(room):
+			full[a.pool]++
 			continue
-		case !free && m.cost > a.Pool.left(room):
-			full[a.Pool]++
-			continue
-		case m.cost > room-c.used:
+		case cost > room-c.used:
 			missed++
 			continue
 		}
 		missed = 0
-		c.used += m.cost
+		c.used += cost
 		if !free {
-			a.Pool.used += m.cost
-			full[a.Pool] = 0
+			a.Pool.used += cost
+			full[a.pool] = 0
 		}
-		a.Form, a.Level = m.form, m.level
-		c.next[s.unit] = nil
-		if a.Level+1 < len(a.Worth) && may(a) {
-			heap.Push(&q, step{s.unit, a.Worth[a.Level+1]})
+		a.formed = m
+		if a.rise(level); a.open && !first {
+			c.queue(a).push(step{i, a.worth})
 		}
 	}
-}
-
-// form makes the form of a level and returns its cost beyond the level before.
-func (c *chooser) form(unit, level int) *formed {
-	if m := c.next[unit]; m != nil && m.level == level {
-		return m
-	}
-	a := c.at[unit]
-	m := &formed{level: level, form: a.Unit.Form(level)}
-	n := c.size(m.form.Text)
-	m.cost = n - c.size(a.Form.Text)
-	c.made += n
-	c.next[unit] = m
-	return m
 }
 
 func (c *chooser) plan() Plan {
-	p := Plan{Used: c.used}
-	for _, a := range c.at {
-		if a.Form.Text == "" {
+	p := Plan{Used: c.used, Left: make([]*Unit, 0, len(c.at))}
+	for i := range c.at {
+		if a := &c.at[i]; a.Text == "" {
 			p.Left = append(p.Left, a.Unit)
 		} else {
-			p.Chosen = append(p.Chosen, a)
+			p.Chosen = append(p.Chosen, &Choice{a.Unit, a.formed.Form, int(a.level), a.formed})
 		}
 	}
 	slices.SortStableFunc(p.Chosen, func(a, b *Choice) int {
@@ -209,34 +287,51 @@ func (c *chooser) plan() Plan {
 
 // step is the next level of a unit.
 type step struct {
-	unit  int
+	unit  int32
 	worth float64
 }
 
-// queue is a heap of steps, most valuable first.
+func (s step) before(t step) bool { return s.worth > t.worth || s.worth == t.worth && s.unit < t.unit }
+
+// queue is a binary heap of steps, most valuable first.
 type queue []step
 
-// Len implements heap.Interface.
-func (q queue) Len() int { return len(q) }
-
-// Less implements heap.Interface.
-func (q queue) Less(i, j int) bool {
-	if q[i].worth != q[j].worth {
-		return q[i].worth > q[j].worth
+// order makes a heap of any steps.
+func (q queue) order() {
+	for i := len(q)/2 - 1; i >= 0; i-- {
+		q.sink(i)
 	}
-	return q[i].unit < q[j].unit
 }
 
-// Swap implements heap.Interface.
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queue) sink(i int) {
+	for s := q[i]; ; {
+		below := 2*i + 1
+		if below+1 < len(q) && q[below+1].before(q[below]) {
+			below++
+		}
+		if below >= len(q) || s.before(q[below]) {
+			q[i] = s
+			return
+		}
+		q[i], i = q[below], below
+	}
+}
 
-// Push implements heap.Interface.
-func (q *queue) Push(x any) { *q = append(*q, x.(step)) }
+func (q *queue) push(s step) {
+	*q = append(*q, s)
+	i := len(*q) - 1
+	for ; i > 0 && s.before((*q)[(i-1)/2]); i = (i - 1) / 2 {
+		(*q)[i] = (*q)[(i-1)/2]
+	}
+	(*q)[i] = s
+}
 
-// Pop implements heap.Interface.
-func (q *queue) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
+// pop removes the most valuable step.
+func (q *queue) pop() {
+	all := *q
+	last := len(all) - 1
+	all[0] = all[last]
+	if *q = all[:last]; last > 0 {
+		q.sink(0)
+	}
 }

@@ -22,14 +22,20 @@ func DropRepeats(p Plan, may, stays func(*Unit) bool) bool {
 		return c.Worth[c.Level]
 	}
 	slices.SortStableFunc(by, func(a, b *Choice) int { return cmp.Compare(rank(b), rank(a)) })
-	owner := map[string]*Choice{}
+	long := 0
+	for _, one := range by {
+		if !may(one.Unit) && len(one.Text) >= longText {
+			long += len(one.Text)
+		}
+	}
+	owner := make(map[string]*Choice, long/wordSize)
 	found := false
 	for _, one := range by {
-		if may(one.Unit) {
+		if may(one.Unit) || len(one.Text) < longText {
 			continue
 		}
 		free := one.Must && one.Level == 0 || stays(one.Unit)
-		for text := range runs(one.Text) {
+		for text := range runs(one.formed.flattened()) {
 			first := owner[text]
 			if first == nil {
 				owner[text] = one
@@ -49,21 +55,34 @@ func (c *Choice) shorten() {
 	if c.isExcerpt(to) {
 		to = c.Excerpt
 	}
-	c.Unit.Worth = c.Unit.Worth[:to]
+	c.lost = len(c.Worth) - to
 }
 
-// runs yields the texts of longText bytes in a unit, one from the beginning of each word.
-func runs(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		var b strings.Builder
-		for line := range strings.Lines(text) {
-			t := strings.TrimSpace(line)
-			t = strings.TrimPrefix(strings.TrimPrefix(t, ">+"), ">")
-			for w := range strings.FieldsSeq(t) {
-				b.WriteString(w + " ")
-			}
+// wordSize is about how many bytes a word takes with the blank after it.
+const wordSize = 6
+
+// flattened returns a text as its words with a blank after each, without what quotes it.
+func (f *formed) flattened() string {
+	if f.flat != "" {
+		return f.flat
+	}
+	var b strings.Builder
+	b.Grow(len(f.Text) + 1)
+	for line := range strings.Lines(f.Text) {
+		t := strings.TrimSpace(line)
+		t = strings.TrimPrefix(strings.TrimPrefix(t, ">+"), ">")
+		for w := range strings.FieldsSeq(t) {
+			b.WriteString(w)
+			b.WriteByte(' ')
 		}
-		flat := b.String()
+	}
+	f.flat = b.String()
+	return f.flat
+}
+
+// runs yields the parts of longText bytes of a text, one from the beginning of each word.
+func runs(flat string) func(func(string) bool) {
+	return func(yield func(string) bool) {
 		for i := 0; i+longText <= len(flat); {
 			if !yield(flat[i : i+longText]) {
 				return

@@ -54,7 +54,7 @@ func TestDropRepeats(t *testing.T) {
 		if got := plan.DropRepeats(choose(9000, units...), may, stays); got != c.found {
 			t.Errorf("%s: found %v, want %v", c.name, got, c.found)
 		}
-		if got := [2]int{len(c.one.Worth), len(c.other.Worth)}; got != c.left {
+		if got := [2]int{c.one.Levels(), c.other.Levels()}; got != c.left {
 			t.Errorf("%s: %v levels are left, want %v", c.name, got, c.left)
 		}
 		if again := plan.DropRepeats(choose(9000, units...), may, stays); again {
@@ -68,7 +68,7 @@ func TestDropRepeatsTakesExcerptsWhole(t *testing.T) {
 	long := strings.Repeat("The wheel turns and the flour falls. ", 8) + "\n"
 	u := said(talk, 1, "a line\n", "a part\n", long)
 	u.Excerpt = 1
-	if !plan.DropRepeats(choose(9000, said(talk, 9, long), u), may, stays) || len(u.Worth) != 1 {
-		t.Errorf("%d levels are left, want 1", len(u.Worth))
+	if !plan.DropRepeats(choose(9000, said(talk, 9, long), u), may, stays) || u.Levels() != 1 {
+		t.Errorf("%d levels are left, want 1", u.Levels())
 	}
 }

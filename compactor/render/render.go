@@ -22,7 +22,14 @@ func Names() []string {
 // Sections prints the plan as sections and leaves out empty ones.
 func Sections(p plan.Plan, s *unit.Set) []Section {
 	bodies := make([]strings.Builder, len(Names()))
-	c := conversation{set: s, turn: -1, next: 1}
+	c := conversation{set: s, b: &bodies[unit.Conversation], turn: -1, next: 1}
+	sizes := make([]int, len(bodies))
+	for _, one := range p.Chosen {
+		sizes[one.Section] += len(one.Text)
+	}
+	for n := range bodies {
+		bodies[n].Grow(sizes[n] + sizes[n]/8) // and the headings of turns
+	}
 	for _, one := range p.Chosen {
 		if one.Section == unit.Conversation {
 			c.add(one)
@@ -30,7 +37,7 @@ func Sections(p plan.Plan, s *unit.Set) []Section {
 			bodies[one.Section].WriteString(one.Text)
 		}
 	}
-	bodies[unit.Conversation].WriteString(c.finish())
+	c.skip(s.Last())
 	var all []Section
 	for n, name := range Names() {
 		if body := bodies[n].String(); body != "" {
@@ -43,7 +50,7 @@ func Sections(p plan.Plan, s *unit.Set) []Section {
 // conversation prints the turns with a heading above each, and one line for omitted messages.
 type conversation struct {
 	set  *unit.Set
-	b    strings.Builder
+	b    *strings.Builder
 	turn int // the current turn, -1 before the first
 	next int // the first turn that no line covers yet
 }
@@ -61,8 +68,3 @@ func (c *conversation) add(one *plan.Choice) {
 
 // skip prints the line for the omitted messages before a turn.
 func (c *conversation) skip(to int) { c.b.WriteString(c.set.Gap(c.next, to)) }
-
-func (c *conversation) finish() string {
-	c.skip(c.set.Last())
-	return c.b.String()
-}

@@ -46,27 +46,43 @@ func (w *writer) answer(t *turn) {
 		}
 		head = fmt.Sprintf("Answered last (#%d%s%s)", w.row(i).Record(), moment(w.time(i), time.Time{}), before)
 	}
-	w.addText(u, i, head, note, func() string { return w.text(i) }, first+4*fresh(newer), more*fresh(newer))
+	u.Worth = w.textWorth(nil, i, first+4*fresh(newer), more*fresh(newer))
+	u.Form = w.textForm(u.Section, i, head, note, func() string { return w.text(i) })
 	w.add(u)
 }
 
-// addText gives a unit the levels of a text: its best pieces in more and more chars, then all of it. first is the worth per
-// char of the first level, more that of the next; each further level is worth less. Outside of Now it leaves out what the agent's
-// own summary contains.
-func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() string, first, more float64) {
-	u.Worth = []float64{first}
-	var skip func(string) bool
-	if w.own.text != "" && u.Section != Now {
-		skip = w.knows
-	}
+// textLevels returns how many levels the text of an item has: its best pieces in more and more chars, then all of it.
+func (w *writer) textLevels(i int32) int {
 	size := int(float64(w.row(i).Chars) * (1 + 2*w.f.WideShare()))
-	for n := 1; n <= len(steps) && size > steps[n-1]; n++ {
-		u.Worth = append(u.Worth, more)
+	n := 1
+	for n <= len(steps) && size > steps[n-1] {
+		n++
+	}
+	return n
+}
+
+// textWorth returns the worth per char of these levels, in the memory of an earlier result: first for the first one, more for
+// the next; each further level is worth less.
+func (w *writer) textWorth(to []float64, i int32, first, more float64) []float64 {
+	n := w.textLevels(i)
+	worth := append(slices.Grow(to[:0], n), first)
+	for range n - 1 {
+		worth = append(worth, more)
 		more = more * 7 / 10
 	}
+	return worth
+}
+
+// textForm makes the forms of these levels for a unit in section. Outside of Now it leaves out what the agent's own summary
+// contains.
+func (w *writer) textForm(section int, i int32, head, note string, get func() string) func(level int) plan.Form {
+	var skip func(string) bool
+	if w.own.text != "" && section != Now {
+		skip = w.knows
+	}
 	var pieces [][]string // per level
-	last := len(u.Worth) - 1
-	u.Form = func(level int) plan.Form {
+	last := w.textLevels(i) - 1
+	return func(level int) plan.Form {
 		text := get()
 		most := w.Room / wholeShare
 		if level < last {
@@ -82,7 +98,7 @@ func (w *writer) addText(u *plan.Unit, i int32, head, note string, get func() st
 		if n < shortAsk || held < 50 && w.body(i).whole && n <= most+shortAsk {
 			q := mark.Quote("", text)
 			if line, fits := mark.Fits(text, shortAsk); fits && n < shortAsk && !strings.Contains(text, "\n") {
-				return plan.Form{Text: head + said(note, u.Section == Now) + ": " + line + "\n", Shows: line, Rows: []int32{i}}
+				return plan.Form{Text: head + said(note, section == Now) + ": " + line + "\n", Shows: line, Rows: []int32{i}}
 			}
 			m := " " + note
 			if n >= shortAsk {
@@ -337,9 +353,11 @@ func (w *writer) agents() {
 			u.Form = func(int) plan.Form { return plan.Form{Text: b.String() + ": no report yet\n"} }
 		} else {
 			report := g.Report
-			w.addText(u, report, b.String()+":", "report", func() string { return w.reported(report) }, worthReport*2, worthReport*fresh(n))
+			u.Worth = w.textWorth(nil, report, worthReport*2, worthReport*fresh(n))
+			u.Form = w.textForm(u.Section, report, b.String()+":", "report", func() string { return w.reported(report) })
 		}
-		w.at[at] = w.add(u)
+		w.add(u)
+		w.agent[at] = true
 	}
 }
 

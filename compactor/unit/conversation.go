@@ -183,7 +183,8 @@ func (w *writer) question(i int32) string {
 		case r.Kind == transcript.Human:
 			return ""
 		}
-		if last := asks(w.text(j)); last != "" {
+		type key struct{}
+		if last := derive(w.Source, j, key{}, func([]byte) string { return asks(w.text(j)) }); last != "" {
 			return fmt.Sprintf(", to #%d: \"%s\"", r.Record(), mark.Inline(last, maxQuestion))
 		}
 		return ""
@@ -191,8 +192,17 @@ func (w *writer) question(i int32) string {
 	return ""
 }
 
-// put returns what a call presented to the human: the options of its questions, or the first line of its plan.
+// proposal is what a call presented to the human: the options of its questions, or the first line of its plan.
+type proposal struct{ options, plan string }
+
+// put returns what a call presented to the human.
 func (w *writer) put(call int32) (options, plan string) {
+	type key struct{}
+	p := derive(w.Source, call, key{}, proposalOf)
+	return p.options, p.plan
+}
+
+func proposalOf(input []byte) proposal {
 	var in struct {
 		Questions []struct {
 			Options []struct {
@@ -201,8 +211,8 @@ func (w *writer) put(call int32) (options, plan string) {
 		} `json:"questions"`
 		Plan string `json:"plan"`
 	}
-	if json.Unmarshal(w.body(call).raw, &in) != nil {
-		return "", ""
+	if json.Unmarshal(input, &in) != nil {
+		return proposal{}
 	}
 	var labels []string
 	for _, q := range in.Questions {
@@ -210,8 +220,8 @@ func (w *writer) put(call int32) (options, plan string) {
 			labels = append(labels, mark.Inline(o.Label, 80))
 		}
 	}
-	plan, _, _ = strings.Cut(strings.TrimSpace(in.Plan), "\n")
-	return strings.Join(labels, " · "), plan
+	plan, _, _ := strings.Cut(strings.TrimSpace(in.Plan), "\n")
+	return proposal{strings.Join(labels, " · "), plan}
 }
 
 // asks returns the last questions of a text, or its last offers.

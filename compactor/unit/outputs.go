@@ -109,7 +109,13 @@ func (w *writer) gistOf(i int32, out *transcript.Outcome, v detail) string {
 	row := w.row(i)
 	switch failed := row.Has(fold.Failed); {
 	case row.Op == transcript.Command:
-		gist := outputGist(w.commandOf(row), failed, out.Text, v)
+		type key struct {
+			detail
+			command string
+			failed  bool
+		}
+		command := w.commandOf(row)
+		gist := derive(w.Source, i, key{v, command, failed}, func([]byte) string { return outputGist(command, failed, out.Text, v) })
 		if out.Duration > 0 {
 			gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 		}
@@ -118,7 +124,11 @@ func (w *writer) gistOf(i int32, out *transcript.Outcome, v detail) string {
 		gist, _ := w.wrong(i, v)
 		return gist
 	case row.Op == transcript.Search && out.Spilled == "":
-		return w.searchGist(out.Text, v)
+		type key struct {
+			hits int
+			root string
+		}
+		return derive(w.Source, i, key{v.hits, w.f.Root()}, func([]byte) string { return w.searchGist(out.Text, v) })
 	case row.Op == transcript.Web:
 		return webGist(out.Text, v)
 	}
@@ -174,8 +184,24 @@ func reason(report string) string {
 	return ": " + mark.Inline(said, maxRule)
 }
 
-// numbered matches a line of a search result with a line number. If a result has such lines, the others are context.
-var numbered = regexp.MustCompile(`(?:^|[^:]:)\d+:`)
+// isNumbered reports whether a line of a search result has a line number: digits before a colon, at its beginning or after
+// a colon of a path. If a result has such lines, the others are context.
+func isNumbered(line string) bool {
+	for end := 0; ; end++ {
+		n := strings.IndexByte(line[end:], ':')
+		if n < 0 {
+			return false
+		}
+		end += n
+		from := end
+		for from > 0 && '0' <= line[from-1] && line[from-1] <= '9' {
+			from--
+		}
+		if from < end && (from == 0 || from > 1 && line[from-1] == ':' && line[from-2] != ':') {
+			return true
+		}
+	}
+}
 
 // searchGist returns the number of hits of a search, the tool's own count if it gives one, and the first hits.
 func (w *writer) searchGist(text string, v detail) string {
@@ -186,7 +212,7 @@ func (w *writer) searchGist(text string, v detail) string {
 		case line == "" || line == "--":
 		case len(all) == 0 && lexicon.IsSummaryLine(line) && !strings.ContainsAny(line, ":/"):
 			said = mark.Inline(line, 60)
-		case numbered.MatchString(line):
+		case isNumbered(line):
 			hits = append(hits, line)
 			fallthrough
 		default:

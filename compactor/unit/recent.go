@@ -2,6 +2,7 @@ package unit
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"ccd/compactor/fold"
@@ -29,10 +30,11 @@ func (w *writer) recent() {
 		return
 	}
 	limit := max(w.recentStart(), w.Begin)
-	budget := w.Room / recentMost * min(max(w.Room-noRecent, 0), roomy-noRecent) / (roomy - noRecent)
-	texts, whole, starts := []string{""}, [][]int32{nil}, []int{last}
+	room := w.Room / recentMost * min(max(w.Room-noRecent, 0), roomy-noRecent) / (roomy - noRecent)
+	var blocks []string // newest first, as are rows
+	var rows []int32
+	var upTo []int // how many of rows each level shows
 	for rec := last - 1; rec >= max(limit, from) && w.Err == nil; rec-- {
-		room := budget - w.Size(texts[len(texts)-1])
 		block := w.verbatimRecord(rec, w.most)
 		for m := min(w.most, room); w.Size(block.Text) > room && m >= leastCut; m = m * 7 / 8 {
 			block = w.verbatimRecord(rec, m)
@@ -40,24 +42,31 @@ func (w *writer) recent() {
 		if w.Size(block.Text) > room {
 			break
 		}
+		room -= w.Size(block.Text)
 		w.until = rec
 		if block.Text != "" {
-			rows := whole[len(whole)-1]
-			texts, starts = append(texts, block.Text+texts[len(texts)-1]), append(starts, rec)
-			whole = append(whole, append(rows[:len(rows):len(rows)], block.Rows...))
+			blocks, rows = append(blocks, block.Text), append(rows, block.Rows...)
+			upTo, w.starts = append(upTo, len(rows)), append(w.starts, rec)
 		}
 	}
-	if len(texts) == 1 {
+	if len(blocks) == 0 {
 		return
 	}
 	u := &plan.Unit{Section: Recent, Kind: "recent", Pool: &plan.Pool{Most: func(room int) int { return room / recentMost }}}
-	for n := range texts[1:] {
+	begins := make([]int, len(blocks)) // where the text of each level begins in that of the last one
+	at := 0
+	for n := len(blocks) - 1; n >= 0; n-- {
+		begins[n] = at
+		at += len(blocks[n])
+	}
+	slices.Reverse(blocks)
+	text := strings.Join(blocks, "")
+	for n := range begins {
 		u.Worth = append(u.Worth, worthVerb*fresh(n/8))
 	}
 	u.Form = func(level int) plan.Form {
-		return plan.Form{Text: texts[level+1], Strategy: "recent", Rows: whole[level+1]}
+		return plan.Form{Text: text[begins[level]:], Strategy: "recent", Rows: rows[:upTo[level]:upTo[level]]}
 	}
-	w.starts = starts[1:]
 	w.add(u)
 }
 

@@ -62,17 +62,24 @@ func (w *writer) rulesOf(t *turn) []string {
 	if !row.Has(fold.Corrects|fold.Constrains) || row.Pair >= 0 { // an answer to a question is not a rule
 		return nil
 	}
-	text := w.text(i)
+	type key struct{ first, corrects bool }
+	return derive(w.Source, i, key{t.n < 2, row.Has(fold.Corrects)}, func([]byte) []string {
+		return rulesIn(w.text(i), t.n < 2, row.Has(fold.Corrects))
+	})
+}
+
+// rulesIn returns the sentences of a human message that correct or constrain; the first message corrects nothing.
+func rulesIn(text string, first, corrects bool) []string {
 	if lexicon.Chars(text) > longRule { // in a paste, only the text around it is the person's own
 		text = lexicon.HeadAt(text, longRule/3) + "\n" + lexicon.TailAt(text, longRule/3)
 	}
 	var all []string
 	for _, s := range lexicon.Sentences(text) {
-		if told := prose.Tells(s); len(all) < maxOfAsk && (told.Constrains || t.n > 1 && told.Corrects) {
+		if told := prose.Tells(s); len(all) < maxOfAsk && (told.Constrains || !first && told.Corrects) {
 			all = append(all, s)
 		}
 	}
-	if len(all) == 0 && row.Has(fold.Corrects) && lexicon.Chars(text) < longRule {
+	if len(all) == 0 && corrects && lexicon.Chars(text) < longRule {
 		for _, s := range lexicon.Sentences(text) {
 			return []string{s}
 		}

@@ -42,6 +42,7 @@ type Source struct {
 	order   []int32 // the cached items, in the order of their first use
 	cached  int     // bytes
 	fetched int64   // bytes, as if there were no memory
+	dropped bool    // the cache had no room for an item
 }
 
 // Range is the records [From, To), counted from 0.
@@ -121,7 +122,7 @@ func (s *Source) item(i int32) *read {
 			s.fetched += 2*giantEnd - at.Len
 		}
 	}
-	if s.cached+len(it.raw) <= cacheSize {
+	if s.dropped = s.dropped || s.cached+len(it.raw) > cacheSize; s.cached+len(it.raw) <= cacheSize {
 		s.cached += len(it.raw)
 		s.cache[i] = it
 		s.order = append(s.order, i)

@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"slices"
 	"strings"
 
 	"ccd/compactor/fold"
@@ -52,8 +53,12 @@ type writer struct {
 	asks    *plan.Pool // limits the messages between the first and the last
 	own     own
 
-	units     []*plan.Unit
-	at        map[int32]*plan.Unit // the units of calls and messages, by row
+	units     []*plan.Unit   // those made last
+	first     []*plan.Unit   // before those of work, Recent first
+	last      []*plan.Unit   // after them
+	agent     map[int32]bool // rows of calls that have a unit as sub-agents
+	found     []candidate    // that may get a line, newest first
+	byScore   []int          // the places of found, highest score first
 	copies    map[uint64]int32
 	summaries summaries
 }
@@ -79,7 +84,7 @@ const (
 // All makes the units of a text for a reader.
 func All(s *Source, r Reader, kept Summaries) *Set {
 	w := &writer{
-		Source: s, Reader: r, level: s.f.Level(), at: map[int32]*plan.Unit{},
+		Source: s, Reader: r, level: s.f.Level(), agent: map[int32]bool{},
 		most: max(oneLeast, r.Room/oneShare), summaries: summaries{ask: kept},
 	}
 	w.keep = w.keepFrom()
@@ -93,13 +98,56 @@ func All(s *Source, r Reader, kept Summaries) *Set {
 		w.turn(&w.turns[n])
 	}
 	w.agents()
-	w.work()
+	w.first, w.units = w.units, nil
 	w.files()
 	w.commands()
 	w.resolved()
 	w.ranges()
-	return &Set{Units: w.units, Until: w.until, w: w}
+	w.last = w.units
+	w.found = w.candidates()
+	return w.set()
 }
+
+// set returns the units with those of the work before Recent.
+func (w *writer) set() *Set {
+	return &Set{Units: slices.Concat(w.first, w.work(), w.last), Until: w.until, w: w}
+}
+
+// Begin returns the set with Recent beginning later, at a record with which one of its levels begins or after the last one.
+// It makes units only for what Recent no longer shows. ok is false if All must make the set, because forms that are made
+// again may differ.
+func (s *Set) Begin(rec int) (next *Set, ok bool) {
+	w := s.w
+	if !w.settled() {
+		return nil, false
+	}
+	w.until = rec
+	if n := slices.IndexFunc(w.starts, func(start int) bool { return start < rec }); n == 0 {
+		w.starts, w.first = nil, w.first[1:]
+	} else if n > 0 {
+		w.starts, w.first[0].Worth = w.starts[:n], w.first[0].Worth[:n]
+	}
+	for _, u := range s.Units {
+		u.Restore()
+		if u.Section == Files { // the content of a file is not under both
+			u.Forget()
+		}
+	}
+	return w.set(), true
+}
+
+// Settle has the units forget forms that may differ if they are made again.
+func (s *Set) Settle() {
+	if !s.w.settled() {
+		for _, u := range s.Units {
+			u.Forget()
+		}
+	}
+}
+
+// settled reports whether a form that is made again would be the same: originals are read, none that was read was dropped,
+// and no form asks for a summary.
+func (w *writer) settled() bool { return !w.spent() && !w.dropped && w.o.Summarizer == "" }
 
 // shows returns the form of a line that is a key fact.
 func shows(line string) plan.Form {

@@ -61,6 +61,7 @@ type candidate struct {
 	points     int64
 	third      int // third of the scores, 0 for the highest, which get the shortest forms
 	newer      int // number of later candidates
+	unit       *plan.Unit
 }
 
 const (
@@ -69,24 +70,49 @@ const (
 	keptImportance = 0.75  // above it an item is never compressed, as long as it fits
 )
 
-// work adds a line for each call, and for each message between them, before Recent.
-func (w *writer) work() {
-	all := w.candidates()
-	w.thirds(all)
+// work makes a line for each call, and for each message between them, before Recent. If Recent begins later than before, it
+// makes units only for what it no longer shows.
+func (w *writer) work() []*plan.Unit {
+	from, to := w.before(w.until)
+	w.thirds(from, to)
 	zone := w.zone()
-	for n := range all {
-		c := &all[n]
-		if w.at[c.first] != nil {
+	units := make([]*plan.Unit, 0, to-from)
+	for n := from; n < to; n++ {
+		c := &w.found[n]
+		c.newer = n - from
+		if w.agent[c.first] {
 			continue
 		}
-		u := &plan.Unit{Section: Conversation, Turn: w.turnOf(c.first).n, Order: orderRow(c.first), Kind: "work", Pool: zone}
-		if kind := w.row(c.first).Kind; kind == transcript.Text || kind == transcript.Summary {
-			w.message(u, c)
-		} else {
-			w.call(u, c)
+		kind := w.row(c.first).Kind
+		message := kind == transcript.Text || kind == transcript.Summary
+		if c.unit == nil {
+			c.unit = &plan.Unit{Section: Conversation, Turn: w.turnOf(c.first).n, Order: orderRow(c.first), Kind: "work"}
+			if message {
+				w.message(c)
+			} else {
+				w.call(c)
+			}
 		}
-		w.at[c.first] = w.add(u)
+		if c.unit.Pool = zone; message {
+			c.unit.Worth = w.messageWorth(c)
+		} else {
+			c.unit.Worth = w.callWorth(c)
+		}
+		units = append(units, c.unit)
 	}
+	return units
+}
+
+// before returns which of the found pairs are before a record: [from, to).
+func (w *writer) before(until int) (from, to int) {
+	rec := func(n int) int { return int(w.row(w.found[n].first).Rec) }
+	for from < len(w.found) && rec(from) >= until {
+		from++
+	}
+	for to = min(from+maxCandidates, len(w.found)); to > from && to < len(w.found) && rec(to) == rec(to-1); {
+		to++
+	}
+	return from, to
 }
 
 // zone returns the pool of the compression zone if a level was set by hand, else nil, because the room is limit enough.
@@ -105,8 +131,8 @@ func (w *writer) zone() *plan.Pool {
 	return &plan.Pool{Most: func(room int) int { return min(most, room) }}
 }
 
-// call adds the line of a call with its result; the last level has the whole result.
-func (w *writer) call(u *plan.Unit, c *candidate) {
+// callWorth returns the worth of the line of a call with its result and, if it may take more, of the whole result.
+func (w *writer) callWorth(c *candidate) []float64 {
 	more := c.importance * 6
 	if c.closed {
 		more /= 2
@@ -114,23 +140,34 @@ func (w *writer) call(u *plan.Unit, c *candidate) {
 	if c.copies > 0 {
 		more = -2
 	}
-	u.Worth = []float64{(worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))}
-	if c.result >= 0 && w.row(c.result).Has(fold.Rejected) {
-		u.Kind, u.Must, u.Worth[0] = "refused", true, worthRule*fresh(c.newer)
+	first := (worthWork + more) * fresh(c.newer) / float64(1+bits.Len64(uint64(w.ageOf(w.row(c.first)))/4))
+	if c.unit.Must { // refused
+		first = worthRule * fresh(c.newer)
 	}
+	worth := append(slices.Grow(c.unit.Worth[:0], 2), first)
 	if w.o.On("score") && w.wholeMay(c) {
 		content := worthContent * fresh(c.newer) * float64(1+c.third)
-		if w.due(c) {
-			u.Excerpt = 1
-		} else { // its content is kept, as far as there is room
+		if !w.due(c) { // its content is kept, as far as there is room
 			content *= 2
 		}
-		u.Worth = append(u.Worth, content)
+		worth = append(worth, content)
 	}
 	if w.row(c.first).Has(fold.Focused) || c.result >= 0 && w.row(c.result).Has(fold.Focused) {
-		for n := range u.Worth {
-			u.Worth[n] *= worthFocus
+		for n := range worth {
+			worth[n] *= worthFocus
 		}
+	}
+	return worth
+}
+
+// call makes the unit of a call with its result.
+func (w *writer) call(c *candidate) {
+	u := c.unit
+	if c.result >= 0 && w.row(c.result).Has(fold.Rejected) {
+		u.Kind, u.Must = "refused", true
+	}
+	if w.o.On("score") && w.wholeMay(c) && w.due(c) {
+		u.Excerpt = 1
 	}
 	u.Form = func(level int) plan.Form {
 		if w.spent() {
@@ -175,32 +212,35 @@ func (w *writer) whole(c *candidate) plan.Form {
 	return plan.Form{Text: line + s.Text, Shows: strings.TrimSuffix(line, "\n"), Rows: s.Rows}
 }
 
-// message adds a message of the agent between its calls.
-func (w *writer) message(u *plan.Unit, c *candidate) {
+// messageWorth returns the worth of the levels of a message of the agent between its calls.
+func (w *writer) messageWorth(c *candidate) []float64 {
 	first := (2*worthWork + 16*w.references(c.first)) * fresh(c.newer)
-	u.Kind = "decisions"
-	who := "-"
-	if w.row(c.first).Kind == transcript.Summary {
-		who = "- summary by the agent:"
-		u.Kind = "work"
-	}
-	head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
 	more := first / 2
 	if w.age(w.row(c.first)) < w.o.TalkAge.Milliseconds() { // recent messages are shortened less
 		more = first
 	}
-	told := &plan.Unit{Section: u.Section}
-	w.addText(told, c.first, head, "summary", func() string { return w.text(c.first) }, first, more)
-	u.Worth = told.Worth
-	u.Form = func(level int) plan.Form {
+	return w.textWorth(c.unit.Worth, c.first, first, more)
+}
+
+// message makes the unit of a message of the agent between its calls.
+func (w *writer) message(c *candidate) {
+	who := "-"
+	if c.unit.Kind = "decisions"; w.row(c.first).Kind == transcript.Summary {
+		who, c.unit.Kind = "- summary by the agent:", "work"
+	}
+	var told func(level int) plan.Form
+	c.unit.Form = func(level int) plan.Form {
+		head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
 		if f, ok := w.dup(c.first, head); ok {
 			return f.plan()
 		}
-		text := w.text(c.first)
 		if !w.o.On("talk") {
-			return form{line: head, quote: mark.Quote("  ", text)}.plan()
+			return form{line: head, quote: mark.Quote("  ", w.text(c.first))}.plan()
 		}
-		return told.Form(level)
+		if told == nil {
+			told = w.textForm(Conversation, c.first, head, "summary", func() string { return w.text(c.first) })
+		}
+		return told(level)
 	}
 }
 
@@ -235,10 +275,11 @@ func (w *writer) form(u pair, v detail) form {
 	return form{}
 }
 
-// candidates returns the pairs before Recent that may get a line, newest first.
+// candidates returns the pairs that may get a line, newest first: those of Recent, and enough of those before it.
 func (w *writer) candidates() []candidate {
-	var all []candidate
-	seen := map[uint64]int{}
+	first, last := w.f.Rows()
+	all := make([]candidate, 0, min(int(last-first)/2, maxCandidates)) // most are calls with a result
+	seen := make(map[uint64]int, cap(all)/2)
 	count := func(i int32) int {
 		row := w.row(i)
 		n := 0
@@ -253,21 +294,26 @@ func (w *writer) candidates() []candidate {
 		return n
 	}
 	from, to := w.f.Records()
-	for rec := to - 1; rec >= from && len(all) < maxCandidates; rec-- {
+	older := 0
+	for rec := to - 1; rec >= from && older < maxCandidates; rec-- {
 		for _, u := range slices.Backward(w.pairs(rec)) {
-			c := candidate{pair: u, chars: int64(w.row(u.first).Chars), copies: count(u.first), newer: len(all)}
+			c := candidate{pair: u, chars: int64(w.row(u.first).Chars), copies: count(u.first)}
 			if u.result >= 0 {
 				c.copies = max(c.copies, count(u.result))
 				c.chars += int64(w.row(u.result).Chars)
 			}
-			if rec < w.until && !w.holds(rec) && w.lined(u) {
-				c.importance = w.importance(u.first)
-				if u.result >= 0 {
-					c.importance = max(c.importance, w.importance(u.result))
-				}
-				c.closed = w.isClosed(u)
-				c.points = w.score(&c)
-				all = append(all, c)
+			if w.holds(rec) || !w.lined(u) {
+				continue
+			}
+			c.importance = w.importance(u.first)
+			if u.result >= 0 {
+				c.importance = max(c.importance, w.importance(u.result))
+			}
+			c.closed = w.isClosed(u)
+			c.points = w.score(&c)
+			all = append(all, c)
+			if rec < w.until {
+				older++
 			}
 		}
 	}
@@ -297,20 +343,30 @@ func (w *writer) isClosed(u pair) bool {
 	return row.Has(fold.Failed) && !row.Has(fold.Rejected) && !w.f.IsOpen(u.result)
 }
 
-// thirds divides the pairs by their score. The highest scores are shortened most.
-func (w *writer) thirds(all []candidate) {
+// thirds divides the found pairs [from, to) by their score. The highest scores are shortened most.
+func (w *writer) thirds(from, to int) {
 	if !w.o.On("score") {
 		return
 	}
-	by := make([]*candidate, 0, len(all))
-	for n := range all {
-		by = append(by, &all[n])
+	if w.byScore == nil {
+		for n := range w.found {
+			w.byScore = append(w.byScore, n)
+		}
+		slices.SortFunc(w.byScore, func(a, b int) int {
+			return cmp.Or(cmp.Compare(w.found[b].points, w.found[a].points), cmp.Compare(a, b))
+		})
 	}
-	slices.SortFunc(by, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(a.newer, b.newer))
-	})
-	for n, c := range by {
-		c.third = 3 * n / len(by)
+	place := 0
+	for _, n := range w.byScore {
+		if n < from || n >= to {
+			continue
+		}
+		c, third := &w.found[n], 3*place/(to-from)
+		if c.unit != nil && third != c.third { // its line gets shorter or longer
+			c.unit.Forget()
+		}
+		c.third = third
+		place++
 	}
 }
 

@@ -127,8 +127,9 @@ func TestThirdsSetTheLength(t *testing.T) {
 	}
 	w := j.writer(limits.Defaults())
 	w.until = 120
-	all := w.candidates()
-	w.thirds(all)
+	from, to := w.before(w.until)
+	w.thirds(from, to)
+	all := w.found[from:to]
 	counts := [3]int{}
 	for _, c := range all {
 		counts[c.third]++
@@ -306,7 +307,7 @@ func TestWhatReplacesIsShorter(t *testing.T) {
 	}
 	w := j.writer(limits.Defaults())
 	kinds := map[string]int{}
-	for _, u := range w.units {
+	for _, u := range w.set().Units {
 		if u.Section != Conversation {
 			continue
 		}

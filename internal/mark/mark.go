@@ -6,6 +6,7 @@
 package mark
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -41,24 +42,41 @@ func Combine(parts []ID) Hash {
 }
 
 // Combiner is Combine for parts that come one after another.
-type Combiner struct{ h hash.Hash }
+type Combiner struct {
+	h     hash.Hash
+	parts []byte // not written yet: the hash takes many at once faster than each
+}
 
 // NewCombiner returns a Combiner without parts.
-func NewCombiner() Combiner { return Combiner{sha256.New()} }
+func NewCombiner() Combiner { return Combiner{h: sha256.New()} }
 
 // Add appends a part.
-func (c Combiner) Add(part ID) { c.h.Write([]byte(part)) }
+func (c *Combiner) Add(part ID) { c.added(append(c.parts, part...)) }
+
+// AddKey appends the ID of the original whose hash begins with key.
+func (c *Combiner) AddKey(key uint64) { c.added(appendID(c.parts, key)) }
+
+func (c *Combiner) added(parts []byte) {
+	if c.parts = parts; len(parts) >= 16*IDLen {
+		c.h.Write(parts)
+		c.parts = parts[:0]
+	}
+}
 
 // Hash is what Combine gives of the parts so far.
-func (c Combiner) Hash() Hash { return Hash(c.h.Sum(nil)) }
+func (c *Combiner) Hash() Hash {
+	c.h.Write(c.parts)
+	c.parts = c.parts[:0]
+	return Hash(c.h.Sum(nil))
+}
 
 // Clone returns another Combiner of the same parts.
-func (c Combiner) Clone() Combiner {
+func (c *Combiner) Clone() Combiner {
 	h, err := c.h.(hash.Cloner).Clone()
 	if err != nil {
 		panic(err) // the standard library's SHA-256 can always be cloned
 	}
-	return Combiner{h}
+	return Combiner{h: h, parts: bytes.Clone(c.parts)}
 }
 
 // Key returns the first 8 bytes of the hash, enough to derive the ID.
@@ -82,11 +100,15 @@ func ParseHash(s string) (h Hash, err error) {
 // KeyID returns the ID of the original whose hash begins with key.
 func KeyID(key uint64) ID {
 	var b [IDLen]byte
-	for i := range b {
-		b[i] = alphabet[key>>59]
+	return ID(appendID(b[:0], key))
+}
+
+func appendID(to []byte, key uint64) []byte {
+	for range IDLen {
+		to = append(to, alphabet[key>>59])
 		key <<= 5
 	}
-	return ID(b[:])
+	return to
 }
 
 // IsID reports whether s has the form of an ID.

@@ -290,6 +290,10 @@ var unescaped = strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`", `\"`, `"`,
 
 // plain adds unquoted text.
 func (w *word) plain(text string, first bool) {
+	if !strings.ContainsAny(text, `\*?[{~`) {
+		w.text += text
+		return
+	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\' && i+1 < len(text):

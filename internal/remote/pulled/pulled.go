@@ -101,34 +101,6 @@ func Write(dir string, m Machine) error {
 	return nil
 }
 
-// Settings say where the copy is, and who can read it. Credentials are never among them.
-type Settings struct {
-	URL        string   `json:"url"`
-	Endpoint   string   `json:"endpoint,omitempty"`
-	Region     string   `json:"region,omitempty"`
-	Recipients []string `json:"recipients"`
-	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
-}
-
-// SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
-const SettingsFile = "remote.json"
-
-// ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
-func ReadSettings(dir string) (s Settings, err error) {
-	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
-		return s, fmt.Errorf("read where the copy is: %w", err)
-	}
-	return s, nil
-}
-
-// WriteSettings stores the settings.
-func WriteSettings(dir string, s Settings) error {
-	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
-		return fmt.Errorf("store where the copy is: %w", err)
-	}
-	return nil
-}
-
 // kept is the directory of objects of a machine that change never, so that they are read once.
 func kept(dir, machine string) string { return filepath.Join(dir, machine+".kept") }
 
@@ -161,6 +133,34 @@ func KeepOnly(dir, machine string, names []string) {
 			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
 		}
 	}
+}
+
+// Settings say where the copy is, and who can read it. Credentials are never among them.
+type Settings struct {
+	URL        string   `json:"url"`
+	Endpoint   string   `json:"endpoint,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Recipients []string `json:"recipients"`
+	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
+}
+
+// SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
+const SettingsFile = "remote.json"
+
+// ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
+func ReadSettings(dir string) (s Settings, err error) {
+	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
+		return s, fmt.Errorf("read where the copy is: %w", err)
+	}
+	return s, nil
+}
+
+// WriteSettings stores the settings.
+func WriteSettings(dir string, s Settings) error {
+	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
+		return fmt.Errorf("store where the copy is: %w", err)
+	}
+	return nil
 }
 
 // Push is how the last pushes of this machine ended.
