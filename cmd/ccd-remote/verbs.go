@@ -103,6 +103,36 @@ func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, wh
 	return pulled.WritePush(a.dir, st)
 }
 
+// chosen returns the machines that --machine names: by their ID, which needs no request, else by their label. If one is known
+// by that label, only heads that were never seen are read.
+func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, known []pulled.Machine) map[string]bool {
+	yes, other := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	if len(yes) > 0 {
+		return yes
+	}
+	found := pulled.Find(known, a.machine)
+	for _, m := range known {
+		other[m.Machine] = len(found) > 0
+	}
+	for _, m := range found {
+		yes[m.Machine] = true
+	}
+	for _, name := range names {
+		if yes[name] || other[name] {
+			continue
+		}
+		if m, err := r.Known(ctx, name); err == nil && len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	return yes
+}
+
 func (a *app) pull(ctx context.Context, args []string) error {
 	_, store, err := a.open()
 	if err != nil {
@@ -124,9 +154,9 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen := map[string]bool{}
-	for _, s := range pulled.Find(known, a.machine) {
-		chosen[s.Machine] = true
+	var chosen map[string]bool
+	if a.machine != "" {
+		chosen = a.chosen(ctx, r, names, known)
 	}
 	st, err := pulled.ReadPush(a.dir)
 	if err != nil {
@@ -139,10 +169,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			continue
 		}
 		if a.machine != "" && !chosen[machine] {
-			m, err := r.Known(ctx, machine)
-			if err != nil || len(pulled.Find([]pulled.Machine{m}, a.machine)) == 0 {
-				continue
-			}
+			continue
 		}
 		p, err := r.Pull(ctx, machine, only)
 		if err != nil { // the others are not affected

@@ -125,13 +125,16 @@ func Keep(dir, machine, name string, data []byte) error {
 	return nil
 }
 
-// KeepOnly removes the kept objects of a machine without those named.
+// KeepOnly removes the kept objects of a machine except those named.
 func KeepOnly(dir, machine string, names []string) {
 	all, _ := os.ReadDir(kept(dir, machine)) // there may be none; what cannot be removed only takes space
 	for _, e := range all {
 		if !slices.Contains(names, e.Name()) {
 			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
 		}
+	}
+	if len(names) == 0 {
+		_ = os.Remove(kept(dir, machine))
 	}
 }
 
