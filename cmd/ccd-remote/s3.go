@@ -159,6 +159,9 @@ func (b *bucket) translate(what, name string, err error) error {
 		err = request.Err
 	}
 	if errors.As(err, &r) {
+		if strings.HasPrefix(strings.TrimSpace(r.Message), "<") { // a page for people
+			err = fmt.Errorf("HTTP status %d", r.StatusCode)
+		}
 		switch cause := causes[r.Code]; {
 		case cause != nil:
 			return fmt.Errorf("%s %s: %w: %w", what, name, cause, err)
