@@ -159,6 +159,9 @@ func (b *bucket) translate(what, name string, err error) error {
 		err = request.Err
 	}
 	if errors.As(err, &r) {
+		if strings.HasPrefix(strings.TrimSpace(r.Message), "<") { // a page for people
+			err = fmt.Errorf("HTTP status %d", r.StatusCode)
+		}
 		switch cause := causes[r.Code]; {
 		case cause != nil:
 			return fmt.Errorf("%s %s: %w: %w", what, name, cause, err)
@@ -225,8 +228,8 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Con
 		o.SetMatchETag(c.Tag)
 	}
 	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
-	if err == nil && info.ETag == "" { // every store sends one, a captive portal does not
-		err = errors.New("what answers is no object storage")
+	if err == nil {
+		err = tagged(info.ETag)
 	}
 	err = b.translate("put", name, err)
 	if c.Tag != "" && errors.Is(err, remote.ErrConflict) {
@@ -236,6 +239,14 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Con
 		}
 	}
 	return info.ETag, err
+}
+
+// tagged fails for a successful Put without a tag: every store sends one, a captive portal does not.
+func tagged(tag string) error {
+	if tag == "" {
+		return errors.New("what answers is no object storage")
+	}
+	return nil
 }
 
 // putUnquoted is Put for Ceph's radosgw 16, which compares If-Match with its quotes, so that no tag is equal. The client
@@ -260,7 +271,8 @@ func (b *bucket) putUnquoted(ctx context.Context, name string, data []byte, tag 
 	if r.StatusCode != http.StatusOK {
 		return "", b.translate("put", name, minio.ErrorResponse{StatusCode: r.StatusCode, Message: r.Status})
 	}
-	return strings.Trim(r.Header.Get("ETag"), `"`), nil
+	written := strings.Trim(r.Header.Get("ETag"), `"`)
+	return written, b.translate("put", name, tagged(written))
 }
 
 // List implements remote.Store.

@@ -32,27 +32,27 @@ func (a *app) remoteCommand() *cobra.Command {
 	p := page{
 		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
 		forms: []string{
-			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove", "ccd remote timer [--off]",
+			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | timer | remove",
 			"ccd remote pull [SESSION] [--machine NAME]", "ccd remote forget-machine NAME --yes",
 		},
-		long: `push uploads what is new in the archive. pull reads the sessions of other machines, each machine into an
-archive of its own. ls, search, show, restore and other commands read it with --machine NAME; restore also finds IDs of all
-pulled machines by itself. A machine only needs recipients (public keys); only an identity can read.`,
-		more: `keys prints the recipients, and creates the identity of a reader in STATE/remote/identity.txt if there is none. Without
+		long: `push uploads what is new in the archive. pull reads the sessions of other machines; ls, search, show and other
+commands show them with --machine NAME. A machine only needs recipients (public keys); only an identity can read.`,
+		more: `Each pulled machine has an archive of its own; ccd restore finds IDs of all of them by itself.
+
+keys prints the recipients, and creates the identity of a reader in STATE/remote/identity.txt if there is none. Without
 it a copy cannot be read: keep it elsewhere too, and not on machines that only push. Those get --recipient instead.
 
 Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
 stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
 what is given: endpoint, region, limit (0: none), or all recipients. remove ends the copy of this machine and deletes nothing in the bucket.
-forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes while you are logged in (systemd, launchd).
+forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes (systemd, launchd), except on a metered connection; timer --off ends that.
 
 A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
 deletes what nothing has named for --grace; --all rewrites everything for the present recipients. check compares names
 and sizes, with an identity also signatures and catalogues; --sample reads packs of each machine. docs/REMOTE-FORMAT.md
 describes the objects. The work is done by ccd-remote, which is installed beside ccd.`,
 		examples: []example{
-			{"ccd remote keys", "create this reader's identity, print its recipient"},
-			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "where the copy is"},
+			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "where the copy is, after ccd remote keys"},
 			{"ccd remote push && ccd remote timer", "upload what is new, now and every 5 minutes"},
 			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
 		},
@@ -87,12 +87,12 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 	flags.SortFlags = false
 	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
 	flags.String("region", "", "add: the bucket's region")
-	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` (age1...) beside your own; repeatable")
+	flags.StringArray("recipient", nil, "add: encrypt to `KEY` (age1...), too; repeatable")
 	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
-	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
+	flags.String("identity", "", "pull, check: use the keys in `FILE`; keys: adopt them")
 	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
-	flags.Bool("unless-metered", false, "push: wait while NetworkManager calls the connection metered")
+	flags.Bool("unless-metered", false, "push: not on a metered connection (NetworkManager)")
 	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
 	flags.BoolVar(&off, "off", false, "timer: remove it")

@@ -41,8 +41,8 @@ var restorePage = page{
 SESSION#N is record N of a session. ccd prints the original as the agent saw it, and fails if it does not
 match its hash. On a terminal, control characters are shown as \xNN; pipes and files get the exact bytes.
 
---file prints a file as the agent last read or wrote it, from what the transcript shows. If the content is not
-certain, ccd fails and says which lines are known.`,
+--file prints a file as the agent last read or wrote it. If the transcript does not show
+all of it, ccd fails and says which lines are known.`,
 	more: `Strings are unescaped, text blocks joined by newlines, and images decoded; anything else is unchanged. For a
 record ccd prints its items, or its line if it has none; for a range, its lines. ccd looks for an ID that
 no companion has published yet in all archived sessions, newest first. ccd exits 4 instead of 3 if the item

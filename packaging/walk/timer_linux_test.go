@@ -11,7 +11,7 @@ func timed(w *walk) {
 	const state = "/home/alice/.local/state/ccd/remote"
 	w.must(w.alice, "systemd-run", "--user", "--quiet", "--unit=web", "ccd", "web", "--no-open", "--addr", "127.0.0.1:8099")
 	key := strings.TrimSpace(w.must(w.alice, "ccd", "remote", "keys", "-q"))
-	w.write(w.alice, state+"/remote.json", `{"url":"s3://b/p","endpoint":"http://127.0.0.1:8099","recipients":["`+key+`"]}`)
+	w.write(w.alice, state+"/remote.json", `{"url":"s3://backup/p","endpoint":"http://127.0.0.1:8099","recipients":["`+key+`"]}`)
 	w.must(w.alice, "ccd", "remote", "timer")
 	show := func(unit, property string) string {
 		return strings.TrimSpace(w.must(w.alice, "systemctl", "--user", "show", "--value", "-p", property, unit))
