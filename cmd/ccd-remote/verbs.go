@@ -17,12 +17,16 @@ import (
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // openBoth opens the store and this machine, which the caller closes.
-func (a *app) openBoth() (settings, remote.Store, *remote.Machine, error) {
+func (a *app) openBoth() (pulled.Settings, remote.Store, *remote.Machine, error) {
 	s, store, err := a.open()
 	if err != nil {
 		return s, nil, nil, err
 	}
-	m, err := a.openMachine(s, store, 10*time.Second)
+	wait := 10 * time.Second
+	if a.impatient {
+		wait = time.Second
+	}
+	m, err := a.openMachine(s, store, wait)
 	return s, store, m, err
 }
 
@@ -35,12 +39,18 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
+	if a.unlessMetered && metered(ctx) {
+		return a.wait(ctx, s, m, "the connection is metered")
+	}
 	if a.newName {
 		if err := m.Renew(); err != nil {
 			return err
 		}
 	}
 	p, err := m.Push(ctx)
+	if ctx.Err() != nil { // interrupted, not failed
+		return err
+	}
 	a.noteStatus(ctx, s, m, p, err)
 	if err != nil {
 		return err
@@ -58,21 +68,39 @@ func (a *app) push(ctx context.Context, _ []string) error {
 }
 
 // noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
-func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p remote.Pushed, failed error) {
+func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
-	st.URL, st.Tried, st.Error, st.Damaged = s.URL, time.Now().UTC(), "", len(p.Damaged)
+	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
 	if m != nil {
 		st.Machine = m.ID()
+	}
+	if failed == nil {
+		st.Behind = pulled.Lag{}
+	} else if m != nil {
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
 	}
-	if failed != nil {
-		st.Error = failed.Error()
+	if st.Exit, st.Hint = a.code(failed), ""; failed != nil {
+		st.Error, st.Hint = failed.Error(), a.hint(failed)
 	} else {
 		st.Pushed = st.Tried
 	}
 	if err := pulled.WritePush(a.dir, st); err != nil {
 		a.say("%v", err)
 	}
+}
+
+// wait notes why a push does not begin.
+func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
+	st, err := pulled.ReadPush(a.dir)
+	if err == nil {
+		st.Behind, err = m.Lag(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	st.URL, st.Machine, st.Waits = s.URL, m.ID(), why
+	a.say("nothing pushed: %s; ccd remote push pushes anyway", why)
+	return pulled.WritePush(a.dir, st)
 }
 
 // chosen returns the machines that --machine names: by their ID, which needs no request, else by their label. If one is known
@@ -210,6 +238,12 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
 	if st.Error != "" {
 		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
+		if st.Hint != "" {
+			text += "\nhint     " + st.Hint
+		}
+	}
+	if st.Waits != "" {
+		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
 	}
 	for _, one := range out.Machines {
 		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, pulled %s, its last push %s", one.Label, one.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Pulled), ago(one.Time))
@@ -221,7 +255,7 @@ func ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return humanize.Time(t)
+	return words.Ago(t, time.Now())
 }
 
 func (a *app) check(ctx context.Context, _ []string) error {
@@ -278,7 +312,11 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	for _, k := range c.Kept {
 		a.say("kept %s", k)
 	}
-	if err := a.print(c, "wrote %s again as %d, deleted %s (%s), %d wait for the grace period", words.Count(c.Rewritten, "pack"), c.Packs, words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting); err != nil {
+	text := fmt.Sprintf("deleted %s (%s), %d wait for the grace period", words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting)
+	if c.Rewritten > 0 {
+		text = fmt.Sprintf("wrote %s again as %d, %s", words.Count(c.Rewritten, "pack"), c.Packs, text)
+	}
+	if err := a.print(c, "%s", text); err != nil {
 		return err
 	}
 	if err := refused("gc", c.Refused, c.Why); err != nil {

@@ -88,7 +88,7 @@ func (a *app) sayOld(p *account.Place) {
 
 // hasRemote reports whether a copy in object storage is set up, so that other machines may have something that is not here.
 func (a *app) hasRemote(l *reader.Library) bool {
-	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(l.StateDir, pulled.Dir, pulled.Settings))
+	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(l.StateDir, pulled.Dir, pulled.SettingsFile))
 }
 
 // hasPulled reports whether there are sessions of other machines.

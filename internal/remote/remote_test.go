@@ -644,3 +644,37 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// careless ignores one of the conditions.
+type careless struct {
+	*memory
+	match, none bool
+}
+
+func (c careless) Put(ctx context.Context, name string, data []byte, when Condition) (string, error) {
+	if when.Tag != "" && c.match || when.Tag == "" && c.none {
+		return "tag", nil
+	}
+	return c.memory.Put(ctx, name, data, when)
+}
+
+// TestBegin accepts a new store and one of this format, and refuses a newer one and one that ignores conditions.
+func TestBegin(t *testing.T) {
+	s := newMemory()
+	for range 2 {
+		must(t, Begin(t.Context(), s))
+	}
+	for _, c := range []careless{{memory: s, match: true}, {memory: s, none: true}} {
+		if err := Begin(t.Context(), c); !errors.Is(err, ErrNoConditions) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	s.objects[formatName] = []byte(`{"ccd":2}`)
+	if err := Begin(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not format 1") {
+		t.Errorf("a newer format: %v", err)
+	}
+	s.before = func(string, string) error { return ErrDenied }
+	if err := Begin(t.Context(), s); !errors.Is(err, ErrDenied) {
+		t.Errorf("without a right: %v", err)
+	}
+}

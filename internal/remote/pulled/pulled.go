@@ -1,5 +1,5 @@
-// Package pulled knows which machines' copies were pulled and where their archives are, and how this machine's last push
-// ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
+// Package pulled knows which machines' copies were pulled and where their archives are, where this machine's copy is, and how
+// its last push ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
 package pulled
 
 import (
@@ -20,9 +20,6 @@ import (
 
 // Dir is the directory of a copy's state, below ccd's state directory.
 const Dir = "remote"
-
-// Settings is the file in Dir that says where this machine's copy is. It exists from `ccd remote add` to `ccd remote remove`.
-const Settings = "remote.json"
 
 // maxFile is the size of a file of this package in bytes.
 const maxFile = 8 << 20
@@ -141,6 +138,34 @@ func KeepOnly(dir, machine string, names []string) {
 	}
 }
 
+// Settings say where the copy is, and who can read it. Credentials are never among them.
+type Settings struct {
+	URL        string   `json:"url"`
+	Endpoint   string   `json:"endpoint,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Recipients []string `json:"recipients"`
+	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
+}
+
+// SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
+const SettingsFile = "remote.json"
+
+// ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
+func ReadSettings(dir string) (s Settings, err error) {
+	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
+		return s, fmt.Errorf("read where the copy is: %w", err)
+	}
+	return s, nil
+}
+
+// WriteSettings stores the settings.
+func WriteSettings(dir string, s Settings) error {
+	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
+		return fmt.Errorf("store where the copy is: %w", err)
+	}
+	return nil
+}
+
 // Push is how the last pushes of this machine ended.
 type Push struct {
 	URL     string    `json:"url"`
@@ -148,8 +173,11 @@ type Push struct {
 	Tried   time.Time `json:"tried"`
 	Pushed  time.Time `json:"pushed"` // the last success
 	Error   string    `json:"error"`
+	Hint    string    `json:"hint"`    // what to do about the error
+	Exit    int       `json:"exit"`    // exit code of the last one
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
+	Waits   string    `json:"waits"`   // why none was tried since, "" if nothing prevents it
 }
 
 // Lag is what was not pushed yet.
