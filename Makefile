@@ -73,7 +73,7 @@ bench-curves:
 	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
 # The table of docs/REMOTE-FORMAT.md and docs/remote-cost.svg: what up to 1,000 machines ask of a store; then FLEET machines at a
-# real server. About 15 minutes.
+# real server. About 5 minutes.
 FLEET ?= 100
 bench-remote:
 	CCD_BENCH_DOCS=$(CURDIR)/docs go test -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x -count 1 -timeout 60m -v ./internal/remote
