@@ -202,7 +202,11 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	if b.skipped != nil {
 		return cached{}, b.skipped
 	}
-	if b.Len < int64(cap(r.scratch)/2) {
+	once := r.whole && len(r.layout) == 1 // each block is read once
+	switch {
+	case once && int64(cap(r.scratch)) < b.Len:
+		r.scratch = make([]byte, 0, maxFrame)
+	case !once && b.Len < int64(cap(r.scratch)/2):
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
 	unpack, of := r.a.unpack, r.arena[b.from:b.to]
@@ -218,7 +222,9 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	}
 	got := cached{b.block, raw}
 	r.raw += b.Len
-	r.scratch = r.keep(got)
+	if !once {
+		r.scratch = r.keep(got)
+	}
 	return got, nil
 }
 
@@ -333,7 +339,7 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 		}
 		if !pastDamage {
 			r.whole, r.cache, r.size = true, nil, 0
-			defer func() { r.whole, r.cache, r.size = false, nil, 0 }()
+			defer func() { r.whole, r.cache, r.size, r.scratch = false, nil, 0, nil }()
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
 		c, sum := collector{start: at(0)}, sha256.New()
@@ -369,9 +375,16 @@ type collector struct {
 	yielded int // bytes of buf that were yielded
 }
 
-// add appends bytes and returns the next segment, if it is complete. The last bytes are left to rest.
+// add appends bytes and returns the next segment, if it is complete. The last bytes are left to rest. A frame of whole
+// lines is a segment, without a copy.
 func (c *collector) add(data []byte, last bool) (transcript.Segment, bool) {
 	c.shift()
+	if len(c.buf) == 0 && !last && len(data) >= minFrame && data[len(data)-1] == '\n' {
+		seg := transcript.Segment{Start: c.start, Data: data[:len(data):len(data)], End: c.start}
+		seg.End.Offset += int64(len(data))
+		c.start = seg.End
+		return seg, true
+	}
 	c.buf = append(c.buf, data...)
 	if last || len(c.buf) < segmentSize {
 		return transcript.Segment{}, false

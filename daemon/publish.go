@@ -190,11 +190,11 @@ func (d *Daemon) markUnsaved(s *session) {
 // maxWaiting is how many bytes of new segments wait for the next transaction, while more offers wait.
 const maxWaiting = 4 << 20
 
-// wait keeps a small segment for the save that follows, if saved says that one does, and reports whether it did: one transaction for it and the
-// session's state costs half of two, and one for many small transcripts a tenth. Until then the session is only in memory,
-// like its state.
+// wait keeps a segment for the save that follows, if saved says that one does, and reports whether it did: one transaction for it and the
+// session's state costs half of two, and one for many small transcripts a tenth. Also of larger ones: each transaction
+// writes the last pages of the blocks again, 100 KB. Until then the session is only in memory, like its state.
 func (d *Daemon) wait(s *session, seg transcript.Segment, saved bool) bool {
-	if !saved || s.waiting != nil || len(seg.Data) > 256<<10 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
+	if !saved || s.waiting != nil || len(seg.Data) > maxWaiting/2 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
 		return false
 	}
 	seg.Data = bytes.Clone(seg.Data)
