@@ -118,8 +118,8 @@ func outcomeLine(text string, failed bool) string {
 			return lines[0]
 		}
 	}
-	if m := gitCommit.FindString(text); m != "" {
-		return m
+	if all := matches(gitCommit, text, "["); all != nil {
+		return all[0][0]
 	}
 	if s := lexicon.SummaryLine(text); s != "" {
 		return s
