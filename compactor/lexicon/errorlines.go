@@ -2,16 +2,21 @@ package lexicon
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
 // mostDistinct is how many distinct error lines of one output are compared.
 const mostDistinct = 400
 
-// ErrorLines returns at most n distinct error and warning lines of an output, in order. It prefers lines that name a place or
-// cause to those in which a runner only reports a failure. hidden counts the others. A message in one line is not repeated in
-// the next.
-func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
+// Errors are the distinct error and warning lines of an output, in order. A message in one line is not repeated in the next.
+type Errors struct {
+	lines  []string
+	hidden int // further ones
+}
+
+// ErrorsOf returns the error lines of an output.
+func ErrorsOf(text string, strict bool) (e Errors) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -19,14 +24,26 @@ func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
 			continue
 		}
 		seen[line] = true
-		if len(lines) > mostDistinct {
-			hidden++
+		if len(e.lines) > mostDistinct {
+			e.hidden++
 			continue
 		}
-		if line = untold(line, lines[:min(len(lines), 2*minMessage)]); line != "" {
-			lines = append(lines, line)
+		if line = untold(line, e.lines[:min(len(e.lines), 2*minMessage)]); line != "" {
+			e.lines = append(e.lines, line)
 		}
 	}
+	return e
+}
+
+// ErrorLines is Best of an output.
+func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
+	return ErrorsOf(text, strict).Best(n)
+}
+
+// Best returns at most n of the lines, in order. It prefers lines that name a place or cause to those in which a runner only
+// reports a failure. hidden counts the others.
+func (e Errors) Best(n int) (lines []string, hidden int) {
+	lines, hidden = slices.Clip(e.lines), e.hidden
 	if len(lines) <= n {
 		return lines, hidden
 	}

@@ -109,17 +109,20 @@ type lineKey struct{ failed bool }
 // summary line, or the only line.
 func (w *writer) outcomeLine(i int32) string {
 	failed := w.row(i).Has(fold.Failed)
-	return derive(w.Source, i, lineKey{failed}, func([]byte) string { return outcomeLine(w.outcome(i).Text, failed) })
+	return derive(w.Source, i, lineKey{failed}, func([]byte) string {
+		if failed {
+			if lines, _ := w.errorLines(i, 1, false); len(lines) > 0 {
+				return lines[0]
+			}
+		}
+		return resultLine(w.outcome(i).Text, failed)
+	})
 }
 
-func outcomeLine(text string, failed bool) string {
-	if failed {
-		if lines, _ := lexicon.ErrorLines(text, 1, false); len(lines) > 0 {
-			return lines[0]
-		}
-	}
-	if m := gitCommit.FindString(text); m != "" {
-		return m
+// resultLine is outcomeLine of an output without error lines.
+func resultLine(text string, failed bool) string {
+	if all := matches(gitCommit, text, "["); all != nil {
+		return all[0][0]
 	}
 	if s := lexicon.SummaryLine(text); s != "" {
 		return s

@@ -46,9 +46,13 @@ func (w *writer) contents() {
 		place := n
 		n++
 		u := &plan.Unit{Section: Files, Order: 10 + n, Pool: pool, Worth: []float64{worthFile * fresh(place), worthFile / 2 * fresh(place)}}
+		var known *content
 		u.Form = func(level int) plan.Form {
+			if known == nil || w.dropped {
+				known = w.content(f)
+			}
 			most := min(max(minFile, w.Room/fileShare/[]int{8, 2}[level]), o.RestoreTokens*3/4)
-			text, rows := w.restored(f, most)
+			text, rows := w.restored(f, *known, most)
 			return plan.Form{Text: text, Rows: rows}
 		}
 		w.add(u)
@@ -57,8 +61,8 @@ func (w *writer) contents() {
 
 // restored returns one file in at most most chars, and the row whose content it shows in full; "" if the content is unknown or
 // under Recent.
-func (w *writer) restored(f *fold.File, most int) (text string, whole []int32) {
-	content, from, title := w.content(f)
+func (w *writer) restored(f *fold.File, known content, most int) (text string, whole []int32) {
+	content, from, title := known.text, known.from, known.title
 	if f.News() > 0 && (title == "" || strings.HasPrefix(title, "lines ")) { // for an edited file the edit is more useful than a part of the file
 		if text, call := w.lastEdit(f); text != "" && !w.inRecent(call) {
 			content, from, title = text, call, fmt.Sprintf("last edit at #%d (its whole content is not known)", w.row(call).Record())

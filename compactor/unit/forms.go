@@ -2,7 +2,6 @@ package unit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"ccd/compactor/fold"
@@ -209,19 +208,10 @@ func changeGist(text string) string {
 
 // errorLines is lexicon.ErrorLines of a result.
 func (w *writer) errorLines(i int32, n int, strict bool) (lines []string, hidden int) {
-	type found struct {
-		lines  []string
-		hidden int
-	}
-	type key struct {
-		n              int
-		strict, failed bool
-	}
-	f := derive(w.Source, i, key{n, strict, w.row(i).Has(fold.Failed)}, func([]byte) (f found) {
-		f.lines, f.hidden = lexicon.ErrorLines(w.outcome(i).Text, n, strict)
-		return f
-	})
-	return slices.Clip(f.lines), f.hidden
+	type key struct{ strict, failed bool }
+	return derive(w.Source, i, key{strict, w.row(i).Has(fold.Failed)}, func([]byte) lexicon.Errors {
+		return lexicon.ErrorsOf(w.outcome(i).Text, strict)
+	}).Best(n)
 }
 
 // wrong returns the error of a failed result, shortened. all reports that nothing is left out.

@@ -61,10 +61,10 @@ type printed struct {
 
 // gitPrinted reads the output of one command. into is the branch of a commit, "" if the output does not name it.
 func gitPrinted(command, out string) (p printed) {
-	if all := gitSwitch.FindAllStringSubmatch(out, -1); all != nil {
+	if all := matches(gitSwitch, out, "Switched to", "On branch"); all != nil {
 		p.branch = all[len(all)-1][1] + all[len(all)-1][2]
 	}
-	if all := gitCommit.FindAllStringSubmatch(out, -1); all != nil {
+	if all := matches(gitCommit, out, "["); all != nil {
 		last := all[len(all)-1]
 		p.into, p.commit, p.subject = last[1], last[2], last[3]
 	} else if strings.Contains(command, "git commit") {
@@ -76,8 +76,8 @@ func gitPrinted(command, out string) (p printed) {
 		p.into = m[1]
 	}
 	p.pushed = strings.Contains(command, "git push") && gitPush.MatchString(out)
-	if m := gitStash.FindStringSubmatch(out); m != nil {
-		p.stash = m[1]
+	if all := matches(gitStash, out, "Saved"); all != nil {
+		p.stash = all[0][1]
 	} else {
 		p.unstashed = strings.Contains(command, "git stash pop") || strings.Contains(command, "git stash drop")
 	}
@@ -87,6 +87,17 @@ func gitPrinted(command, out string) (p printed) {
 		}
 	}
 	return p
+}
+
+// matches returns all matches of an expression for lines that begin with one of starts. Most outputs have no such line, which
+// costs far less to find out.
+func matches(re *regexp.Regexp, text string, starts ...string) [][]string {
+	for _, start := range starts {
+		if strings.HasPrefix(text, start) || strings.Contains(text, "\n"+start) {
+			return re.FindAllStringSubmatch(text, -1)
+		}
+	}
+	return nil
 }
 
 // ran takes the output of one command.

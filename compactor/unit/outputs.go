@@ -115,7 +115,7 @@ func (w *writer) gistOf(i int32, out *transcript.Outcome, v detail) string {
 			failed  bool
 		}
 		command := w.commandOf(row)
-		gist := derive(w.Source, i, key{v, command, failed}, func([]byte) string { return outputGist(command, failed, out.Text, v) })
+		gist := derive(w.Source, i, key{v, command, failed}, func([]byte) string { return w.outputGist(i, command, failed, out.Text, v) })
 		if out.Duration > 0 {
 			gist = strings.TrimPrefix(gist+", "+out.Duration.Round(100*time.Millisecond).String(), ", ")
 		}
@@ -137,7 +137,7 @@ func (w *writer) gistOf(i int32, out *transcript.Outcome, v detail) string {
 
 // outputGist returns the gist of an output: its error lines and its summary or, if it has neither, its beginning or, for a
 // failure, its end. Error lines in the content of printed files do not count.
-func outputGist(command string, bad bool, text string, v detail) string {
+func (w *writer) outputGist(i int32, command string, bad bool, text string, v detail) string {
 	begins := mark.Inline(strings.TrimSpace(lexicon.Head(text, 4*v.text)), min(v.text, 160))
 	n := v.errors
 	if !bad {
@@ -148,7 +148,7 @@ func outputGist(command string, bad bool, text string, v detail) string {
 			return begins
 		}
 	}
-	lines, hidden := lexicon.ErrorLines(text, n, !bad)
+	lines, hidden := w.errorLines(i, n, !bad)
 	if said := faults(lexicon.WithTop(text, lines), hidden, lexicon.SummaryLine(text), v); said != "" {
 		return said
 	}

@@ -9,11 +9,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// content returns a file's content as far as the transcript has it, the row that it is from, and its title. The title is
-// empty if the content is unknown.
-func (w *writer) content(f *fold.File) (text string, from int32, title string) {
+// content is a file's content as far as the transcript has it. The title is empty if the content is unknown.
+type content struct {
+	text  string
+	from  int32 // the row that it is from
+	title string
+}
+
+func (w *writer) content(f *fold.File) *content {
 	if f.Doubt { // a checkout or a formatter may have changed it since
-		return "", 0, ""
+		return &content{}
 	}
 	if f.Base != fold.NoStep && !f.Lost {
 		if text, ok := w.replayed(f); ok {
@@ -21,18 +26,18 @@ func (w *writer) content(f *fold.File) (text string, from int32, title string) {
 			if n := len(f.Replay); n > 0 {
 				at = f.Replay[n-1].Row
 			}
-			return text, f.Base.Row, fmt.Sprintf("as of #%d (%d lines)", w.row(at).Record(), lexicon.AllLines(text))
+			return &content{text, f.Base.Row, fmt.Sprintf("as of #%d (%d lines)", w.row(at).Record(), lexicon.AllLines(text))}
 		}
 	}
 	if f.Read < 0 || uint32(w.row(f.Read).Edits) != f.Edits || w.row(f.Read).Has(fold.Failed|fold.Pictured) || w.row(f.Read).Op != transcript.Read {
-		return "", 0, ""
+		return &content{}
 	}
 	body, first, ok := transcript.FileText(w.outcome(f.Read).Text)
 	if !ok {
-		return "", 0, ""
+		return &content{}
 	}
 	n := lexicon.AllLines(body)
-	return body, f.Read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, w.row(f.Read).Record())
+	return &content{body, f.Read, fmt.Sprintf("lines %d-%d as read at #%d", first, first+n-1, w.row(f.Read).Record())}
 }
 
 // lastEdit returns the last change of a file as - and + lines, and its call.
